@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What:      the C interface of Granary beyond the libc family (which <stdlib.h> declares).
+ * Invariant: every function may be called from any thread at any time, also before main and inside fork's child;
+ *            none of them changes errno unless it says so.
+ * Must not know: how the allocator works inside.
+ */
+#ifndef GRANARY_GRANARY_H
+#define GRANARY_GRANARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GR_VERSION_MAJOR 0
+#define GR_VERSION_MINOR 1
+#define GR_VERSION_PATCH 0
+/* Compare with gr_version(): major * 1000000 + minor * 1000 + patch. */
+#define GR_VERSION (GR_VERSION_MAJOR * 1000000 + GR_VERSION_MINOR * 1000 + GR_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define GR_EXPORT __attribute__((visibility("default")))
+#else
+#define GR_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the library that is in use, encoded as GR_VERSION. Present exactly when the program runs on Granary:
+ * a weak reference to it tells. */
+GR_EXPORT uint32_t gr_version(void);
+
+/* A snapshot of the heap. All quantities named *_bytes are bytes, the others are counts.
+ * It is counted on demand from bitmaps, magazines and descriptors; nothing is counted on the fast path, so a snapshot
+ * taken while other threads allocate is consistent superblock by superblock, not as a whole.
+ *
+ *   block_bytes = live_bytes + magazine_bytes + remote_bytes + free_bytes        (the counting equation, times size)
+ */
+typedef struct gr_statistics {
+    uint32_t size;            /* in: sizeof(gr_statistics) of the caller; out: how much of it was filled */
+    uint32_t version;         /* out: GR_STATISTICS_VERSION of the library */
+    uint64_t live_bytes;      /* handed to the program, in usable bytes: blocks, runs and direct mappings */
+    uint64_t live_blocks;     /* how many of them */
+    uint64_t block_bytes;     /* all blocks of all superblocks, whatever their state */
+    uint64_t magazine_bytes;  /* blocks cached in magazines, own and remote (Bonwick; design: cached) */
+    uint64_t remote_bytes;    /* freed by strangers and not yet collected by the owner (LFMalloc 3.2.3) */
+    uint64_t free_bytes;      /* set in the free bitmaps of superblocks */
+    uint64_t run_bytes;       /* live runs of whole units, for blocks above the largest size class */
+    uint64_t run_count;
+    uint64_t direct_bytes;    /* live blocks mapped directly from the kernel */
+    uint64_t direct_count;
+    uint64_t retained_bytes;  /* empty units that may still be resident, kept for the next request */
+    uint64_t metadata_bytes;  /* committed for the allocator's own tables (an upper bound of their resident part) */
+    uint64_t reserved_bytes;  /* address space reserved (VSZ, not RSS) */
+    uint64_t heap_bytes;      /* address space of the region handed out so far: units times their size */
+    uint64_t superblocks;     /* in use, in heaps and in the global heap */
+    uint64_t global_superblocks; /* those in the global heap */
+    uint64_t heaps;           /* heaps that hold or held a superblock */
+    uint64_t purged_bytes;    /* given back to the kernel since the start */
+    uint64_t purge_calls;     /* system calls that gave them back */
+    uint64_t rseq;            /* 1: magazines are popped and pushed by restartable sequences; 0: under trylocks */
+} gr_statistics;
+
+#define GR_STATISTICS_VERSION 1
+
+/* Fills *out. Set out->size = sizeof(gr_statistics) first; a library that knows more or fewer fields fills the common
+ * part. Returns 0, or -1 and errno = EINVAL when out is NULL or out->size is smaller than 8. Takes each heap's lock in
+ * turn; do not call from a signal handler. */
+GR_EXPORT int gr_statistics_get(gr_statistics *out);
+
+typedef enum gr_format { GR_TEXT = 0, GR_JSON = 1 } gr_format;
+
+/* Writes the statistics to the file descriptor. Returns 0, or -1 with errno from write(2). Does not allocate. */
+GR_EXPORT int gr_statistics_print(int fd, gr_format format);
+
+/* Gives empty memory back to the kernel, of every heap and of the caller's own magazines; keeps about keep_bytes of
+ * it. Returns the number of bytes given back. */
+GR_EXPORT size_t gr_trim(size_t keep_bytes);
+
+/* 1 when pointer is a block that Granary handed out and that has not been freed as far as can be told without the
+ * owner's lock (a block lying in a magazine still counts as owned); else 0. */
+GR_EXPORT int gr_owns(const void *pointer);
+
+/* The options (GRANARY_<NAME> in the environment), see granary-options(7). Writes one line for each: name, value,
+ * where the value comes from, unit, meaning. Returns 0, or -1 with errno from write(2). */
+GR_EXPORT int gr_options_print(int fd, gr_format format);
+
+/* Copies the value of the option called name (without GRANARY_, any case) to value, always terminated. Returns the
+ * length of the whole value, or -1 and errno = ENOENT. */
+GR_EXPORT int gr_option_get(const char *name, char *value, size_t capacity);
+
+/* NULL when every structure of the heap is valid, else what is wrong, in English. Takes every lock and walks the whole
+ * heap: for tests and for hunting memory corruption. */
+GR_EXPORT const char *gr_debug_check(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

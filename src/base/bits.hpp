@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: arithmetic on powers of two and on the bits of a word.
+// Invariant: pure functions, all usable at compile time.
+// Must not know: anything beyond integers.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace gr {
+
+using Word = std::uint64_t;
+inline constexpr unsigned kWordBits = 64;
+
+constexpr bool is_power_of_two(std::size_t n) { return std::has_single_bit(n); }
+
+constexpr std::size_t align_down(std::size_t n, std::size_t alignment) { return n & ~(alignment - 1); }
+constexpr std::size_t align_up(std::size_t n, std::size_t alignment) { return align_down(n + alignment - 1, alignment); }
+
+constexpr std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
+
+// The lowest `count` bits set; count may be the whole word.
+constexpr Word low_bits(unsigned count) { return count >= kWordBits ? ~Word{0} : (Word{1} << count) - 1; }
+
+// The lowest position of `length` consecutive ones in mask, or -1. Folding halves the run that is looked for.
+constexpr int find_run(std::uint32_t mask, unsigned length) {
+    unsigned found = 1;
+    while (found < length && mask != 0) {
+        const unsigned step = length - found < found ? length - found : found;
+        mask &= mask >> step;
+        found += step;
+    }
+    return mask == 0 ? -1 : std::countr_zero(mask);
+}
+
+// The length of the longest run of ones.
+constexpr unsigned longest_run(std::uint32_t mask) {
+    unsigned length = 0;
+    for (; mask != 0; ++length) mask &= mask >> 1;
+    return length;
+}
+
+constexpr std::uint32_t run_mask(unsigned first, unsigned length) {
+    return static_cast<std::uint32_t>(low_bits(length) << first);
+}
+
+}  // namespace gr

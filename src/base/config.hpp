@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: every constant that shapes the allocator, in one place.
+// Invariant: an illegal combination does not compile (the assertions at the end).
+// Must not know: any type or function of the allocator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gr {
+
+#ifdef GRANARY_DEBUG
+inline constexpr bool kDebug = true;
+#else
+inline constexpr bool kDebug = false;
+#endif
+
+inline constexpr std::size_t kKiB = 1024;
+inline constexpr std::size_t kMiB = 1024 * kKiB;
+inline constexpr std::size_t kGiB = 1024 * kMiB;
+inline constexpr std::size_t kTiB = 1024 * kGiB;
+
+// The region.
+inline constexpr unsigned kUnitShift = 16;
+inline constexpr std::size_t kUnitBytes = std::size_t{1} << kUnitShift;
+inline constexpr unsigned kChunkShift = 21;
+inline constexpr std::size_t kChunkBytes = std::size_t{1} << kChunkShift;
+inline constexpr unsigned kUnitsPerChunk = kChunkBytes / kUnitBytes;
+inline constexpr std::size_t kRegionPerPhysicalByte = 8;
+inline constexpr std::size_t kRegionMinBytes = 4 * kMiB;
+inline constexpr std::size_t kRegionMaxBytes = 4 * kTiB;
+
+// Size classes: steps of kFineStep up to kFineLimit, then kCoarsePerDoubling per doubling up to kClassLimit.
+inline constexpr std::size_t kFineStep = 16;
+inline constexpr std::size_t kFineLimit = 1024;
+inline constexpr unsigned kCoarsePerDoubling = 8;
+inline constexpr std::size_t kClassLimit = 32 * kKiB;
+
+// Superblocks: a class takes the fewest units whose tail waste stays below one part in kTailWasteParts.
+inline constexpr unsigned kMaxSuperblockUnits = 8;
+inline constexpr unsigned kTailWasteParts = 16;
+
+// Heaps: Hoard's emptiness invariant u >= a - K*S or u >= (1-f)*a, per class, in blocks.
+inline constexpr unsigned kMaxHeaps = 1024;
+inline constexpr unsigned kFullnessGroups = 4;
+inline constexpr unsigned kEmptinessParts = 4;        // f = 1 / kEmptinessParts
+inline constexpr unsigned kSlackSuperblocks = 1;      // K
+inline constexpr std::size_t kRemoteThreshold = 256 * kKiB;  // T of the bound: an idle owner is drained beyond it
+inline constexpr unsigned kStripesPerCpu = 2;         // heaps in use without rseq
+inline constexpr unsigned kMinStripes = 4;
+
+// Magazines.
+inline constexpr std::size_t kSlabBytes = 128 * kKiB;
+inline constexpr std::size_t kMagazineClassBytes = 64 * kKiB;
+inline constexpr unsigned kMagazineMinSlots = 4;
+inline constexpr unsigned kMagazineMaxSlots = 256;
+inline constexpr unsigned kMagazineFirstSlots = 8;
+inline constexpr unsigned kRemoteMagazineSlots = 256;
+inline constexpr std::size_t kRemoteMagazineLimit = kFineLimit;  // larger foreign blocks set their bit at once
+inline constexpr std::size_t kMagazineBudget = 256 * kKiB;
+inline constexpr unsigned kSequenceRetries = 8;       // aborts in a row before the path without sequences
+
+// Blocks the region does not hold.
+inline constexpr std::size_t kDirectThreshold = 32 * kMiB;
+inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's usual vm.max_map_count
+
+// Giving back: empty resident memory may reach the larger of the two.
+inline constexpr std::size_t kRetainBytes = 8 * kMiB;
+inline constexpr unsigned kRetainParts = 16;
+
+static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
+static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
+static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
+static_assert(kRemoteMagazineLimit == kFineLimit, "the sequences admit exactly the fine classes");
+static_assert(kMagazineMaxSlots <= 256 && kMagazineFirstSlots >= 2);
+
+}  // namespace gr

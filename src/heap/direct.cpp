@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: direct.hpp: open addressing with linear probing; live addresses are unique, so insertion may reuse any gap.
+// Invariant: an entry goes free -> claimed -> address -> gone -> claimed ..., each step by one exchange or store.
+// Must not know: the region.
+#include "heap/direct.hpp"
+
+#include "base/bits.hpp"
+#include "platform/memory.hpp"
+
+namespace gr {
+
+static_assert(is_power_of_two(kDirectTableEntries));
+
+Direct::Entry Direct::entries_[kDirectTableEntries];
+
+std::size_t Direct::home(std::uintptr_t address) {
+    constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
+    return static_cast<std::size_t>((address >> 12) * kGolden >> 40) % kDirectTableEntries;
+}
+
+Direct::Entry *Direct::find(std::uintptr_t address) {
+    const std::size_t start = home(address);
+    for (std::size_t i = 0; i < kDirectTableEntries; ++i) {
+        Entry &entry = entries_[(start + i) % kDirectTableEntries];
+        const std::uintptr_t seen = entry.address.load(std::memory_order_acquire);
+        if (seen == address) return &entry;
+        if (seen == 0) return nullptr;
+    }
+    return nullptr;
+}
+
+bool Direct::insert(std::uintptr_t address, std::size_t bytes) {
+    const std::size_t start = home(address);
+    for (std::size_t i = 0; i < kDirectTableEntries; ++i) {
+        Entry &entry = entries_[(start + i) % kDirectTableEntries];
+        std::uintptr_t seen = entry.address.load(std::memory_order_relaxed);
+        if (seen > kGone || !entry.address.compare_exchange_strong(seen, kClaimed, std::memory_order_acquire)) continue;
+        entry.bytes.store(bytes, std::memory_order_relaxed);
+        entry.address.store(address, std::memory_order_release);
+        bytes_.fetch_add(bytes, std::memory_order_relaxed);
+        count_.fetch_add(1, std::memory_order_relaxed);
+        return true;
+    }
+    return false;
+}
+
+void *Direct::allocate(std::size_t bytes, std::size_t alignment) {
+    const std::size_t rounded = align_up(bytes == 0 ? 1 : bytes, platform::page_size());
+    if (rounded < bytes) return nullptr;
+    void *const p = platform::map(rounded, alignment);
+    if (p == nullptr) return nullptr;
+    if (insert(reinterpret_cast<std::uintptr_t>(p), rounded)) return p;
+    platform::unmap(p, rounded);
+    return nullptr;
+}
+
+bool Direct::release(void *p) {
+    std::uintptr_t address = reinterpret_cast<std::uintptr_t>(p);
+    Entry *const entry = address <= kClaimed ? nullptr : find(address);
+    if (entry == nullptr) return false;
+    const std::size_t bytes = entry->bytes.load(std::memory_order_relaxed);
+    if (!entry->address.compare_exchange_strong(address, kGone, std::memory_order_acq_rel)) return false;
+    bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    platform::unmap(p, bytes);
+    return true;
+}
+
+std::size_t Direct::size_of(const void *p) const {
+    const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(p);
+    Entry *const entry = address <= kClaimed ? nullptr : find(address);
+    return entry == nullptr ? 0 : entry->bytes.load(std::memory_order_relaxed);
+}
+
+void *Direct::resize(void *p, std::size_t bytes) {
+    const std::size_t rounded = align_up(bytes, platform::page_size());
+    const std::size_t old = size_of(p);
+    if (rounded < bytes || old == 0) return nullptr;
+    if (rounded == old) return p;
+    // Afterwards there must be room for the new address.
+    if (count() + kReserve > kDirectTableEntries) return nullptr;
+    Entry *const entry = find(reinterpret_cast<std::uintptr_t>(p));
+    entry->address.store(kClaimed, std::memory_order_relaxed);
+    void *const moved = platform::remap(p, old, rounded);
+    if (moved == nullptr) {
+        entry->address.store(reinterpret_cast<std::uintptr_t>(p), std::memory_order_release);
+        return nullptr;
+    }
+    bytes_.fetch_sub(old, std::memory_order_relaxed);
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    entry->address.store(kGone, std::memory_order_release);
+    insert(reinterpret_cast<std::uintptr_t>(moved), rounded);
+    return moved;
+}
+
+}  // namespace gr

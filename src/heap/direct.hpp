@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: blocks mapped directly from the kernel, kept in a lock-free side table: huge ones, and any block in need (a full
+//       region, a signal handler that interrupted the heap it would need, before start-up).
+// Invariant: an address stands in the table exactly while it is a live direct block; whoever swaps it out frees it.
+// Must not know: the region.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/config.hpp"
+
+namespace gr {
+
+class Direct {
+  public:
+    // nullptr: no memory. Zeroed.
+    void *allocate(std::size_t bytes, std::size_t alignment);
+    // false: not a live direct block.
+    bool release(void *p);
+    // 0: not a live direct block.
+    std::size_t size_of(const void *p) const;
+    // Moves the pages, not the bytes; nullptr: cannot, the block stands.
+    void *resize(void *p, std::size_t bytes);
+
+    std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+    std::size_t count() const { return count_.load(std::memory_order_relaxed); }
+
+  private:
+    struct Entry {
+        // 0: never used, kGone: free again. An address is stored (release) after `bytes`; lookups acquire it.
+        std::atomic<std::uintptr_t> address;
+        std::atomic<std::size_t> bytes;
+    };
+    static constexpr std::uintptr_t kGone = 1;
+    static constexpr std::uintptr_t kClaimed = 2;
+    static constexpr std::size_t kReserve = 1024;  // entries that growth in place leaves to allocation
+
+    static std::size_t home(std::uintptr_t address);
+    static Entry *find(std::uintptr_t address);
+    bool insert(std::uintptr_t address, std::size_t bytes);
+
+    // One for the process, as the address space is: zeroed memory that needs no relocation to be reached.
+    static Entry entries_[kDirectTableEntries];
+    // Statistics; ordered by nothing.
+    std::atomic<std::size_t> bytes_{0};
+    std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace gr

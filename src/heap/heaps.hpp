@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the heaps of all concurrency ids and the global heap: refill, flush, remote frees, and who owns what.
+// Invariant: a heap's lock is held from the first block that leaves a magazine or bitmap to the last that enters one,
+//            so that whoever holds all locks finds no block in flight; other heaps' locks are only tried.
+// Must not know: requests in bytes, runs, options, the C library.
+#pragma once
+
+#include "heap/bin.hpp"
+#include "heap/magazine.hpp"
+#include "heap/owner.hpp"
+#include "heap/unit_store.hpp"
+
+namespace gr {
+
+struct Heap : Owner {
+    Bin bins[kClassCount];
+    MagazinePolicy magazines;
+};
+
+// One class of the global heap.
+struct GlobalBin : Owner {
+    Bin bin;
+    std::atomic<std::uint32_t> offered;  // superblocks in it; a hint that saves taking the lock
+};
+
+struct HeapsSetup {
+    std::uint32_t heaps = 0;    // one for every possible concurrency id
+    std::uint32_t stripes = 0;  // how many of them serve threads that have no id
+    bool sequences = false;
+    char *slabs = nullptr;
+    char *owners = nullptr;  // zero, of owners_bytes
+    std::size_t magazine_budget = kMagazineBudget;
+};
+
+class Heaps {
+  public:
+    constexpr Heaps(Region &region, Superblocks &superblocks, PageHeap &pages)
+        : region_(region), superblocks_(superblocks), store_(region, superblocks, pages) {}
+
+    static constexpr std::size_t owners_bytes(std::uint32_t heaps) {
+        return heaps * sizeof(Heap) + kClassCount * sizeof(GlobalBin) + sizeof(Owner);
+    }
+    void initialise(const HeapsSetup &setup);
+
+    // A block of the class, or nullptr: no memory, or the calling thread was interrupted inside and may not wait for
+    // itself. *fresh, if asked for: the block reads as zero.
+    void *allocate(ClassIndex c, bool *fresh);
+    // p lies in a unit whose entry is e, of a superblock. Dies of misuse, named after `function`.
+    void free(const char *function, void *p, UnitEntry e);
+
+    UnitStore &store() { return store_; }
+    std::uint32_t active_heaps() const { return active_heaps_.load(std::memory_order_relaxed); }
+    bool uses_sequences() const { return setup_.sequences; }
+
+    // Returns what lies in the magazines that may be touched, collects every remote free, releases what is empty.
+    void reclaim();
+    // Every lock, in order; for fork. Locks that the calling thread holds already stay as they are.
+    void lock_all();
+    void unlock_all();
+
+    // Blocks in the magazines, by class, as far as can be told from outside.
+    void count_cached(std::uint64_t (&blocks)[kClassCount]) const;
+    const char *first_fault();
+
+  private:
+    enum class Flush : std::uint8_t { done, moved, refused };
+    class RemoteBatch;
+    class RemoteFrees;  // the world of RemoteProtocol
+
+    Owner &owner(OwnerIndex o);
+    Heap &heap(OwnerIndex o) { return heaps_[o.value]; }
+    GlobalBin &global(ClassIndex c) { return globals_[c.value]; }
+    Slab slab(OwnerIndex o) const { return {setup_.slabs, o.value, setup_.sequences}; }
+
+    // ownership.cpp
+    void announce(Superblock *s);
+    void drain(OwnerIndex o);
+    void settle(OwnerIndex o);
+    void unlock_and_settle(OwnerIndex o);
+    void collect(OwnerIndex o, Superblock *s);
+    static OwnerIndex owner_of(const Superblock *s) { return s->owner.load(std::memory_order_acquire); }
+    bool try_lock(OwnerIndex o) {
+        return (!is_heap(o) || activate(o)) && owner(o).mutex.try_lock(rank_of(o));
+    }
+    void unlock(OwnerIndex o) { owner(o).mutex.unlock(rank_of(o)); }
+    bool lock(OwnerIndex o) { return (!is_heap(o) || activate(o)) && owner(o).mutex.lock(rank_of(o)); }
+    bool activate(OwnerIndex o) { return o.value < active_heaps() || activate_slowly(o); }
+    bool activate_slowly(OwnerIndex o);
+    template <class Visit>
+    void for_each_owner(Visit visit) const;
+    void gave(OwnerIndex o, Superblock *s, std::uint32_t blocks);
+    void release(Bin &bin, Superblock *s);
+    void release_empty(OwnerIndex o);
+    bool give_to_global(OwnerIndex from, Superblock *s);
+    Superblock *take_from_global(OwnerIndex to, ClassIndex c);
+    void hand_over(Superblock *s, OwnerIndex to);
+
+    // refill.cpp
+    void *allocate_by_stripe(ClassIndex c, bool *fresh);
+    void *refill(OwnerIndex o, ClassIndex c, bool *fresh);
+    std::uint32_t take_blocks(OwnerIndex o, ClassIndex c, void **blocks, std::uint32_t count, bool *fresh);
+    Superblock *superblock_for(OwnerIndex o, ClassIndex c);
+    bool grow(OwnerIndex o, ClassIndex c);
+    void shrink_quiet(OwnerIndex o, ClassIndex but);
+    template <class Use>
+    auto with_stripe(Use use);
+
+    // flush.cpp
+    bool free_by_sequence(const char *function, void *p, UnitEntry e);
+    bool free_by_owner(const char *function, void *p, UnitEntry e);
+    void free_to_remote_bits(const char *function, void *p);
+    Flush flush(OwnerIndex o, ClassIndex c);
+    Flush flush_locked(OwnerIndex o, ClassIndex c);
+    Flush flush_remote(OwnerIndex o);
+    Flush flush_remote_locked(OwnerIndex o, bool may_grow);
+    void give_back(OwnerIndex o, void *const *blocks, std::uint32_t count);
+    BlockRef find_or_die(const char *function, const void *p) const;
+    void set_remote(Superblock *s, std::uint32_t word, Word mask);
+    void flush_all_locked(OwnerIndex o);
+
+    Region &region_;
+    Superblocks &superblocks_;
+    UnitStore store_;
+    HeapsSetup setup_;
+    Heap *heaps_ = nullptr;
+    GlobalBin *globals_ = nullptr;
+    Owner *nobody_ = nullptr;
+    // Heaps below it were used. It grows under its lock, which fork takes first; the heaps above have nothing to lock.
+    platform::Mutex activation_;
+    std::atomic<std::uint32_t> active_heaps_{0};
+    bool activation_was_free_ = false;
+    Word held_before_fork_[divide_up(kNobody.value + 1, kWordBits)] = {};  // by the forking thread itself
+};
+
+}  // namespace gr

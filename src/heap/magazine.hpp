@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a heap's slab as its slow path sees it, and how its magazines' capacities adapt.
+// Invariant: under the heap's lock. sum of capacity * size over own magazines <= budget; a header is published once,
+//            over zeroes; limit = begin + capacity.
+// Must not know: superblocks.
+#pragma once
+
+#include <atomic>
+
+#include "base/size_class.hpp"
+#include "platform/rseq/reference.hpp"
+#include "platform/rseq/sequences.hpp"
+
+namespace gr {
+
+// The slab of one concurrency id. With sequences each operation may find the caller moved to another CPU or be aborted
+// too often: it then moved nothing and says so by a negative result.
+class Slab {
+  public:
+    Slab(char *slabs, std::uint32_t cid, bool sequences)
+        : memory_(slabs + std::size_t{cid} * kSlabBytes), cid_(cid), sequences_(sequences) {}
+
+    std::int64_t push_n(std::uint32_t header, void *const *blocks, std::uint32_t count) {
+        if (!sequences_) return platform::ReferenceSlab(memory_).push_n(header, blocks, count);
+        return retry([&] { return platform::gr_sequence_push_n(cid_, header, blocks, count); });
+    }
+    std::int64_t pop_n(std::uint32_t header, void **blocks, std::uint32_t count) {
+        if (!sequences_) return platform::ReferenceSlab(memory_).pop_n(header, blocks, count);
+        return retry([&] { return platform::gr_sequence_pop_n(cid_, header, blocks, count); });
+    }
+    void *pop(std::uint32_t header) { return platform::ReferenceSlab(memory_).pop(header); }
+    bool is_top(std::uint32_t header, const void *p) { return platform::ReferenceSlab(memory_).is_top(header, p); }
+
+    // Publishes the header with this capacity, or moves its limit. false: not done.
+    bool set_capacity(std::uint32_t header, std::uint32_t slots_begin, std::uint32_t capacity);
+    platform::MagazineHeader header(std::uint32_t header) const {
+        return platform::as_header(
+            std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(memory_ + header)).load(std::memory_order_relaxed));
+    }
+
+    // What lies in a slot now, whoever works on the slab meanwhile.
+    const void *peek(std::uint32_t header, std::uint32_t index) const {
+        void **const slot = reinterpret_cast<void **>(memory_ + header + platform::kSlotDisplacement) + index;
+        return std::atomic_ref<void *>(*slot).load(std::memory_order_relaxed);
+    }
+
+    // Slots are numbered from the slab's first; headers count from themselves.
+    static std::uint16_t index_from(std::uint32_t header, std::uint32_t slot) {
+        const std::size_t offset = platform::kSlotsOffset - platform::kSlotDisplacement - header;
+        return static_cast<std::uint16_t>(offset / sizeof(void *) + slot);
+    }
+
+  private:
+    template <class Operation>
+    static std::int64_t retry(Operation operation) {
+        constexpr auto kAborted = static_cast<std::int64_t>(platform::SequenceResult::aborted);
+        std::int64_t result = kAborted;
+        for (unsigned i = 0; i < kSequenceRetries && result == kAborted; ++i) result = operation();
+        return result;
+    }
+
+    char *memory_;
+    std::uint32_t cid_;
+    bool sequences_;
+};
+
+inline constexpr std::uint32_t kRemoteSlotsBegin = kMagazineSlotsTotal + 1;
+static_assert(platform::kSlotsOffset + (kRemoteSlotsBegin + kRemoteMagazineSlots) * sizeof(void *) <= kSlabBytes);
+
+constexpr std::uint32_t magazine_of(ClassIndex c) { return platform::header_offset(c.value); }
+inline constexpr std::uint32_t kRemoteMagazine = platform::header_offset(platform::kRemoteHeader);
+
+// Capacities of one heap's magazines.
+class MagazinePolicy {
+  public:
+    std::uint32_t capacity(ClassIndex c) const { return state_[c.value].capacity; }
+    std::size_t bytes() const { return bytes_; }
+
+    // The class ran empty or full. What its capacity should become within the budget; the same when it stays.
+    std::uint32_t wanted(ClassIndex c, std::size_t budget) const {
+        const ClassShape &shape = shape_of(c);
+        const std::uint32_t now = capacity(c);
+        std::uint32_t next = now == 0 ? kMagazineFirstSlots : now * 2;
+        if (next > shape.magazine_slots) next = shape.magazine_slots;
+        const bool fits = bytes_ + std::size_t{next - now} * shape.size <= budget;
+        return fits ? next : now == 0 ? 2U : now;
+    }
+    void note_use(ClassIndex c) { state_[c.value].quiet = false; }
+    void set_capacity(ClassIndex c, std::uint32_t capacity) {
+        bytes_ += std::size_t{capacity} * shape_of(c).size;
+        bytes_ -= std::size_t{state_[c.value].capacity} * shape_of(c).size;
+        state_[c.value].capacity = static_cast<std::uint16_t>(capacity);
+    }
+    // The next class whose share should be halved, because nothing happened to it since the hand last passed;
+    // class 0 when none is found in some steps.
+    ClassIndex next_quiet(ClassIndex but) {
+        for (unsigned step = 0; step < kHandSteps; ++step) {
+            hand_ = hand_ + 1 < kClassCount ? hand_ + 1 : 1;
+            State &state = state_[hand_];
+            if (state.capacity <= kMagazineMinSlots || hand_ == but.value) continue;
+            if (state.quiet) return ClassIndex(hand_);
+            state.quiet = true;
+        }
+        return ClassIndex(0);
+    }
+    bool is_valid() const {
+        std::size_t total = 0;
+        for (std::uint32_t c = 1; c < kClassCount; ++c) total += std::size_t{state_[c].capacity} * shape_of(ClassIndex(c)).size;
+        return total == bytes_;
+    }
+
+  private:
+    static constexpr unsigned kHandSteps = 16;
+    struct State {
+        std::uint16_t capacity;
+        bool quiet;
+    };
+    State state_[kClassCount];
+    std::uint32_t hand_;
+    std::size_t bytes_;
+};
+
+}  // namespace gr

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the wording of misuse.hpp.
+// Invariant: one line each; the tests hold the exact words.
+// Must not know: how the misuse was found.
+#include "heap/misuse.hpp"
+
+#include "base/text.hpp"
+#include "platform/process.hpp"
+
+namespace gr {
+namespace {
+
+using Line = TextBuffer<256>;
+
+[[noreturn]] void die(Line &line) {
+    line << "; aborting\n";
+    platform::fatal(line.data(), line.size());
+}
+
+void begin(Line &line, const char *function, const void *p) { line << "granary: " << function << '(' << p << "): "; }
+
+}  // namespace
+
+void die_foreign(const char *function, const void *p) {
+    Line line;
+    begin(line, function, p);
+    line << "not a block of this heap: foreign, or a large block freed already";
+    die(line);
+}
+
+void die_interior(const char *function, const void *p, const void *start, std::size_t size) {
+    Line line;
+    begin(line, function, p);
+    line << "inside a block: it starts at " << start << " and has " << size << " bytes";
+    die(line);
+}
+
+void die_twice(const char *function, const void *p, std::size_t size) {
+    Line line;
+    begin(line, function, p);
+    line << "freed twice, a block of " << size << " bytes";
+    die(line);
+}
+
+}  // namespace gr

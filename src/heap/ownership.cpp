@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: which superblock belongs to whom: Hoard's emptiness invariant, the global heap, collecting remote frees, and
+//       the locks of all.
+// Invariant: the owner field changes only under the giver's lock (rule 1), and a superblock is in its new owner's bin
+//            before that owner's lock is let go.
+// Must not know: magazines.
+#include "heap/heaps.hpp"
+#include "heap/misuse.hpp"
+#include "heap/remote_protocol.hpp"
+
+namespace gr {
+
+// What the protocol calls a node is a superblock; an owner is named by its index.
+class Heaps::RemoteFrees {
+  public:
+    using Node = Superblock *;
+    using Owner = OwnerIndex;
+
+    explicit RemoteFrees(Heaps &heaps) : heaps_(heaps) {}
+
+    OwnerIndex owner_of(const Superblock *s) const { return Heaps::owner_of(s); }
+    std::uint32_t exchange_mark(Superblock *s, std::uint32_t mark) const {
+        // Both directions at once: pairs with itself on the other side (rule 4).
+        return s->mark.exchange(mark, std::memory_order_acq_rel);
+    }
+    void push(OwnerIndex o, Superblock *s) const { heaps_.owner(o).pending.push(s); }
+    Superblock *take_all(OwnerIndex o) const { return heaps_.owner(o).pending.take_all(); }
+    Superblock *next(const Superblock *s) const { return s->link.load(std::memory_order_relaxed); }
+    bool is_null(const Superblock *s) const { return s == nullptr; }
+    bool has_pending(OwnerIndex o) const { return heaps_.owner(o).pending.has_any(); }
+    bool is_passive(OwnerIndex o) const { return !is_heap(o); }
+    bool try_lock(OwnerIndex o) const { return heaps_.try_lock(o); }
+    void unlock(OwnerIndex o) const { heaps_.unlock(o); }
+    void collect(OwnerIndex o, Superblock *s) const { heaps_.collect(o, s); }
+
+  private:
+    Heaps &heaps_;
+};
+
+void Heaps::announce(Superblock *s) {
+    RemoteFrees world(*this);
+    RemoteProtocol<RemoteFrees>::announce(world, s);
+}
+
+void Heaps::drain(OwnerIndex o) {
+    RemoteFrees world(*this);
+    RemoteProtocol<RemoteFrees>::drain(world, o);
+}
+
+void Heaps::settle(OwnerIndex o) {
+    RemoteFrees world(*this);
+    RemoteProtocol<RemoteFrees>::settle(world, o);
+}
+
+void Heaps::unlock_and_settle(OwnerIndex o) {
+    unlock(o);
+    if (owner(o).pending.has_any()) settle(o);
+}
+
+void Heaps::initialise(const HeapsSetup &setup) {
+    setup_ = setup;
+    heaps_ = reinterpret_cast<Heap *>(setup.owners);
+    globals_ = reinterpret_cast<GlobalBin *>(setup.owners + setup.heaps * sizeof(Heap));
+    nobody_ = reinterpret_cast<Owner *>(reinterpret_cast<char *>(globals_ + kClassCount));
+}
+
+Owner &Heaps::owner(OwnerIndex o) {
+    if (is_heap(o)) return heaps_[o.value];
+    return o == kNobody ? *nobody_ : globals_[o.value - kMaxHeaps];
+}
+
+void Heaps::collect(OwnerIndex o, Superblock *s) {
+    if (o == kNobody) return;  // given back since: all its blocks were free, so no bit can be set
+    void *twice = nullptr;
+    const std::uint32_t blocks = superblocks_.collect(s, &twice);
+    if (twice != nullptr) die_twice("free", twice, s->shape().size);
+    owner(o).remote_bytes.fetch_sub(std::int64_t{blocks} * s->shape().size, std::memory_order_relaxed);
+    if (blocks != 0) gave(o, s, blocks);
+}
+
+// Blocks of s became free: put it where it belongs now. s may be gone afterwards.
+void Heaps::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
+    const ClassIndex c = s->size_class;
+    Bin &bin = is_heap(o) ? heap(o).bins[c.value] : global(c).bin;
+    bin.gave(s, blocks);
+    if (s->is_empty() && (!is_heap(o) || bin.can_spare(s))) release(bin, s);
+    if (!is_heap(o)) {
+        global(c).offered.store(bin.superblocks(), std::memory_order_relaxed);
+        return;
+    }
+    while (!bin.keeps_hoards_invariant(c)) {
+        Superblock *const emptiest = bin.emptiest();
+        if (emptiest == nullptr) return;
+        if (emptiest->is_empty()) {
+            release(bin, emptiest);
+        } else if (!give_to_global(o, emptiest)) {
+            return;  // a handler that interrupted the global bin's holder on this thread; the next free restores it
+        }
+    }
+}
+
+void Heaps::release(Bin &bin, Superblock *s) {
+    bin.abandon(s);
+    store_entries(region_, s, 0);
+    s->owner.store(kNobody, std::memory_order_release);
+    store_.release_superblock(s);
+}
+
+void Heaps::release_empty(OwnerIndex o) {
+    for (std::uint32_t c = 1; c < kClassCount; ++c) {
+        Bin &bin = heap(o).bins[c];
+        for (Superblock *s = bin.first_of(kFullnessGroups - 1); s != nullptr;) {
+            Superblock *const next = s->next;
+            if (s->is_empty()) release(bin, s);
+            s = next;
+        }
+    }
+}
+
+void Heaps::hand_over(Superblock *s, OwnerIndex to) {
+    // release: whoever reads the new owner finds the superblock as the giver left it.
+    s->owner.store(to, std::memory_order_release);
+    store_entries(region_, s, entry_of(to, s->size_class));
+}
+
+bool Heaps::give_to_global(OwnerIndex from, Superblock *s) {
+    const ClassIndex c = s->size_class;
+    const OwnerIndex to = owner_of_global(c);
+    GlobalBin &target = global(c);
+    if (!lock(to)) return false;
+    heap(from).bins[c.value].abandon(s);
+    hand_over(s, to);
+    target.bin.adopt(s);
+    target.offered.store(target.bin.superblocks(), std::memory_order_relaxed);
+    unlock_and_settle(to);
+    return true;
+}
+
+Superblock *Heaps::take_from_global(OwnerIndex to, ClassIndex c) {
+    const OwnerIndex from = owner_of_global(c);
+    GlobalBin &source = global(c);
+    if (source.offered.load(std::memory_order_relaxed) == 0 || !lock(from)) return nullptr;
+    Superblock *const s = source.bin.fullest();
+    if (s != nullptr) {
+        source.bin.abandon(s);
+        source.offered.store(source.bin.superblocks(), std::memory_order_relaxed);
+        hand_over(s, to);
+        heap(to).bins[c.value].adopt(s);
+    }
+    unlock_and_settle(from);
+    return s;
+}
+
+bool Heaps::activate_slowly(OwnerIndex o) {
+    const platform::Guard guard(activation_, platform::Rank::activation);
+    if (!guard.locked()) return false;
+    if (o.value >= active_heaps()) active_heaps_.store(o.value + 1, std::memory_order_relaxed);
+    return true;
+}
+
+// In the order of their ranks.
+template <class Visit>
+void Heaps::for_each_owner(Visit visit) const {
+    for (std::uint32_t i = 0; i < active_heaps(); ++i) visit(owner_of_heap(i));
+    for (std::uint32_t c = 1; c < kClassCount; ++c) visit(owner_of_global(ClassIndex(c)));
+    visit(kNobody);
+}
+
+void Heaps::lock_all() {
+    activation_was_free_ = activation_.lock(platform::Rank::activation);
+    for_each_owner([this](OwnerIndex o) {
+        const BitPosition at = BitPosition::of(BlockIndex(o.value));
+        Word &held = held_before_fork_[at.word];
+        held = owner(o).mutex.lock(rank_of(o)) ? held & ~at.mask : held | at.mask;
+    });
+}
+
+// What a handler's fork found locked by its own thread stays for the interrupted code to unlock.
+void Heaps::unlock_all() {
+    for_each_owner([this](OwnerIndex o) {
+        const BitPosition at = BitPosition::of(BlockIndex(o.value));
+        if ((held_before_fork_[at.word] & at.mask) == 0) unlock(o);
+    });
+    if (activation_was_free_) activation_.unlock(platform::Rank::activation);
+}
+
+const char *Heaps::first_fault() {
+    for (std::uint32_t i = 0; i < active_heaps(); ++i) {
+        const Heap &h = heaps_[i];
+        if (!h.magazines.is_valid()) return "a heap's magazine capacities do not add up";
+        for (std::uint32_t c = 1; c < kClassCount; ++c) {
+            if (!h.bins[c].is_valid(superblocks_)) return "a heap's bin is not valid";
+            if (!h.bins[c].keeps_hoards_invariant(ClassIndex(c))) return "Hoard's invariant does not hold";
+        }
+    }
+    for (std::uint32_t c = 1; c < kClassCount; ++c) {
+        if (!globals_[c].bin.is_valid(superblocks_)) return "a global bin is not valid";
+    }
+    return nullptr;
+}
+
+}  // namespace gr

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the allocating half of the slow path: refill a magazine from bins, the global heap, or new superblocks.
+// Invariant: the heap's lock is held from the first bit cleared to the last block in a magazine.
+// Must not know: requests in bytes.
+#include "heap/heaps.hpp"
+
+namespace gr {
+
+void *Heaps::allocate(ClassIndex c, bool *fresh) {
+    for (unsigned attempt = 0; setup_.sequences && attempt < kSequenceRetries; ++attempt) {
+        if (void *const block = platform::gr_sequence_pop(magazine_of(c))) return block;
+        const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
+        if (cid < 0 || static_cast<std::uint32_t>(cid) >= setup_.heaps) break;
+        const OwnerIndex o = owner_of_heap(static_cast<std::uint32_t>(cid));
+        if (!lock(o)) return nullptr;
+        void *const block = refill(o, c, fresh);
+        unlock_and_settle(o);
+        return block;
+    }
+    return allocate_by_stripe(c, fresh);
+}
+
+// Runs use(heap) under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the
+// first that the caller does not hold itself. The result is false or null where there is none.
+template <class Use>
+auto Heaps::with_stripe(Use use) {
+    const std::uint32_t home = (platform::thread_tag() * 0x9e3779b1U >> 16) % setup_.stripes;
+    const auto run = [&](OwnerIndex o) {
+        const auto result = use(o);
+        unlock_and_settle(o);
+        return result;
+    };
+    for (std::uint32_t i = 0; i < setup_.stripes; ++i) {
+        const OwnerIndex o = owner_of_heap((home + i) % setup_.stripes);
+        if (try_lock(o)) return run(o);
+    }
+    for (std::uint32_t i = 0; i < setup_.stripes; ++i) {
+        const OwnerIndex o = owner_of_heap((home + i) % setup_.stripes);
+        if (lock(o)) return run(o);
+    }
+    return decltype(use(kNobody)){};
+}
+
+void *Heaps::allocate_by_stripe(ClassIndex c, bool *fresh) {
+    return with_stripe([&](OwnerIndex o) -> void * {
+        if (!setup_.sequences) {
+            if (void *const block = slab(o).pop(magazine_of(c))) return block;
+            return refill(o, c, fresh);
+        }
+        // Some other thread may be inside that magazine by a sequence: leave it alone.
+        void *block = nullptr;
+        return take_blocks(o, c, &block, 1, fresh) == 1 ? block : nullptr;
+    });
+}
+
+// The heap's lock is held. The first block is the result, the others fill the magazine.
+void *Heaps::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
+    if (owner(o).pending.has_any()) drain(o);
+    grow(o, c);
+    void *blocks[1 + kMagazineMaxSlots / 2];
+    const std::uint32_t count = take_blocks(o, c, blocks, 1 + heap(o).magazines.capacity(c) / 2, fresh);
+    if (count == 0) return nullptr;
+    // The lowest address shall be popped first, so it goes in last.
+    for (std::uint32_t low = 1, high = count - 1; low < high; ++low, --high) {
+        void *const other = blocks[low];
+        blocks[low] = blocks[high];
+        blocks[high] = other;
+    }
+    const std::int64_t pushed = count == 1 ? 0 : slab(o).push_n(magazine_of(c), blocks + 1, count - 1);
+    const std::uint32_t kept = 1 + (pushed < 0 ? 0 : static_cast<std::uint32_t>(pushed));
+    // Moved to another CPU meanwhile, or somebody filled the magazine.
+    if (kept != count) give_back(o, blocks + kept, count - kept);
+    return blocks[0];
+}
+
+std::uint32_t Heaps::take_blocks(OwnerIndex o, ClassIndex c, void **blocks, std::uint32_t count, bool *fresh) {
+    Bin &bin = heap(o).bins[c.value];
+    std::uint32_t taken = 0;
+    while (taken < count) {
+        Superblock *s = bin.fullest();
+        // A refill opens one more superblock at most, and only for its first block.
+        if (s == nullptr) s = taken == 0 ? superblock_for(o, c) : nullptr;
+        if (s == nullptr) return taken;
+        const std::uint32_t fresh_from = s->fresh_from;
+        const std::uint32_t got = superblocks_.take(s, blocks + taken, count - taken);
+        if (taken == 0 && fresh != nullptr) {
+            *fresh = s->zeroed && superblocks_.find(blocks[0]).index.value >= fresh_from;
+        }
+        bin.took(s, got);
+        taken += got;
+    }
+    return taken;
+}
+
+Superblock *Heaps::superblock_for(OwnerIndex o, ClassIndex c) {
+    if (Superblock *const s = take_from_global(o, c)) return s;
+    Superblock *const s = store_.acquire_superblock(c);
+    if (s == nullptr) return nullptr;
+    if (!lock(kNobody)) {
+        store_.release_superblock(s);
+        return nullptr;
+    }
+    hand_over(s, o);
+    heap(o).bins[c.value].adopt(s);
+    unlock_and_settle(kNobody);
+    return s;
+}
+
+// Widens the magazine of a class that ran empty or full, within the budget. true: it is wider now.
+bool Heaps::grow(OwnerIndex o, ClassIndex c) {
+    MagazinePolicy &policy = heap(o).magazines;
+    policy.note_use(c);
+    const std::uint32_t now = policy.capacity(c);
+    std::uint32_t wanted = policy.wanted(c, setup_.magazine_budget);
+    if (wanted == now && now < shape_of(c).magazine_slots) {
+        shrink_quiet(o, c);
+        wanted = policy.wanted(c, setup_.magazine_budget);
+    }
+    if (wanted == now || !slab(o).set_capacity(magazine_of(c), shape_of(c).slots_begin, wanted)) return false;
+    policy.set_capacity(c, wanted);
+    return true;
+}
+
+// Halves the share of a class that has gone quiet.
+void Heaps::shrink_quiet(OwnerIndex o, ClassIndex but) {
+    MagazinePolicy &policy = heap(o).magazines;
+    const ClassIndex c = policy.next_quiet(but);
+    if (c.value == 0) return;
+    const std::uint32_t capacity = policy.capacity(c) / 2;
+    if (!slab(o).set_capacity(magazine_of(c), shape_of(c).slots_begin, capacity)) return;
+    policy.set_capacity(c, capacity);
+    const platform::MagazineHeader header = slab(o).header(magazine_of(c));
+    if (header.current <= header.limit) return;
+    void *blocks[kMagazineMaxSlots];
+    const auto excess = static_cast<std::uint32_t>(header.current - header.limit);
+    const std::int64_t popped = slab(o).pop_n(magazine_of(c), blocks, excess);
+    if (popped > 0) give_back(o, blocks, static_cast<std::uint32_t>(popped));
+}
+
+}  // namespace gr

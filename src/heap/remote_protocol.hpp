@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: how a freed block reaches the owner of its superblock, whoever that is by then (LFMalloc 3.2.3, made batched
+//       and lock-free): mark, stack, owner, drain. Templated on its world, so that a model checker runs this very code.
+// Invariant: a superblock with remote bits is, or is about to be, on some owner's stack, and that stack will be drained:
+//            bits are never forgotten.
+// Must not know: what a superblock, an owner and a lock are made of.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+namespace gr {
+
+// What the protocol needs. A node is a superblock; an owner has a lock, and a stack of nodes with remote frees waiting.
+template <class W>
+concept RemoteWorld = requires(W &world, typename W::Node node, typename W::Owner owner, std::uint32_t mark) {
+    { world.owner_of(node) } -> std::same_as<typename W::Owner>;          // acquire
+    { world.exchange_mark(node, mark) } -> std::same_as<std::uint32_t>;   // acquire and release
+    { world.push(owner, node) } -> std::same_as<void>;                    // links node; release
+    { world.take_all(owner) } -> std::same_as<typename W::Node>;          // one exchange; acquire
+    { world.next(node) } -> std::same_as<typename W::Node>;               // its link
+    { world.is_null(node) } -> std::same_as<bool>;
+    { world.has_pending(owner) } -> std::same_as<bool>;
+    { world.is_passive(owner) } -> std::same_as<bool>;  // never refills: whoever posts to it drains it
+    { world.try_lock(owner) } -> std::same_as<bool>;
+    { world.unlock(owner) } -> std::same_as<void>;
+    { world.collect(owner, node) } -> std::same_as<void>;  // moves the remote bits; owner's lock held
+};
+
+template <RemoteWorld World>
+class RemoteProtocol {
+  public:
+    using Node = typename World::Node;
+    using Owner = typename World::Owner;
+
+    // After setting remote bits of the node: makes sure that its owner will come for them.
+    static void announce(World &world, Node node) {
+        // Rule 4: an exchange, not a look first. Whoever finds 1 knows that a drainer has yet to clear it, and will see
+        // the bits set before this exchange.
+        if (world.exchange_mark(node, 1) == 0) post(world, node);
+    }
+
+    // Rule 3: after every unlock, and after posting to an owner that changed or is passive.
+    static void settle(World &world, Owner owner) {
+        while (world.has_pending(owner) && world.try_lock(owner)) {
+            drain(world, owner);
+            world.unlock(owner);
+        }
+    }
+
+    // The owner's lock is held.
+    static void drain(World &world, Owner owner) {
+        Node node = world.take_all(owner);
+        while (!world.is_null(node)) {
+            const Node next = world.next(node);  // rule 5: before the mark is cleared, or the node passed on
+            // Rule 1: "its owner is this one" is stable while this lock is held.
+            if (world.owner_of(node) == owner) {
+                world.exchange_mark(node, 0);
+                world.collect(owner, node);
+            } else {
+                post(world, node);  // rule 2: passed on, mark untouched
+            }
+            node = next;
+        }
+    }
+
+    // A superblock is found by its new owner only after this: both locks' order is the caller's.
+    static void unlock_and_settle(World &world, Owner owner) {
+        world.unlock(owner);
+        settle(world, owner);
+    }
+
+  private:
+    static void post(World &world, Node node) {
+        const Owner owner = world.owner_of(node);
+        world.push(owner, node);
+        // Rule 3: the owner may have changed between the two, and nobody may look at this stack again. The depth of
+        // settle in drain in settle is bounded by the owners whose superblocks change hands in that moment.
+        if (world.owner_of(node) != owner || world.is_passive(owner)) settle(world, owner);
+    }
+};
+
+}  // namespace gr

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: unit_store.hpp.
+// Invariant: a descriptor is unmade before its units can be handed out again.
+// Must not know: bins, magazines, when a superblock is wanted.
+#include "heap/unit_store.hpp"
+
+namespace gr {
+
+Superblock *UnitStore::acquire_superblock(ClassIndex c) {
+    release_deferred();
+    Run run;
+    if (!pages_.allocate(UnitCount(shape_of(c).units), UnitCount(1), &run)) return nullptr;
+    return superblocks_.make_superblock(run.first, c, run.zeroed);
+}
+
+void UnitStore::release_superblock(Superblock *s) { release(s); }
+
+Superblock *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *zeroed) {
+    release_deferred();
+    Run run;
+    if (!pages_.allocate(count, alignment, &run)) return nullptr;
+    *zeroed = run.zeroed;
+    Superblock *const s = superblocks_.make_run(run.first, run.count);
+    // Entries behind the first stay 0: an address inside a run is no block's start.
+    std::atomic_ref<UnitEntry>(region_.entry(s->unit)).store(kRunEntry, std::memory_order_relaxed);
+    return s;
+}
+
+bool UnitStore::release_run(Superblock *run) {
+    // The exchange decides which of two frees of the same run is the second.
+    if (std::atomic_ref<UnitEntry>(region_.entry(run->unit)).exchange(0, std::memory_order_relaxed) != kRunEntry) {
+        return false;
+    }
+    release(run);
+    return true;
+}
+
+bool UnitStore::resize_run(Superblock *run, UnitCount count) {
+    const UnitCount old = run->units;
+    if (count > old) {
+        if (!pages_.extend(run->unit, old, count)) return false;
+        superblocks_.resize_run(run, count);
+        return true;
+    }
+    superblocks_.resize_run(run, count);
+    if (count < old && !pages_.release(run->unit + count, old - count)) {
+        superblocks_.resize_run(run, old);
+        return false;
+    }
+    return true;
+}
+
+void UnitStore::release(Superblock *s) {
+    const UnitIndex first = s->unit;
+    const UnitCount count = s->units;
+    superblocks_.unmake(s);
+    if (pages_.release(first, count)) return;
+    Superblock *head = deferred_.load(std::memory_order_relaxed);
+    do {
+        s->deferred = head;
+    } while (!deferred_.compare_exchange_weak(head, s, std::memory_order_release, std::memory_order_relaxed));
+}
+
+void UnitStore::release_deferred() {
+    if (deferred_.load(std::memory_order_relaxed) == nullptr) return;
+    Superblock *s = deferred_.exchange(nullptr, std::memory_order_acquire);
+    while (s != nullptr) {
+        Superblock *const next = s->deferred;
+        release(s);
+        s = next;
+    }
+}
+
+}  // namespace gr

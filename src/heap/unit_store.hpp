@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: superblocks and runs out of units, and back: the border between heaps and the page heap.
+// Invariant: units that are nobody's have entry 0 and owner kNobody; a release that comes while the same thread is
+//            inside the page heap (a signal handler) is deferred, never lost.
+// Must not know: bins, magazines, when a superblock is wanted.
+#pragma once
+
+#include "heap/unit_entry.hpp"
+#include "region/page_heap.hpp"
+#include "superblock/superblocks.hpp"
+
+namespace gr {
+
+class UnitStore {
+  public:
+    constexpr UnitStore(Region &region, Superblocks &superblocks, PageHeap &pages)
+        : region_(region), superblocks_(superblocks), pages_(pages) {}
+
+    // All blocks free, still nobody's and with no entries; nullptr: no memory.
+    Superblock *acquire_superblock(ClassIndex c);
+    // Nobody's already.
+    void release_superblock(Superblock *s);
+
+    // A single block of whole units at a multiple of `alignment` units; nullptr: no memory.
+    Superblock *acquire_run(UnitCount count, UnitCount alignment, bool *zeroed);
+    // false: it was released already.
+    bool release_run(Superblock *run);
+    // In place; false: cannot.
+    bool resize_run(Superblock *run, UnitCount count);
+
+  private:
+    void release(Superblock *s);
+    void release_deferred();
+
+    Region &region_;
+    Superblocks &superblocks_;
+    PageHeap &pages_;
+    std::atomic<Superblock *> deferred_{nullptr};  // push: release; the exchange that takes all: acquire
+};
+
+}  // namespace gr

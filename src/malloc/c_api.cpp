@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the C library's allocation family, and the slow paths that the assembly entries malloc and free jump to.
+// Invariant: as glibc where libcs differ; a failure sets errno, free and success never touch it.
+// Must not know: how blocks are found.
+#include <malloc.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/bits.hpp"
+#include "malloc/c_api.hpp"
+#include "malloc/instance.hpp"
+#include "platform/memory.hpp"
+
+namespace {
+
+constexpr std::size_t kLargestAlignment = SIZE_MAX / 2 + 1;
+
+void *or_enomem(void *p) {
+    if (p == nullptr) errno = ENOMEM;
+    return p;
+}
+
+// As glibc: an alignment that is no power of two is rounded up to one.
+void *aligned(std::size_t alignment, std::size_t size) {
+    if (alignment > kLargestAlignment) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    return or_enomem(gr::instance.allocate_aligned(size, std::bit_ceil(alignment)));
+}
+
+}  // namespace
+
+extern "C" {
+
+void *gr_malloc_slow(std::size_t size) { return or_enomem(gr::instance.allocate(size)); }
+
+void gr_free_slow(void *p) {
+    if (p != nullptr) gr::instance.free("free", p);
+}
+
+GR_EXPORT void *calloc(std::size_t count, std::size_t size) {
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
+    if (bytes > gr::kFineLimit) return or_enomem(gr::instance.allocate_zeroed(bytes));
+    void *const p = malloc(bytes);
+    return p == nullptr ? nullptr : std::memset(p, 0, bytes);
+}
+
+GR_EXPORT void *realloc(void *p, std::size_t size) {
+    if (p == nullptr) return malloc(size);
+    if (size == 0) {
+        free(p);
+        return nullptr;
+    }
+    return or_enomem(gr::instance.resize("realloc", p, size));
+}
+
+GR_EXPORT void *reallocarray(void *p, std::size_t count, std::size_t size) {
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
+    return realloc(p, bytes);
+}
+
+GR_EXPORT void *memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+
+GR_EXPORT void *aligned_alloc(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+
+GR_EXPORT int posix_memalign(void **out, std::size_t alignment, std::size_t size) {
+    if (!gr::is_power_of_two(alignment) || alignment % sizeof(void *) != 0) return EINVAL;
+    void *const p = gr::instance.allocate_aligned(size, alignment);
+    if (p == nullptr) return ENOMEM;
+    *out = p;
+    return 0;
+}
+
+GR_EXPORT void *valloc(std::size_t size) { return aligned(gr::platform::page_size(), size); }
+
+GR_EXPORT void *pvalloc(std::size_t size) {
+    const std::size_t page = gr::platform::page_size();
+    if (size > gr::kMaxRequest) return or_enomem(nullptr);
+    return aligned(page, gr::align_up(size, page));
+}
+
+GR_EXPORT std::size_t malloc_usable_size(void *p) {
+    return p == nullptr ? 0 : gr::instance.usable_size("malloc_usable_size", p);
+}
+
+// What glibc exports under its own names too, for programs that wrap malloc by hand.
+GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) { return calloc(count, size); }
+GR_EXPORT void *__libc_realloc(void *p, std::size_t size) { return realloc(p, size); }
+GR_EXPORT void *__libc_memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+GR_EXPORT void *__libc_valloc(std::size_t size) { return valloc(size); }
+GR_EXPORT void *__libc_pvalloc(std::size_t size) { return pvalloc(size); }
+GR_EXPORT int __posix_memalign(void **out, std::size_t alignment, std::size_t size) {
+    return posix_memalign(out, alignment, size);
+}
+
+}  // extern "C"

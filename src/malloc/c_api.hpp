@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the slow paths that the assembly entries jump to, and how a libc name is exported.
+// Invariant: they start over from the arguments; the fast path has changed nothing.
+// Must not know: the assembly.
+#pragma once
+
+#include <cstddef>
+
+#include "granary/granary.h"
+
+extern "C" {
+void *gr_malloc_slow(std::size_t size);
+void *gr_new_slow(std::size_t size);
+void gr_free_slow(void *p);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: requests in bytes to classes, runs and direct blocks, and back from an address.
+// Invariant: every failure leaves the block and the errno it found.
+// Must not know: the C library's and C++'s names for what it does.
+#include "malloc/instance.hpp"
+
+#include <cstring>
+
+#include "heap/misuse.hpp"
+
+namespace gr {
+
+constinit Instance instance;
+
+void *Instance::allocate(std::size_t size) {
+    if (size > kClassLimit) {
+        bool zeroed = false;
+        return allocate_large(size, 1, &zeroed);
+    }
+    if (ensure_started()) {
+        if (void *const p = heaps_.allocate(class_of(size), nullptr)) return p;
+    }
+    return direct_.allocate(size, 1);
+}
+
+void *Instance::allocate_zeroed(std::size_t size) {
+    bool zeroed = false;
+    void *p = nullptr;
+    if (size > kClassLimit) {
+        p = allocate_large(size, 1, &zeroed);
+    } else if (ensure_started()) {
+        p = heaps_.allocate(class_of(size), &zeroed);
+    }
+    if (p == nullptr && size <= kClassLimit) return direct_.allocate(size, 1);
+    if (p != nullptr && !zeroed) std::memset(p, 0, size);
+    return p;
+}
+
+void *Instance::allocate_aligned(std::size_t size, std::size_t alignment) {
+    const ClassIndex c = class_of_aligned(size, alignment);
+    if (c.value != 0 && ensure_started()) {
+        if (void *const p = heaps_.allocate(c, nullptr)) return p;
+    }
+    bool zeroed = false;
+    return allocate_large(size, alignment, &zeroed);
+}
+
+void *Instance::allocate_large(std::size_t size, std::size_t alignment, bool *zeroed) {
+    if (size > kMaxRequest || alignment > kMaxRequest) return nullptr;
+    if (size <= options_.direct && alignment <= kChunkBytes && ensure_started()) {
+        const UnitCount count(static_cast<std::uint32_t>(divide_up(size == 0 ? 1 : size, kUnitBytes)));
+        const UnitCount step(alignment <= kUnitBytes ? 1U : static_cast<std::uint32_t>(alignment / kUnitBytes));
+        if (Superblock *const run = heaps_.store().acquire_run(count, step, zeroed)) return superblocks_.begin(run);
+    }
+    *zeroed = true;
+    return direct_.allocate(size, alignment);
+}
+
+// The run that starts at p, or nullptr.
+Superblock *Instance::run_at(const void *p) const {
+    if (!region_.contains(p)) return nullptr;
+    const BlockRef ref = superblocks_.find(p);
+    return ref.fault == BlockFault::none && ref.superblock->use == UnitUse::run ? ref.superblock : nullptr;
+}
+
+void Instance::free(const char *function, void *p) {
+    if (!region_.contains(p)) {
+        if (!direct_.release(p)) die_foreign(function, p);
+        return;
+    }
+    const UnitEntry e = load_entry(region_, region_.unit_of(p));
+    if (e != 0 && e != kRunEntry) return heaps_.free(function, p, e);
+    if (Superblock *const run = run_at(p)) {
+        if (heaps_.store().release_run(run)) return;
+    } else if (const BlockRef ref = superblocks_.find(p); ref.fault == BlockFault::interior) {
+        die_interior(function, p, superblocks_.begin(ref.superblock), ref.superblock->bytes());
+    }
+    die_foreign(function, p);
+}
+
+std::size_t Instance::usable_size(const char *function, const void *p) {
+    if (!region_.contains(p)) {
+        const std::size_t size = direct_.size_of(p);
+        if (size == 0) die_foreign(function, p);
+        return size;
+    }
+    const UnitEntry e = load_entry(region_, region_.unit_of(p));
+    if (e != 0 && e != kRunEntry) return size_of_class(class_in(e));
+    const BlockRef ref = superblocks_.find(p);
+    if (ref.fault == BlockFault::interior) {
+        die_interior(function, p, superblocks_.begin(ref.superblock), ref.superblock->bytes());
+    }
+    if (ref.fault != BlockFault::none) die_foreign(function, p);
+    return ref.superblock->bytes();
+}
+
+bool Instance::owns(const void *p) const {
+    if (!region_.contains(p)) return p != nullptr && direct_.size_of(p) != 0;
+    const BlockRef ref = superblocks_.find(p);
+    if (ref.fault != BlockFault::none) return false;
+    return ref.superblock->use == UnitUse::run || !superblocks_.is_free(ref.superblock, ref.index);
+}
+
+void *Instance::resize(const char *function, void *p, std::size_t size) {
+    const std::size_t old_size = usable_size(function, p);
+    if (size > kMaxRequest) return nullptr;
+    if (Superblock *const run = run_at(p)) {
+        if (void *const same = resize_run(run, size)) return same;
+    } else if (!region_.contains(p)) {
+        if (size > kClassLimit && size * 2 > options_.direct) {
+            if (void *const moved = direct_.resize(p, size)) return moved;
+        }
+    } else if (size <= old_size && size * 2 > old_size) {
+        return p;
+    }
+    return move(function, p, old_size, size);
+}
+
+// nullptr: it has to move.
+void *Instance::resize_run(Superblock *run, std::size_t size) {
+    if (size <= kClassLimit || size > options_.direct) return nullptr;
+    const UnitCount count(static_cast<std::uint32_t>(divide_up(size, kUnitBytes)));
+    // A shrink that cannot be done still leaves the block large enough.
+    if (count == run->units || heaps_.store().resize_run(run, count) || count < run->units) return superblocks_.begin(run);
+    return nullptr;
+}
+
+void *Instance::move(const char *function, void *p, std::size_t old_size, std::size_t size) {
+    void *const to = allocate(size);
+    if (to == nullptr) return size <= old_size ? p : nullptr;
+    std::memcpy(to, p, size < old_size ? size : old_size);
+    free(function, p);
+    return to;
+}
+
+std::size_t Instance::trim(std::size_t keep) {
+    if (!ensure_started()) return 0;
+    heaps_.reclaim();
+    return pages_.trim(keep);
+}
+
+void Instance::lock_all() {
+    if (state_.load(std::memory_order_acquire) != State::ready) return;
+    heaps_.lock_all();
+    pages_were_free_ = pages_.mutex().lock(platform::Rank::page_heap);
+}
+
+void Instance::unlock_all() {
+    if (state_.load(std::memory_order_acquire) != State::ready) return;
+    if (pages_were_free_) pages_.mutex().unlock(platform::Rank::page_heap);
+    heaps_.unlock_all();
+}
+
+const char *Instance::first_fault() {
+    if (!ensure_started()) return nullptr;
+    lock_all();
+    const char *fault = heaps_.first_fault();
+    if (fault == nullptr && !pages_.is_valid()) fault = "the page heap is not valid";
+    unlock_all();
+    return fault;
+}
+
+}  // namespace gr

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: one whole allocator: region, superblocks, heaps, runs and direct blocks put together, and its life cycle.
+// Invariant: constant-initialised, never destroyed; usable before the first constructor and after the last destructor.
+// Must not know: the C library's and C++'s names for what it does.
+#pragma once
+
+#include "heap/direct.hpp"
+#include "heap/heaps.hpp"
+#include "malloc/options.hpp"
+
+namespace gr {
+
+class Instance {
+  public:
+    constexpr Instance() = default;
+
+    // Blocks; nullptr when there is no memory. The size is at most kMaxRequest.
+    void *allocate(std::size_t size);
+    void *allocate_zeroed(std::size_t size);
+    void *allocate_aligned(std::size_t size, std::size_t alignment);  // a power of two
+    // In place or moved; nullptr: the old block stands. `function` names the caller in a message about misuse.
+    void *resize(const char *function, void *p, std::size_t size);
+    void free(const char *function, void *p);
+    std::size_t usable_size(const char *function, const void *p);
+    bool owns(const void *p) const;
+
+    std::size_t trim(std::size_t keep);
+    // For fork, which must find nothing in flight.
+    void lock_all();
+    void unlock_all();
+
+    // Starts on first use. false: not possible yet, or no address space at all; then every block is a direct one.
+    bool ensure_started() {
+        return state_.load(std::memory_order_acquire) == State::ready || start();
+    }
+    const Options &options() const { return options_; }
+    const Region &region() const { return region_; }
+    const PageHeap &pages() const { return pages_; }
+    const Superblocks &superblocks() const { return superblocks_; }
+    const Heaps &heaps() const { return heaps_; }
+    const Direct &direct() const { return direct_; }
+    // What is_valid finds wrong in the whole, or nullptr. Locks everything.
+    const char *first_fault();
+
+  private:
+    enum class State : std::uint32_t { cold, starting, ready, without_region };
+
+    bool start();
+    bool set_up();
+    void publish(const platform::SequenceState &found);
+    void *allocate_large(std::size_t size, std::size_t alignment, bool *zeroed);
+    void *resize_run(Superblock *run, std::size_t size);
+    void *move(const char *function, void *p, std::size_t old_size, std::size_t size);
+    Superblock *run_at(const void *p) const;
+
+    Region region_;
+    Superblocks superblocks_{region_};
+    PageHeap pages_{region_};
+    Heaps heaps_{region_, superblocks_, pages_};
+    Direct direct_{};
+    Options options_{};
+    std::atomic<State> state_{State::cold};  // release when ready: publishes everything above
+    std::atomic<std::uint32_t> starter_{0};  // the tag of the thread that starts; only compared with one's own
+    bool pages_were_free_ = false;           // when fork locked them
+};
+
+inline constexpr std::size_t kMaxRequest = PTRDIFF_MAX;
+
+// The one that the libc names serve.
+extern Instance instance;
+
+}  // namespace gr

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the table of options, its parser and its printers.
+// Invariant: every option is one row; reading, printing and looking up walk the same table.
+// Must not know: what an option changes.
+#include "malloc/options.hpp"
+
+#include <iterator>
+
+#include "base/config.hpp"
+#include "platform/process.hpp"
+
+namespace gr {
+namespace {
+
+enum class Kind : unsigned char { bytes, flag, on_off, statistics };
+
+struct Row {
+    const char *name;
+    Kind kind;
+    std::size_t Options::*value;
+    std::size_t fallback;
+    const char *unit;
+    const char *meaning;
+};
+
+constexpr Row kTable[] = {
+    {"STATS", Kind::statistics, &Options::stats, 0, "off|text|json", "print statistics to stderr at exit"},
+    {"VERBOSE", Kind::flag, &Options::verbose, 0, "0|1", "say at start which library runs, and how"},
+    {"RSEQ", Kind::on_off, &Options::rseq, 1, "on|off", "use restartable sequences where libc and kernel offer them"},
+    {"REGION", Kind::bytes, &Options::region, 0, "bytes",
+     "address space to reserve for blocks; 0 chooses from the machine's memory"},
+    {"RETAIN", Kind::bytes, &Options::retain, kRetainBytes, "bytes",
+     "empty memory that may stay resident, or a sixteenth of what is in use if that is more"},
+    {"DIRECT", Kind::bytes, &Options::direct, kDirectThreshold, "bytes", "larger blocks are mapped directly"},
+    {"MAGAZINE", Kind::bytes, &Options::magazine, kMagazineBudget, "bytes", "budget of each CPU's magazines"},
+};
+constexpr const char *kPrefix = "GRANARY_";
+constexpr const char *kStatisticsWords[] = {"off", "text", "json"};
+bool from_environment[std::size(kTable)];
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Whether `text` begins with `word` in any case, ending at `end`; then *rest is what follows.
+bool starts_with(const char *text, const char *word, const char **rest) {
+    while (*word != '\0') {
+        if (lower(*text++) != lower(*word++)) return false;
+    }
+    *rest = text;
+    return true;
+}
+
+bool is_word(const char *text, const char *word) {
+    const char *rest = nullptr;
+    return starts_with(text, word, &rest) && *rest == '\0';
+}
+
+bool parse_bytes(const char *text, std::size_t *value) {
+    if (*text < '0' || *text > '9') return false;
+    std::size_t number = 0;
+    for (; *text >= '0' && *text <= '9'; ++text) {
+        if (__builtin_mul_overflow(number, std::size_t{10}, &number)) return false;
+        if (__builtin_add_overflow(number, static_cast<std::size_t>(*text - '0'), &number)) return false;
+    }
+    static constexpr char kSuffixes[] = {'k', 'm', 'g', 't'};
+    for (std::size_t i = 0; i < std::size(kSuffixes) && *text != '\0'; ++i) {
+        if (lower(*text) != kSuffixes[i]) continue;
+        if (__builtin_mul_overflow(number, std::size_t{1} << (10 * (i + 1)), &number)) return false;
+        ++text;
+        break;
+    }
+    *value = number;
+    return *text == '\0';
+}
+
+bool parse(Kind kind, const char *text, std::size_t *value) {
+    switch (kind) {
+        case Kind::bytes: return parse_bytes(text, value);
+        case Kind::flag:
+            *value = is_word(text, "1");
+            return *value == 1 || is_word(text, "0");
+        case Kind::on_off:
+            *value = is_word(text, "on");
+            return *value == 1 || is_word(text, "off");
+        case Kind::statistics:
+            for (std::size_t i = 0; i < std::size(kStatisticsWords); ++i) {
+                *value = i;
+                if (is_word(text, kStatisticsWords[i])) return true;
+            }
+            return false;
+    }
+    return false;
+}
+
+void put_value(Text &out, const Row &row, std::size_t value) {
+    switch (row.kind) {
+        case Kind::bytes:
+        case Kind::flag: out << value; break;
+        case Kind::on_off: out << (value != 0 ? "on" : "off"); break;
+        case Kind::statistics: out << kStatisticsWords[value]; break;
+    }
+}
+
+void warn(const char *variable, const Row *row) {
+    TextBuffer<512> line;
+    line << "granary: ignoring " << variable << ": ";
+    if (row == nullptr) {
+        line << "unknown option; see 'granary options'\n";
+    } else if (row->kind == Kind::bytes) {
+        line << "expected bytes, as in 8M\n";
+    } else {
+        line << "expected " << row->unit << '\n';
+    }
+    platform::write_all(2, line.data(), line.size());
+}
+
+void read_variable(const char *variable, Options *options) {
+    const char *name = nullptr;
+    if (!starts_with(variable, kPrefix, &name)) return;
+    for (const Row &row : kTable) {
+        const char *rest = nullptr;
+        if (!starts_with(name, row.name, &rest) || *rest != '=') continue;
+        std::size_t value = 0;
+        if (!parse(row.kind, rest + 1, &value)) return warn(variable, &row);
+        options->*row.value = value;
+        from_environment[&row - kTable] = true;
+        return;
+    }
+    warn(variable, nullptr);
+}
+
+}  // namespace
+
+Options Options::defaults() {
+    Options options{};
+    for (const Row &row : kTable) options.*row.value = row.fallback;
+    return options;
+}
+
+void read_options(const char *const *environment, Options *options) {
+    for (; environment != nullptr && *environment != nullptr; ++environment) read_variable(*environment, options);
+}
+
+void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink) {
+    TextBuffer<512> line;
+    for (const Row &row : kTable) {
+        const char *const origin = from_environment[&row - kTable] ? "environment" : "default";
+        line.clear();
+        if (json) {
+            line << (&row == kTable ? "[\n" : ",\n") << R"(  {"name": ")" << kPrefix << row.name << R"(", "value": ")";
+            put_value(line, row, options.*row.value);
+            line << R"(", "origin": ")" << origin << R"(", "unit": ")" << row.unit << R"(", "meaning": ")" << row.meaning
+                 << "\"}";
+        } else {
+            line << kPrefix << row.name << '=';
+            put_value(line, row, options.*row.value);
+            line.pad(0, 28) << origin;
+            line.pad(0, 42) << row.unit;
+            line.pad(0, 58) << row.meaning << '\n';
+        }
+        put(sink, line);
+    }
+    line.clear();
+    if (json) put(sink, static_cast<Text &>(line << "\n]\n"));
+}
+
+bool option_value(const Options &options, const char *name, Text *value) {
+    for (const Row &row : kTable) {
+        if (!is_word(name, row.name)) continue;
+        put_value(*value, row, options.*row.value);
+        return true;
+    }
+    return false;
+}
+
+}  // namespace gr

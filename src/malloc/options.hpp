@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the options, GRANARY_<NAME> in the environment, from one table that also prints them.
+// Invariant: read once at start-up; a set-uid program's environment is ignored; a bad value warns once and changes
+//            nothing.
+// Must not know: what an option changes.
+#pragma once
+
+#include <cstddef>
+
+#include "base/text.hpp"
+
+namespace gr {
+
+enum class StatisticsMode : std::size_t { off, text, json };
+
+// One number each: bytes, 0 or 1, or the index of a word.
+struct Options {
+    std::size_t stats;
+    std::size_t verbose;
+    std::size_t rseq;
+    std::size_t region;  // 0: chosen from the machine's memory
+    std::size_t retain;
+    std::size_t direct;
+    std::size_t magazine;
+
+    static Options defaults();
+};
+
+// Overwrites what the environment names; warnings go to stderr.
+void read_options(const char *const *environment, Options *options);
+
+// A line for each, or a JSON array; `options` must have been given to read_options before.
+void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink);
+
+// The value as text; false: no such option. The name without GRANARY_, in any case.
+bool option_value(const Options &options, const char *name, Text *value);
+
+}  // namespace gr

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the library's part in the process's life: start before main, fork, the statistics at exit.
+// Invariant: registered as early as possible, so that fork locks the heap after, and frees it before, everyone else's
+//            handlers, which may allocate.
+// Must not know: what start and locking do.
+#include <pthread.h>
+
+#include "malloc/c_api.hpp"
+#include "malloc/statistics.hpp"
+#include "platform/process.hpp"
+
+namespace {
+
+void put_stderr(void *, const gr::Text &line) { gr::platform::write_all(2, line.data(), line.size()); }
+
+void before_fork() { gr::instance.lock_all(); }
+void after_fork() { gr::instance.unlock_all(); }
+
+[[gnu::constructor(101)]] void begin() {
+    gr::instance.ensure_started();
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+// The heap stays usable afterwards; only its last numbers are told.
+[[gnu::destructor(101)]] void end() {
+    const auto mode = static_cast<gr::StatisticsMode>(gr::instance.options().stats);
+    if (mode == gr::StatisticsMode::off) return;
+    const auto format = mode == gr::StatisticsMode::json ? gr::StatisticsFormat::json : gr::StatisticsFormat::text;
+    gr::print_statistics(gr::count_statistics(gr::instance), format, put_stderr, nullptr);
+}
+
+}  // namespace

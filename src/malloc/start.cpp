@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: start-up: options, the reservation, its tables, rseq, and the moment the sequences are switched on.
+// Invariant: happens once; a thread that comes in meanwhile waits, a re-entrant call on the starting thread does not.
+// Must not know: the C library's and C++'s names for what the allocator does.
+#include "malloc/instance.hpp"
+#include "platform/memory.hpp"
+#include "platform/process.hpp"
+
+namespace gr {
+namespace {
+
+std::size_t region_size(const Options &options) {
+    std::size_t bytes = options.region;
+    if (bytes == 0) bytes = platform::physical_memory_bytes() * kRegionPerPhysicalByte;
+    if (bytes > kRegionMaxBytes) bytes = kRegionMaxBytes;
+    // Under a small limit, leave half of it to stacks and mappings.
+    const std::size_t limit = platform::address_space_limit();
+    if (limit != SIZE_MAX && bytes > limit / 2) bytes = limit / 2;
+    return bytes < kRegionMinBytes ? kRegionMinBytes : bytes;
+}
+
+std::uint32_t stripe_count() {
+    const std::uint32_t wanted = platform::usable_cpus() * kStripesPerCpu;
+    return wanted < kMinStripes ? kMinStripes : wanted > kMaxHeaps ? kMaxHeaps : wanted;
+}
+
+void say_hello(const Instance &allocator) {
+    TextBuffer<256> line;
+    line << "granary: running, " << (allocator.heaps().uses_sequences() ? "with" : "without") << " rseq, "
+         << allocator.region().reserved_bytes() / kMiB << " MiB reserved\n";
+    platform::write_all(2, line.data(), line.size());
+}
+
+}  // namespace
+
+bool Instance::start() {
+    if (!platform::is_relocated()) return false;
+    State seen = State::cold;
+    if (state_.compare_exchange_strong(seen, State::starting, std::memory_order_acquire)) {
+        starter_.store(platform::thread_tag(), std::memory_order_relaxed);
+        const bool ready = set_up();
+        state_.store(ready ? State::ready : State::without_region, std::memory_order_release);
+        if (options_.verbose != 0) say_hello(*this);
+        return ready;
+    }
+    while (seen == State::starting) {
+        if (starter_.load(std::memory_order_relaxed) == platform::thread_tag()) return false;
+        platform::yield();
+        seen = state_.load(std::memory_order_acquire);
+    }
+    return seen == State::ready;
+}
+
+bool Instance::set_up() {
+    options_ = Options::defaults();
+    if (!platform::is_secure()) read_options(platform::environment(), &options_);
+
+    platform::SequenceState found{};
+    HeapsSetup setup;
+    setup.stripes = stripe_count();
+    setup.heaps = platform::cpu_bound();
+    setup.sequences = options_.rseq != 0 && setup.heaps != 0 && setup.heaps <= kMaxHeaps && platform::find_rseq(&found);
+    if (!setup.sequences || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
+    setup.magazine_budget = options_.magazine;
+
+    const std::size_t slabs_bytes = setup.heaps * kSlabBytes;
+    const std::size_t owners_bytes = align_up(Heaps::owners_bytes(setup.heaps), kUnitBytes);
+    TableSizes sizes;
+    sizes.fixed_bytes = slabs_bytes + owners_bytes + PageHeap::kFixedBytes;
+    sizes.fixed_bytes_per_chunk = PageHeap::kFixedBytesPerChunk;
+    sizes.bytes_per_chunk = Superblocks::kBytesPerChunk;
+    if (!region_.reserve(region_size(options_), sizes)) return false;
+
+    setup.slabs = region_.fixed_table();
+    setup.owners = setup.slabs + slabs_bytes;
+    pages_.initialise(setup.owners + owners_bytes, options_.retain);
+    heaps_.initialise(setup);
+    if (setup.sequences) publish(found);
+    return true;
+}
+
+// From here on the assembly takes the fast path. A thread that sees a limit sees the rest: start-up comes before the
+// process has a second thread that could allocate, since creating one allocates.
+void Instance::publish(const platform::SequenceState &found) {
+    platform::SequenceState &state = platform::gr_sequence_state;
+    state.rseq_offset = found.rseq_offset;
+    state.cid_offset = found.cid_offset;
+    state.base = region_.base();
+    state.slabs = region_.fixed_table();
+    std::atomic_thread_fence(std::memory_order_release);
+    region_.publish_unit_end(&state.unit_limit);
+    state.size_limit = kFineLimit + 1;
+}
+
+}  // namespace gr

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the walk over bitmaps, magazines and descriptors, and the table that prints what it found.
+// Invariant: the counting equation by construction: live is what the other states leave.
+// Must not know: where the text goes.
+#include "malloc/statistics.hpp"
+
+namespace gr {
+namespace {
+
+struct Row {
+    const char *name;
+    std::uint64_t gr_statistics::*value;
+    bool bytes;
+    const char *meaning;
+};
+
+constexpr Row kTable[] = {
+    {"live_bytes", &gr_statistics::live_bytes, true, "handed to the program"},
+    {"live_blocks", &gr_statistics::live_blocks, false, "how many"},
+    {"block_bytes", &gr_statistics::block_bytes, true, "all blocks of all superblocks"},
+    {"magazine_bytes", &gr_statistics::magazine_bytes, true, "cached in magazines"},
+    {"remote_bytes", &gr_statistics::remote_bytes, true, "freed by strangers, not yet collected"},
+    {"free_bytes", &gr_statistics::free_bytes, true, "free in superblocks"},
+    {"run_bytes", &gr_statistics::run_bytes, true, "live runs of whole units"},
+    {"run_count", &gr_statistics::run_count, false, "how many"},
+    {"direct_bytes", &gr_statistics::direct_bytes, true, "live blocks mapped directly"},
+    {"direct_count", &gr_statistics::direct_count, false, "how many"},
+    {"retained_bytes", &gr_statistics::retained_bytes, true, "empty units kept for the next request"},
+    {"metadata_bytes", &gr_statistics::metadata_bytes, true, "committed for the allocator's own tables"},
+    {"reserved_bytes", &gr_statistics::reserved_bytes, true, "address space reserved"},
+    {"heap_bytes", &gr_statistics::heap_bytes, true, "units in use, times their size"},
+    {"superblocks", &gr_statistics::superblocks, false, "in use"},
+    {"global_superblocks", &gr_statistics::global_superblocks, false, "of these in the global heap"},
+    {"heaps", &gr_statistics::heaps, false, "in use"},
+    {"purged_bytes", &gr_statistics::purged_bytes, true, "given back to the kernel since the start"},
+    {"purge_calls", &gr_statistics::purge_calls, false, "system calls that gave them back"},
+    {"rseq", &gr_statistics::rseq, false, "1: magazines by restartable sequences; 0: under trylocks"},
+};
+
+void count_superblock(const Superblocks &superblocks, const Superblock *s, std::uint64_t (&blocks)[kClassCount],
+                      gr_statistics *out) {
+    const ClassShape &shape = s->shape();
+    out->superblocks += 1;
+    if (!is_heap(s->owner.load(std::memory_order_relaxed))) out->global_superblocks += 1;
+    out->block_bytes += std::uint64_t{shape.blocks} * shape.size;
+    out->free_bytes += std::uint64_t{s->free_count} * shape.size;
+    const std::uint32_t remote = superblocks.remote_count(s);
+    out->remote_bytes += std::uint64_t{remote} * shape.size;
+    blocks[s->size_class.value] += shape.blocks - s->free_count - remote;
+}
+
+std::uint64_t at_most(std::uint64_t n, std::uint64_t limit) { return n < limit ? n : limit; }
+
+void put_row(Text &line, const Row &row, std::uint64_t value, StatisticsFormat format, bool last) {
+    switch (format) {
+        case StatisticsFormat::text:
+            line << row.name;
+            line.pad(0, 20) << value;
+            line.pad(0, 36) << (row.bytes ? "bytes  " : "       ") << row.meaning << '\n';
+            break;
+        case StatisticsFormat::json:
+            line << "  \"" << row.name << "\": " << value << (last ? "\n" : ",\n");
+            break;
+        case StatisticsFormat::xml: line << "<" << row.name << ">" << value << "</" << row.name << ">\n"; break;
+    }
+}
+
+}  // namespace
+
+gr_statistics count_statistics(const Instance &allocator) {
+    gr_statistics out{};
+    out.size = sizeof out;
+    out.version = GR_STATISTICS_VERSION;
+    const Region &region = allocator.region();
+    const Superblocks &superblocks = allocator.superblocks();
+    std::uint64_t out_blocks[kClassCount] = {};  // neither free nor remote: live or cached
+    for (UnitIndex u = region.first_unit(); u < region.unit_end();) {
+        const Superblock *const s = superblocks.descriptor(u);
+        UnitCount step(1);
+        if (s->use == UnitUse::superblock) {
+            count_superblock(superblocks, s, out_blocks, &out);
+            step = s->units;
+        } else if (s->use == UnitUse::run) {
+            out.run_bytes += s->bytes();
+            out.run_count += 1;
+            step = s->units;
+        }
+        u = u + (step.value == 0 ? UnitCount(1) : step);
+    }
+    std::uint64_t cached[kClassCount] = {};
+    allocator.heaps().count_cached(cached);
+    for (std::uint32_t c = 1; c < kClassCount; ++c) {
+        // Others may be moving blocks meanwhile; the equation holds all the same.
+        const std::uint64_t in_magazines = at_most(cached[c], out_blocks[c]);
+        const std::uint64_t live = out_blocks[c] - in_magazines;
+        out.magazine_bytes += in_magazines * size_of_class(ClassIndex(c));
+        out.live_bytes += live * size_of_class(ClassIndex(c));
+        out.live_blocks += live;
+    }
+    out.direct_bytes = allocator.direct().bytes();
+    out.direct_count = allocator.direct().count();
+    out.live_bytes += out.run_bytes + out.direct_bytes;
+    out.live_blocks += out.run_count + out.direct_count;
+    out.retained_bytes = allocator.pages().retained_bytes();
+    out.metadata_bytes = region.metadata_bytes();
+    out.reserved_bytes = region.reserved_bytes();
+    out.heap_bytes = allocator.pages().used_bytes();
+    out.heaps = allocator.heaps().active_heaps();
+    out.purged_bytes = allocator.pages().purged_bytes();
+    out.purge_calls = allocator.pages().purge_calls();
+    out.rseq = allocator.heaps().uses_sequences() ? 1 : 0;
+    return out;
+}
+
+void print_statistics(const gr_statistics &statistics, StatisticsFormat format,
+                      void (*put)(void *sink, const Text &line), void *sink) {
+    TextBuffer<160> line;
+    const bool json = format == StatisticsFormat::json;
+    if (json) put(sink, static_cast<Text &>(line << "{\n  \"version\": " << statistics.version << ",\n"));
+    for (const Row &row : kTable) {
+        line.clear();
+        put_row(line, row, statistics.*row.value, format, &row + 1 == kTable + sizeof kTable / sizeof kTable[0]);
+        put(sink, line);
+    }
+    line.clear();
+    if (json) put(sink, static_cast<Text &>(line << "}\n"));
+}
+
+}  // namespace gr

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the statistics: counted on demand, described and printed from one table.
+// Invariant: nothing is counted while blocks are allocated and freed; block_bytes = live + magazine + remote + free.
+// Must not know: where the text goes.
+#pragma once
+
+#include "base/text.hpp"
+#include "granary/granary.h"
+#include "malloc/instance.hpp"
+
+namespace gr {
+
+gr_statistics count_statistics(const Instance &allocator);
+
+enum class StatisticsFormat : unsigned char { text, json, xml };
+
+// Hands line after line to put; never allocates.
+void print_statistics(const gr_statistics &statistics, StatisticsFormat format,
+                      void (*put)(void *sink, const Text &line), void *sink);
+
+}  // namespace gr

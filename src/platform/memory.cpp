@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: memory.hpp on Linux.
+// Invariant: private anonymous mappings only; MADV_DONTNEED, never MADV_FREE, whose pages still count as resident.
+// Must not know: units, superblocks, who uses the memory.
+#include "platform/memory.hpp"
+
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/bits.hpp"
+#include "base/config.hpp"
+#include "platform/process.hpp"
+#include "platform/syscall.hpp"
+
+namespace gr::platform {
+namespace {
+
+constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+void *map_pages(std::size_t bytes, int protection) {
+    const long result = system_call(SYS_mmap, nullptr, bytes, protection, kAnonymous, -1, 0);
+    return result < 0 ? nullptr : reinterpret_cast<void *>(result);
+}
+
+}  // namespace
+
+std::size_t page_size() {
+    // Before relocation getauxval cannot be called; no page is larger than a unit.
+    return is_relocated() ? getauxval(AT_PAGESZ) : kUnitBytes;
+}
+
+void *reserve(std::size_t bytes) { return map_pages(bytes, PROT_NONE); }
+
+bool commit(void *address, std::size_t bytes) {
+    return system_call(SYS_mprotect, address, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+bool purge(void *address, std::size_t bytes) { return system_call(SYS_madvise, address, bytes, MADV_DONTNEED) == 0; }
+
+void *map(std::size_t bytes, std::size_t alignment) {
+    const std::size_t slack = alignment > page_size() ? alignment - page_size() : 0;
+    if (bytes + slack < bytes) return nullptr;
+    char *const start = static_cast<char *>(map_pages(bytes + slack, PROT_READ | PROT_WRITE));
+    if (start == nullptr || slack == 0) return start;
+    const std::size_t head = align_up(reinterpret_cast<std::uintptr_t>(start), alignment) -
+                             reinterpret_cast<std::uintptr_t>(start);
+    if (head != 0) unmap(start, head);
+    if (head != slack) unmap(start + head + bytes, slack - head);
+    return start + head;
+}
+
+void *remap(void *address, std::size_t old_bytes, std::size_t new_bytes) {
+    const long result = system_call(SYS_mremap, address, old_bytes, new_bytes, MREMAP_MAYMOVE);
+    return result < 0 ? nullptr : reinterpret_cast<void *>(result);
+}
+
+void unmap(void *address, std::size_t bytes) {
+    if (system_call(SYS_munmap, address, bytes) != 0) purge(address, bytes);
+}
+
+}  // namespace gr::platform

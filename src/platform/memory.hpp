@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: memory from the kernel: reserve, commit, purge, map, remap, unmap.
+// Invariant: no call changes errno; a failed call changes nothing the caller must undo.
+// Must not know: units, superblocks, who uses the memory.
+#pragma once
+
+#include <cstddef>
+
+namespace gr::platform {
+
+// Bytes; a power of two, read from the auxiliary vector.
+std::size_t page_size();
+
+// Address space that may not be touched yet and is not charged; nullptr when the kernel refuses.
+void *reserve(std::size_t bytes);
+
+// Makes a page-aligned part of a reservation readable, writable and zero. false: refused, nothing changed.
+bool commit(void *address, std::size_t bytes);
+
+// Gives the pages back; they read as zero afterwards. false: refused, contents unknown but still ours.
+bool purge(void *address, std::size_t bytes);
+
+// Zeroed memory of its own at a multiple of `alignment`, a power of two; nullptr when refused.
+void *map(std::size_t bytes, std::size_t alignment);
+
+// Grows, shrinks or moves what map returned; nullptr when refused, the old mapping stands.
+void *remap(void *address, std::size_t old_bytes, std::size_t new_bytes);
+
+// Ends a mapping or a part of it. Where the kernel refuses (its mapping table is full) the pages are purged instead,
+// so that only address space is lost.
+void unmap(void *address, std::size_t bytes);
+
+}  // namespace gr::platform

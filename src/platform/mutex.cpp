@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the slow half of the lock: a brief spin, then sleep on the futex; the check of ranks.
+// Invariant: a sleeper has set the contended bit before it sleeps, and whoever sees the bit on unlock wakes one.
+// Must not know: what the lock protects.
+#include "platform/mutex.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "base/config.hpp"
+
+namespace gr::platform {
+namespace {
+
+constexpr int kSpins = 40;
+
+// How many locks of each rank the thread holds; used by debug builds only.
+struct HeldRanks {
+    std::uint16_t count[static_cast<unsigned>(Rank::count)];
+};
+[[maybe_unused]] thread_local constinit HeldRanks held_ranks{};
+
+}  // namespace
+
+bool Mutex::wait() {
+    if (held_by_me()) return false;
+    for (int i = 0; i < kSpins; ++i) {
+        pause();
+        std::uint32_t expected = 0;
+        if (word_.load(std::memory_order_relaxed) == 0 &&
+            word_.compare_exchange_strong(expected, thread_tag(), std::memory_order_acquire)) {
+            return true;
+        }
+    }
+    // From here on the word is taken as contended, since another sleeper may be left behind.
+    for (;;) {
+        std::uint32_t seen = word_.load(std::memory_order_relaxed);
+        if (seen == 0) {
+            if (word_.compare_exchange_strong(seen, thread_tag() | kContended, std::memory_order_acquire)) return true;
+            continue;
+        }
+        if ((seen & kContended) == 0 &&
+            !word_.compare_exchange_strong(seen, seen | kContended, std::memory_order_relaxed)) {
+            continue;
+        }
+        system_call(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, seen | kContended, nullptr, nullptr, 0);
+    }
+}
+
+void Mutex::wake() { system_call(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }
+
+void Mutex::note_acquired([[maybe_unused]] Rank rank, [[maybe_unused]] bool blocking) {
+    if constexpr (kDebug) {
+        const auto level = static_cast<unsigned>(rank);
+        for (unsigned above = level + 1; blocking && above < static_cast<unsigned>(Rank::count); ++above) {
+            GR_CHECK(held_ranks.count[above] == 0);
+        }
+        ++held_ranks.count[level];
+    }
+}
+
+void Mutex::note_released([[maybe_unused]] Rank rank) {
+    if constexpr (kDebug) --held_ranks.count[static_cast<unsigned>(rank)];
+}
+
+}  // namespace gr::platform

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: facts about the process and its machine, its environment, and its last words.
+// Invariant: usable before main, in signal handlers and without libc's locks; reads no file but /proc/self/statm.
+// Must not know: what the allocator does with the facts.
+#pragma once
+
+#include <cstddef>
+
+namespace gr::platform {
+
+// The process runs with rights its user lacks (AT_SECURE): its environment is not to be trusted.
+bool is_secure();
+
+// NAME=VALUE strings, ended by nullptr; nullptr while there are none.
+const char *const *environment();
+
+std::size_t physical_memory_bytes();
+
+// RLIMIT_AS, or SIZE_MAX.
+std::size_t address_space_limit();
+
+// Above every CPU number and every concurrency id the kernel can give us; 0 when it does not say.
+unsigned cpu_bound();
+
+// CPUs this process may use now, at least 1.
+unsigned usable_cpus();
+
+// Resident set in bytes, or 0 when /proc cannot be read.
+std::size_t resident_bytes();
+
+// False while the loader has not yet relocated this library (an IFUNC resolver of another one is calling): nothing
+// that goes through the global offset table may be used.
+bool is_relocated();
+
+// Everything, in as many writes as it takes; the kernel's negative errno, or 0.
+long write_all(int fd, const char *text, std::size_t size);
+
+// One line on stderr, then SIGABRT.
+[[noreturn]] void fatal(const char *text, std::size_t size);
+
+}  // namespace gr::platform

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the entry points that allocate and free, aarch64: the fast paths, one sequence each, no frame.
+// Invariant: every doubt jumps to the slow path, which starts over from the arguments (x0 is never changed before the
+//            commit).
+// Must not know: what the slow paths do; gr_malloc_slow, gr_new_slow and gr_free_slow are for the layer above to supply.
+
+#include "platform/rseq/macros_aarch64.inc"
+
+    .hidden gr_sequence_state, gr_malloc_slow, gr_new_slow, gr_free_slow
+
+// malloc: class = (size + 15) / 16; header = slabs[cid] + 8 * class; block = last slot; commit current - 1.
+// Size 0 meets header 0, which stays empty for ever.
+.macro ALLOCATE name, slow
+FUNCTION \name
+    STATE
+    ldr x9, [x8, #SIZE_LIMIT]
+    cmp x0, x9
+    b.hs 9f
+    add w9, w0, #15
+    lsr w9, w9, #4
+    BEGIN \name
+    ldr w13, [x11, #CPU_ID]
+    tbnz w13, #31, 9f
+    ldr w13, [x10, x12]
+    ldr x14, [x8, #SLABS]
+    add x14, x14, x13, lsl #SLAB_SHIFT
+    add x14, x14, x9, lsl #HEADER_SHIFT
+    STEP
+    ldrh w13, [x14]
+    add x15, x14, x13, lsl #3
+    ldr x15, [x15, #LAST_SLOT]
+    cbz x15, 9f
+    sub w13, w13, #1
+    STEP
+    strh w13, [x14]
+.L\name\()_commit:
+    mov x0, x15
+    ret
+9:  b \slow
+END \name
+DESCRIBE \name, \slow
+.endm
+
+    .text
+ALLOCATE malloc, gr_malloc_slow
+ALLOCATE _Znwm, gr_new_slow
+    .globl _Znam
+    .set _Znam, _Znwm
+    .type _Znam, %function
+    .globl __libc_malloc
+    .set __libc_malloc, malloc
+    .type __libc_malloc, %function
+
+// Pushes x0 on the magazine whose header is x14, or leaves for the label 9.
+.macro PUSH
+    STEP
+    ldrh w13, [x14]
+    ldrh w15, [x14, #2]
+    cmp w13, w15
+    b.hs 9f
+    add x15, x14, x13, lsl #3
+    ldr x16, [x15, #LAST_SLOT]
+    cmp x16, x0
+    b.eq 9f
+    STEP
+    str x0, [x15, #SLOT]
+    add w13, w13, #1
+    STEP
+    strh w13, [x14]
+.endm
+
+// free: the unit map's entry is { owner, header offset }. Ours: push. Somebody's, and small: push to the remote
+// magazine. A block that lies on top already is freed twice in a row.
+FUNCTION free
+    STATE
+    ldr x9, [x8, #BASE]
+    sub x16, x0, x9
+    lsr x16, x16, #UNIT_SHIFT
+    ldr x15, [x8, #UNIT_LIMIT]
+    cmp x16, x15
+    b.hs 9f
+    ldr x9, [x9, x16, lsl #3]
+    BEGIN free
+    ldr w13, [x10, x12]
+    cmp w13, w9
+    b.ne gr_free_remote
+    ldr w13, [x11, #CPU_ID]
+    tbnz w13, #31, 9f
+    ldr x14, [x8, #SLABS]
+    add x14, x14, x9, lsr #32
+    PUSH
+.Lfree_commit:
+    ret
+9:  b gr_free_slow
+END free
+DESCRIBE free, gr_free_slow
+
+// A foreign block, in a sequence of its own so that each has one commit. x9 holds the unit map's entry.
+    .hidden gr_free_remote
+FUNCTION gr_free_remote
+    lsr x9, x9, #32
+    and x9, x9, #((1 << SLAB_SHIFT) - 1)
+    sub x9, x9, #8
+    cmp x9, #(FINE_HEADERS - 8)
+    b.hi 9f
+    BEGIN free_remote
+    ldr w13, [x11, #CPU_ID]
+    tbnz w13, #31, 9f
+    ldr w13, [x10, x12]
+    ldr x14, [x8, #SLABS]
+    add x14, x14, x13, lsl #SLAB_SHIFT
+    add x14, x14, #REMOTE
+    PUSH
+.Lfree_remote_commit:
+    ret
+9:  b gr_free_slow
+END gr_free_remote
+DESCRIBE free_remote, gr_free_slow
+
+.macro ALIAS name
+    .globl \name
+    .set \name, free
+    .type \name, %function
+.endm
+
+// Size and alignment tell nothing that the unit map's one word does not (ownership needs it anyway).
+ALIAS cfree
+ALIAS __libc_free
+ALIAS free_sized
+ALIAS free_aligned_sized
+ALIAS _ZdlPv
+ALIAS _ZdaPv
+ALIAS _ZdlPvm
+ALIAS _ZdaPvm
+ALIAS _ZdlPvSt11align_val_t
+ALIAS _ZdaPvSt11align_val_t
+ALIAS _ZdlPvmSt11align_val_t
+ALIAS _ZdaPvmSt11align_val_t
+ALIAS _ZdlPvRKSt9nothrow_t
+ALIAS _ZdaPvRKSt9nothrow_t
+ALIAS _ZdlPvSt11align_val_tRKSt9nothrow_t
+ALIAS _ZdaPvSt11align_val_tRKSt9nothrow_t
+
+    .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the entry points that allocate and free, x86-64: the fast paths, one sequence each, no frame.
+// Invariant: every doubt jumps to the slow path, which starts over from the arguments (rdi is never changed).
+// Must not know: what the slow paths do; gr_malloc_slow, gr_new_slow and gr_free_slow are for the layer above to supply.
+
+#include "platform/rseq/macros_x86_64.inc"
+
+    .hidden gr_sequence_state, gr_malloc_slow, gr_new_slow, gr_free_slow
+
+// malloc: class = (size + 15) / 16; header = slabs[cid] + 8 * class; block = last slot; commit current - 1.
+// Size 0 meets header 0, which stays empty for ever.
+.macro ALLOCATE name, slow
+FUNCTION \name
+    cmpq SIZE_LIMIT, %rdi
+    jae \slow
+    leal 15(%rdi), %eax
+    shrl $4, %eax
+    BEGIN \name, %rdx
+    cmpl $0, %fs:CPU_ID(%r8)
+    js \slow
+    movl %fs:(%r9), %ecx
+    shlq $SLAB_SHIFT, %rcx
+    addq SLABS, %rcx
+    leaq (%rcx,%rax,HEADER_SIZE), %rcx
+    STEP
+    movzwl (%rcx), %edx
+    movq LAST_SLOT(%rcx,%rdx,8), %rax
+    STEP
+    testq %rax, %rax
+    jz \slow
+    decw (%rcx)
+.L\name\()_commit:
+    ret
+END \name
+DESCRIBE \name, \slow
+.endm
+
+    .text
+ALLOCATE malloc, gr_malloc_slow
+ALLOCATE _Znwm, gr_new_slow
+    .globl _Znam
+    .set _Znam, _Znwm
+    .type _Znam, @function
+    .globl __libc_malloc
+    .set __libc_malloc, malloc
+    .type __libc_malloc, @function
+
+// free: the unit map's entry is { owner, header offset }. Ours: push. Somebody's, and small: push to the remote
+// magazine. A block that lies on top already is freed twice in a row.
+FUNCTION free
+    movq BASE, %rdx
+    movq %rdi, %rax
+    subq %rdx, %rax
+    shrq $UNIT_SHIFT, %rax
+    cmpq UNIT_LIMIT, %rax
+    jae gr_free_slow
+    movq (%rdx,%rax,8), %rax
+    BEGIN free, %rcx
+    cmpl %eax, %fs:(%r9)
+    jne gr_free_remote
+    cmpl $0, %fs:CPU_ID(%r8)
+    js gr_free_slow
+    shrq $32, %rax
+    addq SLABS, %rax
+    STEP
+    movzwl (%rax), %ecx
+    cmpw 2(%rax), %cx
+    jae gr_free_slow
+    cmpq %rdi, LAST_SLOT(%rax,%rcx,8)
+    je gr_free_slow
+    STEP
+    movq %rdi, SLOT(%rax,%rcx,8)
+    STEP
+    incw (%rax)
+.Lfree_commit:
+    ret
+END free
+DESCRIBE free, gr_free_slow
+
+// A foreign block, in a sequence of its own so that each has one commit. rax holds the unit map's entry.
+    .hidden gr_free_remote
+FUNCTION gr_free_remote
+    shrq $32, %rax
+    andl $SLAB_MASK, %eax
+    leal -HEADER_SIZE(%rax), %eax
+    cmpl $(FINE_HEADERS - HEADER_SIZE), %eax
+    ja gr_free_slow
+    BEGIN free_remote, %rcx
+    cmpl $0, %fs:CPU_ID(%r8)
+    js gr_free_slow
+    movl %fs:(%r9), %ecx
+    shlq $SLAB_SHIFT, %rcx
+    addq SLABS, %rcx
+    addq $REMOTE, %rcx
+    STEP
+    movzwl (%rcx), %edx
+    cmpw 2(%rcx), %dx
+    jae gr_free_slow
+    cmpq %rdi, LAST_SLOT(%rcx,%rdx,8)
+    je gr_free_slow
+    STEP
+    movq %rdi, SLOT(%rcx,%rdx,8)
+    STEP
+    incw (%rcx)
+.Lfree_remote_commit:
+    ret
+END gr_free_remote
+DESCRIBE free_remote, gr_free_slow
+
+.macro ALIAS name
+    .globl \name
+    .set \name, free
+    .type \name, @function
+.endm
+
+// Size and alignment tell nothing that the unit map's one word does not (ownership needs it anyway).
+ALIAS cfree
+ALIAS __libc_free
+ALIAS free_sized
+ALIAS free_aligned_sized
+ALIAS _ZdlPv
+ALIAS _ZdaPv
+ALIAS _ZdlPvm
+ALIAS _ZdaPvm
+ALIAS _ZdlPvSt11align_val_t
+ALIAS _ZdaPvSt11align_val_t
+ALIAS _ZdlPvmSt11align_val_t
+ALIAS _ZdaPvmSt11align_val_t
+ALIAS _ZdlPvRKSt9nothrow_t
+ALIAS _ZdaPvRKSt9nothrow_t
+ALIAS _ZdlPvSt11align_val_tRKSt9nothrow_t
+ALIAS _ZdaPvSt11align_val_tRKSt9nothrow_t
+
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the restartable sequences (LFMalloc's MP-RCS over Linux rseq) and the state they read.
+// Invariant: a sequence writes only rseq_cs of libc's area, runs no call and no system call, and ends in one committing
+//            store; preemption, migration, a signal or fork anywhere inside leave the slab as it was.
+// Must not know: size classes and heaps; a magazine is a header's byte offset in a slab.
+#pragma once
+
+#include <cstdint>
+
+#include "platform/rseq/magazine_header.hpp"
+#include "platform/thread.hpp"
+
+namespace gr::platform {
+
+// What the assembly reads, at offsets it knows. All zero means that every call takes the slow path: before start-up,
+// without rseq, and after any doubt.
+struct alignas(64) SequenceState {
+    std::uint64_t size_limit;  // sizes below it are allocated by sequence
+    std::uint64_t unit_limit;  // units below it have an entry in the unit map
+    char *base;                // of the region, where the unit map lies too
+    char *slabs;
+    std::int64_t rseq_offset;  // of libc's rseq area from the thread pointer
+    std::int64_t cid_offset;   // of the field that names the slab: mm_cid, or cpu_id before Linux 6.3
+};
+
+enum class SequenceResult : std::int64_t { wrong_cid = -1, aborted = -2, differs = -3 };
+
+// Debugging aids count on these to stay plain C names: they are the symbols of the assembly files.
+extern "C" {
+extern SequenceState gr_sequence_state;
+
+// A block, or nullptr: empty, aborted, or the thread's rseq is not registered.
+void *gr_sequence_pop(std::uint32_t header);
+// Blocks moved, 0 when full or empty, or a negative SequenceResult. blocks[count - 1] is popped first; pop_n takes the
+// top of the magazine first.
+std::int64_t gr_sequence_push_n(std::uint32_t cid, std::uint32_t header, void *const *blocks, std::uint32_t count);
+std::int64_t gr_sequence_pop_n(std::uint32_t cid, std::uint32_t header, void **blocks, std::uint32_t count);
+// Replaces a whole header if it still is `expected`: 0, or a negative SequenceResult.
+std::int64_t gr_sequence_replace(std::uint32_t cid, std::uint32_t header, std::uint64_t expected,
+                                 std::uint64_t desired);
+}
+
+// Whether libc registered rseq here and the kernel keeps a concurrency id or CPU number in it. On success the offsets
+// stand in *state.
+bool find_rseq(SequenceState *state);
+
+// The slab of the calling thread, or -1 when its rseq is not registered. A hint: valid until the next preemption.
+inline std::int32_t current_cid(const SequenceState &state) {
+    constexpr std::int64_t kCpuIdOffset = 4;
+    const char *const thread = reinterpret_cast<const char *>(thread_pointer());
+    const auto field = [thread](std::int64_t offset) {
+        return *reinterpret_cast<const volatile std::int32_t *>(thread + offset);
+    };
+    if (field(state.rseq_offset + kCpuIdOffset) < 0) return -1;
+    return field(state.cid_offset);
+}
+
+}  // namespace gr::platform

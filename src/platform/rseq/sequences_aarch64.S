@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the aarch64 sequences that the slow paths call: pop, push_n, pop_n, replace. Their C++ twins: reference.hpp.
+// Invariant: one committing store, the last instruction before .L*_commit; nothing else that others can see is written
+//            but slots above `current`.
+// Must not know: size classes and heaps.
+
+#include "platform/rseq/macros_aarch64.inc"
+
+    .text
+
+// void *gr_sequence_pop(u32 header)
+    .hidden gr_sequence_pop
+FUNCTION gr_sequence_pop
+    STATE
+    mov w9, w0
+    BEGIN pop
+    ldr w13, [x11, #CPU_ID]
+    tbnz w13, #31, 9f
+    ldr w13, [x10, x12]
+    ldr x14, [x8, #SLABS]
+    add x14, x14, x13, lsl #SLAB_SHIFT
+    add x14, x14, x9
+    STEP
+    ldrh w13, [x14]
+    add x15, x14, x13, lsl #3
+    ldr x15, [x15, #LAST_SLOT]
+    cbz x15, 9f
+    sub w13, w13, #1
+    STEP
+    strh w13, [x14]
+.Lpop_commit:
+    mov x0, x15
+    ret
+9:  mov x0, #0
+    ret
+.Lpop_aborted:
+    mov x0, #0
+    ret
+END gr_sequence_pop
+DESCRIBE pop, .Lpop_aborted
+
+// Enters and checks the cid (w0), then leaves the header's address in x14.
+.macro HEADER name
+    STATE
+    mov w0, w0
+    mov w1, w1
+    BEGIN \name
+    ldr w13, [x11, #CPU_ID]
+    tbnz w13, #31, 8f
+    ldr w13, [x10, x12]
+    cmp w13, w0
+    b.ne 8f
+    ldr x14, [x8, #SLABS]
+    add x14, x14, x0, lsl #SLAB_SHIFT
+    add x14, x14, x1
+    STEP
+.endm
+
+// i64 gr_sequence_push_n(u32 cid, u32 header, void *const *blocks, u32 count)
+    .hidden gr_sequence_push_n
+FUNCTION gr_sequence_push_n
+    HEADER push_n
+    ldrh w4, [x14]
+    ldrh w5, [x14, #2]
+    subs w5, w5, w4
+    b.le 7f
+    cmp w5, w3
+    csel w5, w3, w5, hi
+    add x6, x14, x4, lsl #3
+    add x6, x6, #SLOT
+    mov x7, #0
+1:  ldr x13, [x2, x7, lsl #3]
+    str x13, [x6, x7, lsl #3]
+    STEP
+    add x7, x7, #1
+    cmp w7, w5
+    b.lo 1b
+    add w4, w4, w5
+    STEP
+    strh w4, [x14]
+.Lpush_n_commit:
+    mov x0, x5
+    ret
+7:  mov x0, #0
+    ret
+8:  mov x0, #WRONG_CID
+    ret
+END gr_sequence_push_n
+DESCRIBE push_n, .Laborted
+
+// i64 gr_sequence_pop_n(u32 cid, u32 header, void **blocks, u32 count)
+    .hidden gr_sequence_pop_n
+FUNCTION gr_sequence_pop_n
+    HEADER pop_n
+    ldrh w4, [x14]
+    ldrh w5, [x14, #4]
+    subs w5, w4, w5
+    b.le 7f
+    cmp w5, w3
+    csel w5, w3, w5, hi
+    add x6, x14, x4, lsl #3
+    add x6, x6, #SLOT
+    mov x7, #0
+1:  ldr x13, [x6, #-8]!
+    str x13, [x2, x7, lsl #3]
+    STEP
+    add x7, x7, #1
+    cmp w7, w5
+    b.lo 1b
+    sub w4, w4, w5
+    STEP
+    strh w4, [x14]
+.Lpop_n_commit:
+    mov x0, x5
+    ret
+7:  mov x0, #0
+    ret
+8:  mov x0, #WRONG_CID
+    ret
+END gr_sequence_pop_n
+DESCRIBE pop_n, .Laborted
+
+// i64 gr_sequence_replace(u32 cid, u32 header, u64 expected, u64 desired)
+    .hidden gr_sequence_replace
+FUNCTION gr_sequence_replace
+    HEADER replace
+    ldr x4, [x14]
+    cmp x4, x2
+    b.ne 7f
+    STEP
+    str x3, [x14]
+.Lreplace_commit:
+    mov x0, #0
+    ret
+7:  mov x0, #DIFFERS
+    ret
+8:  mov x0, #WRONG_CID
+    ret
+END gr_sequence_replace
+DESCRIBE replace, .Laborted
+
+.Laborted:
+    mov x0, #ABORTED
+    ret
+
+    .section .note.GNU-stack, "", %progbits

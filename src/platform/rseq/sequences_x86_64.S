@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the x86-64 sequences that the slow paths call: pop, push_n, pop_n, replace. Their C++ twins: reference.hpp.
+// Invariant: one committing store, the last instruction before .L*_commit; nothing else that others can see is written
+//            but slots above `current`.
+// Must not know: size classes and heaps.
+
+#include "platform/rseq/macros_x86_64.inc"
+
+    .text
+
+// void *gr_sequence_pop(u32 header)
+    .hidden gr_sequence_pop
+FUNCTION gr_sequence_pop
+    xorl %eax, %eax
+    BEGIN pop, %rdx
+    cmpl $0, %fs:CPU_ID(%r8)
+    js 9f
+    movl %fs:(%r9), %ecx
+    shlq $SLAB_SHIFT, %rcx
+    addq SLABS, %rcx
+    addq %rdi, %rcx
+    STEP
+    movzwl (%rcx), %edx
+    movq LAST_SLOT(%rcx,%rdx,8), %rax
+    testq %rax, %rax
+    jz 9f
+    STEP
+    decw (%rcx)
+.Lpop_commit:
+9:  ret
+END gr_sequence_pop
+DESCRIBE pop, .Lpop_aborted
+.Lpop_aborted:
+    xorl %eax, %eax
+    ret
+
+// Enters and checks the cid (edi), then leaves the header's address in rax. Clobbers r8, r9.
+.macro HEADER name
+    BEGIN \name, %rax
+    cmpl $0, %fs:CPU_ID(%r8)
+    js 8f
+    cmpl %edi, %fs:(%r9)
+    jne 8f
+    movl %edi, %eax
+    shlq $SLAB_SHIFT, %rax
+    addq SLABS, %rax
+    addq %rsi, %rax
+    STEP
+.endm
+
+// i64 gr_sequence_push_n(u32 cid, u32 header, void *const *blocks, u32 count)
+    .hidden gr_sequence_push_n
+FUNCTION gr_sequence_push_n
+    movl %esi, %esi
+    HEADER push_n
+    movzwl (%rax), %r10d
+    movzwl 2(%rax), %r11d
+    subl %r10d, %r11d
+    jle 7f
+    cmpl %ecx, %r11d
+    cmoval %ecx, %r11d
+    leaq SLOT(%rax,%r10,8), %r10
+    xorl %edi, %edi
+1:  movq (%rdx,%rdi,8), %rcx
+    movq %rcx, (%r10,%rdi,8)
+    STEP
+    incl %edi
+    cmpl %r11d, %edi
+    jb 1b
+    STEP
+    addw %r11w, (%rax)
+.Lpush_n_commit:
+    movl %r11d, %eax
+    ret
+7:  xorl %eax, %eax
+    ret
+8:  movq $WRONG_CID, %rax
+    ret
+END gr_sequence_push_n
+DESCRIBE push_n, .Laborted
+
+// i64 gr_sequence_pop_n(u32 cid, u32 header, void **blocks, u32 count)
+    .hidden gr_sequence_pop_n
+FUNCTION gr_sequence_pop_n
+    movl %esi, %esi
+    HEADER pop_n
+    movzwl (%rax), %r10d
+    movzwl 4(%rax), %r11d
+    subl %r10d, %r11d
+    negl %r11d
+    jle 7f
+    cmpl %ecx, %r11d
+    cmoval %ecx, %r11d
+    leaq SLOT(%rax,%r10,8), %r10
+    xorl %edi, %edi
+1:  subq $8, %r10
+    movq (%r10), %rcx
+    movq %rcx, (%rdx,%rdi,8)
+    STEP
+    incl %edi
+    cmpl %r11d, %edi
+    jb 1b
+    STEP
+    subw %r11w, (%rax)
+.Lpop_n_commit:
+    movl %r11d, %eax
+    ret
+7:  xorl %eax, %eax
+    ret
+8:  movq $WRONG_CID, %rax
+    ret
+END gr_sequence_pop_n
+DESCRIBE pop_n, .Laborted
+
+// i64 gr_sequence_replace(u32 cid, u32 header, u64 expected, u64 desired)
+    .hidden gr_sequence_replace
+FUNCTION gr_sequence_replace
+    movl %esi, %esi
+    HEADER replace
+    cmpq %rdx, (%rax)
+    jne 7f
+    STEP
+    movq %rcx, (%rax)
+.Lreplace_commit:
+    xorl %eax, %eax
+    ret
+7:  movq $DIFFERS, %rax
+    ret
+8:  movq $WRONG_CID, %rax
+    ret
+END gr_sequence_replace
+DESCRIBE replace, .Laborted
+
+.Laborted:
+    movq $ABORTED, %rax
+    ret
+
+    .section .note.GNU-stack, "", @progbits

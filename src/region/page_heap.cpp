@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: page_heap.hpp: first fit by the index, masks per chunk, giving back in batches with no lock held.
+// Invariant: pieces being purged are marked used meanwhile, so nobody can be handed one.
+// Must not know: superblocks; what a run is for.
+#include "region/page_heap.hpp"
+
+#include "base/check.hpp"
+#include "platform/memory.hpp"
+
+namespace gr {
+
+void PageHeap::initialise(char *memory, std::size_t retain_bytes) {
+    chunks_ = reinterpret_cast<Chunk *>(memory);
+    index_.initialise(memory + region_.chunk_limit() * sizeof(Chunk), region_.chunk_limit());
+    retain_bytes_ = retain_bytes;
+}
+
+// Calls visit(chunk, mask of the run's units in it).
+template <class Visit>
+void PageHeap::for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const {
+    std::uint32_t offset = first.value - region_.first_unit().value;
+    std::uint32_t left = count.value;
+    while (left != 0) {
+        const std::uint32_t bit = offset % kUnitsPerChunk;
+        const std::uint32_t here = left < kUnitsPerChunk - bit ? left : kUnitsPerChunk - bit;
+        visit(ChunkIndex(offset / kUnitsPerChunk), run_mask(bit, here));
+        offset += here;
+        left -= here;
+    }
+}
+
+void PageHeap::refresh(ChunkIndex c) { index_.set_longest_run(c, longest_run(~chunks_[c.value].used)); }
+
+int PageHeap::find_in_chunk(ChunkIndex c, unsigned count, unsigned alignment) const {
+    const Chunk &chunk = chunks_[c.value];
+    const std::uint32_t masks[] = {chunk.dirty, ~chunk.used};  // warm units first: they fault no more
+    for (std::uint32_t mask : masks) {
+        for (unsigned bit = 0; bit + count <= kUnitsPerChunk; bit = static_cast<unsigned>(align_up(bit + 1, alignment))) {
+            const int at = find_run(mask & ~run_mask(0, bit), count);
+            if (at < 0) break;
+            bit = static_cast<unsigned>(at);
+            if (bit % alignment == 0) return at;
+        }
+    }
+    return -1;
+}
+
+bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) const {
+    if (count.value > kUnitsPerChunk) {
+        const std::int64_t c = index_.find_free_chunks(static_cast<std::uint32_t>(divide_up(count.value, kUnitsPerChunk)));
+        if (c < 0) return false;
+        *first = region_.unit_at(ChunkIndex(static_cast<std::uint32_t>(c)));
+        return true;
+    }
+    // A longer run surely holds an aligned one; no longer than a chunk, whose start is aligned.
+    const std::uint32_t sure = count.value + alignment.value - 1;
+    const std::int64_t c = index_.find(sure < kUnitsPerChunk ? sure : kUnitsPerChunk);
+    if (c < 0) return false;
+    const ChunkIndex chunk(static_cast<std::uint32_t>(c));
+    const int bit = find_in_chunk(chunk, count.value, alignment.value);
+    GR_CHECK(bit >= 0);
+    *first = region_.unit_at(chunk) + UnitCount(static_cast<std::uint32_t>(bit));
+    return true;
+}
+
+// Marks the run used; true when every unit of it is known to be zero.
+bool PageHeap::take(UnitIndex first, UnitCount count) {
+    bool zeroed = true;
+    for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
+        Chunk &chunk = chunks_[c.value];
+        GR_CHECK((chunk.used & mask) == 0);
+        const std::uint32_t warm = chunk.dirty & mask;
+        zeroed = zeroed && warm == 0;
+        subtract(dirty_units_, static_cast<std::size_t>(std::popcount(warm)));
+        chunk.dirty &= ~mask;
+        chunk.used |= mask;
+        if (c.value >= chunk_end_) chunk_end_ = c.value + 1;
+        refresh(c);
+    });
+    add(used_units_, count.value);
+    return zeroed;
+}
+
+void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
+    for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
+        Chunk &chunk = chunks_[c.value];
+        GR_CHECK((chunk.used & mask) == mask);
+        chunk.used &= ~mask;
+        if (dirty) chunk.dirty |= mask;
+        refresh(c);
+    });
+    subtract(used_units_, count.value);
+    if (dirty) add(dirty_units_, count.value);
+}
+
+bool PageHeap::allocate(UnitCount count, UnitCount alignment, Run *run) {
+    const platform::Guard guard(mutex_, kRank);
+    if (!guard.locked() || !find(count, alignment, &run->first)) return false;
+    const UnitIndex last(run->first.value + count.value - 1);
+    if (!region_.ensure_chunks(region_.chunk_of(last).value + 1)) return false;
+    run->count = count;
+    run->zeroed = take(run->first, count);
+    return true;
+}
+
+bool PageHeap::release(UnitIndex first, UnitCount count) {
+    {
+        const platform::Guard guard(mutex_, kRank);
+        if (!guard.locked()) return false;
+        put(first, count, true);
+        if (retained_bytes() <= allowance()) return true;
+    }
+    // Half of the allowance stays, so that the next release does not come here again.
+    purge_beyond(allowance() / 2);
+    return true;
+}
+
+bool PageHeap::is_free(UnitIndex first, UnitCount count) const {
+    bool free = true;
+    for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
+        free = free && c.value < region_.chunk_limit() && (chunks_[c.value].used & mask) == 0;
+    });
+    return free;
+}
+
+bool PageHeap::extend(UnitIndex first, UnitCount old_count, UnitCount new_count) {
+    const platform::Guard guard(mutex_, kRank);
+    const UnitIndex more = first + old_count;
+    const UnitCount count(new_count.value - old_count.value);
+    if (!guard.locked() || !is_free(more, count)) return false;
+    if (!region_.ensure_chunks(region_.chunk_of(UnitIndex(more.value + count.value - 1)).value + 1)) return false;
+    take(more, count);
+    return true;
+}
+
+std::size_t PageHeap::allowance() const {
+    const std::size_t share = used_bytes() / kRetainParts;
+    return share > retain_bytes_ ? share : retain_bytes_;
+}
+
+std::size_t PageHeap::trim(std::size_t keep) { return purge_beyond(keep); }
+
+// Claims up to a batch of dirty pieces, highest first, from the cursor down; their number.
+unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, ChunkIndex *cursor) {
+    unsigned count = 0;
+    std::size_t claimed = 0;
+    while (cursor->value != 0 && count < kPiecesPerBatch && claimed < bytes) {
+        const ChunkIndex c(cursor->value - 1);
+        const std::uint32_t dirty = chunks_[c.value].dirty;
+        if (dirty == 0) {
+            *cursor = c;
+            continue;
+        }
+        const auto top = kUnitsPerChunk - static_cast<unsigned>(std::countl_zero(dirty));
+        const unsigned length = static_cast<unsigned>(std::countl_one(dirty << (kUnitsPerChunk - top)));
+        const Piece piece{region_.unit_at(c) + UnitCount(top - length), UnitCount(length)};
+        take(piece.first, piece.count);
+        claimed += length * kUnitBytes;
+        if (count != 0 && piece.first + piece.count == pieces[count - 1].first) {
+            pieces[count - 1] = {piece.first, piece.count + pieces[count - 1].count};
+        } else {
+            pieces[count++] = piece;
+        }
+    }
+    return count;
+}
+
+std::size_t PageHeap::purge_beyond(std::size_t keep) {
+    Piece pieces[kPiecesPerBatch];
+    std::size_t given_back = 0;
+    ChunkIndex cursor(chunk_end_);
+    for (bool refused = false; !refused;) {
+        unsigned count = 0;
+        {
+            const platform::Guard guard(mutex_, kRank);
+            if (!guard.locked() || retained_bytes() <= keep) return given_back;
+            count = claim_dirty(pieces, retained_bytes() - keep, &cursor);
+        }
+        if (count == 0) return given_back;
+        std::uint64_t kept = 0;
+        std::size_t bytes = 0;
+        for (unsigned i = 0; i < count; ++i) {
+            const std::size_t size = std::size_t{pieces[i].count.value} * kUnitBytes;
+            if (platform::purge(region_.address(pieces[i].first), size)) {
+                bytes += size;
+            } else {
+                kept |= Word{1} << i;
+            }
+        }
+        // Nobody but a handler on this thread can be inside now, and it never stays: the lock is ours.
+        mutex_.lock_always(kRank);
+        for (unsigned i = 0; i < count; ++i) put(pieces[i].first, pieces[i].count, (kept >> i & 1) != 0);
+        add(purged_bytes_, bytes);
+        add(purge_calls_, count);
+        mutex_.unlock(kRank);
+        given_back += bytes;
+        refused = kept != 0;
+    }
+    return given_back;
+}
+
+bool PageHeap::is_valid() const {
+    std::size_t used = 0;
+    std::size_t dirty = 0;
+    for (std::uint32_t c = 0; c < chunk_end_; ++c) {
+        const Chunk &chunk = chunks_[c];
+        if ((chunk.used & chunk.dirty) != 0) return false;
+        if (index_.longest_run(ChunkIndex(c)) != longest_run(~chunk.used)) return false;
+        used += static_cast<std::size_t>(std::popcount(chunk.used));
+        dirty += static_cast<std::size_t>(std::popcount(chunk.dirty));
+    }
+    return used == load(used_units_) && dirty == load(dirty_units_);
+}
+
+}  // namespace gr

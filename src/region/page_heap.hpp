@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: hands out runs of units, lowest address first, and gives empty memory back beyond an allowance.
+// Invariant: used, dirty: disjoint masks per chunk; dirty units are free and may be resident, free units that are not
+//            dirty read as zero.  retained = dirty units * kUnitBytes <= allowance after every release.
+// Must not know: superblocks; what a run is for.
+#pragma once
+
+#include <atomic>
+
+#include "base/units.hpp"
+#include "platform/mutex.hpp"
+#include "region/first_fit_index.hpp"
+#include "region/region.hpp"
+
+namespace gr {
+
+struct Run {
+    UnitIndex first;
+    UnitCount count;
+    bool zeroed = false;  // every byte reads as zero
+};
+
+class PageHeap {
+  public:
+    static constexpr std::size_t kFixedBytes = FirstFitIndex::kFixedBytes;
+    static constexpr std::size_t kFixedBytesPerChunk = FirstFitIndex::kBytesPerChunk + 2 * sizeof(std::uint32_t);
+
+    explicit constexpr PageHeap(Region &region) : region_(region) {}
+
+    // `memory`: zero, kFixedBytes + chunks * kFixedBytesPerChunk. retain_bytes: the least allowance.
+    void initialise(char *memory, std::size_t retain_bytes);
+
+    // A run of `count` units whose first address is a multiple of `alignment` units (a power of two, at most a chunk).
+    // false: no room, no memory, or the calling thread is inside the page heap already.
+    bool allocate(UnitCount count, UnitCount alignment, Run *run);
+    // false: the calling thread is inside already, nothing was released.
+    bool release(UnitIndex first, UnitCount count);
+    // Grows a run in place into free units behind it. false: they are not free.
+    bool extend(UnitIndex first, UnitCount old_count, UnitCount new_count);
+
+    // Gives back all but about `keep` bytes of empty memory; the bytes given back.
+    std::size_t trim(std::size_t keep);
+
+    std::size_t retained_bytes() const { return load(dirty_units_) * kUnitBytes; }
+    std::size_t used_bytes() const { return load(used_units_) * kUnitBytes; }
+    std::size_t purged_bytes() const { return load(purged_bytes_); }
+    std::size_t purge_calls() const { return load(purge_calls_); }
+    platform::Mutex &mutex() { return mutex_; }
+    bool is_valid() const;
+
+  private:
+    struct Chunk {
+        std::uint32_t used;
+        std::uint32_t dirty;
+    };
+    struct Piece {
+        UnitIndex first;
+        UnitCount count;
+    };
+    static constexpr unsigned kPiecesPerBatch = 64;
+    static constexpr platform::Rank kRank = platform::Rank::page_heap;
+
+    // Statistics may read these without the lock; they are written under it.
+    using Counter = std::atomic<std::size_t>;
+    static std::size_t load(const Counter &c) { return c.load(std::memory_order_relaxed); }
+    static void add(Counter &c, std::size_t n) { c.store(load(c) + n, std::memory_order_relaxed); }
+    static void subtract(Counter &c, std::size_t n) { c.store(load(c) - n, std::memory_order_relaxed); }
+
+    bool find(UnitCount count, UnitCount alignment, UnitIndex *first) const;
+    int find_in_chunk(ChunkIndex c, unsigned count, unsigned alignment) const;
+    bool is_free(UnitIndex first, UnitCount count) const;
+    bool take(UnitIndex first, UnitCount count);
+    void put(UnitIndex first, UnitCount count, bool dirty);
+    void refresh(ChunkIndex c);
+    std::size_t allowance() const;
+    std::size_t purge_beyond(std::size_t keep);
+    unsigned claim_dirty(Piece *pieces, std::size_t bytes, ChunkIndex *cursor);
+    template <class Visit>
+    void for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const;
+
+    Region &region_;
+    platform::Mutex mutex_;
+    FirstFitIndex index_;
+    Chunk *chunks_ = nullptr;
+    std::uint32_t chunk_end_ = 0;  // no chunk at or beyond it was ever used
+    std::size_t retain_bytes_ = 0;
+    Counter used_units_{0};
+    Counter dirty_units_{0};
+    Counter purged_bytes_{0};
+    Counter purge_calls_{0};
+};
+
+}  // namespace gr

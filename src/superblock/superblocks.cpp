@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: superblocks.hpp: carving, taking and giving blocks by their bits.
+// Invariant: free_count and first_word follow every change of `free` in the same function.
+// Must not know: heaps, magazines, who owns what.
+#include "superblock/superblocks.hpp"
+
+namespace gr {
+
+BlockRef Superblocks::find(const void *p) const {
+    BlockRef ref;
+    const UnitIndex unit = region_.unit_of(p);
+    if (unit < region_.first_unit()) return ref;
+    Superblock *const s = head(unit);
+    if (s->use != UnitUse::superblock && s->use != UnitUse::run) return ref;
+    ref.superblock = s;
+    const auto offset = static_cast<std::size_t>(static_cast<const char *>(p) - begin(s));
+    if (s->use == UnitUse::run) {
+        ref.fault = offset == 0 ? BlockFault::none : BlockFault::interior;
+        return ref;
+    }
+    ref.index = s->shape().block_at(offset);
+    if (ref.index.value >= s->shape().blocks) return {};  // the tail that no block covers
+    ref.fault = address(s, ref.index) == p ? BlockFault::none : BlockFault::interior;
+    return ref;
+}
+
+Superblock *Superblocks::make(UnitIndex first, UnitCount count, UnitUse use) {
+    Superblock *const s = descriptor(first);
+    s->unit = first;
+    s->units = count;
+    s->use = use;
+    s->group = kNoGroup;
+    s->next = s->previous = nullptr;
+    for (std::uint32_t i = 1; i < count.value; ++i) {
+        s[i].head = i;
+        s[i].use = UnitUse::interior;
+    }
+    return s;
+}
+
+Superblock *Superblocks::make_superblock(UnitIndex first, ClassIndex c, bool zeroed) {
+    Superblock *const s = make(first, UnitCount(shape_of(c).units), UnitUse::superblock);
+    s->size_class = c;
+    s->free_count = shape_of(c).blocks;
+    s->first_word = 0;
+    s->fresh_from = 0;
+    s->zeroed = zeroed;
+    free_bits(s).set_all();
+    GR_CHECK(remote_count(s) == 0);
+    return s;
+}
+
+Superblock *Superblocks::make_run(UnitIndex first, UnitCount count) { return make(first, count, UnitUse::run); }
+
+void Superblocks::resize_run(Superblock *run, UnitCount count) {
+    for (std::uint32_t i = count.value; i < run->units.value; ++i) run[i].use = UnitUse::unused;
+    make(run->unit, count, UnitUse::run);
+}
+
+void Superblocks::unmake(Superblock *s) {
+    for (std::uint32_t i = 0; i < s->units.value; ++i) s[i].use = UnitUse::unused;
+}
+
+std::uint32_t Superblocks::take(Superblock *s, void **blocks, std::uint32_t count) {
+    Bitmap free = free_bits(s);
+    char *const start = begin(s);
+    const std::size_t size = s->shape().size;
+    std::uint32_t taken = 0;
+    std::uint32_t w = s->first_word;
+    for (; w < free.word_count(); ++w) {
+        Word bits = free.word(w);
+        std::uint32_t last = 0;
+        while (bits != 0 && taken < count) {
+            last = w * kWordBits + static_cast<std::uint32_t>(std::countr_zero(bits));
+            bits &= bits - 1;
+            blocks[taken++] = start + last * size;
+        }
+        free.word(w) = bits;
+        if (last >= s->fresh_from) s->fresh_from = last + 1;
+        if (taken == count) break;
+    }
+    s->first_word = w;
+    s->free_count -= taken;
+    return taken;
+}
+
+bool Superblocks::give(Superblock *s, BlockIndex i) {
+    const BitPosition at = BitPosition::of(i);
+    Word &word = free_bits(s).word(at.word);
+    if (((word | remote_words(s)[at.word].load(std::memory_order_relaxed)) & at.mask) != 0) return false;
+    word |= at.mask;
+    if (at.word < s->first_word) s->first_word = at.word;
+    ++s->free_count;
+    return true;
+}
+
+std::uint32_t Superblocks::collect(Superblock *s, void **twice) {
+    Bitmap free = free_bits(s);
+    AtomicWord *const remote = remote_words(s);
+    std::uint32_t collected = 0;
+    for (std::uint32_t w = 0; w < free.word_count(); ++w) {
+        if (remote[w].load(std::memory_order_relaxed) == 0) continue;
+        // acquire: pairs with the release in set_remote.
+        const Word bits = remote[w].exchange(0, std::memory_order_acquire);
+        const Word both = free.word(w) & bits;
+        if (both != 0) {
+            *twice = address(s, BlockIndex(w * kWordBits + static_cast<std::uint32_t>(std::countr_zero(both))));
+        }
+        free.word(w) |= bits;
+        collected += static_cast<std::uint32_t>(std::popcount(bits));
+        if (w < s->first_word) s->first_word = w;
+    }
+    s->free_count += collected;
+    return collected;
+}
+
+bool Superblocks::is_free(const Superblock *s, BlockIndex i) const {
+    const BitPosition at = BitPosition::of(i);
+    const Word free = std::atomic_ref<Word>(free_bits(s).word(at.word)).load(std::memory_order_relaxed);
+    return ((free | remote_words(s)[at.word].load(std::memory_order_relaxed)) & at.mask) != 0;
+}
+
+std::uint32_t Superblocks::remote_count(const Superblock *s) const {
+    std::uint32_t count = 0;
+    for (std::uint32_t w = 0; w < s->shape().words; ++w) {
+        count += static_cast<std::uint32_t>(std::popcount(remote_words(s)[w].load(std::memory_order_relaxed)));
+    }
+    return count;
+}
+
+bool Superblocks::is_valid(const Superblock *s) const {
+    if (s->use != UnitUse::superblock || s->units.value != s->shape().units) return false;
+    Bitmap free = free_bits(s);
+    if (!free.is_valid() || free.count() != s->free_count) return false;
+    for (std::uint32_t w = 0; w < s->first_word; ++w) {
+        if (free.word(w) != 0) return false;
+    }
+    for (std::uint32_t w = 0; w < free.word_count(); ++w) {
+        if ((free.word(w) & remote_words(s)[w].load(std::memory_order_relaxed)) != 0) return false;
+    }
+    return true;
+}
+
+}  // namespace gr

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: all superblocks of a region: from an address to its descriptor and block, and the free and remote bitmaps.
+// Invariant: blocks = live + cached + popcount(free) + popcount(remote), every block in exactly one state; no byte of a
+//            block is read or written here.
+// Must not know: heaps, magazines, who owns what.
+#pragma once
+
+#include "base/bitmap.hpp"
+#include "region/region.hpp"
+#include "superblock/superblock.hpp"
+
+namespace gr {
+
+using AtomicWord = std::atomic<Word>;
+
+enum class BlockFault : std::uint8_t { none, foreign, interior, free_already };
+
+struct BlockRef {
+    Superblock *superblock = nullptr;
+    BlockIndex index;
+    BlockFault fault = BlockFault::foreign;
+};
+
+class Superblocks {
+  public:
+    // Bytes of each growing table, per chunk, in the order of Table.
+    static constexpr std::size_t kNarrowWords = 16;  // of one bitmap, for all classes but the smallest
+    static constexpr std::size_t kWideWords = divide_up(kMaxBlocks, kWordBits);
+    enum Table : std::uint8_t { kDescriptors, kNarrowBitmaps, kWideBitmaps };
+    static constexpr std::array<std::size_t, 3> kBytesPerChunk = {
+        kUnitsPerChunk * sizeof(Superblock),
+        kUnitsPerChunk * 2 * kNarrowWords * sizeof(Word),
+        kUnitsPerChunk * 2 * kWideWords * sizeof(Word),
+    };
+
+    explicit constexpr Superblocks(Region &region) : region_(region) {}
+
+    Superblock *descriptor(UnitIndex u) const {
+        return reinterpret_cast<Superblock *>(region_.table(kDescriptors)) + (u.value - region_.first_unit().value);
+    }
+    // The first descriptor of what the unit belongs to.
+    Superblock *head(UnitIndex u) const {
+        Superblock *const d = descriptor(u);
+        return d->use == UnitUse::interior ? d - d->head : d;
+    }
+    char *begin(const Superblock *s) const { return region_.address(s->unit); }
+    char *address(const Superblock *s, BlockIndex i) const {
+        return begin(s) + std::size_t{i.value} * s->shape().size;
+    }
+    // Which block p is; p lies in a committed unit. Never `free_already`: that takes the owner's lock to know.
+    BlockRef find(const void *p) const;
+
+    Bitmap free_bits(const Superblock *s) const { return {words(s), s->shape().blocks}; }
+    AtomicWord *remote_words(const Superblock *s) const {
+        return reinterpret_cast<AtomicWord *>(words(s) + words_per_bitmap(s));
+    }
+
+    // A run of units becomes a superblock of all free blocks, or a single block; or nothing again.
+    Superblock *make_superblock(UnitIndex first, ClassIndex c, bool zeroed);
+    Superblock *make_run(UnitIndex first, UnitCount count);
+    void resize_run(Superblock *run, UnitCount count);
+    void unmake(Superblock *s);
+
+    // Under the owner's lock.
+    // Takes up to `count` blocks, lowest address first; how many.
+    std::uint32_t take(Superblock *s, void **blocks, std::uint32_t count);
+    // Sets the free bit; false: it is set already, or the block was freed by a stranger too.
+    bool give(Superblock *s, BlockIndex i);
+    // Moves the remote bits into `free`; how many. A block that was free already is left in *twice.
+    std::uint32_t collect(Superblock *s, void **twice);
+
+    // By anyone. Sets remote bits of one word; false: one of them was set already.
+    bool set_remote(Superblock *s, std::uint32_t word, Word mask) {
+        // release: pairs with the exchange in collect; what the program wrote to the block comes before its reuse.
+        return (remote_words(s)[word].fetch_or(mask, std::memory_order_acq_rel) & mask) == 0;
+    }
+
+    // Whether the block lies in one of the bitmaps. Without the owner's lock a hint, but never wrong for a live block.
+    bool is_free(const Superblock *s, BlockIndex i) const;
+    std::uint32_t remote_count(const Superblock *s) const;
+    bool is_valid(const Superblock *s) const;
+
+  private:
+    static std::size_t words_per_bitmap(const Superblock *s) {
+        return s->shape().words <= kNarrowWords ? kNarrowWords : kWideWords;
+    }
+    Word *words(const Superblock *s) const {
+        const std::size_t per_bitmap = words_per_bitmap(s);
+        const Table table = per_bitmap == kNarrowWords ? kNarrowBitmaps : kWideBitmaps;
+        const std::size_t unit = s->unit.value - region_.first_unit().value;
+        return reinterpret_cast<Word *>(region_.table(table)) + unit * 2 * per_bitmap;
+    }
+    Superblock *make(UnitIndex first, UnitCount count, UnitUse use);
+
+    Region &region_;
+};
+
+}  // namespace gr
