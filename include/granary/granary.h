@@ -37,6 +37,7 @@ GR_EXPORT uint32_t gr_version(void);
  *
  *   block_bytes = live_bytes + magazine_bytes + remote_bytes + free_bytes        (the counting equation, times size)
  */
+/* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_statistics {
     uint32_t size;            /* in: sizeof(gr_statistics) of the caller; out: how much of it was filled */
     uint32_t version;         /* out: GR_STATISTICS_VERSION of the library */
@@ -69,6 +70,7 @@ typedef struct gr_statistics {
  * turn; do not call from a signal handler. */
 GR_EXPORT int gr_statistics_get(gr_statistics *out);
 
+/* NOLINTNEXTLINE(modernize-use-using): C */
 typedef enum gr_format { GR_TEXT = 0, GR_JSON = 1 } gr_format;
 
 /* Writes the statistics to the file descriptor. Returns 0, or -1 with errno from write(2). Does not allocate. */

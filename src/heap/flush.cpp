@@ -90,7 +90,9 @@ bool Heaps::free_by_sequence(const char *function, void *p, UnitEntry e) {
         if (slab(here).is_top(magazine, p)) die_twice(function, p, shape_of(c).size);
         const std::int64_t pushed = platform::gr_sequence_push_n(here.value, magazine, &p, 1);
         if (pushed == 1) return true;
-        if (pushed == 0 && (local ? flush(here, c) : flush_remote(here)) == Flush::refused) return false;
+        if (pushed != 0) continue;
+        const Flush flushed = local ? flush(here, c, p) : flush_remote(here);
+        if (flushed == Flush::freed || flushed == Flush::refused) return flushed == Flush::freed;
     }
     return false;
 }
@@ -101,13 +103,9 @@ bool Heaps::free_by_owner(const char *function, void *p, UnitEntry e) {
     const ClassIndex c = class_in(e);
     if (!is_heap(o) || !try_lock(o)) return false;
     if (slab(o).is_top(magazine_of(c), p)) die_twice(function, p, shape_of(c).size);
-    bool pushed = slab(o).push_n(magazine_of(c), &p, 1) == 1;
-    if (!pushed) {
-        flush_locked(o, c);
-        pushed = slab(o).push_n(magazine_of(c), &p, 1) == 1;
-    }
+    if (!slab(o).push(magazine_of(c), p) && flush_locked(o, c, p) == Flush::room) slab(o).push(magazine_of(c), p);
     unlock_and_settle(o);
-    return pushed;
+    return true;
 }
 
 void Heaps::free_to_remote_bits(const char *function, void *p) {
@@ -117,22 +115,24 @@ void Heaps::free_to_remote_bits(const char *function, void *p) {
     set_remote(ref.superblock, at.word, at.mask);
 }
 
-Heaps::Flush Heaps::flush(OwnerIndex o, ClassIndex c) {
+Heaps::Flush Heaps::flush(OwnerIndex o, ClassIndex c, void *p) {
     if (!lock(o)) return Flush::refused;
-    const Flush result = flush_locked(o, c);
+    const Flush result = flush_locked(o, c, p);
     unlock_and_settle(o);
     return result;
 }
 
-// Makes room: by a larger capacity if the budget allows, else by giving back the half that was freed last.
-Heaps::Flush Heaps::flush_locked(OwnerIndex o, ClassIndex c) {
-    if (grow(o, c)) return Flush::done;
-    void *blocks[kMagazineMaxSlots];
+// Makes room for p: by a larger capacity if the budget allows, else by giving back the half that was freed last, and p
+// itself where the magazine has no slot at all.
+Heaps::Flush Heaps::flush_locked(OwnerIndex o, ClassIndex c, void *p) {
+    if (grow(o, c)) return Flush::room;
+    void *blocks[1 + kMagazineMaxSlots / 2];
     const std::uint32_t capacity = heap(o).magazines.capacity(c);
-    const std::int64_t popped = slab(o).pop_n(magazine_of(c), blocks, capacity / 2 + 1);
+    const std::int64_t popped = slab(o).pop_n(magazine_of(c), blocks, (capacity + 1) / 2);
     if (popped < 0) return Flush::moved;
-    give_back(o, blocks, static_cast<std::uint32_t>(popped));
-    return Flush::done;
+    if (popped == 0) blocks[0] = p;
+    give_back(o, blocks, popped == 0 ? 1 : static_cast<std::uint32_t>(popped));
+    return popped == 0 ? Flush::freed : Flush::room;
 }
 
 Heaps::Flush Heaps::flush_remote(OwnerIndex o) {
@@ -148,7 +148,7 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
     if (may_grow && capacity < kRemoteMagazineSlots) {
         const std::uint32_t wider = capacity == 0 ? kMagazineFirstSlots : capacity * 2;
         if (!slab(o).set_capacity(kRemoteMagazine, kRemoteSlotsBegin, wider)) return Flush::moved;
-        if (capacity == 0) return Flush::done;
+        if (capacity == 0) return Flush::room;
     }
     void *blocks[kRemoteMagazineSlots];
     const std::int64_t popped = slab(o).pop_n(kRemoteMagazine, blocks, kRemoteMagazineSlots);
@@ -158,7 +158,7 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
         const BlockRef ref = find_or_die("free", blocks[i]);
         batch.add(ref.superblock, ref.index, blocks[i]);
     }
-    return Flush::done;
+    return Flush::room;
 }
 
 // The heap's lock is held. Blocks whose superblock has moved on in the meantime go to its owner.

@@ -44,7 +44,9 @@ class Heaps {
 
     // A block of the class, or nullptr: no memory, or the calling thread was interrupted inside and may not wait for
     // itself. *fresh, if asked for: the block reads as zero.
-    void *allocate(ClassIndex c, bool *fresh);
+    void *allocate(ClassIndex c, bool *fresh) {
+        return setup_.sequences ? allocate_by_sequence(c, fresh) : allocate_by_stripe(c, fresh);
+    }
     // p lies in a unit whose entry is e, of a superblock. Dies of misuse, named after `function`.
     void free(const char *function, void *p, UnitEntry e);
 
@@ -63,11 +65,15 @@ class Heaps {
     const char *first_fault();
 
   private:
-    enum class Flush : std::uint8_t { done, moved, refused };
+    // There is room now; the caller has moved to another CPU; its block is free; the lock is its own already.
+    enum class Flush : std::uint8_t { room, moved, freed, refused };
     class RemoteBatch;
     class RemoteFrees;  // the world of RemoteProtocol
 
-    Owner &owner(OwnerIndex o);
+    Owner &owner(OwnerIndex o) {
+        if (is_heap(o)) [[likely]] return heaps_[o.value];
+        return o == kNobody ? *nobody_ : globals_[o.value - kMaxHeaps];
+    }
     Heap &heap(OwnerIndex o) { return heaps_[o.value]; }
     GlobalBin &global(ClassIndex c) { return globals_[c.value]; }
     Slab slab(OwnerIndex o) const { return {setup_.slabs, o.value, setup_.sequences}; }
@@ -76,7 +82,11 @@ class Heaps {
     void announce(Superblock *s);
     void drain(OwnerIndex o);
     void settle(OwnerIndex o);
-    void unlock_and_settle(OwnerIndex o);
+    // Rule 3: after every unlock.
+    void unlock_and_settle(OwnerIndex o) {
+        unlock(o);
+        if (owner(o).pending.has_any()) [[unlikely]] settle(o);
+    }
     void collect(OwnerIndex o, Superblock *s);
     static OwnerIndex owner_of(const Superblock *s) { return s->owner.load(std::memory_order_acquire); }
     bool try_lock(OwnerIndex o) {
@@ -96,21 +106,23 @@ class Heaps {
     void hand_over(Superblock *s, OwnerIndex to);
 
     // refill.cpp
+    void *allocate_by_sequence(ClassIndex c, bool *fresh);
     void *allocate_by_stripe(ClassIndex c, bool *fresh);
     void *refill(OwnerIndex o, ClassIndex c, bool *fresh);
     std::uint32_t take_blocks(OwnerIndex o, ClassIndex c, void **blocks, std::uint32_t count, bool *fresh);
     Superblock *superblock_for(OwnerIndex o, ClassIndex c);
     bool grow(OwnerIndex o, ClassIndex c);
     void shrink_quiet(OwnerIndex o, ClassIndex but);
-    template <class Use>
-    auto with_stripe(Use use);
+    void *allocate_under(OwnerIndex o, ClassIndex c, bool *fresh);
+    void *allocate_by_other_stripe(OwnerIndex home, ClassIndex c, bool *fresh);
+    OwnerIndex home_stripe();
 
     // flush.cpp
     bool free_by_sequence(const char *function, void *p, UnitEntry e);
     bool free_by_owner(const char *function, void *p, UnitEntry e);
     void free_to_remote_bits(const char *function, void *p);
-    Flush flush(OwnerIndex o, ClassIndex c);
-    Flush flush_locked(OwnerIndex o, ClassIndex c);
+    Flush flush(OwnerIndex o, ClassIndex c, void *p);
+    Flush flush_locked(OwnerIndex o, ClassIndex c, void *p);
     Flush flush_remote(OwnerIndex o);
     Flush flush_remote_locked(OwnerIndex o, bool may_grow);
     void give_back(OwnerIndex o, void *const *blocks, std::uint32_t count);
@@ -129,6 +141,7 @@ class Heaps {
     platform::Mutex activation_;
     std::atomic<std::uint32_t> active_heaps_{0};
     bool activation_was_free_ = false;
+    std::atomic<std::uint32_t> next_stripe_{0};  // dealt out in turn; ordered by nothing
     Word held_before_fork_[divide_up(kNobody.value + 1, kWordBits)] = {};  // by the forking thread itself
 };
 

@@ -28,6 +28,8 @@ class Slab {
         if (!sequences_) return platform::ReferenceSlab(memory_).pop_n(header, blocks, count);
         return retry([&] { return platform::gr_sequence_pop_n(cid_, header, blocks, count); });
     }
+    // Without sequences only.
+    bool push(std::uint32_t header, void *p) { return platform::ReferenceSlab(memory_).push(header, p); }
     void *pop(std::uint32_t header) { return platform::ReferenceSlab(memory_).pop(header); }
     bool is_top(std::uint32_t header, const void *p) { return platform::ReferenceSlab(memory_).is_top(header, p); }
 
@@ -80,10 +82,10 @@ class MagazinePolicy {
     std::uint32_t wanted(ClassIndex c, std::size_t budget) const {
         const ClassShape &shape = shape_of(c);
         const std::uint32_t now = capacity(c);
-        std::uint32_t next = now == 0 ? kMagazineFirstSlots : now * 2;
+        std::uint32_t next = now == 0 ? first_capacity(shape) : now * 2;
         if (next > shape.magazine_slots) next = shape.magazine_slots;
         const bool fits = bytes_ + std::size_t{next - now} * shape.size <= budget;
-        return fits ? next : now == 0 ? 2U : now;
+        return fits ? next : now;
     }
     void note_use(ClassIndex c) { state_[c.value].quiet = false; }
     void set_capacity(ClassIndex c, std::uint32_t capacity) {
@@ -97,7 +99,7 @@ class MagazinePolicy {
         for (unsigned step = 0; step < kHandSteps; ++step) {
             hand_ = hand_ + 1 < kClassCount ? hand_ + 1 : 1;
             State &state = state_[hand_];
-            if (state.capacity <= kMagazineMinSlots || hand_ == but.value) continue;
+            if (state.capacity * size_of_class(ClassIndex(hand_)) <= kMagazineFloorBytes || hand_ == but.value) continue;
             if (state.quiet) return ClassIndex(hand_);
             state.quiet = true;
         }
@@ -111,6 +113,11 @@ class MagazinePolicy {
 
   private:
     static constexpr unsigned kHandSteps = 16;
+
+    static constexpr std::uint32_t first_capacity(const ClassShape &shape) {
+        if (std::size_t{shape.size} * kMagazineFirstSlots <= kMagazineFirstBytes) return kMagazineFirstSlots;
+        return static_cast<std::uint32_t>(divide_up(kMagazineFirstBytes, shape.size));
+    }
     struct State {
         std::uint16_t capacity;
         bool quiet;

@@ -52,21 +52,12 @@ void Heaps::settle(OwnerIndex o) {
     RemoteProtocol<RemoteFrees>::settle(world, o);
 }
 
-void Heaps::unlock_and_settle(OwnerIndex o) {
-    unlock(o);
-    if (owner(o).pending.has_any()) settle(o);
-}
-
 void Heaps::initialise(const HeapsSetup &setup) {
     setup_ = setup;
+    if (!setup.sequences) active_heaps_.store(setup.stripes, std::memory_order_relaxed);
     heaps_ = reinterpret_cast<Heap *>(setup.owners);
     globals_ = reinterpret_cast<GlobalBin *>(setup.owners + setup.heaps * sizeof(Heap));
     nobody_ = reinterpret_cast<Owner *>(reinterpret_cast<char *>(globals_ + kClassCount));
-}
-
-Owner &Heaps::owner(OwnerIndex o) {
-    if (is_heap(o)) return heaps_[o.value];
-    return o == kNobody ? *nobody_ : globals_[o.value - kMaxHeaps];
 }
 
 void Heaps::collect(OwnerIndex o, Superblock *s) {

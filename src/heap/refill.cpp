@@ -6,8 +6,8 @@
 
 namespace gr {
 
-void *Heaps::allocate(ClassIndex c, bool *fresh) {
-    for (unsigned attempt = 0; setup_.sequences && attempt < kSequenceRetries; ++attempt) {
+void *Heaps::allocate_by_sequence(ClassIndex c, bool *fresh) {
+    for (unsigned attempt = 0; attempt < kSequenceRetries; ++attempt) {
         if (void *const block = platform::gr_sequence_pop(magazine_of(c))) return block;
         const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
         if (cid < 0 || static_cast<std::uint32_t>(cid) >= setup_.heaps) break;
@@ -20,37 +20,54 @@ void *Heaps::allocate(ClassIndex c, bool *fresh) {
     return allocate_by_stripe(c, fresh);
 }
 
-// Runs use(heap) under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the
-// first that the caller does not hold itself. The result is false or null where there is none.
-template <class Use>
-auto Heaps::with_stripe(Use use) {
-    const std::uint32_t home = (platform::thread_tag() * 0x9e3779b1U >> 16) % setup_.stripes;
-    const auto run = [&](OwnerIndex o) {
-        const auto result = use(o);
-        unlock_and_settle(o);
-        return result;
-    };
-    for (std::uint32_t i = 0; i < setup_.stripes; ++i) {
-        const OwnerIndex o = owner_of_heap((home + i) % setup_.stripes);
-        if (try_lock(o)) return run(o);
+namespace {
+
+// Where a thread without a concurrency id begins to look: a hint, so that threads spread over the stripes.
+thread_local constinit std::uint32_t stripe_hint = 0;
+
+}  // namespace
+
+OwnerIndex Heaps::home_stripe() {
+    std::uint32_t hint = stripe_hint;
+    if (hint == 0) [[unlikely]] {
+        hint = stripe_hint = 1 + next_stripe_.fetch_add(1, std::memory_order_relaxed) % setup_.stripes;
     }
-    for (std::uint32_t i = 0; i < setup_.stripes; ++i) {
-        const OwnerIndex o = owner_of_heap((home + i) % setup_.stripes);
-        if (lock(o)) return run(o);
-    }
-    return decltype(use(kNobody)){};
+    return owner_of_heap(hint - 1);
 }
 
+// Under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the first that the
+// caller does not hold itself.
 void *Heaps::allocate_by_stripe(ClassIndex c, bool *fresh) {
-    return with_stripe([&](OwnerIndex o) -> void * {
-        if (!setup_.sequences) {
-            if (void *const block = slab(o).pop(magazine_of(c))) return block;
-            return refill(o, c, fresh);
-        }
-        // Some other thread may be inside that magazine by a sequence: leave it alone.
-        void *block = nullptr;
-        return take_blocks(o, c, &block, 1, fresh) == 1 ? block : nullptr;
-    });
+    const OwnerIndex home = home_stripe();
+    if (!try_lock(home)) [[unlikely]] return allocate_by_other_stripe(home, c, fresh);
+    void *block = setup_.sequences ? nullptr : slab(home).pop(magazine_of(c));
+    if (block == nullptr) [[unlikely]] block = allocate_under(home, c, fresh);
+    unlock_and_settle(home);
+    return block;
+}
+
+void *Heaps::allocate_by_other_stripe(OwnerIndex home, ClassIndex c, bool *fresh) {
+    const auto stripe = [&](std::uint32_t i) { return owner_of_heap((home.value + i) % setup_.stripes); };
+    std::uint32_t found = 1;
+    while (found < setup_.stripes && !try_lock(stripe(found))) ++found;
+    if (found == setup_.stripes) {
+        found = 0;
+        while (found < setup_.stripes && !lock(stripe(found))) ++found;
+        if (found == setup_.stripes) return nullptr;
+    }
+    void *const block = allocate_under(stripe(found), c, fresh);
+    unlock_and_settle(stripe(found));
+    return block;
+}
+
+void *Heaps::allocate_under(OwnerIndex o, ClassIndex c, bool *fresh) {
+    if (!setup_.sequences) {
+        if (void *const block = slab(o).pop(magazine_of(c))) return block;
+        return refill(o, c, fresh);
+    }
+    // Some other thread may be inside that magazine by a sequence: leave it alone.
+    void *block = nullptr;
+    return take_blocks(o, c, &block, 1, fresh) == 1 ? block : nullptr;
 }
 
 // The heap's lock is held. The first block is the result, the others fill the magazine.

@@ -47,7 +47,7 @@ void *Instance::allocate_aligned(std::size_t size, std::size_t alignment) {
 
 void *Instance::allocate_large(std::size_t size, std::size_t alignment, bool *zeroed) {
     if (size > kMaxRequest || alignment > kMaxRequest) return nullptr;
-    if (size <= options_.direct && alignment <= kChunkBytes && ensure_started()) {
+    if (ensure_started() && size <= options_.direct && alignment <= kChunkBytes) {
         const UnitCount count(static_cast<std::uint32_t>(divide_up(size == 0 ? 1 : size, kUnitBytes)));
         const UnitCount step(alignment <= kUnitBytes ? 1U : static_cast<std::uint32_t>(alignment / kUnitBytes));
         if (Superblock *const run = heaps_.store().acquire_run(count, step, zeroed)) return superblocks_.begin(run);
@@ -64,12 +64,17 @@ Superblock *Instance::run_at(const void *p) const {
 }
 
 void Instance::free(const char *function, void *p) {
-    if (!region_.contains(p)) {
-        if (!direct_.release(p)) die_foreign(function, p);
-        return;
-    }
+    if (!region_.contains(p)) return free_direct(function, p);
     const UnitEntry e = load_entry(region_, region_.unit_of(p));
-    if (e != 0 && e != kRunEntry) return heaps_.free(function, p, e);
+    if (e != 0 && e != kRunEntry) [[likely]] return heaps_.free(function, p, e);
+    free_run(function, p);
+}
+
+void Instance::free_direct(const char *function, void *p) {
+    if (!direct_.release(p)) die_foreign(function, p);
+}
+
+void Instance::free_run(const char *function, void *p) {
     if (Superblock *const run = run_at(p)) {
         if (heaps_.store().release_run(run)) return;
     } else if (const BlockRef ref = superblocks_.find(p); ref.fault == BlockFault::interior) {

@@ -49,6 +49,8 @@ class Instance {
     bool set_up();
     void publish(const platform::SequenceState &found);
     void *allocate_large(std::size_t size, std::size_t alignment, bool *zeroed);
+    void free_direct(const char *function, void *p);
+    void free_run(const char *function, void *p);
     void *resize_run(Superblock *run, std::size_t size);
     void *move(const char *function, void *p, std::size_t old_size, std::size_t size);
     Superblock *run_at(const void *p) const;

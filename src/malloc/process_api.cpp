@@ -11,13 +11,17 @@
 
 namespace {
 
-void put_stderr(void *, const gr::Text &line) { gr::platform::write_all(2, line.data(), line.size()); }
+// Of standard error as it was at the start; many programs close theirs before the last destructor.
+int report_fd = 2;
+
+void put_report(void *, const gr::Text &line) { gr::platform::write_all(report_fd, line.data(), line.size()); }
 
 void before_fork() { gr::instance.lock_all(); }
 void after_fork() { gr::instance.unlock_all(); }
 
 [[gnu::constructor(101)]] void begin() {
     gr::instance.ensure_started();
+    if (gr::instance.options().stats != 0) report_fd = gr::platform::duplicate_stderr();
     pthread_atfork(before_fork, after_fork, after_fork);
 }
 
@@ -26,7 +30,7 @@ void after_fork() { gr::instance.unlock_all(); }
     const auto mode = static_cast<gr::StatisticsMode>(gr::instance.options().stats);
     if (mode == gr::StatisticsMode::off) return;
     const auto format = mode == gr::StatisticsMode::json ? gr::StatisticsFormat::json : gr::StatisticsFormat::text;
-    gr::print_statistics(gr::count_statistics(gr::instance), format, put_stderr, nullptr);
+    gr::print_statistics(gr::count_statistics(gr::instance), format, put_report, nullptr);
 }
 
 }  // namespace

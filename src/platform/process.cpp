@@ -95,6 +95,12 @@ long write_all(int fd, const char *text, std::size_t size) {
     return 0;
 }
 
+int duplicate_stderr() {
+    constexpr int kOutOfTheWay = 100;
+    const long fd = system_call(SYS_fcntl, kStandardError, F_DUPFD_CLOEXEC, kOutOfTheWay);
+    return fd < 0 ? kStandardError : static_cast<int>(fd);
+}
+
 void fatal(const char *text, std::size_t size) {
     write_all(kStandardError, text, size);
     abort();

@@ -35,6 +35,10 @@ bool is_relocated();
 // Everything, in as many writes as it takes; the kernel's negative errno, or 0.
 long write_all(int fd, const char *text, std::size_t size);
 
+// A second descriptor of standard error, for those who speak after the program closed its own; standard error itself
+// where there is none to be had.
+int duplicate_stderr();
+
 // One line on stderr, then SIGABRT.
 [[noreturn]] void fatal(const char *text, std::size_t size);
 

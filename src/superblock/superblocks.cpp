@@ -6,24 +6,6 @@
 
 namespace gr {
 
-BlockRef Superblocks::find(const void *p) const {
-    BlockRef ref;
-    const UnitIndex unit = region_.unit_of(p);
-    if (unit < region_.first_unit()) return ref;
-    Superblock *const s = head(unit);
-    if (s->use != UnitUse::superblock && s->use != UnitUse::run) return ref;
-    ref.superblock = s;
-    const auto offset = static_cast<std::size_t>(static_cast<const char *>(p) - begin(s));
-    if (s->use == UnitUse::run) {
-        ref.fault = offset == 0 ? BlockFault::none : BlockFault::interior;
-        return ref;
-    }
-    ref.index = s->shape().block_at(offset);
-    if (ref.index.value >= s->shape().blocks) return {};  // the tail that no block covers
-    ref.fault = address(s, ref.index) == p ? BlockFault::none : BlockFault::interior;
-    return ref;
-}
-
 Superblock *Superblocks::make(UnitIndex first, UnitCount count, UnitUse use) {
     Superblock *const s = descriptor(first);
     s->unit = first;

@@ -95,4 +95,21 @@ class Superblocks {
     Region &region_;
 };
 
+inline BlockRef Superblocks::find(const void *p) const {
+    BlockRef ref;
+    const UnitIndex unit = region_.unit_of(p);
+    if (unit < region_.first_unit()) return ref;
+    Superblock *const s = head(unit);
+    if (s->use != UnitUse::superblock && s->use != UnitUse::run) return ref;
+    const auto offset = static_cast<std::size_t>(static_cast<const char *>(p) - begin(s));
+    ref.superblock = s;
+    ref.fault = offset == 0 ? BlockFault::none : BlockFault::interior;
+    if (s->use == UnitUse::run) return ref;
+    const ClassShape &shape = s->shape();
+    ref.index = shape.block_at(offset);
+    if (ref.index.value >= shape.blocks) return {};  // the tail that no block covers
+    ref.fault = std::size_t{ref.index.value} * shape.size == offset ? BlockFault::none : BlockFault::interior;
+    return ref;
+}
+
 }  // namespace gr

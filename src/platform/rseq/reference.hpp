@@ -19,6 +19,13 @@ class ReferenceSlab {
         if (block != nullptr) --magazine.current;
         return block;
     }
+    bool push(std::uint32_t header, void *block) {
+        MagazineHeader &magazine = at(header);
+        if (magazine.current >= magazine.limit) return false;
+        slot(header, magazine.current) = block;
+        ++magazine.current;
+        return true;
+    }
     std::int64_t push_n(std::uint32_t header, void *const *blocks, std::uint32_t count) {
         MagazineHeader &magazine = at(header);
         if (magazine.current >= magazine.limit) return 0;

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# What:      granary options.
+# Invariant: it shows the library's own table, with the values a program started here would get.
+# Must not know: how the library parses options.
+"""Usage: options.py GRANARY LIBRARY FIXTURES."""
+
+import json
+
+from support import LIBRARY, ToolTest, granary, main
+
+NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE")
+
+
+class Options(ToolTest):
+    def options(self, *arguments, **options):
+        result = granary("options", "--library", LIBRARY, *arguments, **options)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout
+
+    def table(self, **environment):
+        return {entry["name"]: entry for entry in json.loads(self.options("--json", environment=environment))}
+
+    def test_every_option_in_both_forms(self):
+        names = [f"GRANARY_{name}" for name in NAMES]
+        self.assertEqual([line.split("=")[0] for line in self.options().splitlines()], names)
+        self.assertEqual(list(self.table()), names)
+
+    def test_value_and_origin(self):
+        before, after = (self.table(**given)["GRANARY_RETAIN"] for given in ({}, {"GRANARY_RETAIN": "3M"}))
+        self.assertEqual((before["value"], after["value"]), (str(8 << 20), str(3 << 20)))
+        self.assertNotEqual(before["origin"], after["origin"])
+        self.assertIn(f"GRANARY_RETAIN={3 << 20} ", self.options(environment={"GRANARY_RETAIN": "3M"}))
+
+    def test_the_command_starts_itself_only_once(self):
+        self.assertEqual(self.options(), self.options(environment={"LD_PRELOAD": LIBRARY}))
+
+    def test_a_library_that_is_not_granary(self):
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            path = next(line.split()[-1] for line in maps if "libc.so" in line)
+        result = granary("options", "--library", path)
+        self.assertEqual((result.returncode, result.stdout), (125, ""))
+        self.one_line(result.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      where libgranary.so is, and how it gets into a program.
+// Invariant: what is put into LD_PRELOAD is an absolute path, or a name the loader has just been seen to find.
+// Must not know: which program is started.
+#pragma once
+
+#include <string>
+
+namespace gr::tool {
+
+// The library to preload: requested when that is not empty, else the one of this build or installation, else the
+// loader's. Throws Failure (kToolFailure).
+[[nodiscard]] std::string find_library(const std::string &requested);
+
+// Puts the library in front of LD_PRELOAD in this process' environment.
+void preload(const std::string &library);
+
+}  // namespace gr::tool

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      the command granary: its command line, and nothing else.
+// Invariant: results go to stdout, errors as one line to stderr; every way out has a code of ExitCode.
+// Must not know: how a subcommand does its work.
+#include <fmt/format.h>
+#include <granary/granary.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <system_error>
+
+#include "doctor.hpp"
+#include "environment.hpp"
+#include "failure.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "run.hpp"
+#include "text.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+std::string version_text() {
+    return fmt::format("granary {}.{}.{}\n", GR_VERSION_MAJOR, GR_VERSION_MINOR, GR_VERSION_PATCH);
+}
+
+void print(std::string_view text) {
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written) {
+        throw Failure(ExitCode::kToolFailure, fmt::format("cannot write: {}", std::generic_category().message(errno)));
+    }
+}
+
+// CLI11's own usage line cannot show operands that it does not parse.
+class UsageFormatter : public CLI::Formatter {
+  public:
+    explicit UsageFormatter(std::string usage) : usage_(std::move(usage)) { column_width(26); }
+    std::string make_usage(const CLI::App * /*app*/, std::string /*name*/) const override {
+        return fmt::format("\nUsage: {}\n", usage_);
+    }
+    // A flag with a value shows it as it is to be written.
+    std::string make_option_name(const CLI::Option *option, bool positional) const override {
+        std::string name = CLI::Formatter::make_option_name(option, positional);
+        const std::size_t brace = name.find('{');
+        return brace == std::string::npos ? name : name.substr(0, brace) + kStatsValues;
+    }
+    std::string make_option_opts(const CLI::Option *option) const override {
+        return option->get_type_name().empty() ? "" : " " + option->get_type_name();
+    }
+
+  private:
+    static constexpr const char *kStatsValues = "[=text|json]";
+    std::string usage_;
+};
+
+struct CommandLine {
+    CLI::App app{"Granary, a malloc for Linux programs: runs them on it, and says whether they can be."};
+    RunRequest run_request;
+    std::string doctor_subject;
+    std::string options_library;
+    bool doctor_json = false;
+    bool options_json = false;
+    bool under_library = false;
+    CLI::App *run = nullptr;
+    CLI::App *doctor = nullptr;
+    CLI::App *options = nullptr;
+    CLI::App *version = nullptr;
+};
+
+CLI::App *add_command(CommandLine &line, const std::string &name, const std::string &description,
+                      const std::string &usage) {
+    CLI::App *command = line.app.add_subcommand(name, description);
+    command->formatter(std::make_shared<UsageFormatter>(usage));
+    command->set_help_flag("-h,--help", "Print this help and exit");
+    return command;
+}
+
+void add_run(CommandLine &line) {
+    line.run = add_command(line, "run", "Run a program on Granary", "granary run [OPTIONS] [--] PROGRAM [ARGUMENT]...");
+    RunRequest &request = line.run_request;
+    line.run->add_flag("--stats{text}", request.stats, "Print statistics to stderr when the program ends")
+        ->type_name("")
+        ->check(CLI::IsMember({"text", "json"}).description(""));
+    line.run->add_flag("--no-rseq", request.no_rseq, "Go without restartable sequences (sets GRANARY_RSEQ=off)");
+    line.run->add_option("--set", request.settings, "Set the library's option GRANARY_NAME; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    line.run->add_option("--library", request.library, "Use this libgranary.so")->type_name("PATH");
+    line.run->add_flag("-q,--quiet", request.quiet, "No warning when the program cannot run on Granary");
+    line.run->footer(
+        "Exit status: the program's own; 127 when it is not found, 126 when it cannot be started,\n"
+        "125 when granary itself fails, 2 for a wrong command line.\n"
+        "Example: granary run --stats --set RETAIN=1M python3 script.py");
+}
+
+void add_doctor(CommandLine &line) {
+    line.doctor = add_command(line, "doctor", "Say whether a program can run on Granary, or what a process runs on",
+                              "granary doctor [OPTIONS] PROGRAM|PID");
+    line.doctor->add_option("PROGRAM|PID", line.doctor_subject, "A program on PATH, a file, or the number of a process")
+        ->required()
+        ->type_name("");
+    line.doctor->add_flag("--json", line.doctor_json, "As JSON");
+    line.doctor->footer(
+        "The first line is the verdict: yes, partly or no, and why.\n"
+        "Exit status: 0 for yes, 1 for partly and no, 127 when there is no such program or process,\n"
+        "125 when granary itself fails, 2 for a wrong command line.");
+}
+
+void add_options(CommandLine &line) {
+    line.options = add_command(line, "options", "Print the library's options, their values and where these come from",
+                               "granary options [OPTIONS]");
+    line.options->add_flag("--json", line.options_json, "As JSON");
+    line.options->add_option("--library", line.options_library, "Use this libgranary.so")->type_name("PATH");
+    line.options->add_flag(kUnderLibraryFlag, line.under_library)->group("");
+    line.options->footer("Example: GRANARY_RETAIN=1M granary options");
+}
+
+void add_commands(CommandLine &line) {
+    line.app.name("granary");
+    line.app.formatter(std::make_shared<UsageFormatter>("granary COMMAND [OPTIONS] ..."));
+    line.app.set_help_flag("-h,--help", "Print this help and exit");
+    line.app.set_version_flag("-V,--version", version_text(), "Print the version and exit");
+    line.app.require_subcommand(1);
+    line.app.footer("'granary COMMAND --help' tells more. See also granary(1).");
+    add_run(line);
+    add_doctor(line);
+    add_options(line);
+    line.version = add_command(line, "version", "Print the version", "granary version");
+}
+
+// Where the program begins among run's arguments: its own words must not be taken for granary's.
+std::size_t program_start(const CLI::App &run, std::span<char *> words) {
+    std::size_t index = 0;
+    while (index < words.size()) {
+        const std::string word = words[index];
+        if (word == "--") return index;
+        if (!word.starts_with('-') || word == "-") return index;
+        const CLI::Option *option = run.get_option_no_throw(word);
+        const bool value_follows = option != nullptr && option->get_items_expected_min() > 0;
+        index += value_follows ? 2 : 1;
+    }
+    return words.size();
+}
+
+// Cuts the program and its arguments off; what is left is granary's.
+std::vector<std::string> split_command(CommandLine &line, std::span<char *> words) {
+    if (words.empty()) return {};
+    words = words.subspan(1);
+    std::size_t end = words.size();
+    if (!words.empty() && words.front() == line.run->get_name()) {
+        end = std::min(1 + program_start(*line.run, words.subspan(1)), words.size());
+        const bool marked = end < words.size() && std::string_view(words[end]) == "--";
+        const std::span<char *> command = words.subspan(marked ? end + 1 : end);
+        line.run_request.command.assign(command.begin(), command.end());
+    }
+    return {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+ExitCode run_doctor(const CommandLine &line) {
+    const std::string &subject = line.doctor_subject;
+    const bool digits = !subject.empty() && subject.find_first_not_of("0123456789") == std::string::npos;
+    int process = 0;
+    const auto parsed = std::from_chars(subject.data(), subject.data() + subject.size(), process);
+    if (digits && parsed.ec != std::errc{}) {
+        throw Failure(ExitCode::kNotFound, fmt::format("no process {}", subject));
+    }
+    const Diagnosis diagnosis = digits ? diagnose_process(process) : diagnose_program(subject, Depth::kLibraries);
+    const std::vector<Fact> facts = environment_facts();
+    print(line.doctor_json ? json_report(diagnosis, facts) : text_report(diagnosis, facts, colour_wanted()));
+    return diagnosis.verdict() == Verdict::kYes ? ExitCode::kSuccess : ExitCode::kNotRunnable;
+}
+
+ExitCode dispatch(const CommandLine &line) {
+    if (line.run->parsed()) {
+        if (!line.run_request.command.empty()) run_program(line.run_request);
+        throw Failure(ExitCode::kUsage, "no program given; see 'granary run --help'");
+    }
+    if (line.doctor->parsed()) return run_doctor(line);
+    if (line.options->parsed()) {
+        if (!line.under_library) restart_under_library(line.options_library, line.options_json);
+        print_options(line.options_json);
+    }
+    if (line.version->parsed()) print(version_text());
+    return ExitCode::kSuccess;
+}
+
+std::string command_name(const CommandLine &line) {
+    const std::vector<CLI::App *> used = line.app.get_subcommands();
+    return used.empty() ? "" : used.front()->get_name();
+}
+
+// CLI11 leaves a second empty line where a group of hidden options stands.
+std::string help_text(const CommandLine &line) {
+    std::string text = line.app.help();
+    for (std::size_t gap = text.find("\n\n\n"); gap != std::string::npos; gap = text.find("\n\n\n")) text.erase(gap, 1);
+    return text;
+}
+
+int fail(const CommandLine &line, ExitCode code, const std::string &what) {
+    const std::string name = command_name(line);
+    complain(name.empty() ? what : fmt::format("{}: {}", name, what));
+    return static_cast<int>(code);
+}
+
+ExitCode parse_and_run(CommandLine &line, std::span<char *> words) {
+    add_commands(line);
+    std::vector<std::string> arguments = split_command(line, words);
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
+    try {
+        line.app.parse(arguments);
+    } catch (const CLI::CallForVersion &) {
+        print(version_text());
+        return ExitCode::kSuccess;
+    } catch (const CLI::CallForHelp &) {
+        print(help_text(line));
+        return ExitCode::kSuccess;
+    } catch (const CLI::ParseError &error) {
+        const std::string name = command_name(line);
+        throw Failure(ExitCode::kUsage,
+                      fmt::format("{}; see 'granary {}{}--help'", error.what(), name, name.empty() ? "" : " "));
+    }
+    return dispatch(line);
+}
+
+int command(std::span<char *> words) {
+    CommandLine line;
+    try {
+        return static_cast<int>(parse_and_run(line, words));
+    } catch (const Failure &failure) {
+        return fail(line, failure.code(), failure.what());
+    } catch (const std::exception &error) {
+        return fail(line, ExitCode::kToolFailure, error.what());
+    }
+}
+
+}  // namespace
+
+}  // namespace gr::tool
+
+int main(int argc, char **argv) {
+    try {
+        return gr::tool::command({argv, static_cast<std::size_t>(argc)});
+    } catch (...) {  // not even the complaint could be made
+        std::fputs("granary: out of memory\n", stderr);
+        return static_cast<int>(gr::tool::ExitCode::kToolFailure);
+    }
+}

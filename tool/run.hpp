@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      granary run: becomes the program, with Granary in front of its libraries.
+// Invariant: the process is replaced, so exit code, signals, descriptors and the parent stay the program's own.
+// Must not know: how the command line was parsed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gr::tool {
+
+struct RunRequest {
+    std::vector<std::string> command;   // the program and its arguments; not empty
+    std::vector<std::string> settings;  // NAME=VALUE, for GRANARY_NAME
+    std::string stats;                  // "", "text" or "json"
+    std::string library;                // "": find it
+    bool no_rseq = false;
+    bool quiet = false;
+};
+
+// Throws Failure; does not return otherwise.
+[[noreturn]] void run_program(const RunRequest &request);
+
+}  // namespace gr::tool
