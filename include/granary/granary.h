@@ -39,28 +39,28 @@ GR_EXPORT uint32_t gr_version(void);
  */
 /* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_statistics {
-    uint32_t size;            /* in: sizeof(gr_statistics) of the caller; out: how much of it was filled */
-    uint32_t version;         /* out: GR_STATISTICS_VERSION of the library */
-    uint64_t live_bytes;      /* handed to the program, in usable bytes: blocks, runs and direct mappings */
-    uint64_t live_blocks;     /* how many of them */
-    uint64_t block_bytes;     /* all blocks of all superblocks, whatever their state */
-    uint64_t magazine_bytes;  /* blocks cached in magazines, own and remote (Bonwick; design: cached) */
-    uint64_t remote_bytes;    /* freed by strangers and not yet collected by the owner (LFMalloc 3.2.3) */
-    uint64_t free_bytes;      /* set in the free bitmaps of superblocks */
-    uint64_t run_bytes;       /* live runs of whole units, for blocks above the largest size class */
+    uint32_t size;           /* in: sizeof(gr_statistics) of the caller; out: how much of it was filled */
+    uint32_t version;        /* out: GR_STATISTICS_VERSION of the library */
+    uint64_t live_bytes;     /* handed to the program, in usable bytes: blocks, runs and direct mappings */
+    uint64_t live_blocks;    /* how many of them */
+    uint64_t block_bytes;    /* all blocks of all superblocks, whatever their state */
+    uint64_t magazine_bytes; /* blocks cached in magazines, own and remote (Bonwick; design: cached) */
+    uint64_t remote_bytes;   /* freed by strangers and not yet collected by the owner (LFMalloc 3.2.3) */
+    uint64_t free_bytes;     /* set in the free bitmaps of superblocks */
+    uint64_t run_bytes;      /* live runs of whole units, for blocks above the largest size class */
     uint64_t run_count;
-    uint64_t direct_bytes;    /* live blocks mapped directly from the kernel */
+    uint64_t direct_bytes; /* live blocks mapped directly from the kernel */
     uint64_t direct_count;
-    uint64_t retained_bytes;  /* empty units that may still be resident, kept for the next request */
-    uint64_t metadata_bytes;  /* committed for the allocator's own tables (an upper bound of their resident part) */
-    uint64_t reserved_bytes;  /* address space reserved (VSZ, not RSS) */
-    uint64_t heap_bytes;      /* address space of the region handed out so far: units times their size */
-    uint64_t superblocks;     /* in use, in heaps and in the global heap */
+    uint64_t retained_bytes;     /* empty units that may still be resident, kept for the next request */
+    uint64_t metadata_bytes;     /* committed for the allocator's own tables (an upper bound of their resident part) */
+    uint64_t reserved_bytes;     /* address space reserved (VSZ, not RSS) */
+    uint64_t heap_bytes;         /* address space of the region handed out so far: units times their size */
+    uint64_t superblocks;        /* in use, in heaps and in the global heap */
     uint64_t global_superblocks; /* those in the global heap */
-    uint64_t heaps;           /* heaps that hold or held a superblock */
-    uint64_t purged_bytes;    /* given back to the kernel since the start */
-    uint64_t purge_calls;     /* system calls that gave them back */
-    uint64_t rseq;            /* 1: magazines are popped and pushed by restartable sequences; 0: under trylocks */
+    uint64_t heaps;              /* heaps that hold or held a superblock */
+    uint64_t purged_bytes;       /* given back to the kernel since the start */
+    uint64_t purge_calls;        /* system calls that gave them back */
+    uint64_t rseq;               /* 1: magazines are popped and pushed by restartable sequences; 0: under trylocks */
 } gr_statistics;
 
 #define GR_STATISTICS_VERSION 1

@@ -16,7 +16,9 @@ inline constexpr unsigned kWordBits = 64;
 constexpr bool is_power_of_two(std::size_t n) { return std::has_single_bit(n); }
 
 constexpr std::size_t align_down(std::size_t n, std::size_t alignment) { return n & ~(alignment - 1); }
-constexpr std::size_t align_up(std::size_t n, std::size_t alignment) { return align_down(n + alignment - 1, alignment); }
+constexpr std::size_t align_up(std::size_t n, std::size_t alignment) {
+    return align_down(n + alignment - 1, alignment);
+}
 
 constexpr std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 

@@ -43,10 +43,10 @@ inline constexpr unsigned kTailWasteParts = 16;
 // Heaps: Hoard's emptiness invariant u >= a - K*S or u >= (1-f)*a, per class, in blocks.
 inline constexpr unsigned kMaxHeaps = 1024;
 inline constexpr unsigned kFullnessGroups = 4;
-inline constexpr unsigned kEmptinessParts = 4;        // f = 1 / kEmptinessParts
-inline constexpr unsigned kSlackSuperblocks = 1;      // K
+inline constexpr unsigned kEmptinessParts = 4;               // f = 1 / kEmptinessParts
+inline constexpr unsigned kSlackSuperblocks = 1;             // K
 inline constexpr std::size_t kRemoteThreshold = 256 * kKiB;  // T of the bound: an idle owner is drained beyond it
-inline constexpr unsigned kStripesPerCpu = 2;         // heaps in use without rseq
+inline constexpr unsigned kStripesPerCpu = 2;                // heaps in use without rseq
 inline constexpr unsigned kMinStripes = 4;
 
 // Magazines.
@@ -60,7 +60,7 @@ inline constexpr std::size_t kMagazineFloorBytes = 1 * kKiB;   // a quiet class 
 inline constexpr unsigned kRemoteMagazineSlots = 256;
 inline constexpr std::size_t kRemoteMagazineLimit = kFineLimit;  // larger foreign blocks set their bit at once
 inline constexpr std::size_t kMagazineBudget = 256 * kKiB;
-inline constexpr unsigned kSequenceRetries = 8;       // aborts in a row before the path without sequences
+inline constexpr unsigned kSequenceRetries = 8;  // aborts in a row before the path without sequences
 
 // Blocks the region does not hold.
 inline constexpr std::size_t kDirectThreshold = 32 * kMiB;

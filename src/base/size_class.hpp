@@ -21,11 +21,13 @@ inline constexpr unsigned kClassCount = 1 + kFineClasses + kDoublings * kCoarseP
 
 // size <= kClassLimit; a request for nothing gets the smallest block, so that it is unique.
 constexpr ClassIndex class_of(std::size_t size) {
-    if (size <= kFineLimit) return ClassIndex(static_cast<std::uint32_t>((size + kFineStep - 1 + (size == 0)) / kFineStep));
+    if (size <= kFineLimit)
+        return ClassIndex(static_cast<std::uint32_t>((size + kFineStep - 1 + (size == 0)) / kFineStep));
     const std::size_t last = size - 1;
     const unsigned doubling = static_cast<unsigned>(std::bit_width(last)) - 1;
     const std::size_t step = (last >> (doubling - kCoarseLog)) & (kCoarsePerDoubling - 1);
-    return ClassIndex(static_cast<std::uint32_t>(kFineClasses + (doubling - kFineLimitLog) * kCoarsePerDoubling + step + 1));
+    return ClassIndex(
+        static_cast<std::uint32_t>(kFineClasses + (doubling - kFineLimitLog) * kCoarsePerDoubling + step + 1));
 }
 
 constexpr std::size_t size_of_class(ClassIndex c) {

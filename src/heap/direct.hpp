@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: blocks mapped directly from the kernel, kept in a lock-free side table: huge ones, and any block in need (a full
+// What: blocks mapped directly from the kernel, kept in a lock-free side table: huge ones, and any block in need (a
+// full
 //       region, a signal handler that interrupted the heap it would need, before start-up).
 // Invariant: an address stands in the table exactly while it is a live direct block; whoever swaps it out frees it.
 // Must not know: the region.

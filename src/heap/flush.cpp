@@ -64,8 +64,9 @@ void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask) {
 BlockRef Heaps::find_or_die(const char *function, const void *p) const {
     const BlockRef ref = superblocks_.find(p);
     if (ref.fault == BlockFault::none && ref.superblock->use == UnitUse::superblock) return ref;
-    if (ref.fault == BlockFault::interior && ref.superblock->use == UnitUse::superblock) {
-        die_interior(function, p, superblocks_.address(ref.superblock, ref.index), ref.superblock->shape().size);
+    if (ref.fault == BlockFault::interior) {
+        die_interior(function, p, superblocks_.address(ref.superblock, ref.index),
+                     superblocks_.block_size(ref.superblock));
     }
     die_foreign(function, p);
 }
@@ -86,7 +87,8 @@ bool Heaps::free_by_sequence(const char *function, void *p, UnitEntry e) {
         const bool local = owner == here;
         if (!local && shape_of(c).size > kRemoteMagazineLimit) return false;
         const std::uint32_t magazine = local ? magazine_of(c) : kRemoteMagazine;
-        // A magazine that holds p at any moment of this call means that p is free already, whoever's magazine it is now.
+        // A magazine that holds p at any moment of this call means that p is free already, whoever's magazine it is
+        // now.
         if (slab(here).is_top(magazine, p)) die_twice(function, p, shape_of(c).size);
         const std::int64_t pushed = platform::gr_sequence_push_n(here.value, magazine, &p, 1);
         if (pushed == 1) return true;

@@ -51,7 +51,7 @@ class Heaps {
     void free(const char *function, void *p, UnitEntry e);
 
     UnitStore &store() { return store_; }
-    std::uint32_t active_heaps() const { return active_heaps_.load(std::memory_order_relaxed); }
+    std::uint32_t active_heaps() const { return active_heaps_.load(std::memory_order_acquire); }
     bool uses_sequences() const { return setup_.sequences; }
 
     // Returns what lies in the magazines that may be touched, collects every remote free, releases what is empty.
@@ -62,6 +62,8 @@ class Heaps {
 
     // Blocks in the magazines, by class, as far as can be told from outside.
     void count_cached(std::uint64_t (&blocks)[kClassCount]) const;
+    void restore_invariants();
+    // All locks are held.
     const char *first_fault();
 
   private:
@@ -71,7 +73,8 @@ class Heaps {
     class RemoteFrees;  // the world of RemoteProtocol
 
     Owner &owner(OwnerIndex o) {
-        if (is_heap(o)) [[likely]] return heaps_[o.value];
+        if (is_heap(o)) [[likely]]
+            return heaps_[o.value];
         return o == kNobody ? *nobody_ : globals_[o.value - kMaxHeaps];
     }
     Heap &heap(OwnerIndex o) { return heaps_[o.value]; }
@@ -85,13 +88,13 @@ class Heaps {
     // Rule 3: after every unlock.
     void unlock_and_settle(OwnerIndex o) {
         unlock(o);
-        if (owner(o).pending.has_any()) [[unlikely]] settle(o);
+        if (owner(o).pending.has_any()) [[unlikely]]
+            settle(o);
     }
     void collect(OwnerIndex o, Superblock *s);
-    static OwnerIndex owner_of(const Superblock *s) { return s->owner.load(std::memory_order_acquire); }
-    bool try_lock(OwnerIndex o) {
-        return (!is_heap(o) || activate(o)) && owner(o).mutex.try_lock(rank_of(o));
-    }
+    // seq_cst, with hand_over, push and has_any: who pushed to the old owner sees the new one, or is seen by the old.
+    static OwnerIndex owner_of(const Superblock *s) { return s->owner.load(std::memory_order_seq_cst); }
+    bool try_lock(OwnerIndex o) { return (!is_heap(o) || activate(o)) && owner(o).mutex.try_lock(rank_of(o)); }
     void unlock(OwnerIndex o) { owner(o).mutex.unlock(rank_of(o)); }
     bool lock(OwnerIndex o) { return (!is_heap(o) || activate(o)) && owner(o).mutex.lock(rank_of(o)); }
     bool activate(OwnerIndex o) { return o.value < active_heaps() || activate_slowly(o); }
@@ -99,6 +102,7 @@ class Heaps {
     template <class Visit>
     void for_each_owner(Visit visit) const;
     void gave(OwnerIndex o, Superblock *s, std::uint32_t blocks);
+    void restore_invariant(OwnerIndex o, ClassIndex c);
     void release(Bin &bin, Superblock *s);
     void release_empty(OwnerIndex o);
     bool give_to_global(OwnerIndex from, Superblock *s);
@@ -137,11 +141,12 @@ class Heaps {
     Heap *heaps_ = nullptr;
     GlobalBin *globals_ = nullptr;
     Owner *nobody_ = nullptr;
-    // Heaps below it were used. It grows under its lock, which fork takes first; the heaps above have nothing to lock.
+    // Heaps below it were used and have their slab. It grows under its lock, which fork takes first; the heaps above
+    // have nothing to lock. release, with the acquire of its readers: the slab is there.
     platform::Mutex activation_;
     std::atomic<std::uint32_t> active_heaps_{0};
     bool activation_was_free_ = false;
-    std::atomic<std::uint32_t> next_stripe_{0};  // dealt out in turn; ordered by nothing
+    std::atomic<std::uint32_t> next_stripe_{0};                            // dealt out in turn; ordered by nothing
     Word held_before_fork_[divide_up(kNobody.value + 1, kWordBits)] = {};  // by the forking thread itself
 };
 

@@ -16,9 +16,8 @@ bool Slab::set_capacity(std::uint32_t header_at, std::uint32_t slots_begin, std:
         next.limit = static_cast<std::uint16_t>(begin + capacity);
         const std::uint64_t expected = platform::as_word(old);
         const std::uint64_t desired = platform::as_word(next);
-        const std::int64_t result =
-            sequences_ ? platform::gr_sequence_replace(cid_, header_at, expected, desired)
-                       : platform::ReferenceSlab(memory_).replace(header_at, expected, desired);
+        const std::int64_t result = sequences_ ? platform::gr_sequence_replace(cid_, header_at, expected, desired)
+                                               : platform::ReferenceSlab(memory_).replace(header_at, expected, desired);
         if (result == 0) return true;
         if (result == static_cast<std::int64_t>(platform::SequenceResult::wrong_cid)) return false;
     }

@@ -36,8 +36,8 @@ class Slab {
     // Publishes the header with this capacity, or moves its limit. false: not done.
     bool set_capacity(std::uint32_t header, std::uint32_t slots_begin, std::uint32_t capacity);
     platform::MagazineHeader header(std::uint32_t header) const {
-        return platform::as_header(
-            std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(memory_ + header)).load(std::memory_order_relaxed));
+        return platform::as_header(std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(memory_ + header))
+                                       .load(std::memory_order_relaxed));
     }
 
     // What lies in a slot now, whoever works on the slab meanwhile.
@@ -99,7 +99,8 @@ class MagazinePolicy {
         for (unsigned step = 0; step < kHandSteps; ++step) {
             hand_ = hand_ + 1 < kClassCount ? hand_ + 1 : 1;
             State &state = state_[hand_];
-            if (state.capacity * size_of_class(ClassIndex(hand_)) <= kMagazineFloorBytes || hand_ == but.value) continue;
+            if (state.capacity * size_of_class(ClassIndex(hand_)) <= kMagazineFloorBytes || hand_ == but.value)
+                continue;
             if (state.quiet) return ClassIndex(hand_);
             state.quiet = true;
         }
@@ -107,7 +108,8 @@ class MagazinePolicy {
     }
     bool is_valid() const {
         std::size_t total = 0;
-        for (std::uint32_t c = 1; c < kClassCount; ++c) total += std::size_t{state_[c].capacity} * shape_of(ClassIndex(c)).size;
+        for (std::uint32_t c = 1; c < kClassCount; ++c)
+            total += std::size_t{state_[c].capacity} * shape_of(ClassIndex(c)).size;
         return total == bytes_;
     }
 

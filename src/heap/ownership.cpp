@@ -7,6 +7,7 @@
 #include "heap/heaps.hpp"
 #include "heap/misuse.hpp"
 #include "heap/remote_protocol.hpp"
+#include "platform/memory.hpp"
 
 namespace gr {
 
@@ -24,7 +25,10 @@ class Heaps::RemoteFrees {
         return s->mark.exchange(mark, std::memory_order_acq_rel);
     }
     void push(OwnerIndex o, Superblock *s) const { heaps_.owner(o).pending.push(s); }
-    Superblock *take_all(OwnerIndex o) const { return heaps_.owner(o).pending.take_all(); }
+    Superblock *take_all(OwnerIndex o) const {
+        heaps_.owner(o).remote_bytes.store(0, std::memory_order_relaxed);
+        return heaps_.owner(o).pending.take_all();
+    }
     Superblock *next(const Superblock *s) const { return s->link.load(std::memory_order_relaxed); }
     bool is_null(const Superblock *s) const { return s == nullptr; }
     bool has_pending(OwnerIndex o) const { return heaps_.owner(o).pending.has_any(); }
@@ -54,7 +58,6 @@ void Heaps::settle(OwnerIndex o) {
 
 void Heaps::initialise(const HeapsSetup &setup) {
     setup_ = setup;
-    if (!setup.sequences) active_heaps_.store(setup.stripes, std::memory_order_relaxed);
     heaps_ = reinterpret_cast<Heap *>(setup.owners);
     globals_ = reinterpret_cast<GlobalBin *>(setup.owners + setup.heaps * sizeof(Heap));
     nobody_ = reinterpret_cast<Owner *>(reinterpret_cast<char *>(globals_ + kClassCount));
@@ -65,7 +68,6 @@ void Heaps::collect(OwnerIndex o, Superblock *s) {
     void *twice = nullptr;
     const std::uint32_t blocks = superblocks_.collect(s, &twice);
     if (twice != nullptr) die_twice("free", twice, s->shape().size);
-    owner(o).remote_bytes.fetch_sub(std::int64_t{blocks} * s->shape().size, std::memory_order_relaxed);
     if (blocks != 0) gave(o, s, blocks);
 }
 
@@ -79,13 +81,18 @@ void Heaps::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
         global(c).offered.store(bin.superblocks(), std::memory_order_relaxed);
         return;
     }
+    restore_invariant(o, c);
+}
+
+void Heaps::restore_invariant(OwnerIndex o, ClassIndex c) {
+    Bin &bin = heap(o).bins[c.value];
     while (!bin.keeps_hoards_invariant(c)) {
         Superblock *const emptiest = bin.emptiest();
         if (emptiest == nullptr) return;
         if (emptiest->is_empty()) {
             release(bin, emptiest);
         } else if (!give_to_global(o, emptiest)) {
-            return;  // a handler that interrupted the global bin's holder on this thread; the next free restores it
+            return;  // the next free tries again
         }
     }
 }
@@ -93,7 +100,7 @@ void Heaps::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
 void Heaps::release(Bin &bin, Superblock *s) {
     bin.abandon(s);
     store_entries(region_, s, 0);
-    s->owner.store(kNobody, std::memory_order_release);
+    s->owner.store(kNobody, std::memory_order_seq_cst);
     store_.release_superblock(s);
 }
 
@@ -109,8 +116,8 @@ void Heaps::release_empty(OwnerIndex o) {
 }
 
 void Heaps::hand_over(Superblock *s, OwnerIndex to) {
-    // release: whoever reads the new owner finds the superblock as the giver left it.
-    s->owner.store(to, std::memory_order_release);
+    // release: whoever reads the new owner finds the superblock as the giver left it. seq_cst: see owner_of.
+    s->owner.store(to, std::memory_order_seq_cst);
     store_entries(region_, s, entry_of(to, s->size_class));
 }
 
@@ -118,7 +125,8 @@ bool Heaps::give_to_global(OwnerIndex from, Superblock *s) {
     const ClassIndex c = s->size_class;
     const OwnerIndex to = owner_of_global(c);
     GlobalBin &target = global(c);
-    if (!lock(to)) return false;
+    // Only tried: a drain that came here may hold another global bin's lock already.
+    if (!try_lock(to)) return false;
     heap(from).bins[c.value].abandon(s);
     hand_over(s, to);
     target.bin.adopt(s);
@@ -145,7 +153,11 @@ Superblock *Heaps::take_from_global(OwnerIndex to, ClassIndex c) {
 bool Heaps::activate_slowly(OwnerIndex o) {
     const platform::Guard guard(activation_, platform::Rank::activation);
     if (!guard.locked()) return false;
-    if (o.value >= active_heaps()) active_heaps_.store(o.value + 1, std::memory_order_relaxed);
+    // An inactive heap's slab reads as zeroes, so no sequence has anything to write there yet.
+    while (o.value >= active_heaps()) {
+        if (!platform::commit(setup_.slabs + active_heaps() * kSlabBytes, kSlabBytes)) return false;
+        active_heaps_.store(active_heaps() + 1, std::memory_order_release);
+    }
     return true;
 }
 
@@ -173,6 +185,18 @@ void Heaps::unlock_all() {
         if ((held_before_fork_[at.word] & at.mask) == 0) unlock(o);
     });
     if (activation_was_free_) activation_.unlock(platform::Rank::activation);
+    // Who posted and found a lock taken relies on its holder (rule 3).
+    for_each_owner([this](OwnerIndex o) { settle(o); });
+}
+
+// What a contended lock left undone.
+void Heaps::restore_invariants() {
+    for (std::uint32_t i = 0; i < active_heaps(); ++i) {
+        const OwnerIndex o = owner_of_heap(i);
+        if (!lock(o)) continue;
+        for (std::uint32_t c = 1; c < kClassCount; ++c) restore_invariant(o, ClassIndex(c));
+        unlock_and_settle(o);
+    }
 }
 
 const char *Heaps::first_fault() {

@@ -39,9 +39,11 @@ OwnerIndex Heaps::home_stripe() {
 // caller does not hold itself.
 void *Heaps::allocate_by_stripe(ClassIndex c, bool *fresh) {
     const OwnerIndex home = home_stripe();
-    if (!try_lock(home)) [[unlikely]] return allocate_by_other_stripe(home, c, fresh);
+    if (!try_lock(home)) [[unlikely]]
+        return allocate_by_other_stripe(home, c, fresh);
     void *block = setup_.sequences ? nullptr : slab(home).pop(magazine_of(c));
-    if (block == nullptr) [[unlikely]] block = allocate_under(home, c, fresh);
+    if (block == nullptr) [[unlikely]]
+        block = allocate_under(home, c, fresh);
     unlock_and_settle(home);
     return block;
 }

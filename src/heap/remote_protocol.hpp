@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how a freed block reaches the owner of its superblock, whoever that is by then (LFMalloc 3.2.3, made batched
 //       and lock-free): mark, stack, owner, drain. Templated on its world, so that a model checker runs this very code.
-// Invariant: a superblock with remote bits is, or is about to be, on some owner's stack, and that stack will be drained:
+// Invariant: a superblock with remote bits is, or is about to be, on some owner's stack, and that stack will be
+// drained:
 //            bits are never forgotten.
 // Must not know: what a superblock, an owner and a lock are made of.
 #pragma once
@@ -14,11 +15,11 @@ namespace gr {
 // What the protocol needs. A node is a superblock; an owner has a lock, and a stack of nodes with remote frees waiting.
 template <class W>
 concept RemoteWorld = requires(W &world, typename W::Node node, typename W::Owner owner, std::uint32_t mark) {
-    { world.owner_of(node) } -> std::same_as<typename W::Owner>;          // acquire
-    { world.exchange_mark(node, mark) } -> std::same_as<std::uint32_t>;   // acquire and release
-    { world.push(owner, node) } -> std::same_as<void>;                    // links node; release
-    { world.take_all(owner) } -> std::same_as<typename W::Node>;          // one exchange; acquire
-    { world.next(node) } -> std::same_as<typename W::Node>;               // its link
+    { world.owner_of(node) } -> std::same_as<typename W::Owner>;         // acquire
+    { world.exchange_mark(node, mark) } -> std::same_as<std::uint32_t>;  // acquire and release
+    { world.push(owner, node) } -> std::same_as<void>;                   // links node; release
+    { world.take_all(owner) } -> std::same_as<typename W::Node>;         // one exchange; acquire
+    { world.next(node) } -> std::same_as<typename W::Node>;              // its link
     { world.is_null(node) } -> std::same_as<bool>;
     { world.has_pending(owner) } -> std::same_as<bool>;
     { world.is_passive(owner) } -> std::same_as<bool>;  // never refills: whoever posts to it drains it

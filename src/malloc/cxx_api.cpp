@@ -10,7 +10,8 @@
 #include "malloc/instance.hpp"
 #include "platform/process.hpp"
 
-// The runtime's own, if the program has one.
+// The runtime's own, if the program has one: what is thrown through here, or caught, cannot exist without it.
+asm(".weak __gxx_personality_v0, __cxa_begin_catch, __cxa_end_catch, _ZSt9terminatev");
 extern "C" {
 [[gnu::weak]] std::new_handler _ZSt15get_new_handlerv();
 [[gnu::weak]] void _ZSt17__throw_bad_allocv();
@@ -35,9 +36,18 @@ bool call_new_handler() {
 
 void *try_new(std::size_t size, std::size_t alignment) {
     for (;;) {
-        void *const p = alignment <= gr::kFineStep ? gr::instance.allocate(size)
-                                                   : gr::instance.allocate_aligned(size, alignment);
+        void *const p =
+            alignment <= gr::kFineStep ? gr::instance.allocate(size) : gr::instance.allocate_aligned(size, alignment);
         if (p != nullptr || !call_new_handler()) return p;
+    }
+}
+
+// What a new_handler throws ends a nothrow form's search.
+void *new_or_null(std::size_t size, std::size_t alignment) {
+    try {
+        return try_new(size, alignment);
+    } catch (...) {
+        return nullptr;
     }
 }
 
@@ -51,8 +61,8 @@ void *new_or_throw(std::size_t size, std::size_t alignment) {
 
 extern "C" void *gr_new_slow(std::size_t size) { return new_or_throw(size, 1); }
 
-GR_EXPORT void *operator new(std::size_t size, const std::nothrow_t &) noexcept { return try_new(size, 1); }
-GR_EXPORT void *operator new[](std::size_t size, const std::nothrow_t &) noexcept { return try_new(size, 1); }
+GR_EXPORT void *operator new(std::size_t size, const std::nothrow_t &) noexcept { return new_or_null(size, 1); }
+GR_EXPORT void *operator new[](std::size_t size, const std::nothrow_t &) noexcept { return new_or_null(size, 1); }
 GR_EXPORT void *operator new(std::size_t size, std::align_val_t alignment) {
     return new_or_throw(size, static_cast<std::size_t>(alignment));
 }
@@ -60,8 +70,8 @@ GR_EXPORT void *operator new[](std::size_t size, std::align_val_t alignment) {
     return new_or_throw(size, static_cast<std::size_t>(alignment));
 }
 GR_EXPORT void *operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t &) noexcept {
-    return try_new(size, static_cast<std::size_t>(alignment));
+    return new_or_null(size, static_cast<std::size_t>(alignment));
 }
 GR_EXPORT void *operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t &) noexcept {
-    return try_new(size, static_cast<std::size_t>(alignment));
+    return new_or_null(size, static_cast<std::size_t>(alignment));
 }

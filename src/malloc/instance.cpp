@@ -66,7 +66,8 @@ Superblock *Instance::run_at(const void *p) const {
 void Instance::free(const char *function, void *p) {
     if (!region_.contains(p)) return free_direct(function, p);
     const UnitEntry e = load_entry(region_, region_.unit_of(p));
-    if (e != 0 && e != kRunEntry) [[likely]] return heaps_.free(function, p, e);
+    if (e != 0 && e != kRunEntry) [[likely]]
+        return heaps_.free(function, p, e);
     free_run(function, p);
 }
 
@@ -75,12 +76,9 @@ void Instance::free_direct(const char *function, void *p) {
 }
 
 void Instance::free_run(const char *function, void *p) {
-    if (Superblock *const run = run_at(p)) {
-        if (heaps_.store().release_run(run)) return;
-    } else if (const BlockRef ref = superblocks_.find(p); ref.fault == BlockFault::interior) {
-        die_interior(function, p, superblocks_.begin(ref.superblock), ref.superblock->bytes());
-    }
-    die_foreign(function, p);
+    const BlockRef ref = superblocks_.find(p);
+    if (ref.fault != BlockFault::none) die_of(function, p, ref);
+    if (ref.superblock->use != UnitUse::run || !heaps_.store().release_run(ref.superblock)) die_foreign(function, p);
 }
 
 std::size_t Instance::usable_size(const char *function, const void *p) {
@@ -89,14 +87,14 @@ std::size_t Instance::usable_size(const char *function, const void *p) {
         if (size == 0) die_foreign(function, p);
         return size;
     }
-    const UnitEntry e = load_entry(region_, region_.unit_of(p));
-    if (e != 0 && e != kRunEntry) return size_of_class(class_in(e));
     const BlockRef ref = superblocks_.find(p);
-    if (ref.fault == BlockFault::interior) {
-        die_interior(function, p, superblocks_.begin(ref.superblock), ref.superblock->bytes());
-    }
-    if (ref.fault != BlockFault::none) die_foreign(function, p);
-    return ref.superblock->bytes();
+    if (ref.fault != BlockFault::none) die_of(function, p, ref);
+    return superblocks_.block_size(ref.superblock);
+}
+
+void Instance::die_of(const char *function, const void *p, const BlockRef &ref) const {
+    if (ref.fault != BlockFault::interior) die_foreign(function, p);
+    die_interior(function, p, superblocks_.address(ref.superblock, ref.index), superblocks_.block_size(ref.superblock));
 }
 
 bool Instance::owns(const void *p) const {
@@ -126,7 +124,8 @@ void *Instance::resize_run(Superblock *run, std::size_t size) {
     if (size <= kClassLimit || size > options_.direct) return nullptr;
     const UnitCount count(static_cast<std::uint32_t>(divide_up(size, kUnitBytes)));
     // A shrink that cannot be done still leaves the block large enough.
-    if (count == run->units || heaps_.store().resize_run(run, count) || count < run->units) return superblocks_.begin(run);
+    if (count == run->units || heaps_.store().resize_run(run, count) || count < run->units)
+        return superblocks_.begin(run);
     return nullptr;
 }
 
@@ -158,6 +157,7 @@ void Instance::unlock_all() {
 
 const char *Instance::first_fault() {
     if (!ensure_started()) return nullptr;
+    heaps_.restore_invariants();
     lock_all();
     const char *fault = heaps_.first_fault();
     if (fault == nullptr && !pages_.is_valid()) fault = "the page heap is not valid";

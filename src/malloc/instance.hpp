@@ -30,9 +30,7 @@ class Instance {
     void unlock_all();
 
     // Starts on first use. false: not possible yet, or no address space at all; then every block is a direct one.
-    bool ensure_started() {
-        return state_.load(std::memory_order_acquire) == State::ready || start();
-    }
+    bool ensure_started() { return state_.load(std::memory_order_acquire) == State::ready || start(); }
     const Options &options() const { return options_; }
     const Region &region() const { return region_; }
     const PageHeap &pages() const { return pages_; }
@@ -51,6 +49,7 @@ class Instance {
     void *allocate_large(std::size_t size, std::size_t alignment, bool *zeroed);
     void free_direct(const char *function, void *p);
     void free_run(const char *function, void *p);
+    [[noreturn]] void die_of(const char *function, const void *p, const BlockRef &ref) const;
     void *resize_run(Superblock *run, std::size_t size);
     void *move(const char *function, void *p, std::size_t old_size, std::size_t size);
     Superblock *run_at(const void *p) const;

@@ -74,7 +74,8 @@ bool parse_bytes(const char *text, std::size_t *value) {
 
 bool parse(Kind kind, const char *text, std::size_t *value) {
     switch (kind) {
-        case Kind::bytes: return parse_bytes(text, value);
+        case Kind::bytes:
+            return parse_bytes(text, value);
         case Kind::flag:
             *value = is_word(text, "1");
             return *value == 1 || is_word(text, "0");
@@ -94,9 +95,15 @@ bool parse(Kind kind, const char *text, std::size_t *value) {
 void put_value(Text &out, const Row &row, std::size_t value) {
     switch (row.kind) {
         case Kind::bytes:
-        case Kind::flag: out << value; break;
-        case Kind::on_off: out << (value != 0 ? "on" : "off"); break;
-        case Kind::statistics: out << kStatisticsWords[value]; break;
+        case Kind::flag:
+            out << value;
+            break;
+        case Kind::on_off:
+            out << (value != 0 ? "on" : "off");
+            break;
+        case Kind::statistics:
+            out << kStatisticsWords[value];
+            break;
     }
 }
 
@@ -148,8 +155,8 @@ void print_options(const Options &options, bool json, void (*put)(void *sink, co
         if (json) {
             line << (&row == kTable ? "[\n" : ",\n") << R"(  {"name": ")" << kPrefix << row.name << R"(", "value": ")";
             put_value(line, row, options.*row.value);
-            line << R"(", "origin": ")" << origin << R"(", "unit": ")" << row.unit << R"(", "meaning": ")" << row.meaning
-                 << "\"}";
+            line << R"(", "origin": ")" << origin << R"(", "unit": ")" << row.unit << R"(", "meaning": ")"
+                 << row.meaning << "\"}";
         } else {
             line << kPrefix << row.name << '=';
             put_value(line, row, options.*row.value);

@@ -9,6 +9,9 @@
 namespace gr {
 namespace {
 
+// Of a small RLIMIT_AS this part may go to slabs for every possible concurrency id; else there are stripes.
+constexpr std::size_t kSlabsPartsOfLimit = 8;
+
 std::size_t region_size(const Options &options) {
     std::size_t bytes = options.region;
     if (bytes == 0) bytes = platform::physical_memory_bytes() * kRegionPerPhysicalByte;
@@ -59,20 +62,22 @@ bool Instance::set_up() {
     HeapsSetup setup;
     setup.stripes = stripe_count();
     setup.heaps = platform::cpu_bound();
-    setup.sequences = options_.rseq != 0 && setup.heaps != 0 && setup.heaps <= kMaxHeaps && platform::find_rseq(&found);
+    const bool fits = setup.heaps * kSlabBytes <= platform::address_space_limit() / kSlabsPartsOfLimit;
+    setup.sequences =
+        options_.rseq != 0 && setup.heaps != 0 && setup.heaps <= kMaxHeaps && fits && platform::find_rseq(&found);
     if (!setup.sequences || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
     setup.magazine_budget = options_.magazine;
 
-    const std::size_t slabs_bytes = setup.heaps * kSlabBytes;
     const std::size_t owners_bytes = align_up(Heaps::owners_bytes(setup.heaps), kUnitBytes);
     TableSizes sizes;
-    sizes.fixed_bytes = slabs_bytes + owners_bytes + PageHeap::kFixedBytes;
+    sizes.readable_bytes = setup.heaps * kSlabBytes;
+    sizes.fixed_bytes = owners_bytes + PageHeap::kFixedBytes;
     sizes.fixed_bytes_per_chunk = PageHeap::kFixedBytesPerChunk;
     sizes.bytes_per_chunk = Superblocks::kBytesPerChunk;
     if (!region_.reserve(region_size(options_), sizes)) return false;
 
-    setup.slabs = region_.fixed_table();
-    setup.owners = setup.slabs + slabs_bytes;
+    setup.slabs = region_.readable_table();
+    setup.owners = region_.fixed_table();
     pages_.initialise(setup.owners + owners_bytes, options_.retain);
     heaps_.initialise(setup);
     if (setup.sequences) publish(found);
@@ -86,7 +91,7 @@ void Instance::publish(const platform::SequenceState &found) {
     state.rseq_offset = found.rseq_offset;
     state.cid_offset = found.cid_offset;
     state.base = region_.base();
-    state.slabs = region_.fixed_table();
+    state.slabs = region_.readable_table();
     std::atomic_thread_fence(std::memory_order_release);
     region_.publish_unit_end(&state.unit_limit);
     state.size_limit = kFineLimit + 1;

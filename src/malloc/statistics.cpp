@@ -61,7 +61,9 @@ void put_row(Text &line, const Row &row, std::uint64_t value, StatisticsFormat f
         case StatisticsFormat::json:
             line << "  \"" << row.name << "\": " << value << (last ? "\n" : ",\n");
             break;
-        case StatisticsFormat::xml: line << "<" << row.name << ">" << value << "</" << row.name << ">\n"; break;
+        case StatisticsFormat::xml:
+            line << "<" << row.name << ">" << value << "</" << row.name << ">\n";
+            break;
     }
 }
 

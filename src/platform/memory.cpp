@@ -36,6 +36,10 @@ bool commit(void *address, std::size_t bytes) {
     return system_call(SYS_mprotect, address, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+bool make_readable(void *address, std::size_t bytes) {
+    return system_call(SYS_mprotect, address, bytes, PROT_READ) == 0;
+}
+
 bool purge(void *address, std::size_t bytes) { return system_call(SYS_madvise, address, bytes, MADV_DONTNEED) == 0; }
 
 void *map(std::size_t bytes, std::size_t alignment) {
@@ -43,8 +47,8 @@ void *map(std::size_t bytes, std::size_t alignment) {
     if (bytes + slack < bytes) return nullptr;
     char *const start = static_cast<char *>(map_pages(bytes + slack, PROT_READ | PROT_WRITE));
     if (start == nullptr || slack == 0) return start;
-    const std::size_t head = align_up(reinterpret_cast<std::uintptr_t>(start), alignment) -
-                             reinterpret_cast<std::uintptr_t>(start);
+    const std::size_t head =
+        align_up(reinterpret_cast<std::uintptr_t>(start), alignment) - reinterpret_cast<std::uintptr_t>(start);
     if (head != 0) unmap(start, head);
     if (head != slack) unmap(start + head + bytes, slack - head);
     return start + head;

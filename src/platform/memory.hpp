@@ -17,6 +17,9 @@ void *reserve(std::size_t bytes);
 // Makes a page-aligned part of a reservation readable, writable and zero. false: refused, nothing changed.
 bool commit(void *address, std::size_t bytes);
 
+// Makes a part of a reservation readable as zeroes, without charging or filling it. false: refused, nothing changed.
+bool make_readable(void *address, std::size_t bytes);
+
 // Gives the pages back; they read as zero afterwards. false: refused, contents unknown but still ours.
 bool purge(void *address, std::size_t bytes);
 

@@ -26,8 +26,8 @@ class Mutex {
 
     bool try_lock(Rank rank) {
         std::uint32_t expected = 0;
-        // acquire: pairs with unlock. seq_cst, also on failure, for those who push work and then try the lock of whoever
-        // should do it: either they get it, or the holder sees the work after its unlock.
+        // acquire: pairs with unlock. seq_cst, also on failure, for those who push work and then try the lock of
+        // whoever should do it: either they get it, or the holder sees the work after its unlock.
         if (!word_.compare_exchange_strong(expected, thread_tag(), std::memory_order_seq_cst)) return false;
         note_acquired(rank, false);
         return true;

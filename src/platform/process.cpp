@@ -78,7 +78,8 @@ std::size_t resident_bytes() {
     long i = 0;
     while (i < size && text[i] != ' ') ++i;
     std::size_t pages = 0;
-    for (++i; i < size && text[i] >= '0' && text[i] <= '9'; ++i) pages = pages * 10 + static_cast<std::size_t>(text[i] - '0');
+    for (++i; i < size && text[i] >= '0' && text[i] <= '9'; ++i)
+        pages = pages * 10 + static_cast<std::size_t>(text[i] - '0');
     return pages * page_size();
 }
 
@@ -110,7 +111,6 @@ void fatal(const char *text, std::size_t size) {
 
 void gr::check_failed(const char *condition, const char *file, unsigned line) {
     TextBuffer<512> text;
-    text << "granary: internal check failed: " << condition << " at " << file << ':' << line
-         << "; please report it\n";
+    text << "granary: internal check failed: " << condition << " at " << file << ':' << line << "; please report it\n";
     platform::fatal(text.data(), text.size());
 }

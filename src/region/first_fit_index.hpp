@@ -16,7 +16,7 @@ namespace gr {
 class FirstFitIndex {
   public:
     static constexpr std::uint32_t kFanOut = 64;
-    static constexpr std::uint32_t kLevels = 4;  // the top one is searched as a row
+    static constexpr std::uint32_t kLevels = 4;       // the top one is searched as a row
     static constexpr std::size_t kBytesPerChunk = 2;  // one leaf; all levels above together are less than another
     static constexpr std::size_t kFixedBytes = kLevels * kFanOut;
 

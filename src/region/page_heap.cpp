@@ -35,7 +35,8 @@ int PageHeap::find_in_chunk(ChunkIndex c, unsigned count, unsigned alignment) co
     const Chunk &chunk = chunks_[c.value];
     const std::uint32_t masks[] = {chunk.dirty, ~chunk.used};  // warm units first: they fault no more
     for (std::uint32_t mask : masks) {
-        for (unsigned bit = 0; bit + count <= kUnitsPerChunk; bit = static_cast<unsigned>(align_up(bit + 1, alignment))) {
+        for (unsigned bit = 0; bit + count <= kUnitsPerChunk;
+             bit = static_cast<unsigned>(align_up(bit + 1, alignment))) {
             const int at = find_run(mask & ~run_mask(0, bit), count);
             if (at < 0) break;
             bit = static_cast<unsigned>(at);
@@ -47,7 +48,8 @@ int PageHeap::find_in_chunk(ChunkIndex c, unsigned count, unsigned alignment) co
 
 bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) const {
     if (count.value > kUnitsPerChunk) {
-        const std::int64_t c = index_.find_free_chunks(static_cast<std::uint32_t>(divide_up(count.value, kUnitsPerChunk)));
+        const std::int64_t c =
+            index_.find_free_chunks(static_cast<std::uint32_t>(divide_up(count.value, kUnitsPerChunk)));
         if (c < 0) return false;
         *first = region_.unit_at(ChunkIndex(static_cast<std::uint32_t>(c)));
         return true;

@@ -17,6 +17,7 @@ constexpr std::uint32_t kMaxChunkStep = 64;
 constexpr std::size_t kMapBytesPerChunk = kUnitsPerChunk * sizeof(UnitEntry);
 
 struct Offsets {
+    std::size_t readable = 0;
     std::size_t fixed = 0;
     std::size_t fixed_bytes = 0;
     std::array<std::size_t, 3> tables{};
@@ -27,11 +28,12 @@ struct Offsets {
 Offsets offsets_for(std::uint32_t chunks, const TableSizes &sizes) {
     Offsets o;
     // The map covers the tables' own units too: their entries stay 0 and reject whoever frees an address there.
-    std::size_t tables = sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks;
+    std::size_t tables = sizes.readable_bytes + sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks;
     for (std::size_t bytes : sizes.bytes_per_chunk) tables += bytes * chunks + kTableStep;
     const std::size_t map_bytes = kMapBytesPerChunk * chunks;
     const std::size_t units_before = divide_up(tables + map_bytes * 2 + 2 * kChunkBytes, kUnitBytes);
-    o.fixed = align_up(map_bytes + units_before * sizeof(UnitEntry), kTableStep);
+    o.readable = align_up(map_bytes + units_before * sizeof(UnitEntry), kTableStep);
+    o.fixed = align_up(o.readable + sizes.readable_bytes, kTableStep);
     o.fixed_bytes = align_up(sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks, kTableStep);
     std::size_t next = o.fixed + o.fixed_bytes;
     for (std::size_t i = 0; i < sizes.bytes_per_chunk.size(); ++i) {
@@ -55,14 +57,16 @@ bool CommittedPrefix::ensure(std::size_t bytes, std::size_t step) {
 }
 
 bool Region::reserve(std::size_t wanted, const TableSizes &sizes) {
-    for (std::size_t bytes = align_up(wanted, kChunkBytes); bytes >= kRegionMinBytes; bytes = align_down(bytes / 2, kChunkBytes)) {
+    for (std::size_t bytes = align_up(wanted, kChunkBytes); bytes >= kRegionMinBytes;
+         bytes = align_down(bytes / 2, kChunkBytes)) {
         const auto chunks = static_cast<std::uint32_t>(bytes >> kChunkShift);
         const std::size_t total = offsets_for(chunks, sizes).end;
         void *const reservation = platform::reserve(total + kChunkBytes);
         if (reservation == nullptr) continue;
         reserved_bytes_ = total + kChunkBytes;
         lay_out(static_cast<char *>(reservation), chunks, sizes);
-        if (fixed_.ensure(align_up(sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks, kTableStep), kTableStep) &&
+        if (platform::make_readable(readable_, sizes.readable_bytes) &&
+            fixed_.ensure(align_up(sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks, kTableStep), kTableStep) &&
             ensure_chunks(1)) {
             return true;
         }
@@ -75,7 +79,8 @@ bool Region::reserve(std::size_t wanted, const TableSizes &sizes) {
 void Region::lay_out(char *reservation, std::uint32_t chunks, const TableSizes &sizes) {
     const Offsets o = offsets_for(chunks, sizes);
     base_ = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(reservation), kChunkBytes));
-    unit_map_ = CommittedPrefix(base_, o.fixed);
+    unit_map_ = CommittedPrefix(base_, o.readable);
+    readable_ = base_ + o.readable;
     fixed_ = CommittedPrefix(base_ + o.fixed, o.fixed_bytes);
     for (std::size_t i = 0; i < tables_.size(); ++i) {
         tables_[i] = CommittedPrefix(base_ + o.tables[i], align_up(sizes.bytes_per_chunk[i] * chunks, kTableStep));

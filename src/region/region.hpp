@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the one reserved address range and its parts, all found by arithmetic from its base.
-// Invariant: base | unit map | fixed tables | tables that grow with the units | chunks of units; every part is committed
+// Invariant: base | unit map | readable zeroes | fixed tables | tables that grow with the units | chunks of units;
+// every part is committed
 //            as a prefix, and the unit map, the growing tables and the chunks are committed for the same units.
 // Must not know: what the tables hold; superblocks and heaps.
 #pragma once
@@ -37,6 +38,7 @@ class CommittedPrefix {
 
 // What the layers above want kept beside the chunks.
 struct TableSizes {
+    std::size_t readable_bytes = 0;         // zeroes, until the owner of a piece commits it
     std::size_t fixed_bytes = 0;            // whatever the number of chunks
     std::size_t fixed_bytes_per_chunk = 0;  // in the fixed table too, for every chunk that could be
     std::array<std::size_t, 3> bytes_per_chunk{};
@@ -48,6 +50,7 @@ class Region {
     bool reserve(std::size_t wanted, const TableSizes &sizes);
 
     char *base() const { return base_; }
+    char *readable_table() const { return readable_; }
     char *fixed_table() const { return fixed_.begin(); }
     char *table(std::size_t which) const { return tables_[which].begin(); }
     std::uint32_t chunk_limit() const { return chunk_limit_; }
@@ -64,7 +67,8 @@ class Region {
     bool contains(const void *p) const { return unit_of(p).value < unit_end().value; }
     // The unit of an address; wraps to a large index below the base.
     UnitIndex unit_of(const void *p) const {
-        const std::size_t unit = (reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(base_)) >> kUnitShift;
+        const std::size_t unit =
+            (reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(base_)) >> kUnitShift;
         return UnitIndex(unit > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(unit));
     }
 
@@ -85,6 +89,7 @@ class Region {
 
     char *base_ = nullptr;
     CommittedPrefix unit_map_;
+    char *readable_ = nullptr;
     CommittedPrefix fixed_;
     std::array<CommittedPrefix, 3> tables_;
     std::array<std::size_t, 3> bytes_per_chunk_{};

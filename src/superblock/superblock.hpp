@@ -24,12 +24,12 @@ struct alignas(128) Superblock {
     std::uint32_t first_word = 0;  // no bit of `free` is set in a word below it
     std::uint32_t fresh_from = 0;  // blocks at and beyond it were never handed to a magazine
     ClassIndex size_class;
-    UnitIndex unit;         // the first one
-    UnitCount units;        // how many
-    std::uint32_t head = 0; // interior units: how many units before this one the first lies
+    UnitIndex unit;          // the first one
+    UnitCount units;         // how many
+    std::uint32_t head = 0;  // interior units: how many units before this one the first lies
     UnitUse use = UnitUse::unused;
     std::uint8_t group = kNoGroup;
-    bool zeroed = false;    // the units read as zero when the superblock was made
+    bool zeroed = false;             // the units read as zero when the superblock was made
     Superblock *deferred = nullptr;  // runs freed while the page heap was in use by the same thread
 
     // The strangers' line (the protocol of remote_protocol.hpp).

@@ -13,7 +13,7 @@ namespace gr {
 
 using AtomicWord = std::atomic<Word>;
 
-enum class BlockFault : std::uint8_t { none, foreign, interior, free_already };
+enum class BlockFault : std::uint8_t { none, foreign, interior };
 
 struct BlockRef {
     Superblock *superblock = nullptr;
@@ -44,10 +44,10 @@ class Superblocks {
         return d->use == UnitUse::interior ? d - d->head : d;
     }
     char *begin(const Superblock *s) const { return region_.address(s->unit); }
-    char *address(const Superblock *s, BlockIndex i) const {
-        return begin(s) + std::size_t{i.value} * s->shape().size;
-    }
-    // Which block p is; p lies in a committed unit. Never `free_already`: that takes the owner's lock to know.
+    // A run is one block.
+    static std::size_t block_size(const Superblock *s) { return s->use == UnitUse::run ? s->bytes() : s->shape().size; }
+    char *address(const Superblock *s, BlockIndex i) const { return begin(s) + i.value * block_size(s); }
+    // Which block p is; p lies in a committed unit. Whether the block is free is not asked.
     BlockRef find(const void *p) const;
 
     Bitmap free_bits(const Superblock *s) const { return {words(s), s->shape().blocks}; }

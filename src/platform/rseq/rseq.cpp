@@ -15,22 +15,23 @@ extern const std::ptrdiff_t __rseq_offset [[gnu::weak]];
 extern const unsigned int __rseq_size [[gnu::weak]];
 }
 
-gr::platform::SequenceState gr_sequence_state{};
-
 namespace gr::platform {
+
+extern "C" {
+SequenceState gr_sequence_state{};
+}
+
 namespace {
 
 constexpr unsigned long kAuxFeatureSize = 27;  // AT_RSEQ_FEATURE_SIZE, absent from older headers
 constexpr std::int64_t kCpuId = 4;
 constexpr std::int64_t kMmCid = 24;
-constexpr unsigned kActiveSize = 20;        // up to flags: what every registration has
+constexpr unsigned kActiveSize = 20;  // up to flags: what every registration has
 constexpr unsigned kSizeWithMmCid = 28;
-constexpr unsigned kOriginalSize = 32;      // what glibc before 2.40 registers, whichever size it reports
+constexpr unsigned kOriginalSize = 32;  // what glibc before 2.40 registers, whichever size it reports
 
 // glibc reports 20 or 32 up to 2.40 and registers 32 bytes in both cases, so that the kernel fills mm_cid in.
-bool area_holds_mm_cid(unsigned size) {
-    return size >= kSizeWithMmCid || size == kActiveSize || size == kOriginalSize;
-}
+bool area_holds_mm_cid(unsigned size) { return size >= kSizeWithMmCid || size == kActiveSize || size == kOriginalSize; }
 
 }  // namespace
 

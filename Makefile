@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      the commands a person types; each is one or two of CMake's.
+# Invariant: `make` alone needs the build packages only and never asks for root; `make test` and `make demo` install
+#            what is missing.
+# Must not know: files or flags; CMakePresets.json and the CMakeLists know them.
+PREFIX ?= /usr/local
+DESTDIR ?=
+CPUS := $(shell nproc)
+PRESETS := release debug pauses clang sanitize aarch64
+SOURCES = $(shell find include src tool test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
+PRODUCTS := granary_shared granary_static granary_tool man
+
+.PHONY: all release demo test $(PRESETS:%=test-%) install format lint lint-format bench soak clean
+.NOTPARALLEL:
+
+all: release
+
+# A release tree that is configured already keeps its tests and benchmarks.
+release:
+	scripts/setup --check build
+	test -f build/release/build.ninja || cmake --preset release -DGRANARY_TESTS=OFF -DGRANARY_BENCH=OFF
+	cmake --build build/release --target $(PRODUCTS)
+
+demo:
+	scripts/setup build demo
+	$(MAKE) release
+	scripts/demo
+
+test:
+	scripts/setup build test
+	$(MAKE) $(PRESETS:%=test-%)
+	@echo "make test: everything passed"
+
+$(PRESETS:%=test-%): test-%:
+	@echo "=== $*: $$(date +%T)"
+	cmake --preset $* -DGRANARY_TESTS=ON
+	cmake --build --preset $* -j $(CPUS)
+	ctest --preset $*
+
+install: release
+	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+
+format:
+	clang-format-14 -i $(SOURCES)
+
+lint: lint-format
+	test -f build/clang/build.ninja || cmake --preset clang
+	run-clang-tidy-14 -quiet -p build/clang '/(src|tool)/.*\.cpp$$'
+
+lint-format:
+	clang-format-14 --dry-run --Werror $(SOURCES)
+
+bench:
+	scripts/setup build bench
+	cmake --preset release -DGRANARY_BENCH=ON
+	cmake --build build/release --target $(PRODUCTS) bench
+
+soak:
+	scripts/setup build test
+	cmake --preset release -DGRANARY_TESTS=ON
+	cmake --build --preset release -j $(CPUS)
+	ctest --test-dir build/release -C soak -L soak --output-on-failure
+
+clean:
+	rm -rf build

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      what is installed, and the packages for CMake and pkg-config that lead to it.
+# Invariant: every path in the packages is relative to where they lie, so the tree can be moved.
+# Must not know: how the libraries are built.
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/granary")
+install(TARGETS granary_shared granary_static EXPORT granary
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+if(TARGET granary_tool)
+  install(TARGETS granary_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/granary" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+
+install(EXPORT granary NAMESPACE granary:: DESTINATION "${package_dir}" FILE granary-targets.cmake)
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/granary-config.cmake.in"
+  "${PROJECT_BINARY_DIR}/cmake/granary-config.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/granary-config-version.cmake"
+  VERSION "${PROJECT_VERSION}" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/granary-config.cmake"
+              "${PROJECT_BINARY_DIR}/cmake/granary-config-version.cmake" DESTINATION "${package_dir}")
+
+set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH pc_prefix "/prefix/${pc_dir}" "/prefix")
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+foreach(package granary granary-static)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in" "${PROJECT_BINARY_DIR}/cmake/${package}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/cmake/${package}.pc" DESTINATION "${pc_dir}")
+endforeach()

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      what every black-box test program shares: proof that Granary is in use, checks, a random sequence.
+// Invariant: nothing here allocates, so a check never disturbs what it looks at.
+// Must not know: how the allocator works inside; only the public header.
+#pragma once
+
+#include <granary/granary.h>
+
+#include <unistd.h>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#pragma weak gr_version
+#pragma weak gr_statistics_get
+#pragma weak gr_statistics_print
+#pragma weak gr_trim
+#pragma weak gr_owns
+#pragma weak gr_options_print
+#pragma weak gr_option_get
+#pragma weak gr_debug_check
+
+namespace gr::black_box {
+
+// ctest reads this exit code as "skipped".
+inline constexpr int kSkipped = 77;
+
+// dprintf would allocate its buffer.
+[[gnu::format(printf, 2, 0)]] inline void say(int file, const char *format, va_list arguments) {
+    char line[512];
+    const int length = vsnprintf(line, sizeof line, format, arguments);
+    const std::size_t size = length < 0 ? 0 : static_cast<std::size_t>(length);
+    if (write(file, line, size < sizeof line ? size : sizeof line - 1) < 0) _exit(2);
+}
+
+[[gnu::format(printf, 2, 3)]] inline void say(int file, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(file, format, arguments);
+    va_end(arguments);
+}
+
+[[noreturn, gnu::format(printf, 2, 3)]] inline void leave(int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(STDERR_FILENO, format, arguments);
+    va_end(arguments);
+    _exit(code);
+}
+
+// GRANARY_EXPECT=0 runs the same program on whatever malloc there is, to compare.
+inline bool expect_granary() {
+    const char *value = std::getenv("GRANARY_EXPECT");
+    return value == nullptr || std::strcmp(value, "0") != 0;
+}
+
+inline bool granary_in_use() { return &gr_version != nullptr && gr_version() != 0; }
+
+inline void require_granary() {
+    if (expect_granary() && !granary_in_use()) {
+        leave(1, "this program does not run on Granary: set LD_PRELOAD to libgranary.so\n");
+    }
+}
+
+// Hides a value from the optimiser, which could otherwise prove a block unused and drop it.
+template <typename T>
+inline T opaque(T value) {
+    asm volatile("" : "+r"(value) : : "memory");
+    return value;
+}
+
+inline gr_statistics statistics() {
+    gr_statistics taken{};
+    taken.size = sizeof taken;
+    if (gr_statistics_get(&taken) != 0) {
+        leave(1, "gr_statistics_get failed on a correct request\n");
+    }
+    return taken;
+}
+
+// Blocks and runs as superblocks hold them: what is live and is neither a run nor mapped directly.
+inline uint64_t small_live_bytes(const gr_statistics &taken) {
+    return taken.live_bytes - taken.run_bytes - taken.direct_bytes;
+}
+
+inline bool counting_equation_holds(const gr_statistics &taken) {
+    return taken.block_bytes == small_live_bytes(taken) + taken.magazine_bytes + taken.remote_bytes + taken.free_bytes;
+}
+
+// The end of a test: nothing it did may have damaged the heap or made it lose count.
+inline void require_sound_heap() {
+    if (!granary_in_use()) return;
+    if (!counting_equation_holds(statistics())) leave(1, "the counting equation does not hold\n");
+    if (const char *fault = gr_debug_check()) leave(1, "gr_debug_check: %s\n", fault);
+}
+
+// A deterministic pseudo-random sequence (a counter pushed through two multiplicative mixes).
+class Sequence {
+  public:
+    explicit Sequence(uint64_t seed) : state_(seed) {}
+
+    uint64_t next() {
+        state_ += UINT64_C(0x9E3779B97F4A7C15);
+        uint64_t mixed = (state_ ^ (state_ >> 32)) * UINT64_C(0xD6E8FEB86659FD93);
+        mixed = (mixed ^ (mixed >> 32)) * UINT64_C(0xD6E8FEB86659FD93);
+        return mixed ^ (mixed >> 32);
+    }
+
+    uint64_t below(uint64_t bound) { return next() % bound; }
+
+  private:
+    uint64_t state_;
+};
+
+}  // namespace gr::black_box
+
+#define GR_REQUIRE(condition)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            gr::black_box::leave(1, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
+        }                                                                                          \
+    } while (false)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What:      waves of threads that allocate and exit; one thread, which never allocates a block of theirs, frees all.
+// Invariant: while one wave is freed the next allocates; every wave makes the same blocks, so memory must be flat.
+// Must not know: who owns the memory of a thread that is gone.
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "options.hpp"
+#include "parcel.hpp"
+#include "rss.hpp"
+
+using namespace gr::test;
+
+namespace {
+
+constexpr size_t kBlocks = 1500;
+using Wave = std::vector<std::vector<Parcel *>>;
+
+void fill(std::vector<Parcel *> &blocks, size_t seed) {
+    Random random(seed);
+    for (Parcel *&block : blocks) block = make_parcel(random);
+}
+
+// Allocates a new wave in short-lived threads while the old one is freed here.
+void turn_over(Wave &allocated, Wave &freed) {
+    std::vector<std::thread> threads;
+    for (size_t number = 0; number < allocated.size(); ++number)
+        threads.emplace_back(fill, std::ref(allocated[number]), number + 1);
+    for (std::vector<Parcel *> &blocks : freed)
+        for (Parcel *&block : blocks)
+            if (block != nullptr) free_parcel(std::exchange(block, nullptr));
+    for (std::thread &thread : threads) thread.join();
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    require_granary();
+    Options options = {.steps = 600, .threads = 8};
+    int status = 0;
+    if (!options.parse("Threads allocate and exit, one frees.", argc, argv, status)) return status;
+    Wave even(options.threads, std::vector<Parcel *>(kBlocks));
+    Wave odd = even;
+    Run run(options.steps, options.minutes);
+    run.each([&] {
+        turn_over(even, odd);
+        std::swap(even, odd);
+    });
+    run.require_flat("threads that allocate and exit");
+    return 0;
+}

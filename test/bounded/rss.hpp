@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What:      peaks of resident memory over the tenths of a run, or over its minutes, and the verdict that it is flat.
+// Invariant: the kernel's own high-water mark is used, so no peak lies between two samples. A ballast of touched pages
+//            makes five percent much more than the noise of the kernel's counters and much less than any leak that
+//            grows with the number of operations.
+// Must not know: what a step of the run does.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <chrono>
+#include <vector>
+
+#include "require.hpp"
+
+namespace gr::test {
+
+class Ballast {
+  public:
+    Ballast() {
+        void *area = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (area == MAP_FAILED) fail("ballast: %s", std::strerror(errno));
+        std::memset(area, 1, kBytes);
+    }
+
+  private:
+    static constexpr size_t kBytes = size_t{24} << 20;
+};
+
+// Sets the high-water mark back to what is resident now.
+inline void reset_peak() {
+    const int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (file < 0 || write(file, "5", 1) != 1)
+        fail("/proc/self/clear_refs: %s; the peak of a part of the run cannot be measured", std::strerror(errno));
+    close(file);
+}
+
+// In KiB, since the last reset_peak().
+inline size_t peak() {
+    char text[4096];
+    const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (length < 0) fail("/proc/self/status: %s", std::strerror(errno));
+    close(file);
+    text[length] = '\0';
+    const char *line = std::strstr(text, "VmHWM:");
+    if (line == nullptr) fail("/proc/self/status: no VmHWM");
+    return std::strtoul(line + std::strlen("VmHWM:"), nullptr, 10);
+}
+
+class Run {
+  public:
+    // With minutes the run is a soak: the time decides how long it is, yet not whether it passes.
+    Run(size_t steps, unsigned minutes) : steps_(steps), minutes_(minutes) {
+        if (minutes != 0 && minutes < 3) fail("--minutes: at least 3, since the last is compared with the second");
+        if (minutes == 0 && steps < kParts) fail("--steps: at least %zu, since tenths are compared", kParts);
+    }
+
+    template <typename Step>
+    void each(Step step) {
+        const size_t parts = minutes_ != 0 ? minutes_ : kParts;
+        for (size_t part = 0; part < parts; ++part) {
+            reset_peak();
+            const Clock::time_point end = Clock::now() + std::chrono::minutes(1);
+            for (size_t count = 0; minutes_ != 0 ? Clock::now() < end : count < steps_ / kParts; ++count) step();
+            peaks_.push_back(peak());
+        }
+    }
+
+    // The last tenth against the second; in a soak the last minute against the second.
+    void require_flat(const char *name) const {
+        const double allowed = minutes_ != 0 ? 1.02 : 1.05;
+        const double ratio = static_cast<double>(peaks_.back()) / static_cast<double>(peaks_[1]);
+        dprintf(STDOUT_FILENO, "%s: peak KiB", name);
+        for (const size_t value : peaks_) dprintf(STDOUT_FILENO, " %zu", value);
+        dprintf(STDOUT_FILENO, "; last to second %.3f\n", ratio);
+        if (ratio > allowed) fail("%s: resident memory grows: %.3f, allowed %.2f", name, ratio, allowed);
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr size_t kParts = 10;
+
+    Ballast ballast_;
+    size_t steps_;
+    unsigned minutes_;
+    std::vector<size_t> peaks_;
+};
+
+}  // namespace gr::test

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      the C interface of <granary/granary.h>, reached through weak references as a program would.
+// Invariant: the counting equation holds in every snapshot; live counts are exact in a program of one thread.
+// Must not know: what the statistics are computed from.
+#include "support.hpp"
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <array>
+#include <string>
+#include <thread>
+
+namespace gr::conformance {
+namespace {
+
+class Interface : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (!black_box::granary_in_use()) {
+            GTEST_SKIP() << "only Granary has it";
+        }
+    }
+};
+
+TEST_F(Interface, VersionIsTheHeaders) { EXPECT_EQ(gr_version(), static_cast<uint32_t>(GR_VERSION)); }
+
+TEST_F(Interface, StatisticsNegotiateTheSize) {
+    gr_statistics taken{};
+    errno = 0;
+    EXPECT_EQ(gr_statistics_get(nullptr), -1);
+    EXPECT_EQ(errno, EINVAL);
+    for (uint32_t size : {0u, 1u, 7u}) {
+        taken.size = size;
+        errno = 0;
+        EXPECT_EQ(gr_statistics_get(&taken), -1) << size;
+        EXPECT_EQ(errno, EINVAL) << size;
+    }
+    errno = 1234;
+    taken.size = sizeof taken;
+    EXPECT_EQ(gr_statistics_get(&taken), 0);
+    EXPECT_EQ(errno, 1234);
+    EXPECT_EQ(taken.size, sizeof taken);
+    EXPECT_EQ(taken.version, static_cast<uint32_t>(GR_STATISTICS_VERSION));
+}
+
+TEST_F(Interface, StatisticsFillTheCommonPart) {
+    struct Longer {
+        gr_statistics known;
+        std::array<unsigned char, 64> more;
+    };
+    for (uint32_t size :
+         {8u, 16u, 24u, static_cast<uint32_t>(sizeof(gr_statistics)), static_cast<uint32_t>(sizeof(Longer))}) {
+        Longer longer;
+        std::memset(&longer, 0x77, sizeof longer);
+        longer.known.size = size;
+        ASSERT_EQ(gr_statistics_get(&longer.known), 0);
+        const uint32_t filled = std::min(size, static_cast<uint32_t>(sizeof(gr_statistics)));
+        EXPECT_EQ(longer.known.size, filled);
+        EXPECT_EQ(longer.known.version, static_cast<uint32_t>(GR_STATISTICS_VERSION));
+        const unsigned char *bytes = reinterpret_cast<const unsigned char *>(&longer);
+        for (std::size_t i = filled; i < sizeof longer; ++i) {
+            ASSERT_EQ(bytes[i], 0x77) << "byte " << i << " written beyond the size " << size;
+        }
+    }
+}
+
+TEST_F(Interface, LiveCountsAreExact) {
+    for (std::size_t size : boundary_sizes()) {
+        std::array<void *, 40> blocks{};
+        const gr_statistics before = black_box::statistics();
+        std::size_t usable = 0;
+        for (void *&block : blocks) {
+            block = opaque(std::malloc(size));
+            ASSERT_NE(block, nullptr);
+            usable += malloc_usable_size(block);
+        }
+        const gr_statistics during = black_box::statistics();
+        EXPECT_EQ(during.live_blocks, before.live_blocks + blocks.size()) << size;
+        EXPECT_EQ(during.live_bytes, before.live_bytes + usable) << size;
+        for (void *block : blocks) {
+            std::free(block);
+        }
+        const gr_statistics after = black_box::statistics();
+        EXPECT_EQ(after.live_blocks, before.live_blocks) << size;
+        EXPECT_EQ(after.live_bytes, before.live_bytes) << size;
+    }
+}
+
+TEST_F(Interface, RunsAndDirectMappingsAreCounted) {
+    const gr_statistics before = black_box::statistics();
+    void *run = opaque(std::malloc(kMiB));
+    void *direct = opaque(std::malloc(64 * kMiB));
+    const gr_statistics during = black_box::statistics();
+    EXPECT_EQ(during.run_count, before.run_count + 1);
+    EXPECT_GE(during.run_bytes, before.run_bytes + kMiB);
+    EXPECT_EQ(during.direct_count, before.direct_count + 1);
+    EXPECT_GE(during.direct_bytes, before.direct_bytes + 64 * kMiB);
+    std::free(run);
+    std::free(direct);
+    const gr_statistics after = black_box::statistics();
+    EXPECT_EQ(after.run_count, before.run_count);
+    EXPECT_EQ(after.direct_count, before.direct_count);
+    EXPECT_EQ(after.live_bytes, before.live_bytes);
+}
+
+void churn(uint64_t seed, std::vector<void *> &kept) {
+    Sequence random(seed);
+    std::vector<void *> blocks(500, nullptr);
+    for (int step = 0; step < 20000; ++step) {
+        void *&slot = blocks[random.below(blocks.size())];
+        std::free(slot);
+        slot = std::malloc(random.below(std::size_t{16} << random.below(12)));
+    }
+    kept.insert(kept.end(), blocks.begin(), blocks.end());
+}
+
+TEST_F(Interface, TheCountingEquationHolds) {
+    EXPECT_TRUE(black_box::counting_equation_holds(black_box::statistics()));
+    std::vector<void *> kept;
+    for (uint64_t round = 0; round < 10; ++round) {
+        churn(round, kept);
+        EXPECT_TRUE(black_box::counting_equation_holds(black_box::statistics())) << "one thread, round " << round;
+        std::thread([round, &kept] { churn(round + 100, kept); }).join();
+        EXPECT_TRUE(black_box::counting_equation_holds(black_box::statistics())) << "another thread, round " << round;
+    }
+    for (void *block : kept) {
+        std::free(block);
+    }
+    gr_trim(0);
+    const gr_statistics after = black_box::statistics();
+    EXPECT_TRUE(black_box::counting_equation_holds(after));
+    EXPECT_LE(after.superblocks, after.heap_bytes / (64 * kKiB));
+    EXPECT_LE(after.heap_bytes, after.reserved_bytes);
+}
+
+TEST_F(Interface, TrimGivesBack) {
+    gr_trim(0);
+    const gr_statistics before = black_box::statistics();
+    std::vector<void *> blocks(6 * kKiB);
+    for (void *&block : blocks) {
+        block = std::malloc(kKiB);
+        std::memset(block, 1, kKiB);
+    }
+    for (void *block : blocks) {
+        std::free(block);
+    }
+    const std::size_t given = gr_trim(0);
+    const gr_statistics after = black_box::statistics();
+    EXPECT_GE(given + 2 * kMiB, 6 * kMiB) << "most of 6 MiB was kept";
+    EXPECT_EQ(after.purged_bytes - before.purged_bytes, given);
+    EXPECT_GT(after.purge_calls, before.purge_calls);
+    EXPECT_EQ(after.retained_bytes, 0u);
+    EXPECT_EQ(gr_trim(0), 0u);
+}
+
+TEST_F(Interface, TrimKeepsWhatItIsTold) {
+    gr_trim(0);
+    void *block = std::malloc(6 * kMiB);
+    std::memset(block, 1, 6 * kMiB);
+    std::free(block);
+    EXPECT_EQ(gr_trim(64 * kMiB), 0u);
+    EXPECT_LE(gr_trim(2 * kMiB), 6 * kMiB);
+    EXPECT_LE(black_box::statistics().retained_bytes, 2 * kMiB);
+}
+
+TEST_F(Interface, OwnsBlocksOnly) {
+    static int static_object = 0;
+    int local = 0;
+    EXPECT_EQ(gr_owns(nullptr), 0);
+    EXPECT_EQ(gr_owns(&static_object), 0);
+    EXPECT_EQ(gr_owns(&local), 0);
+    EXPECT_EQ(gr_owns(reinterpret_cast<void *>(&gr_owns)), 0);
+    EXPECT_EQ(gr_owns(reinterpret_cast<void *>(UINTPTR_MAX)), 0);
+    std::vector<std::size_t> sizes = boundary_sizes();
+    sizes.insert(sizes.end(), {31 * kMiB, 33 * kMiB, 64 * kMiB});
+    for (std::size_t size : sizes) {
+        char *block = static_cast<char *>(opaque(std::malloc(size)));
+        ASSERT_NE(block, nullptr);
+        EXPECT_EQ(gr_owns(block), 1) << size;
+        EXPECT_EQ(gr_owns(block + 1), 0) << size;
+        std::free(block);
+    }
+    void *foreign = mmap(nullptr, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(foreign, MAP_FAILED);
+    EXPECT_EQ(gr_owns(foreign), 0);
+    munmap(foreign, 65536);
+}
+
+TEST_F(Interface, DoesNotOwnFreedLargeBlocks) {
+    for (std::size_t size : {kMiB, 64 * kMiB}) {
+        void *block = opaque(std::malloc(size));
+        EXPECT_EQ(gr_owns(block), 1);
+        std::free(block);
+        EXPECT_EQ(gr_owns(block), 0) << size;
+    }
+}
+
+constexpr const char *kOptions[] = {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE"};
+
+TEST_F(Interface, OptionsArePrinted) {
+    for (gr_format format : {GR_TEXT, GR_JSON}) {
+        const int file = memfd_create("options", 0);
+        ASSERT_EQ(gr_options_print(file, format), 0);
+        std::string text(65536, '\0');
+        text.resize(static_cast<std::size_t>(pread(file, text.data(), text.size(), 0)));
+        for (char &letter : text) {
+            letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+        }
+        for (const char *option : kOptions) {
+            EXPECT_NE(text.find(option), std::string::npos) << option << " is missing from:\n" << text;
+        }
+        close(file);
+    }
+    errno = 0;
+    EXPECT_EQ(gr_options_print(-1, GR_TEXT), -1);
+    EXPECT_EQ(errno, EBADF);
+    errno = 0;
+    EXPECT_EQ(gr_statistics_print(-1, GR_JSON), -1);
+    EXPECT_EQ(errno, EBADF);
+}
+
+TEST_F(Interface, OptionsAreCopied) {
+    for (const char *option : kOptions) {
+        std::array<char, 64> value{};
+        std::string lower(option);
+        for (char &letter : lower) {
+            letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        }
+        const int length = gr_option_get(option, value.data(), value.size());
+        ASSERT_GT(length, 0) << option;
+        EXPECT_EQ(std::strlen(value.data()), static_cast<std::size_t>(length)) << option;
+        std::array<char, 64> again{};
+        EXPECT_EQ(gr_option_get(lower.c_str(), again.data(), again.size()), length) << "any case is accepted";
+        EXPECT_STREQ(again.data(), value.data());
+        std::array<char, 3> little{'x', 'x', 'x'};
+        EXPECT_EQ(gr_option_get(option, little.data(), 2), length) << "the length of the whole value";
+        EXPECT_EQ(little[0], value[0]);
+        EXPECT_EQ(little[1], '\0');
+        EXPECT_EQ(little[2], 'x');
+        EXPECT_EQ(gr_option_get(option, nullptr, 0), length);
+    }
+    std::array<char, 8> value{};
+    errno = 0;
+    EXPECT_EQ(gr_option_get("NO_SUCH_OPTION", value.data(), value.size()), -1);
+    EXPECT_EQ(errno, ENOENT);
+}
+
+}  // namespace
+}  // namespace gr::conformance

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      prints one machine-readable report (the first argument names it), for reports.py to parse.
+// Invariant: standard output holds the report and nothing else.
+// Must not know: what a report contains.
+#include "black_box.hpp"
+
+#include <malloc.h>
+
+using namespace gr::black_box;
+
+int main(int argc, char **argv) {
+    require_granary();
+    const char *report = argc == 2 ? argv[1] : "";
+    void *held[3] = {std::malloc(100), std::malloc(200 * 1024), std::malloc(64 * 1024 * 1024)};
+    int result = 2;
+    if (std::strcmp(report, "malloc_info") == 0) {
+        result = malloc_info(0, stdout);
+    } else if (std::strcmp(report, "statistics") == 0) {
+        result = gr_statistics_print(STDOUT_FILENO, GR_JSON);
+    } else if (std::strcmp(report, "statistics_text") == 0) {
+        result = gr_statistics_print(STDOUT_FILENO, GR_TEXT);
+    } else if (std::strcmp(report, "options") == 0) {
+        result = gr_options_print(STDOUT_FILENO, GR_JSON);
+    }
+    for (void *block : held) {
+        std::free(opaque(block));
+    }
+    return result;
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# What:      parses what the library prints for machines: malloc_info's XML, statistics and options as JSON.
+# Invariant: the parsers are Python's own; a report that they reject fails, so does one without the expected names.
+# Must not know: how the reports are written.
+"""Usage: reports.py LIBRARY REPORTS_PROGRAM."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree
+
+FIELDS = (
+    "live_bytes live_blocks block_bytes magazine_bytes remote_bytes free_bytes run_bytes run_count direct_bytes "
+    "direct_count retained_bytes metadata_bytes reserved_bytes heap_bytes superblocks global_superblocks heaps "
+    "purged_bytes purge_calls rseq"
+).split()
+OPTIONS = "STATS VERBOSE RSEQ REGION RETAIN DIRECT MAGAZINE".split()
+
+
+def run(report, **environment):
+    """Returns what the program printed on stdout and stderr."""
+    result = subprocess.run(
+        [PROGRAM, report],
+        env={**os.environ, "LD_PRELOAD": LIBRARY, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return result.stdout, result.stderr
+
+
+def flatten(value):
+    """Every name that has a value, anywhere in the document, upper case."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name.upper()
+            yield from flatten(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from flatten(inner)
+    elif isinstance(value, str):
+        yield value.upper()
+
+
+class Reports(unittest.TestCase):
+    def test_malloc_info_is_xml(self):
+        root = xml.etree.ElementTree.fromstring(run("malloc_info")[0])
+        self.assertEqual(root.tag, "malloc")
+        self.assertTrue(root.get("version"))
+        self.assertGreater(len(root), 0, "nothing inside")
+
+    def test_statistics_are_json(self):
+        statistics = json.loads(run("statistics")[0])
+        for field in FIELDS:
+            self.assertIn(field, statistics)
+        self.assertGreaterEqual(statistics["live_bytes"], 64 << 20)
+        self.assertEqual(statistics["direct_count"], 1)
+        small = statistics["live_bytes"] - statistics["run_bytes"] - statistics["direct_bytes"]
+        others = statistics["magazine_bytes"] + statistics["remote_bytes"] + statistics["free_bytes"]
+        self.assertEqual(statistics["block_bytes"], small + others)
+
+    def test_statistics_as_text(self):
+        text = run("statistics_text")[0]
+        self.assertGreaterEqual(len(text.splitlines()), 10)
+
+    def test_options_are_json(self):
+        names = set(flatten(json.loads(run("options")[0])))
+        for option in OPTIONS:
+            self.assertTrue({option, "GRANARY_" + option} & names, f"{option} is not among {sorted(names)}")
+
+    def test_options_show_the_environment(self):
+        self.assertNotEqual(run("options")[0], run("options", GRANARY_RETAIN="3M")[0])
+
+    def test_statistics_at_exit(self):
+        self.assertEqual(run("options")[1], "")
+        at_exit = run("options", GRANARY_STATS="json")[1]
+        self.assertIn("live_bytes", json.loads(at_exit))
+        self.assertGreaterEqual(len(run("options", GRANARY_STATS="text")[1].splitlines()), 10)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(2)
+    LIBRARY = sys.argv.pop(1)
+    unittest.main()

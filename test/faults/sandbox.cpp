@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What:      a program that shuts itself in by seccomp after its start and goes on allocating in two threads.
+// Invariant: refuse: what the library may do without is answered by EPERM. kill: any call but the published few ends
+//            the process; so the library makes no other once it is loaded.
+// Must not know: when the library would make a call.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "patient.hpp"
+
+using namespace gr::test;
+
+namespace {
+
+const std::vector<long> kOptional = {
+    SYS_madvise, SYS_membarrier, SYS_rseq, SYS_getrandom, SYS_sched_getaffinity, SYS_openat,
+#ifdef SYS_open
+    SYS_open,
+#endif
+};
+
+// The first six are the library's; write and exit_group are this program's.
+const std::vector<long> kPublished = {SYS_mmap,     SYS_munmap, SYS_mremap, SYS_madvise,
+                                      SYS_mprotect, SYS_futex,  SYS_write,  SYS_exit_group};
+
+constexpr sock_filter statement(uint16_t code, uint32_t value) { return {code, 0, 0, value}; }
+
+// The listed calls get one answer, all others another.
+std::vector<sock_filter> make_filter(const std::vector<long> &calls, uint32_t listed, uint32_t others) {
+    std::vector<sock_filter> filter;
+    filter.push_back(statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
+    for (const long call : calls) {
+        filter.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, 1, static_cast<uint32_t>(call)});
+        filter.push_back(statement(BPF_RET | BPF_K, listed));
+    }
+    filter.push_back(statement(BPF_RET | BPF_K, others));
+    return filter;
+}
+
+// Applies to every thread of the process. Returns false where seccomp is not to be had.
+bool enter(std::vector<sock_filter> &filter) {
+    const sock_fprog program = {static_cast<uint16_t>(filter.size()), filter.data()};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
+std::atomic<int> phase = 0;
+constexpr size_t kTurns = 100000;
+
+void allocate(uint64_t seed) {
+    const auto patient = std::make_unique<Patient>(seed);
+    for (int round = 0; round < 10; ++round) {
+        patient->churn(kTurns / 10, kSizeCount);
+        patient->free_all();
+        malloc_trim(0);
+    }
+    if (patient->refusals() != 0) fail("%lu requests were refused", patient->refusals());
+}
+
+// Started before the sandbox closes, since a thread's start needs calls of libc's own; never joined for that reason.
+void *in_thread(void *) {
+    phase.wait(0);
+    allocate(2);
+    phase.store(2);
+    phase.notify_all();
+    phase.wait(2);
+    return nullptr;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    require_granary();
+    const bool kill = argc > 1 && std::strcmp(argv[1], "kill") == 0;
+    if (!kill && (argc < 2 || std::strcmp(argv[1], "refuse") != 0)) fail("usage: sandbox refuse|kill");
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, in_thread, nullptr) != 0) fail("pthread_create failed");
+    alarm(100);
+    std::vector<sock_filter> filter = kill ? make_filter(kPublished, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS)
+                                           : make_filter(kOptional, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
+    if (!enter(filter)) {
+        dprintf(STDOUT_FILENO, "sandbox: skipped: seccomp: %s\n", std::strerror(errno));
+        return kSkipped;
+    }
+    phase.store(1);
+    phase.notify_all();
+    allocate(1);
+    phase.wait(1);
+    if (!every_size_is_granted()) fail("memory is refused in the sandbox");
+    dprintf(STDOUT_FILENO, "sandbox %s: passed\n", argv[1]);
+    _exit(0);
+}

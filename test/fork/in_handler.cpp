@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What:      a sibling storms the main thread with SIGUSR1; the handler, which often interrupts malloc or free, forks.
+// Invariant: the child can allocate inside the handler, and every second child returns from the handler and finishes
+//            the interrupted call and a thousand more.
+// Must not know: which instruction was interrupted.
+
+#include "child.hpp"
+#include "wait_child.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+using namespace gr::test;
+
+namespace {
+
+std::atomic<bool> stopping = false;
+std::atomic<unsigned> forks = 0;
+volatile sig_atomic_t returning_child = 0;
+
+void allocate_a_little() {
+    std::array<void *, 64> blocks = {};
+    for (size_t number = 0; number < blocks.size(); ++number) {
+        const size_t size = largest_of_class(number % kClassCount);
+        blocks[number] = std::malloc(size);
+        if (blocks[number] == nullptr) fail("process %d: malloc(%zu) in the handler: out of memory", getpid(), size);
+        std::memset(blocks[number], 0x33, size);
+    }
+    for (void *block : blocks) std::free(block);
+}
+
+void on_signal(int) {
+    const int saved_errno = errno;
+    const unsigned round = forks.load();
+    const pid_t child = fork();
+    if (child < 0) fail("fork %u in the handler: %s", round, std::strerror(errno));
+    if (child == 0) {
+        alarm(kHangSeconds);
+        allocate_a_little();
+        if (round % 2 == 0) _exit(0);
+        returning_child = 1;
+    } else {
+        allocate_a_little();
+        expect_child_success(child, round);
+        forks.store(round + 1);
+    }
+    errno = saved_errno;
+}
+
+// The interrupted program: refills, flushes, runs and realloc, so that signals find locks held.
+void churn(Random &random, std::array<void *, 512> &places) {
+    void *&place = places[random.below(places.size())];
+    const size_t size = kSizes[random.below(kClassSizes + 2)];
+    if (random.below(4) == 0) {
+        place = std::realloc(place, size);
+    } else {
+        std::free(place);
+        place = std::malloc(size);
+    }
+    if (place == nullptr) fail("process %d: no block of %zu bytes: out of memory", getpid(), size);
+    std::memset(place, 0x77, 11);
+}
+
+void finish_in_child(Random &random, std::array<void *, 512> &places) {
+    for (int turn = 0; turn < 1000; ++turn) churn(random, places);
+    for (void *block : places) std::free(block);
+    _exit(0);
+}
+
+void block_signal() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+// Waits until a signal was handled before it sends the next, after a pause of changing length.
+void storm(pthread_t target, unsigned wanted) {
+    block_signal();
+    Random random(99);
+    while (forks.load() < wanted) {
+        const unsigned before = forks.load();
+        pthread_kill(target, SIGUSR1);
+        while (forks.load() == before) sched_yield();
+        const timespec pause = {0, static_cast<long>(random.below(200000))};
+        nanosleep(&pause, nullptr);
+    }
+    stopping = true;
+}
+
+void allocate_beside(size_t seed) {
+    block_signal();
+    Random random(seed);
+    std::array<void *, 512> places = {};
+    while (!stopping.load(std::memory_order_relaxed)) churn(random, places);
+    for (void *block : places) std::free(block);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    require_granary();
+    unsigned wanted = 1000;
+    CLI::App app("Forks inside a signal handler that interrupts malloc.");
+    app.add_option("--forks", wanted, "how many children");
+    CLI11_PARSE(app, argc, argv);
+
+    struct sigaction action = {};
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGUSR1, &action, nullptr);
+    Random random(5);
+    std::array<void *, 512> places = {};
+    std::vector<std::thread> threads;
+    threads.emplace_back(allocate_beside, 11);
+    threads.emplace_back(allocate_beside, 12);
+    threads.emplace_back(storm, pthread_self(), wanted);
+    while (!stopping.load(std::memory_order_relaxed)) {
+        churn(random, places);
+        if (returning_child != 0) finish_in_child(random, places);
+    }
+    for (std::thread &thread : threads) thread.join();
+    for (void *block : places) std::free(block);
+    dprintf(STDOUT_FILENO, "fork in handler: %u children\n", forks.load());
+}

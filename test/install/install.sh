@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      installs, moves the result, and builds a consumer by CMake, by pkg-config, statically; runs each.
+# Invariant: after the move nothing of the first place exists, so every path in the package must be relative.
+# Must not know: the library.
+# Usage: install.sh BUILD_FOLDER WORK_FOLDER CMAKE CXX CC
+set -euo pipefail
+build=$1 work=$2 cmake=$3 cxx=$4 cc=$5
+here=$(cd "$(dirname "$0")" && pwd)
+rm -rf "$work"
+mkdir -p "$work"
+"$cmake" --install "$build" --prefix "$work/first" > "$work/install.log"
+mv "$work/first" "$work/prefix"
+prefix=$work/prefix
+
+for file in bin/granary include/granary/granary.h lib/libgranary.so lib/libgranary.so.0 lib/libgranary.a \
+            share/man/man1/granary.1 share/man/man3/granary.3 share/man/man7/granary-options.7; do
+    [ -s "$prefix/$file" ] || { echo "install: $file is missing" >&2; exit 1; }
+done
+if grep -rIl -e "$build" -e "$work/first" "$prefix/lib/cmake" "$prefix/lib/pkgconfig"; then
+    echo "install: these files name the place they were built or first installed in" >&2
+    exit 1
+fi
+
+run() {
+    echo "running $1"
+    env -u LD_PRELOAD "LD_LIBRARY_PATH=$prefix/lib" "$1"
+}
+
+"$cmake" -S "$here/consumer" -B "$work/by_cmake" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" \
+    "-DCMAKE_CXX_COMPILER=$cxx" "-DCMAKE_C_COMPILER=$cc" > "$work/by_cmake.log"
+"$cmake" --build "$work/by_cmake" >> "$work/by_cmake.log" || { cat "$work/by_cmake.log" >&2; exit 1; }
+for program in shared_c shared_cpp static_c static_cpp; do
+    run "$work/by_cmake/$program"
+done
+readelf -d "$work/by_cmake/shared_c" | grep -q 'NEEDED.*libgranary.so.0'
+! readelf -d "$work/by_cmake/static_c" | grep -q 'NEEDED.*libgranary'
+
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+read -ra shared <<< "$(pkg-config --cflags --libs granary)"
+read -ra static <<< "$(pkg-config --cflags --libs granary-static)"
+"$cxx" -std=c++20 "$here/consumer/consumer.cpp" -o "$work/by_pkg_config" "${shared[@]}"
+run "$work/by_pkg_config"
+"$cxx" -std=c++20 "$here/consumer/consumer.cpp" -o "$work/by_pkg_config_static" "${static[@]}"
+run "$work/by_pkg_config_static"
+"$cc" "$here/consumer/consumer.c" -static -o "$work/wholly_static" "${static[@]}"
+run "$work/wholly_static"
+"$cxx" -std=c++20 "$here/consumer/consumer.cpp" -static -o "$work/wholly_static_cpp" "${static[@]}"
+run "$work/wholly_static_cpp"
+echo "installed, moved, and used in eight ways"

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      one misuse of the heap a run (the first argument names it); misuse.py compares what is said about it.
+// Invariant: every line on standard output is a message that would be right; the misuse comes after them.
+// Must not know: how a misuse is found.
+#include "black_box.hpp"
+
+#include <malloc.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <barrier>
+#include <cstddef>
+#include <new>
+#include <thread>
+
+namespace {
+
+using gr::black_box::opaque;
+using gr::black_box::say;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kSmall = 200;
+constexpr std::size_t kLarge = kMiB;
+constexpr std::size_t kDirect = 64 * kMiB;
+// More than a magazine can hold of one class.
+constexpr std::size_t kMany = 300;
+
+// The messages. Written without allocating, so that nothing comes between two frees.
+void expect_foreign(const char *entry, const void *pointer) {
+    say(STDOUT_FILENO, "granary: %s(%p): not a block of this heap: foreign, or a large block freed already; aborting\n",
+        entry, pointer);
+}
+
+void expect_inside(const char *entry, const void *pointer, const void *block) {
+    say(STDOUT_FILENO, "granary: %s(%p): inside a block: it starts at %p and has %zu bytes; aborting\n", entry, pointer,
+        block, malloc_usable_size(const_cast<void *>(block)));
+}
+
+void expect_twice(const char *entry, void *block) {
+    say(STDOUT_FILENO, "granary: %s(%p): freed twice, a block of %zu bytes; aborting\n", entry, block,
+        malloc_usable_size(block));
+}
+
+void pin(unsigned cpu) {
+    cpu_set_t allowed;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_ISSET(cpu, &allowed)) {
+        sched_setaffinity(0, sizeof only, &only);
+    }
+}
+
+char *block_of(std::size_t size) {
+    char *block = static_cast<char *>(std::malloc(size));
+    std::memset(block, 1, size);
+    return opaque(block);
+}
+
+// Blocks of one class; those not freed keep their superblock in use.
+struct Neighbours {
+    char *blocks[kMany];
+
+    Neighbours() {
+        for (char *&block : blocks) {
+            block = block_of(kSmall);
+        }
+    }
+    void free_all_but(std::size_t kept) {
+        for (std::size_t i = 0; i < kMany; ++i) {
+            if (i != kept) {
+                std::free(blocks[i]);
+            }
+        }
+    }
+};
+
+void free_as_foreign(void *pointer) {
+    expect_foreign("free", pointer);
+    std::free(opaque(pointer));
+}
+
+void free_stack() {
+    char local[64] = {};
+    free_as_foreign(local + 16);
+}
+
+char static_object[64];
+void free_static() { free_as_foreign(static_object); }
+
+void free_code() { free_as_foreign(reinterpret_cast<void *>(&free_static)); }
+
+void free_foreign_mapping() {
+    void *mapping = mmap(nullptr, kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    free_as_foreign(mapping);
+}
+
+void free_low_address() { free_as_foreign(reinterpret_cast<void *>(uintptr_t{16})); }
+
+void free_high_address() { free_as_foreign(reinterpret_cast<void *>(~uintptr_t{0} << 4)); }
+
+// Inside the reserved region, well beyond what was ever handed out.
+void free_wild() {
+    char *block = block_of(kSmall);
+    const gr_statistics taken = gr::black_box::statistics();
+    const uint64_t distance = taken.heap_bytes + (taken.reserved_bytes - taken.heap_bytes) / 2;
+    GR_REQUIRE(distance > taken.heap_bytes);
+    free_as_foreign(block + distance / 65536 * 65536);
+}
+
+void free_large_twice() {
+    char *block = block_of(kLarge);
+    std::free(block);
+    free_as_foreign(block);
+}
+
+void free_direct_twice() {
+    char *block = block_of(kDirect);
+    std::free(block);
+    free_as_foreign(block);
+}
+
+void free_small_twice() {
+    char *block = block_of(kSmall);
+    expect_twice("free", block);
+    std::free(block);
+    std::free(opaque(block));
+}
+
+void free_smallest_twice() {
+    char *block = block_of(1);
+    expect_twice("free", block);
+    std::free(block);
+    std::free(opaque(block));
+}
+
+void free_largest_class_twice() {
+    [[maybe_unused]] char *keeps_the_superblock = block_of(32768);
+    char *block = block_of(32768);
+    expect_twice("free", block);
+    std::free(block);
+    std::free(opaque(block));
+}
+
+void free_small_twice_with_others_between() {
+    Neighbours others;
+    char *block = others.blocks[150];
+    expect_twice("free", block);
+    std::free(block);
+    for (std::size_t i = 0; i < 10; ++i) {
+        std::free(others.blocks[i]);
+    }
+    std::free(opaque(block));
+    malloc_trim(0);
+}
+
+void free_small_twice_then_fill() {
+    Neighbours others;
+    char *block = others.blocks[150];
+    expect_twice("free", block);
+    std::free(block);
+    std::free(others.blocks[0]);
+    std::free(opaque(block));
+    others.blocks[0] = block_of(kLarge);
+    others.free_all_but(150);
+    malloc_trim(0);
+}
+
+void free_twice_after_flush() {
+    Neighbours others;
+    char *block = others.blocks[150];
+    expect_twice("free", block);
+    std::free(block);
+    malloc_trim(0);
+    std::free(opaque(block));
+    malloc_trim(0);
+}
+
+// Each thread on a CPU of its own, where there are two: the block lies in two magazines until both are flushed.
+void free_twice_by_two_threads() {
+    Neighbours others;
+    char *block = others.blocks[150];
+    expect_twice("free", block);
+    std::barrier<> step(2);
+    std::thread first([&] {
+        pin(0);
+        std::free(block);
+        step.arrive_and_wait();
+        step.arrive_and_wait();
+        malloc_trim(0);
+    });
+    std::thread second([&] {
+        pin(1);
+        step.arrive_and_wait();
+        std::free(opaque(block));
+        step.arrive_and_wait();
+        malloc_trim(0);
+    });
+    first.join();
+    second.join();
+    malloc_trim(0);
+}
+
+void free_twice_one_thread_after_another() {
+    Neighbours others;
+    char *block = others.blocks[150];
+    expect_twice("free", block);
+    for (int i = 0; i < 2; ++i) {
+        std::thread([&] {
+            std::free(opaque(block));
+            malloc_trim(0);
+        }).join();
+    }
+}
+
+void free_inside(std::size_t distance) {
+    Neighbours others;
+    char *block = others.blocks[150];
+    expect_inside("free", block + distance, block);
+    std::free(opaque(block + distance));
+    others.free_all_but(150);
+    malloc_trim(0);
+}
+
+void free_inside_small() { free_inside(16); }
+void free_inside_small_odd() { free_inside(1); }
+void free_inside_small_end() { free_inside(kSmall - 1); }
+
+void free_inside_of(std::size_t size, std::size_t distance) {
+    char *block = block_of(size);
+    expect_inside("free", block + distance, block);
+    expect_foreign("free", block + distance);
+    std::free(opaque(block + distance));
+    malloc_trim(0);
+}
+
+void free_inside_large() { free_inside_of(kLarge, 4096); }
+void free_inside_large_unit() { free_inside_of(kLarge, 65536); }
+void free_inside_direct() { free_inside_of(kDirect, 4096); }
+
+void realloc_stack() {
+    char local[64] = {};
+    expect_foreign("realloc", local);
+    opaque(std::realloc(opaque<void *>(local), 100));
+}
+
+void realloc_freed_large() {
+    char *block = block_of(kLarge);
+    std::free(block);
+    expect_foreign("realloc", block);
+    opaque(std::realloc(opaque(block), 2 * kLarge));
+}
+
+void realloc_freed_direct() {
+    char *block = block_of(kDirect);
+    std::free(block);
+    expect_foreign("realloc", block);
+    opaque(std::realloc(opaque(block), 2 * kDirect));
+}
+
+// A pointer inside a small block may go unnoticed until it has gone through a magazine.
+void realloc_inside_small() {
+    Neighbours others;
+    char *block = others.blocks[150];
+    expect_inside("realloc", block + 16, block);
+    expect_inside("free", block + 16, block);
+    opaque(std::realloc(opaque(block + 16), 4000));
+    malloc_trim(0);
+}
+
+void reallocarray_static() {
+    expect_foreign("reallocarray", static_object);
+    expect_foreign("realloc", static_object);
+    opaque(reallocarray(opaque<void *>(static_object), 10, 10));
+}
+
+void usable_size_static() {
+    expect_foreign("malloc_usable_size", static_object);
+    opaque(malloc_usable_size(opaque<void *>(static_object)));
+}
+
+void usable_size_freed_large() {
+    char *block = block_of(kLarge);
+    std::free(block);
+    expect_foreign("malloc_usable_size", block);
+    opaque(malloc_usable_size(opaque(block)));
+}
+
+// A delete may call itself by its own name or by free's.
+void delete_static() {
+    expect_foreign("operator delete", static_object);
+    expect_foreign("free", static_object);
+    ::operator delete(opaque<void *>(static_object));
+}
+
+void delete_array_twice() {
+    void *block = ::operator new[](kSmall);
+    expect_twice("operator delete[]", block);
+    expect_twice("operator delete", block);
+    expect_twice("free", block);
+    ::operator delete[](block);
+    ::operator delete[](opaque(block));
+}
+
+struct Case {
+    const char *name;
+    void (*run)();
+};
+
+#define CASE(function) \
+    Case { #function, function }
+constexpr Case kCases[] = {
+    CASE(free_stack),
+    CASE(free_static),
+    CASE(free_code),
+    CASE(free_foreign_mapping),
+    CASE(free_low_address),
+    CASE(free_high_address),
+    CASE(free_wild),
+    CASE(free_large_twice),
+    CASE(free_direct_twice),
+    CASE(free_small_twice),
+    CASE(free_smallest_twice),
+    CASE(free_largest_class_twice),
+    CASE(free_small_twice_with_others_between),
+    CASE(free_small_twice_then_fill),
+    CASE(free_twice_after_flush),
+    CASE(free_twice_by_two_threads),
+    CASE(free_twice_one_thread_after_another),
+    CASE(free_inside_small),
+    CASE(free_inside_small_odd),
+    CASE(free_inside_small_end),
+    CASE(free_inside_large),
+    CASE(free_inside_large_unit),
+    CASE(free_inside_direct),
+    CASE(realloc_stack),
+    CASE(realloc_freed_large),
+    CASE(realloc_freed_direct),
+    CASE(realloc_inside_small),
+    CASE(reallocarray_static),
+    CASE(usable_size_static),
+    CASE(usable_size_freed_large),
+
+    CASE(delete_static),
+    CASE(delete_array_twice),
+};
+#undef CASE
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    gr::black_box::require_granary();
+    for (const Case &each : kCases) {
+        if (argc == 2 && std::strcmp(argv[1], each.name) == 0) {
+            pin(0);
+            each.run();
+            gr::black_box::leave(3, "the misuse was not found\n");
+        }
+    }
+    gr::black_box::leave(2, "no such misuse: %s\n", argc == 2 ? argv[1] : "(none given)");
+}

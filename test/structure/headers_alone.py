@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      compiles each header alone, twice included, with warnings as errors; the C header also as C99.
+# Invariant: a header that needs another includes it.
+# Must not know: any header by name, but for the rule that *.h is C.
+"""usage: headers_alone.py CC CXX SRC INCLUDE"""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+
+
+def compile_alone(compiler, language, header, roots):
+    text = f'#include "{header}"\n#include "{header}"\n'
+    flags = [f"-I{root}" for root in roots] + WARNINGS + ["-fsyntax-only", *language, "-"]
+    done = subprocess.run([compiler, *flags], input=text, capture_output=True, text=True)
+    return "" if done.returncode == 0 else f"{header} does not compile alone:\n{done.stderr}"
+
+
+def jobs(c, cxx, roots):
+    for root in roots:
+        for path in sorted(pathlib.Path(root).rglob("*.h*")):
+            header = path.relative_to(root).as_posix()
+            yield cxx, ["-xc++", "-std=c++20", "-fno-exceptions", "-fno-rtti"][:2 if "include" in root else 4], header
+            if path.suffix == ".h":
+                yield c, ["-xc", "-std=c99"], header
+
+
+def main():
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    c, cxx, *roots = sys.argv[1:]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda job: compile_alone(*job, roots), jobs(c, cxx, roots)))
+    failures = [result for result in results if result]
+    print("\n".join(failures) if failures else f"{len(results)} headers compile alone")
+    sys.exit(1 if failures or not results else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      the test of structure.py: a small clean tree passes, and each way of breaking a rule is reported.
+# Invariant: every rule has at least one tampering here, each found for its own reason and no other.
+# Must not know: the real tree.
+import pathlib
+import tempfile
+
+import structure
+
+HEAD = "// SPDX-License-Identifier: Apache-2.0 OR MIT\n// What: a\n// Invariant: b\n// Must not know: c\n"
+CLEAN = {
+    "base/bits.hpp": HEAD + "#pragma once\nnamespace gr {\ninline int one() { return 1; }\n}\n",
+    "base/config.hpp": HEAD + "#pragma once\n#ifdef GRANARY_DEBUG\n#else\n#endif\n",
+    "base/check.hpp": HEAD + "#pragma once\n#define GR_CHECK(x) (x)\n",
+    "platform/memory.cpp": HEAD + '#include "base/bits.hpp"\n#if 1\n#endif\n',
+    "platform/rseq/entry.S": "#" + HEAD.replace("\n", "\n#").rstrip("#") + "#define FAST 1\n",
+    "malloc/c_api.hpp": HEAD + '#pragma once\n#include "granary/granary.h"\n',
+    "heap/heap.hpp": HEAD + '#pragma once\n#include "base/bits.hpp"\nstruct A {\n    int f() {\n        return 1;\n    }\n};\n',
+}
+LONG = "int f(int a) {\n" + "    a += 1;\n" * structure.MAX_FUNCTION + "    return a;\n}\n"
+TAMPERED = [
+    ("base/bits.hpp", CLEAN["base/bits.hpp"] + '#include "heap/heap.hpp"\n', "folder above its own"),
+    ("base/bits.hpp", CLEAN["base/bits.hpp"] + '#include "nowhere.hpp"\n', "not a path from src"),
+    ("base/bits.hpp", CLEAN["base/bits.hpp"] + '#include "base/bits.hpp"\n', "circle: base/bits.hpp -> base/bits.hpp"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "#include <granary/granary.h>\n", "public granary/granary.h, which only"),
+    ("lab/new.hpp", HEAD, "'lab' is not in order.txt"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "#if 1\n#endif\n", "conditional outside"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "# define X 1\n", "#define outside"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "// TO" + "DO later\n", "unfinished work"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"].replace("Invariant:", ""), "does not open with 'Invariant:'"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"].replace("SPDX", "XDPS"), "does not open with 'SPDX"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "//\n" * structure.MAX_FILE, "split it, or give a reason"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + LONG, "lines in one function: int f(int a)"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "namespace x {\nclass B {\n" + LONG + "};\n}\n", "lines in one function"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + LONG.replace("(int a) {", "(int a)\n    const noexcept\n{"), "lines in one"),
+]
+
+
+def errors_of(files):
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            file = pathlib.Path(root) / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return structure.check(pathlib.Path(root))
+
+
+def main():
+    assert errors_of(CLEAN) == [], errors_of(CLEAN)
+    assert errors_of({}) != [], "an empty tree must not pass"
+    for path, text, expected in TAMPERED:
+        errors = errors_of({**CLEAN, path: text})
+        assert len(errors) == 1 and expected in errors[0], (path, expected, errors)
+    across = {"base/x.hpp": HEAD + '#include "base/y.hpp"\n', "base/y.hpp": HEAD + '#include "base/x.hpp"\n'}
+    assert errors_of({**CLEAN, **across}) == ["circle: base/x.hpp -> base/y.hpp -> base/x.hpp"], errors_of(across)
+    print(f"structure: {len(TAMPERED) + 1} tampered trees found out")
+
+
+if __name__ == "__main__":
+    main()

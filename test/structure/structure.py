@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      checks the source tree against its own rules: layers, circles, preprocessor, sizes, headers of files.
+# Invariant: reads order.txt and exceptions.txt beside it and the files under the given src, and nothing else.
+# Must not know: C++; it reads lines, includes and braces.
+"""usage: structure.py SRC"""
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).parent
+MAX_FILE, MAX_FUNCTION = 400, 60
+OPENING = ("SPDX-License-Identifier: Apache-2.0 OR MIT", "What:", "Invariant:", "Must not know:")
+MAY_USE_IF = re.compile(r"platform/|base/config\.hpp$")
+MAY_DEFINE = re.compile(r"base/check\.hpp$|.*\.(S|inc)$")
+SOURCES = (".hpp", ".cpp", ".S", ".inc", ".h", ".c")
+
+
+def table(name):
+    lines = (HERE / name).read_text().splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def exceptions():
+    pairs = (line.split("|", 1) for line in table("exceptions.txt"))
+    return {what.strip() for what, *reason in pairs if reason and reason[0].strip()}
+
+
+def own_includes(text):
+    return re.findall(r'^\s*#\s*include\s+(?:"|<(?=granary/))([^">]+)[">]', text, re.M)
+
+
+def opening_errors(path, text):
+    head = text.splitlines()[:12]
+    at = 0
+    for wanted in OPENING:
+        found = next((i for i in range(at, len(head)) if wanted in head[i]), None)
+        if found is None:
+            yield f"{path}:1: the file does not open with '{wanted}'"
+        else:
+            at = found + 1
+
+
+def layer_errors(path, text, order, files):
+    folder = path.split("/")[0]
+    if folder not in order:
+        yield f"{path}:1: folder '{folder}' is not in order.txt"
+        return
+    for target in own_includes(text):
+        if target.startswith("granary/"):
+            if folder != order[-1]:
+                yield f"{path}: includes the public {target}, which only {order[-1]}/ may know"
+        elif target not in files:
+            yield f"{path}: includes \"{target}\", which is not a path from src"
+        elif order.index(target.split("/")[0]) > order.index(folder):
+            yield f"{path}: includes \"{target}\" from a folder above its own"
+
+
+def neighbours(path, text, files):
+    folder = path.split("/")[0] + "/"
+    return [target for target in own_includes(text) if target in files and target.startswith(folder)]
+
+
+# Between folders the order excludes circles; this finds those inside one.
+def circle_errors(graph):
+    state = {}
+
+    def visit(node, trail):
+        state[node] = "open"
+        for target in graph.get(node, ()):
+            if state.get(target) == "open":
+                yield "circle: " + " -> ".join(trail[trail.index(target):] + [target])
+            elif target not in state:
+                yield from visit(target, trail + [target])
+        state[node] = "done"
+
+    for start in sorted(graph):
+        if start not in state:
+            yield from visit(start, [start])
+
+
+def preprocessor_errors(path, lines):
+    for number, line in enumerate(lines, 1):
+        if re.match(r"\s*#\s*(if|ifdef|ifndef|elif|else)\b", line) and not MAY_USE_IF.match(path):
+            yield f"{path}:{number}: conditional outside platform/ and base/config.hpp"
+        if re.match(r"\s*#\s*define\b", line) and not MAY_DEFINE.match(path):
+            yield f"{path}:{number}: #define outside base/check.hpp and the assembly"
+        if re.search(r"\b(TODO|FIXME|XXX)\b", line):
+            yield f"{path}:{number}: unfinished work; finish it, or decide and write the decision down"
+
+
+def code_of(line):
+    line = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])+\'', '""', line)
+    return line.split("//")[0]
+
+
+# A function begins where a parameter list, at brace depth of namespaces and classes only, is followed by its brace.
+def functions(lines):
+    scopes, pending, start = [], "", 1
+    for number, line in enumerate(lines, 1):
+        code = code_of(line)
+        if line.lstrip().startswith("#"):
+            continue
+        for token in re.findall(r"[{};]|[^{};]+", code):
+            if token == "{":
+                outside = all(kind != "body" for kind, _, _ in scopes)
+                plain = not re.search(r"\b(namespace|class|struct|union|enum|concept)\b[^()]*$|=\s*$", pending)
+                kind = "body" if outside and plain and ")" in pending else "inner" if not outside else "scope"
+                scopes.append((kind, start, " ".join(pending.split())))
+                pending = ""
+            elif token == "}" and scopes:
+                kind, first, name = scopes.pop()
+                if kind == "body":
+                    yield name, first, number
+                pending = ""
+            elif token == ";":
+                pending = ""
+            else:
+                if not pending.strip() and token.strip():
+                    start = number
+                pending += " " + token
+
+
+def size_errors(path, lines, allowed):
+    if len(lines) > MAX_FILE and path not in allowed:
+        yield f"{path}: {len(lines)} lines; split it, or give a reason in exceptions.txt"
+    if path.endswith((".S", ".inc")):
+        return
+    for name, first, last in functions(lines):
+        if last - first + 1 > MAX_FUNCTION and f"{path}:{name}" not in allowed:
+            yield f"{path}:{first}: {last - first + 1} lines in one function: {name}"
+
+
+def check(src):
+    order, allowed = table("order.txt"), exceptions()
+    texts = {p.relative_to(src).as_posix(): p.read_text() for p in sorted(src.rglob("*")) if p.suffix in SOURCES}
+    errors = [] if texts else [f"{src}: no sources here"]
+    for path, text in texts.items():
+        lines = text.splitlines()
+        errors += opening_errors(path, text)
+        errors += layer_errors(path, text, order, texts)
+        errors += preprocessor_errors(path, lines)
+        errors += size_errors(path, lines, allowed)
+    return errors + list(circle_errors({path: neighbours(path, text, texts) for path, text in texts.items()}))
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    errors = check(pathlib.Path(sys.argv[1]))
+    print("\n".join(errors) if errors else "structure: as written down")
+    sys.exit(1 if errors else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What:      hunts for a block given out twice: many threads, each interrupted by a 10 kHz signal whose handler
+// allocates,
+//            all on one CPU (pin) or with their affinity flipped every 50 microseconds (flip).
+// Invariant: every block is claimed by an exchange that must find it unclaimed, and its contents hold until released.
+// Must not know: how the allocator works; time decides only how long it runs.
+
+#include "actor.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace gr::test;
+
+namespace {
+
+struct Plan {
+    std::string mode = "pin";
+    unsigned seconds = 10;
+    unsigned threads = 16;
+    unsigned hertz = 10000;
+};
+
+std::atomic<bool> stopping = false;
+
+struct Worker {
+    Worker(size_t number, Claims &claims, Mailboxes &mailboxes)
+        : actor(static_cast<Owner>(2 * number + 1), claims, mailboxes),
+          handler_actor(static_cast<Owner>(2 * number + 2), claims, mailboxes) {}
+
+    Actor actor;
+    Actor handler_actor;
+    std::atomic<uint64_t> signals = 0;
+    std::atomic<pid_t> thread_id = 0;
+};
+
+thread_local Worker *interrupted_worker [[gnu::tls_model("initial-exec")]] = nullptr;
+
+void on_signal(int) {
+    const int saved_errno = errno;
+    Worker &worker = *interrupted_worker;
+    for (int turn = 0; turn < 4; ++turn) worker.handler_actor.step();
+    worker.signals.fetch_add(1, std::memory_order_relaxed);
+    errno = saved_errno;
+}
+
+// The timer belongs to the calling thread and is armed again only when its signal was taken, so that threads that
+// wait for their turn cost nothing.
+class ThreadTimer {
+  public:
+    explicit ThreadTimer(unsigned hertz) {
+        if (hertz == 0) return;
+        sigevent event = {};
+        event.sigev_notify = SIGEV_THREAD_ID;
+        event.sigev_signo = SIGRTMIN;
+        event._sigev_un._tid = gettid();
+        if (timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0) fail("timer_create: %s", std::strerror(errno));
+        armed_ = true;
+        const timespec period = {hertz == 1 ? 1 : 0, hertz == 1 ? 0 : 1000000000L / static_cast<long>(hertz)};
+        const itimerspec schedule = {period, period};
+        if (timer_settime(timer_, 0, &schedule, nullptr) != 0) fail("timer_settime: %s", std::strerror(errno));
+    }
+
+    ~ThreadTimer() {
+        if (armed_) timer_delete(timer_);
+    }
+
+  private:
+    timer_t timer_ = nullptr;
+    bool armed_ = false;
+};
+
+void work(Worker &worker, const Plan &plan) {
+    interrupted_worker = &worker;
+    worker.thread_id.store(gettid());
+    {
+        const ThreadTimer timer(plan.hertz);
+        while (!stopping.load(std::memory_order_relaxed)) worker.actor.step();
+    }
+    // A signal may still be pending; none is handled once it is blocked, and then both actors are ours.
+    sigset_t signals;
+    sigfillset(&signals);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    worker.actor.drop_all();
+    worker.handler_actor.drop_all();
+}
+
+std::vector<int> allowed_cpus() {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) fail("sched_getaffinity: %s", std::strerror(errno));
+    std::vector<int> cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    return cpus;
+}
+
+void pin(pid_t thread, int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(thread, sizeof set, &set) != 0)
+        fail("sched_setaffinity to CPU %d: %s", cpu, std::strerror(errno));
+}
+
+// Sends one worker after the other to another CPU until the time is over; returns how often.
+uint64_t flip_affinity(const std::vector<std::unique_ptr<Worker>> &workers, const std::vector<int> &cpus,
+                       std::chrono::steady_clock::time_point end) {
+    // Without this the kernel adds another 50 microseconds of slack to every pause.
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    uint64_t flips = 0;
+    const timespec pause = {0, 50000};
+    while (std::chrono::steady_clock::now() < end) {
+        const pid_t thread = workers[flips % workers.size()]->thread_id.load();
+        const size_t round = flips / workers.size();
+        if (thread != 0) pin(thread, cpus[(flips + round) % cpus.size()]);
+        ++flips;
+        nanosleep(&pause, nullptr);
+    }
+    return flips;
+}
+
+void empty_mailboxes(Mailboxes &mailboxes, Actor &collector) {
+    for (size_t box = 0; box < Mailboxes::kCount; ++box)
+        if (const Parcel parcel = mailboxes.swap(box, Parcel())) collector.dispose(parcel);
+}
+
+// A run in which nothing happened proves nothing.
+void report(const Plan &plan, const std::vector<std::unique_ptr<Worker>> &workers, uint64_t flips) {
+    uint64_t operations = 0, handled = 0, received = 0, signals = 0;
+    for (const std::unique_ptr<Worker> &worker : workers) {
+        operations += worker->actor.operations();
+        handled += worker->handler_actor.operations();
+        received += worker->actor.received() + worker->handler_actor.received();
+        signals += worker->signals.load();
+    }
+    dprintf(STDOUT_FILENO,
+            "double_allocation %s: %lu operations, %lu in %lu signals, %lu blocks handed over, %lu flips, rseq %s\n",
+            plan.mode.c_str(), operations, handled, signals, received, flips, rseq_in_use() ? "on" : "off");
+    if (operations == 0 || received == 0 || (plan.hertz != 0 && signals == 0))
+        fail("double_allocation: the threads, the mailboxes or the signals did not run");
+}
+
+int run(const Plan &plan) {
+    const std::vector<int> cpus = allowed_cpus();
+    if (plan.mode == "flip" && cpus.size() < 2) {
+        std::puts("double_allocation flip: skipped, it needs two CPUs");
+        return 77;
+    }
+    if (plan.mode == "pin") pin(0, cpus.front());
+    struct sigaction action = {};
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGRTMIN, &action, nullptr);
+    alarm(plan.seconds + 100);
+
+    const auto claims = std::make_unique<Claims>();
+    const auto mailboxes = std::make_unique<Mailboxes>();
+    std::vector<std::unique_ptr<Worker>> workers;
+    for (size_t number = 0; number < plan.threads; ++number)
+        workers.push_back(std::make_unique<Worker>(number, *claims, *mailboxes));
+    std::vector<std::thread> threads;
+    for (const std::unique_ptr<Worker> &worker : workers)
+        threads.emplace_back(work, std::ref(*worker), std::cref(plan));
+
+    uint64_t flips = 0;
+    if (plan.mode == "flip")
+        flips = flip_affinity(workers, cpus, std::chrono::steady_clock::now() + std::chrono::seconds(plan.seconds));
+    else
+        std::this_thread::sleep_for(std::chrono::seconds(plan.seconds));
+    stopping = true;
+    for (std::thread &thread : threads) thread.join();
+    empty_mailboxes(*mailboxes, workers.front()->actor);
+    report(plan, workers, flips);
+    if (const std::optional<gr_statistics> snapshot = statistics()) require_counting_equation(*snapshot);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    require_granary();
+    Plan plan;
+    CLI::App app("Hunts for a block that malloc gives out twice.");
+    app.add_option("--mode", plan.mode, "pin: one CPU; flip: change affinity every 50 us")
+        ->check(CLI::IsMember({"pin", "flip"}));
+    app.add_option("--seconds", plan.seconds, "how long to run");
+    app.add_option("--threads", plan.threads, "worker threads")->check(CLI::Range(1, 120));
+    app.add_option("--hertz", plan.hertz, "signals a second to a running thread, 0: none")
+        ->check(CLI::Range(0, 100000));
+    CLI11_PARSE(app, argc, argv);
+    return run(plan);
+}
