@@ -45,8 +45,8 @@ struct alignas(64) Owner {
     platform::Mutex mutex;
     // What strangers write, on a line of its own.
     alignas(64) PendingStack pending;
-    std::atomic<std::int64_t> remote_bytes{
-        0};  // freed remotely and not yet collected, roughly; a hint, ordered by nothing
+    // Freed remotely since the last drain, roughly; ordered by nothing.
+    std::atomic<std::int64_t> remote_bytes{0};
 };
 
 }  // namespace gr
