@@ -46,6 +46,40 @@ class Heaps::RemoteBatch {
     Entry entries_[kEntries];
 };
 
+// Gives blocks to superblocks of the global heap, whose bins' locks are taken for that (design): one at a time, kept
+// while the class stays the same. At most the own heap's lock is held by the caller.
+class Heaps::OfflineGiver {
+  public:
+    explicit OfflineGiver(Heaps &heaps) : heaps_(heaps) {}
+    OfflineGiver(const OfflineGiver &) = delete;
+    OfflineGiver &operator=(const OfflineGiver &) = delete;
+    ~OfflineGiver() { let_go(); }
+
+    // false: the superblock is a heap's.
+    bool give(const BlockRef &ref, const void *p) {
+        const OwnerIndex o = owner_of(ref.superblock);
+        if (is_heap(o) || o == kNobody) return false;
+        if (o != held_) {
+            let_go();
+            if (!heaps_.lock(o)) return false;
+            held_ = o;
+        }
+        if (owner_of(ref.superblock) != o) return false;
+        if (!heaps_.superblocks_.give(ref.superblock, ref.index)) die_twice("free", p, ref.superblock->shape().size);
+        heaps_.gave(o, ref.superblock, 1);
+        return true;
+    }
+
+    void let_go() {
+        if (held_ != kNobody) heaps_.unlock_and_settle(held_);
+        held_ = kNobody;
+    }
+
+  private:
+    Heaps &heaps_;
+    OwnerIndex held_ = kNobody;
+};
+
 void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask) {
     const std::int64_t bytes = std::int64_t{std::popcount(mask)} * s->shape().size;
     const std::size_t size = s->shape().size;
@@ -72,8 +106,10 @@ BlockRef Heaps::find_or_die(const char *function, const void *p) const {
 }
 
 void Heaps::free(const char *function, void *p, UnitEntry e) {
-    if (setup_.sequences ? free_by_sequence(function, p, e) : free_by_owner(function, p, e)) return;
-    free_to_remote_bits(function, p);
+    const Inside inside;
+    const bool done = !inside.again() &&
+                      (setup_.sequences ? free_by_sequence(function, p, e) : free_by_owner(function, p, e));
+    if (!done) free_to_remote_bits(function, p, inside.again());
 }
 
 // false: not done; the bits are the way that always works.
@@ -110,9 +146,10 @@ bool Heaps::free_by_owner(const char *function, void *p, UnitEntry e) {
     return true;
 }
 
-void Heaps::free_to_remote_bits(const char *function, void *p) {
+void Heaps::free_to_remote_bits(const char *function, void *p, bool in_handler) {
     const BlockRef ref = find_or_die(function, p);
     if (superblocks_.is_free(ref.superblock, ref.index)) die_twice(function, p, ref.superblock->shape().size);
+    if (!in_handler && OfflineGiver(*this).give(ref, p)) return;
     const BitPosition at = BitPosition::of(ref.index);
     set_remote(ref.superblock, at.word, at.mask);
 }
@@ -156,19 +193,23 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
     const std::int64_t popped = slab(o).pop_n(kRemoteMagazine, blocks, kRemoteMagazineSlots);
     if (popped < 0) return Flush::moved;
     RemoteBatch batch(*this);
+    OfflineGiver offline(*this);
     for (std::int64_t i = 0; i < popped; ++i) {
         const BlockRef ref = find_or_die("free", blocks[i]);
-        batch.add(ref.superblock, ref.index, blocks[i]);
+        if (!offline.give(ref, blocks[i])) batch.add(ref.superblock, ref.index, blocks[i]);
     }
     return Flush::room;
 }
 
 // The heap's lock is held. Blocks whose superblock has moved on in the meantime go to its owner.
 void Heaps::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count) {
+    OfflineGiver offline(*this);
     Superblock *current = nullptr;
     std::uint32_t given = 0;
     const auto close = [&] {
-        if (given != 0) gave(o, current, given);
+        if (given == 0) return;
+        offline.let_go();  // the superblock may have to go there itself
+        gave(o, current, given);
         given = 0;
     };
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -180,6 +221,7 @@ void Heaps::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count) {
         }
         // Rule 1: stable while the lock is held, if it is this heap.
         if (owner_of(s) != o) {
+            if (offline.give(ref, blocks[i])) continue;
             const BitPosition at = BitPosition::of(ref.index);
             set_remote(s, at.word, at.mask);
         } else if (superblocks_.give(s, ref.index)) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "heap/bin.hpp"
+#include "heap/inside.hpp"
 #include "heap/magazine.hpp"
 #include "heap/owner.hpp"
 #include "heap/unit_store.hpp"
@@ -56,8 +57,9 @@ class Heaps {
 
     // Returns what lies in the magazines that may be touched, collects every remote free, releases what is empty.
     void reclaim();
-    // Every lock, in order; for fork. Locks that the calling thread holds already stay as they are.
-    void lock_all();
+    // Every lock, in order; for fork. false: a handler that interrupted the heaps forks; nothing is locked, and its child
+    // may do no more than POSIX allows it.
+    bool lock_all();
     void unlock_all();
 
     // Blocks in the magazines, by class, as far as can be told from outside.
@@ -70,6 +72,7 @@ class Heaps {
     // There is room now; the caller has moved to another CPU; its block is free; the lock is its own already.
     enum class Flush : std::uint8_t { room, moved, freed, refused };
     class RemoteBatch;
+    class OfflineGiver;
     class RemoteFrees;  // the world of RemoteProtocol
 
     Owner &owner(OwnerIndex o) {
@@ -117,14 +120,13 @@ class Heaps {
     Superblock *superblock_for(OwnerIndex o, ClassIndex c);
     bool grow(OwnerIndex o, ClassIndex c);
     void shrink_quiet(OwnerIndex o, ClassIndex but);
-    void *allocate_under(OwnerIndex o, ClassIndex c, bool *fresh);
-    void *allocate_by_other_stripe(OwnerIndex home, ClassIndex c, bool *fresh);
+    OwnerIndex lock_other_stripe(OwnerIndex home, bool may_wait);
     OwnerIndex home_stripe();
 
     // flush.cpp
     bool free_by_sequence(const char *function, void *p, UnitEntry e);
     bool free_by_owner(const char *function, void *p, UnitEntry e);
-    void free_to_remote_bits(const char *function, void *p);
+    void free_to_remote_bits(const char *function, void *p, bool in_handler);
     Flush flush(OwnerIndex o, ClassIndex c, void *p);
     Flush flush_locked(OwnerIndex o, ClassIndex c, void *p);
     Flush flush_remote(OwnerIndex o);

@@ -169,22 +169,16 @@ void Heaps::for_each_owner(Visit visit) const {
     visit(kNobody);
 }
 
-void Heaps::lock_all() {
-    activation_was_free_ = activation_.lock(platform::Rank::activation);
-    for_each_owner([this](OwnerIndex o) {
-        const BitPosition at = BitPosition::of(BlockIndex(o.value));
-        Word &held = held_before_fork_[at.word];
-        held = owner(o).mutex.lock(rank_of(o)) ? held & ~at.mask : held | at.mask;
-    });
+bool Heaps::lock_all() {
+    if (const Inside inside; inside.again()) return false;
+    activation_.lock_always(platform::Rank::activation);
+    for_each_owner([this](OwnerIndex o) { owner(o).mutex.lock_always(rank_of(o)); });
+    return true;
 }
 
-// What a handler's fork found locked by its own thread stays for the interrupted code to unlock.
 void Heaps::unlock_all() {
-    for_each_owner([this](OwnerIndex o) {
-        const BitPosition at = BitPosition::of(BlockIndex(o.value));
-        if ((held_before_fork_[at.word] & at.mask) == 0) unlock(o);
-    });
-    if (activation_was_free_) activation_.unlock(platform::Rank::activation);
+    for_each_owner([this](OwnerIndex o) { unlock(o); });
+    activation_.unlock(platform::Rank::activation);
     // Who posted and found a lock taken relies on its holder (rule 3).
     for_each_owner([this](OwnerIndex o) { settle(o); });
 }

@@ -7,12 +7,13 @@
 namespace gr {
 
 void *Heaps::allocate_by_sequence(ClassIndex c, bool *fresh) {
+    const Inside inside;
     for (unsigned attempt = 0; attempt < kSequenceRetries; ++attempt) {
         if (void *const block = platform::gr_sequence_pop(magazine_of(c))) return block;
         const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
         if (cid < 0 || static_cast<std::uint32_t>(cid) >= setup_.heaps) break;
         const OwnerIndex o = owner_of_heap(static_cast<std::uint32_t>(cid));
-        if (!lock(o)) return nullptr;
+        if (inside.again() || !lock(o)) return nullptr;
         void *const block = refill(o, c, fresh);
         unlock_and_settle(o);
         return block;
@@ -35,41 +36,34 @@ OwnerIndex Heaps::home_stripe() {
     return owner_of_heap(hint - 1);
 }
 
-// Under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the first that the
-// caller does not hold itself.
+// Under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the caller waits.
 void *Heaps::allocate_by_stripe(ClassIndex c, bool *fresh) {
-    const OwnerIndex home = home_stripe();
-    if (!try_lock(home)) [[unlikely]]
-        return allocate_by_other_stripe(home, c, fresh);
-    void *block = setup_.sequences ? nullptr : slab(home).pop(magazine_of(c));
-    if (block == nullptr) [[unlikely]]
-        block = allocate_under(home, c, fresh);
-    unlock_and_settle(home);
+    const Inside inside;
+    OwnerIndex o = home_stripe();
+    if (!try_lock(o)) [[unlikely]] {
+        o = lock_other_stripe(o, !inside.again());
+        if (o == kNobody) return nullptr;
+    }
+    void *block = setup_.sequences ? nullptr : slab(o).pop(magazine_of(c));
+    if (block == nullptr && !inside.again()) [[unlikely]] {
+        // With sequences some other thread may be inside that magazine: leave it alone.
+        if (!setup_.sequences) {
+            block = refill(o, c, fresh);
+        } else if (take_blocks(o, c, &block, 1, fresh) == 0) {
+            block = nullptr;
+        }
+    }
+    unlock_and_settle(o);
     return block;
 }
 
-void *Heaps::allocate_by_other_stripe(OwnerIndex home, ClassIndex c, bool *fresh) {
-    const auto stripe = [&](std::uint32_t i) { return owner_of_heap((home.value + i) % setup_.stripes); };
-    std::uint32_t found = 1;
-    while (found < setup_.stripes && !try_lock(stripe(found))) ++found;
-    if (found == setup_.stripes) {
-        found = 0;
-        while (found < setup_.stripes && !lock(stripe(found))) ++found;
-        if (found == setup_.stripes) return nullptr;
+// kNobody: none was free, and the caller may not wait.
+OwnerIndex Heaps::lock_other_stripe(OwnerIndex home, bool may_wait) {
+    for (std::uint32_t i = 1; i < setup_.stripes; ++i) {
+        const OwnerIndex o = owner_of_heap((home.value + i) % setup_.stripes);
+        if (try_lock(o)) return o;
     }
-    void *const block = allocate_under(stripe(found), c, fresh);
-    unlock_and_settle(stripe(found));
-    return block;
-}
-
-void *Heaps::allocate_under(OwnerIndex o, ClassIndex c, bool *fresh) {
-    if (!setup_.sequences) {
-        if (void *const block = slab(o).pop(magazine_of(c))) return block;
-        return refill(o, c, fresh);
-    }
-    // Some other thread may be inside that magazine by a sequence: leave it alone.
-    void *block = nullptr;
-    return take_blocks(o, c, &block, 1, fresh) == 1 ? block : nullptr;
+    return may_wait && lock(home) ? home : kNobody;
 }
 
 // The heap's lock is held. The first block is the result, the others fill the magazine.

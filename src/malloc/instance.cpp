@@ -144,14 +144,13 @@ std::size_t Instance::trim(std::size_t keep) {
 }
 
 void Instance::lock_all() {
-    if (state_.load(std::memory_order_acquire) != State::ready) return;
-    heaps_.lock_all();
-    pages_were_free_ = pages_.mutex().lock(platform::Rank::page_heap);
+    locked_ = state_.load(std::memory_order_acquire) == State::ready && heaps_.lock_all();
+    if (locked_) pages_.mutex().lock_always(platform::Rank::page_heap);
 }
 
 void Instance::unlock_all() {
-    if (state_.load(std::memory_order_acquire) != State::ready) return;
-    if (pages_were_free_) pages_.mutex().unlock(platform::Rank::page_heap);
+    if (!locked_) return;
+    pages_.mutex().unlock(platform::Rank::page_heap);
     heaps_.unlock_all();
 }
 

@@ -62,7 +62,7 @@ class Instance {
     Options options_{};
     std::atomic<State> state_{State::cold};  // release when ready: publishes everything above
     std::atomic<std::uint32_t> starter_{0};  // the tag of the thread that starts; only compared with one's own
-    bool pages_were_free_ = false;           // when fork locked them
+    bool locked_ = false;                    // by the last lock_all; written by the thread that holds all locks
 };
 
 inline constexpr std::size_t kMaxRequest = PTRDIFF_MAX;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: whether the calling thread is inside the heaps already: then this is a signal handler that interrupted it.
+// Invariant: who is inside for the second time never waits for a heap's or a global bin's lock: its holder may be
+//            waiting for a lock of the interrupted code.
+// Must not know: what is done inside.
+#pragma once
+
+#include <cstdint>
+
+namespace gr {
+
+class [[nodiscard]] Inside {
+  public:
+    Inside() : again_(depth_++ != 0) {}
+    ~Inside() { --depth_; }
+    Inside(const Inside &) = delete;
+    Inside &operator=(const Inside &) = delete;
+
+    bool again() const { return again_; }
+
+  private:
+    static thread_local constinit std::uint32_t depth_;
+    bool again_;
+};
+
+inline thread_local constinit std::uint32_t Inside::depth_ = 0;
+
+}  // namespace gr
