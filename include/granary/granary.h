@@ -35,7 +35,8 @@ GR_EXPORT uint32_t gr_version(void);
  * It is counted on demand from bitmaps, magazines and descriptors; nothing is counted on the fast path, so a snapshot
  * taken while other threads allocate is consistent superblock by superblock, not as a whole.
  *
- *   block_bytes = live_bytes + magazine_bytes + remote_bytes + free_bytes        (the counting equation, times size)
+ *   block_bytes = (live_bytes - run_bytes - direct_bytes) + magazine_bytes + remote_bytes + free_bytes
+ *                                                                                 (the counting equation, times size)
  */
 /* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_statistics {
