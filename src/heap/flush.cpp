@@ -107,8 +107,8 @@ BlockRef Heaps::find_or_die(const char *function, const void *p) const {
 
 void Heaps::free(const char *function, void *p, UnitEntry e) {
     const Inside inside;
-    const bool done = !inside.again() &&
-                      (setup_.sequences ? free_by_sequence(function, p, e) : free_by_owner(function, p, e));
+    const bool done =
+        !inside.again() && (setup_.sequences ? free_by_sequence(function, p, e) : free_by_owner(function, p, e));
     if (!done) free_to_remote_bits(function, p, inside.again());
 }
 

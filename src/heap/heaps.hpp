@@ -57,8 +57,8 @@ class Heaps {
 
     // Returns what lies in the magazines that may be touched, collects every remote free, releases what is empty.
     void reclaim();
-    // Every lock, in order; for fork. false: a handler that interrupted the heaps forks; nothing is locked, and its child
-    // may do no more than POSIX allows it.
+    // Every lock, in order; for fork. false: a handler that interrupted the heaps forks; nothing is locked, and its
+    // child may do no more than POSIX allows it.
     bool lock_all();
     void unlock_all();
 

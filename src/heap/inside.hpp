@@ -17,6 +17,8 @@ class [[nodiscard]] Inside {
     Inside &operator=(const Inside &) = delete;
 
     bool again() const { return again_; }
+    // The same, for those further in.
+    static bool is_again() { return depth_ > 1; }
 
   private:
     static thread_local constinit std::uint32_t depth_;

@@ -151,6 +151,7 @@ Superblock *Heaps::take_from_global(OwnerIndex to, ClassIndex c) {
 }
 
 bool Heaps::activate_slowly(OwnerIndex o) {
+    if (Inside::is_again()) return false;  // fork holds the activation while it waits for the heaps
     const platform::Guard guard(activation_, platform::Rank::activation);
     if (!guard.locked()) return false;
     // An inactive heap's slab reads as zeroes, so no sequence has anything to write there yet.

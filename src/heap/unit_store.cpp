@@ -4,6 +4,8 @@
 // Must not know: bins, magazines, when a superblock is wanted.
 #include "heap/unit_store.hpp"
 
+#include "heap/inside.hpp"
+
 namespace gr {
 
 Superblock *UnitStore::acquire_superblock(ClassIndex c) {
@@ -16,6 +18,7 @@ Superblock *UnitStore::acquire_superblock(ClassIndex c) {
 void UnitStore::release_superblock(Superblock *s) { release(s); }
 
 Superblock *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *zeroed) {
+    const Inside inside;  // a handler that interrupts this must not wait for a heap
     release_deferred();
     Run run;
     if (!pages_.allocate(count, alignment, &run)) return nullptr;
@@ -27,6 +30,7 @@ Superblock *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *z
 }
 
 bool UnitStore::release_run(Superblock *run) {
+    const Inside inside;  // a handler that interrupts this must not wait for a heap
     // The exchange decides which of two frees of the same run is the second.
     if (std::atomic_ref<UnitEntry>(region_.entry(run->unit)).exchange(0, std::memory_order_relaxed) != kRunEntry) {
         return false;
@@ -36,6 +40,7 @@ bool UnitStore::release_run(Superblock *run) {
 }
 
 bool UnitStore::resize_run(Superblock *run, UnitCount count) {
+    const Inside inside;  // a handler that interrupts this must not wait for a heap
     const UnitCount old = run->units;
     if (count > old) {
         if (!pages_.extend(run->unit, old, count)) return false;

@@ -12,6 +12,7 @@
 #include "malloc/c_api.hpp"
 #include "malloc/instance.hpp"
 #include "platform/memory.hpp"
+#include "platform/process.hpp"
 
 namespace {
 
@@ -31,6 +32,26 @@ void *aligned(std::size_t alignment, std::size_t size) {
     return or_enomem(gr::instance.allocate_aligned(size, std::bit_ceil(alignment)));
 }
 
+void *zeroed(std::size_t count, std::size_t size) {
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
+    // Before relocation there is no memset, and every block comes fresh from the kernel.
+    if (bytes > gr::kFineLimit || !gr::platform::is_relocated()) {
+        return or_enomem(gr::instance.allocate_zeroed(bytes));
+    }
+    void *const p = gr_malloc(bytes);
+    return p == nullptr ? nullptr : std::memset(p, 0, bytes);
+}
+
+void *resized(void *p, std::size_t size) {
+    if (p == nullptr) return gr_malloc(size);
+    if (size == 0) {
+        gr_free(p);
+        return nullptr;
+    }
+    return or_enomem(gr::instance.resize("realloc", p, size));
+}
+
 }  // namespace
 
 extern "C" {
@@ -47,27 +68,14 @@ void gr_free_slow(void *p) {
     if (p != nullptr) gr::instance.free("free", p);
 }
 
-GR_EXPORT void *calloc(std::size_t count, std::size_t size) {
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
-    if (bytes > gr::kFineLimit) return or_enomem(gr::instance.allocate_zeroed(bytes));
-    void *const p = malloc(bytes);
-    return p == nullptr ? nullptr : std::memset(p, 0, bytes);
-}
+GR_EXPORT void *calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
 
-GR_EXPORT void *realloc(void *p, std::size_t size) {
-    if (p == nullptr) return malloc(size);
-    if (size == 0) {
-        free(p);
-        return nullptr;
-    }
-    return or_enomem(gr::instance.resize("realloc", p, size));
-}
+GR_EXPORT void *realloc(void *p, std::size_t size) { return resized(p, size); }
 
 GR_EXPORT void *reallocarray(void *p, std::size_t count, std::size_t size) {
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
-    return realloc(p, bytes);
+    return resized(p, bytes);
 }
 
 GR_EXPORT void *memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
@@ -95,8 +103,8 @@ GR_EXPORT std::size_t malloc_usable_size(void *p) {
 }
 
 // What glibc exports under its own names too, for programs that wrap malloc by hand.
-GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) { return calloc(count, size); }
-GR_EXPORT void *__libc_realloc(void *p, std::size_t size) { return realloc(p, size); }
+GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
+GR_EXPORT void *__libc_realloc(void *p, std::size_t size) { return resized(p, size); }
 GR_EXPORT void *__libc_memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
 GR_EXPORT void *__libc_valloc(std::size_t size) { return valloc(size); }
 GR_EXPORT void *__libc_pvalloc(std::size_t size) { return pvalloc(size); }

@@ -9,6 +9,10 @@
 #include "granary/granary.h"
 
 extern "C" {
+// malloc and free, under names that no program defines.
+[[gnu::visibility("hidden")]] void *gr_malloc(std::size_t size);
+[[gnu::visibility("hidden")]] void gr_free(void *p);
+
 void *gr_malloc_slow(std::size_t size);
 void *gr_new_slow(std::size_t size);
 void gr_free_slow(void *p);

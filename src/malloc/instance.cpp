@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "heap/inside.hpp"
 #include "heap/misuse.hpp"
 
 namespace gr {
@@ -139,6 +140,7 @@ void *Instance::move(const char *function, void *p, std::size_t old_size, std::s
 
 std::size_t Instance::trim(std::size_t keep) {
     if (!ensure_started()) return 0;
+    const Inside inside;
     heaps_.reclaim();
     return pages_.trim(keep);
 }

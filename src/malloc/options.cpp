@@ -108,8 +108,12 @@ void put_value(Text &out, const Row &row, std::size_t value) {
 }
 
 void warn(const char *variable, const Row *row) {
-    TextBuffer<512> line;
-    line << "granary: ignoring " << variable << ": ";
+    constexpr std::size_t kShown = 200;
+    TextBuffer<kShown + 200> line;
+    line << "granary: ignoring ";
+    std::size_t shown = 0;
+    while (shown < kShown && variable[shown] != '\0') line << variable[shown++];
+    line << (variable[shown] == '\0' ? ": " : "...: ");
     if (row == nullptr) {
         line << "unknown option; see 'granary options'\n";
     } else if (row->kind == Kind::bytes) {

@@ -36,7 +36,7 @@ struct Affinity {
     Affinity() : bytes(system_call(SYS_sched_getaffinity, 0, sizeof mask, &mask[0])) {}
 };
 
-// Its own address: non-null exactly when relative relocations have been applied.
+// Its own address once relative relocations have been applied; until then the address it was linked at, or zero.
 [[gnu::used]] const volatile void *const volatile relocated = &relocated;
 
 }  // namespace
@@ -83,7 +83,7 @@ std::size_t resident_bytes() {
     return pages * page_size();
 }
 
-bool is_relocated() { return relocated != nullptr; }
+bool is_relocated() { return relocated == &relocated; }
 
 long write_all(int fd, const char *text, std::size_t size) {
     while (size != 0) {

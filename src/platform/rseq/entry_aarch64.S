@@ -141,4 +141,14 @@ ALIAS _ZdaPvRKSt9nothrow_t
 ALIAS _ZdlPvSt11align_val_tRKSt9nothrow_t
 ALIAS _ZdaPvSt11align_val_tRKSt9nothrow_t
 
+// The library's own calls: a program that defines malloc or free alone must not get between the members of the family.
+.macro OWN name, of
+    .globl \name
+    .hidden \name
+    .set \name, \of
+    .type \name, %function
+.endm
+OWN gr_malloc, malloc
+OWN gr_free, free
+
     .section .note.GNU-stack, "", %progbits
