@@ -51,9 +51,9 @@ inline constexpr unsigned kMinStripes = 4;
 
 // Magazines.
 inline constexpr std::size_t kSlabBytes = 128 * kKiB;
-inline constexpr std::size_t kMagazineClassBytes = 64 * kKiB;
+inline constexpr std::size_t kMagazineClassBytes = 32 * kKiB;
 inline constexpr unsigned kMagazineMinSlots = 2;
-inline constexpr unsigned kMagazineMaxSlots = 256;
+inline constexpr unsigned kMagazineMaxSlots = 128;
 inline constexpr unsigned kMagazineFirstSlots = 8;
 inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // at first, for larger blocks
 inline constexpr std::size_t kMagazineFloorBytes = 1 * kKiB;   // a quiet class keeps this much

@@ -51,9 +51,9 @@ inline constexpr int kSkipped = 77;
     _exit(code);
 }
 
-// GRANARY_EXPECT=0 runs the same program on whatever malloc there is, to compare.
+// GR_TEST_EXPECT=0 runs the same program on whatever malloc there is, to compare.
 inline bool expect_granary() {
-    const char *value = std::getenv("GRANARY_EXPECT");
+    const char *value = std::getenv("GR_TEST_EXPECT");
     return value == nullptr || std::strcmp(value, "0") != 0;
 }
 
