@@ -204,33 +204,25 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
 // The heap's lock is held. Blocks whose superblock has moved on in the meantime go to its owner.
 void Heaps::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count) {
     OfflineGiver offline(*this);
-    Superblock *current = nullptr;
-    std::uint32_t given = 0;
-    const auto close = [&] {
-        if (given == 0) return;
-        offline.let_go();  // the superblock may have to go there itself
-        gave(o, current, given);
-        given = 0;
-    };
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const BlockRef ref = find_or_die("free", blocks[i]);
+    for (std::uint32_t done = 0; done < count;) {
+        const void *const p = blocks[done];
+        const BlockRef ref = find_or_die("free", p);
         Superblock *const s = ref.superblock;
-        if (s != current) {
-            close();
-            current = s;
-        }
         // Rule 1: stable while the lock is held, if it is this heap.
-        if (owner_of(s) != o) {
-            if (offline.give(ref, blocks[i])) continue;
+        if (owner_of(s) == o) {
+            const std::uint32_t given = superblocks_.give_all(s, blocks + done, count - done);
+            if (given == 0) die_twice("free", p, s->shape().size);
+            offline.let_go();  // the superblock may have to go there itself
+            gave(o, s, given);
+            done += given;
+            continue;
+        }
+        if (!offline.give(ref, p)) {
             const BitPosition at = BitPosition::of(ref.index);
             set_remote(s, at.word, at.mask);
-        } else if (superblocks_.give(s, ref.index)) {
-            ++given;
-        } else {
-            die_twice("free", blocks[i], s->shape().size);
         }
+        ++done;
     }
-    close();
 }
 
 // The heap's lock is held, and its magazines may be touched.

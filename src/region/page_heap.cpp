@@ -31,19 +31,30 @@ void PageHeap::for_each_chunk(UnitIndex first, UnitCount count, Visit visit) con
 
 void PageHeap::refresh(ChunkIndex c) { index_.set_longest_run(c, longest_run(~chunks_[c.value].used)); }
 
-int PageHeap::find_in_chunk(ChunkIndex c, unsigned count, unsigned alignment) const {
-    const Chunk &chunk = chunks_[c.value];
-    const std::uint32_t masks[] = {chunk.dirty, ~chunk.used};  // warm units first: they fault no more
-    for (std::uint32_t mask : masks) {
-        for (unsigned bit = 0; bit + count <= kUnitsPerChunk;
-             bit = static_cast<unsigned>(align_up(bit + 1, alignment))) {
-            const int at = find_run(mask & ~run_mask(0, bit), count);
-            if (at < 0) break;
-            bit = static_cast<unsigned>(at);
-            if (bit % alignment == 0) return at;
-        }
+// The lowest aligned run of ones, or -1.
+int PageHeap::find_aligned(std::uint32_t mask, unsigned count, unsigned alignment) {
+    for (unsigned bit = 0; bit + count <= kUnitsPerChunk; bit = static_cast<unsigned>(align_up(bit + 1, alignment))) {
+        const int at = find_run(mask & ~run_mask(0, bit), count);
+        if (at < 0) break;
+        bit = static_cast<unsigned>(at);
+        if (bit % alignment == 0) return at;
     }
     return -1;
+}
+
+// Units that are resident already come first, wherever they lie: they fault no more and cost nothing. The search is
+// bounded; what it does not find waits for its chunk's turn, or is given back.
+bool PageHeap::find_warm(UnitCount count, UnitCount alignment, UnitIndex *first) {
+    if (load(dirty_units_) < count.value || count.value > kUnitsPerChunk) return false;
+    for (unsigned step = 0, c = warm_from_; step < kWarmSearch && c < chunk_end_; ++step, ++c) {
+        const std::uint32_t dirty = chunks_[c].dirty;
+        if (dirty == 0 && c == warm_from_) ++warm_from_;
+        const int bit = dirty == 0 ? -1 : find_aligned(dirty, count.value, alignment.value);
+        if (bit < 0) continue;
+        *first = region_.unit_at(ChunkIndex(c)) + UnitCount(static_cast<std::uint32_t>(bit));
+        return true;
+    }
+    return false;
 }
 
 bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) const {
@@ -59,7 +70,7 @@ bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) cons
     const std::int64_t c = index_.find(sure < kUnitsPerChunk ? sure : kUnitsPerChunk);
     if (c < 0) return false;
     const ChunkIndex chunk(static_cast<std::uint32_t>(c));
-    const int bit = find_in_chunk(chunk, count.value, alignment.value);
+    const int bit = find_aligned(~chunks_[chunk.value].used, count.value, alignment.value);
     GR_CHECK(bit >= 0);
     *first = region_.unit_at(chunk) + UnitCount(static_cast<std::uint32_t>(bit));
     return true;
@@ -89,6 +100,7 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
         GR_CHECK((chunk.used & mask) == mask);
         chunk.used &= ~mask;
         if (dirty) chunk.dirty |= mask;
+        if (dirty && c.value < warm_from_) warm_from_ = c.value;
         refresh(c);
     });
     subtract(used_units_, count.value);
@@ -97,7 +109,8 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
 
 bool PageHeap::allocate(UnitCount count, UnitCount alignment, Run *run) {
     const platform::Guard guard(mutex_, kRank);
-    if (!guard.locked() || !find(count, alignment, &run->first)) return false;
+    if (!guard.locked()) return false;
+    if (!find_warm(count, alignment, &run->first) && !find(count, alignment, &run->first)) return false;
     const UnitIndex last(run->first.value + count.value - 1);
     if (!region_.ensure_chunks(region_.chunk_of(last).value + 1)) return false;
     run->count = count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: hands out runs of units, lowest address first, and gives empty memory back beyond an allowance.
+// What: hands out runs of units, warm ones first, then the lowest address; gives empty memory back beyond an allowance.
 // Invariant: used, dirty: disjoint masks per chunk; dirty units are free and may be resident, free units that are not
 //            dirty read as zero.  retained = dirty units * kUnitBytes <= allowance after every release.
 // Must not know: superblocks; what a run is for.
@@ -58,6 +58,7 @@ class PageHeap {
         UnitCount count;
     };
     static constexpr unsigned kPiecesPerBatch = 64;
+    static constexpr unsigned kWarmSearch = 64;  // chunks
     static constexpr platform::Rank kRank = platform::Rank::page_heap;
 
     // Statistics may read these without the lock; they are written under it.
@@ -67,7 +68,8 @@ class PageHeap {
     static void subtract(Counter &c, std::size_t n) { c.store(load(c) - n, std::memory_order_relaxed); }
 
     bool find(UnitCount count, UnitCount alignment, UnitIndex *first) const;
-    int find_in_chunk(ChunkIndex c, unsigned count, unsigned alignment) const;
+    static int find_aligned(std::uint32_t mask, unsigned count, unsigned alignment);
+    bool find_warm(UnitCount count, UnitCount alignment, UnitIndex *first);
     bool is_free(UnitIndex first, UnitCount count) const;
     bool take(UnitIndex first, UnitCount count);
     void put(UnitIndex first, UnitCount count, bool dirty);
@@ -82,6 +84,7 @@ class PageHeap {
     platform::Mutex mutex_;
     FirstFitIndex index_;
     Chunk *chunks_ = nullptr;
+    std::uint32_t warm_from_ = 0;  // no chunk below it has a dirty unit
     std::uint32_t chunk_end_ = 0;  // no chunk at or beyond it was ever used
     std::size_t retain_bytes_ = 0;
     Counter used_units_{0};

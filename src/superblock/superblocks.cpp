@@ -76,6 +76,29 @@ bool Superblocks::give(Superblock *s, BlockIndex i) {
     return true;
 }
 
+std::uint32_t Superblocks::give_all(Superblock *s, void *const *blocks, std::uint32_t count) {
+    const ClassShape &shape = s->shape();
+    const char *const start = begin(s);
+    Bitmap free = free_bits(s);
+    const AtomicWord *const remote = remote_words(s);
+    std::uint32_t lowest = s->first_word;
+    std::uint32_t given = 0;
+    for (; given < count; ++given) {
+        const auto offset = static_cast<std::size_t>(static_cast<const char *>(blocks[given]) - start);
+        if (offset >= shape.bytes()) break;
+        const BlockIndex i = shape.block_at(offset);
+        if (i.value >= shape.blocks || std::size_t{i.value} * shape.size != offset) break;
+        const BitPosition at = BitPosition::of(i);
+        Word &word = free.word(at.word);
+        if (((word | remote[at.word].load(std::memory_order_relaxed)) & at.mask) != 0) break;
+        word |= at.mask;
+        if (at.word < lowest) lowest = at.word;
+    }
+    s->first_word = lowest;
+    s->free_count += given;
+    return given;
+}
+
 std::uint32_t Superblocks::collect(Superblock *s, void **twice) {
     Bitmap free = free_bits(s);
     AtomicWord *const remote = remote_words(s);
