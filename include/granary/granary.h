@@ -67,8 +67,7 @@ typedef struct gr_statistics {
 #define GR_STATISTICS_VERSION 1
 
 /* Fills *out. Set out->size = sizeof(gr_statistics) first; a library that knows more or fewer fields fills the common
- * part. Returns 0, or -1 and errno = EINVAL when out is NULL or out->size is smaller than 8. Takes each heap's lock in
- * turn; do not call from a signal handler. */
+ * part. Returns 0, or -1 and errno = EINVAL when out is NULL or out->size is smaller than 8. Takes no lock. */
 GR_EXPORT int gr_statistics_get(gr_statistics *out);
 
 /* NOLINTNEXTLINE(modernize-use-using): C */

@@ -56,7 +56,10 @@ class Text {
     constexpr const char *data() const { return begin_; }
     constexpr std::size_t size() const { return size_; }
     constexpr bool truncated() const { return truncated_; }
-    constexpr void clear() { size_ = 0; }
+    constexpr void clear() {
+        size_ = 0;
+        truncated_ = false;
+    }
 
   private:
     char *begin_;

@@ -236,6 +236,7 @@ void Heaps::flush_all_locked(OwnerIndex o) {
 }
 
 void Heaps::reclaim() {
+    const Inside inside;
     for (std::uint32_t i = 0; i < active_heaps(); ++i) {
         const OwnerIndex o = owner_of_heap(i);
         if (!lock(o)) continue;

@@ -186,6 +186,7 @@ void Heaps::unlock_all() {
 
 // What a contended lock left undone.
 void Heaps::restore_invariants() {
+    const Inside inside;
     for (std::uint32_t i = 0; i < active_heaps(); ++i) {
         const OwnerIndex o = owner_of_heap(i);
         if (!lock(o)) continue;

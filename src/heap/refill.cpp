@@ -33,7 +33,7 @@ OwnerIndex Heaps::home_stripe() {
     if (hint == 0) [[unlikely]] {
         hint = stripe_hint = 1 + next_stripe_.fetch_add(1, std::memory_order_relaxed) % setup_.stripes;
     }
-    return owner_of_heap(hint - 1);
+    return owner_of_heap((hint - 1) % setup_.stripes);  // the hint may be from a larger instance
 }
 
 // Under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the caller waits.

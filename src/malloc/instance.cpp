@@ -48,7 +48,7 @@ void *Instance::allocate_aligned(std::size_t size, std::size_t alignment) {
 
 void *Instance::allocate_large(std::size_t size, std::size_t alignment, bool *zeroed) {
     if (size > kMaxRequest || alignment > kMaxRequest) return nullptr;
-    if (ensure_started() && size <= options_.direct && alignment <= kChunkBytes) {
+    if (ensure_started() && size <= largest_run() && alignment <= kChunkBytes) {
         const UnitCount count(static_cast<std::uint32_t>(divide_up(size == 0 ? 1 : size, kUnitBytes)));
         const UnitCount step(alignment <= kUnitBytes ? 1U : static_cast<std::uint32_t>(alignment / kUnitBytes));
         if (Superblock *const run = heaps_.store().acquire_run(count, step, zeroed)) return superblocks_.begin(run);
@@ -122,7 +122,7 @@ void *Instance::resize(const char *function, void *p, std::size_t size) {
 
 // nullptr: it has to move.
 void *Instance::resize_run(Superblock *run, std::size_t size) {
-    if (size <= kClassLimit || size > options_.direct) return nullptr;
+    if (size <= kClassLimit || size > largest_run()) return nullptr;
     const UnitCount count(static_cast<std::uint32_t>(divide_up(size, kUnitBytes)));
     // A shrink that cannot be done still leaves the block large enough.
     if (count == run->units || heaps_.store().resize_run(run, count) || count < run->units)

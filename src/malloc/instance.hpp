@@ -43,6 +43,11 @@ class Instance {
   private:
     enum class State : std::uint32_t { cold, starting, ready, without_region };
 
+    // Larger blocks are direct ones, whatever the option says.
+    std::size_t largest_run() const {
+        const std::size_t region = region_.chunk_limit() * kChunkBytes;
+        return options_.direct < region ? options_.direct : region;
+    }
     bool start();
     bool set_up();
     void publish(const platform::SequenceState &found);

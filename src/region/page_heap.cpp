@@ -159,6 +159,7 @@ std::size_t PageHeap::trim(std::size_t keep) { return purge_beyond(keep); }
 unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, ChunkIndex *cursor) {
     unsigned count = 0;
     std::size_t claimed = 0;
+    if (cursor->value > chunk_end_) *cursor = ChunkIndex(chunk_end_);
     while (cursor->value != 0 && count < kPiecesPerBatch && claimed < bytes) {
         const ChunkIndex c(cursor->value - 1);
         const std::uint32_t dirty = chunks_[c.value].dirty;
@@ -183,7 +184,7 @@ unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, ChunkIndex *cur
 std::size_t PageHeap::purge_beyond(std::size_t keep) {
     Piece pieces[kPiecesPerBatch];
     std::size_t given_back = 0;
-    ChunkIndex cursor(chunk_end_);
+    ChunkIndex cursor(UINT32_MAX);
     for (bool refused = false; !refused;) {
         unsigned count = 0;
         {

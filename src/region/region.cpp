@@ -72,6 +72,7 @@ bool Region::reserve(std::size_t wanted, const TableSizes &sizes) {
         }
         platform::unmap(reservation, reserved_bytes_);
         base_ = nullptr;
+        reserved_bytes_ = 0;
     }
     return false;
 }

@@ -17,16 +17,17 @@ namespace {
 constexpr size_t kBlocks = 1500;
 using Wave = std::vector<std::vector<Parcel *>>;
 
-void fill(std::vector<Parcel *> &blocks, size_t seed) {
-    Random random(seed);
+void fill(std::vector<Parcel *> &blocks, const Spread &spread, size_t number) {
+    spread.bind_me(number);
+    Random random(number + 1);
     for (Parcel *&block : blocks) block = make_parcel(random);
 }
 
 // Allocates a new wave in short-lived threads while the old one is freed here.
-void turn_over(Wave &allocated, Wave &freed) {
+void turn_over(Wave &allocated, Wave &freed, const Spread &spread) {
     std::vector<std::thread> threads;
     for (size_t number = 0; number < allocated.size(); ++number)
-        threads.emplace_back(fill, std::ref(allocated[number]), number + 1);
+        threads.emplace_back(fill, std::ref(allocated[number]), std::cref(spread), number);
     for (std::vector<Parcel *> &blocks : freed)
         for (Parcel *&block : blocks)
             if (block != nullptr) free_parcel(std::exchange(block, nullptr));
@@ -37,14 +38,15 @@ void turn_over(Wave &allocated, Wave &freed) {
 
 int main(int argc, char **argv) {
     require_granary();
-    Options options = {.steps = 600, .threads = 8};
+    Options options = {.steps = 1200, .threads = 8};
     int status = 0;
     if (!options.parse("Threads allocate and exit, one frees.", argc, argv, status)) return status;
     Wave even(options.threads, std::vector<Parcel *>(kBlocks));
     Wave odd = even;
+    const Spread spread;
     Run run(options.steps, options.minutes);
     run.each([&] {
-        turn_over(even, odd);
+        turn_over(even, odd, spread);
         std::swap(even, odd);
     });
     run.require_flat("threads that allocate and exit");

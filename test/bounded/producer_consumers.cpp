@@ -54,7 +54,8 @@ class Queue {
     std::atomic<bool> closed_ = false;
 };
 
-void consume(Queue &queue) {
+void consume(Queue &queue, const Spread &spread, size_t number) {
+    spread.bind_me(number);
     while (Parcel *parcel = queue.take()) free_parcel(parcel);
 }
 
@@ -62,19 +63,21 @@ void consume(Queue &queue) {
 
 int main(int argc, char **argv) {
     require_granary();
-    Options options = {.steps = 4000, .threads = 3};
+    Options options = {.steps = 8000, .threads = 3};
     int status = 0;
     if (!options.parse("One producer, many consumers.", argc, argv, status)) return status;
 
     std::vector<std::unique_ptr<Queue>> queues;
     std::vector<std::thread> consumers;
+    const Spread spread;
     for (size_t number = 0; number < options.threads; ++number) {
         queues.push_back(std::make_unique<Queue>());
-        consumers.emplace_back(consume, std::ref(*queues.back()));
+        consumers.emplace_back(consume, std::ref(*queues.back()), std::cref(spread), number + 1);
     }
-    Random random(1);
+    spread.bind_me(0);
     Run run(options.steps, options.minutes);
     run.each([&] {
+        Random random(1);  // the same sizes in every step
         for (size_t number = 0; number < 1024; ++number) queues[number % queues.size()]->put(make_parcel(random));
     });
     for (const std::unique_ptr<Queue> &queue : queues) queue->close();

@@ -27,7 +27,8 @@ struct Ring {
 };
 
 // The barrier at the start of a round lets main end the run; the other lies between allocating and freeing.
-void take_part(Ring &ring, size_t number) {
+void take_part(Ring &ring, const Spread &spread, size_t number) {
+    spread.bind_me(number);
     const size_t neighbour = (number + 1) % ring.given.size();
     while (true) {
         ring.step.arrive_and_wait();
@@ -47,8 +48,10 @@ int main(int argc, char **argv) {
     int status = 0;
     if (!options.parse("Each thread frees its neighbour's blocks.", argc, argv, status)) return status;
     Ring ring(options.threads);
+    const Spread spread;
     std::vector<std::thread> threads;
-    for (size_t number = 0; number < options.threads; ++number) threads.emplace_back(take_part, std::ref(ring), number);
+    for (size_t number = 0; number < options.threads; ++number)
+        threads.emplace_back(take_part, std::ref(ring), std::cref(spread), number);
     Run run(options.steps, options.minutes);
     run.each([&] {
         ring.step.arrive_and_wait();

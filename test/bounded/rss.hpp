@@ -12,7 +12,7 @@
 #include <chrono>
 #include <vector>
 
-#include "require.hpp"
+#include "cpus.hpp"
 
 namespace gr::test {
 
@@ -26,6 +26,16 @@ class Ballast {
 
   private:
     static constexpr size_t kBytes = size_t{24} << 20;
+};
+
+// Binds thread after thread to one CPU after the other. Else memory might grow late for no other reason than that the
+// kernel was late to use the second CPU.
+class Spread {
+  public:
+    void bind_me(size_t number) const { pin(0, cpus_[number % cpus_.size()]); }
+
+  private:
+    std::vector<int> cpus_ = allowed_cpus();
 };
 
 // Sets the high-water mark back to what is resident now.

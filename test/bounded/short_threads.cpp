@@ -23,7 +23,8 @@ void free_all(Blocks &blocks) {
         if (block != nullptr) free_parcel(std::exchange(block, nullptr));
 }
 
-void inherit_and_leave(Blocks &estate) {
+void inherit_and_leave(Blocks &estate, const Spread &spread, size_t who) {
+    spread.bind_me(who);
     Random random(1);
     free_all(estate);
     for (Parcel *&block : estate) block = make_parcel(random);
@@ -40,12 +41,14 @@ int main(int argc, char **argv) {
     Random random(1);
     Blocks made = {};
     std::vector<Blocks> estates(options.threads);
+    const Spread spread;
     Run run(options.steps, options.minutes);
     run.each([&] {
         for (Parcel *&block : made) block = make_parcel(random);
         std::vector<std::thread> threads;
         threads.emplace_back(free_all, std::ref(made));
-        for (Blocks &estate : estates) threads.emplace_back(inherit_and_leave, std::ref(estate));
+        for (size_t number = 0; number < estates.size(); ++number)
+            threads.emplace_back(inherit_and_leave, std::ref(estates[number]), std::cref(spread), number);
         for (std::thread &thread : threads) thread.join();
     });
     run.require_flat("short threads");

@@ -4,6 +4,7 @@
 //            the process; so the library makes no other once it is loaded.
 // Must not know: when the library would make a call.
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -52,6 +53,18 @@ bool enter(std::vector<sock_filter> &filter) {
 }
 
 std::atomic<int> phase = 0;
+
+// Not std::atomic's own wait, which yields first and so would leave the list.
+void wait_for(int wanted) {
+    for (int seen = phase.load(); seen != wanted; seen = phase.load())
+        syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+}
+
+void enter_phase(int next) {
+    phase.store(next);
+    syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, 2, nullptr, nullptr, 0);
+}
+
 constexpr size_t kTurns = 100000;
 
 void allocate(uint64_t seed) {
@@ -66,11 +79,11 @@ void allocate(uint64_t seed) {
 
 // Started before the sandbox closes, since a thread's start needs calls of libc's own; never joined for that reason.
 void *in_thread(void *) {
-    phase.wait(0);
+    enter_phase(1);
+    wait_for(2);
     allocate(2);
-    phase.store(2);
-    phase.notify_all();
-    phase.wait(2);
+    enter_phase(3);
+    wait_for(4);
     return nullptr;
 }
 
@@ -82,6 +95,7 @@ int main(int argc, char **argv) {
     if (!kill && (argc < 2 || std::strcmp(argv[1], "refuse") != 0)) fail("usage: sandbox refuse|kill");
     pthread_t thread;
     if (pthread_create(&thread, nullptr, in_thread, nullptr) != 0) fail("pthread_create failed");
+    wait_for(1);
     alarm(100);
     std::vector<sock_filter> filter = kill ? make_filter(kPublished, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS)
                                            : make_filter(kOptional, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
@@ -89,11 +103,10 @@ int main(int argc, char **argv) {
         dprintf(STDOUT_FILENO, "sandbox: skipped: seccomp: %s\n", std::strerror(errno));
         return kSkipped;
     }
-    phase.store(1);
-    phase.notify_all();
+    enter_phase(2);
     allocate(1);
-    phase.wait(1);
+    wait_for(3);
     if (!every_size_is_granted()) fail("memory is refused in the sandbox");
-    dprintf(STDOUT_FILENO, "sandbox %s: passed\n", argv[1]);
-    _exit(0);
+    constexpr char kPassed[] = "sandbox: passed\n";  // dprintf would ask for the file's status, which kills
+    _exit(write(STDOUT_FILENO, kPassed, sizeof kPassed - 1) > 0 ? 0 : 1);
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      makes every system call that gets or returns memory fail in turn, by strace's fault injection.
-# Invariant: the workload ends with status 0 whichever call fails. A failure of the loader's own calls, before any of
-#            our code runs, is recognised by the loader's message.
+# Invariant: the workload ends with status 0 whichever call fails. A failure of the loader's own calls is recognised
+#            by the loader's message, or by the library not yet having been opened.
 # Must not know: why the library makes a call.
-"""Usage: sweep.py WORKLOAD [--before-main | --lasting] [--limit N]; the library is named by GRANARY_LIBRARY."""
+"""Usage: sweep.py WORKLOAD [--before-main | --lasting] [--limit N]; the library is named by GR_TEST_LIBRARY."""
 
 import argparse
 import os
@@ -32,12 +32,12 @@ class Run:
 def strace(workload, arguments, inject=None):
     with tempfile.NamedTemporaryFile(mode="r", suffix=".strace") as log:
         command = ["strace", "-f", "-qq", "--seccomp-bpf", "-o", log.name, "-e", "signal=none",
-                   "-e", f"trace=write,{','.join(CALLS)}"]
+                   "-e", f"trace=openat,write,{','.join(CALLS)}"]
         if inject:
             command += ["-e", f"inject={inject}"]
-        library = os.environ.get("GRANARY_LIBRARY")
+        library = os.environ.get("GR_TEST_LIBRARY")
         if library:
-            command += ["-E", "GRANARY_LIBRARY", "-E", f"LD_PRELOAD={library}"]
+            command += ["-E", "GR_TEST_LIBRARY", "-E", f"LD_PRELOAD={library}"]
         done = subprocess.run(command + [workload, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True, errors="replace", timeout=100)
         return Run(done.returncode, done.stderr, log.read().splitlines())
@@ -80,6 +80,9 @@ def count_calls(run):
 def verdict(run):
     """None when the run is as it should be, else what is wrong with it."""
     if run.status == 0:
+        return None
+    library = os.environ.get("GR_TEST_LIBRARY")
+    if library and not any("openat(" in line and library in line for line in run.trace):
         return None
     reached_main = any(MARK in line for line in run.trace)
     if LOADER_GAVE_UP.search(run.errors) and (not reached_main or "cannot be preloaded" in run.errors):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What:      a sibling storms the main thread with SIGUSR1; the handler, which often interrupts malloc or free, forks.
-// Invariant: the child can allocate inside the handler, and every second child returns from the handler and finishes
-//            the interrupted call and a thousand more.
+// Invariant: fork never hangs and the parent's handler can allocate. A child forked inside malloc or free may do what
+//            POSIX allows it, and ends; one forked outside can allocate, and every second of them returns from the
+//            handler and goes on as its parent does.
 // Must not know: which instruction was interrupted.
-
 #include "child.hpp"
 #include "wait_child.hpp"
 
@@ -21,6 +21,8 @@ namespace {
 std::atomic<bool> stopping = false;
 std::atomic<unsigned> forks = 0;
 volatile sig_atomic_t returning_child = 0;
+volatile sig_atomic_t inside_heap = 0;
+volatile sig_atomic_t forks_inside = 0;
 
 void allocate_a_little() {
     std::array<void *, 64> blocks = {};
@@ -33,40 +35,52 @@ void allocate_a_little() {
     for (void *block : blocks) std::free(block);
 }
 
+// Returns only when the child is to go on outside the handler.
+void be_child(unsigned round, bool inside) {
+    alarm(kHangSeconds);
+    if (inside) _exit(getpid() == getppid() ? 1 : 0);
+    allocate_a_little();
+    if (round % 2 == 0) _exit(0);
+    returning_child = 1;
+}
+
 void on_signal(int) {
     const int saved_errno = errno;
+    const bool inside = inside_heap != 0;
     const unsigned round = forks.load();
     const pid_t child = fork();
     if (child < 0) fail("fork %u in the handler: %s", round, std::strerror(errno));
     if (child == 0) {
-        alarm(kHangSeconds);
-        allocate_a_little();
-        if (round % 2 == 0) _exit(0);
-        returning_child = 1;
+        be_child(round, inside);
     } else {
         allocate_a_little();
         expect_child_success(child, round);
+        forks_inside = forks_inside + (inside ? 1 : 0);
         forks.store(round + 1);
     }
     errno = saved_errno;
 }
 
-// The interrupted program: refills, flushes, runs and realloc, so that signals find locks held.
-void churn(Random &random, std::array<void *, 512> &places) {
+// Refills, flushes, runs and realloc, so that signals find locks held.
+void *replace(void *block, size_t size, bool resize) {
+    if (resize) return std::realloc(block, size);
+    std::free(block);
+    return std::malloc(size);
+}
+
+void churn(Random &random, std::array<void *, 512> &places, volatile sig_atomic_t &inside) {
     void *&place = places[random.below(places.size())];
     const size_t size = kSizes[random.below(kClassSizes + 2)];
-    if (random.below(4) == 0) {
-        place = std::realloc(place, size);
-    } else {
-        std::free(place);
-        place = std::malloc(size);
-    }
+    const bool resize = random.below(4) == 0;
+    inside = 1;
+    place = replace(place, size, resize);
+    inside = 0;
     if (place == nullptr) fail("process %d: no block of %zu bytes: out of memory", getpid(), size);
-    std::memset(place, 0x77, 11);
+    std::memset(place, 0x77, size);
 }
 
 void finish_in_child(Random &random, std::array<void *, 512> &places) {
-    for (int turn = 0; turn < 1000; ++turn) churn(random, places);
+    for (int turn = 0; turn < 1000; ++turn) churn(random, places, inside_heap);
     for (void *block : places) std::free(block);
     _exit(0);
 }
@@ -96,7 +110,8 @@ void allocate_beside(size_t seed) {
     block_signal();
     Random random(seed);
     std::array<void *, 512> places = {};
-    while (!stopping.load(std::memory_order_relaxed)) churn(random, places);
+    volatile sig_atomic_t inside = 0;
+    while (!stopping.load(std::memory_order_relaxed)) churn(random, places, inside);
     for (void *block : places) std::free(block);
 }
 
@@ -120,10 +135,13 @@ int main(int argc, char **argv) {
     threads.emplace_back(allocate_beside, 12);
     threads.emplace_back(storm, pthread_self(), wanted);
     while (!stopping.load(std::memory_order_relaxed)) {
-        churn(random, places);
+        churn(random, places, inside_heap);
         if (returning_child != 0) finish_in_child(random, places);
     }
     for (std::thread &thread : threads) thread.join();
     for (void *block : places) std::free(block);
-    dprintf(STDOUT_FILENO, "fork in handler: %u children\n", forks.load());
+    dprintf(STDOUT_FILENO, "fork in handler: %u children, %d of them inside malloc or free\n", forks.load(),
+            forks_inside);
+    if (forks_inside == 0 || static_cast<unsigned>(forks_inside) == forks.load())
+        fail("fork in handler: the signals never came inside the heap, or never outside");
 }

@@ -8,7 +8,6 @@
 //            program shares does not count. With rseq the count must be zero; stripes promise less, it is printed.
 // Must not know: superblocks, heaps.
 #include <pthread.h>
-#include <sched.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
@@ -18,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "cpus.hpp"
 #include "lines.hpp"
 
 using namespace gr::test;
@@ -66,7 +66,7 @@ class Program {
 
   private:
     Count be_processor(size_t processor) {
-        pin(cpus_[processor]);
+        pin(0, cpus_[processor]);
         Count count;
         step_.arrive_and_wait();
         for (size_t round = 0; round < plan_.rounds; ++round) {
@@ -118,29 +118,12 @@ class Program {
         return static_cast<unsigned char>((reinterpret_cast<uintptr_t>(object.block) >> 4) + 31 * processor);
     }
 
-    static void pin(int cpu) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        CPU_SET(static_cast<size_t>(cpu), &set);
-        if (sched_setaffinity(0, sizeof set, &set) != 0)
-            fail("sched_setaffinity to CPU %d: %s", cpu, std::strerror(errno));
-    }
-
     Plan plan_;
     std::vector<int> cpus_;
     Lines lines_;
     std::barrier<> step_;
     std::vector<std::vector<Object>> dealt_;
 };
-
-std::vector<int> processors() {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) fail("sched_getaffinity: %s", std::strerror(errno));
-    std::vector<int> cpus;
-    for (int cpu = 0; cpu < CPU_SETSIZE && cpus.size() < Lines::kProcessors; ++cpu)
-        if (CPU_ISSET(static_cast<size_t>(cpu), &set)) cpus.push_back(cpu);
-    return cpus;
-}
 
 }  // namespace
 
@@ -151,9 +134,10 @@ int main(int argc, char **argv) {
     app.add_option("--mode", plan.mode, "active or passive")->check(CLI::IsMember({"active", "passive"}));
     app.add_option("--rounds", plan.rounds, "rounds for each thread");
     CLI11_PARSE(app, argc, argv);
-    const std::vector<int> cpus = processors();
+    std::vector<int> cpus = allowed_cpus();
+    if (cpus.size() > Lines::kProcessors) cpus.resize(Lines::kProcessors);
     if (cpus.size() < 2) {
-        std::puts("false sharing: skipped: it needs two CPUs");
+        dprintf(STDOUT_FILENO, "false sharing: skipped: it needs two CPUs\n");
         return kSkipped;
     }
     alarm(110);

@@ -6,10 +6,10 @@
 // Must not know: how the allocator works; time decides only how long it runs.
 
 #include "actor.hpp"
+#include "cpus.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <sched.h>
 #include <sys/prctl.h>
 #include <chrono>
 #include <csignal>
@@ -94,23 +94,6 @@ void work(Worker &worker, const Plan &plan) {
     worker.handler_actor.drop_all();
 }
 
-std::vector<int> allowed_cpus() {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) fail("sched_getaffinity: %s", std::strerror(errno));
-    std::vector<int> cpus;
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-    return cpus;
-}
-
-void pin(pid_t thread, int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    if (sched_setaffinity(thread, sizeof set, &set) != 0)
-        fail("sched_setaffinity to CPU %d: %s", cpu, std::strerror(errno));
-}
-
 // Sends one worker after the other to another CPU until the time is over; returns how often.
 uint64_t flip_affinity(const std::vector<std::unique_ptr<Worker>> &workers, const std::vector<int> &cpus,
                        std::chrono::steady_clock::time_point end) {
@@ -152,8 +135,8 @@ void report(const Plan &plan, const std::vector<std::unique_ptr<Worker>> &worker
 int run(const Plan &plan) {
     const std::vector<int> cpus = allowed_cpus();
     if (plan.mode == "flip" && cpus.size() < 2) {
-        std::puts("double_allocation flip: skipped, it needs two CPUs");
-        return 77;
+        dprintf(STDOUT_FILENO, "double_allocation flip: skipped: it needs two CPUs\n");
+        return kSkipped;
     }
     if (plan.mode == "pin") pin(0, cpus.front());
     struct sigaction action = {};

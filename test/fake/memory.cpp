@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: platform/memory.hpp over libc's mmap, with staged failures.
+// Invariant: as memory.hpp promises, to the letter: memory.hpp of this folder tells what a failure leaves behind.
+// Must not know: who calls.
+#include "fake/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "base/bits.hpp"
+#include "platform/memory.hpp"
+
+namespace gr::fake {
+namespace {
+
+constexpr int kGarbage = 0xa5;
+
+struct Stage {
+    unsigned calls = 0;
+    unsigned passes = kForever;
+    unsigned failures = 0;
+};
+std::array<Stage, static_cast<std::size_t>(Call::count)> stages;
+std::vector<Range> purged_ranges;
+std::function<void()> purge_handler;
+std::atomic<std::size_t> mapped{0};
+
+Stage &stage(Call call) { return stages[static_cast<std::size_t>(call)]; }
+
+bool fails(Call call) {
+    Stage &s = stage(call);
+    ++s.calls;
+    if (s.passes != 0) {
+        if (s.passes != kForever) --s.passes;
+        return false;
+    }
+    if (s.failures == 0) return false;
+    if (s.failures != kForever) --s.failures;
+    return true;
+}
+
+char *map_pages(std::size_t bytes, int protection) {
+    void *const p = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return nullptr;
+    mapped += bytes;
+    return static_cast<char *>(p);
+}
+
+}  // namespace
+
+void reset() {
+    stages = {};
+    purged_ranges.clear();
+    purge_handler = nullptr;
+}
+void fail(Call call, unsigned passes, unsigned failures) {
+    stage(call).passes = passes;
+    stage(call).failures = failures;
+}
+void on_purge(std::function<void()> handler) { purge_handler = std::move(handler); }
+unsigned calls(Call call) { return stage(call).calls; }
+const std::vector<Range> &purged() { return purged_ranges; }
+std::size_t mapped_bytes() { return mapped; }
+
+}  // namespace gr::fake
+
+namespace gr::platform {
+
+using fake::Call;
+
+std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+void *reserve(std::size_t bytes) { return fake::fails(Call::reserve) ? nullptr : fake::map_pages(bytes, PROT_NONE); }
+
+bool commit(void *address, std::size_t bytes) {
+    return !fake::fails(Call::commit) && mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+bool make_readable(void *address, std::size_t bytes) {
+    return !fake::fails(Call::make_readable) && mprotect(address, bytes, PROT_READ) == 0;
+}
+
+bool purge(void *address, std::size_t bytes) {
+    if (fake::purge_handler) fake::purge_handler();
+    if (fake::fails(Call::purge)) {
+        std::memset(address, fake::kGarbage, bytes);
+        return false;
+    }
+    if (madvise(address, bytes, MADV_DONTNEED) != 0) return false;
+    fake::purged_ranges.push_back({static_cast<char *>(address), bytes});
+    return true;
+}
+
+void *map(std::size_t bytes, std::size_t alignment) {
+    const std::size_t slack = alignment > page_size() ? alignment : 0;
+    if (fake::fails(Call::map) || bytes + slack < bytes) return nullptr;
+    char *const start = fake::map_pages(bytes + slack, PROT_READ | PROT_WRITE);
+    if (start == nullptr || slack == 0) return start;
+    const std::size_t head =
+        align_up(reinterpret_cast<std::uintptr_t>(start), alignment) - reinterpret_cast<std::uintptr_t>(start);
+    if (head != 0) unmap(start, head);
+    unmap(start + head + bytes, slack - head);
+    return start + head;
+}
+
+void *remap(void *address, std::size_t old_bytes, std::size_t new_bytes) {
+    if (fake::fails(Call::remap)) return nullptr;
+    void *const p = mremap(address, old_bytes, new_bytes, MREMAP_MAYMOVE);
+    if (p == MAP_FAILED) return nullptr;
+    fake::mapped += new_bytes - old_bytes;
+    return p;
+}
+
+void unmap(void *address, std::size_t bytes) {
+    if (munmap(address, bytes) == 0) fake::mapped -= bytes;
+}
+
+}  // namespace gr::platform

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: staging for the fake of platform/memory.hpp: which call fails, how often each was made, what was purged.
+// Invariant: a staged failure changes nothing but what the interface leaves open: after a failed purge the bytes are
+//            garbage, so that whoever believes them to be zero is found out.
+// Must not know: who calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace gr::fake {
+
+enum class Call : std::uint8_t { reserve, commit, make_readable, purge, map, remap, count };
+
+struct Range {
+    char *begin;
+    std::size_t bytes;
+};
+
+inline constexpr unsigned kForever = UINT32_MAX;
+
+// Forgets all counts and staged failures.
+void reset();
+// Lets `passes` calls pass and fails the `failures` that follow.
+void fail(Call call, unsigned passes, unsigned failures = kForever);
+unsigned calls(Call call);
+// Called at the start of every purge, where a signal handler could come in; none after reset.
+void on_purge(std::function<void()> handler);
+// Successful purges since reset.
+const std::vector<Range> &purged();
+// Reserved or mapped and not unmapped since the program started.
+std::size_t mapped_bytes();
+
+}  // namespace gr::fake

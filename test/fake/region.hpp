@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: regions for tests, with the tables that the parts above need.
+// Invariant: like the allocator's own, a region is never unreserved: a test leaks address space, and no memory that
+//            it does not use.
+// Must not know: what is tested.
+#pragma once
+
+#include <cstdint>
+
+#include "fake/memory.hpp"
+#include "region/page_heap.hpp"
+#include "region/region.hpp"
+#include "superblock/superblocks.hpp"
+
+namespace gr::fake {
+
+inline TableSizes table_sizes(std::size_t fixed_bytes = 0, std::size_t readable_bytes = kUnitBytes) {
+    TableSizes sizes;
+    sizes.readable_bytes = readable_bytes;
+    sizes.fixed_bytes = fixed_bytes + PageHeap::kFixedBytes;
+    sizes.fixed_bytes_per_chunk = PageHeap::kFixedBytesPerChunk;
+    sizes.bytes_per_chunk = Superblocks::kBytesPerChunk;
+    return sizes;
+}
+
+inline bool reserve(Region &region, std::uint32_t chunks, const TableSizes &sizes = table_sizes()) {
+    return region.reserve(chunks * kChunkBytes, sizes);
+}
+
+}  // namespace gr::fake

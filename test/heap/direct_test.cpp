@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the side table of direct blocks: insertion, lookup, release once, resizing, refusals of the kernel.
+// Invariant: after every test nothing is left mapped or counted.
+// Must not know: the region.
+#include "heap/direct.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "fake/memory.hpp"
+#include "platform/memory.hpp"
+
+namespace gr {
+namespace {
+
+using fake::Call;
+
+class DirectTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        fake::reset();
+        mapped_before_ = fake::mapped_bytes();
+    }
+    void TearDown() override {
+        EXPECT_EQ(direct_.count(), 0U);
+        EXPECT_EQ(direct_.bytes(), 0U);
+        EXPECT_EQ(fake::mapped_bytes(), mapped_before_) << "a mapping was lost";
+    }
+    Direct direct_;
+    std::size_t mapped_before_ = 0;
+    const std::size_t page_ = platform::page_size();
+};
+
+TEST_F(DirectTest, BlocksAreZeroAlignedAndReleasedOnce) {
+    for (std::size_t alignment = 1; alignment <= 4 * kMiB; alignment *= 4) {
+        char *const p = static_cast<char *>(direct_.allocate(3 * page_ + 1, alignment));
+        ASSERT_NE(p, nullptr);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % alignment, 0U);
+        EXPECT_EQ(direct_.size_of(p), 4 * page_);
+        EXPECT_EQ(direct_.size_of(p + 1), 0U);
+        EXPECT_EQ(direct_.size_of(p + page_), 0U);
+        EXPECT_EQ(p[0] | p[4 * page_ - 1], 0);
+        EXPECT_FALSE(direct_.release(p + page_));
+        EXPECT_TRUE(direct_.release(p));
+        EXPECT_FALSE(direct_.release(p));
+        EXPECT_EQ(direct_.size_of(p), 0U);
+    }
+}
+
+TEST_F(DirectTest, TheTablesOwnMarksAreNoBlocks) {
+    for (std::uintptr_t mark = 0; mark < 8; ++mark) {
+        void *const p = reinterpret_cast<void *>(mark);
+        EXPECT_FALSE(direct_.release(p));
+        EXPECT_EQ(direct_.size_of(p), 0U);
+        EXPECT_EQ(direct_.resize(p, 1), nullptr);
+    }
+}
+
+TEST_F(DirectTest, AgreesWithAMap) {
+    std::mt19937 random{5};
+    std::map<char *, std::size_t> live;
+    for (int step = 0; step < 20000; ++step) {
+        const std::size_t bytes = (1 + random() % 8) * page_;
+        if (live.empty() || (live.size() < 3000 && random() % 2 == 0)) {
+            char *const p = static_cast<char *>(direct_.allocate(bytes, 1));
+            ASSERT_NE(p, nullptr);
+            ASSERT_TRUE(live.emplace(p, bytes).second);
+            *p = static_cast<char>(step);
+            continue;
+        }
+        auto at = live.lower_bound(reinterpret_cast<char *>(std::uintptr_t{random()} << 16 | random()));
+        if (at == live.end()) at = live.begin();
+        ASSERT_EQ(direct_.size_of(at->first), at->second);
+        if (random() % 4 == 0) {
+            const char first = *at->first;
+            char *const moved = static_cast<char *>(direct_.resize(at->first, bytes));
+            ASSERT_NE(moved, nullptr);
+            ASSERT_EQ(*moved, first);
+            live.erase(at);
+            live[moved] = bytes;
+        } else {
+            ASSERT_TRUE(direct_.release(at->first));
+            live.erase(at);
+        }
+        ASSERT_EQ(direct_.count(), live.size());
+    }
+    for (const auto &[p, bytes] : live) ASSERT_TRUE(direct_.release(p));
+}
+
+TEST_F(DirectTest, RefusalsOfTheKernelLeaveTheBlock) {
+    fake::fail(Call::map, 0, 1);
+    EXPECT_EQ(direct_.allocate(page_, 1), nullptr);
+    EXPECT_EQ(direct_.allocate(SIZE_MAX, 1), nullptr);
+    EXPECT_EQ(direct_.allocate(SIZE_MAX - 2 * page_, 1), nullptr);
+    char *const p = static_cast<char *>(direct_.allocate(page_, 1));
+    ASSERT_NE(p, nullptr);
+    *p = 'x';
+    fake::fail(Call::remap, 0, 1);
+    EXPECT_EQ(direct_.resize(p, 2 * page_), nullptr);
+    EXPECT_EQ(direct_.resize(p, SIZE_MAX), nullptr);
+    EXPECT_EQ(direct_.size_of(p), page_);
+    EXPECT_EQ(*p, 'x');
+    EXPECT_EQ(direct_.resize(p, page_ - 1), p) << "as large as before";
+    EXPECT_TRUE(direct_.release(p));
+    EXPECT_EQ(direct_.resize(p, 2 * page_), nullptr) << "released already";
+}
+
+TEST_F(DirectTest, ManyBlocksAtOnceAreAllFound) {
+    std::vector<void *> blocks;
+    for (int i = 0; i < 20000; ++i) {
+        void *const p = direct_.allocate(1, 1);
+        if (p == nullptr) break;
+        blocks.push_back(p);
+    }
+    EXPECT_GT(blocks.size(), 10000U);
+    for (void *p : blocks) ASSERT_EQ(direct_.size_of(p), page_);
+    for (void *p : blocks) ASSERT_TRUE(direct_.release(p));
+    for (void *p : blocks) ASSERT_EQ(direct_.size_of(p), 0U);
+}
+
+// The table is used for ever: an entry that a release or a resize left is used again.
+TEST_F(DirectTest, EntriesDoNotWearOut) {
+    char *p = static_cast<char *>(direct_.allocate(page_, 1));
+    for (unsigned i = 0; i < kDirectTableEntries + 10; ++i) {
+        ASSERT_TRUE(direct_.release(direct_.allocate(1, 1))) << i;
+        p = static_cast<char *>(direct_.resize(p, (1 + i % 2) * page_));
+        ASSERT_NE(p, nullptr) << i;
+        ASSERT_EQ(direct_.size_of(p), (1 + i % 2) * page_) << i;
+    }
+    EXPECT_TRUE(direct_.release(p));
+}
+
+// Two threads free the same block: one of them is told that it was the second.
+TEST_F(DirectTest, OneOfTwoReleasesLoses) {
+    for (int round = 0; round < 200; ++round) {
+        void *const p = direct_.allocate(1, 1);
+        int released = 0;
+        bool theirs = false;
+        std::thread other([&] { theirs = direct_.release(p); });
+        if (direct_.release(p)) ++released;
+        other.join();
+        if (theirs) ++released;
+        ASSERT_EQ(released, 1);
+    }
+}
+
+}  // namespace
+}  // namespace gr

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: superblocks and runs out of units and back; releases that come while the thread is inside the page heap.
+// Invariant: nothing is lost, whatever the page heap answers.
+// Must not know: bins and magazines.
+#include "heap/unit_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "fake/region.hpp"
+
+namespace gr {
+namespace {
+
+class UnitStoreTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        fake::reset();
+        ASSERT_TRUE(fake::reserve(region_, 4));
+        pages_.initialise(region_.fixed_table(), kMiB);
+    }
+    void TearDown() override {
+        EXPECT_TRUE(pages_.is_valid());
+        EXPECT_EQ(pages_.used_bytes(), 0U);
+    }
+    // As a signal handler that interrupted the page heap.
+    template <class Action>
+    void inside_the_page_heap(Action action) {
+        ASSERT_TRUE(pages_.mutex().lock(platform::Rank::page_heap));
+        action();
+        pages_.mutex().unlock(platform::Rank::page_heap);
+    }
+    UnitEntry entry(const Superblock *s, std::uint32_t unit) const {
+        return load_entry(region_, s->unit + UnitCount(unit));
+    }
+
+    Region region_;
+    Superblocks superblocks_{region_};
+    PageHeap pages_{region_};
+    UnitStore store_{region_, superblocks_, pages_};
+};
+
+TEST_F(UnitStoreTest, ARunIsReleasedOnce) {
+    bool zeroed = false;
+    Superblock *const run = store_.acquire_run(UnitCount(5), UnitCount(2), &zeroed);
+    ASSERT_NE(run, nullptr);
+    EXPECT_TRUE(zeroed);
+    EXPECT_EQ(entry(run, 0), kRunEntry);
+    for (std::uint32_t i = 1; i < 5; ++i) EXPECT_EQ(entry(run, i), 0U);
+    EXPECT_TRUE(store_.release_run(run));
+    EXPECT_EQ(entry(run, 0), 0U);
+    EXPECT_FALSE(store_.release_run(run));
+}
+
+TEST_F(UnitStoreTest, RunsGrowInPlaceWhereThereIsRoom) {
+    bool zeroed = false;
+    Superblock *const first = store_.acquire_run(UnitCount(2), UnitCount(1), &zeroed);
+    Superblock *const second = store_.acquire_run(UnitCount(2), UnitCount(1), &zeroed);
+    EXPECT_FALSE(store_.resize_run(first, UnitCount(3))) << "over its neighbour";
+    EXPECT_EQ(first->units.value, 2U);
+    EXPECT_TRUE(store_.resize_run(second, UnitCount(40)));
+    EXPECT_EQ(pages_.used_bytes(), 42 * kUnitBytes);
+    EXPECT_TRUE(store_.resize_run(second, UnitCount(1)));
+    EXPECT_EQ(pages_.used_bytes(), 3 * kUnitBytes);
+    EXPECT_FALSE(store_.resize_run(second, UnitCount(4 * kUnitsPerChunk)));
+    EXPECT_TRUE(store_.release_run(first));
+    EXPECT_TRUE(store_.release_run(second));
+}
+
+TEST_F(UnitStoreTest, AReleaseInsideThePageHeapIsOnlyPutOff) {
+    bool zeroed = false;
+    Superblock *const a = store_.acquire_run(UnitCount(5), UnitCount(1), &zeroed);
+    Superblock *const b = store_.acquire_superblock(ClassIndex(90));
+    Superblock *const c = store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed);
+    inside_the_page_heap([&] {
+        EXPECT_EQ(store_.acquire_superblock(ClassIndex(1)), nullptr);
+        EXPECT_EQ(store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed), nullptr);
+        EXPECT_FALSE(store_.resize_run(a, UnitCount(2)));
+        EXPECT_EQ(a->units.value, 5U) << "a shrink that was refused";
+        EXPECT_TRUE(store_.release_run(a));
+        store_.release_superblock(b);
+        EXPECT_TRUE(store_.release_run(c));
+        EXPECT_FALSE(store_.release_run(c)) << "the second free of a run whose release was put off";
+    });
+    EXPECT_GT(pages_.used_bytes(), 0U);
+    Superblock *const next = store_.acquire_superblock(ClassIndex(1));
+    ASSERT_NE(next, nullptr);
+    EXPECT_EQ(pages_.used_bytes(), next->bytes()) << "what was put off is lost";
+    store_.release_superblock(next);
+}
+
+TEST_F(UnitStoreTest, RefusedMemoryIsNoSuperblock) {
+    std::vector<Superblock *> all;
+    while (Superblock *const s = store_.acquire_superblock(ClassIndex(1))) all.push_back(s);
+    EXPECT_EQ(all.size(), 4 * kUnitsPerChunk / shape_of(ClassIndex(1)).units);
+    bool zeroed = false;
+    EXPECT_EQ(store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed), nullptr);
+    for (Superblock *s : all) store_.release_superblock(s);
+}
+
+}  // namespace
+}  // namespace gr

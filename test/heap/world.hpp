@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: heaps over a fake of the kernel, without sequences, driven by one thread that decides which locks are free.
+// Invariant: whatever holds a lock here is the test itself; an allocation from heap i finds all other heaps busy.
+// Must not know: requests in bytes.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "fake/region.hpp"
+#include "heap/heaps.hpp"
+
+namespace gr::fake {
+
+inline constexpr std::uint32_t kStripes = 3;
+
+struct WorldSetup {
+    std::uint32_t chunks = 16;
+    std::size_t retain = kMiB;
+    std::size_t budget = kMagazineBudget;
+    std::uint32_t stripes = kStripes;
+    bool activate = true;
+};
+
+class World {
+  public:
+    explicit World(const WorldSetup &wanted = {}) : stripes_(wanted.stripes) {
+        reset();
+        const std::size_t slabs_bytes = stripes_ * kSlabBytes;
+        const std::size_t owners_bytes = align_up(Heaps::owners_bytes(stripes_), kUnitBytes);
+        EXPECT_TRUE(reserve(region, wanted.chunks, table_sizes(owners_bytes, slabs_bytes)));
+        HeapsSetup setup;
+        setup.heaps = setup.stripes = stripes_;
+        setup.slabs = region.readable_table();
+        setup.owners = owners_ = region.fixed_table();
+        setup.magazine_budget = wanted.budget;
+        pages.initialise(owners_ + owners_bytes, wanted.retain);
+        heaps.initialise(setup);
+        for (std::uint32_t i = 0; wanted.activate && i < stripes_; ++i) activate_next();
+    }
+    // A thread that is new is dealt the next heap.
+    void activate_next() {
+        std::thread([this] { free(heaps.allocate(ClassIndex(1), nullptr)); }).join();
+        heaps.reclaim();
+    }
+
+    Heap &heap(std::uint32_t i) { return reinterpret_cast<Heap *>(owners_)[i]; }
+    GlobalBin &global(ClassIndex c) {
+        return reinterpret_cast<GlobalBin *>(owners_ + stripes_ * sizeof(Heap))[c.value];
+    }
+    void hold(std::uint32_t i) { ASSERT_TRUE(heap(i).mutex.try_lock(platform::Rank::heap)); }
+    void let_go(std::uint32_t i) { heap(i).mutex.unlock(platform::Rank::heap); }
+
+    void *allocate_in(std::uint32_t i, ClassIndex c, bool *fresh = nullptr) {
+        for (std::uint32_t other = 0; other < stripes_; ++other) {
+            if (other != i) hold(other);
+        }
+        void *const p = heaps.allocate(c, fresh);
+        for (std::uint32_t other = 0; other < stripes_; ++other) {
+            if (other != i) let_go(other);
+        }
+        return p;
+    }
+    UnitEntry entry(const void *p) const { return load_entry(region, region.unit_of(p)); }
+    // Into the owner's magazine.
+    void free(void *p) { heaps.free("free", p, entry(p)); }
+    // While the owner is busy: by a remote bit.
+    void free_remotely(void *p) {
+        const std::uint32_t owner = owner_in(entry(p)).value;
+        const bool heap_owns = owner < stripes_;
+        if (heap_owns) hold(owner);
+        free(p);
+        if (heap_owns) let_go(owner);
+    }
+    Superblock *superblock_of(const void *p) const { return superblocks.find(p).superblock; }
+    OwnerIndex owner_of(const void *p) const { return superblock_of(p)->owner.load(); }
+    bool is_free(const void *p) const {
+        const BlockRef ref = superblocks.find(p);
+        return superblocks.is_free(ref.superblock, ref.index);
+    }
+    std::uint32_t in_magazine(std::uint32_t i, ClassIndex c) const {
+        const platform::MagazineHeader h = Slab(region.readable_table(), i, false).header(magazine_of(c));
+        return static_cast<std::uint32_t>(h.current - h.begin);
+    }
+    // What the heap says of itself; its locks need not be held, nobody else is here.
+    ::testing::AssertionResult is_valid() {
+        if (const char *const fault = heaps.first_fault()) return ::testing::AssertionFailure() << fault;
+        if (!pages.is_valid()) return ::testing::AssertionFailure() << "the page heap is not valid";
+        return ::testing::AssertionSuccess();
+    }
+    // No byte of any unit can be read or written from now on.
+    void forbid_blocks() {
+        ASSERT_TRUE(region.ensure_chunks(region.chunk_limit()));
+        ASSERT_EQ(mprotect(region.address(region.first_unit()), region.chunk_limit() * kChunkBytes, PROT_NONE), 0);
+    }
+
+    Region region;
+    Superblocks superblocks{region};
+    PageHeap pages{region};
+    Heaps heaps{region, superblocks, pages};
+
+  private:
+    std::uint32_t stripes_;
+    char *owners_ = nullptr;
+};
+
+}  // namespace gr::fake

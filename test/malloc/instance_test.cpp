@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: requests in bytes: sizes, alignments, zeroes, resizing, owning, giving back, and memory that runs out.
+// Invariant: first_fault() is null after every test (fresh_instance.hpp) and after every refusal.
+// Must not know: the C library's names.
+#include "malloc/instance.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "malloc/fresh_instance.hpp"
+#include "malloc/statistics.hpp"
+
+namespace gr {
+namespace {
+
+using fake::Call;
+using fake::FreshInstance;
+
+bool is_zero(const char *p, std::size_t size) {
+    return size == 0 || (p[0] == 0 && std::memcmp(p, p + 1, size - 1) == 0);
+}
+
+// Around every boundary between classes, runs and direct blocks.
+std::vector<std::size_t> sizes() {
+    std::vector<std::size_t> all;
+    for (std::size_t size = 0; size <= 2 * kFineLimit; size += 7) all.push_back(size);
+    for (std::size_t size = kFineLimit; size <= 2 * kDirectThreshold; size *= 2) {
+        for (std::size_t near : {size - 1, size, size + 1, size + size / 2}) all.push_back(near);
+    }
+    return all;
+}
+
+TEST(Instance, EverySizeIsServedAlignedWritableAndKnown) {
+    FreshInstance instance;
+    for (const std::size_t size : sizes()) {
+        char *const p = static_cast<char *>(instance->allocate(size));
+        ASSERT_NE(p, nullptr) << size;
+        ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % 16, 0U);
+        const std::size_t usable = instance->usable_size("test", p);
+        ASSERT_GE(usable, size);
+        ASSERT_GE(usable, 1U);
+        p[0] = p[usable - 1] = 1;
+        ASSERT_TRUE(instance->owns(p));
+        ASSERT_FALSE(instance->owns(p + 1));
+        instance->free("test", p);
+    }
+}
+
+TEST(Instance, EveryAlignmentIsKept) {
+    FreshInstance instance;
+    for (std::size_t alignment = 1; alignment <= 16 * kMiB; alignment *= 2) {
+        for (const std::size_t size :
+             {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{5000}, 40 * kKiB, kMiB, 40 * kMiB}) {
+            std::vector<char *> blocks;
+            for (int i = 0; i < 3; ++i) {
+                char *const p = static_cast<char *>(instance->allocate_aligned(size, alignment));
+                ASSERT_NE(p, nullptr) << size << " by " << alignment;
+                ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % alignment, 0U);
+                ASSERT_GE(instance->usable_size("test", p), size);
+                if (size != 0) p[0] = p[size - 1] = 1;
+                blocks.push_back(p);
+            }
+            for (char *p : blocks) instance->free("test", p);
+        }
+    }
+}
+
+TEST(Instance, ZeroedIsZeroAlsoOnMemoryThatWasUsed) {
+    FreshInstance instance({{"GRANARY_RETAIN", "1G"}});
+    for (int round = 0; round < 3; ++round) {
+        for (const std::size_t size : sizes()) {
+            char *const p = static_cast<char *>(instance->allocate_zeroed(size));
+            ASSERT_NE(p, nullptr);
+            ASSERT_TRUE(is_zero(p, size)) << size << " in round " << round;
+            std::memset(p, 0x5a, size);
+            instance->free("test", p);
+        }
+    }
+}
+
+// And on memory that a refused purge left as garbage.
+TEST(Instance, ZeroedIsZeroWhenPurgesFail) {
+    FreshInstance instance({{"GRANARY_RETAIN", "0"}});
+    fake::fail(Call::purge, 0);
+    for (int round = 0; round < 3; ++round) {
+        for (std::size_t size = 1000; size < kMiB; size += 30011) {
+            char *const p = static_cast<char *>(instance->allocate_zeroed(size));
+            ASSERT_TRUE(is_zero(p, size)) << size;
+            std::memset(p, 0x5a, size);
+            instance->free("test", p);
+        }
+    }
+    EXPECT_GT(fake::calls(Call::purge), 0U);
+}
+
+TEST(Instance, ResizingKeepsTheBytes) {
+    FreshInstance instance;
+    std::mt19937_64 random{2};
+    for (const std::size_t top : {std::size_t{2000}, 100 * kKiB, 3 * kMiB, 80 * kMiB}) {
+        std::size_t size = 1 + random() % top;
+        char *p = static_cast<char *>(instance->allocate(size));
+        std::memset(p, 7, size);
+        for (int step = 0; step < (top > kMiB ? 30 : 300); ++step) {
+            const std::size_t next = 1 + random() % top;
+            p = static_cast<char *>(instance->resize("test", p, next));
+            ASSERT_NE(p, nullptr);
+            const std::size_t kept = next < size ? next : size;
+            for (std::size_t i = 0; i < kept; i += 61) ASSERT_EQ(p[i], 7) << size << " to " << next;
+            ASSERT_EQ(p[kept - 1], 7);
+            ASSERT_GE(instance->usable_size("test", p), next);
+            size = next;
+            std::memset(p, 7, size);
+        }
+        instance->free("test", p);
+    }
+}
+
+TEST(Instance, AShrinkByLessThanHalfStaysAndAGrowthOfARunCanStay) {
+    FreshInstance instance;
+    void *const small = instance->allocate(1000);
+    EXPECT_EQ(instance->resize("test", small, 600), small);
+    EXPECT_NE(instance->resize("test", small, 100), small);
+    void *const run = instance->allocate(200 * kKiB);
+    EXPECT_EQ(instance->resize("test", run, 2 * kMiB), run);
+    EXPECT_EQ(instance->usable_size("test", run), 2 * kMiB);
+    EXPECT_EQ(instance->resize("test", run, 100 * kKiB), run);
+    EXPECT_EQ(instance->usable_size("test", run), 2 * kUnitBytes);
+    instance->free("test", run);
+}
+
+TEST(Instance, ARefusedResizeLeavesTheBlock) {
+    FreshInstance instance;
+    for (const std::size_t size : {std::size_t{100}, 100 * kKiB, 40 * kMiB}) {
+        char *const p = static_cast<char *>(instance->allocate(size));
+        std::memset(p, 3, size);
+        EXPECT_EQ(instance->resize("test", p, kMaxRequest), nullptr);
+        EXPECT_EQ(instance->resize("test", p, kMaxRequest + 1), nullptr);
+        EXPECT_EQ(instance->resize("test", p, SIZE_MAX), nullptr);
+        fake::fail(Call::map, 0);
+        fake::fail(Call::remap, 0);
+        EXPECT_EQ(instance->resize("test", p, size + 64 * kMiB), nullptr);
+        fake::reset();
+        EXPECT_TRUE(instance->owns(p));
+        EXPECT_EQ(p[0] + p[size - 1], 6);
+        instance->free("test", p);
+    }
+}
+
+TEST(Instance, SizesBeyondAnythingAreRefused) {
+    FreshInstance instance;
+    for (const std::size_t size : {kMaxRequest, kMaxRequest + 1, SIZE_MAX - 4096, SIZE_MAX}) {
+        EXPECT_EQ(instance->allocate(size), nullptr);
+        EXPECT_EQ(instance->allocate_zeroed(size), nullptr);
+        EXPECT_EQ(instance->allocate_aligned(size, 64), nullptr);
+        EXPECT_EQ(instance->allocate_aligned(1, SIZE_MAX / 2 + 1), nullptr);
+    }
+}
+
+// A threshold beyond any region must not cut a request's number of units to 32 bits.
+TEST(Instance, AThresholdBeyondTheRegionIsHarmless) {
+    FreshInstance instance({{"GRANARY_DIRECT", "4194304T"}});
+    for (const std::size_t size : {(std::size_t{1} << 48) + 1, (std::size_t{1} << 49) + kUnitBytes}) {
+        void *const p = instance->allocate(size);
+        EXPECT_TRUE(p == nullptr || instance->usable_size("test", p) >= size) << "a block that is too small";
+    }
+}
+
+TEST(Instance, WhenTheRegionIsFullBlocksAreMapped) {
+    FreshInstance instance({{"GRANARY_REGION", "4M"}});
+    std::vector<char *> blocks;
+    while (instance->direct().count() < 10) {
+        char *const p = static_cast<char *>(instance->allocate(3000));
+        ASSERT_NE(p, nullptr);
+        std::memset(p, 1, 3000);
+        blocks.push_back(p);
+    }
+    fake::fail(Call::map, 0);
+    EXPECT_EQ(instance->allocate(3000), nullptr);
+    EXPECT_EQ(instance->allocate_zeroed(3000), nullptr);
+    EXPECT_EQ(instance->allocate_aligned(3000, 256), nullptr);
+    EXPECT_EQ(instance->first_fault(), nullptr);
+    fake::reset();
+    for (char *p : blocks) instance->free("test", p);
+    EXPECT_EQ(instance->direct().count(), 0U);
+}
+
+TEST(Instance, WithoutARegionEveryBlockIsMapped) {
+    fake::reset();
+    Instance instance;
+    fake::fail(Call::reserve, 0);
+    EXPECT_FALSE(instance.ensure_started());
+    for (const std::size_t size : {std::size_t{0}, std::size_t{10}, 100 * kKiB}) {
+        char *const p = static_cast<char *>(instance.allocate_zeroed(size));
+        ASSERT_NE(p, nullptr);
+        EXPECT_TRUE(is_zero(p, size));
+        EXPECT_TRUE(instance.owns(p));
+        char *const q = static_cast<char *>(instance.resize("test", p, 50000));
+        ASSERT_NE(q, nullptr);
+        instance.free("test", q);
+        void *const aligned = instance.allocate_aligned(size, kMiB);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(aligned) % kMiB, 0U);
+        instance.free("test", aligned);
+    }
+    EXPECT_EQ(instance.direct().count(), 0U);
+    EXPECT_EQ(instance.trim(0), 0U);
+    EXPECT_EQ(instance.first_fault(), nullptr);
+}
+
+TEST(Instance, OwnsLiveBlocksOnly) {
+    FreshInstance instance;
+    EXPECT_FALSE(instance->owns(nullptr));
+    EXPECT_FALSE(instance->owns(&instance));
+    EXPECT_FALSE(instance->owns(instance->region().base()));
+    for (const std::size_t size : {std::size_t{50}, 100 * kKiB, 40 * kMiB}) {
+        char *const p = static_cast<char *>(instance->allocate(size));
+        EXPECT_TRUE(instance->owns(p));
+        EXPECT_FALSE(instance->owns(p + 16));
+        instance->free("test", p);
+        if (size > kClassLimit) {
+            EXPECT_FALSE(instance->owns(p));
+        }
+    }
+}
+
+TEST(Instance, TrimGivesEverythingBackOnceAllIsFree) {
+    FreshInstance instance;
+    std::vector<void *> blocks;
+    for (const std::size_t size : sizes()) {
+        if (size > kMiB) continue;
+        for (int i = 0; i < 10; ++i) blocks.push_back(instance->allocate(size));
+    }
+    for (void *p : blocks) instance->free("test", p);
+    EXPECT_GT(instance->trim(0), 0U);
+    EXPECT_EQ(instance->pages().retained_bytes(), 0U);
+    // With sequences, magazines of CPUs that this thread has left keep a little.
+    EXPECT_LT(instance->pages().used_bytes(), 4 * kMiB);
+    if (!instance->heaps().uses_sequences()) {
+        EXPECT_EQ(instance->pages().used_bytes(), 0U);
+    }
+}
+
+TEST(Instance, ErrnoStaysAsItWas) {
+    FreshInstance instance;
+    errno = EXDEV;
+    for (const std::size_t size : {std::size_t{50}, 100 * kKiB, 40 * kMiB})
+        instance->free("test", instance->allocate(size));
+    instance->trim(0);
+    EXPECT_EQ(errno, EXDEV);
+}
+
+// The whole of it, with sequences where there are any, on units that nobody may touch.
+TEST(Instance, NoByteOfABlockIsTouched) {
+    FreshInstance instance({{"GRANARY_RETAIN", "0"}});
+    auto &region = const_cast<Region &>(instance->region());
+    ASSERT_TRUE(region.ensure_chunks(region.chunk_limit()));
+    ASSERT_EQ(mprotect(region.address(region.first_unit()), region.chunk_limit() * kChunkBytes, PROT_NONE), 0);
+    std::mt19937 random{4};
+    std::vector<void *> blocks;
+    for (int round = 0; round < 20; ++round) {
+        for (std::uint32_t c = 1; c < kClassCount; ++c) {
+            for (int i = 0; i < (c < 70 ? 100 : 4); ++i)
+                blocks.push_back(instance->allocate(size_of_class(ClassIndex(c))));
+        }
+        while (blocks.size() > 1500) {
+            std::swap(blocks[random() % blocks.size()], blocks.back());
+            instance->free("test", blocks.back());
+            blocks.pop_back();
+        }
+        ASSERT_EQ(instance->first_fault(), nullptr);
+        instance->trim(0);
+        static_cast<void>(count_statistics(*instance));
+    }
+    for (void *p : blocks) instance->free("test", p);
+    EXPECT_EQ(instance->direct().count(), 0U) << "blocks outside the region were not under test";
+}
+
+}  // namespace
+}  // namespace gr

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: reading, printing and looking up options; the exact words of the warnings.
+// Invariant: a value that is not understood changes nothing and warns once, in one line.
+// Must not know: what an option changes.
+#include "malloc/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/config.hpp"
+
+namespace gr {
+namespace {
+
+struct Read {
+    Options options;
+    std::string warnings;
+};
+
+Read read(std::vector<const char *> environment) {
+    environment.push_back(nullptr);
+    Read result{Options::defaults(), {}};
+    testing::internal::CaptureStderr();
+    read_options(environment.data(), &result.options);
+    result.warnings = testing::internal::GetCapturedStderr();
+    return result;
+}
+
+TEST(Options, DefaultsAreThoseOfTheConfiguration) {
+    const Options o = Options::defaults();
+    EXPECT_EQ(o.stats, static_cast<std::size_t>(StatisticsMode::off));
+    EXPECT_EQ(o.verbose, 0U);
+    EXPECT_EQ(o.rseq, 1U);
+    EXPECT_EQ(o.region, 0U);
+    EXPECT_EQ(o.retain, kRetainBytes);
+    EXPECT_EQ(o.direct, kDirectThreshold);
+    EXPECT_EQ(o.magazine, kMagazineBudget);
+}
+
+TEST(Options, ReadsBytesWithSuffixes) {
+    const std::pair<const char *, std::size_t> values[] = {
+        {"GRANARY_RETAIN=0", 0},
+        {"GRANARY_RETAIN=1", 1},
+        {"GRANARY_RETAIN=8K", 8 * kKiB},
+        {"GRANARY_RETAIN=8m", 8 * kMiB},
+        {"GRANARY_RETAIN=007G", 7 * kGiB},
+        {"GRANARY_RETAIN=3T", 3 * kTiB},
+        {"GRANARY_RETAIN=18446744073709551615", SIZE_MAX},
+    };
+    for (const auto &[text, bytes] : values) {
+        const Read result = read({text});
+        EXPECT_EQ(result.options.retain, bytes) << text;
+        EXPECT_EQ(result.warnings, "") << text;
+    }
+}
+
+TEST(Options, ReadsWordsAndFlagsInAnyCase) {
+    const Read result =
+        read({"GRANARY_STATS=Json", "GRANARY_VERBOSE=1", "granary_rseq=OFF", "PATH=/bin", "GRANARY_REGION=1g"});
+    EXPECT_EQ(result.warnings, "");
+    EXPECT_EQ(result.options.stats, static_cast<std::size_t>(StatisticsMode::json));
+    EXPECT_EQ(result.options.verbose, 1U);
+    EXPECT_EQ(result.options.rseq, 0U);
+    EXPECT_EQ(result.options.region, kGiB);
+    EXPECT_EQ(result.options.retain, kRetainBytes) << "an option that nobody named";
+}
+
+TEST(Options, BytesThatAreNoneAreIgnoredWithOneWarning) {
+    for (const std::string value : {"", "abc", "-1", "1.5M", "8MB", "8 M", " 8", "18446744073709551616", "16777216T",
+                                    "99999999999999999999999G", "0x10", "M"}) {
+        const std::string variable = "GRANARY_RETAIN=" + value;
+        const Read result = read({variable.c_str()});
+        EXPECT_EQ(result.options.retain, kRetainBytes) << variable;
+        EXPECT_EQ(result.warnings, "granary: ignoring " + variable + ": expected bytes, as in 8M\n");
+    }
+}
+
+TEST(Options, OtherValuesThatAreNoneNameWhatIsExpected) {
+    EXPECT_EQ(read({"GRANARY_STATS=xml"}).warnings, "granary: ignoring GRANARY_STATS=xml: expected off|text|json\n");
+    EXPECT_EQ(read({"GRANARY_VERBOSE=2"}).warnings, "granary: ignoring GRANARY_VERBOSE=2: expected 0|1\n");
+    EXPECT_EQ(read({"GRANARY_RSEQ=yes"}).warnings, "granary: ignoring GRANARY_RSEQ=yes: expected on|off\n");
+    EXPECT_EQ(read({"GRANARY_RSEQ=yes"}).options.rseq, 1U);
+}
+
+TEST(Options, UnknownOnesAreNamed) {
+    for (const std::string variable :
+         {"GRANARY_FOO=bar", "GRANARY_RETAINS=1", "GRANARY_RETAI=1", "GRANARY_=", "GRANARY_RETAIN"}) {
+        EXPECT_EQ(read({variable.c_str()}).warnings,
+                  "granary: ignoring " + variable + ": unknown option; see 'granary options'\n");
+    }
+    EXPECT_EQ(read({"GRANARY", "NOT_GRANARY_FOO=1"}).warnings, "");
+}
+
+TEST(Options, AWarningIsOneWholeLineHoweverLongTheValue) {
+    const std::string variable = "GRANARY_RETAIN=" + std::string(2000, '9');
+    const std::string warnings = read({variable.c_str()}).warnings;
+    ASSERT_FALSE(warnings.empty());
+    EXPECT_EQ(warnings.find('\n'), warnings.size() - 1);
+}
+
+TEST(Options, NoEnvironmentIsNone) {
+    Options options = Options::defaults();
+    read_options(nullptr, &options);
+    EXPECT_EQ(options.retain, kRetainBytes);
+}
+
+void append(void *sink, const Text &line) { static_cast<std::string *>(sink)->append(line.data(), line.size()); }
+
+TEST(Options, PrintedTextCanBeReadBack) {
+    const Read set =
+        read({"GRANARY_STATS=text", "GRANARY_DIRECT=123456789", "GRANARY_RSEQ=off", "GRANARY_MAGAZINE=1M"});
+    std::string text;
+    print_options(set.options, false, append, &text);
+    std::vector<std::string> variables;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+        variables.push_back(text.substr(at, text.find(' ', at) - at));
+    }
+    ASSERT_EQ(variables.size(), sizeof(Options) / sizeof(std::size_t)) << text;
+    std::vector<const char *> environment;
+    for (const std::string &variable : variables) environment.push_back(variable.c_str());
+    const Read again = read(environment);
+    EXPECT_EQ(again.warnings, "");
+    EXPECT_EQ(again.options.stats, 1U);
+    EXPECT_EQ(again.options.direct, 123456789U);
+    EXPECT_EQ(again.options.rseq, 0U);
+    EXPECT_EQ(again.options.magazine, kMiB);
+    EXPECT_EQ(again.options.retain, set.options.retain);
+}
+
+TEST(Options, PrintsJsonAndTellsTheOrigin) {
+    const Read set = read({"GRANARY_RETAIN=5"});
+    std::string json;
+    print_options(set.options, true, append, &json);
+    EXPECT_EQ(json.substr(0, 2), "[\n");
+    EXPECT_EQ(json.substr(json.size() - 3), "\n]\n");
+    EXPECT_NE(json.find(R"({"name": "GRANARY_RETAIN", "value": "5", "origin": "environment", "unit": "bytes")"),
+              std::string::npos)
+        << json;
+}
+
+TEST(Options, ValuesAreFoundByNameInAnyCase) {
+    const Options options = Options::defaults();
+    const auto value = [&](const char *name) {
+        TextBuffer<64> text;
+        return option_value(options, name, &text) ? std::string(text.data(), text.size()) : "none";
+    };
+    EXPECT_EQ(value("RETAIN"), "8388608");
+    EXPECT_EQ(value("retain"), "8388608");
+    EXPECT_EQ(value("rseq"), "on");
+    EXPECT_EQ(value("Stats"), "off");
+    EXPECT_EQ(value("GRANARY_RETAIN"), "none");
+    EXPECT_EQ(value("RETAI"), "none");
+    EXPECT_EQ(value(""), "none");
+}
+
+}  // namespace
+}  // namespace gr

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the numbers in the assembly's macro files against the structures that C++ sees, for every CPU at once.
+// Invariant: reads the sources beside this file; every number that both sides know is compared.
+// Must not know: what the sequences do.
+#include <gtest/gtest.h>
+#include <linux/rseq.h>
+#include <sys/rseq.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "base/size_class.hpp"
+#include "platform/rseq/sequences.hpp"
+
+namespace gr::platform {
+namespace {
+
+using Definitions = std::map<std::string, std::string>;
+
+Definitions definitions(const std::string &cpu) {
+    const std::string here = __FILE__;
+    const std::string file = here.substr(0, here.rfind('/')) + "/../../src/platform/rseq/macros_" + cpu + ".inc";
+    std::ifstream in(file);
+    EXPECT_TRUE(in) << "cannot read " << file;
+    Definitions found;
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream words(line);
+        std::string define;
+        std::string name;
+        std::string value;
+        if (words >> define >> name && define == "#define" && std::getline(words, value)) found[name] = value;
+    }
+    return found;
+}
+
+// A number, a product in parentheses, or a displacement from the state ("8+gr_sequence_state(%rip)").
+long value_of(const Definitions &from, const std::string &name) {
+    const auto at = from.find(name);
+    if (at == from.end()) {
+        ADD_FAILURE() << name << " is not defined";
+        return -1;
+    }
+    long a = 0;
+    long b = 0;
+    if (std::sscanf(at->second.c_str(), " ( %ld * %ld )", &a, &b) == 2) return a * b;
+    if (at->second.find_first_not_of(' ') == at->second.find("gr_sequence_state")) return 0;
+    if (std::sscanf(at->second.c_str(), " %li", &a) == 1) return a;
+    ADD_FAILURE() << name << " is no number: " << at->second;
+    return -1;
+}
+
+#define EXPECT_OFFSET(definitions, name, expected) \
+    EXPECT_EQ(value_of(definitions, name), static_cast<long>(expected)) << (name)
+
+void expect_shared(const Definitions &d) {
+    EXPECT_OFFSET(d, "SIZE_LIMIT", offsetof(SequenceState, size_limit));
+    EXPECT_OFFSET(d, "UNIT_LIMIT", offsetof(SequenceState, unit_limit));
+    EXPECT_OFFSET(d, "BASE", offsetof(SequenceState, base));
+    EXPECT_OFFSET(d, "SLABS", offsetof(SequenceState, slabs));
+    EXPECT_OFFSET(d, "UNIT_SHIFT", kUnitShift);
+    EXPECT_OFFSET(d, "SLAB_SHIFT", kSlabShift);
+    EXPECT_OFFSET(d, "SLOT", kSlotDisplacement);
+    EXPECT_OFFSET(d, "REMOTE", header_offset(kRemoteHeader));
+    EXPECT_OFFSET(d, "FINE_HEADERS", header_offset(class_of(kRemoteMagazineLimit).value));
+    EXPECT_OFFSET(d, "CPU_ID", offsetof(struct rseq, cpu_id));
+    EXPECT_OFFSET(d, "RSEQ_CS", offsetof(struct rseq, rseq_cs));
+    EXPECT_OFFSET(d, "WRONG_CID", SequenceResult::wrong_cid);
+    EXPECT_OFFSET(d, "ABORTED", SequenceResult::aborted);
+    EXPECT_OFFSET(d, "DIFFERS", SequenceResult::differs);
+    EXPECT_EQ(d.at("LAST_SLOT"), " (SLOT - 8)");
+}
+
+TEST(Offsets, X86) {
+    const Definitions d = definitions("x86_64");
+    expect_shared(d);
+    EXPECT_OFFSET(d, "RSEQ_OFFSET", offsetof(SequenceState, rseq_offset));
+    EXPECT_OFFSET(d, "CID_OFFSET", offsetof(SequenceState, cid_offset));
+    EXPECT_OFFSET(d, "HEADER_SIZE", sizeof(MagazineHeader));
+}
+
+TEST(Offsets, Aarch64) {
+    const Definitions d = definitions("aarch64");
+    expect_shared(d);
+    EXPECT_OFFSET(d, "OFFSETS", offsetof(SequenceState, rseq_offset));
+    EXPECT_EQ(offsetof(SequenceState, cid_offset), offsetof(SequenceState, rseq_offset) + 8) << "loaded as a pair";
+    EXPECT_EQ(1UL << value_of(d, "HEADER_SHIFT"), sizeof(MagazineHeader));
+}
+
+TEST(Offsets, TheSignatureIsLibcs) {
+#if defined(__x86_64__)
+    EXPECT_OFFSET(definitions("x86_64"), "SIGNATURE", RSEQ_SIG);
+#else
+    EXPECT_OFFSET(definitions("aarch64"), "SIGNATURE", RSEQ_SIG);
+#endif
+}
+
+// The sequences know these by their position, not by name.
+TEST(Offsets, TheHeaderAndItsMasks) {
+    EXPECT_EQ(offsetof(MagazineHeader, current), 0U);
+    EXPECT_EQ(offsetof(MagazineHeader, limit), 2U);
+    EXPECT_EQ(offsetof(MagazineHeader, begin), 4U);
+    EXPECT_EQ(kSlotDisplacement % 8, 0U);
+}
+
+}  // namespace
+}  // namespace gr::platform

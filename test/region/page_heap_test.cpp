@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the page heap against a model that remembers every run and its bytes: overlap, alignment, zeroes, giving back.
+// Invariant: every live run is filled with its own byte and checked; is_valid() after every step.
+// Must not know: what runs are for.
+#include "region/page_heap.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "fake/memory.hpp"
+#include "fake/region.hpp"
+
+namespace gr {
+namespace {
+
+using fake::Call;
+
+constexpr std::uint32_t kChunks = 24;
+constexpr std::size_t kRetain = 2 * kMiB;
+
+class PageHeapTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        fake::reset();
+        ASSERT_TRUE(fake::reserve(region_, kChunks));
+        pages_.initialise(region_.fixed_table(), kRetain);
+    }
+    void TearDown() override {
+        EXPECT_TRUE(pages_.is_valid());
+        EXPECT_EQ(pages_.used_bytes(), live_units() * kUnitBytes);
+    }
+
+    bool allocate(std::uint32_t count, std::uint32_t alignment = 1) {
+        gr::Run run;
+        if (!pages_.allocate(UnitCount(count), UnitCount(alignment), &run)) return false;
+        EXPECT_EQ(run.count.value, count);
+        EXPECT_EQ(run.first.value % alignment, region_.first_unit().value % alignment);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region_.address(run.first)) % (alignment * kUnitBytes), 0U);
+        EXPECT_FALSE(overlaps(run)) << "handed out twice";
+        if (run.zeroed) {
+            EXPECT_TRUE(has_byte(run.first, count, 0)) << "said to be zero";
+        }
+        last_ = run.first.value;
+        live_[last_] = {count, ++next_byte_};
+        fill(run.first.value);
+        return true;
+    }
+    void release(std::uint32_t first) {
+        const Piece piece = live_.at(first);
+        EXPECT_TRUE(has_byte(UnitIndex(first), piece.count, piece.byte)) << "somebody else wrote to it";
+        live_.erase(first);
+        ASSERT_TRUE(pages_.release(UnitIndex(first), UnitCount(piece.count)));
+    }
+    std::size_t allowance() const { return std::max(kRetain, pages_.used_bytes() / kRetainParts); }
+    std::size_t live_units() const {
+        std::size_t units = 0;
+        for (const auto &[first, piece] : live_) units += piece.count;
+        return units;
+    }
+    std::uint32_t any() {
+        return std::next(live_.begin(), static_cast<std::ptrdiff_t>(random_() % live_.size()))->first;
+    }
+
+    // One byte at each end of every page suffices to tell.
+    void fill(std::uint32_t first) {
+        char *const p = region_.address(UnitIndex(first));
+        for (std::size_t i = 0; i < live_[first].count * kUnitBytes; i += 2048)
+            p[i] = static_cast<char>(live_[first].byte | 1);
+    }
+    bool has_byte(UnitIndex first, std::uint32_t count, unsigned byte) {
+        const char *const p = region_.address(first);
+        for (std::size_t i = 0; i < count * kUnitBytes; i += 2048) {
+            if (p[i] != (byte == 0 ? 0 : static_cast<char>(byte | 1))) return false;
+        }
+        return true;
+    }
+
+    struct Piece {
+        std::uint32_t count;
+        unsigned byte;
+    };
+    bool overlaps(const gr::Run &run) const {
+        const auto after = live_.lower_bound(run.first.value);
+        if (after != live_.end() && after->first < run.first.value + run.count.value) return true;
+        return after != live_.begin() && std::prev(after)->first + std::prev(after)->second.count > run.first.value;
+    }
+
+    Region region_;
+    PageHeap pages_{region_};
+    std::map<std::uint32_t, Piece> live_;
+    std::uint32_t last_ = 0;
+    unsigned next_byte_ = 0;
+    std::mt19937 random_{7};
+
+    void history(unsigned steps, unsigned failing_purges_in_ten) {
+        for (unsigned i = 0; i < steps; ++i) {
+            if (random_() % 10 < failing_purges_in_ten) fake::fail(Call::purge, i % 3, 1);
+            const bool full = live_units() > kChunks * kUnitsPerChunk * 3 / 4;
+            if (live_.empty() || (!full && random_() % 100 < 52)) {
+                const auto count =
+                    static_cast<std::uint32_t>(random_() % 8 == 0 ? 1 + random_() % 90 : 1 + random_() % 8);
+                allocate(count, 1U << (random_() % 6));
+            } else if (random_() % 16 == 0) {
+                extend(any());
+            } else {
+                release(any());
+                if (failing_purges_in_ten == 0) {
+                    ASSERT_LE(pages_.retained_bytes(), allowance());
+                }
+            }
+            ASSERT_TRUE(pages_.is_valid()) << "step " << i;
+            ASSERT_EQ(pages_.used_bytes(), live_units() * kUnitBytes);
+        }
+    }
+    void extend(std::uint32_t first) {
+        const std::uint32_t count = live_[first].count;
+        const auto more = static_cast<std::uint32_t>(1 + random_() % 20);
+        if (!pages_.extend(UnitIndex(first), UnitCount(count), UnitCount(count + more))) return;
+        EXPECT_FALSE(overlaps(gr::Run{UnitIndex(first + count), UnitCount(more)})) << "extended over a neighbour";
+        live_[first].count += more;
+        fill(first);
+    }
+};
+
+TEST_F(PageHeapTest, AgreesWithTheModel) { history(4000, 0); }
+
+TEST_F(PageHeapTest, AgreesWithTheModelWhenPurgesFail) {
+    history(2500, 5);
+    EXPECT_GT(fake::calls(Call::purge), fake::purged().size()) << "no purge failed: nothing was tested";
+}
+
+TEST_F(PageHeapTest, TakesTheLowestAddress) {
+    for (std::uint32_t i = 0; i < 3 * kUnitsPerChunk; ++i) {
+        ASSERT_TRUE(allocate(1));
+        ASSERT_EQ(last_, region_.first_unit().value + i);
+    }
+    const std::uint32_t hole = region_.first_unit().value + 5;
+    release(region_.first_unit().value + 70);
+    release(hole);
+    ASSERT_TRUE(allocate(1));
+    EXPECT_EQ(last_, hole);
+}
+
+TEST_F(PageHeapTest, PrefersWarmUnitsOfTheSameChunk) {
+    ASSERT_TRUE(allocate(4));
+    ASSERT_TRUE(allocate(2));
+    const std::uint32_t warm = last_;
+    ASSERT_TRUE(allocate(4));
+    release(region_.first_unit().value);
+    ASSERT_GT(pages_.trim(0), 0U);
+    release(warm);
+    ASSERT_TRUE(allocate(1));
+    EXPECT_EQ(last_, warm);
+}
+
+TEST_F(PageHeapTest, FillsEveryUnitAndThenRefuses) {
+    while (allocate(1)) {
+    }
+    EXPECT_EQ(live_.size(), kChunks * kUnitsPerChunk);
+    EXPECT_FALSE(allocate(1));
+    release(any());
+    EXPECT_TRUE(allocate(1));
+}
+
+TEST_F(PageHeapTest, RunsLargerThanAChunkAndAsLargeAsAll) {
+    ASSERT_TRUE(allocate(kUnitsPerChunk + 1));
+    ASSERT_TRUE(allocate(3 * kUnitsPerChunk));
+    EXPECT_FALSE(allocate(kChunks * kUnitsPerChunk));
+    while (!live_.empty()) release(any());
+    ASSERT_TRUE(allocate(kChunks * kUnitsPerChunk));
+    EXPECT_FALSE(allocate(1));
+    EXPECT_FALSE(allocate(kChunks * kUnitsPerChunk + 1));
+}
+
+TEST_F(PageHeapTest, WholeHeapIsGivenBackAndReadsAsZeroAgain) {
+    ASSERT_TRUE(allocate(kChunks * kUnitsPerChunk));
+    release(last_);
+    EXPECT_LE(pages_.retained_bytes(), kRetain);
+    EXPECT_GT(pages_.purged_bytes(), 0U);
+    pages_.trim(0);
+    EXPECT_EQ(pages_.retained_bytes(), 0U);
+    EXPECT_EQ(pages_.purged_bytes(), kChunks * kChunkBytes);
+    gr::Run run;
+    ASSERT_TRUE(pages_.allocate(UnitCount(kChunks * kUnitsPerChunk), UnitCount(1), &run));
+    EXPECT_TRUE(run.zeroed);
+    EXPECT_TRUE(has_byte(run.first, run.count.value, 0));
+    ASSERT_TRUE(pages_.release(run.first, run.count));
+}
+
+// Neighbouring pieces go back in one call.
+TEST_F(PageHeapTest, GivesBackInFewCalls) {
+    while (allocate(1)) {
+    }
+    while (!live_.empty()) release(live_.rbegin()->first);
+    pages_.trim(0);
+    std::size_t bytes = 0;
+    for (const fake::Range &range : fake::purged()) bytes += range.bytes;
+    EXPECT_EQ(bytes, pages_.purged_bytes());
+    EXPECT_EQ(pages_.purge_calls(), fake::purged().size());
+    EXPECT_LE(fake::purged().size(), 2 * kChunks * kChunkBytes / kRetain);
+}
+
+TEST_F(PageHeapTest, KeepsWhatTrimIsToldToKeep) {
+    for (int i = 0; i < 16; ++i) ASSERT_TRUE(allocate(1));
+    while (!live_.empty()) release(any());
+    const std::size_t given_back = pages_.trim(4 * kUnitBytes);
+    EXPECT_EQ(given_back + pages_.retained_bytes(), 16 * kUnitBytes);
+    EXPECT_LE(pages_.retained_bytes(), 4 * kUnitBytes);
+    EXPECT_EQ(pages_.trim(4 * kUnitBytes), 0U);
+}
+
+TEST_F(PageHeapTest, ARefusedPurgeKeepsTheMemoryAndPromisesNoZeroes) {
+    ASSERT_TRUE(allocate(8));
+    release(last_);
+    fake::fail(Call::purge, 0);
+    EXPECT_EQ(pages_.trim(0), 0U);
+    EXPECT_EQ(pages_.retained_bytes(), 8 * kUnitBytes);
+    EXPECT_EQ(pages_.purged_bytes(), 0U);
+    gr::Run run;
+    ASSERT_TRUE(pages_.allocate(UnitCount(8), UnitCount(1), &run));
+    EXPECT_FALSE(run.zeroed);
+    ASSERT_TRUE(pages_.release(run.first, run.count));
+    fake::fail(Call::purge, 0, 0);
+    EXPECT_EQ(pages_.trim(0), 8 * kUnitBytes);
+}
+
+// The kernel takes its time: others must be able to allocate meanwhile, and must not be given what is being purged.
+TEST_F(PageHeapTest, ItIsUsableWhileThePurgeRuns) {
+    ASSERT_TRUE(allocate(3 * kUnitsPerChunk));
+    std::vector<std::uint32_t> taken;
+    fake::on_purge([&] {
+        ASSERT_FALSE(pages_.mutex().is_held());
+        ASSERT_TRUE(allocate(2));
+        taken.push_back(last_);
+    });
+    release(last_);
+    ASSERT_FALSE(taken.empty());
+    fake::on_purge(nullptr);
+    for (const std::uint32_t first : taken) release(first);
+}
+
+TEST_F(PageHeapTest, ARefusedCommitLeavesEverythingAsItWas) {
+    while (region_.chunk_of(region_.unit_end()).value < 4) ASSERT_TRUE(allocate(8));
+    while (live_units() < 4 * kUnitsPerChunk) ASSERT_TRUE(allocate(1));
+    fake::fail(Call::commit, 0, 2);
+    EXPECT_FALSE(allocate(1));
+    EXPECT_FALSE(allocate(40));
+    EXPECT_TRUE(pages_.is_valid());
+    EXPECT_TRUE(allocate(1));
+}
+
+TEST_F(PageHeapTest, AThreadThatIsInsideAlreadyIsRefused) {
+    ASSERT_TRUE(allocate(2));
+    ASSERT_TRUE(pages_.mutex().lock(platform::Rank::page_heap));
+    gr::Run run;
+    EXPECT_FALSE(pages_.allocate(UnitCount(1), UnitCount(1), &run));
+    EXPECT_FALSE(pages_.release(UnitIndex(last_), UnitCount(2)));
+    EXPECT_FALSE(pages_.extend(UnitIndex(last_), UnitCount(2), UnitCount(3)));
+    EXPECT_EQ(pages_.trim(0), 0U);
+    pages_.mutex().unlock(platform::Rank::page_heap);
+    release(last_);
+}
+
+}  // namespace
+}  // namespace gr

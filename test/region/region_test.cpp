@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: where a region's parts lie, that they are committed together, and what a refusal leaves behind.
+// Invariant: every committed byte is touched, so a part that is too short ends the test.
+// Must not know: what the tables hold.
+#include "region/region.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "fake/memory.hpp"
+#include "fake/region.hpp"
+
+namespace gr {
+namespace {
+
+using fake::Call;
+
+class RegionTest : public testing::Test {
+  protected:
+    void SetUp() override { fake::reset(); }
+};
+
+struct Part {
+    char *begin;
+    std::size_t bytes;
+};
+
+constexpr std::size_t kReadableBytes = 3 * kUnitBytes;
+
+bool reserve(Region &region, std::uint32_t chunks) {
+    return fake::reserve(region, chunks, fake::table_sizes(0, kReadableBytes));
+}
+
+// What a region of `chunks` usable chunks promises to have committed.
+std::vector<Part> parts(const Region &region, std::uint32_t chunks) {
+    const TableSizes sizes = fake::table_sizes();
+    const std::size_t units = region.first_unit().value + std::size_t{chunks} * kUnitsPerChunk;
+    std::vector<Part> all{
+        {region.base(), units * sizeof(UnitEntry)},
+        {region.fixed_table(), sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * region.chunk_limit()}};
+    for (std::size_t i = 0; i < 3; ++i) all.push_back({region.table(i), sizes.bytes_per_chunk[i] * chunks});
+    all.push_back({region.address(region.first_unit()), chunks * kChunkBytes});
+    return all;
+}
+
+bool is_zero(const Part &part) {
+    return part.begin[0] == 0 && std::memcmp(part.begin, part.begin + 1, part.bytes - 1) == 0;
+}
+
+TEST_F(RegionTest, PartsAreAlignedZeroDisjointAndInOrder) {
+    for (const std::uint32_t chunks : {2U, 3U, 7U, 64U, 100U}) {
+        Region region;
+        ASSERT_TRUE(reserve(region, chunks));
+        EXPECT_EQ(region.chunk_limit(), chunks);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region.base()) % kChunkBytes, 0U);
+        ASSERT_TRUE(region.ensure_chunks(chunks));
+        const Part readable{region.readable_table(), kReadableBytes};
+        EXPECT_TRUE(is_zero(readable));
+        EXPECT_GE(readable.begin, region.base() + parts(region, chunks)[0].bytes);
+        EXPECT_LE(readable.begin + readable.bytes, region.fixed_table());
+        char *end = region.base();
+        char marker = 0;
+        for (const Part &part : parts(region, chunks)) {
+            EXPECT_GE(part.begin, end) << "overlaps the part before";
+            EXPECT_TRUE(is_zero(part));
+            std::memset(part.begin, ++marker, part.bytes);
+            end = part.begin + part.bytes;
+        }
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region.address(region.first_unit())) % kChunkBytes, 0U);
+        EXPECT_EQ(end, region.address(region.unit_end()));
+        EXPECT_LE(end, region.base() + region.reserved_bytes());
+    }
+}
+
+TEST_F(RegionTest, UnitsAddressesAndChunksAgree) {
+    Region region;
+    ASSERT_TRUE(reserve(region, 8));
+    ASSERT_TRUE(region.ensure_chunks(8));
+    for (std::uint32_t c = 0; c < 8; ++c) {
+        const UnitIndex first = region.unit_at(ChunkIndex(c));
+        for (std::uint32_t i = 0; i < kUnitsPerChunk; ++i) {
+            const UnitIndex unit = first + UnitCount(i);
+            EXPECT_EQ(region.chunk_of(unit).value, c);
+            EXPECT_EQ(region.unit_of(region.address(unit)), unit);
+            EXPECT_EQ(region.unit_of(region.address(unit) + kUnitBytes - 1), unit);
+            region.entry(unit) = unit.value;
+        }
+    }
+    EXPECT_EQ(region.entry(region.first_unit()), region.first_unit().value);
+}
+
+TEST_F(RegionTest, ContainsExactlyWhatIsCommitted) {
+    Region region;
+    ASSERT_TRUE(reserve(region, 64));
+    const char *const end = region.address(region.unit_end());
+    EXPECT_TRUE(region.contains(end - 1));
+    EXPECT_FALSE(region.contains(end));
+    EXPECT_FALSE(region.contains(region.base() - 1));
+    EXPECT_FALSE(region.contains(nullptr));
+    EXPECT_FALSE(region.contains(reinterpret_cast<const void *>(UINTPTR_MAX)));
+    EXPECT_FALSE(region.contains(region.base() + (std::size_t{1} << 48))) << "the index was cut to 32 bits";
+    // Its own tables are inside, and their entries reject.
+    EXPECT_EQ(region.entry(region.unit_of(region.fixed_table())), 0U);
+    EXPECT_EQ(region.entry(region.unit_of(region.table(2))), 0U);
+}
+
+TEST_F(RegionTest, NothingIsInsideBeforeItIsReserved) {
+    const Region region;
+    EXPECT_FALSE(region.contains(nullptr));
+    EXPECT_FALSE(region.contains(&region));
+}
+
+TEST_F(RegionTest, HalvesUntilTheKernelAgrees) {
+    Region region;
+    fake::fail(Call::reserve, 0, 3);
+    ASSERT_TRUE(reserve(region, 64));
+    EXPECT_EQ(region.chunk_limit(), 8U);
+    EXPECT_EQ(fake::calls(Call::reserve), 4U);
+    fake::reset();
+    Region never;
+    fake::fail(Call::reserve, 0);
+    EXPECT_FALSE(reserve(never, 64));
+    EXPECT_FALSE(never.contains(&never));
+}
+
+TEST_F(RegionTest, ACommitThatIsRefusedAtTheStartTriesASmallerRegion) {
+    for (unsigned passes = 0; passes < 6; ++passes) {
+        fake::reset();
+        const std::size_t before = fake::mapped_bytes();
+        Region region;
+        fake::fail(Call::commit, passes, 1);
+        ASSERT_TRUE(reserve(region, 64));
+        EXPECT_EQ(region.chunk_limit(), 32U) << passes;
+        EXPECT_EQ(fake::mapped_bytes() - before, region.reserved_bytes()) << "the larger reservation was lost";
+        for (const Part &part : parts(region, 1)) EXPECT_TRUE(is_zero(part));
+    }
+    fake::reset();
+    Region unreadable;
+    fake::fail(Call::make_readable, 0, 1);
+    ASSERT_TRUE(reserve(unreadable, 64));
+    EXPECT_EQ(unreadable.chunk_limit(), 32U);
+    const std::size_t before = fake::mapped_bytes();
+    Region never;
+    fake::fail(Call::commit, 0);
+    EXPECT_FALSE(reserve(never, 64));
+    EXPECT_EQ(fake::mapped_bytes(), before);
+}
+
+// Whichever of the commits of a growth step fails: units, addresses and contents stay, and the next try completes it.
+TEST_F(RegionTest, ARefusedCommitChangesNothing) {
+    for (unsigned passes = 0;; ++passes) {
+        fake::reset();
+        Region region;
+        std::uint64_t published = 0;
+        ASSERT_TRUE(reserve(region, 256));
+        region.publish_unit_end(&published);
+        ASSERT_TRUE(region.ensure_chunks(8));
+        for (const Part &part : parts(region, 8)) std::memset(part.begin, 7, part.bytes);
+        const UnitIndex end = region.unit_end();
+        const unsigned commits = fake::calls(Call::commit);
+        fake::fail(Call::commit, passes, 1);
+        if (region.ensure_chunks(200)) {
+            EXPECT_GE(passes, 4U) << "a growth of the map, the tables and the chunks is more commits than that";
+            EXPECT_LE(fake::calls(Call::commit) - commits, passes);
+            return;
+        }
+        EXPECT_EQ(region.unit_end(), end);
+        EXPECT_EQ(published, end.value);
+        EXPECT_FALSE(region.contains(region.address(end)));
+        for (const Part &part : parts(region, 8)) EXPECT_EQ(part.begin[part.bytes - 1], 7);
+        ASSERT_TRUE(region.ensure_chunks(200));
+        EXPECT_EQ(published, region.unit_end().value);
+        for (const Part &part : parts(region, 200)) std::memset(part.begin, 1, part.bytes);
+    }
+}
+
+TEST_F(RegionTest, GrowsInStepsUpToItsLimitAndNoFurther) {
+    Region region;
+    ASSERT_TRUE(reserve(region, 100));
+    std::uint32_t chunks = 0;
+    for (std::uint32_t wanted = 1; wanted <= 100; ++wanted) {
+        ASSERT_TRUE(region.ensure_chunks(wanted));
+        const std::uint32_t now = region.chunk_of(region.unit_end()).value;
+        EXPECT_GE(now, wanted);
+        EXPECT_GE(now, chunks);
+        chunks = now;
+    }
+    EXPECT_EQ(chunks, 100U);
+    const unsigned commits = fake::calls(Call::commit);
+    EXPECT_LT(commits, 120U) << "each chunk on its own is a storm of system calls";
+    EXPECT_FALSE(region.ensure_chunks(101));
+    EXPECT_TRUE(region.ensure_chunks(100));
+    EXPECT_EQ(fake::calls(Call::commit), commits);
+}
+
+}  // namespace
+}  // namespace gr

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: superblocks of every class: taking, giving, collecting, finding, and every kind of double free.
+// Invariant: the blocks' own memory is not readable while this runs; is_valid() after every step.
+// Must not know: heaps.
+#include "superblock/superblocks.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "fake/region.hpp"
+
+namespace gr {
+namespace {
+
+class SuperblocksTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        fake::reset();
+        ASSERT_TRUE(fake::reserve(region_, 4));
+        ASSERT_TRUE(region_.ensure_chunks(4));
+        ASSERT_EQ(mprotect(region_.address(region_.first_unit()), 4 * kChunkBytes, PROT_NONE), 0);
+    }
+    UnitIndex unit(std::uint32_t i) const { return region_.first_unit() + UnitCount(i); }
+    BlockIndex index_of(const void *p) const { return superblocks_.find(p).index; }
+    bool set_remote(Superblock *s, BlockIndex i) {
+        const BitPosition at = BitPosition::of(i);
+        return superblocks_.set_remote(s, at.word, at.mask);
+    }
+
+    Region region_;
+    Superblocks superblocks_{region_};
+    std::mt19937 random_{3};
+};
+
+class EveryClass : public SuperblocksTest, public testing::WithParamInterface<std::uint32_t> {
+  protected:
+    ClassIndex size_class() const { return ClassIndex(GetParam()); }
+};
+
+TEST_P(EveryClass, HandsOutAllBlocksLowestFirst) {
+    Superblock *const s = superblocks_.make_superblock(unit(3), size_class(), true);
+    ASSERT_TRUE(superblocks_.is_valid(s));
+    EXPECT_TRUE(s->is_empty());
+    const ClassShape &shape = s->shape();
+    std::vector<void *> blocks(shape.blocks + 5);
+    std::uint32_t taken = 0;
+    for (std::uint32_t wanted = 1; taken < shape.blocks; wanted = wanted * 2 + 1) {
+        const std::uint32_t got = superblocks_.take(s, blocks.data() + taken, wanted);
+        ASSERT_EQ(got, std::min(wanted, shape.blocks - taken));
+        taken += got;
+        ASSERT_TRUE(superblocks_.is_valid(s));
+        ASSERT_EQ(s->used_count(), taken);
+        ASSERT_EQ(s->fresh_from, taken);
+    }
+    EXPECT_TRUE(s->is_full());
+    EXPECT_EQ(superblocks_.take(s, blocks.data(), 1), 0U);
+    for (std::uint32_t i = 0; i < taken; ++i) {
+        ASSERT_EQ(blocks[i], region_.address(unit(3)) + std::size_t{i} * shape.size);
+        ASSERT_EQ(index_of(blocks[i]).value, i);
+    }
+}
+
+TEST_P(EveryClass, RandomTakesGivesAndRemoteFreesAgreeWithAModel) {
+    Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
+    std::vector<void *> live;
+    std::uint32_t remote = 0;
+    std::uint32_t highest = 0;  // one above the highest block that was ever out
+    for (int step = 0; step < 400; ++step) {
+        if (const auto choice = random_() % 8; choice < 3) {
+            std::vector<void *> blocks(1 + random_() % (s->shape().blocks / 4 + 2));
+            blocks.resize(superblocks_.take(s, blocks.data(), static_cast<std::uint32_t>(blocks.size())));
+            ASSERT_TRUE(std::is_sorted(blocks.begin(), blocks.end()));
+            for (void *block : blocks) highest = std::max(highest, index_of(block).value + 1);
+            live.insert(live.end(), blocks.begin(), blocks.end());
+        } else if (choice == 7) {
+            void *twice = nullptr;
+            ASSERT_EQ(superblocks_.collect(s, &twice), remote);
+            ASSERT_EQ(twice, nullptr);
+            remote = 0;
+        } else {
+            for (auto frees = random_() % 32; frees != 0 && !live.empty(); --frees) {
+                std::swap(live[random_() % live.size()], live.back());
+                const BlockIndex i = index_of(live.back());
+                live.pop_back();
+                ASSERT_FALSE(superblocks_.is_free(s, i));
+                ASSERT_TRUE(choice < 5 ? superblocks_.give(s, i) : set_remote(s, i));
+                if (choice >= 5) ++remote;
+                ASSERT_TRUE(superblocks_.is_free(s, i));
+            }
+        }
+        ASSERT_TRUE(superblocks_.is_valid(s)) << "step " << step;
+        ASSERT_EQ(superblocks_.remote_count(s), remote);
+        ASSERT_EQ(s->free_count + remote + live.size(), s->shape().blocks);
+        ASSERT_EQ(s->fresh_from, highest);
+    }
+    std::set<void *> unique(live.begin(), live.end());
+    EXPECT_EQ(unique.size(), live.size()) << "handed out twice";
+}
+
+TEST_P(EveryClass, EveryKindOfDoubleFreeIsFound) {
+    Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
+    std::vector<void *> blocks(s->shape().blocks);
+    superblocks_.take(s, blocks.data(), s->shape().blocks);
+    const BlockIndex last(s->shape().blocks - 1);
+    ASSERT_TRUE(superblocks_.give(s, last));
+    EXPECT_FALSE(superblocks_.give(s, last)) << "by the owner twice";
+    EXPECT_EQ(s->free_count, 1U);
+    ASSERT_TRUE(set_remote(s, BlockIndex(0)));
+    EXPECT_FALSE(set_remote(s, BlockIndex(0))) << "by strangers twice";
+    EXPECT_FALSE(superblocks_.give(s, BlockIndex(0))) << "by a stranger, then by the owner";
+    ASSERT_TRUE(set_remote(s, last)) << "a stranger cannot see the owner's bits";
+    EXPECT_FALSE(superblocks_.is_valid(s));
+    void *twice = nullptr;
+    superblocks_.collect(s, &twice);
+    EXPECT_EQ(twice, superblocks_.address(s, last)) << "by the owner, then by a stranger";
+}
+
+TEST_P(EveryClass, FindsEveryAddressOfItsUnits) {
+    Superblock *const s = superblocks_.make_superblock(unit(5), size_class(), false);
+    const ClassShape &shape = s->shape();
+    const char *const begin = superblocks_.begin(s);
+    for (std::size_t offset = 0; offset < shape.bytes(); ++offset) {
+        const BlockRef ref = superblocks_.find(begin + offset);
+        const std::size_t block = offset / shape.size;
+        if (block >= shape.blocks) {
+            ASSERT_EQ(ref.fault, BlockFault::foreign) << "the tail, offset " << offset;
+            continue;
+        }
+        ASSERT_EQ(ref.superblock, s);
+        ASSERT_EQ(ref.index.value, block);
+        ASSERT_EQ(ref.fault, offset % shape.size == 0 ? BlockFault::none : BlockFault::interior) << "offset " << offset;
+    }
+    EXPECT_EQ(superblocks_.find(begin - 1).fault, BlockFault::foreign);
+    EXPECT_EQ(superblocks_.find(begin + shape.bytes()).fault, BlockFault::foreign);
+    superblocks_.unmake(s);
+    for (std::uint32_t i = 0; i < shape.units; ++i) {
+        EXPECT_EQ(superblocks_.find(begin + i * kUnitBytes).fault, BlockFault::foreign);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Superblocks, EveryClass, testing::Range(1U, kClassCount));
+
+// Each bitmap fills its own words only: neighbours of the widest class and of a narrow one side by side.
+TEST_F(SuperblocksTest, NeighboursDoNotShareWords) {
+    const ClassIndex classes[] = {ClassIndex(1), ClassIndex(4), ClassIndex(1), ClassIndex(2), ClassIndex(3)};
+    std::vector<Superblock *> made;
+    std::uint32_t at = 0;
+    for (const ClassIndex c : classes) {
+        made.push_back(superblocks_.make_superblock(unit(at), c, false));
+        at += shape_of(c).units;
+    }
+    for (Superblock *s : made) {
+        std::vector<void *> blocks(s->shape().blocks);
+        ASSERT_EQ(superblocks_.take(s, blocks.data(), s->shape().blocks), s->shape().blocks);
+        for (std::uint32_t i = 0; i < s->shape().blocks; i += 2) ASSERT_TRUE(set_remote(s, BlockIndex(i)));
+        for (const Superblock *other : made) ASSERT_TRUE(superblocks_.is_valid(other));
+    }
+    for (Superblock *s : made) {
+        void *twice = nullptr;
+        EXPECT_EQ(superblocks_.collect(s, &twice), (s->shape().blocks + 1) / 2);
+        EXPECT_EQ(twice, nullptr);
+    }
+}
+
+TEST_F(SuperblocksTest, TheUnitsOfTheTablesAreForeign) {
+    EXPECT_EQ(superblocks_.find(region_.base()).fault, BlockFault::foreign);
+    EXPECT_EQ(superblocks_.find(region_.table(0)).fault, BlockFault::foreign);
+    EXPECT_EQ(superblocks_.find(region_.address(region_.first_unit()) - 1).fault, BlockFault::foreign);
+}
+
+TEST_F(SuperblocksTest, RunsAreOneBlockAndCanBeResized) {
+    Superblock *const run = superblocks_.make_run(unit(2), UnitCount(6));
+    const char *const begin = region_.address(unit(2));
+    const auto fault_at = [&](std::size_t units) { return superblocks_.find(begin + units * kUnitBytes).fault; };
+    EXPECT_EQ(fault_at(0), BlockFault::none);
+    EXPECT_EQ(superblocks_.find(begin + 1).fault, BlockFault::interior);
+    EXPECT_EQ(fault_at(5), BlockFault::interior);
+    EXPECT_EQ(fault_at(6), BlockFault::foreign);
+    EXPECT_EQ(superblocks_.find(begin + 5 * kUnitBytes).superblock, run);
+    superblocks_.resize_run(run, UnitCount(3));
+    EXPECT_EQ(run->bytes(), 3 * kUnitBytes);
+    EXPECT_EQ(fault_at(2), BlockFault::interior);
+    EXPECT_EQ(fault_at(3), BlockFault::foreign);
+    superblocks_.resize_run(run, UnitCount(9));
+    EXPECT_EQ(superblocks_.find(begin + 8 * kUnitBytes).superblock, run);
+    superblocks_.unmake(run);
+    for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(fault_at(i), BlockFault::foreign);
+}
+
+TEST_F(SuperblocksTest, AUnitThatWasInteriorCanBeAFirstOne) {
+    Superblock *const run = superblocks_.make_run(unit(0), UnitCount(8));
+    superblocks_.unmake(run);
+    Superblock *const s = superblocks_.make_superblock(unit(4), ClassIndex(1), false);
+    EXPECT_EQ(superblocks_.find(superblocks_.begin(s)).superblock, s);
+    EXPECT_EQ(superblocks_.find(superblocks_.begin(s)).fault, BlockFault::none);
+}
+
+TEST_F(SuperblocksTest, RemembersWhetherItWasMadeOfZeroes) {
+    EXPECT_TRUE(superblocks_.make_superblock(unit(0), ClassIndex(9), true)->zeroed);
+    Superblock *const s = superblocks_.make_superblock(unit(0), ClassIndex(9), false);
+    EXPECT_FALSE(s->zeroed);
+    EXPECT_EQ(s->fresh_from, 0U);
+}
+
+}  // namespace
+}  // namespace gr
