@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What:      Question: what do malloc and free of one size cost when nothing else happens?
-//            Source: linux-scalability (Lever and Boreham, "malloc() Performance in a Multithreaded Linux
-//            Environment", there 10,000,000 pairs of 512 bytes), as LFMalloc section 4 uses it; with --batch more than
-//            one block is held at a time.
+//            Source: in the manner of linux-scalability (Lever and Boreham, "Malloc() Performance in a Multithreaded
+//            Linux Environment", USENIX 2000), which LFMalloc runs in section 4; sizes and --batch are our own choice.
 // Invariant: the first word of every block is written, since a block that nobody touches is no use; verifies that it
 //            is still there before the free. Prints one line of JSON.
 // Must not know: which malloc it runs on.
