@@ -53,8 +53,6 @@ class Bin {
         const std::uint64_t blocks = shape_of(c).blocks;
         return free_blocks_ <= kSlackSuperblocks * blocks || free_blocks_ * kEmptinessParts <= superblocks_ * blocks;
     }
-    // A wholly empty superblock is not needed while another one has something free.
-    bool can_spare(const Superblock *empty) const { return free_blocks_ > empty->free_count; }
 
     bool is_valid(const Superblocks &superblocks) const {
         std::uint64_t free = 0;

@@ -76,7 +76,7 @@ void Heaps::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
     const ClassIndex c = s->size_class;
     Bin &bin = is_heap(o) ? heap(o).bins[c.value] : global(c).bin;
     bin.gave(s, blocks);
-    if (s->is_empty() && (!is_heap(o) || bin.can_spare(s))) release(bin, s);
+    if (s->is_empty()) release(bin, s);
     if (!is_heap(o)) {
         global(c).offered.store(bin.superblocks(), std::memory_order_relaxed);
         return;

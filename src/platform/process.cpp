@@ -19,7 +19,6 @@
 
 #include "base/check.hpp"
 #include "base/text.hpp"
-#include "platform/memory.hpp"
 #include "platform/syscall.hpp"
 
 extern "C" char **environ [[gnu::weak]];
@@ -67,20 +66,6 @@ unsigned usable_cpus() {
     unsigned count = 0;
     for (long i = 0; i < affinity.bytes; ++i) count += static_cast<unsigned>(std::popcount(affinity.mask[i]));
     return count == 0 ? 1 : count;
-}
-
-std::size_t resident_bytes() {
-    const long fd = system_call(SYS_openat, AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    char text[128];
-    const long size = system_call(SYS_read, static_cast<int>(fd), &text[0], sizeof text);
-    system_call(SYS_close, static_cast<int>(fd));
-    long i = 0;
-    while (i < size && text[i] != ' ') ++i;
-    std::size_t pages = 0;
-    for (++i; i < size && text[i] >= '0' && text[i] <= '9'; ++i)
-        pages = pages * 10 + static_cast<std::size_t>(text[i] - '0');
-    return pages * page_size();
 }
 
 bool is_relocated() { return relocated == &relocated; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: facts about the process and its machine, its environment, and its last words.
-// Invariant: usable before main, in signal handlers and without libc's locks; reads no file but /proc/self/statm.
+// Invariant: usable before main, in signal handlers and without libc's locks; reads no file.
 // Must not know: what the allocator does with the facts.
 #pragma once
 
@@ -24,9 +24,6 @@ unsigned cpu_bound();
 
 // CPUs this process may use now, at least 1.
 unsigned usable_cpus();
-
-// Resident set in bytes, or 0 when /proc cannot be read.
-std::size_t resident_bytes();
 
 // False while the loader has not yet relocated this library (an IFUNC resolver of another one is calling): nothing
 // that goes through the global offset table may be used.

@@ -117,16 +117,6 @@ TEST_P(BinTest, RandomHistoriesKeepItValid) {
     }
 }
 
-TEST_P(BinTest, SparesAnEmptySuperblockOnlyBesideOthers) {
-    Superblock *const first = adopt();
-    EXPECT_FALSE(bin_.can_spare(first));
-    Superblock *const second = adopt();
-    take(second, blocks());
-    EXPECT_FALSE(bin_.can_spare(first));
-    give(second, 1);
-    EXPECT_TRUE(bin_.can_spare(first));
-}
-
 INSTANTIATE_TEST_SUITE_P(Bin, BinTest, testing::Values(1U, 4U, 32U, 64U, 65U, 90U, kClassCount - 1));
 
 }  // namespace

@@ -197,7 +197,7 @@ TEST(Heaps, FreshMeansThatItReadsAsZero) {
         std::vector<char *> blocks;
         unsigned fresh_blocks = 0;
         for (unsigned round = 0; round < 3; ++round) {
-            for (int i = 0; i < 300; ++i) {
+            for (std::uint32_t i = 0; i < 300; ++i) {
                 bool fresh = false;
                 char *const p = static_cast<char *>(world.allocate_in(i % 3, ClassIndex(c), &fresh));
                 ASSERT_NE(p, nullptr);
@@ -299,7 +299,7 @@ TEST(Heaps, EveryRefusedCommitLeavesAWorkingHeap) {
         fake::fail(Call::commit, n, 1);
         std::vector<char *> blocks;
         unsigned refusals = 0;
-        for (int i = 0; i < 1500; ++i) {
+        for (std::uint32_t i = 0; i < 1500; ++i) {
             char *const p = static_cast<char *>(world.allocate_in(i % 3, ClassIndex(60 + i % 40)));
             if (p == nullptr) {
                 ++refusals;

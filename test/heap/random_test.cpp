@@ -61,12 +61,15 @@ class History : public testing::TestWithParam<Plan> {
         }
     }
     static void mark(char *p, std::size_t size) {
-        std::memcpy(p, &p, sizeof p);
-        std::memcpy(p + size - sizeof p, &p, sizeof p);
+        const auto address = reinterpret_cast<std::uintptr_t>(p);
+        std::memcpy(p, &address, sizeof address);
+        std::memcpy(p + size - sizeof address, &address, sizeof address);
     }
     bool is_marked(char *p) const {
         const std::size_t size = world_.superblock_of(p)->shape().size;
-        return std::memcmp(p, &p, sizeof p) == 0 && std::memcmp(p + size - sizeof p, &p, sizeof p) == 0;
+        const auto address = reinterpret_cast<std::uintptr_t>(p);
+        return std::memcmp(p, &address, sizeof address) == 0 &&
+               std::memcmp(p + size - sizeof address, &address, sizeof address) == 0;
     }
     void finish() {
         fake::fail(Call::commit, 0, 0);

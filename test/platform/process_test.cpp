@@ -57,15 +57,6 @@ TEST(Process, AddressSpaceLimitIsTheSoftOne) {
     setrlimit(RLIMIT_AS, &before);
 }
 
-TEST(Process, ResidentBytesFollowWhatIsTouched) {
-    const std::size_t before = resident_bytes();
-    ASSERT_NE(before, 0U);
-    constexpr std::size_t kBytes = 32 * kMiB;
-    std::vector<char> touched(kBytes, 'x');
-    EXPECT_GE(resident_bytes(), before + kBytes / 2);
-    EXPECT_EQ(touched[kBytes - 1], 'x');
-}
-
 TEST(Process, EnvironmentIsTheProcesss) {
     setenv("GR_TEST_VARIABLE", "here", 1);
     bool found = false;
