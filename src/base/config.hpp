@@ -67,7 +67,7 @@ inline constexpr std::size_t kDirectThreshold = 32 * kMiB;
 inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's usual vm.max_map_count
 
 // Giving back: empty resident memory may reach the larger of the two.
-inline constexpr std::size_t kRetainBytes = 8 * kMiB;
+inline constexpr std::size_t kRetainBytes = 4 * kMiB;
 inline constexpr unsigned kRetainParts = 16;
 
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");

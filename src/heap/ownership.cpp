@@ -101,7 +101,7 @@ void Heaps::release(Bin &bin, Superblock *s) {
     bin.abandon(s);
     store_entries(region_, s, 0);
     s->owner.store(kNobody, std::memory_order_seq_cst);
-    store_.release_superblock(s);
+    store_.release(s);
 }
 
 void Heaps::release_empty(OwnerIndex o) {

@@ -107,10 +107,12 @@ std::uint32_t Heaps::take_blocks(OwnerIndex o, ClassIndex c, void **blocks, std:
 
 Superblock *Heaps::superblock_for(OwnerIndex o, ClassIndex c) {
     if (Superblock *const s = take_from_global(o, c)) return s;
-    Superblock *const s = store_.acquire_superblock(c);
+    // The first one of a class of small blocks often stays the only one, with a page or two in use.
+    const bool may_stay_empty = heap(o).bins[c.value].superblocks() == 0 && shape_of(c).size <= kFineLimit;
+    Superblock *const s = store_.acquire_superblock(c, may_stay_empty ? Prefer::cold : Prefer::warm);
     if (s == nullptr) return nullptr;
     if (!lock(kNobody)) {
-        store_.release_superblock(s);
+        store_.release(s);
         return nullptr;
     }
     hand_over(s, o);

@@ -8,20 +8,18 @@
 
 namespace gr {
 
-Superblock *UnitStore::acquire_superblock(ClassIndex c) {
+Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer) {
     release_deferred();
     Run run;
-    if (!pages_.allocate(UnitCount(shape_of(c).units), UnitCount(1), &run)) return nullptr;
+    if (!pages_.allocate(UnitCount(shape_of(c).units), UnitCount(1), prefer, &run)) return nullptr;
     return superblocks_.make_superblock(run.first, c, run.zeroed);
 }
-
-void UnitStore::release_superblock(Superblock *s) { release(s); }
 
 Superblock *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *zeroed) {
     const Inside inside;  // a handler that interrupts this must not wait for a heap
     release_deferred();
     Run run;
-    if (!pages_.allocate(count, alignment, &run)) return nullptr;
+    if (!pages_.allocate(count, alignment, Prefer::warm, &run)) return nullptr;
     *zeroed = run.zeroed;
     Superblock *const s = superblocks_.make_run(run.first, run.count);
     // Entries behind the first stay 0: an address inside a run is no block's start.

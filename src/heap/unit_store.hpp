@@ -17,9 +17,9 @@ class UnitStore {
         : region_(region), superblocks_(superblocks), pages_(pages) {}
 
     // All blocks free, still nobody's and with no entries; nullptr: no memory.
-    Superblock *acquire_superblock(ClassIndex c);
-    // Nobody's already.
-    void release_superblock(Superblock *s);
+    Superblock *acquire_superblock(ClassIndex c, Prefer prefer);
+    // A superblock, nobody's already.
+    void release(Superblock *s);
 
     // A single block of whole units at a multiple of `alignment` units; nullptr: no memory.
     Superblock *acquire_run(UnitCount count, UnitCount alignment, bool *zeroed);
@@ -29,7 +29,6 @@ class UnitStore {
     bool resize_run(Superblock *run, UnitCount count);
 
   private:
-    void release(Superblock *s);
     void release_deferred();
 
     Region &region_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: page_heap.hpp: first fit by the index, masks per chunk, giving back in batches with no lock held.
+// What: page_heap.hpp: what is preferred by a short search, else first fit by the index; masks per chunk, giving back in batches with no lock held.
 // Invariant: pieces being purged are marked used meanwhile, so nobody can be handed one.
 // Must not know: superblocks; what a run is for.
 #include "region/page_heap.hpp"
@@ -42,19 +42,31 @@ int PageHeap::find_aligned(std::uint32_t mask, unsigned count, unsigned alignmen
     return -1;
 }
 
-// Units that are resident already come first, wherever they lie: they fault no more and cost nothing. The search is
-// bounded; what it does not find waits for its chunk's turn, or is given back.
-bool PageHeap::find_warm(UnitCount count, UnitCount alignment, UnitIndex *first) {
-    if (load(dirty_units_) < count.value || count.value > kUnitsPerChunk) return false;
-    for (unsigned step = 0, c = warm_from_; step < kWarmSearch && c < chunk_end_; ++step, ++c) {
-        const std::uint32_t dirty = chunks_[c].dirty;
-        if (dirty == 0 && c == warm_from_) ++warm_from_;
-        const int bit = dirty == 0 ? -1 : find_aligned(dirty, count.value, alignment.value);
+// The lowest run within the masks of the chunks from *from on, which moves up to the first mask that is not empty. The
+// search is bounded; what it does not find waits for its chunk's turn, or is given back.
+template <class Mask>
+bool PageHeap::search(std::uint32_t *from, std::uint32_t end, Mask mask, UnitCount count, UnitCount alignment,
+                      UnitIndex *first) {
+    for (std::uint32_t step = 0, c = *from; step < kSearchChunks && c < end; ++step, ++c) {
+        const std::uint32_t units = mask(chunks_[c]);
+        if (units == 0 && c == *from) ++*from;
+        const int bit = units == 0 ? -1 : find_aligned(units, count.value, alignment.value);
         if (bit < 0) continue;
         *first = region_.unit_at(ChunkIndex(c)) + UnitCount(static_cast<std::uint32_t>(bit));
         return true;
     }
     return false;
+}
+
+bool PageHeap::find_preferred(Prefer prefer, UnitCount count, UnitCount alignment, UnitIndex *first) {
+    if (count.value > kUnitsPerChunk) return false;
+    if (prefer == Prefer::warm) {
+        return load(dirty_units_) >= count.value &&
+               search(&warm_from_, chunk_end_, [](const Chunk &c) { return c.dirty; }, count, alignment, first);
+    }
+    // The first chunk that was never used is as cold as any.
+    const std::uint32_t end = chunk_end_ < region_.chunk_limit() ? chunk_end_ + 1 : chunk_end_;
+    return search(&cold_from_, end, [](const Chunk &c) { return c.cold(); }, count, alignment, first);
 }
 
 bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) const {
@@ -100,17 +112,18 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
         GR_CHECK((chunk.used & mask) == mask);
         chunk.used &= ~mask;
         if (dirty) chunk.dirty |= mask;
-        if (dirty && c.value < warm_from_) warm_from_ = c.value;
+        std::uint32_t &from = dirty ? warm_from_ : cold_from_;
+        if (c.value < from) from = c.value;
         refresh(c);
     });
     subtract(used_units_, count.value);
     if (dirty) add(dirty_units_, count.value);
 }
 
-bool PageHeap::allocate(UnitCount count, UnitCount alignment, Run *run) {
+bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) return false;
-    if (!find_warm(count, alignment, &run->first) && !find(count, alignment, &run->first)) return false;
+    if (!find_preferred(prefer, count, alignment, &run->first) && !find(count, alignment, &run->first)) return false;
     const UnitIndex last(run->first.value + count.value - 1);
     if (!region_.ensure_chunks(region_.chunk_of(last).value + 1)) return false;
     run->count = count;
@@ -221,6 +234,7 @@ bool PageHeap::is_valid() const {
     for (std::uint32_t c = 0; c < chunk_end_; ++c) {
         const Chunk &chunk = chunks_[c];
         if ((chunk.used & chunk.dirty) != 0) return false;
+        if ((c < warm_from_ && chunk.dirty != 0) || (c < cold_from_ && chunk.cold() != 0)) return false;
         if (index_.longest_run(ChunkIndex(c)) != longest_run(~chunk.used)) return false;
         used += static_cast<std::size_t>(std::popcount(chunk.used));
         dirty += static_cast<std::size_t>(std::popcount(chunk.dirty));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: hands out runs of units, warm ones first, then the lowest address; gives empty memory back beyond an allowance.
+// What: hands out runs of units, warm or cold ones first, then the lowest address; gives empty memory back beyond an
+//       allowance.
 // Invariant: used, dirty: disjoint masks per chunk; dirty units are free and may be resident, free units that are not
-//            dirty read as zero.  retained = dirty units * kUnitBytes <= allowance after every release.
+//            dirty (cold) read as zero.  retained = dirty units * kUnitBytes <= allowance after every release.
 // Must not know: superblocks; what a run is for.
 #pragma once
 
@@ -20,6 +21,10 @@ struct Run {
     bool zeroed = false;  // every byte reads as zero
 };
 
+// Which free units are taken first. Warm ones are resident already and fault no more: for what will be filled. Cold ones
+// cost only the pages that are touched: for what may stay nearly empty, where a warm unit would be resident to no use.
+enum class Prefer : std::uint8_t { warm, cold };
+
 class PageHeap {
   public:
     static constexpr std::size_t kFixedBytes = FirstFitIndex::kFixedBytes;
@@ -32,7 +37,7 @@ class PageHeap {
 
     // A run of `count` units whose first address is a multiple of `alignment` units (a power of two, at most a chunk).
     // false: no room, no memory, or the calling thread is inside the page heap already.
-    bool allocate(UnitCount count, UnitCount alignment, Run *run);
+    bool allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run);
     // false: the calling thread is inside already, nothing was released.
     bool release(UnitIndex first, UnitCount count);
     // Grows a run in place into free units behind it. false: they are not free.
@@ -52,13 +57,14 @@ class PageHeap {
     struct Chunk {
         std::uint32_t used;
         std::uint32_t dirty;
+        std::uint32_t cold() const { return ~(used | dirty); }
     };
     struct Piece {
         UnitIndex first;
         UnitCount count;
     };
     static constexpr unsigned kPiecesPerBatch = 64;
-    static constexpr unsigned kWarmSearch = 64;  // chunks
+    static constexpr unsigned kSearchChunks = 64;
     static constexpr platform::Rank kRank = platform::Rank::page_heap;
 
     // Statistics may read these without the lock; they are written under it.
@@ -69,7 +75,10 @@ class PageHeap {
 
     bool find(UnitCount count, UnitCount alignment, UnitIndex *first) const;
     static int find_aligned(std::uint32_t mask, unsigned count, unsigned alignment);
-    bool find_warm(UnitCount count, UnitCount alignment, UnitIndex *first);
+    bool find_preferred(Prefer prefer, UnitCount count, UnitCount alignment, UnitIndex *first);
+    template <class Mask>
+    bool search(std::uint32_t *from, std::uint32_t end, Mask mask, UnitCount count, UnitCount alignment,
+                UnitIndex *first);
     bool is_free(UnitIndex first, UnitCount count) const;
     bool take(UnitIndex first, UnitCount count);
     void put(UnitIndex first, UnitCount count, bool dirty);
@@ -85,6 +94,7 @@ class PageHeap {
     FirstFitIndex index_;
     Chunk *chunks_ = nullptr;
     std::uint32_t warm_from_ = 0;  // no chunk below it has a dirty unit
+    std::uint32_t cold_from_ = 0;  // no chunk below it has a free unit that is not dirty
     std::uint32_t chunk_end_ = 0;  // no chunk at or beyond it was ever used
     std::size_t retain_bytes_ = 0;
     Counter used_units_{0};

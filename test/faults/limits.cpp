@@ -57,10 +57,19 @@ size_t pick_size(Random &random) {
     return number < kClassCount ? largest_of_class(number) : kRunSizes[number - kClassCount];
 }
 
+// Until not even the smallest block is granted: what is refused bounds what is asked for from then on, so that the sum
+// does not depend on which size comes first when memory ends.
 Stack fill() {
     Random random(1);
     Stack held;
-    while (Node *node = allocate(pick_size(random))) held.push(node);
+    for (size_t refused = SIZE_MAX; refused > largest_of_class(0);) {
+        const size_t size = pick_size(random);
+        if (size >= refused) continue;
+        if (Node *node = allocate(size))
+            held.push(node);
+        else
+            refused = size;
+    }
     return held;
 }
 

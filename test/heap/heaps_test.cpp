@@ -191,6 +191,18 @@ TEST(Heaps, EmptySuperblocksServeOtherClasses) {
     }
 }
 
+// A page or two of a class that is hardly used must not pin a unit that is resident already.
+TEST(Heaps, TheFirstSuperblockOfASmallClassLeavesWarmUnitsToOthers) {
+    World world;
+    for (void *const p : allocate(world, 0, ClassIndex(kClassCount - 1), 4)) world.free(p);
+    world.heaps.reclaim();
+    const std::size_t warm = world.pages.retained_bytes();
+    ASSERT_GT(warm, 0U);
+    void *const first = world.allocate_in(0, ClassIndex(1));
+    EXPECT_EQ(world.pages.retained_bytes(), warm);
+    world.free(first);
+}
+
 TEST(Heaps, FreshMeansThatItReadsAsZero) {
     World world;
     for (std::uint32_t c = 1; c < kClassCount; c += 7) {

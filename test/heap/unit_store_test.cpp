@@ -71,32 +71,32 @@ TEST_F(UnitStoreTest, RunsGrowInPlaceWhereThereIsRoom) {
 TEST_F(UnitStoreTest, AReleaseInsideThePageHeapIsOnlyPutOff) {
     bool zeroed = false;
     Superblock *const a = store_.acquire_run(UnitCount(5), UnitCount(1), &zeroed);
-    Superblock *const b = store_.acquire_superblock(ClassIndex(90));
+    Superblock *const b = store_.acquire_superblock(ClassIndex(90), Prefer::warm);
     Superblock *const c = store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed);
     inside_the_page_heap([&] {
-        EXPECT_EQ(store_.acquire_superblock(ClassIndex(1)), nullptr);
+        EXPECT_EQ(store_.acquire_superblock(ClassIndex(1), Prefer::warm), nullptr);
         EXPECT_EQ(store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed), nullptr);
         EXPECT_FALSE(store_.resize_run(a, UnitCount(2)));
         EXPECT_EQ(a->units.value, 5U) << "a shrink that was refused";
         EXPECT_TRUE(store_.release_run(a));
-        store_.release_superblock(b);
+        store_.release(b);
         EXPECT_TRUE(store_.release_run(c));
         EXPECT_FALSE(store_.release_run(c)) << "the second free of a run whose release was put off";
     });
     EXPECT_GT(pages_.used_bytes(), 0U);
-    Superblock *const next = store_.acquire_superblock(ClassIndex(1));
+    Superblock *const next = store_.acquire_superblock(ClassIndex(1), Prefer::warm);
     ASSERT_NE(next, nullptr);
     EXPECT_EQ(pages_.used_bytes(), next->bytes()) << "what was put off is lost";
-    store_.release_superblock(next);
+    store_.release(next);
 }
 
 TEST_F(UnitStoreTest, RefusedMemoryIsNoSuperblock) {
     std::vector<Superblock *> all;
-    while (Superblock *const s = store_.acquire_superblock(ClassIndex(1))) all.push_back(s);
+    while (Superblock *const s = store_.acquire_superblock(ClassIndex(1), Prefer::warm)) all.push_back(s);
     EXPECT_EQ(all.size(), 4 * kUnitsPerChunk / shape_of(ClassIndex(1)).units);
     bool zeroed = false;
     EXPECT_EQ(store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed), nullptr);
-    for (Superblock *s : all) store_.release_superblock(s);
+    for (Superblock *s : all) store_.release(s);
 }
 
 }  // namespace

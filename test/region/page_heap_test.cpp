@@ -34,9 +34,9 @@ class PageHeapTest : public testing::Test {
         EXPECT_EQ(pages_.used_bytes(), live_units() * kUnitBytes);
     }
 
-    bool allocate(std::uint32_t count, std::uint32_t alignment = 1) {
+    bool allocate(std::uint32_t count, std::uint32_t alignment = 1, Prefer prefer = Prefer::warm) {
         gr::Run run;
-        if (!pages_.allocate(UnitCount(count), UnitCount(alignment), &run)) return false;
+        if (!pages_.allocate(UnitCount(count), UnitCount(alignment), prefer, &run)) return false;
         EXPECT_EQ(run.count.value, count);
         EXPECT_EQ(run.first.value % alignment, region_.first_unit().value % alignment);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region_.address(run.first)) % (alignment * kUnitBytes), 0U);
@@ -103,7 +103,7 @@ class PageHeapTest : public testing::Test {
             if (live_.empty() || (!full && random_() % 100 < 52)) {
                 const auto count =
                     static_cast<std::uint32_t>(random_() % 8 == 0 ? 1 + random_() % 90 : 1 + random_() % 8);
-                allocate(count, 1U << (random_() % 6));
+                allocate(count, 1U << (random_() % 6), random_() % 4 == 0 ? Prefer::cold : Prefer::warm);
             } else if (random_() % 16 == 0) {
                 extend(any());
             } else {
@@ -157,6 +157,27 @@ TEST_F(PageHeapTest, PrefersWarmUnitsOfTheSameChunk) {
     EXPECT_EQ(last_, warm);
 }
 
+// What may stay nearly empty leaves the resident units to those who fill them, while there are others.
+TEST_F(PageHeapTest, WhoPrefersColdUnitsGetsThemWhileThereAreAny) {
+    ASSERT_TRUE(allocate(4));
+    release(last_);
+    while (live_units() < kChunks * kUnitsPerChunk - 4) {
+        ASSERT_TRUE(allocate(1, 1, Prefer::cold));
+        ASSERT_EQ(pages_.retained_bytes(), 4 * kUnitBytes);
+    }
+    ASSERT_TRUE(allocate(1, 1, Prefer::cold));
+    EXPECT_EQ(pages_.retained_bytes(), 3 * kUnitBytes) << "only warm ones were left";
+}
+
+TEST_F(PageHeapTest, WhatWasGivenBackIsColdAgain) {
+    ASSERT_TRUE(allocate(3 * kUnitsPerChunk));
+    const std::uint32_t first = last_;
+    release(first);
+    pages_.trim(0);
+    ASSERT_TRUE(allocate(1, 1, Prefer::cold));
+    EXPECT_EQ(last_, first);
+}
+
 TEST_F(PageHeapTest, FillsEveryUnitAndThenRefuses) {
     while (allocate(1)) {
     }
@@ -185,7 +206,7 @@ TEST_F(PageHeapTest, WholeHeapIsGivenBackAndReadsAsZeroAgain) {
     EXPECT_EQ(pages_.retained_bytes(), 0U);
     EXPECT_EQ(pages_.purged_bytes(), kChunks * kChunkBytes);
     gr::Run run;
-    ASSERT_TRUE(pages_.allocate(UnitCount(kChunks * kUnitsPerChunk), UnitCount(1), &run));
+    ASSERT_TRUE(pages_.allocate(UnitCount(kChunks * kUnitsPerChunk), UnitCount(1), Prefer::warm, &run));
     EXPECT_TRUE(run.zeroed);
     EXPECT_TRUE(has_byte(run.first, run.count.value, 0));
     ASSERT_TRUE(pages_.release(run.first, run.count));
@@ -221,7 +242,7 @@ TEST_F(PageHeapTest, ARefusedPurgeKeepsTheMemoryAndPromisesNoZeroes) {
     EXPECT_EQ(pages_.retained_bytes(), 8 * kUnitBytes);
     EXPECT_EQ(pages_.purged_bytes(), 0U);
     gr::Run run;
-    ASSERT_TRUE(pages_.allocate(UnitCount(8), UnitCount(1), &run));
+    ASSERT_TRUE(pages_.allocate(UnitCount(8), UnitCount(1), Prefer::warm, &run));
     EXPECT_FALSE(run.zeroed);
     ASSERT_TRUE(pages_.release(run.first, run.count));
     fake::fail(Call::purge, 0, 0);
@@ -257,7 +278,7 @@ TEST_F(PageHeapTest, AThreadThatIsInsideAlreadyIsRefused) {
     ASSERT_TRUE(allocate(2));
     ASSERT_TRUE(pages_.mutex().lock(platform::Rank::page_heap));
     gr::Run run;
-    EXPECT_FALSE(pages_.allocate(UnitCount(1), UnitCount(1), &run));
+    EXPECT_FALSE(pages_.allocate(UnitCount(1), UnitCount(1), Prefer::warm, &run));
     EXPECT_FALSE(pages_.release(UnitIndex(last_), UnitCount(2)));
     EXPECT_FALSE(pages_.extend(UnitIndex(last_), UnitCount(2), UnitCount(3)));
     EXPECT_EQ(pages_.trim(0), 0U);
