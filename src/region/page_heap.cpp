@@ -62,11 +62,13 @@ bool PageHeap::find_preferred(Prefer prefer, UnitCount count, UnitCount alignmen
     if (count.value > kUnitsPerChunk) return false;
     if (prefer == Prefer::warm) {
         return load(dirty_units_) >= count.value &&
-               search(&warm_from_, chunk_end_, [](const Chunk &c) { return c.dirty; }, count, alignment, first);
+               search(
+                   &warm_from_, chunk_end_, [](const Chunk &c) { return c.dirty; }, count, alignment, first);
     }
     // The first chunk that was never used is as cold as any.
     const std::uint32_t end = chunk_end_ < region_.chunk_limit() ? chunk_end_ + 1 : chunk_end_;
-    return search(&cold_from_, end, [](const Chunk &c) { return c.cold(); }, count, alignment, first);
+    return search(
+        &cold_from_, end, [](const Chunk &c) { return c.cold(); }, count, alignment, first);
 }
 
 bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) const {
