@@ -48,7 +48,7 @@ def median_of(runs, field):
 def print_scaling(names, runs):
     print("million pairs/s (medians), and peak memory in KiB")
     print_table(["allocator", *(f"{threads} threads" for threads in THREADS)],
-                [[name, *(f"{median_of(runs[name, threads], 'pairs_per_second') / 1e6:.1f} "
+                [[name, *(f"{median_of(runs[name, threads], 'operations_per_second') / 1e6:.1f} "
                           f"({median_of(runs[name, threads], 'peak_kib'):.0f})" for threads in THREADS)]
                  for name in names])
 
@@ -57,7 +57,7 @@ def print_bars(names, runs):
     rows = []
     for name in names:
         few, many = runs[name, 2], runs[name, 256]
-        ratios = [after["pairs_per_second"] / before["pairs_per_second"] for before, after in zip(few, many)]
+        ratios = [after["operations_per_second"] / before["operations_per_second"] for before, after in zip(few, many)]
         ratio, low, high = interval(ratios)
         allowed = MEMORY_BAR * median_of(few, "peak_kib") + STACK_ALLOWANCE_KIB * 256
         rows.append([name, f"{ratio:.3f}", f"{low:.3f} to {high:.3f}", f"{median_of(many, 'peak_kib'):.0f}",
@@ -68,7 +68,7 @@ def print_bars(names, runs):
 
 
 def print_without_rseq(runs):
-    ratios = [own["pairs_per_second"] / system["pairs_per_second"]
+    ratios = [own["operations_per_second"] / system["operations_per_second"]
               for own, system in zip(runs["granary without rseq", 2], runs["system", 2])]
     ratio, low, high = interval(ratios)
     print(f"\n2 threads without rseq: {ratio:.3f} of the system's pairs/s ({low:.3f} to {high:.3f}); the bar is 1")

@@ -43,5 +43,5 @@ def compare(binary: Path, allocators: list[Allocator], rounds: int) -> list[dict
             report = json.loads(launcher.run(command(binary, sizes[name], SECONDS), work.prepared).output)
             if number > 0:
                 records.append({"round": number, "program": name, "allocator": allocator.name,
-                                "nanoseconds": report["nanoseconds_per_pair"]})
+                                "nanoseconds": 1e9 / report["operations_per_second"]})
     return records

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What:      the frame of every workload: its options, its threads, its clock, its line of JSON.
+// Invariant: all threads exist before the clock starts and live until it has stopped; with --ops the work is the same
+//            on every allocator, with --seconds the time is. Nothing is printed but the report, or one line to stderr.
+// Must not know: which malloc it runs on; what the work is.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace gr::bench {
+
+// Ends the program: what it does or what the allocator did is wrong.
+template <typename... Values>
+[[noreturn]] void fail(const char *format, Values... values) {
+    std::fprintf(stderr, format, values...);
+    std::fputc('\n', stderr);
+    std::_Exit(1);
+}
+
+// malloc, whose failure ends the program.
+inline void *allocate(std::size_t size) {
+    void *const block = std::malloc(size);
+    if (block == nullptr) fail("malloc(%zu): out of memory", size);
+    return block;
+}
+
+// SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every machine and in every library.
+class Random {
+  public:
+    explicit Random(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next() {
+        std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+        return z ^ (z >> 31);
+    }
+    // Uniform in [0, bound), 0 < bound <= 2^32; its bias is below bound / 2^32.
+    std::uint64_t below(std::uint64_t bound) { return ((next() >> 32) * bound) >> 32; }
+    // Uniform in [first, last].
+    std::uint64_t between(std::uint64_t first, std::uint64_t last) { return first + below(last - first + 1); }
+
+  private:
+    std::uint64_t state_;
+};
+
+// In KiB, of this program alone: getrusage would count what the process was before exec, too.
+inline unsigned long peak_memory() {
+    std::ifstream status("/proc/self/status");
+    std::string word;
+    unsigned long kib = 0;
+    while (status >> word)
+        if (word == "VmHWM:") status >> kib;
+    return kib;
+}
+
+struct Settings {
+    std::size_t threads = 1;
+    std::uint64_t operations = 0;  // of all threads together; 0: as many as --seconds allow
+    double seconds = 0;            // 0: until --ops are done
+    std::uint64_t seed = 1;
+};
+
+// One thread of the workload.
+class Worker {
+  public:
+    Worker(const Settings &settings, std::size_t number, const std::atomic<bool> &stop)
+        : random(settings.seed * kSeedStep + number),
+          index(number),
+          threads(settings.threads),
+          quota_(settings.operations / settings.threads + (number < settings.operations % settings.threads)),
+          endless_(settings.operations == 0),
+          stop_(stop) {}
+
+    // Whether to go on. Ask often enough that the clock is obeyed within a millisecond or so.
+    bool more() const { return endless_ ? !stop_.load(std::memory_order_relaxed) : done_ < quota_; }
+    // Counts what the workload calls its operations.
+    void did(std::uint64_t operations) { done_ += operations; }
+    std::uint64_t done() const { return done_; }
+    // With --ops: how many are left for this thread; else as many as one likes.
+    std::uint64_t left() const { return endless_ ? UINT64_MAX : done_ < quota_ ? quota_ - done_ : 0; }
+
+    Random random;
+    const std::size_t index;
+    const std::size_t threads;
+
+  private:
+    static constexpr std::uint64_t kSeedStep = 1000003;  // threads of neighbouring seeds shall not share numbers
+
+    std::uint64_t quota_;
+    std::uint64_t done_ = 0;
+    bool endless_;
+    const std::atomic<bool> &stop_;
+};
+
+class Workload {
+  public:
+    // The defaults are what the source says, or what the file's head declares.
+    Workload(std::string name, const std::string &summary, Settings defaults)
+        : name_(std::move(name)), settings_(defaults), app_(summary, name_) {
+        app_.add_option("--threads", settings_.threads, "threads")->check(CLI::Range(1, 4096))->capture_default_str();
+        auto *const seconds = app_.add_option("--seconds", settings_.seconds, "stop after so many seconds")
+                                  ->check(CLI::PositiveNumber)
+                                  ->capture_default_str();
+        app_.add_option("--ops", settings_.operations, "stop after so many operations of all threads together")
+            ->check(CLI::PositiveNumber)
+            ->excludes(seconds)
+            ->capture_default_str();
+        app_.add_option("--seed", settings_.seed, "of the pseudo-random numbers")->capture_default_str();
+    }
+
+    // For the workload's own options, before parse().
+    CLI::App &options() { return app_; }
+    const Settings &settings() const { return settings_; }
+    const std::string &name() const { return name_; }
+
+    // false: the program ends with exit_code(), since the options are wrong or ask for help.
+    bool parse(int argc, char **argv) {
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::ParseError &error) {
+            exit_code_ = app_.exit(error);
+            return false;
+        }
+        // What was asked for excludes the other default.
+        if (app_.count("--ops") != 0) settings_.seconds = 0;
+        if (app_.count("--seconds") != 0) settings_.operations = 0;
+        if (settings_.seconds == 0 && settings_.operations == 0) settings_.seconds = 1;
+        return true;
+    }
+    int exit_code() const { return exit_code_; }
+
+    // Runs work(worker) in every thread, all let go at once; the clock stops when the last has returned.
+    template <typename Work>
+    void run(Work work) {
+        std::atomic<bool> stop = false;
+        std::atomic<std::uint64_t> operations = 0;
+        std::barrier<> gate(static_cast<std::ptrdiff_t>(settings_.threads + 1));
+        std::vector<std::thread> running;
+        for (std::size_t index = 0; index < settings_.threads; ++index)
+            running.emplace_back([&, index] {
+                Worker worker(settings_, index, stop);
+                gate.arrive_and_wait();
+                work(worker);
+                operations.fetch_add(worker.done(), std::memory_order_relaxed);
+                gate.arrive_and_wait();
+            });
+        gate.arrive_and_wait();
+        const Clock::time_point start = Clock::now();
+        if (settings_.seconds > 0) {
+            std::this_thread::sleep_for(std::chrono::duration<double>(settings_.seconds));
+            stop.store(true, std::memory_order_relaxed);
+        }
+        gate.arrive_and_wait();
+        seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+        for (std::thread &thread : running) thread.join();
+        operations_ += operations.load(std::memory_order_relaxed);
+    }
+
+    // A further figure for the report; `key` is snake_case with its unit at the end.
+    void note(const std::string &key, double value) { notes_.emplace_back(key, value); }
+
+    // Prints the report; the program's exit code.
+    int report() const {
+        std::printf(
+            "{\"workload\": \"%s\", \"threads\": %zu, \"seed\": %llu, \"seconds\": %.6f, \"operations\": %llu, ",
+            name_.c_str(), settings_.threads, static_cast<unsigned long long>(settings_.seed), seconds_,
+            static_cast<unsigned long long>(operations_));
+        std::printf("\"operations_per_second\": %.1f, ", static_cast<double>(operations_) / seconds_);
+        for (const auto &[key, value] : notes_) std::printf("\"%s\": %.10g, ", key.c_str(), value);
+        std::printf("\"peak_kib\": %lu}\n", peak_memory());
+        return std::fflush(stdout) == 0 ? 0 : 1;
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    std::string name_;
+    Settings settings_;
+    CLI::App app_;
+    int exit_code_ = 0;
+    double seconds_ = 0;
+    std::uint64_t operations_ = 0;
+    std::vector<std::pair<std::string, double>> notes_;
+};
+
+}  // namespace gr::bench
