@@ -110,6 +110,7 @@ class Heaps {
     void release_empty(OwnerIndex o);
     bool give_to_global(OwnerIndex from, Superblock *s);
     Superblock *take_from_global(OwnerIndex to, ClassIndex c);
+    Superblock *take_from_others(OwnerIndex to, ClassIndex c);
     void hand_over(Superblock *s, OwnerIndex to);
 
     // refill.cpp

@@ -150,6 +150,23 @@ Superblock *Heaps::take_from_global(OwnerIndex to, ClassIndex c) {
     return s;
 }
 
+// Memory is used up: what other heaps have free of this class, as far as their locks are free.
+Superblock *Heaps::take_from_others(OwnerIndex to, ClassIndex c) {
+    for (std::uint32_t i = 0; i < active_heaps(); ++i) {
+        const OwnerIndex from = owner_of_heap(i);
+        if (from == to || !try_lock(from)) continue;
+        Superblock *const s = heap(from).bins[c.value].fullest();
+        if (s != nullptr) {
+            heap(from).bins[c.value].abandon(s);
+            hand_over(s, to);
+            heap(to).bins[c.value].adopt(s);
+        }
+        unlock_and_settle(from);
+        if (s != nullptr) return s;
+    }
+    return nullptr;
+}
+
 bool Heaps::activate_slowly(OwnerIndex o) {
     if (Inside::is_again()) return false;  // fork holds the activation while it waits for the heaps
     const platform::Guard guard(activation_, platform::Rank::activation);

@@ -110,7 +110,7 @@ Superblock *Heaps::superblock_for(OwnerIndex o, ClassIndex c) {
     // The first one of a class of small blocks often stays the only one, with a page or two in use.
     const bool may_stay_empty = heap(o).bins[c.value].superblocks() == 0 && shape_of(c).size <= kFineLimit;
     Superblock *const s = store_.acquire_superblock(c, may_stay_empty ? Prefer::cold : Prefer::warm);
-    if (s == nullptr) return nullptr;
+    if (s == nullptr) return take_from_others(o, c);
     if (!lock(kNobody)) {
         store_.release(s);
         return nullptr;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "heap/inside.hpp"
@@ -302,6 +303,26 @@ TEST(Heaps, AFullRegionRefusesAndRecovers) {
         for (void *p : blocks) world.free(p);
         expect_nothing_left(world);
     }
+}
+
+// Whatever is free in a bitmap serves every heap before a request is refused.
+TEST(Heaps, WhenMemoryIsUsedUpHeapsTakeFromEachOther) {
+    World world({.chunks = 2});
+    std::vector<void *> blocks;
+    while (void *const p = world.allocate_in(0, kClass)) blocks.push_back(p);
+    for (std::size_t i = 0; i < std::size_t{2} * kBlocks; i += 2) world.free(std::exchange(blocks[i], nullptr));
+    ASSERT_GT(world.heap(0).bins[kClass.value].free_blocks(), 0U);
+    for (std::uint32_t i = 0; i < fake::kStripes; ++i) {
+        void *p = nullptr;
+        std::thread([&] { p = world.heaps.allocate(kClass, nullptr); }).join();
+        EXPECT_NE(p, nullptr);
+        EXPECT_TRUE(world.is_valid());
+        blocks.push_back(p);
+    }
+    for (void *const p : blocks) {
+        if (p != nullptr) world.free(p);
+    }
+    expect_nothing_left(world);
 }
 
 // The n-th commit from now fails, for every n that matters: the heap stays valid, and what was live stays so.
