@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What:      waves of threads that allocate and exit; one thread, which never allocates a block of theirs, frees all.
-// Invariant: while one wave is freed the next allocates; every wave makes the same blocks, so memory must be flat.
+// Invariant: while one wave is freed the next allocates, at one pace, and every wave makes the same blocks: so memory
+//            must be flat, whoever of them the kernel favours.
 // Must not know: who owns the memory of a thread that is gone.
+#include <semaphore>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,20 +19,43 @@ namespace {
 constexpr size_t kBlocks = 1500;
 using Wave = std::vector<std::vector<Parcel *>>;
 
-void fill(std::vector<Parcel *> &blocks, const Spread &spread, size_t number) {
+// Keeps what was allocated at most kLead blocks ahead of what was freed, and never behind.
+class Pace {
+  public:
+    void before_allocation() { lead_.acquire(); }
+    void after_allocation() { made_.release(); }
+    void before_free() { made_.acquire(); }
+    void after_free() { lead_.release(); }
+
+  private:
+    static constexpr size_t kLead = 1024;
+
+    std::counting_semaphore<> lead_{kLead};
+    std::counting_semaphore<> made_{0};
+};
+
+void fill(std::vector<Parcel *> &blocks, const Spread &spread, size_t number, Pace &pace) {
     spread.bind_me(number);
     Random random(number + 1);
-    for (Parcel *&block : blocks) block = make_parcel(random);
+    for (Parcel *&block : blocks) {
+        pace.before_allocation();
+        block = make_parcel(random);
+        pace.after_allocation();
+    }
 }
 
 // Allocates a new wave in short-lived threads while the old one is freed here.
 void turn_over(Wave &allocated, Wave &freed, const Spread &spread) {
+    Pace pace;
     std::vector<std::thread> threads;
     for (size_t number = 0; number < allocated.size(); ++number)
-        threads.emplace_back(fill, std::ref(allocated[number]), std::cref(spread), number);
+        threads.emplace_back(fill, std::ref(allocated[number]), std::cref(spread), number, std::ref(pace));
     for (std::vector<Parcel *> &blocks : freed)
-        for (Parcel *&block : blocks)
+        for (Parcel *&block : blocks) {
+            pace.before_free();
             if (block != nullptr) free_parcel(std::exchange(block, nullptr));
+            pace.after_free();
+        }
     for (std::thread &thread : threads) thread.join();
 }
 
@@ -38,7 +63,7 @@ void turn_over(Wave &allocated, Wave &freed, const Spread &spread) {
 
 int main(int argc, char **argv) {
     require_granary();
-    Options options = {.steps = 1200, .threads = 8};
+    Options options = {.steps = 300, .threads = 8};
     int status = 0;
     if (!options.parse("Threads allocate and exit, one frees.", argc, argv, status)) return status;
     Wave even(options.threads, std::vector<Parcel *>(kBlocks));
