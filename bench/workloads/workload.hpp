@@ -6,13 +6,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <latch>
 #include <string>
 #include <thread>
 #include <utility>
@@ -140,31 +141,38 @@ class Workload {
     }
     int exit_code() const { return exit_code_; }
 
-    // Runs work(worker) in every thread, all let go at once; the clock stops when the last has returned.
+    // Runs work(worker) in every thread, all let go at once. The clock starts before the first can begin and stops when
+    // the last has returned, whenever this thread is woken: else a short run would be measured by the scheduler.
     template <typename Work>
     void run(Work work) {
+        const auto threads = static_cast<std::ptrdiff_t>(settings_.threads);
         std::atomic<bool> stop = false;
-        std::atomic<std::uint64_t> operations = 0;
-        std::barrier<> gate(static_cast<std::ptrdiff_t>(settings_.threads + 1));
+        std::latch ready(threads);
+        std::latch go(1);
+        std::latch returned(threads);
+        std::vector<Clock::time_point> ends(settings_.threads);
+        std::vector<std::uint64_t> done(settings_.threads);
         std::vector<std::thread> running;
         for (std::size_t index = 0; index < settings_.threads; ++index)
             running.emplace_back([&, index] {
                 Worker worker(settings_, index, stop);
-                gate.arrive_and_wait();
+                ready.count_down();
+                go.wait();
                 work(worker);
-                operations.fetch_add(worker.done(), std::memory_order_relaxed);
-                gate.arrive_and_wait();
+                ends[index] = Clock::now();
+                done[index] = worker.done();
+                returned.arrive_and_wait();
             });
-        gate.arrive_and_wait();
+        ready.wait();
         const Clock::time_point start = Clock::now();
+        go.count_down();
         if (settings_.seconds > 0) {
             std::this_thread::sleep_for(std::chrono::duration<double>(settings_.seconds));
             stop.store(true, std::memory_order_relaxed);
         }
-        gate.arrive_and_wait();
-        seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
         for (std::thread &thread : running) thread.join();
-        operations_ += operations.load(std::memory_order_relaxed);
+        seconds_ += std::chrono::duration<double>(*std::max_element(ends.begin(), ends.end()) - start).count();
+        for (const std::uint64_t operations : done) operations_ += operations;
     }
 
     // A further figure for the report; `key` is snake_case with its unit at the end.

@@ -140,7 +140,7 @@ int main(int argc, char **argv) {
         dprintf(STDOUT_FILENO, "false sharing: skipped: it needs two CPUs\n");
         return kSkipped;
     }
-    alarm(110);
+    alarm(600);
     const Count count = std::make_unique<Program>(plan, cpus)->run();
     dprintf(STDOUT_FILENO, "%s-false: %zu objects on %zu processors, %zu shared lines, rseq %s\n", plan.mode.c_str(),
             count.objects, cpus.size(), count.shared_lines, rseq_in_use() ? "on" : "off");

@@ -6,7 +6,8 @@
 
 from harness.program import Program
 
-from . import compilers, ghostscript, git, interpreters, mariadb, memcached, redis, sqlite
+from . import (compilers, ghostscript, git, interpreters, make, mariadb, memcached, nginx, poppler, redis, rocksdb,
+               scripts, sqlite, z3)
 
 PROGRAMS: dict[str, Program] = {program.name: program for program in (
     compilers.GCC,
@@ -14,10 +15,18 @@ PROGRAMS: dict[str, Program] = {program.name: program for program in (
     interpreters.PYTHON,
     interpreters.PYTHON_SUITE,
     interpreters.PERL,
+    scripts.PERL_HOSTS,
+    scripts.GAWK_PARAGRAPHS,
+    scripts.GAWK_COSTS,
+    make.GNU_MAKE,
     git.GIT,
     sqlite.SQLITE,
     ghostscript.GHOSTSCRIPT,
+    poppler.POPPLER,
+    z3.Z3_SOLVER,
+    rocksdb.ROCKSDB,
     redis.REDIS,
     memcached.MEMCACHED,
+    nginx.NGINX,
     mariadb.MARIADB,
 )}

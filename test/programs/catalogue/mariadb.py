@@ -87,7 +87,7 @@ def prepare(work: Work) -> None:
 
 
 def read(launcher: Launcher, folder: Path, events: int) -> tuple[str, float]:
-    """Point selects on four connections: (what was done, seconds by sysbench's own clock)."""
+    """Selects by key, as super-smack's select-key makes them: (what was done, seconds by sysbench's own clock)."""
     report = sysbench(launcher, folder, "oltp_point_select", f"--threads={THREADS}", f"--events={events}", "--time=0",
                       "run")
     return counts(report), float(re.search(r"total time: +([\d.]+)s", report)[1])

@@ -6,7 +6,7 @@
 
 import functools
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 SYSTEM = "system"
@@ -25,10 +25,15 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Allocator:
-    """A malloc. `library` is None for the system's, which needs no preload in most programs."""
+    """A malloc. `library` is None for the system's, which needs no preload in most programs; `environment` is what it
+    needs besides."""
 
     name: str
     library: Path | None
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def renamed(self, name: str) -> "Allocator":
+        return replace(self, name=name)
 
     def preload_for(self, program) -> Path | None:
         """What to preload; a program that links a malloc of its own gets even the system's by preload."""

@@ -22,11 +22,16 @@ class ProgramFailed(Exception):
 
 @dataclass(frozen=True)
 class Usage:
-    """What a run cost. `peak_kib` is the largest resident size of any one process."""
+    """What a run cost. `peak_kib` is the largest resident size of any one process; what could not be had is 0."""
 
     seconds: float
-    cpu_seconds: float
-    peak_kib: int
+    cpu_seconds: float = 0.0
+    peak_kib: int = 0
+    peak_virtual_kib: int = 0  # of the command or server itself
+    minor_faults: int = 0
+    major_faults: int = 0
+    waits: int = 0  # voluntary context switches
+    preemptions: int = 0  # involuntary ones
 
 
 @dataclass(frozen=True)
@@ -62,15 +67,16 @@ def end_group(process: subprocess.Popen) -> None:
     process.wait()
 
 
-def run_to_end(argv, folder: Path, environment: dict[str, str], stdin: Path | None = None) -> str:
+def run_to_end(argv, folder: Path, environment: dict[str, str], stdin: Path | None = None,
+               hang_seconds: float = HANG_SECONDS) -> str:
     """Runs a command in a process group of its own; returns what it printed, or raises ProgramFailed."""
     with open(stdin or os.devnull, "rb") as source:
         process = subprocess.Popen([str(word) for word in argv], cwd=folder, env=environment, stdin=source,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     try:
-        raw, _ = process.communicate(timeout=HANG_SECONDS)
+        raw, _ = process.communicate(timeout=hang_seconds)
     except subprocess.TimeoutExpired:
-        raise ProgramFailed(f"{argv[0]} did not end within {HANG_SECONDS} s") from None
+        raise ProgramFailed(f"{argv[0]} did not end within {hang_seconds:.0f} s") from None
     finally:
         end_group(process)
     output = raw.decode("utf-8", "replace")
@@ -84,12 +90,14 @@ def describe_exit(code: int) -> str:
 
 
 class Launcher:
-    """Starts programs on one malloc. With `measure` (the compiled bench/compare/measure.cpp) usage is exact."""
+    """Starts programs on one malloc. With `measure` (the compiled bench/suite/measure.cpp) usage is exact."""
 
-    def __init__(self, preload: Path | None, extra: dict[str, str] | None = None, measure: Path | None = None):
+    def __init__(self, preload: Path | None, extra: dict[str, str] | None = None, measure: Path | None = None,
+                 hang_seconds: float = HANG_SECONDS):
         self.preload = preload
         self.extra = extra or {}
         self.measure = measure
+        self.hang_seconds = hang_seconds
 
     def environment(self, folder: Path) -> dict[str, str]:
         return clean_environment(folder) | self.extra
@@ -103,13 +111,13 @@ class Launcher:
         if self.measure:
             return self._run_measured(argv, folder, stdin, extra or {})
         began = time.monotonic()
-        output = run_to_end(argv, folder, self.preloaded(folder) | (extra or {}), stdin)
-        return Done(output, Usage(time.monotonic() - began, 0.0, 0))
+        output = run_to_end(argv, folder, self.preloaded(folder) | (extra or {}), stdin, self.hang_seconds)
+        return Done(output, Usage(time.monotonic() - began))
 
     def _run_measured(self, argv, folder: Path, stdin: Path | None, extra: dict[str, str]) -> Done:
         report = folder / "usage.json"
         command = [self.measure, report, self.preload or "-", *argv]
-        output = run_to_end(command, folder, self.environment(folder) | extra, stdin)
+        output = run_to_end(command, folder, self.environment(folder) | extra, stdin, self.hang_seconds)
         return Done(output, Usage(**json.loads(report.read_text())))
 
     def client(self, argv, folder: Path, stdin: Path | None = None) -> str:

@@ -78,6 +78,7 @@ class Program:
     prepare: Callable[[Work], None] = nothing_to_prepare
     links_a_malloc: bool = False
     in_bench: bool = True
+    in_tests: bool = True
 
     def require(self) -> None:
         """Raises Missing, in one line, when a file that the program needs is not there."""

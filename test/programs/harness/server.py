@@ -70,17 +70,28 @@ class Server:
         return ProgramFailed(f"{self.argv[0]}: {what}; its log ends\n{tail(self.log.read_text(errors='replace'))}")
 
     def cpu_seconds(self) -> float:
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        ticks = int(fields[11]) + int(fields[12])  # utime and stime, counted from the field after the name
+        fields = self._stat()
+        ticks = int(fields[11]) + int(fields[12])  # utime and stime
         return ticks / os.sysconf("SC_CLK_TCK")
 
-    def peak_kib(self) -> int:
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:"))
+    def _stat(self) -> list[str]:
+        """The fields of /proc/PID/stat from the one after the name on."""
+        return Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+
+    def _sum(self, path: str, key: str) -> int:
+        """The sum of a line of /proc/PID/PATH, which may name many files: a thread's each."""
+        return sum(int(line.split()[1]) for file in Path(f"/proc/{self.process.pid}").glob(path)
+                   for line in file.read_text().splitlines() if line.startswith(key))
 
     def usage(self, seconds: float, cpu_before: float = 0.0) -> Usage:
         """What the server used so far, for work that took `seconds`; ask before the with statement ends."""
-        return Usage(seconds, self.cpu_seconds() - cpu_before, self.peak_kib())
+        fields = self._stat()
+        return Usage(
+            seconds, self.cpu_seconds() - cpu_before,
+            peak_kib=self._sum("status", "VmHWM:"), peak_virtual_kib=self._sum("status", "VmPeak:"),
+            minor_faults=int(fields[7]), major_faults=int(fields[9]),
+            waits=self._sum("task/*/status", "voluntary_ctxt_switches:"),
+            preemptions=self._sum("task/*/status", "nonvoluntary_ctxt_switches:"))
 
 
 def ask(path: Path, request: bytes, size: int) -> bytes:

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      the command line of the bench: `granary bench`, and the same by `python3 bench/suite`.
+# Invariant: numbers are measured here, in one interleaved run, or not shown; what is unknown or missing is one line,
+#            and the rest goes on.
+# Must not know: the workloads; the catalogue does.
+"""Measures allocators side by side, interleaved, on the benchmarks of five papers, real programs and servers."""
+
+import argparse
+import datetime
+import shlex
+import signal
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(ROOT / "test" / "programs")]
+sys.dont_write_bytecode = True
+
+import check
+import machine
+import report
+from harness.allocators import Allocator, Missing
+from peers import SIX, Peers
+from profiles import PROFILES
+from results import Results
+from schedule import Schedule, tell
+from subjects import Subject
+from workloads import FAMILIES, SUITES, all_subjects
+
+
+def names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def thread_counts(text: str) -> tuple[int, ...]:
+    counts = tuple(int(word) for word in names(text))
+    if not counts or min(counts) < 1:
+        raise ValueError
+    return counts
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="granary bench", description=__doc__)
+    parser.add_argument("--list", action="store_true", help="print workloads, suites and allocators, and end")
+    parser.add_argument("--suite", choices=[*SUITES, "all"], default="all", help="one paper's benchmarks")
+    parser.add_argument("--profile", choices=PROFILES, default="standard", help="how much is measured")
+    parser.add_argument("--with", dest="allocators", type=names, metavar="NAMES",
+                        help=f"allocators (default: {','.join(SIX)}; smoke: all that are built)")
+    parser.add_argument("--only", type=names, default=[], metavar="NAMES", help="workloads, programs or families")
+    parser.add_argument("--threads", type=thread_counts, metavar="N,N", help="of the workloads that scale")
+    parser.add_argument("--rounds", type=int, help="trials of each case on each allocator (default: the profile's)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep every trial")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with pictures")
+    parser.add_argument("--check", type=Path, metavar="FILE", help="exit 1 if worse than this stored result")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help=argparse.SUPPRESS)
+    parser.add_argument("--peers", type=Path, default=ROOT / "build" / "peers" / "peers.json", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.rounds is not None and arguments.rounds < 1:
+        parser.error("--rounds: at least 1")
+    return arguments
+
+
+def chosen_subjects(arguments: argparse.Namespace) -> list[Subject]:
+    profile = PROFILES[arguments.profile]
+    subjects = all_subjects(profile, arguments.threads or profile.threads, arguments.build / "bench" / "workloads")
+    if arguments.suite != "all":
+        subjects = [subject for subject in subjects if arguments.suite in subject.suites]
+    if not arguments.only:
+        return [subject for subject in subjects if subject.in_profile(profile)]
+    known = {word for subject in subjects for word in (subject.name, subject.label, subject.family)}
+    for word in arguments.only:
+        if word not in known:
+            tell(f"{word}: no such workload, program or family here; see --list")
+    wanted = set(arguments.only)
+    return [subject for subject in subjects if wanted & {subject.name, subject.label, subject.family}]
+
+
+def chosen_allocators(arguments: argparse.Namespace, peers: Peers) -> list[Allocator]:
+    wanted = arguments.allocators or (peers.names() if arguments.profile == "smoke" else SIX)
+    found = []
+    for name in wanted:
+        try:
+            found.append(peers.get(name))
+        except Missing as problem:
+            tell(problem)
+    return found
+
+
+def listing(arguments: argparse.Namespace, peers: Peers) -> str:
+    profile = PROFILES[arguments.profile]
+    rows = []
+    subjects = all_subjects(profile, (1,), arguments.build / "bench" / "workloads")
+    for family, summary in FAMILIES.items():
+        rows += ["", f"{family}: {summary}"]
+        rows += dict.fromkeys(f"  {subject.label:22} {subject.summary}" + "".join(f" [{suite}]" for suite in subject.suites)
+                              for subject in subjects if subject.family == family)
+    rows += ["", "profiles:", *(f"  {each.name:22} {each.summary}" for each in PROFILES.values())]
+    rows += ["", "allocators:"]
+    rows += [f"  {name:22} {peers.facts(name).get('version', '')}" for name in peers.names()]
+    return "\n".join(rows[1:])
+
+
+def measure(arguments: argparse.Namespace, peers: Peers) -> Results:
+    profile = PROFILES[arguments.profile]
+    subjects, allocators = chosen_subjects(arguments), chosen_allocators(arguments, peers)
+    if not subjects or not allocators:
+        raise Missing("nothing is left to measure; see --list")
+    results = Results(
+        command=shlex.join(["granary", "bench", *sys.argv[1:]]),
+        date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        profile=profile.name, machine=machine.facts(),
+        allocators=[{**peers.facts(allocator.name), "name": allocator.name} for allocator in allocators],
+        cases={subject.name: {"label": subject.label, "threads": subject.threads, "family": subject.family,
+                              "suites": list(subject.suites), "summary": subject.summary} for subject in subjects})
+    schedule = Schedule(subjects, allocators, arguments.rounds or profile.rounds, profile.warm_ups,
+                        seen=results.trials.append)
+    try:
+        schedule.run()
+    except KeyboardInterrupt:
+        tell("interrupted; what was measured so far is shown and kept")
+    return results
+
+
+def conclude(arguments: argparse.Namespace, results: Results) -> int:
+    print(f"{results.profile}: {len(results.trials)} trials; {machine.sentence(results.machine)}\n")
+    print(report.text(results))
+    if arguments.json:
+        results.save(arguments.json)
+    if arguments.html:
+        import page  # its libraries take a second to load
+        page.write(arguments.html, results)
+    if not arguments.check:
+        return 0
+    worse = list(check.regressions(results, Results.load(arguments.check)))
+    print("", *(f"regression: {line}" for line in worse) if worse else [f"no regression against {arguments.check}"],
+          sep="\n")
+    return 1 if worse else 0
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that daemons are stopped
+    peers = Peers(arguments.build / "libgranary.so", arguments.peers)
+    if arguments.list:
+        print(listing(arguments, peers))
+        return 0
+    try:
+        return conclude(arguments, measure(arguments, peers))
+    except (Missing, ValueError) as problem:
+        tell(problem)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      results as text: a row for each case, the best peer beside it, means by family against every allocator.
+# Invariant: a ratio below 1 means that Granary needs less; where the interval straddles one, no difference is claimed.
+# Must not know: how the samples came about.
+"""Tables for the terminal."""
+
+import statistics
+
+from intervals import ratio
+from results import METRICS, Metric, Results
+from verdict import against_best
+
+OURS = "granary"
+
+
+def aligned(rows: list[list[str]]) -> list[str]:
+    """Columns of equal width, the first to the left, the others to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
+            for row in rows]
+
+
+def peers_of(results: Results) -> list[str]:
+    return [name for name in results.names() if not name.startswith(OURS)]
+
+
+def case_rows(results: Results, metric: Metric) -> list[list[str]]:
+    """Each case: our median, the best peer, how we stand against it."""
+    samples = results.samples(metric.key)
+    rows = [["", OURS, "best peer", "ratio to it", ""]]
+    for case, by in samples.items():
+        if OURS not in by:
+            continue
+        median = statistics.median(by[OURS].values())
+        verdict = against_best(samples, [[case]], OURS, peers_of(results))
+        told = [verdict.names(), str(verdict.interval), verdict.interval.word(metric.lower, metric.higher)] \
+            if verdict else ["", "", ""]
+        rows.append([case, metric.shown(median), *told])
+    return rows
+
+
+def mean_rows(results: Results, metric: Metric) -> list[list[str]]:
+    """Each family, and all with families weighted equally: the geometric mean against each allocator."""
+    samples = results.samples(metric.key)
+    families = results.families(list(samples))
+    others = [name for name in results.names() if name != OURS]
+    rows = [["geometric mean", *(f"/ {name}" for name in others)]]
+    for name, groups in [*((name, [cases]) for name, cases in families.items()), ("all", list(families.values()))]:
+        found = [ratio(samples, groups, OURS, other) for other in others]
+        rows.append([name, *(str(interval) if interval else "-" for interval in found)])
+    return rows
+
+
+def verdict_line(results: Results, metric: Metric) -> str:
+    samples = results.samples(metric.key)
+    groups = list(results.families(list(samples)).values())
+    verdict = against_best(samples, groups, OURS, peers_of(results))
+    if verdict is None:
+        return "No peer did every case, so none is the best."
+    told = ", ".join(filter(None, (str(verdict.interval), verdict.interval.word(metric.lower, metric.higher))))
+    return f"Against the best single peer, {verdict.names()}: {told}."
+
+
+def text(results: Results) -> str:
+    if OURS not in results.names() or len(results.names()) < 2:
+        return medians_only(results)
+    blocks = []
+    for metric in METRICS:
+        if not results.samples(metric.key):
+            continue
+        blocks.append("\n".join([f"{metric.title}: medians, ratios of medians, 95 % intervals",
+                                 *aligned(case_rows(results, metric)), "",
+                                 *aligned(mean_rows(results, metric)), verdict_line(results, metric)]))
+    return "\n\n".join(blocks + failure_lines(results))
+
+
+def medians_only(results: Results) -> str:
+    """Without Granary, or with nobody to compare it with."""
+    blocks = []
+    for metric in METRICS:
+        rows = [["", *results.names()]]
+        for case, by in results.samples(metric.key).items():
+            rows.append([case, *(metric.shown(statistics.median(by[name].values())) if name in by else "-"
+                                 for name in results.names())])
+        blocks.append("\n".join([f"{metric.title}: medians", *aligned(rows)]))
+    return "\n\n".join(blocks + failure_lines(results))
+
+
+def failure_lines(results: Results) -> list[str]:
+    failures = results.failures()
+    if not failures:
+        return []
+    return ["Failed:\n" + "\n".join(f"  {case} on {name}: {why.splitlines()[0]}" for (case, name), why in
+                                    failures.items())]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      the results of a run: cases, allocators, trials, the command and the machine; to a JSON file and back.
+# Invariant: a file holds every trial, failed ones too, and all that a reader needs to repeat or doubt it.
+# Must not know: how a trial is run; how results are shown.
+"""Results of a run."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from intervals import Samples
+
+FORMAT = "granary-bench 1"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of a trial that is compared; lower is better. `units` from the largest: name and how many of the
+    figure's own make one."""
+
+    key: str
+    title: str
+    lower: str
+    higher: str
+    units: tuple[tuple[str, float], ...]
+
+    def shown(self, value: float) -> str:
+        name, size = next(((name, size) for name, size in self.units if value >= size), self.units[-1])
+        return f"{value / size:,.1f} {name}"
+
+
+SECONDS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+KIBIBYTES = (("GiB", 1024.0 ** 2), ("MiB", 1024.0), ("KiB", 1.0))
+
+METRICS = (
+    Metric("cost", "Time for an operation", "faster", "slower", SECONDS),
+    Metric("cpu_seconds", "CPU time of the whole trial", "less CPU", "more CPU", SECONDS),
+    Metric("peak_kib", "Peak memory", "less memory", "more memory", KIBIBYTES),
+)
+
+
+@dataclass
+class Results:
+    """`cases`: name to {label, threads, family, suites, summary}; `trials` as the schedule records them."""
+
+    command: str
+    date: str
+    profile: str
+    machine: dict
+    allocators: list[dict]
+    cases: dict[str, dict]
+    trials: list[dict] = field(default_factory=list)
+
+    def samples(self, key: str) -> Samples:
+        """In the order of the cases; what a trial does not tell, or told as nothing, is left out."""
+        found: Samples = {case: {} for case in self.cases}
+        for trial in self.trials:
+            if trial.get(key):
+                found[trial["case"]].setdefault(trial["allocator"], {})[trial["round"]] = trial[key]
+        return {case: by for case, by in found.items() if by}
+
+    def names(self) -> list[str]:
+        return [allocator["name"] for allocator in self.allocators]
+
+    def families(self, cases: Sequence[str]) -> dict[str, list[str]]:
+        """Family to its cases, in order."""
+        found: dict[str, list[str]] = {}
+        for case in cases:
+            found.setdefault(self.cases[case]["family"], []).append(case)
+        return found
+
+    def failures(self) -> dict[tuple[str, str], str]:
+        return {(trial["case"], trial["allocator"]): trial["failed"] for trial in self.trials if "failed" in trial}
+
+    def save(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        head = {key: value for key, value in vars(self).items() if key != "trials"}
+        lines = ",\n".join("  " + json.dumps(trial) for trial in self.trials)
+        text = json.dumps({"format": FORMAT, **head}, indent=1)
+        path.write_text(text[:-2] + ',\n "trials": [\n' + lines + "\n ]\n}\n")
+
+    @staticmethod
+    def load(path: Path) -> "Results":
+        """Raises ValueError, in one line, when the file is not one of ours."""
+        try:
+            data = json.loads(path.read_text())
+        except (OSError, json.JSONDecodeError) as problem:
+            raise ValueError(f"{path}: {problem}") from None
+        if data.pop("format", None) != FORMAT:
+            raise ValueError(f"{path}: not a file of granary bench --json")
+        return Results(**data)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      runs every subject on every allocator, round by round, each trial a fresh process.
+# Invariant: within a round an allocator's turn comes at random, seeded; warm-up rounds do not count; what crashes or
+#            hangs is recorded with its reason, is not asked a third time, and stops nothing else.
+# Must not know: what becomes of the records.
+"""Interleaved trials."""
+
+import contextlib
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.allocators import Allocator, Missing, system
+from harness.launcher import ProgramFailed
+from harness.program import Work
+
+from subjects import Subject
+
+SEED = 7
+ENOUGH_FAILURES = 2
+MEASURE_SOURCE = Path(__file__).resolve().parent / "measure.cpp"
+
+
+def build_measure(folder: Path) -> Path:
+    """The launcher, built beside the trials: a second's work, never out of date."""
+    binary = folder / "measure"
+    subprocess.run(["g++", "-std=c++20", "-O2", "-static", "-o", binary, MEASURE_SOURCE], check=True)
+    return binary
+
+
+class Progress:
+    """One line, overwritten, with the time left; nothing where nobody watches."""
+
+    def __init__(self, trials: int):
+        self.trials = trials
+        self.done = 0
+        self.began = time.monotonic()
+
+    def show(self, text: str) -> None:
+        if not sys.stderr.isatty():
+            return
+        left = (time.monotonic() - self.began) / self.done * (self.trials - self.done) if self.done else 0
+        clock = f", {left / 60:.0f} min left" if left >= 60 else f", {left:.0f} s left" if self.done else ""
+        print(f"\r\033[K[{100 * self.done // max(1, self.trials)} %{clock}] {text}", end="", file=sys.stderr,
+              flush=True)
+
+    def end(self) -> None:
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def tell(problem: object) -> None:
+    """One line about something that is left out or went wrong; the rest goes on."""
+    clear = "\r\033[K" if sys.stderr.isatty() else ""
+    print(f"{clear}bench: {str(problem).splitlines()[0]}", file=sys.stderr, flush=True)
+
+
+@dataclass
+class Schedule:
+    """`seen` is told of each record at once."""
+
+    subjects: list[Subject]
+    allocators: list[Allocator]
+    rounds: int
+    warm_ups: int
+    size: str = "bench"
+    seen: Callable[[dict], None] = lambda _: None
+    failures: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def run(self) -> list[dict]:
+        """All trials that count, as flat records."""
+        with contextlib.ExitStack() as stack:
+            tools = stack.enter_context(Work(self.size))
+            measure = build_measure(tools.prepared)
+            works = {subject.name: stack.enter_context(Work(self.size)) for subject in self.subjects}
+            ready = [subject for subject in self.subjects if self._prepare(subject, works[subject.name], measure, tools)]
+            return self._rounds(ready, works, measure)
+
+    def _prepare(self, subject: Subject, work: Work, measure: Path, tools: Work) -> bool:
+        try:
+            subject.require()
+            subject.prepare(work, measure, system())
+        except (Missing, ProgramFailed) as problem:
+            tell(problem)
+            return False
+        for allocator in self.allocators:
+            try:
+                subject.prove(allocator, tools.prepared)
+            except ProgramFailed as problem:
+                tell(problem)
+                self.failures[subject.name, allocator.name] = ENOUGH_FAILURES
+        return True
+
+    def _rounds(self, subjects: list[Subject], works: dict[str, Work], measure: Path) -> list[dict]:
+        rng = random.Random(SEED)
+        progress = Progress((self.rounds + self.warm_ups) * len(subjects) * len(self.allocators))
+        records = []
+        for number in range(1 - self.warm_ups, self.rounds + 1):
+            for subject in subjects:
+                for allocator in rng.sample(self.allocators, len(self.allocators)):
+                    progress.show(f"{'warm-up' if number < 1 else f'round {number}'}: {subject.name} on {allocator.name}")
+                    record = self._trial(subject, allocator, works[subject.name], measure)
+                    progress.done += 1
+                    if number >= 1 and record is not None:
+                        records.append({"round": number, "case": subject.name, "allocator": allocator.name, **record})
+                        self.seen(records[-1])
+        progress.end()
+        return records
+
+    def _trial(self, subject: Subject, allocator: Allocator, work: Work, measure: Path) -> dict | None:
+        key = subject.name, allocator.name
+        if self.failures.get(key, 0) >= ENOUGH_FAILURES:
+            return None
+        try:
+            return subject.trial(work, measure, allocator)
+        except ProgramFailed as problem:
+            tell(f"{subject.name} on {allocator.name}: {problem}")
+            self.failures[key] = self.failures.get(key, 0) + 1
+            return {"failed": str(problem)}

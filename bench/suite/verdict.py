@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      which peer is the best, and how we stand against it.
+# Invariant: the best is chosen on one half of the rounds and compared on the other, both ways, so that luck does not
+#            set the bar; a single round has no halves, and no interval is given for it.
+# Must not know: what the numbers measure.
+"""Comparison with the best peer."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from intervals import Groups, Interval, Samples, bootstrap, comparable, log_ratio, rounds_of
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`peers`: the best on either half; the same one, mostly."""
+
+    peers: tuple[str, ...]
+    interval: Interval
+
+    def names(self) -> str:
+        return " or ".join(dict.fromkeys(self.peers))
+
+
+def best(samples: Samples, groups: Groups, ours: str, peers: Sequence[str], chosen: Sequence[int]) -> str | None:
+    """The peer against which we stand worst in the chosen rounds."""
+    standing = {}
+    for peer in peers:
+        kept = comparable(samples, groups, ours, peer)
+        # A peer that failed somewhere is no yardstick for the whole.
+        if kept and sum(map(len, kept)) == sum(map(len, groups)):
+            standing[peer] = log_ratio(samples, kept, ours, peer, chosen)
+    return max(standing, key=standing.__getitem__) if standing else None
+
+
+def against_best(samples: Samples, groups: Groups, ours: str, peers: Sequence[str]) -> Verdict | None:
+    """None: we, or all of them, have no values."""
+    cases = [case for group in groups for case in group]
+    able = [peer for peer in peers if all(rounds_of(samples, [case], [ours, peer]) for case in cases)]
+    rounds = rounds_of(samples, cases, [ours, *able]) if able else []
+    if not rounds:
+        return None
+    if len(rounds) < 2:
+        peer = best(samples, groups, ours, able, rounds)
+        value = math.exp(log_ratio(samples, groups, ours, peer, rounds))
+        return Verdict((peer,), Interval(value, value, value))
+    halves = [rounds[0::2], rounds[1::2]]
+    chosen = [best(samples, groups, ours, able, half) for half in halves]
+
+    def crossed(parts: list[list[int]]) -> float:
+        return statistics.fmean((log_ratio(samples, groups, ours, chosen[0], parts[1]),
+                                 log_ratio(samples, groups, ours, chosen[1], parts[0])))
+
+    return Verdict(tuple(chosen), bootstrap(crossed, halves))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      the suite as a table: which workload belongs to which family and papers, and its size in each profile.
+# Invariant: nothing here depends on an allocator; families count the same in the means, "controls" and "own" in none of
+#            the project's goals.
+# Must not know: how a workload is run or judged.
+"""All subjects of the bench."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from catalogue import PROGRAMS
+
+from profiles import Profile
+from subjects import CompiledSubject, ProgramSubject, Subject, Workload
+
+SUITES = ("wasik", "hoard", "lfmalloc", "jemalloc", "boehm")
+
+FAMILIES = {
+    "multithreaded": "the papers' benchmarks of many threads",
+    "single-threaded": "the papers' jobs for one thread, in code of our own",
+    "programs": "real programs of the distribution",
+    "servers": "real servers under load on this machine",
+    "beyond": "what the papers did not ask",
+    "controls": "without an allocator, or the same one twice: what a difference of nothing looks like",
+    "own": "small loops of our own, outside every goal",
+}
+
+# Papers whose program or job it is; the names as in the catalogue of programs.
+PROGRAMS_OF_PAPERS = {
+    "ghostscript": ("wasik", "hoard", "jemalloc", "boehm"),
+    "gcc": ("wasik",), "make": ("wasik",), "perl": ("wasik",), "perl-hosts": ("wasik",), "gawk": ("wasik",),
+    "gawk-costs": ("wasik",), "poppler": ("wasik",),
+    "mariadb": ("jemalloc",),  # super-smack's select-key
+}
+
+SERVERS = ("mariadb", "memcached", "nginx", "redis", "rocksdb")
+
+ONE = (1,)
+
+
+def multithreaded() -> Iterator[Workload]:
+    def workload(name: str, suites: tuple[str, ...], summary: str, program: str = "", **more) -> Workload:
+        return Workload(name, "multithreaded", suites, program or name, summary, **more)
+
+    larson = ("wasik", "hoard", "lfmalloc", "boehm")
+    yield workload("threadtest", ("hoard", "lfmalloc"), "each thread allocates and frees its share of 100,000 objects")
+    yield workload("shbench", ("hoard",), "random sizes of 8 to 100 bytes, freed in random order")
+    yield workload("larson", larson, "a server's threads replace each other's blocks of 10 to 100 bytes")
+    yield workload("larson-memset", ("boehm",), "larson, each block written whole", "larson", arguments=("--memset",))
+    yield workload("larson-small", ("boehm",), "larson with the smallest blocks", "larson",
+                   arguments=("--min", "8", "--max", "8"))
+    yield workload("active-false", ("wasik", "hoard"), "does the allocator put two threads' blocks in one cache line?")
+    yield workload("passive-false", ("wasik", "hoard"), "does it do so when blocks are handed over and freed?")
+    yield workload("recycle", ("wasik",), "each thread frees and allocates blocks of its own")
+    yield workload("consume", ("wasik",), "one thread allocates, the others free", threads=(2, 4))
+    yield workload("malloc-test", ("jemalloc",), "pairs of malloc and free in each thread")
+    yield workload("malloc-test-consumers", ("jemalloc",), "half of the threads free what the others allocate",
+                   "malloc-test", arguments=("--consumers",), threads=(2, 8))
+    yield workload("linux-scalability", ("lfmalloc",), "a pair of malloc and free again and again")
+    yield workload("mmicro", ("lfmalloc",), "64 blocks of 200 bytes a thread")
+    yield workload("mmicro-64", ("lfmalloc",), "64 blocks of 64 bytes a thread", "mmicro", arguments=("--size", "64"))
+    yield workload("barnes-hut", ("hoard",), "an n-body simulation that builds its octree anew each step",
+                   sizes={"smoke": ("--bodies", "2048"), "standard": ("--bodies", "32768")})
+    yield workload("large-live", ("hoard",), "a solver with a large live heap, in BEMengine's place",
+                   sizes={"smoke": ("--mib", "16"), "standard": ("--mib", "64"), "paper": ("--mib", "600")},
+                   operations={"smoke": 1, "standard": 1, "paper": 1}, threads=(2,))
+    yield workload("mt-gcbench", ("boehm",), "GCBench in every thread, with explicit free",
+                   operations={"smoke": 1, "standard": 4, "paper": 40})
+
+
+def single_threaded() -> Iterator[Workload]:
+    def workload(name: str, suites: tuple[str, ...], summary: str, **more) -> Workload:
+        return Workload(name, "single-threaded", suites, name, summary, threads=ONE, **more)
+
+    yield workload("sh6bench-like", ("jemalloc",), "groups of equal sizes, 1 to 1000 bytes, written whole")
+    yield workload("gcbench", ("boehm",), "binary trees built and dropped, with explicit free",
+                   operations={"smoke": 1, "standard": 1, "paper": 4})
+    yield workload("cfrac-like", ("wasik", "jemalloc"), "continued-fraction factoring; a block for each number")
+    yield workload("espresso-like", ("wasik", "hoard"), "minimises two-level logic")
+    yield workload("roboop-like", ("wasik",), "robot kinematics in temporary matrices")
+    yield workload("hypercube-like", ("wasik",), "messages through a hypercube, after Lindsay's profile")
+
+
+def beyond() -> Iterator[Workload]:
+    def workload(name: str, summary: str, program: str = "", **more) -> Workload:
+        return Workload(name, "beyond", (), program or name, summary, **more)
+
+    yield workload("producer-consumer", "random sizes, many producers, many consumers", threads=(2, 8))
+    yield workload("thread-churn", "short threads that allocate and leave blocks behind", threads=(2, 8))
+    yield workload("free-only", "some threads only allocate, others only free", threads=(2, 8))
+    yield workload("burst-idle", "memory after a burst whose blocks are freed but for 5 %", threads=ONE,
+                   sizes={"smoke": ("--mib", "64"), "standard": ("--mib", "256"), "paper": ("--mib", "2048")},
+                   operations={"smoke": 1, "standard": 1, "paper": 1})
+    yield workload("burst-idle-older", "the same, the older blocks surviving", "burst-idle", threads=ONE,
+                   arguments=("--survivors", "older"),
+                   sizes={"smoke": ("--mib", "64"), "standard": ("--mib", "256"), "paper": ("--mib", "2048")},
+                   operations={"smoke": 1, "standard": 1, "paper": 1})
+    yield workload("huge-realloc", "large and huge blocks that grow by realloc", threads=(1, 2))
+    yield workload("fragmentation", "sizes that shift over a long run", threads=ONE,
+                   sizes={"smoke": ("--mib", "8", "--phases", "40"), "standard": ("--mib", "64", "--phases", "200"),
+                          "paper": ("--mib", "200", "--phases", "2000")},
+                   operations={"smoke": 1, "standard": 1, "paper": 1})
+    yield workload("tiny-start", "a tiny process started again and again", threads=ONE,
+                   operations={"smoke": 50, "standard": 500, "paper": 1000})
+
+
+def controls() -> Iterator[Workload]:
+    yield Workload("larson-without-malloc", "controls", ("lfmalloc",), "larson", "larson without its malloc and free",
+                   arguments=("--without-malloc",))
+
+
+def own() -> Iterator[Workload]:
+    for size in (16, 64, 200, 1024, 4096):
+        yield Workload(f"loop-{size}", "own", (), "loop", f"malloc, one word written, free: {size} bytes",
+                       arguments=("--size", str(size)), threads=ONE)
+
+
+def all_subjects(profile: Profile, threads: tuple[int, ...], folder: Path) -> list[Subject]:
+    """Every workload with each of its numbers of threads, and every program."""
+    compiled = [CompiledSubject(workload, count, profile, folder)
+                for part in (multithreaded, single_threaded, beyond, controls, own) for workload in part()
+                for count in workload.threads or threads]
+    programs = [ProgramSubject(program, "servers" if program.name in SERVERS else "programs",
+                               PROGRAMS_OF_PAPERS.get(program.name, ()))
+                for program in PROGRAMS.values() if program.in_bench]
+    order = list(FAMILIES)
+    return sorted([*compiled, *programs], key=lambda subject: order.index(subject.family))
