@@ -10,7 +10,7 @@ PRESETS := release debug pauses clang sanitize aarch64
 SOURCES = $(shell find include src tool test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 PRODUCTS := granary_shared granary_static granary_tool man
 
-.PHONY: all release demo test $(PRESETS:%=test-%) install format lint lint-format bench soak clean
+.PHONY: all release demo test $(PRESETS:%=test-%) install format lint lint-format bench bench-peers soak clean
 .NOTPARALLEL:
 
 all: release
@@ -54,6 +54,10 @@ bench:
 	scripts/setup build bench
 	cmake --preset release -DGRANARY_BENCH=ON
 	cmake --build build/release --target $(PRODUCTS) bench
+
+bench-peers:
+	scripts/setup peers
+	python3 bench/peers/build.py
 
 soak:
 	scripts/setup build test

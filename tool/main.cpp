@@ -16,6 +16,7 @@
 #include <span>
 #include <system_error>
 
+#include "bench.hpp"
 #include "doctor.hpp"
 #include "environment.hpp"
 #include "failure.hpp"
@@ -64,6 +65,7 @@ class UsageFormatter : public CLI::Formatter {
 struct CommandLine {
     CLI::App app{"Granary, a malloc for Linux programs: runs them on it, and says whether they can be."};
     RunRequest run_request;
+    std::vector<std::string> bench_arguments;
     std::string doctor_subject;
     std::string options_library;
     bool doctor_json = false;
@@ -72,6 +74,7 @@ struct CommandLine {
     CLI::App *run = nullptr;
     CLI::App *doctor = nullptr;
     CLI::App *options = nullptr;
+    CLI::App *bench = nullptr;
     CLI::App *version = nullptr;
 };
 
@@ -133,6 +136,8 @@ void add_commands(CommandLine &line) {
     add_run(line);
     add_doctor(line);
     add_options(line);
+    line.bench = add_command(line, "bench", "Compare allocators on the papers' benchmarks and real programs",
+                             "granary bench [OPTIONS]");
     line.version = add_command(line, "version", "Print the version", "granary version");
 }
 
@@ -150,11 +155,15 @@ std::size_t program_start(const CLI::App &run, std::span<char *> words) {
     return words.size();
 }
 
-// Cuts the program and its arguments off; what is left is granary's.
+// Cuts the program and its arguments off, or the bench's; what is left is granary's.
 std::vector<std::string> split_command(CommandLine &line, std::span<char *> words) {
     if (words.empty()) return {};
     words = words.subspan(1);
     std::size_t end = words.size();
+    if (!words.empty() && words.front() == line.bench->get_name()) {
+        end = 1;
+        line.bench_arguments.assign(words.begin() + 1, words.end());
+    }
     if (!words.empty() && words.front() == line.run->get_name()) {
         end = std::min(1 + program_start(*line.run, words.subspan(1)), words.size());
         const bool marked = end < words.size() && std::string_view(words[end]) == "--";
@@ -183,6 +192,7 @@ ExitCode dispatch(const CommandLine &line) {
         if (!line.run_request.command.empty()) run_program(line.run_request);
         throw Failure(ExitCode::kUsage, "no program given; see 'granary run --help'");
     }
+    if (line.bench->parsed()) run_bench(line.bench_arguments);
     if (line.doctor->parsed()) return run_doctor(line);
     if (line.options->parsed()) {
         if (!line.under_library) restart_under_library(line.options_library, line.options_json);

@@ -56,6 +56,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help=argparse.SUPPRESS)
     parser.add_argument("--peers", type=Path, default=ROOT / "build" / "peers" / "peers.json", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    arguments.words = sys.argv[3:] if sys.argv[1:2] == ["--build"] else sys.argv[1:]  # without the command's own
     if arguments.rounds is not None and arguments.rounds < 1:
         parser.error("--rounds: at least 1")
     return arguments
@@ -107,7 +108,7 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> Results:
     if not subjects or not allocators:
         raise Missing("nothing is left to measure; see --list")
     results = Results(
-        command=shlex.join(["granary", "bench", *sys.argv[1:]]),
+        command=shlex.join(["granary", "bench", *arguments.words]),
         date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         profile=profile.name, machine=machine.facts(),
         allocators=[{**peers.facts(allocator.name), "name": allocator.name} for allocator in allocators],
