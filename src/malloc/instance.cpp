@@ -111,7 +111,7 @@ void *Instance::resize(const char *function, void *p, std::size_t size) {
     if (Superblock *const run = run_at(p)) {
         if (void *const same = resize_run(run, size)) return same;
     } else if (!region_.contains(p)) {
-        if (size > kClassLimit && size * 2 > options_.direct) {
+        if (size > kClassLimit && (size > old_size || size * 2 > growth_limit())) {
             if (void *const moved = direct_.resize(p, size)) return moved;
         }
     } else if (size <= old_size && size * 2 > old_size) {
@@ -131,7 +131,9 @@ void *Instance::resize_run(Superblock *run, std::size_t size) {
 }
 
 void *Instance::move(const char *function, void *p, std::size_t old_size, std::size_t size) {
-    void *const to = allocate(size);
+    // What grows beyond the limit will grow again: mapped directly, it does so without a copy from now on.
+    void *to = size > old_size && size > growth_limit() ? direct_.allocate(size, 1) : nullptr;
+    if (to == nullptr) to = allocate(size);
     if (to == nullptr) return size <= old_size ? p : nullptr;
     std::memcpy(to, p, size < old_size ? size : old_size);
     free(function, p);

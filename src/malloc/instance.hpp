@@ -48,6 +48,7 @@ class Instance {
         const std::size_t region = region_.chunk_limit() * kChunkBytes;
         return options_.direct < region ? options_.direct : region;
     }
+    std::size_t growth_limit() const { return options_.direct < kGrowthLimit ? options_.direct : kGrowthLimit; }
     bool start();
     bool set_up();
     void publish(const platform::SequenceState &found);

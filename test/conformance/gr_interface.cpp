@@ -105,6 +105,24 @@ TEST_F(Interface, RunsAndDirectMappingsAreCounted) {
     EXPECT_EQ(after.live_bytes, before.live_bytes);
 }
 
+// A buffer that grows step by step is mapped directly from some size on, and returns to the region when it is small.
+TEST_F(Interface, WhatGrowsLargeIsMappedDirectly) {
+    const gr_statistics before = black_box::statistics();
+    void *block = opaque(std::malloc(kMiB));
+    void *const barrier = opaque(std::malloc(kMiB));  // so that the first cannot grow in place
+    for (std::size_t size = 3 * kMiB; size <= 24 * kMiB; size *= 2) {
+        block = opaque(std::realloc(block, size));
+        const gr_statistics grown = black_box::statistics();
+        EXPECT_EQ(grown.direct_count, before.direct_count + 1) << size;
+        EXPECT_EQ(grown.run_count, before.run_count + 1) << size;
+    }
+    block = opaque(std::realloc(block, 100 * kKiB));
+    EXPECT_EQ(black_box::statistics().direct_count, before.direct_count);
+    std::free(block);
+    std::free(barrier);
+    EXPECT_EQ(black_box::statistics().live_bytes, before.live_bytes);
+}
+
 void churn(uint64_t seed, std::vector<void *> &kept) {
     Sequence random(seed);
     std::vector<void *> blocks(500, nullptr);
