@@ -22,7 +22,7 @@ FAMILIES = {
     "servers": "real servers under load on this machine",
     "beyond": "what the papers did not ask",
     "controls": "without an allocator, or the same one twice: what a difference of nothing looks like",
-    "own": "small loops of our own, outside every goal",
+    "own": "loops and single calls of our own, outside every goal",
 }
 
 # Papers whose program or job it is; the names as in the catalogue of programs.
@@ -110,6 +110,7 @@ def controls() -> Iterator[Workload]:
 
 
 def own() -> Iterator[Workload]:
+    yield Workload("latency", "own", (), "latency", "how long single calls take; the clock is in it", threads=(1, 2, 8))
     for size in (16, 64, 200, 1024, 4096):
         yield Workload(f"loop-{size}", "own", (), "loop", f"malloc, one word written, free: {size} bytes",
                        arguments=("--size", str(size)), threads=ONE)
