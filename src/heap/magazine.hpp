@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <utility>
 
 #include "base/size_class.hpp"
 #include "platform/rseq/reference.hpp"
@@ -93,18 +94,14 @@ class MagazinePolicy {
         bytes_ -= std::size_t{state_[c.value].capacity} * shape_of(c).size;
         state_[c.value].capacity = static_cast<std::uint16_t>(capacity);
     }
-    // The next class whose share should be halved, because nothing happened to it since the hand last passed;
-    // class 0 when none is found in some steps.
+    // The class whose turn it is to be looked at, if its share should be halved, because nothing happened to it since
+    // its last turn; else class 0. One class a call: what is in steady use shall have its time to show it.
     ClassIndex next_quiet(ClassIndex but) {
-        for (unsigned step = 0; step < kHandSteps; ++step) {
-            hand_ = hand_ + 1 < kClassCount ? hand_ + 1 : 1;
-            State &state = state_[hand_];
-            if (state.capacity * size_of_class(ClassIndex(hand_)) <= kMagazineFloorBytes || hand_ == but.value)
-                continue;
-            if (state.quiet) return ClassIndex(hand_);
-            state.quiet = true;
-        }
-        return ClassIndex(0);
+        hand_ = hand_ + 1 < kClassCount ? hand_ + 1 : 1;
+        State &state = state_[hand_];
+        if (state.capacity * size_of_class(ClassIndex(hand_)) <= kMagazineFloorBytes || hand_ == but.value)
+            return ClassIndex(0);
+        return std::exchange(state.quiet, true) ? ClassIndex(hand_) : ClassIndex(0);
     }
     bool is_valid() const {
         std::size_t total = 0;
@@ -114,7 +111,7 @@ class MagazinePolicy {
     }
 
   private:
-    static constexpr unsigned kHandSteps = 16;
+    static constexpr unsigned kHandSteps = 4;
 
     static constexpr std::uint32_t first_capacity(const ClassShape &shape) {
         if (std::size_t{shape.size} * kMagazineFirstSlots <= kMagazineFirstBytes) return kMagazineFirstSlots;
