@@ -119,6 +119,7 @@ class Heaps {
     void *refill(OwnerIndex o, ClassIndex c, bool *fresh);
     std::uint32_t take_blocks(OwnerIndex o, ClassIndex c, void **blocks, std::uint32_t count, bool *fresh);
     Superblock *superblock_for(OwnerIndex o, ClassIndex c);
+    Superblock *new_superblock(OwnerIndex o, ClassIndex c);
     bool grow(OwnerIndex o, ClassIndex c);
     void shrink_quiet(OwnerIndex o, ClassIndex but);
     OwnerIndex lock_other_stripe(OwnerIndex home, bool may_wait);

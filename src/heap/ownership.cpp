@@ -150,11 +150,13 @@ Superblock *Heaps::take_from_global(OwnerIndex to, ClassIndex c) {
     return s;
 }
 
-// Memory is used up: what other heaps have free of this class, as far as their locks are free.
+// What other heaps have free of this class, as far as their locks are free; their magazines too, where these may be
+// touched.
 Superblock *Heaps::take_from_others(OwnerIndex to, ClassIndex c) {
     for (std::uint32_t i = 0; i < active_heaps(); ++i) {
         const OwnerIndex from = owner_of_heap(i);
         if (from == to || !try_lock(from)) continue;
+        flush_all_locked(from);
         Superblock *const s = heap(from).bins[c.value].fullest();
         if (s != nullptr) {
             heap(from).bins[c.value].abandon(s);

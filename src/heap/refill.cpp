@@ -107,10 +107,20 @@ std::uint32_t Heaps::take_blocks(OwnerIndex o, ClassIndex c, void **blocks, std:
 
 Superblock *Heaps::superblock_for(OwnerIndex o, ClassIndex c) {
     if (Superblock *const s = take_from_global(o, c)) return s;
+    if (Superblock *const s = new_superblock(o, c)) return s;
+    // Memory is used up: what this heap's magazines hold back, then what other heaps have free.
+    flush_all_locked(o);
+    if (Superblock *const s = heap(o).bins[c.value].fullest()) return s;
+    if (Superblock *const s = take_from_global(o, c)) return s;
+    if (Superblock *const s = take_from_others(o, c)) return s;
+    return new_superblock(o, c);
+}
+
+Superblock *Heaps::new_superblock(OwnerIndex o, ClassIndex c) {
     // The first one of a class of small blocks often stays the only one, with a page or two in use.
     const bool may_stay_empty = heap(o).bins[c.value].superblocks() == 0 && shape_of(c).size <= kFineLimit;
     Superblock *const s = store_.acquire_superblock(c, may_stay_empty ? Prefer::cold : Prefer::warm);
-    if (s == nullptr) return take_from_others(o, c);
+    if (s == nullptr) return nullptr;
     if (!lock(kNobody)) {
         store_.release(s);
         return nullptr;
