@@ -30,11 +30,11 @@ from workloads import FAMILIES, SUITES, all_subjects
 
 
 def names(text: str) -> list[str]:
-    return [name for name in text.split(",") if name]
+    return list(dict.fromkeys(name for name in text.split(",") if name))
 
 
 def thread_counts(text: str) -> tuple[int, ...]:
-    counts = tuple(int(word) for word in names(text))
+    counts = tuple(dict.fromkeys(int(word) for word in names(text)))
     if not counts or min(counts) < 1:
         raise ValueError
     return counts
@@ -52,6 +52,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="trials of each case on each allocator (default: the profile's)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep every trial")
     parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with pictures")
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="the same pictures as SVG and PNG files")
     parser.add_argument("--check", type=Path, metavar="FILE", help="exit 1 if worse than this stored result")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help=argparse.SUPPRESS)
     parser.add_argument("--peers", type=Path, default=ROOT / "build" / "peers" / "peers.json", help=argparse.SUPPRESS)
@@ -94,7 +95,7 @@ def listing(arguments: argparse.Namespace, peers: Peers) -> str:
     subjects = all_subjects(profile, (1,), arguments.build / "bench" / "workloads")
     for family, summary in FAMILIES.items():
         rows += ["", f"{family}: {summary}"]
-        rows += dict.fromkeys(f"  {subject.label:22} {subject.summary}" + "".join(f" [{suite}]" for suite in subject.suites)
+        rows += dict.fromkeys(" ".join([f"  {subject.label:22}", subject.summary, *map("[{}]".format, subject.suites)])
                               for subject in subjects if subject.family == family)
     rows += ["", "profiles:", *(f"  {each.name:22} {each.summary}" for each in PROFILES.values())]
     rows += ["", "allocators:"]
@@ -123,17 +124,17 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> Results:
     return results
 
 
-def conclude(arguments: argparse.Namespace, results: Results) -> int:
+def conclude(arguments: argparse.Namespace, results: Results, stored: Results | None) -> int:
     print(f"{results.profile}: {len(results.trials)} trials; {machine.sentence(results.machine)}\n")
     print(report.text(results))
     if arguments.json:
         results.save(arguments.json)
-    if arguments.html:
+    if arguments.html or arguments.pictures:
         import page  # its libraries take a second to load
-        page.write(arguments.html, results)
-    if not arguments.check:
+        page.write(arguments.html, results, arguments.pictures)
+    if stored is None:
         return 0
-    worse = list(check.regressions(results, Results.load(arguments.check)))
+    worse = check.regressions(results, stored)
     print("", *(f"regression: {line}" for line in worse) if worse else [f"no regression against {arguments.check}"],
           sep="\n")
     return 1 if worse else 0
@@ -144,11 +145,13 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that daemons are stopped
     peers = Peers(arguments.build / "libgranary.so", arguments.peers)
     if arguments.list:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for `| head`
         print(listing(arguments, peers))
         return 0
     try:
-        return conclude(arguments, measure(arguments, peers))
-    except (Missing, ValueError) as problem:
+        stored = Results.load(arguments.check) if arguments.check else None
+        return conclude(arguments, measure(arguments, peers), stored)
+    except (Missing, ValueError, OSError) as problem:
         tell(problem)
         return 2
 

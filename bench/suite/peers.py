@@ -21,7 +21,8 @@ class Peers:
     def __init__(self, library: Path, listing: Path):
         self.library = library
         self.listing = listing
-        self.built = {peer["name"]: peer for peer in json.loads(listing.read_text())["peers"]} if listing.is_file() else {}
+        peers = json.loads(listing.read_text())["peers"] if listing.is_file() else []
+        self.built = {peer["name"]: peer for peer in peers}
 
     def names(self) -> list[str]:
         return [allocators.GRANARY, allocators.SYSTEM, *(name for name in self.built if name != allocators.SYSTEM)]

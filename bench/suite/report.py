@@ -7,7 +7,7 @@
 import statistics
 
 from intervals import ratio
-from results import METRICS, Metric, Results
+from results import METRICS, Metric, Results, one_line
 from verdict import against_best
 
 OURS = "granary"
@@ -40,12 +40,13 @@ def case_rows(results: Results, metric: Metric) -> list[list[str]]:
 
 
 def mean_rows(results: Results, metric: Metric) -> list[list[str]]:
-    """Each family, and all with families weighted equally: the geometric mean against each allocator."""
+    """Each family, and all that count with families weighted equally: the geometric mean against each allocator."""
     samples = results.samples(metric.key)
-    families = results.families(list(samples))
+    families = {name: [cases] for name, cases in results.families(list(samples)).items()}
+    counted = results.counted(list(samples))
     others = [name for name in results.names() if name != OURS]
     rows = [["geometric mean", *(f"/ {name}" for name in others)]]
-    for name, groups in [*((name, [cases]) for name, cases in families.items()), ("all", list(families.values()))]:
+    for name, groups in (families | {"all that count": counted} if counted else families).items():
         found = [ratio(samples, groups, OURS, other) for other in others]
         rows.append([name, *(str(interval) if interval else "-" for interval in found)])
     return rows
@@ -53,7 +54,11 @@ def mean_rows(results: Results, metric: Metric) -> list[list[str]]:
 
 def verdict_line(results: Results, metric: Metric) -> str:
     samples = results.samples(metric.key)
-    groups = list(results.families(list(samples)).values())
+    groups = results.counted(list(samples))
+    if not groups:
+        return "No goal counts these families, so none is the best."
+    if not all(OURS in samples[case] for group in groups for case in group):
+        return f"{OURS} did not do every case, so it is compared with none."
     verdict = against_best(samples, groups, OURS, peers_of(results))
     if verdict is None:
         return "No peer did every case, so none is the best."
@@ -90,5 +95,4 @@ def failure_lines(results: Results) -> list[str]:
     failures = results.failures()
     if not failures:
         return []
-    return ["Failed:\n" + "\n".join(f"  {case} on {name}: {why.splitlines()[0]}" for (case, name), why in
-                                    failures.items())]
+    return ["Failed:\n" + "\n".join(f"  {case} on {name}: {one_line(why)}" for (case, name), why in failures.items())]

@@ -33,11 +33,19 @@ class Metric:
 SECONDS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 KIBIBYTES = (("GiB", 1024.0 ** 2), ("MiB", 1024.0), ("KiB", 1.0))
 
+UNCOUNTED = ("controls", "own")  # families that no goal counts, nor a mean over families
+
 METRICS = (
     Metric("cost", "Time for an operation", "faster", "slower", SECONDS),
     Metric("cpu_seconds", "CPU time of the whole trial", "less CPU", "more CPU", SECONDS),
     Metric("peak_kib", "Peak memory", "less memory", "more memory", KIBIBYTES),
 )
+
+
+def one_line(failure: object) -> str:
+    """The first line says what happened; the last, if there are more, is the program's last word on it."""
+    first, *more = str(failure).strip().splitlines() or [""]
+    return f"{first}: {more[-1].strip()}" if more else first
 
 
 @dataclass
@@ -70,6 +78,10 @@ class Results:
             found.setdefault(self.cases[case]["family"], []).append(case)
         return found
 
+    def counted(self, cases: Sequence[str]) -> list[list[str]]:
+        """The cases of each family that goals count."""
+        return [group for family, group in self.families(cases).items() if family not in UNCOUNTED]
+
     def failures(self) -> dict[tuple[str, str], str]:
         return {(trial["case"], trial["allocator"]): trial["failed"] for trial in self.trials if "failed" in trial}
 
@@ -85,8 +97,13 @@ class Results:
         """Raises ValueError, in one line, when the file is not one of ours."""
         try:
             data = json.loads(path.read_text())
-        except (OSError, json.JSONDecodeError) as problem:
+        except OSError as problem:
+            raise ValueError(f"{path}: {problem.strerror}") from None
+        except ValueError as problem:
             raise ValueError(f"{path}: {problem}") from None
-        if data.pop("format", None) != FORMAT:
+        if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise ValueError(f"{path}: not a file of granary bench --json")
-        return Results(**data)
+        try:
+            return Results(**data)
+        except TypeError:
+            raise ValueError(f"{path}: a file of granary bench --json that was changed") from None

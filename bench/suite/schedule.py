@@ -18,6 +18,7 @@ from harness.allocators import Allocator, Missing, system
 from harness.launcher import ProgramFailed
 from harness.program import Work
 
+from results import one_line
 from subjects import Subject
 
 SEED = 7
@@ -28,7 +29,8 @@ MEASURE_SOURCE = Path(__file__).resolve().parent / "measure.cpp"
 def build_measure(folder: Path) -> Path:
     """The launcher, built beside the trials: a second's work, never out of date."""
     binary = folder / "measure"
-    subprocess.run(["g++", "-std=c++20", "-O2", "-static", "-o", binary, MEASURE_SOURCE], check=True)
+    if subprocess.run(["g++", "-std=c++20", "-O2", "-static", "-o", binary, MEASURE_SOURCE]).returncode != 0:
+        raise Missing(f"{MEASURE_SOURCE.name} does not compile; see above")
     return binary
 
 
@@ -56,7 +58,7 @@ class Progress:
 def tell(problem: object) -> None:
     """One line about something that is left out or went wrong; the rest goes on."""
     clear = "\r\033[K" if sys.stderr.isatty() else ""
-    print(f"{clear}bench: {str(problem).splitlines()[0]}", file=sys.stderr, flush=True)
+    print(f"{clear}bench: {one_line(problem)}", file=sys.stderr, flush=True)
 
 
 @dataclass
@@ -69,55 +71,66 @@ class Schedule:
     warm_ups: int
     size: str = "bench"
     seen: Callable[[dict], None] = lambda _: None
+    records: list[dict] = field(default_factory=list)
     failures: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def run(self) -> list[dict]:
-        """All trials that count, as flat records."""
+        """All trials that count, and all failures, as flat records."""
         with contextlib.ExitStack() as stack:
             tools = stack.enter_context(Work(self.size))
             measure = build_measure(tools.prepared)
             works = {subject.name: stack.enter_context(Work(self.size)) for subject in self.subjects}
-            ready = [subject for subject in self.subjects if self._prepare(subject, works[subject.name], measure, tools)]
-            return self._rounds(ready, works, measure)
+            self._rounds([subject for subject in self.subjects
+                          if self._prepare(subject, works[subject.name], measure, tools)], works, measure)
+        return self.records
 
     def _prepare(self, subject: Subject, work: Work, measure: Path, tools: Work) -> bool:
         try:
             subject.require()
             subject.prepare(work, measure, system())
-        except (Missing, ProgramFailed) as problem:
+        except Missing as problem:
             tell(problem)
+            return False
+        except ProgramFailed as problem:
+            tell(f"{subject.name} on the system's malloc: {problem}")
             return False
         for allocator in self.allocators:
             try:
-                subject.prove(allocator, tools.prepared)
-            except ProgramFailed as problem:
-                tell(problem)
-                self.failures[subject.name, allocator.name] = ENOUGH_FAILURES
+                with tools.trial() as folder:  # what a crash leaves there must not speak against the next
+                    subject.prove(allocator, folder)
+            except (Missing, ProgramFailed) as problem:
+                self._fail(0, subject, allocator, problem, ENOUGH_FAILURES)
         return True
 
-    def _rounds(self, subjects: list[Subject], works: dict[str, Work], measure: Path) -> list[dict]:
+    def _rounds(self, subjects: list[Subject], works: dict[str, Work], measure: Path) -> None:
         rng = random.Random(SEED)
         progress = Progress((self.rounds + self.warm_ups) * len(subjects) * len(self.allocators))
-        records = []
         for number in range(1 - self.warm_ups, self.rounds + 1):
+            turn = f"round {number}" if number >= 1 else "warm-up"
             for subject in subjects:
                 for allocator in rng.sample(self.allocators, len(self.allocators)):
-                    progress.show(f"{'warm-up' if number < 1 else f'round {number}'}: {subject.name} on {allocator.name}")
-                    record = self._trial(subject, allocator, works[subject.name], measure)
+                    progress.show(f"{turn}: {subject.name} on {allocator.name}")
+                    self._trial(number, subject, allocator, works[subject.name], measure)
                     progress.done += 1
-                    if number >= 1 and record is not None:
-                        records.append({"round": number, "case": subject.name, "allocator": allocator.name, **record})
-                        self.seen(records[-1])
         progress.end()
-        return records
 
-    def _trial(self, subject: Subject, allocator: Allocator, work: Work, measure: Path) -> dict | None:
-        key = subject.name, allocator.name
-        if self.failures.get(key, 0) >= ENOUGH_FAILURES:
-            return None
+    def _trial(self, number: int, subject: Subject, allocator: Allocator, work: Work, measure: Path) -> None:
+        if self.failures.get((subject.name, allocator.name), 0) >= ENOUGH_FAILURES:
+            return
         try:
-            return subject.trial(work, measure, allocator)
-        except ProgramFailed as problem:
-            tell(f"{subject.name} on {allocator.name}: {problem}")
-            self.failures[key] = self.failures.get(key, 0) + 1
-            return {"failed": str(problem)}
+            figures = subject.trial(work, measure, allocator)
+        except (Missing, ProgramFailed) as problem:
+            self._fail(number, subject, allocator, problem)
+        else:
+            if number >= 1:
+                self._keep(number, subject, allocator, figures)
+
+    def _fail(self, number: int, subject: Subject, allocator: Allocator, problem: Exception, weight: int = 1) -> None:
+        tell(f"{subject.name} on {allocator.name}: {problem}")
+        key = subject.name, allocator.name
+        self.failures[key] = self.failures.get(key, 0) + weight
+        self._keep(number, subject, allocator, {"failed": str(problem)})
+
+    def _keep(self, number: int, subject: Subject, allocator: Allocator, figures: dict) -> None:
+        self.records.append({"round": number, "case": subject.name, "allocator": allocator.name, **figures})
+        self.seen(self.records[-1])

@@ -83,10 +83,11 @@ class CompiledSubject:
             done = launcher.run(self.command(), folder)
         try:
             report = json.loads(done.output)
-        except json.JSONDecodeError:
-            raise ProgramFailed(f"{self.name}: no report but {done.output[:200]!r}") from None
+            cost = 1 / report["operations_per_second"]
+        except (ValueError, TypeError, LookupError, ZeroDivisionError):
+            raise ProgramFailed(f"{self.name}: no report of what was done but {done.output[:200]!r}") from None
         own = {key: value for key, value in report.items() if key not in ("workload", "peak_kib", "seconds", "seed")}
-        return {**dataclasses.asdict(done.usage), **own, "cost": 1 / report["operations_per_second"]}
+        return {**dataclasses.asdict(done.usage), **own, "cost": cost}
 
 
 class ProgramSubject:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      which peer is the best, and how we stand against it.
 # Invariant: the best is chosen on one half of the rounds and compared on the other, both ways, so that luck does not
-#            set the bar; a single round has no halves, and no interval is given for it.
+#            set the bar; halves of too few rounds get no interval.
 # Must not know: what the numbers measure.
 """Comparison with the best peer."""
 
@@ -24,21 +24,16 @@ class Verdict:
         return " or ".join(dict.fromkeys(self.peers))
 
 
-def best(samples: Samples, groups: Groups, ours: str, peers: Sequence[str], chosen: Sequence[int]) -> str | None:
+def best(samples: Samples, groups: Groups, ours: str, peers: Sequence[str], chosen: Sequence[int]) -> str:
     """The peer against which we stand worst in the chosen rounds."""
-    standing = {}
-    for peer in peers:
-        kept = comparable(samples, groups, ours, peer)
-        # A peer that failed somewhere is no yardstick for the whole.
-        if kept and sum(map(len, kept)) == sum(map(len, groups)):
-            standing[peer] = log_ratio(samples, kept, ours, peer, chosen)
-    return max(standing, key=standing.__getitem__) if standing else None
+    return max(peers, key=lambda peer: log_ratio(samples, groups, ours, peer, chosen))
 
 
 def against_best(samples: Samples, groups: Groups, ours: str, peers: Sequence[str]) -> Verdict | None:
     """None: we, or all of them, have no values."""
     cases = [case for group in groups for case in group]
-    able = [peer for peer in peers if all(rounds_of(samples, [case], [ours, peer]) for case in cases)]
+    # A peer that failed somewhere is no yardstick for the whole.
+    able = [peer for peer in peers if sum(map(len, comparable(samples, groups, ours, peer))) == len(cases)]
     rounds = rounds_of(samples, cases, [ours, *able]) if able else []
     if not rounds:
         return None

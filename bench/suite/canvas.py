@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      panels of one width, drawn by matplotlib, as SVG that follows the reader's background, or as PNG.
+# Invariant: text stays text; an SVG refers to nothing outside itself, names its colours by role, and says in words what
+#            it shows; the same panels give the same file.
+# Must not know: what a panel shows.
+"""From panels to files."""
+
+import io
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextToPath
+
+from styles import DRAWING, INK, MUTED, PAPER, roles, sheet
+
+# In points, of which an SVG shows each as a pixel: a phone has room for one panel, a desk for three.
+WIDTH = 360
+COLUMNS = 3
+GUTTER = 16.0
+SIZE, SMALL = 12.0, 10.5
+PNG_SCALE = 2
+
+SVG = "http://www.w3.org/2000/svg"
+XLINK = "http://www.w3.org/1999/xlink"
+
+matplotlib.rcParams.update({
+    "svg.fonttype": "none", "svg.hashsalt": "granary", "font.family": "DejaVu Sans", "font.size": SIZE,
+    "text.color": INK.light, "axes.edgecolor": MUTED.light, "axes.facecolor": "none", "axes.linewidth": 0.6,
+    "axes.spines.top": False, "axes.spines.right": False, "xtick.color": MUTED.light, "ytick.color": MUTED.light,
+    "xtick.labelsize": SMALL, "ytick.labelsize": SMALL, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
+    "xtick.major.size": 3, "ytick.major.size": 3, "xtick.major.pad": 2, "ytick.major.pad": 3,
+})
+
+
+@dataclass(frozen=True)
+class Margins:
+    left: float
+    right: float
+    top: float = 44
+    bottom: float = 20
+
+
+@dataclass(frozen=True)
+class Panel:
+    """`note` stands under the title; `description` tells in words what is drawn."""
+
+    title: str
+    note: str
+    description: str
+    height: float
+    margins: Margins
+    draw: Callable[[Axes], None]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """`name` is that of its files; pictures of one title belong together, each of them with a `part` of its own."""
+
+    name: str
+    title: str
+    caption: str
+    panels: list[Panel]
+    part: str = ""
+
+
+@lru_cache(maxsize=None)
+def width_of(text: str, size: float = SIZE) -> float:
+    """In points, in a font that is wider than most."""
+    return TextToPath().get_text_width_height_descent(text, FontProperties(size=size), False)[0]
+
+
+def place(figure: Figure, panel: Panel, x: float, top: float) -> None:
+    """Draws a panel with its upper left corner there, in points."""
+    width, height = figure.get_size_inches() * 72
+    margins = panel.margins
+    axes = figure.add_axes(((x + margins.left) / width, (top - panel.height + margins.bottom) / height,
+                            (WIDTH - margins.left - margins.right) / width,
+                            (panel.height - margins.top - margins.bottom) / height))
+    figure.text((x + 2) / width, (top - 4) / height, panel.title, va="top", weight="bold")
+    figure.text((x + 2) / width, (top - 20) / height, panel.note, va="top", size=SMALL, color=MUTED.light)
+    panel.draw(axes)
+
+
+def figure_of(panels: Sequence[Panel], columns: int = 1) -> Figure:
+    """Each panel goes below the shortest column."""
+    filled = [0.0] * min(columns, len(panels))
+    corners = []
+    for panel in panels:
+        column = filled.index(min(filled))
+        corners.append((column * (WIDTH + GUTTER), filled[column]))
+        filled[column] += panel.height + GUTTER
+    width, height = (WIDTH + GUTTER) * len(filled) - GUTTER, max(filled) - GUTTER
+    figure = Figure(figsize=(width / 72, height / 72), dpi=72)
+    for panel, (x, down) in zip(panels, corners):
+        place(figure, panel, x, height - down)
+    return figure
+
+
+def with_roles(style: str) -> str:
+    names = {colour.light: role for role, colour in roles().items()}
+    return re.sub(r"#[0-9a-f]{6}", lambda found: f"var(--{names[found[0]]})" if found[0] in names else found[0], style)
+
+
+def tidy(root: ET.Element, prefix: str) -> None:
+    """Leaves no id that nobody refers to, no style that would leak, no metadata; colours become roles."""
+    references = re.compile(r"url\(#([^)]*)\)|^#(.*)$")
+    used = {found[1] or found[2] for element in root.iter() for value in element.attrib.values()
+            if (found := references.search(value))}
+    for element in root.iter():
+        for child in list(element):
+            if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style"):
+                element.remove(child)
+        for key, value in list(element.attrib.items()):
+            if key == "id":
+                if value in used:
+                    element.set(key, f"{prefix}-{value}")
+                else:
+                    del element.attrib[key]
+            elif key == "style":
+                element.set(key, with_roles(value))
+            elif found := references.search(value):
+                name = found[1] or found[2]
+                element.set(key, value.replace(f"#{name}", f"#{prefix}-{name}"))
+
+
+def described(root: ET.Element, prefix: str, title: str, description: str) -> None:
+    root.set("role", "img")
+    root.set("aria-labelledby", f"{prefix}-title {prefix}-desc")
+    for place_, (kind, text) in enumerate((("title", title), ("desc", description))):
+        element = ET.Element(f"{{{SVG}}}{kind}", {"id": f"{prefix}-{kind}"})
+        element.text = text
+        root.insert(place_, element)
+
+
+def drawn(figure: Figure, prefix: str, title: str, description: str) -> ET.Element:
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    root = ET.fromstring(buffer.getvalue())
+    tidy(root, prefix)
+    described(root, prefix, title, description)
+    return root
+
+
+def text_of(root: ET.Element) -> str:
+    ET.register_namespace("", SVG)
+    ET.register_namespace("xlink", XLINK)
+    return re.sub(r"\n\s*", "\n", ET.tostring(root, encoding="unicode"))
+
+
+def inline(panel: Panel, prefix: str) -> str:
+    """For a page, which gives the roles their colours."""
+    root = drawn(figure_of([panel]), prefix, panel.title, panel.description)
+    for key in ("width", "height", "version"):
+        root.attrib.pop(key, None)
+    return text_of(root)
+
+
+def save(picture: Picture, folder: Path) -> None:
+    """As NAME.svg, with its own background and colours for light and dark, and as NAME.png for light."""
+    figure = figure_of(picture.panels, COLUMNS)
+    words = " ".join(f"{panel.title}: {panel.description}" for panel in picture.panels)
+    root = drawn(figure, picture.name, picture.title, f"{picture.caption} {words}")
+    style = ET.Element(f"{{{SVG}}}style")
+    style.text = sheet("svg") + DRAWING
+    paper = ET.Element(f"{{{SVG}}}rect", {"width": "100%", "height": "100%", "style": "fill: var(--paper)"})
+    root.insert(2, style)
+    root.insert(3, paper)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{picture.name}.svg").write_text(text_of(root))
+    figure.savefig(folder / f"{picture.name}.png", dpi=72 * PNG_SCALE, facecolor=PAPER.light,
+                   metadata={"Software": None})

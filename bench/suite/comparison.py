@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      everything that the page says in numbers, each computed once: medians, ratios to the best, verdicts, means.
+# Invariant: the same functions as the report's for the terminal, so the two never disagree.
+# Must not know: how it is shown.
+"""The statistics of a run."""
+
+import math
+import statistics
+from dataclasses import dataclass
+
+from intervals import Interval, Samples, bootstrap, ratio
+from report import OURS, peers_of
+from results import METRICS, Results
+from verdict import Verdict, against_best
+
+NOUNS = {"cost": "time", "cpu_seconds": "CPU time", "peak_kib": "peak memory"}
+ALL = "all that count"
+LATENCIES = {"latency_p50_ns": "p50", "latency_p99_ns": "p99", "latency_p999_ns": "p99.9", "latency_max_ns": "max"}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An allocator in a case: its median, and its ratio to the lowest median there."""
+
+    allocator: str
+    median: float
+    ratio: Interval
+
+
+def upper(text: str) -> str:
+    """As at the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def spread(by_round: dict[int, float]) -> Interval:
+    """A median with its interval."""
+    return bootstrap(lambda parts: math.log(statistics.median(by_round[number] for number in parts[0])),
+                     [sorted(by_round)])
+
+
+def inverse(interval: Interval) -> Interval:
+    return Interval(1 / interval.value, 1 / interval.high, 1 / interval.low, interval.is_known)
+
+
+def latencies(results: Results) -> dict[str, dict[str, dict[str, Interval]]]:
+    """Case to allocator to percentile to nanoseconds."""
+    found: dict[str, dict[str, dict[str, Interval]]] = {}
+    for key, words in LATENCIES.items():
+        for case, by in results.samples(key).items():
+            for name, by_round in by.items():
+                found.setdefault(case, {}).setdefault(name, {})[words] = spread(by_round)
+    return found
+
+
+def standings(samples: Samples, case: str) -> list[Standing]:
+    """Best first. What has no round in common with the best has a ratio without an interval."""
+    medians = {name: statistics.median(values.values()) for name, values in samples[case].items()}
+    order = sorted(medians, key=medians.__getitem__)
+    best = order[0]
+
+    def against(name: str) -> Interval:
+        plain = medians[name] / medians[best]
+        return name != best and ratio(samples, [[case]], name, best) or Interval(plain, plain, plain)
+
+    return [Standing(name, medians[name], against(name)) for name in order]
+
+
+class Comparison:
+    """By metric, then by case or family. Without Granary there are no verdicts, and the first allocator stands in for
+    it in the means."""
+
+    def __init__(self, results: Results):
+        names = results.names()
+        peers = peers_of(results)
+        self.results = results
+        self.reference = OURS if OURS in names else names[0] if names else ""
+        self.latencies = latencies(results)
+        self.samples: dict[str, Samples] = {}
+        self.standings: dict[str, dict[str, list[Standing]]] = {}
+        self.verdicts: dict[str, dict[str, Verdict | None]] = {}
+        self.family_verdicts: dict[str, dict[str, Verdict | None]] = {}
+        self.means: dict[str, dict[str, dict[str, Interval | None]]] = {}
+        for metric in METRICS:
+            samples = results.samples(metric.key)
+            families = results.families(list(samples))
+            counted = results.counted(list(samples))
+            groups = {**({ALL: counted} if counted else {}), **{name: [cases] for name, cases in families.items()}}
+            self.samples[metric.key] = samples
+            self.standings[metric.key] = {case: standings(samples, case) for case in samples}
+            self.means[metric.key] = {name: {other: ratio(samples, group, self.reference, other)
+                                             for other in names if other != self.reference}
+                                      for name, group in groups.items()}
+            judged = OURS in names and peers
+            self.verdicts[metric.key] = {case: against_best(samples, [[case]], OURS, peers)
+                                         for case in samples} if judged else {}
+            self.family_verdicts[metric.key] = {name: against_best(samples, group, OURS, peers)
+                                                for name, group in groups.items()} if judged else {}

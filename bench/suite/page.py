@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      the results as one page of HTML, with the pictures in it.
+# Invariant: the page needs no network, no script and no other file; every case and allocator is on it, failed or not;
+#            what a picture shows stands in a table too.
+# Must not know: how a number is computed; how a picture is drawn.
+"""Usage: page.py RESULTS.json PAGE.html [FOLDER]: the page, and its pictures as files, from a stored result."""
+
+import sys
+from collections.abc import Iterable
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+import machine
+import tables
+from comparison import Comparison, upper
+from results import METRICS, Results
+from styles import DRAWING, FONT, looks_of, sheet
+from summary import findings, remarks
+from tables import bold, prose, table
+
+CSS = sheet() + DRAWING + f"body{{font:16px/1.5 {FONT};" + """color:var(--ink);background:var(--paper);margin:0 auto;
+max-width:74rem;padding:1rem;overflow-wrap:break-word}
+h1{font-size:1.6rem;line-height:1.2;margin:.5rem 0}h2{font-size:1.3rem;margin:3rem 0 .5rem}h3{font-size:1.05rem;
+margin:2rem 0 .3rem}
+p,ul,dl{max-width:44rem}p{margin:.4rem 0}.quiet{font-size:.9rem}small,dt,.quiet{color:var(--muted)}
+a{color:inherit;text-decoration-color:var(--muted)}nav ul{padding:0;list-style:none}pre{white-space:pre-wrap;margin:0}
+code{font-size:.9em}dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:.5rem 0}dd{margin:0}
+ul{padding-left:1.1rem;margin:.3rem 0}ul.cases{max-width:none;columns:20rem;column-gap:2rem;font-size:.9rem}li{break-inside:avoid}
+summary{font-weight:bold;font-size:.95rem;margin-top:.8rem}.panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));
+gap:1.2rem 1.5rem;margin:.8rem 0}.panels svg{width:100%;max-width:30rem;height:auto;display:block}
+.packed{display:block;columns:21rem;column-gap:1.5rem}.packed svg{break-inside:avoid;margin-bottom:1.2rem}
+.table{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums;
+line-height:1.3}th,td{text-align:right;vertical-align:top;padding:.25rem .8rem .25rem 0;white-space:nowrap}
+th{font-weight:normal;color:var(--muted)}th[scope=row]{text-align:left;color:var(--ink);position:sticky;left:0;
+background:var(--paper);white-space:normal;min-width:5.5rem;overflow-wrap:normal}
+thead th:first-child{text-align:left}tbody tr{border-top:1px solid var(--faint)}td small{display:block}
+.text td,.text th{text-align:left}.text th[scope=row]{white-space:nowrap}.text td.prose{white-space:normal;min-width:12rem;overflow-wrap:anywhere}
+.key{width:30px;height:12px}
+"""
+
+
+# The others' cases are listed too, but folded.
+PICTURED = [metric for metric in METRICS if metric.key in ("cost", "peak_kib")]
+
+
+class Page:
+    """Sections, of which each enters the table of contents, with its parts behind it."""
+
+    def __init__(self) -> None:
+        self.contents: list[str] = []
+        self.sections: list[str] = []
+
+    def add(self, anchor: str, title: str, *contents: str) -> None:
+        """A section; nothing, when it has no content."""
+        if any(contents):
+            self.contents.append(f'<li><a href="#{anchor}">{escape(title)}</a></li>')
+            self.sections.append(f'<section id="{anchor}"><h2>{escape(title)}</h2>\n{"".join(contents)}</section>')
+
+    def add_parts(self, anchor: str, title: str, opening: str, parts: dict[str, str]) -> None:
+        """A section of several, each with a heading."""
+        self.add(anchor, title, opening, *(f'<h3 id="{anchor}-{part}">{escape(upper(part))}</h3>\n{content}\n'
+                                           for part, content in parts.items()))
+        links = ", ".join(f'<a href="#{anchor}-{part}">{escape(part)}</a>' for part in parts)
+        self.contents[-1] = self.contents[-1].replace("</li>", f": {links}</li>")
+
+    def html(self, title: str) -> str:
+        policy = "default-src 'none'; style-src 'unsafe-inline'"
+        return (f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+                f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+                f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+                f'<title>{escape(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n'
+                f'<header><h1>{escape(title)}</h1></header>\n'
+                f'<nav aria-label="Contents"><ul>{"".join(self.contents)}</ul></nav>\n'
+                '<main>\n' + "\n".join(self.sections) + "\n</main>\n</body>\n</html>\n")
+
+
+def listed(lines: Iterable[str], kind: str = "") -> str:
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f'<ul{kind and f" class={kind}"}>{items}</ul>' if items else ""
+
+
+def source(facts: dict) -> str:
+    told = facts.get("source") or {}
+    return " ".join(str(told[key]) for key in ("registry", "package", "version") if key in told)
+
+
+def settings(variables: dict | None) -> str:
+    return " ".join(f"{name}={value}" for name, value in (variables or {}).items())
+
+
+def run_section(results: Results, keys: dict[str, str]) -> str:
+    facts = {"Command": f"<pre><code>{escape(results.command)}</code></pre>",
+             "Machine": escape(machine.sentence(results.machine)),
+             "Options": escape(settings(results.machine.get("options"))),
+             "Profile": f"{escape(results.profile)}, {len(results.cases)} cases, {len(results.trials)} trials"}
+    rows = [[keys.get(allocator["name"], "") + f" {bold(allocator['name'])}",
+             escape(allocator.get("version", "as built here")), prose(allocator.get("about", "")),
+             prose(source(allocator)), prose(settings(allocator.get("environment")))] for allocator in results.allocators]
+    builds = [f"{allocator['name']}: {allocator['compiler']}: {allocator['flags']}" for allocator in results.allocators
+              if allocator.get("compiler")]
+    return ("<dl>" + "".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in facts.items() if text) + "</dl>\n"
+            + table("Allocators", ["allocator", "version", "what it is", "source", "environment"], rows, "text")
+            + (f"<details><summary>Compilers and flags</summary>{listed(builds)}</details>" if builds else "")
+            + "<p>Each trial is a fresh process. In every round all allocators take their turns, in random order. Figures "
+              "are medians over the rounds, ratios are ratios of medians, and intervals are 95 % bootstrap intervals over "
+              "whole rounds. The best peer is chosen on one half of the rounds and compared on the other, both ways. Where "
+              "an interval contains 1, no difference is claimed. A mean leaves out the cases that one of the two did not "
+              "do.</p>")
+
+
+def summary_section(comparison: Comparison) -> str:
+    parts = ["".join(f"<p>{escape(remark)}</p>" for remark in remarks(comparison))]
+    for found in findings(comparison):
+        parts.append(f"<h3>{escape(found.metric.title)}</h3>\n")
+        parts.append("".join(f"<p>{escape(sentence)}</p>\n" for sentence in found.sentences))
+        opened = " open" if found.metric in PICTURED else ""
+        for title, lines in found.lists:
+            parts.append(f"<details{opened}><summary>{escape(title)}</summary>\n{listed(lines, 'cases')}</details>\n")
+    return "".join(parts)
+
+
+def missing_section(results: Results) -> str:
+    seen = {trial["case"] for trial in results.trials}
+    return listed(case for case in results.cases if case not in seen)
+
+
+def figure(picture, drawing) -> str:
+    panels = "\n".join(drawing.panels(picture))
+    kind = "panels" if len({panel.height for panel in picture.panels}) == 1 else "panels packed"
+    return f'<div class="{kind}">{panels}</div>'
+
+
+def add_pictures(page: Page, found: list, drawing) -> None:
+    """Those of one title in one section."""
+    for title, group in groupby(found, key=lambda picture: picture.title):
+        pictures = list(group)
+        first = pictures[0]
+        caption = f'<p class="quiet">{escape(first.caption).replace(" %", "&nbsp;%")}</p>\n'
+        if first.part:
+            page.add_parts(first.name.removesuffix(f"-{first.part}"), title, caption,
+                           {picture.part: figure(picture, drawing) for picture in pictures})
+        else:
+            page.add(first.name, title, caption, figure(first, drawing))
+
+
+def matplotlib_pictures():
+    """The module that draws; None, and a line about it, where its library is missing."""
+    try:
+        import pictures
+    except ModuleNotFoundError as problem:
+        if str(problem.name).partition(".")[0] != "matplotlib":
+            raise
+        print("bench: no pictures: python3-matplotlib is not installed; run: scripts/setup bench", file=sys.stderr)
+        return None
+    return pictures
+
+
+def text(comparison: Comparison, drawing=None) -> str:
+    """The page; `drawing` is the module that draws."""
+    results, page = comparison.results, Page()
+    looks = looks_of(results.names())
+    keys = {name: drawing.key(name, look, f"key{place}") for place, (name, look) in enumerate(looks.items())
+            } if drawing else {}
+    page.add("run", "The run", run_section(results, keys))
+    page.add("summary", "Who is ahead where", summary_section(comparison))
+    if drawing:
+        add_pictures(page, drawing.all_pictures(comparison), drawing)
+    else:
+        page.add("pictures", "Pictures", "<p>None: the library that draws them was not installed.</p>")
+    for metric in METRICS:
+        page.add(f"table-{metric.key}", f"Tables: {metric.title}", tables.of_metric(comparison, metric))
+    page.add("table-latency", "Tables: Latency of single calls", tables.of_latencies(comparison))
+    page.add("failures", "Failures", tables.of_failures(comparison))
+    page.add("missing", "Not measured", missing_section(results))
+    return page.html(f"granary bench: {results.profile}, {results.date[:10]}")
+
+
+def write(path: Path | None, results: Results, folder: Path | None = None) -> None:
+    """The page to `path`, the pictures as files into `folder`."""
+    comparison, drawing = Comparison(results), matplotlib_pictures()
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text(comparison, drawing))
+    if folder and drawing:
+        drawing.write(folder, comparison)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    write(Path(sys.argv[2]), Results.load(Path(sys.argv[1])), *map(Path, sys.argv[3:]))

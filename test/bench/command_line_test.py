@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      the bench's command line: what it lists, what it leaves out and says, how it ends.
+# Invariant: real trials, but of a moment; a stored result is made better or worse a hundred times, beyond any noise.
+# Must not know: how fast anything is.
+"""Usage: command_line_test.py BUILD_FOLDER."""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import BUILD, ROOT, SUITE, main
+
+from profiles import PROFILES
+from results import Results
+from workloads import FAMILIES, SUITES
+
+CRASHING = "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n"
+QUICK = ("--profile", "smoke", "--only", "loop-16")
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.peers = self.folder / "peers.json"
+
+    def bench(self, *words, code: int = 0) -> subprocess.CompletedProcess:
+        command = [sys.executable, "-B", SUITE, "--build", BUILD, "--peers", self.peers, *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def refused(self, *words) -> str:
+        """The one line that is said when nothing is measured."""
+        done = self.bench(*words, code=2)
+        self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1), done.stderr)
+        return done.stderr
+
+
+class Listing(CommandLine):
+    def test_everything_is_listed(self):
+        self.peers.write_text(json.dumps({"peers": [{"name": "built", "version": "7.7", "library": "/gone"}]}))
+        text = self.bench("--list").stdout
+        for word in (*FAMILIES, *PROFILES, *SUITES, "loop-16", "mariadb", "granary", "system", "built", "7.7"):
+            self.assertIn(word, text)
+
+    def test_the_manual_has_the_same_options(self):
+        manual = (ROOT / "man" / "granary.1.scd").read_text().rpartition("*granary bench* [_OPTIONS_]")[2]
+        described = set(re.findall(r"^\t\*(--[a-z]+)\*", manual.partition("*granary version*")[0], re.MULTILINE))
+        self.assertEqual(described, set(re.findall(r"^  (--[a-z]+)", self.bench("--help").stdout, re.MULTILINE)))
+
+
+class LeftOut(CommandLine):
+    def test_what_is_unknown_or_gone_is_a_line_and_the_rest_goes_on(self):
+        self.peers.write_text(json.dumps({"peers": [{"name": "gone", "version": "1", "library": "/no/such.so"}]}))
+        done = self.bench("--profile", "smoke", "--only", "loop-16,nonsense",
+                          "--with", "system,system+,nobody,gone,granary,granary+")
+        said = done.stderr.splitlines()
+        self.assertEqual(len(said), 3, said)
+        for line, name in zip(said, ("nonsense", "nobody", "gone")):
+            self.assertRegex(line, f"^bench: {name}: ")
+        self.assertIn("4 trials", done.stdout)
+        self.assertIn("loop-16/1", done.stdout)
+        self.assertIn("/ granary+", done.stdout)
+
+    def test_without_built_peers(self):
+        self.assertIn("make bench-peers", self.bench(*QUICK, "--with", "system,mimalloc2").stderr)
+
+    def test_nothing_is_left(self):
+        self.assertIn("nothing is left", self.bench("--only", "nonsense", code=2).stderr)
+        self.assertIn("nothing is left", self.bench(*QUICK, "--with", "nobody", code=2).stderr)
+        self.assertIn("nothing is left", self.bench(*QUICK, "--suite", "wasik", code=2).stderr)
+
+    def test_a_peer_that_crashes(self):
+        library = self.folder / "crashing.so"
+        build = ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
+        subprocess.run(build, input=CRASHING, text=True, check=True)
+        self.peers.write_text(json.dumps({"peers": [{"name": "crashing", "version": "1", "library": str(library)}]}))
+        done = self.bench(*QUICK, "--with", "crashing,system,granary")
+        self.assertRegex(done.stderr, r"^bench: loop-16/1 on crashing: .*SIGABRT.*\n$")
+        self.assertEqual(done.stdout.count("loop-16/1"), 4, "a row for each metric, and the failure")
+        self.assertRegex(done.stdout, r"Failed:\n  loop-16/1 on crashing: .*SIGABRT")
+
+
+class Wrong(CommandLine):
+    def test_command_lines(self):
+        for words in (("--bogus",), ("--suite", "other"), ("--profile", "long"), ("--rounds", "0"), ("--rounds", "x"),
+                      ("--threads", "0"), ("--threads", "x"), ("--threads", ","), ("--check",), ("word",)):
+            with self.subTest(words):
+                self.assertIn("granary bench: error: ", self.bench("--with", "nobody", *words, code=2).stderr)
+
+
+class Check(CommandLine):
+    @staticmethod
+    def with_granary_at(stored: Results, factor: float, path: Path) -> Path:
+        for trial in stored.trials:
+            if trial["allocator"] == "granary":
+                trial |= {key: trial[key] * factor for key in ("cost", "peak_kib")}
+        stored.save(path)
+        return path
+
+    def test_against_a_stored_result(self):
+        first = self.folder / "first.json"
+        words = (*QUICK, "--rounds", "3", "--with", "granary,system")
+        self.bench(*words, "--json", first)
+        stored = Results.load(first)
+        self.assertEqual(len(stored.trials), 6)
+        self.assertIn("--rounds 3", stored.command)
+        self.assertNotIn("--build", stored.command)
+        better = self.with_granary_at(Results.load(first), 0.01, self.folder / "better.json")
+        worse = self.with_granary_at(Results.load(first), 100, self.folder / "worse.json")
+        text = self.bench(*words, "--check", better, code=1).stdout
+        self.assertRegex(text, r"\nregression: loop-16/1: time for an operation against system was 0\.0")
+        self.assertRegex(text, r"\nregression: loop-16/1: peak memory against system was 0\.0")
+        self.assertIn(f"no regression against {worse}", self.bench(*words, "--check", worse).stdout)
+        self.assertIn("3 rounds", self.bench(*QUICK, "--with", "granary,system", "--check", better, code=2).stderr)
+
+    def test_a_file_that_is_none_is_refused_before_anything_is_measured(self):
+        other = self.folder / "other.json"
+        other.write_text("[]")
+        for path in (other, self.folder / "absent.json"):
+            self.assertIn(str(path), self.refused("--only", "nonsense", "--check", path))
+
+    def test_results_that_cannot_be_written(self):
+        done = self.bench(*QUICK, "--with", "system", "--json", self.folder, code=2)
+        self.assertIn("loop-16/1", done.stdout)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      the text that the bench prints: what it says of clear differences, of none, of failures, of families.
+# Invariant: numbers are chosen so that each wrong way of counting prints another text.
+# Must not know: how trials are run.
+"""Usage: report_test.py BUILD_FOLDER."""
+
+import unittest
+
+from support import failed, main, results, steady
+
+import report
+from report import OURS
+from results import METRICS
+
+ROUNDS = 6
+COST = METRICS[0]
+
+
+def run(**factors: float):
+    """Cases by family: Granary's cost against the system's 1."""
+    return results({family: {"granary": steady(factor, ROUNDS), "system": steady(1, ROUNDS)}
+                    for family, factor in factors.items()}, {family: family for family in factors})
+
+
+class Means(unittest.TestCase):
+    def test_families_outside_the_goals_are_shown_and_not_counted(self):
+        rows = dict(map(tuple, report.mean_rows(run(servers=1.5, beyond=1.5, own=0.1, controls=1), COST)[1:]))
+        self.assertEqual(list(rows), ["servers", "beyond", "own", "controls", "all that count"])
+        self.assertIn("0.10", rows["own"])
+        self.assertIn("1.50", rows["all that count"])
+
+    def test_nothing_counts(self):
+        self.assertNotIn("all that count", [row[0] for row in report.mean_rows(run(own=0.1), COST)])
+        self.assertIn("No goal counts", report.verdict_line(run(own=0.1), COST))
+
+
+class Verdict(unittest.TestCase):
+    def test_losses_are_called_so(self):
+        self.assertIn("best single peer, system: 1.50 [1.50 1.50], slower.", report.text(run(servers=1.5, own=0.1)))
+
+    def test_granary_failed(self):
+        measured = run(servers=0.5, beyond=0.5)
+        for trial in measured.trials:
+            if (trial["case"], trial["allocator"]) == ("beyond", OURS):
+                del trial["cost"]
+        self.assertIn("granary did not do every case", report.verdict_line(measured, COST))
+
+    def test_an_entry_that_is_granary_too_is_no_peer(self):
+        measured = run(servers=1)
+        measured.allocators += [{"name": "granary+"}]
+        self.assertEqual(report.peers_of(measured), ["system"])
+
+
+class Text(unittest.TestCase):
+    def test_failures_have_their_reason(self):
+        measured = run(servers=1)
+        measured.trials.append(failed(1, "servers", "system", "exit code 134; it printed\n    a\n    abort: bad"))
+        self.assertIn("  servers on system: exit code 134; it printed: abort: bad", report.text(measured))
+
+    def test_without_granary_or_without_others_there_are_medians(self):
+        for name in ("granary", "system"):
+            measured = results({"case": {name: steady(2e-9, ROUNDS)}})
+            self.assertIn("2.0 ns", report.text(measured))
+            self.assertNotIn("best peer", report.text(measured))
+
+    def test_nothing_measured(self):
+        self.assertEqual(report.text(run()).count("medians"), len(METRICS))
+
+
+if __name__ == "__main__":
+    main()

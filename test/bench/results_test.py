@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      results: to a file and back, what is no such file, what counts as a sample, how figures are shown.
+# Invariant: whatever is wrong with a file is one line that names it.
+# Must not know: how trials are run.
+"""Usage: results_test.py BUILD_FOLDER."""
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import failed, main, results, steady
+
+from results import FORMAT, METRICS, Results, one_line
+
+
+class File(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "below" / "run.json"
+
+    def test_round_trip(self):
+        run = results({"a": {"granary": steady(1.5, 2), "system": steady(2, 2)}}, {"a": "own"})
+        run.trials.append(failed(3, "a", "system", "crashed\n    said “no”"))
+        run.save(self.path)
+        self.assertEqual(Results.load(self.path), run)
+        self.assertEqual(json.loads(self.path.read_text())["format"], FORMAT)
+
+    def test_nothing_measured(self):
+        run = results({})
+        run.save(self.path)
+        self.assertEqual(Results.load(self.path), run)
+
+    def assert_refused(self):
+        with self.assertRaises(ValueError) as caught:
+            Results.load(self.path)
+        self.assertIn(str(self.path), str(caught.exception))
+        self.assertEqual(len(str(caught.exception).splitlines()), 1, caught.exception)
+
+    def test_foreign_files(self):
+        self.assert_refused()
+        self.path.parent.mkdir()
+        for content in (b"", b"hello\n", b"[]", b"3", b"{}", b'{"format": "other 1"}', b"\xff\xfe",
+                        json.dumps({"format": FORMAT}).encode(), json.dumps({"format": FORMAT, "odd": 1}).encode()):
+            with self.subTest(content):
+                self.path.write_bytes(content)
+                self.assert_refused()
+
+    def test_a_folder(self):
+        self.path.mkdir(parents=True)
+        self.assert_refused()
+
+
+class Samples(unittest.TestCase):
+    def test_what_failed_or_was_not_told_is_left_out(self):
+        run = results({"a": {"granary": steady(1, 2)}, "b": {"granary": steady(1, 1)}})
+        run.trials += [failed(3, "a", "granary", "hung"), failed(1, "b", "system", "crashed")]
+        run.trials[0]["peak_kib"] = 0
+        self.assertEqual(run.samples("cost"), {"a": {"granary": {1: 1, 2: 1}}, "b": {"granary": {1: 1}}})
+        self.assertEqual(run.samples("peak_kib")["a"], {"granary": {2: 1000}})
+        self.assertEqual(run.samples("cpu_seconds"), {})
+        self.assertEqual(run.failures(), {("a", "granary"): "hung", ("b", "system"): "crashed"})
+
+    def test_families(self):
+        run = results({case: {} for case in "abcd"}, {"a": "servers", "b": "own", "c": "servers", "d": "controls"})
+        self.assertEqual(run.families(list("abcd")), {"servers": ["a", "c"], "own": ["b"], "controls": ["d"]})
+        self.assertEqual(run.counted(list("abcd")), [["a", "c"]])
+
+
+class Shown(unittest.TestCase):
+    def test_units(self):
+        time, _, memory = METRICS
+        for metric, value, text in ((time, 2.5, "2.5 s"), (time, 0.0025, "2.5 ms"), (time, 2.5e-8, "25.0 ns"),
+                                    (time, 2e-10, "0.2 ns"), (memory, 512, "512.0 KiB"), (memory, 1536, "1.5 MiB"),
+                                    (memory, 3 << 20, "3.0 GiB")):
+            self.assertEqual(metric.shown(value), text)
+
+    def test_a_failure_in_one_line(self):
+        for text, line in (("hung", "hung"), ("it printed\n    first\n    last", "it printed: last"), ("odd\n", "odd"),
+                           ("", "")):
+            self.assertEqual(one_line(text), line)
+
+
+if __name__ == "__main__":
+    main()
