@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 
 from canvas import SMALL, WIDTH, Margins, Panel, Picture, width_of
 from comparison import NOUNS, Comparison, Standing, upper
-from drawing import FARTHEST, GAP, PITCH, Limits, around_one, beside, ratio_axis, rows_axis, title_of, weight, widest
+from drawing import FARTHEST, PITCH, Limits, around_one, beside, ratio_axis, rows_axis, title_of, widest
 from intervals import Interval
+from labels import GAP, weight
 from report import OURS
 from results import Metric
 from styles import INK, MUTED, PAPER, Look, looks_of
@@ -23,9 +24,9 @@ PEER_ROOM = 78.0
 
 def arrows(axes: Axes, row: int, interval: Interval, limits: Limits, colour: str) -> None:
     """At the edges beyond which an interval goes on."""
-    for shape, edge, beyond in (("<", limits[0], interval.low < limits[0]), (">", limits[1], interval.high > limits[1])):
-        if beyond:
-            axes.plot([edge], [row], shape, color=colour, markersize=4.5, clip_on=False)
+    edges = [("<", limits[0])] * (interval.low < limits[0]) + [(">", limits[1])] * (interval.high > limits[1])
+    for shape, edge in edges:
+        axes.plot([edge], [row], shape, color=colour, markersize=4.5, clip_on=False)
 
 
 def bar(axes: Axes, row: int, standing: Standing, look: Look, limits: Limits) -> None:
@@ -57,7 +58,8 @@ def panel(comparison: Comparison, metric: Metric, case: str, limits: Limits) -> 
                 beside(axes, f"{row.ratio.value:.2f}", place, right=True, weight=weight(row.allocator))
         for place, name in enumerate([*(row.allocator for row in rows), *failed]):
             beside(axes, name, place, weight=weight(name))
-        for place, (words, colour) in {0: (best, INK), **dict.fromkeys(range(len(rows), number), ("failed", MUTED))}.items():
+        remarks = [(0, best, INK), *((place, "failed", MUTED) for place in range(len(rows), number))]
+        for place, words, colour in remarks:
             axes.annotate(words, (1, place), xytext=(GAP, 0), textcoords="offset points", va="center", size=SMALL,
                           color=colour.light)
 
@@ -121,7 +123,7 @@ def standings(comparison: Comparison, metric: Metric) -> Picture:
     peers = [fitting(list(dict.fromkeys(verdict.peers))) for verdict in verdicts.values()]
     margins = Margins(left=widest(list(verdicts)), right=widest(peers), top=38, bottom=28)
     return Picture(f"standing-{FILES[metric.key]}", f"Granary's {NOUNS[metric.key]} against the best peer",
-                   "Each case against the peer named at the right, the best there; left of the line Granary needs less. "
-                   "Filled: the 95 % interval does not contain 1. Hollow: no difference may be claimed.",
+                   "Each case against the peer named at the right, the best there; left of the line Granary needs "
+                   "less. Filled: the 95 % interval does not contain 1. Hollow: no difference may be claimed.",
                    [standing_panel(comparison, metric, family, cases, margins, limits)
                     for family, cases in comparison.results.families(list(verdicts)).items()])

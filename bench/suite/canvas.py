@@ -134,10 +134,10 @@ def tidy(root: ET.Element, prefix: str) -> None:
 def described(root: ET.Element, prefix: str, title: str, description: str) -> None:
     root.set("role", "img")
     root.set("aria-labelledby", f"{prefix}-title {prefix}-desc")
-    for place_, (kind, text) in enumerate((("title", title), ("desc", description))):
+    for index, (kind, text) in enumerate((("title", title), ("desc", description))):
         element = ET.Element(f"{{{SVG}}}{kind}", {"id": f"{prefix}-{kind}"})
         element.text = text
-        root.insert(place_, element)
+        root.insert(index, element)
 
 
 def drawn(figure: Figure, prefix: str, title: str, description: str) -> ET.Element:

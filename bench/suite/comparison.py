@@ -6,9 +6,9 @@
 
 import math
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from intervals import Interval, Samples, bootstrap, ratio
+from intervals import Groups, Interval, Samples, bootstrap, ratio
 from report import OURS, peers_of
 from results import METRICS, Results
 from verdict import Verdict, against_best
@@ -32,10 +32,25 @@ def upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def honest(interval: Interval) -> Interval:
+    """Without ends where too few rounds tell none, so that none can be drawn."""
+    return interval if interval.is_known else replace(interval, low=interval.value, high=interval.value)
+
+
 def spread(by_round: dict[int, float]) -> Interval:
     """A median with its interval."""
-    return bootstrap(lambda parts: math.log(statistics.median(by_round[number] for number in parts[0])),
-                     [sorted(by_round)])
+    return honest(bootstrap(lambda parts: math.log(statistics.median(by_round[number] for number in parts[0])),
+                            [sorted(by_round)]))
+
+
+def mean_ratio(samples: Samples, groups: Groups, ours: str, theirs: str) -> Interval | None:
+    found = ratio(samples, groups, ours, theirs)
+    return found and honest(found)
+
+
+def judgement(samples: Samples, groups: Groups, peers: list[str]) -> Verdict | None:
+    found = against_best(samples, groups, OURS, peers)
+    return found and replace(found, interval=honest(found.interval))
 
 
 def inverse(interval: Interval) -> Interval:
@@ -60,7 +75,7 @@ def standings(samples: Samples, case: str) -> list[Standing]:
 
     def against(name: str) -> Interval:
         plain = medians[name] / medians[best]
-        return name != best and ratio(samples, [[case]], name, best) or Interval(plain, plain, plain)
+        return name != best and mean_ratio(samples, [[case]], name, best) or Interval(plain, plain, plain)
 
     return [Standing(name, medians[name], against(name)) for name in order]
 
@@ -87,11 +102,11 @@ class Comparison:
             groups = {**({ALL: counted} if counted else {}), **{name: [cases] for name, cases in families.items()}}
             self.samples[metric.key] = samples
             self.standings[metric.key] = {case: standings(samples, case) for case in samples}
-            self.means[metric.key] = {name: {other: ratio(samples, group, self.reference, other)
-                                             for other in names if other != self.reference}
+            self.means[metric.key] = {name: {other: mean_ratio(samples, group, self.reference, other)
+                                                    for other in names if other != self.reference}
                                       for name, group in groups.items()}
             judged = OURS in names and peers
-            self.verdicts[metric.key] = {case: against_best(samples, [[case]], OURS, peers)
+            self.verdicts[metric.key] = {case: judgement(samples, [[case]], peers)
                                          for case in samples} if judged else {}
-            self.family_verdicts[metric.key] = {name: against_best(samples, group, OURS, peers)
+            self.family_verdicts[metric.key] = {name: judgement(samples, group, peers)
                                                 for name, group in groups.items()} if judged else {}

@@ -11,8 +11,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from canvas import Margins, Panel, Picture
 from comparison import LATENCIES, Comparison
-from drawing import LABEL_ROOM, Limits, curves, title_of, widest
+from drawing import Limits, curves, title_of, widest
 from intervals import Interval
+from labels import LABEL_ROOM
 from results import SECONDS
 from styles import looks_of
 
@@ -38,8 +39,8 @@ def panel(comparison: Comparison, case: str, by: dict[str, dict[str, Interval]],
         axes.yaxis.set_major_formatter(FuncFormatter(shown))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.set_xticks(range(len(steps)), steps)
-        curves(axes, {name: {steps.index(words): point for words, point in curve.items()} for name, curve in by.items()},
-               looks)
+        places = {name: {steps.index(words): point for words, point in curve.items()} for name, curve in by.items()}
+        curves(axes, places, looks)
 
     told = "; ".join(f"{name}: " + ", ".join(f"{words} {shown(point.value)}" for words, point in curve.items())
                      for name, curve in by.items())
@@ -49,8 +50,9 @@ def panel(comparison: Comparison, case: str, by: dict[str, dict[str, Interval]],
 
 def picture(comparison: Comparison) -> Picture:
     points = [point for by in comparison.latencies.values() for curve in by.values() for point in curve.values()]
-    limits = (min(point.low for point in points) / 1.2, max(point.high for point in points) * 1.2) if points else (1, 10)
+    lowest, highest = min((point.low for point in points), default=1), max((point.high for point in points), default=1)
     return Picture("latency", "Latency of single calls",
                    "Of all calls of a trial, half are shorter than p50, one in a hundred is longer than p99, one in a "
                    "thousand longer than p99.9; medians of the trials with 95 % intervals; lower is better.",
-                   [panel(comparison, case, by, limits) for case, by in comparison.latencies.items()])
+                   [panel(comparison, case, by, (lowest / 1.2, highest * 1.2))
+                    for case, by in comparison.latencies.items()])

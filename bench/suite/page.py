@@ -14,34 +14,21 @@ from pathlib import Path
 import machine
 import tables
 from comparison import Comparison, upper
+from report import OURS
 from results import METRICS, Results
 from styles import DRAWING, FONT, looks_of, sheet
 from summary import findings, remarks
 from tables import bold, prose, table
 
-CSS = sheet() + DRAWING + f"body{{font:16px/1.5 {FONT};" + """color:var(--ink);background:var(--paper);margin:0 auto;
-max-width:74rem;padding:1rem;overflow-wrap:break-word}
-h1{font-size:1.6rem;line-height:1.2;margin:.5rem 0}h2{font-size:1.3rem;margin:3rem 0 .5rem}h3{font-size:1.05rem;
-margin:2rem 0 .3rem}
-p,ul,dl{max-width:44rem}p{margin:.4rem 0}.quiet{font-size:.9rem}small,dt,.quiet{color:var(--muted)}
-a{color:inherit;text-decoration-color:var(--muted)}nav ul{padding:0;list-style:none}pre{white-space:pre-wrap;margin:0}
-code{font-size:.9em}dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:.5rem 0}dd{margin:0}
-ul{padding-left:1.1rem;margin:.3rem 0}ul.cases{max-width:none;columns:20rem;column-gap:2rem;font-size:.9rem}li{break-inside:avoid}
-summary{font-weight:bold;font-size:.95rem;margin-top:.8rem}.panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));
-gap:1.2rem 1.5rem;margin:.8rem 0}.panels svg{width:100%;max-width:30rem;height:auto;display:block}
-.packed{display:block;columns:21rem;column-gap:1.5rem}.packed svg{break-inside:avoid;margin-bottom:1.2rem}
-.table{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums;
-line-height:1.3}th,td{text-align:right;vertical-align:top;padding:.25rem .8rem .25rem 0;white-space:nowrap}
-th{font-weight:normal;color:var(--muted)}th[scope=row]{text-align:left;color:var(--ink);position:sticky;left:0;
-background:var(--paper);white-space:normal;min-width:5.5rem;overflow-wrap:normal}
-thead th:first-child{text-align:left}tbody tr{border-top:1px solid var(--faint)}td small{display:block}
-.text td,.text th{text-align:left}.text th[scope=row]{white-space:nowrap}.text td.prose{white-space:normal;min-width:12rem;overflow-wrap:anywhere}
-.key{width:30px;height:12px}
-"""
-
+CSS = sheet() + DRAWING + f"body{{font-family:{FONT}}}\n" + Path(__file__).with_name("page.css").read_text()
 
 # The others' cases are listed too, but folded.
 PICTURED = [metric for metric in METRICS if metric.key in ("cost", "peak_kib")]
+
+METHOD = """Each trial is a fresh process. In every round all allocators take their turns, in random order. Figures are
+medians over the rounds, ratios are ratios of medians, and intervals are 95&nbsp;% bootstrap intervals over whole
+rounds. The best peer is chosen on one half of the rounds and compared on the other, both ways. Where an interval
+contains 1, no difference is claimed. A mean leaves out the cases that one of the two did not do."""
 
 
 class Page:
@@ -89,24 +76,25 @@ def settings(variables: dict | None) -> str:
     return " ".join(f"{name}={value}" for name, value in (variables or {}).items())
 
 
+def allocator_row(facts: dict, key: str) -> list[str]:
+    name = f'<span class="key">{key}</span>' if key else ""
+    version = facts.get("version") or ("as built here" if facts["name"].startswith(OURS) else "unknown")
+    return [name + bold(facts["name"]), escape(version), prose(facts.get("about", "")), prose(source(facts)),
+            prose(settings(facts.get("environment")))]
+
+
 def run_section(results: Results, keys: dict[str, str]) -> str:
-    facts = {"Command": f"<pre><code>{escape(results.command)}</code></pre>",
+    facts = {"Command": f"<code>{escape(results.command)}</code>",
              "Machine": escape(machine.sentence(results.machine)),
              "Options": escape(settings(results.machine.get("options"))),
              "Profile": f"{escape(results.profile)}, {len(results.cases)} cases, {len(results.trials)} trials"}
-    rows = [[keys.get(allocator["name"], "") + f" {bold(allocator['name'])}",
-             escape(allocator.get("version", "as built here")), prose(allocator.get("about", "")),
-             prose(source(allocator)), prose(settings(allocator.get("environment")))] for allocator in results.allocators]
     builds = [f"{allocator['name']}: {allocator['compiler']}: {allocator['flags']}" for allocator in results.allocators
               if allocator.get("compiler")]
-    return ("<dl>" + "".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in facts.items() if text) + "</dl>\n"
-            + table("Allocators", ["allocator", "version", "what it is", "source", "environment"], rows, "text")
+    return ("<dl>" + "".join(f"<dt>{term}</dt><dd>{words}</dd>" for term, words in facts.items() if words) + "</dl>\n"
+            + table("Allocators", ["allocator", "version", "what it is", "source", "environment"],
+                    (allocator_row(each, keys.get(each["name"], "")) for each in results.allocators), "text")
             + (f"<details><summary>Compilers and flags</summary>{listed(builds)}</details>" if builds else "")
-            + "<p>Each trial is a fresh process. In every round all allocators take their turns, in random order. Figures "
-              "are medians over the rounds, ratios are ratios of medians, and intervals are 95 % bootstrap intervals over "
-              "whole rounds. The best peer is chosen on one half of the rounds and compared on the other, both ways. Where "
-              "an interval contains 1, no difference is claimed. A mean leaves out the cases that one of the two did not "
-              "do.</p>")
+            + f"<p>{METHOD}</p>")
 
 
 def summary_section(comparison: Comparison) -> str:

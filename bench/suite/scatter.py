@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 
 from canvas import SMALL, WIDTH, Margins, Panel, Picture
 from comparison import ALL, Comparison, inverse, upper
-from drawing import GAP, MEMORY, TIME, Limits, around_one, label_points, mark, ratio_axis
+from drawing import MEMORY, TIME, Limits, around_one, mark, ratio_axis
 from intervals import Interval
+from labels import GAP, label_points
 from styles import MUTED, looks_of
 
 

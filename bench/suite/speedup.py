@@ -11,8 +11,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from canvas import SMALL, Margins, Panel, Picture
 from comparison import Comparison, inverse, spread
-from drawing import LABEL_ROOM, TIME, curves, widest
+from drawing import TIME, curves, widest
 from intervals import Interval
+from labels import LABEL_ROOM
 from styles import FAINT, MUTED, looks_of
 
 
@@ -70,6 +71,6 @@ def picture(comparison: Comparison) -> Picture:
         if known["threads"]:
             by_label.setdefault(known["label"], {})[known["threads"]] = case
     return Picture("speedup", "Speedup",
-                   "Throughput against the number of threads: medians with 95 % intervals; higher is better. A line that "
-                   "ends early failed with more threads.",
+                   "Throughput against the number of threads: medians with 95 % intervals; higher is better. A line "
+                   "that ends early failed with more threads.",
                    [panel(comparison, label, cases) for label, cases in by_label.items() if len(cases) > 1])

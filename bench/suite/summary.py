@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from comparison import ALL, NOUNS, Comparison, upper
-from intervals import ratio
+from intervals import ENOUGH_ROUNDS, ratio
 from report import OURS, peers_of
 from results import METRICS, Metric
 from styles import TWICE
@@ -43,7 +43,7 @@ def standing(where: str, verdict: Verdict | None, metric: Metric) -> str:
         return f"{where}: {peer} is ahead; Granary needs {interval} of its {noun}."
     if word:
         return f"{where}: no difference between Granary and {peer}, the best peer: {interval} of its {noun}."
-    return f"{where}: Granary needed {interval} of the {noun} of {peer}, the best peer; too few rounds to conclude anything."
+    return f"{where}: Granary needed {interval} of the {noun} of {peer}, the best peer; too few rounds for a verdict."
 
 
 def lowest(comparison: Comparison, metric: Metric) -> str:
@@ -95,7 +95,8 @@ def findings(comparison: Comparison) -> list[Findings]:
         if not comparison.samples[metric.key]:
             continue
         verdicts = comparison.family_verdicts[metric.key]
-        sentences = [standing("All families that count, weighted equally", verdicts[ALL], metric)] if ALL in verdicts else []
+        everywhere = "All families that count, weighted equally"
+        sentences = [standing(everywhere, verdicts[ALL], metric)] if ALL in verdicts else []
         sentences += [lowest(comparison, metric), *controls(comparison, metric)]
         families = [standing(upper(name), verdict, metric) for name, verdict in verdicts.items() if name != ALL]
         lists = [("By family", families)] if families else []
@@ -113,12 +114,12 @@ def remarks(comparison: Comparison) -> list[str]:
     if all("failed" in trial for trial in results.trials):
         told.append("Every trial failed, so there is nothing to compare; the reasons are below.")
     elif failures:
-        told.append(f"Failures: {', '.join(f'{name} in {case}' for case, name in failures)}. The reasons are below. A peer that "
-                    "failed in a case is not called the best of its family.")
+        told.append(f"Failures: {', '.join(f'{name} in {case}' for case, name in failures)}. The reasons are below. A "
+                    "peer that failed in a case is not called the best of its family.")
     if OURS not in results.names():
         told.append("Granary is not among the allocators, so there is no verdict.")
     elif not peers_of(results):
         told.append("There is no allocator to compare Granary with, so there is no verdict.")
-    if len({trial["round"] for trial in results.trials if "failed" not in trial}) == 1:
-        told.append("There was a single round: the ratios have no intervals, and nothing may be concluded from them.")
+    if 0 < len({trial["round"] for trial in results.trials if "failed" not in trial}) < ENOUGH_ROUNDS:
+        told.append("There were too few rounds: the ratios have no intervals, and nothing may be concluded from them.")
     return told
