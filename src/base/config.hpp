@@ -64,7 +64,7 @@ inline constexpr unsigned kSequenceRetries = 8;  // aborts in a row before the p
 
 // Blocks the region does not hold.
 inline constexpr std::size_t kDirectThreshold = 32 * kMiB;
-inline constexpr std::size_t kGrowthLimit = 2 * kMiB;  // what realloc makes larger is mapped directly, too
+inline constexpr std::size_t kGrowthLimit = 2 * kMiB;      // what realloc makes larger is mapped directly, too
 inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's usual vm.max_map_count
 
 // Giving back: empty resident memory may reach the larger of the two.

@@ -111,8 +111,6 @@ class MagazinePolicy {
     }
 
   private:
-    static constexpr unsigned kHandSteps = 4;
-
     static constexpr std::uint32_t first_capacity(const ClassShape &shape) {
         if (std::size_t{shape.size} * kMagazineFirstSlots <= kMagazineFirstBytes) return kMagazineFirstSlots;
         return static_cast<std::uint32_t>(divide_up(kMagazineFirstBytes, shape.size));

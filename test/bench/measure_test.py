@@ -11,22 +11,15 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import BUILD, main
+from support import BUILD, WithMeasure, main
 
 from harness.launcher import Launcher, ProgramFailed
-from schedule import build_measure
 
 MIB = 1024  # in KiB
 BALLAST = bytearray(b"x") * (200 << 20)
 
 
-class Measured(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        tools = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(tools.cleanup)
-        cls.measure = build_measure(Path(tools.name))
-
+class Measured(WithMeasure):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

@@ -6,19 +6,17 @@
 """Usage: subjects_test.py BUILD_FOLDER."""
 
 import json
-import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from support import main
+from support import WithMeasure, main
 
 import subjects
 from harness.allocators import Missing, system
 from harness.launcher import ProgramFailed
 from harness.program import Work
 from profiles import PROFILES, Profile
-from schedule import build_measure
 from subjects import CompiledSubject, Workload
 
 PROFILE = Profile("made-up", "", seconds=0.01, rounds=1, warm_ups=0, threads=(1,), programs=False, calibrated=True)
@@ -26,13 +24,7 @@ REPORT = {"workload": "fake", "threads": 2, "seed": 1, "seconds": 0.01, "operati
           "peak_kib": 7, "shared_lines": 3}
 
 
-class Fake(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        tools = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(tools.cleanup)
-        cls.measure = build_measure(Path(tools.name))
-
+class Fake(WithMeasure):
     def setUp(self):
         self.work = self.enterContext(Work("test"))
         self.folder = self.work.prepared

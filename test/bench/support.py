@@ -9,6 +9,7 @@ import io
 import math
 import random
 import sys
+import tempfile
 import unittest
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ SUITE = ROOT / "bench" / "suite"
 sys.path[:0] = [str(SUITE), str(ROOT / "test" / "programs")]
 
 from results import Results
+from schedule import build_measure
 
 # One allocator in one case: round to value.
 Values = dict[int, float]
@@ -55,6 +57,16 @@ def told() -> Iterator[io.StringIO]:
     """What is said on stderr meanwhile."""
     with contextlib.redirect_stderr(io.StringIO()) as text:
         yield text
+
+
+class WithMeasure(unittest.TestCase):
+    """`measure` is the launcher, built once for the class."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        tools = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(tools.cleanup)
+        cls.measure = build_measure(Path(tools.name))
 
 
 def main() -> None:
