@@ -13,7 +13,7 @@ from report import OURS, peers_of
 from results import METRICS, Results
 from verdict import Verdict, against_best
 
-NOUNS = {"cost": "time", "cpu_seconds": "CPU time", "peak_kib": "peak memory"}
+NOUNS = {"cost": "time", "cpu_cost": "CPU time", "peak_kib": "peak memory"}
 ALL = "all that count"
 LATENCIES = {"latency_p50_ns": "p50", "latency_p99_ns": "p99", "latency_p999_ns": "p99.9", "latency_max_ns": "max"}
 

@@ -37,7 +37,7 @@ UNCOUNTED = ("controls", "own")  # families that no goal counts, nor a mean over
 
 METRICS = (
     Metric("cost", "Time for an operation", "faster", "slower", SECONDS),
-    Metric("cpu_seconds", "CPU time of the whole trial", "less CPU", "more CPU", SECONDS),
+    Metric("cpu_cost", "CPU time for an operation", "less CPU", "more CPU", SECONDS),
     Metric("peak_kib", "Peak memory", "less memory", "more memory", KIBIBYTES),
 )
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      what can be measured: a compiled workload with a number of threads, or a real program.
-# Invariant: a trial is a fresh process; what it returns is a flat record of figures, lower is better for `cost`.
+# Invariant: a trial is a fresh process; what it returns is a flat record of figures, `cost` is the time for an operation,
+#            `cpu_cost` the CPU time for one, all threads' and the start's together: lower is better.
 # Must not know: which allocators there are; how often it is run; what becomes of the records.
 """Subjects of measurement."""
 
@@ -84,10 +85,11 @@ class CompiledSubject:
         try:
             report = json.loads(done.output)
             cost = 1 / report["operations_per_second"]
+            cpu_cost = done.usage.cpu_seconds / report["operations"]
         except (ValueError, TypeError, LookupError, ZeroDivisionError):
             raise ProgramFailed(f"{self.name}: no report of what was done but {done.output[:200]!r}") from None
         own = {key: value for key, value in report.items() if key not in ("workload", "peak_kib", "seconds", "seed")}
-        return {**dataclasses.asdict(done.usage), **own, "cost": cost}
+        return {**dataclasses.asdict(done.usage), **own, "cost": cost, "cpu_cost": cpu_cost}
 
 
 class ProgramSubject:
@@ -117,7 +119,7 @@ class ProgramSubject:
     def trial(self, work: Work, measure: Path, allocator: Allocator) -> dict:
         launcher = Launcher(allocator.preload_for(self.program), allocator.environment, measure)
         usage = self.program.run(work, launcher).usage
-        return {**dataclasses.asdict(usage), "cost": usage.seconds}
+        return {**dataclasses.asdict(usage), "cost": usage.seconds, "cpu_cost": usage.cpu_seconds}
 
 
 Subject = CompiledSubject | ProgramSubject

@@ -15,7 +15,7 @@ from pathlib import Path
 from support import BUILD, ROOT, SUITE, main
 
 from profiles import PROFILES
-from results import Results
+from results import METRICS, Results
 from workloads import FAMILIES, SUITES
 
 CRASHING = "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n"
@@ -100,7 +100,7 @@ class Check(CommandLine):
     def with_granary_at(stored: Results, factor: float, path: Path) -> Path:
         for trial in stored.trials:
             if trial["allocator"] == "granary":
-                trial |= {key: trial[key] * factor for key in ("cost", "peak_kib")}
+                trial |= {metric.key: trial[metric.key] * factor for metric in METRICS}
         stored.save(path)
         return path
 

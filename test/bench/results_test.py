@@ -59,7 +59,7 @@ class Samples(unittest.TestCase):
         run.trials[0]["peak_kib"] = 0
         self.assertEqual(run.samples("cost"), {"a": {"granary": {1: 1, 2: 1}}, "b": {"granary": {1: 1}}})
         self.assertEqual(run.samples("peak_kib")["a"], {"granary": {2: 1000}})
-        self.assertEqual(run.samples("cpu_seconds"), {})
+        self.assertEqual(run.samples("cpu_cost"), {})
         self.assertEqual(run.failures(), {("a", "granary"): "hung", ("b", "system"): "crashed"})
 
     def test_families(self):
