@@ -58,8 +58,10 @@ inline constexpr unsigned kMagazineFirstSlots = 8;
 inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // at first, for larger blocks
 inline constexpr std::size_t kMagazineFloorBytes = 1 * kKiB;   // a quiet class keeps this much
 inline constexpr unsigned kRemoteMagazineSlots = 256;
-inline constexpr std::size_t kRemoteMagazineLimit = kFineLimit;  // larger foreign blocks set their bit at once
+inline constexpr std::size_t kRemoteMagazineLimit = 4 * kKiB;  // larger foreign blocks set their bit at once
 inline constexpr std::size_t kMagazineBudget = 256 * kKiB;
+inline constexpr unsigned kLetters = 64;  // of each heap, for blocks on their way to other heaps
+inline constexpr std::size_t kLetterBytes = 128;
 inline constexpr unsigned kSequenceRetries = 8;  // aborts in a row before the path without sequences
 
 // Blocks the region does not hold.
@@ -74,7 +76,7 @@ inline constexpr unsigned kRetainParts = 16;
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
-static_assert(kRemoteMagazineLimit == kFineLimit, "the sequences admit exactly the fine classes");
+static_assert(kRemoteMagazineLimit <= kClassLimit && kLetters > 0);
 static_assert(kMagazineMaxSlots <= 256 && kMagazineFirstSlots >= 2);
 
 }  // namespace gr

@@ -16,6 +16,7 @@ namespace gr {
 struct Heap : Owner {
     Bin bins[kClassCount];
     MagazinePolicy magazines;
+    Outbox outbox;
 };
 
 // One class of the global heap.
@@ -71,7 +72,8 @@ class Heaps {
   private:
     // There is room now; the caller has moved to another CPU; its block is free; the lock is its own already.
     enum class Flush : std::uint8_t { room, moved, freed, refused };
-    class RemoteBatch;
+    class RemoteBits;
+    class Post;
     class OfflineGiver;
     class RemoteFrees;  // the world of RemoteProtocol
 
@@ -91,7 +93,7 @@ class Heaps {
     // Rule 3: after every unlock.
     void unlock_and_settle(OwnerIndex o) {
         unlock(o);
-        if (owner(o).pending.has_any()) [[unlikely]]
+        if (owner(o).has_news()) [[unlikely]]
             settle(o);
     }
     void collect(OwnerIndex o, Superblock *s);
@@ -128,15 +130,19 @@ class Heaps {
     // flush.cpp
     bool free_by_sequence(const char *function, void *p, UnitEntry e);
     bool free_by_owner(const char *function, void *p, UnitEntry e);
-    void free_to_remote_bits(const char *function, void *p, bool in_handler);
     Flush flush(OwnerIndex o, ClassIndex c, void *p);
     Flush flush_locked(OwnerIndex o, ClassIndex c, void *p);
-    Flush flush_remote(OwnerIndex o);
-    Flush flush_remote_locked(OwnerIndex o, bool may_grow);
     void give_back(OwnerIndex o, void *const *blocks, std::uint32_t count);
     BlockRef find_or_die(const char *function, const void *p) const;
-    void set_remote(Superblock *s, std::uint32_t word, Word mask);
     void flush_all_locked(OwnerIndex o);
+
+    // remote.cpp
+    void free_to_remote_bits(const char *function, void *p, bool in_handler);
+    Flush flush_remote(OwnerIndex o);
+    Flush flush_remote_locked(OwnerIndex o, bool may_grow);
+    void set_remote(Superblock *s, std::uint32_t word, Word mask);
+    void note_remote(OwnerIndex o, std::size_t bytes);
+    void open_mail(OwnerIndex o);
 
     Region &region_;
     Superblocks &superblocks_;

@@ -7,6 +7,8 @@
 #include <atomic>
 
 #include "base/size_class.hpp"
+#include "heap/mail.hpp"
+#include "heap/take_all_stack.hpp"
 #include "platform/mutex.hpp"
 #include "superblock/superblock.hpp"
 
@@ -23,30 +25,15 @@ constexpr platform::Rank rank_of(OwnerIndex o) {
     return o == kNobody ? platform::Rank::nobody : platform::Rank::global_bin;
 }
 
-// Superblocks with remote frees waiting: many push, the owner takes all with one exchange, so there is no ABA.
-class PendingStack {
-  public:
-    void push(Superblock *s) {
-        Superblock *head = head_.load(std::memory_order_relaxed);
-        do {
-            s->link.store(head, std::memory_order_relaxed);
-            // release: publishes the link; pairs with take_all. seq_cst: see has_any.
-        } while (!head_.compare_exchange_weak(head, s, std::memory_order_seq_cst, std::memory_order_relaxed));
-    }
-    Superblock *take_all() { return head_.exchange(nullptr, std::memory_order_acq_rel); }
-    // seq_cst, with push and the mutex's try_lock and unlock: after my unlock I see a push whose pusher missed my lock.
-    bool has_any() const { return head_.load(std::memory_order_seq_cst) != nullptr; }
-
-  private:
-    std::atomic<Superblock *> head_{nullptr};
-};
-
 struct alignas(64) Owner {
     platform::Mutex mutex;
     // What strangers write, on a line of its own.
-    alignas(64) PendingStack pending;
+    alignas(64) TakeAllStack<Superblock> pending;  // superblocks with remote bits
+    TakeAllStack<Letter> mail;                     // heaps only
     // Freed remotely since the last drain, roughly; ordered by nothing.
-    std::atomic<std::int64_t> remote_bytes{0};
+    std::atomic<std::size_t> remote_bytes{0};
+
+    bool has_news() const { return pending.has_any() || mail.has_any(); }
 };
 
 }  // namespace gr

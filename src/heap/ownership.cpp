@@ -31,10 +31,11 @@ class Heaps::RemoteFrees {
     }
     Superblock *next(const Superblock *s) const { return s->link.load(std::memory_order_relaxed); }
     bool is_null(const Superblock *s) const { return s == nullptr; }
-    bool has_pending(OwnerIndex o) const { return heaps_.owner(o).pending.has_any(); }
+    bool has_pending(OwnerIndex o) const { return heaps_.owner(o).has_news(); }
     bool is_passive(OwnerIndex o) const { return !is_heap(o); }
     bool try_lock(OwnerIndex o) const { return heaps_.try_lock(o); }
     void unlock(OwnerIndex o) const { heaps_.unlock(o); }
+    void open_mail(OwnerIndex o) const { heaps_.open_mail(o); }
     void collect(OwnerIndex o, Superblock *s) const { heaps_.collect(o, s); }
 
   private:
@@ -156,6 +157,7 @@ Superblock *Heaps::take_from_others(OwnerIndex to, ClassIndex c) {
     for (std::uint32_t i = 0; i < active_heaps(); ++i) {
         const OwnerIndex from = owner_of_heap(i);
         if (from == to || !try_lock(from)) continue;
+        drain(from);
         flush_all_locked(from);
         Superblock *const s = heap(from).bins[c.value].fullest();
         if (s != nullptr) {

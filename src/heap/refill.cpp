@@ -68,9 +68,12 @@ OwnerIndex Heaps::lock_other_stripe(OwnerIndex home, bool may_wait) {
 
 // The heap's lock is held. The first block is the result, the others fill the magazine.
 void *Heaps::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
-    if (owner(o).pending.has_any()) drain(o);
-    grow(o, c);
     void *blocks[1 + kMagazineMaxSlots / 2];
+    if (owner(o).has_news()) {
+        drain(o);
+        if (slab(o).pop_n(magazine_of(c), blocks, 1) == 1) return blocks[0];
+    }
+    grow(o, c);
     const std::uint32_t count = take_blocks(o, c, blocks, 1 + heap(o).magazines.capacity(c) / 2, fresh);
     if (count == 0) return nullptr;
     // The lowest address shall be popped first, so it goes in last.

@@ -66,17 +66,7 @@ std::uint32_t Superblocks::take(Superblock *s, void **blocks, std::uint32_t coun
     return taken;
 }
 
-bool Superblocks::give(Superblock *s, BlockIndex i) {
-    const BitPosition at = BitPosition::of(i);
-    Word &word = free_bits(s).word(at.word);
-    if (((word | remote_words(s)[at.word].load(std::memory_order_relaxed)) & at.mask) != 0) return false;
-    word |= at.mask;
-    if (at.word < s->first_word) s->first_word = at.word;
-    ++s->free_count;
-    return true;
-}
-
-std::uint32_t Superblocks::give_all(Superblock *s, void *const *blocks, std::uint32_t count) {
+std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_t count) {
     const ClassShape &shape = s->shape();
     const char *const start = begin(s);
     Bitmap free = free_bits(s);

@@ -64,10 +64,9 @@ class Superblocks {
     // Under the owner's lock.
     // Takes up to `count` blocks, lowest address first; how many.
     std::uint32_t take(Superblock *s, void **blocks, std::uint32_t count);
-    // Sets the free bit; false: it is set already, or the block was freed by a stranger too.
-    bool give(Superblock *s, BlockIndex i);
-    // Gives blocks in turn while they are good blocks of s; how many. What stops it is for the caller to find out.
-    std::uint32_t give_all(Superblock *s, void *const *blocks, std::uint32_t count);
+    // Gives blocks in turn while they are good blocks of s and not free; how many. What stops it is for the caller to
+    // find out.
+    std::uint32_t give(Superblock *s, void *const *blocks, std::uint32_t count);
     // Moves the remote bits into `free`; how many. A block that was free already is left in *twice.
     std::uint32_t collect(Superblock *s, void **twice);
 

@@ -38,7 +38,8 @@ class BinTest : public testing::TestWithParam<std::uint32_t> {
     void give(Superblock *s, std::uint32_t count) {
         std::uint32_t given = 0;
         for (std::uint32_t i = 0; i < blocks() && given < count; ++i) {
-            if (!superblocks_.is_free(s, BlockIndex(i)) && superblocks_.give(s, BlockIndex(i))) ++given;
+            void *const block = superblocks_.address(s, BlockIndex(i));
+            if (!superblocks_.is_free(s, BlockIndex(i))) given += superblocks_.give(s, &block, 1);
         }
         bin_.gave(s, given);
     }

@@ -48,7 +48,7 @@ void expect_nothing_left(World &world) {
             EXPECT_EQ(world.in_magazine(i, ClassIndex(c)), 0U);
         }
         EXPECT_FALSE(world.heap(i).pending.has_any());
-        EXPECT_EQ(world.heap(i).remote_bytes.load(), 0);
+        EXPECT_EQ(world.heap(i).remote_bytes.load(), 0U);
     }
 }
 

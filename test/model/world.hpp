@@ -32,6 +32,7 @@ class World {
     bool is_passive(Owner owner) { return model::is_passive(owner); }
     bool try_lock(Owner owner) { return ask({Does::try_lock, owner}) != 0; }
     void unlock(Owner owner) { ask({Does::unlock, owner}); }
+    void open_mail(Owner) {}  // letters take no part: they are addressed to a heap, not to an owner that may change
     void collect(Owner owner, Node node) {
         for (std::uint8_t block = 0; block < kBlocksEach; ++block) ask({Does::collect, owner, node, block});
     }

@@ -101,7 +101,7 @@ FUNCTION gr_free_remote
     lsr x9, x9, #32
     and x9, x9, #((1 << SLAB_SHIFT) - 1)
     sub x9, x9, #8
-    cmp x9, #(FINE_HEADERS - 8)
+    cmp x9, #(REMOTE_HEADERS - 8)
     b.hi 9f
     BEGIN free_remote
     ldr w13, [x11, #CPU_ID]

@@ -83,7 +83,7 @@ FUNCTION gr_free_remote
     shrq $32, %rax
     andl $SLAB_MASK, %eax
     leal -HEADER_SIZE(%rax), %eax
-    cmpl $(FINE_HEADERS - HEADER_SIZE), %eax
+    cmpl $(REMOTE_HEADERS - HEADER_SIZE), %eax
     ja gr_free_slow
     BEGIN free_remote, %rcx
     cmpl $0, %fs:CPU_ID(%r8)

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: letters: freed blocks on their way to the heap that owns them, which can put them into its magazines without
+//       touching their superblocks' bits (batches as of snmalloc and tcmalloc; out of the blocks, as all here).
+// Invariant: a letter belongs to its sender's outbox for ever; it is blank (count = 0), being written under the sender's
+//            lock, or on the way to one reader, who makes it blank again.
+// Must not know: who owns what; what becomes of the blocks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/config.hpp"
+
+namespace gr {
+
+struct alignas(kLetterBytes) Letter {
+    static constexpr unsigned kBlocks = kLetterBytes / sizeof(void *) - 2;
+
+    std::atomic<Letter *> link;        // next on the way; ordered by the stack's own operations
+    std::atomic<std::uint32_t> count;  // release when read, with the acquire of is_blank: the reader is done with it
+    // Relaxed, for statistics look at any time.
+    std::atomic<void *> blocks[kBlocks];
+
+    bool is_blank() const { return count.load(std::memory_order_acquire) == 0; }
+    // From the first block on it is not blank; what more is written counts when it is closed.
+    void begin(void *block) {
+        write(0, block);
+        close(1);
+    }
+    void write(std::uint32_t at, void *block) { blocks[at].store(block, std::memory_order_relaxed); }
+    void close(std::uint32_t written) { count.store(written, std::memory_order_relaxed); }
+    // Its blocks' number; the letter is its sender's again.
+    std::uint32_t read(void *(&out)[kBlocks]) {
+        const std::uint32_t written = count.load(std::memory_order_relaxed);
+        for (std::uint32_t i = 0; i < written; ++i) out[i] = blocks[i].load(std::memory_order_relaxed);
+        count.store(0, std::memory_order_release);
+        return written;
+    }
+};
+static_assert(sizeof(Letter) == kLetterBytes);
+
+// The letters of a heap, under its lock.
+class Outbox {
+  public:
+    // nullptr: all are on the way.
+    Letter *blank() {
+        for (unsigned i = 0; i < kLetters; ++i) {
+            Letter &letter = letters_[next_];
+            next_ = (next_ + 1) % kLetters;
+            if (letter.is_blank()) return &letter;
+        }
+        return nullptr;
+    }
+    // Of blocks on the way; whoever works on the letters meanwhile.
+    template <class Visit>
+    void for_each_block(Visit visit) const {
+        for (const Letter &letter : letters_) {
+            const std::uint32_t count = letter.count.load(std::memory_order_relaxed);
+            for (std::uint32_t i = 0; i < count; ++i) visit(letter.blocks[i].load(std::memory_order_relaxed));
+        }
+    }
+
+  private:
+    Letter letters_[kLetters];
+    std::uint32_t next_;
+};
+
+}  // namespace gr

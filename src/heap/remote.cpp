@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: frees of other heaps' blocks: by letters from heap to heap, and by remote bits where there is no letter.
+// Invariant: a block leaves the remote magazine and reaches a letter or a bit under one hold of the heap's lock.
+// Must not know: requests in bytes.
+#include <utility>
+
+#include "heap/heaps.hpp"
+#include "heap/misuse.hpp"
+#include "heap/offline_giver.hpp"
+
+namespace gr {
+
+// Groups remote frees by superblock and word, so that each word costs one atomic operation. The way that always works.
+class Heaps::RemoteBits {
+  public:
+    explicit RemoteBits(Heaps &heaps) : heaps_(heaps) {}
+    RemoteBits(const RemoteBits &) = delete;
+    RemoteBits &operator=(const RemoteBits &) = delete;
+    ~RemoteBits() {
+        for (Entry &entry : entries_) send(entry);
+    }
+
+    void add(Superblock *s, BlockIndex i, const void *p) {
+        const BitPosition at = BitPosition::of(i);
+        Entry &entry = entries_[(s->unit.value * 7 + at.word) % kEntries];
+        if (entry.superblock != s || entry.word != at.word) {
+            send(entry);
+            entry = {s, at.word, 0};
+        }
+        if ((entry.mask & at.mask) != 0) die_twice("free", p, s->shape().size);
+        entry.mask |= at.mask;
+    }
+
+  private:
+    static constexpr unsigned kEntries = 32;
+    struct Entry {
+        Superblock *superblock = nullptr;
+        std::uint32_t word = 0;
+        Word mask = 0;
+    };
+
+    void send(const Entry &entry) {
+        if (entry.superblock != nullptr) heaps_.set_remote(entry.superblock, entry.word, entry.mask);
+    }
+
+    Heaps &heaps_;
+    Entry entries_[kEntries];
+};
+
+// Blocks that their owners' heaps shall have, as letters to each; sent when another address wants the draft's place, and
+// at the end. The sender's lock is held.
+class Heaps::Post {
+  public:
+    Post(Heaps &heaps, OwnerIndex from) : heaps_(heaps), outbox_(heaps.heap(from).outbox) {}
+    Post(const Post &) = delete;
+    Post &operator=(const Post &) = delete;
+    ~Post() {
+        for (Draft &draft : drafts_) send(draft);
+    }
+
+    // false: there is no paper left.
+    bool add(OwnerIndex to, void *p, std::size_t size) {
+        Draft &draft = drafts_[to.value % kDrafts];
+        if (draft.to != to) {
+            send(draft);
+            draft.to = to;
+        }
+        if (draft.written < draft.room) {
+            draft.first->write(draft.written++, p);
+        } else if (!begin_letter(draft, p)) {
+            return false;
+        }
+        draft.bytes += size;
+        return true;
+    }
+
+  private:
+    static constexpr unsigned kDrafts = 16;
+    struct Draft {
+        OwnerIndex to = kNobody;
+        std::uint32_t written = 0;  // in the first letter
+        std::uint32_t room = 0;     // 0: there is no letter
+        std::size_t bytes = 0;
+        Letter *first = nullptr;
+        Letter *last = nullptr;
+    };
+
+    bool begin_letter(Draft &draft, void *p) {
+        if (no_paper_) return false;
+        Letter *letter = outbox_.blank();
+        if (letter == nullptr) {
+            // Whoever has them does not read: read for him.
+            heaps_.settle(draft.to);
+            letter = outbox_.blank();
+        }
+        no_paper_ = letter == nullptr;
+        if (no_paper_) return false;
+        if (draft.first == nullptr) {
+            draft.last = letter;
+        } else {
+            draft.first->close(draft.written);
+        }
+        letter->link.store(draft.first, std::memory_order_relaxed);
+        draft.first = letter;
+        draft.first->begin(p);
+        draft.written = 1;
+        draft.room = Letter::kBlocks;
+        return true;
+    }
+    void send(Draft &draft) {
+        if (draft.first == nullptr) return;
+        draft.first->close(draft.written);
+        heaps_.owner(draft.to).mail.push(draft.first, draft.last);
+        heaps_.note_remote(draft.to, draft.bytes);
+        draft = {};
+    }
+
+    Heaps &heaps_;
+    Outbox &outbox_;
+    Draft drafts_[kDrafts];
+    bool no_paper_ = false;
+};
+
+void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask) {
+    const std::size_t size = s->shape().size;
+    if (!superblocks_.set_remote(s, word, mask)) {
+        const auto first = static_cast<std::uint32_t>(std::countr_zero(mask));
+        die_twice("free", superblocks_.address(s, BlockIndex(word * kWordBits + first)), size);
+    }
+    announce(s);
+    const OwnerIndex o = owner_of(s);
+    if (is_heap(o)) note_remote(o, static_cast<std::size_t>(std::popcount(mask)) * size);
+}
+
+// Rule 6: an idle owner still collects.
+void Heaps::note_remote(OwnerIndex o, std::size_t bytes) {
+    const std::size_t waiting = owner(o).remote_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (waiting > kRemoteThreshold) settle(o);
+}
+
+void Heaps::free_to_remote_bits(const char *function, void *p, bool in_handler) {
+    const BlockRef ref = find_or_die(function, p);
+    if (superblocks_.is_free(ref.superblock, ref.index)) die_twice(function, p, ref.superblock->shape().size);
+    if (!in_handler && OfflineGiver(*this).give(ref, &p, 1) != 0) return;
+    const BitPosition at = BitPosition::of(ref.index);
+    set_remote(ref.superblock, at.word, at.mask);
+}
+
+Heaps::Flush Heaps::flush_remote(OwnerIndex o) {
+    if (!lock(o)) return Flush::refused;
+    const Flush result = flush_remote_locked(o, true);
+    unlock_and_settle(o);
+    return result;
+}
+
+Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
+    const platform::MagazineHeader header = slab(o).header(kRemoteMagazine);
+    const auto capacity = static_cast<std::uint32_t>(header.limit - header.begin);
+    if (may_grow && capacity < kRemoteMagazineSlots) {
+        const std::uint32_t wider = capacity == 0 ? kMagazineFirstSlots : capacity * 2;
+        if (!slab(o).set_capacity(kRemoteMagazine, kRemoteSlotsBegin, wider)) return Flush::moved;
+        if (capacity == 0) return Flush::room;
+    }
+    void *blocks[kRemoteMagazineSlots];
+    const std::int64_t popped = slab(o).pop_n(kRemoteMagazine, blocks, kRemoteMagazineSlots);
+    if (popped < 0) return Flush::moved;
+    RemoteBits bits(*this);
+    Post post(*this, o);
+    OfflineGiver offline(*this);
+    for (std::uint32_t i = 0, given = 1; i < popped; i += given, given = 1) {
+        void *const p = blocks[i];
+        const UnitEntry e = load_entry(region_, region_.unit_of(p));
+        if (e != 0 && is_heap(owner_in(e)) && post.add(owner_in(e), p, shape_of(class_in(e)).size)) continue;
+        const BlockRef ref = find_or_die("free", p);
+        given = offline.give(ref, blocks + i, static_cast<std::uint32_t>(popped) - i);
+        if (given != 0) continue;
+        bits.add(ref.superblock, ref.index, p);
+        given = 1;
+    }
+    return Flush::room;
+}
+
+// The heap's lock is held. Into its magazines, where these may be touched and have room, as if freed here; else to the
+// bitmaps.
+void Heaps::open_mail(OwnerIndex o) {
+    if (!is_heap(o)) return;
+    void *left[kMagazineMaxSlots];
+    std::uint32_t left_count = 0;
+    bool touchable = true;
+    for (Letter *letter = owner(o).mail.take_all(); letter != nullptr;) {
+        Letter *const next = letter->link.load(std::memory_order_relaxed);  // before it is its sender's again
+        void *blocks[Letter::kBlocks];
+        const std::uint32_t count = letter->read(blocks);
+        if (left_count + count > kMagazineMaxSlots) give_back(o, left, std::exchange(left_count, 0));
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const UnitEntry e = touchable ? load_entry(region_, region_.unit_of(blocks[i])) : 0;
+            const bool own = e != 0 && owner_in(e) == o;
+            const std::int64_t pushed = own ? slab(o).push_n(magazine_of(class_in(e)), &blocks[i], 1) : 0;
+            if (pushed < 0) touchable = false;
+            if (pushed <= 0) left[left_count++] = blocks[i];
+        }
+        letter = next;
+    }
+    give_back(o, left, left_count);
+}
+
+}  // namespace gr

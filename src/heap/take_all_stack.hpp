@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a stack that many push to without a lock, and whose owner takes all of it with one exchange: no ABA.
+// Invariant: zeroed memory is an empty stack; a node lies on one stack at most, by its member `link`.
+// Must not know: what the nodes are.
+#pragma once
+
+#include <atomic>
+
+namespace gr {
+
+template <class Node>
+class TakeAllStack {
+  public:
+    void push(Node *node) { push(node, node); }
+    // A chain, linked from first to last.
+    void push(Node *first, Node *last) {
+        Node *head = head_.load(std::memory_order_relaxed);
+        do {
+            last->link.store(head, std::memory_order_relaxed);
+            // release: publishes the links; pairs with take_all. seq_cst: see has_any.
+        } while (!head_.compare_exchange_weak(head, first, std::memory_order_seq_cst, std::memory_order_relaxed));
+    }
+    Node *take_all() { return head_.exchange(nullptr, std::memory_order_acq_rel); }
+    // seq_cst, with push and the mutex's try_lock and unlock: after my unlock I see a push whose pusher missed my lock.
+    bool has_any() const { return head_.load(std::memory_order_seq_cst) != nullptr; }
+
+  private:
+    std::atomic<Node *> head_{nullptr};
+};
+
+}  // namespace gr

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: letters: what an outbox hands out, how a stack of them travels, and where the blocks they bring end up.
+// Invariant: what a letter brought is in a magazine or a bitmap once it was opened, and the letter is blank.
+// Must not know: how a sender gathers blocks; test/malloc frees across real CPUs.
+#include "heap/mail.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "heap/take_all_stack.hpp"
+#include "heap/world.hpp"
+
+namespace gr {
+namespace {
+
+using fake::World;
+
+constexpr ClassIndex kClass = class_of(256);
+
+// A letter from outside to a heap, as a sender leaves it.
+void send(World &world, Letter &letter, std::uint32_t to, const std::vector<void *> &blocks) {
+    ASSERT_LE(blocks.size(), Letter::kBlocks);
+    letter.begin(blocks[0]);
+    for (std::uint32_t i = 1; i < blocks.size(); ++i) letter.write(i, blocks[i]);
+    letter.close(static_cast<std::uint32_t>(blocks.size()));
+    world.heap(to).mail.push(&letter);
+}
+
+std::vector<void *> allocate(World &world, std::uint32_t heap, std::size_t count) {
+    std::vector<void *> blocks;
+    while (blocks.size() < count) blocks.push_back(world.allocate_in(heap, kClass));
+    return blocks;
+}
+
+TEST(Outbox, HandsOutWhatIsBlankAndNothingElse) {
+    Outbox outbox{};
+    std::set<Letter *> letters;
+    int block = 0;
+    for (unsigned i = 0; i < kLetters; ++i) {
+        Letter *const letter = outbox.blank();
+        ASSERT_NE(letter, nullptr);
+        letter->begin(&block);
+        letters.insert(letter);
+    }
+    EXPECT_EQ(letters.size(), kLetters) << "a letter was handed out twice";
+    EXPECT_EQ(outbox.blank(), nullptr);
+    Letter *const one = *letters.begin();
+    void *read[Letter::kBlocks];
+    EXPECT_EQ(one->read(read), 1U);
+    EXPECT_EQ(read[0], &block);
+    EXPECT_EQ(outbox.blank(), one);
+}
+
+TEST(TakeAllStack, TakesChainsLastFirst) {
+    Letter letters[4] = {};
+    TakeAllStack<Letter> stack;
+    EXPECT_FALSE(stack.has_any());
+    stack.push(&letters[0]);
+    letters[2].link = &letters[1];
+    stack.push(&letters[2], &letters[1]);
+    stack.push(&letters[3]);
+    EXPECT_TRUE(stack.has_any());
+    Letter *letter = stack.take_all();
+    for (const int i : {3, 2, 1, 0}) {
+        ASSERT_EQ(letter, &letters[i]);
+        letter = letter->link;
+    }
+    EXPECT_EQ(letter, nullptr);
+    EXPECT_FALSE(stack.has_any());
+    EXPECT_EQ(stack.take_all(), nullptr);
+}
+
+TEST(Mail, OpenedAtTheNextRefillItFillsTheMagazine) {
+    World world;
+    const std::vector<void *> blocks = allocate(world, 0, 8);
+    std::vector<void *> rest;
+    while (world.in_magazine(0, kClass) != 0) rest.push_back(world.allocate_in(0, kClass));
+    Letter letter = {};
+    send(world, letter, 0, blocks);
+    const std::set<void *> sent(blocks.begin(), blocks.end());
+    const std::size_t used = world.superblock_of(blocks[0])->used_count();
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        void *const p = world.allocate_in(0, kClass);
+        EXPECT_EQ(sent.count(p), 1U) << "block " << i << " comes from elsewhere";
+        EXPECT_TRUE(letter.is_blank());
+    }
+    EXPECT_EQ(world.superblock_of(blocks[0])->used_count(), used) << "the bitmap was touched";
+    for (void *p : blocks) world.free(p);
+    for (void *p : rest) world.free(p);
+    world.heaps.reclaim();
+    EXPECT_EQ(world.pages.used_bytes(), 0U);
+}
+
+TEST(Mail, WhatFindsNoRoomGoesToTheBitmap) {
+    World world;
+    std::vector<void *> others;
+    const std::vector<void *> blocks = allocate(world, 0, 16 * Letter::kBlocks);
+    void *const other = world.allocate_in(0, kClass);
+    while (world.in_magazine(0, kClass) != 0) others.push_back(world.allocate_in(0, kClass));
+    std::vector<Letter> letters(16);
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+        const auto first = blocks.begin() + static_cast<std::ptrdiff_t>(i * Letter::kBlocks);
+        send(world, letters[i], 0, {first, first + Letter::kBlocks});
+    }
+    world.free(other);  // takes and lets go of the lock of heap 0
+    const std::uint32_t room = world.in_magazine(0, kClass) - 1;
+    EXPECT_GT(room, 0U);
+    EXPECT_LT(room, blocks.size()) << "the test tests nothing";
+    std::size_t free = 0;
+    for (void *p : blocks) free += world.is_free(p) ? 1 : 0;
+    EXPECT_EQ(free + room, blocks.size());
+    for (const Letter &letter : letters) EXPECT_TRUE(letter.is_blank());
+    EXPECT_TRUE(world.is_valid());
+    for (void *p : others) world.free(p);
+    world.heaps.reclaim();
+    EXPECT_EQ(world.pages.used_bytes(), 0U);
+}
+
+// Between the writing and the reading of a letter superblocks may go to the global heap.
+TEST(Mail, ALetterThatCameTooLateIsPassedOn) {
+    World world;
+    const std::uint32_t each = shape_of(kClass).blocks;
+    const std::vector<void *> blocks = allocate(world, 0, std::size_t{8} * each);
+    std::vector<void *> kept;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (i % 8 == 0) {
+            kept.push_back(blocks[i]);
+        } else {
+            world.free(blocks[i]);
+        }
+    }
+    std::vector<void *> late, others;
+    for (void *p : kept) {
+        const bool global = world.owner_of(p) == owner_of_global(kClass);
+        (global && late.size() < Letter::kBlocks ? late : others).push_back(p);
+    }
+    ASSERT_EQ(late.size(), Letter::kBlocks) << "the test tests nothing";
+    Letter letter = {};
+    send(world, letter, 0, late);
+    world.heaps.reclaim();
+    for (void *p : late) EXPECT_TRUE(world.superblock_of(p)->use != UnitUse::superblock || world.is_free(p));
+    EXPECT_TRUE(world.is_valid());
+    for (void *p : others) world.free(p);
+    world.heaps.reclaim();
+    EXPECT_EQ(world.pages.used_bytes(), 0U);
+}
+
+TEST(Mail, CountsAsCached) {
+    World world;
+    const std::vector<void *> blocks = allocate(world, 0, 3);
+    std::uint64_t before[kClassCount] = {}, after[kClassCount] = {};
+    world.heaps.count_cached(before);
+    Letter *const letter = world.heap(1).outbox.blank();
+    ASSERT_NE(letter, nullptr);
+    send(world, *letter, 0, blocks);
+    world.heaps.count_cached(after);
+    EXPECT_EQ(after[kClass.value], before[kClass.value] + blocks.size());
+    world.heaps.reclaim();
+    EXPECT_EQ(world.pages.used_bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace gr
