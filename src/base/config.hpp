@@ -51,13 +51,14 @@ inline constexpr unsigned kMinStripes = 4;
 
 // Magazines.
 inline constexpr std::size_t kSlabBytes = 128 * kKiB;
-inline constexpr std::size_t kMagazineClassBytes = 32 * kKiB;
+inline constexpr std::size_t kMagazineClassBytes = 64 * kKiB;
 inline constexpr unsigned kMagazineMinSlots = 2;
-inline constexpr unsigned kMagazineMaxSlots = 128;
+inline constexpr unsigned kMagazineMaxSlots = 1024;
+inline constexpr unsigned kBatchBlocks = 128;  // move at once; they lie on the stack meanwhile
 inline constexpr unsigned kMagazineFirstSlots = 8;
 inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // at first, for larger blocks
 inline constexpr std::size_t kMagazineFloorBytes = 1 * kKiB;   // a quiet class keeps this much
-inline constexpr unsigned kRemoteMagazineSlots = 256;
+inline constexpr unsigned kRemoteMagazineSlots = 64;
 inline constexpr std::size_t kRemoteMagazineLimit = 4 * kKiB;  // larger foreign blocks set their bit at once
 inline constexpr std::size_t kMagazineBudget = 256 * kKiB;
 inline constexpr unsigned kLetters = 64;  // of each heap, for blocks on their way to other heaps
@@ -77,6 +78,6 @@ static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
 static_assert(kRemoteMagazineLimit <= kClassLimit && kLetters > 0);
-static_assert(kMagazineMaxSlots <= 256 && kMagazineFirstSlots >= 2);
+static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2);
 
 }  // namespace gr

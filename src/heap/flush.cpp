@@ -67,13 +67,13 @@ Heaps::Flush Heaps::flush(OwnerIndex o, ClassIndex c, void *p) {
     return result;
 }
 
-// Makes room for p: by a larger capacity if the budget allows, else by giving back the half that was freed last, and p
+// Makes room for p: by a larger capacity if the budget allows, else by giving back what was freed last, half of it at most, and p
 // itself where the magazine has no slot at all.
 Heaps::Flush Heaps::flush_locked(OwnerIndex o, ClassIndex c, void *p) {
     if (grow(o, c)) return Flush::room;
-    void *blocks[1 + kMagazineMaxSlots / 2];
-    const std::uint32_t capacity = heap(o).magazines.capacity(c);
-    const std::int64_t popped = slab(o).pop_n(magazine_of(c), blocks, (capacity + 1) / 2);
+    void *blocks[kBatchBlocks];
+    const std::int64_t popped =
+        slab(o).pop_n(magazine_of(c), blocks, batch_of((heap(o).magazines.capacity(c) + 1) / 2));
     if (popped < 0) return Flush::moved;
     if (popped == 0) blocks[0] = p;
     give_back(o, blocks, popped == 0 ? 1 : static_cast<std::uint32_t>(popped));
@@ -106,13 +106,22 @@ void Heaps::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count) {
     }
 }
 
+// The heap's lock is held. All blocks of the magazine but `keep`.
+void Heaps::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
+    void *blocks[kBatchBlocks];
+    for (;;) {
+        const platform::MagazineHeader header = slab(o).header(magazine_of(c));
+        const auto held = static_cast<std::uint32_t>(header.current - header.begin);
+        if (held <= keep) return;
+        const std::int64_t popped = slab(o).pop_n(magazine_of(c), blocks, batch_of(held - keep));
+        if (popped <= 0) return;
+        give_back(o, blocks, static_cast<std::uint32_t>(popped));
+    }
+}
+
 // The heap's lock is held, and its magazines may be touched.
 void Heaps::flush_all_locked(OwnerIndex o) {
-    void *blocks[kMagazineMaxSlots];
-    for (std::uint32_t c = 1; c < kClassCount; ++c) {
-        const std::int64_t popped = slab(o).pop_n(magazine_of(ClassIndex(c)), blocks, kMagazineMaxSlots);
-        if (popped > 0) give_back(o, blocks, static_cast<std::uint32_t>(popped));
-    }
+    for (std::uint32_t c = 1; c < kClassCount; ++c) flush_excess(o, ClassIndex(c), 0);
     flush_remote_locked(o, false);
 }
 

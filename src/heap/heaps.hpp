@@ -127,6 +127,10 @@ class Heaps {
     OwnerIndex lock_other_stripe(OwnerIndex home, bool may_wait);
     OwnerIndex home_stripe();
 
+    static constexpr std::uint32_t batch_of(std::uint32_t blocks) {
+        return blocks < kBatchBlocks ? blocks : kBatchBlocks;
+    }
+
     // flush.cpp
     bool free_by_sequence(const char *function, void *p, UnitEntry e);
     bool free_by_owner(const char *function, void *p, UnitEntry e);
@@ -134,6 +138,7 @@ class Heaps {
     Flush flush_locked(OwnerIndex o, ClassIndex c, void *p);
     void give_back(OwnerIndex o, void *const *blocks, std::uint32_t count);
     BlockRef find_or_die(const char *function, const void *p) const;
+    void flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep);
     void flush_all_locked(OwnerIndex o);
 
     // remote.cpp

@@ -68,13 +68,13 @@ OwnerIndex Heaps::lock_other_stripe(OwnerIndex home, bool may_wait) {
 
 // The heap's lock is held. The first block is the result, the others fill the magazine.
 void *Heaps::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
-    void *blocks[1 + kMagazineMaxSlots / 2];
+    void *blocks[1 + kBatchBlocks];
     if (owner(o).has_news()) {
         drain(o);
         if (slab(o).pop_n(magazine_of(c), blocks, 1) == 1) return blocks[0];
     }
     grow(o, c);
-    const std::uint32_t count = take_blocks(o, c, blocks, 1 + heap(o).magazines.capacity(c) / 2, fresh);
+    const std::uint32_t count = take_blocks(o, c, blocks, 1 + batch_of(heap(o).magazines.capacity(c) / 2), fresh);
     if (count == 0) return nullptr;
     // The lowest address shall be popped first, so it goes in last.
     for (std::uint32_t low = 1, high = count - 1; low < high; ++low, --high) {
@@ -157,12 +157,7 @@ void Heaps::shrink_quiet(OwnerIndex o, ClassIndex but) {
     const std::uint32_t capacity = policy.capacity(c) / 2;
     if (!slab(o).set_capacity(magazine_of(c), shape_of(c).slots_begin, capacity)) return;
     policy.set_capacity(c, capacity);
-    const platform::MagazineHeader header = slab(o).header(magazine_of(c));
-    if (header.current <= header.limit) return;
-    void *blocks[kMagazineMaxSlots];
-    const auto excess = static_cast<std::uint32_t>(header.current - header.limit);
-    const std::int64_t popped = slab(o).pop_n(magazine_of(c), blocks, excess);
-    if (popped > 0) give_back(o, blocks, static_cast<std::uint32_t>(popped));
+    flush_excess(o, c, capacity);
 }
 
 }  // namespace gr

@@ -184,14 +184,14 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
 // bitmaps.
 void Heaps::open_mail(OwnerIndex o) {
     if (!is_heap(o)) return;
-    void *left[kMagazineMaxSlots];
+    void *left[kBatchBlocks];
     std::uint32_t left_count = 0;
     bool touchable = true;
     for (Letter *letter = owner(o).mail.take_all(); letter != nullptr;) {
         Letter *const next = letter->link.load(std::memory_order_relaxed);  // before it is its sender's again
         void *blocks[Letter::kBlocks];
         const std::uint32_t count = letter->read(blocks);
-        if (left_count + count > kMagazineMaxSlots) give_back(o, left, std::exchange(left_count, 0));
+        if (left_count + count > kBatchBlocks) give_back(o, left, std::exchange(left_count, 0));
         for (std::uint32_t i = 0; i < count; ++i) {
             const UnitEntry e = touchable ? load_entry(region_, region_.unit_of(blocks[i])) : 0;
             const bool own = e != 0 && owner_in(e) == o;

@@ -52,6 +52,12 @@ std::uint32_t Superblocks::take(Superblock *s, void **blocks, std::uint32_t coun
     for (; w < free.word_count(); ++w) {
         Word bits = free.word(w);
         std::uint32_t last = 0;
+        if (bits == ~Word{0} && count - taken >= kWordBits) {  // as in a superblock that is new or was emptied
+            char *block = start + std::size_t{w} * kWordBits * size;
+            for (std::uint32_t i = 0; i < kWordBits; ++i, block += size) blocks[taken++] = block;
+            last = (w + 1) * kWordBits - 1;
+            bits = 0;
+        }
         while (bits != 0 && taken < count) {
             last = w * kWordBits + static_cast<std::uint32_t>(std::countr_zero(bits));
             bits &= bits - 1;
@@ -67,23 +73,34 @@ std::uint32_t Superblocks::take(Superblock *s, void **blocks, std::uint32_t coun
 }
 
 std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_t count) {
-    const ClassShape &shape = s->shape();
+    const ClassShape shape = s->shape();  // by value: no store below can change it
+    const std::size_t end = std::size_t{shape.blocks} * shape.size;
     const char *const start = begin(s);
     Bitmap free = free_bits(s);
     const AtomicWord *const remote = remote_words(s);
     std::uint32_t lowest = s->first_word;
     std::uint32_t given = 0;
+    // Neighbours often share a word: it is kept in a register from one block to the next.
+    std::uint32_t w = 0;
+    Word bits = free.word(0);
+    Word strange = remote[0].load(std::memory_order_relaxed);
     for (; given < count; ++given) {
         const auto offset = static_cast<std::size_t>(static_cast<const char *>(blocks[given]) - start);
-        if (offset >= shape.bytes()) break;
+        if (offset >= end) break;
         const BlockIndex i = shape.block_at(offset);
-        if (i.value >= shape.blocks || std::size_t{i.value} * shape.size != offset) break;
+        if (std::size_t{i.value} * shape.size != offset) break;
         const BitPosition at = BitPosition::of(i);
-        Word &word = free.word(at.word);
-        if (((word | remote[at.word].load(std::memory_order_relaxed)) & at.mask) != 0) break;
-        word |= at.mask;
-        if (at.word < lowest) lowest = at.word;
+        if (at.word != w) {
+            free.word(w) = bits;
+            w = at.word;
+            bits = free.word(w);
+            strange = remote[w].load(std::memory_order_relaxed);
+        }
+        if (((bits | strange) & at.mask) != 0) break;
+        bits |= at.mask;
+        if (w < lowest) lowest = w;
     }
+    free.word(w) = bits;
     s->first_word = lowest;
     s->free_count += given;
     return given;

@@ -310,7 +310,7 @@ TEST(Heaps, WhenMemoryIsUsedUpHeapsTakeFromEachOther) {
     World world({.chunks = 2});
     std::vector<void *> blocks;
     while (void *const p = world.allocate_in(0, kClass)) blocks.push_back(p);
-    for (std::size_t i = 0; i < std::size_t{2} * kBlocks; i += 2) world.free(std::exchange(blocks[i], nullptr));
+    for (std::size_t i = 0; i < std::size_t{4} * kBlocks; i += 2) world.free(std::exchange(blocks[i], nullptr));
     ASSERT_GT(world.heap(0).bins[kClass.value].free_blocks(), 0U);
     for (std::uint32_t i = 0; i < fake::kStripes; ++i) {
         void *p = nullptr;

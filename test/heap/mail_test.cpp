@@ -96,10 +96,10 @@ TEST(Mail, OpenedAtTheNextRefillItFillsTheMagazine) {
 TEST(Mail, WhatFindsNoRoomGoesToTheBitmap) {
     World world;
     std::vector<void *> others;
-    const std::vector<void *> blocks = allocate(world, 0, 16 * Letter::kBlocks);
+    std::vector<Letter> letters(shape_of(kClass).magazine_slots / Letter::kBlocks + 1);
+    const std::vector<void *> blocks = allocate(world, 0, letters.size() * Letter::kBlocks);
     void *const other = world.allocate_in(0, kClass);
     while (world.in_magazine(0, kClass) != 0) others.push_back(world.allocate_in(0, kClass));
-    std::vector<Letter> letters(16);
     for (std::size_t i = 0; i < letters.size(); ++i) {
         const auto first = blocks.begin() + static_cast<std::ptrdiff_t>(i * Letter::kBlocks);
         send(world, letters[i], 0, {first, first + Letter::kBlocks});
