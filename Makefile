@@ -6,7 +6,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 CPUS := $(shell nproc)
-PRESETS := release debug pauses clang sanitize aarch64
+PRESETS := release debug pauses clang sanitize aarch64 counted
 SOURCES = $(shell find include src tool test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 PRODUCTS := granary_shared granary_static granary_tool man
 

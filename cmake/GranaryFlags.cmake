@@ -30,7 +30,8 @@ target_compile_options(granary_rules INTERFACE
     -fno-builtin-aligned_alloc -fno-builtin-posix_memalign -fno-builtin-memalign>)
 target_compile_definitions(granary_rules INTERFACE
   $<$<BOOL:${GRANARY_DEBUG}>:GRANARY_DEBUG=1>
-  $<$<BOOL:${GRANARY_PAUSES}>:GRANARY_PAUSES=1>)
+  $<$<BOOL:${GRANARY_PAUSES}>:GRANARY_PAUSES=1>
+  $<$<BOOL:${GRANARY_COUNTED}>:GRANARY_COUNTED=1>)
 
 add_library(granary_sanitizers INTERFACE)
 if(GRANARY_SANITIZE)

@@ -15,6 +15,12 @@ inline constexpr bool kDebug = true;
 inline constexpr bool kDebug = false;
 #endif
 
+#ifdef GRANARY_COUNTED
+inline constexpr bool kCounted = true;
+#else
+inline constexpr bool kCounted = false;
+#endif
+
 inline constexpr std::size_t kKiB = 1024;
 inline constexpr std::size_t kMiB = 1024 * kKiB;
 inline constexpr std::size_t kGiB = 1024 * kMiB;

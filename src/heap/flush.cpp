@@ -70,6 +70,7 @@ Heaps::Flush Heaps::flush(OwnerIndex o, ClassIndex c, void *p) {
 // Makes room for p: by a larger capacity if the budget allows, else by giving back what was freed last, half of it at most, and p
 // itself where the magazine has no slot at all.
 Heaps::Flush Heaps::flush_locked(OwnerIndex o, ClassIndex c, void *p) {
+    platform::count(platform::Event::flush);
     if (grow(o, c)) return Flush::room;
     void *blocks[kBatchBlocks];
     const std::int64_t popped =

@@ -10,6 +10,7 @@
 #include "heap/magazine.hpp"
 #include "heap/owner.hpp"
 #include "heap/unit_store.hpp"
+#include "platform/events.hpp"
 
 namespace gr {
 

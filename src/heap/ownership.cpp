@@ -21,6 +21,7 @@ class Heaps::RemoteFrees {
 
     OwnerIndex owner_of(const Superblock *s) const { return Heaps::owner_of(s); }
     std::uint32_t exchange_mark(Superblock *s, std::uint32_t mark) const {
+        platform::count(platform::Event::atomic_operation);
         // Both directions at once: pairs with itself on the other side (rule 4).
         return s->mark.exchange(mark, std::memory_order_acq_rel);
     }

@@ -102,6 +102,7 @@ class Heaps::Post {
         }
         letter->link.store(draft.first, std::memory_order_relaxed);
         draft.first = letter;
+        platform::count(platform::Event::letter);
         draft.first->begin(p);
         draft.written = 1;
         draft.room = Letter::kBlocks;
@@ -123,6 +124,7 @@ class Heaps::Post {
 
 void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask) {
     const std::size_t size = s->shape().size;
+    platform::count(platform::Event::atomic_operation);
     if (!superblocks_.set_remote(s, word, mask)) {
         const auto first = static_cast<std::uint32_t>(std::countr_zero(mask));
         die_twice("free", superblocks_.address(s, BlockIndex(word * kWordBits + first)), size);
@@ -134,6 +136,7 @@ void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask) {
 
 // Rule 6: an idle owner still collects.
 void Heaps::note_remote(OwnerIndex o, std::size_t bytes) {
+    platform::count(platform::Event::atomic_operation);
     const std::size_t waiting = owner(o).remote_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (waiting > kRemoteThreshold) settle(o);
 }
@@ -154,6 +157,7 @@ Heaps::Flush Heaps::flush_remote(OwnerIndex o) {
 }
 
 Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
+    platform::count(platform::Event::remote_flush);
     const platform::MagazineHeader header = slab(o).header(kRemoteMagazine);
     const auto capacity = static_cast<std::uint32_t>(header.limit - header.begin);
     if (may_grow && capacity < kRemoteMagazineSlots) {

@@ -6,6 +6,8 @@
 
 #include <atomic>
 
+#include "platform/events.hpp"
+
 namespace gr {
 
 template <class Node>
@@ -17,10 +19,14 @@ class TakeAllStack {
         Node *head = head_.load(std::memory_order_relaxed);
         do {
             last->link.store(head, std::memory_order_relaxed);
+            platform::count(platform::Event::atomic_operation);
             // release: publishes the links; pairs with take_all. seq_cst: see has_any.
         } while (!head_.compare_exchange_weak(head, first, std::memory_order_seq_cst, std::memory_order_relaxed));
     }
-    Node *take_all() { return head_.exchange(nullptr, std::memory_order_acq_rel); }
+    Node *take_all() {
+        platform::count(platform::Event::atomic_operation);
+        return head_.exchange(nullptr, std::memory_order_acq_rel);
+    }
     // seq_cst, with push and the mutex's try_lock and unlock: after my unlock I see a push whose pusher missed my lock.
     bool has_any() const { return head_.load(std::memory_order_seq_cst) != nullptr; }
 

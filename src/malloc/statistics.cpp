@@ -4,6 +4,10 @@
 // Must not know: where the text goes.
 #include "malloc/statistics.hpp"
 
+#include <iterator>
+
+#include "platform/events.hpp"
+
 namespace gr {
 namespace {
 
@@ -36,6 +40,28 @@ constexpr Row kTable[] = {
     {"purge_calls", &gr_statistics::purge_calls, false, "system calls that gave them back"},
     {"rseq", &gr_statistics::rseq, false, "1: magazines by restartable sequences; 0: under trylocks"},
 };
+
+// Of the counted build only.
+struct EventRow {
+    const char *name;
+    platform::Event event;
+    const char *meaning;
+};
+
+constexpr EventRow kEvents[] = {
+    {"refills", platform::Event::refill, "slow paths of allocation"},
+    {"flushes", platform::Event::flush, "slow paths of freeing"},
+    {"remote_flushes", platform::Event::remote_flush, "remote magazines emptied"},
+    {"letters", platform::Event::letter, "sent to other heaps"},
+    {"locks", platform::Event::lock, "acquired, of any kind"},
+    {"global_locks", platform::Event::global_lock, "of these of the global heap"},
+    {"page_heap_locks", platform::Event::page_heap_lock, "of these of the page heap"},
+    {"waits", platform::Event::wait, "acquisitions that had to wait"},
+    {"atomic_operations", platform::Event::atomic_operation, "read-modify-writes"},
+    {"aborted_sequences", platform::Event::aborted_sequence, "by preemption, migration or a signal"},
+    {"system_calls", platform::Event::system_call, "of the allocator"},
+};
+static_assert(std::size(kEvents) == static_cast<unsigned>(platform::Event::count));
 
 void count_superblock(const Superblocks &superblocks, const Superblock *s, std::uint64_t (&blocks)[kClassCount],
                       gr_statistics *out) {
@@ -121,7 +147,14 @@ void print_statistics(const gr_statistics &statistics, StatisticsFormat format,
     if (json) put(sink, static_cast<Text &>(line << "{\n  \"version\": " << statistics.version << ",\n"));
     for (const Row &row : kTable) {
         line.clear();
-        put_row(line, row, statistics.*row.value, format, &row + 1 == kTable + sizeof kTable / sizeof kTable[0]);
+        put_row(line, row, statistics.*row.value, format, !kCounted && &row + 1 == std::end(kTable));
+        put(sink, line);
+    }
+    for (const EventRow &row : kEvents) {
+        if (!kCounted) break;
+        line.clear();
+        put_row(line, {row.name, nullptr, false, row.meaning}, platform::counted(row.event), format,
+                &row + 1 == std::end(kEvents));
         put(sink, line);
     }
     line.clear();

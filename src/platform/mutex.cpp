@@ -24,6 +24,7 @@ struct HeldRanks {
 
 bool Mutex::wait() {
     if (held_by_me()) return false;
+    count(Event::wait);
     for (int i = 0; i < kSpins; ++i) {
         pause();
         std::uint32_t expected = 0;
@@ -50,6 +51,9 @@ bool Mutex::wait() {
 void Mutex::wake() { system_call(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }
 
 void Mutex::note_acquired([[maybe_unused]] Rank rank, [[maybe_unused]] bool blocking) {
+    count(Event::lock);
+    if (rank == Rank::global_bin) count(Event::global_lock);
+    if (rank == Rank::page_heap) count(Event::page_heap_lock);
     if constexpr (kDebug) {
         const auto level = static_cast<unsigned>(rank);
         for (unsigned above = level + 1; blocking && above < static_cast<unsigned>(Rank::count); ++above) {

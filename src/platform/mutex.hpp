@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/check.hpp"
+#include "platform/events.hpp"
 #include "platform/thread.hpp"
 
 namespace gr::platform {
@@ -26,6 +27,7 @@ class Mutex {
 
     bool try_lock(Rank rank) {
         std::uint32_t expected = 0;
+        count(Event::atomic_operation);
         // acquire: pairs with unlock. seq_cst, also on failure, for those who push work and then try the lock of
         // whoever should do it: either they get it, or the holder sees the work after its unlock.
         if (!word_.compare_exchange_strong(expected, thread_tag(), std::memory_order_seq_cst)) return false;
@@ -35,6 +37,7 @@ class Mutex {
     // false: the calling thread holds it already (a handler interrupted it).
     [[nodiscard]] bool lock(Rank rank) {
         std::uint32_t expected = 0;
+        count(Event::atomic_operation);
         if (!word_.compare_exchange_strong(expected, thread_tag(), std::memory_order_acquire) && !wait()) return false;
         note_acquired(rank, true);
         return true;
@@ -46,6 +49,7 @@ class Mutex {
     }
     void unlock(Rank rank) {
         note_released(rank);
+        count(Event::atomic_operation);
         // release: pairs with the acquire of the next holder. seq_cst: see try_lock.
         if ((word_.exchange(0, std::memory_order_seq_cst) & kContended) != 0) wake();
     }

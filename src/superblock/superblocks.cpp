@@ -4,6 +4,8 @@
 // Must not know: heaps, magazines, who owns what.
 #include "superblock/superblocks.hpp"
 
+#include "platform/events.hpp"
+
 namespace gr {
 
 Superblock *Superblocks::make(UnitIndex first, UnitCount count, UnitUse use) {
@@ -112,6 +114,7 @@ std::uint32_t Superblocks::collect(Superblock *s, void **twice) {
     std::uint32_t collected = 0;
     for (std::uint32_t w = 0; w < free.word_count(); ++w) {
         if (remote[w].load(std::memory_order_relaxed) == 0) continue;
+        platform::count(platform::Event::atomic_operation);
         // acquire: pairs with the release in set_remote.
         const Word bits = remote[w].exchange(0, std::memory_order_acquire);
         const Word both = free.word(w) & bits;
