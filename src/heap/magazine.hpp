@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a heap's slab as its slow path sees it, and how its magazines' capacities adapt.
-// Invariant: under the heap's lock. sum of capacity * size over own magazines <= budget; a header is published once,
+// Invariant: under the heap's lock. sum of capacity * size over own magazines <= budget, which doubles only for a
+//            heap that went without it so long that the time is worth the memory; a header is published once,
 //            over zeroes; limit = begin + capacity.
 // Must not know: superblocks.
 #pragma once
@@ -79,14 +80,21 @@ class MagazinePolicy {
     std::uint32_t capacity(ClassIndex c) const { return state_[c.value].capacity; }
     std::size_t bytes() const { return bytes_; }
 
-    // The class ran empty or full. What its capacity should become within the budget; the same when it stays.
-    std::uint32_t wanted(ClassIndex c, std::size_t budget) const {
+    // The class ran empty or full. What its capacity should become within the budget, which was `first` at first; the same
+    // when it stays.
+    std::uint32_t wanted(ClassIndex c, std::size_t first) const {
         const ClassShape &shape = shape_of(c);
         const std::uint32_t now = capacity(c);
         std::uint32_t next = now == 0 ? first_capacity(shape) : now * 2;
         if (next > shape.magazine_slots) next = shape.magazine_slots;
-        const bool fits = bytes_ + std::size_t{next - now} * shape.size <= budget;
+        const bool fits = bytes_ + std::size_t{next - now} * shape.size <= first << doublings_;
         return fits ? next : now;
+    }
+    // A class stayed narrow for want of budget.
+    void note_denied() {
+        if (doublings_ == kBudgetDoublings || ++denials_ < kDenialsForMore << doublings_) return;
+        denials_ = 0;
+        ++doublings_;
     }
     void note_use(ClassIndex c) { state_[c.value].quiet = false; }
     void set_capacity(ClassIndex c, std::uint32_t capacity) {
@@ -121,6 +129,8 @@ class MagazinePolicy {
     };
     State state_[kClassCount];
     std::uint32_t hand_;
+    std::uint32_t denials_;
+    unsigned doublings_;
     std::size_t bytes_;
 };
 

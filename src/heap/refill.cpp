@@ -144,6 +144,7 @@ bool Heaps::grow(OwnerIndex o, ClassIndex c) {
     if (wanted == now && now < shape_of(c).magazine_slots) {
         shrink_quiet(o, c);
         wanted = policy.wanted(c, setup_.magazine_budget);
+        if (wanted == now) policy.note_denied();
     }
     if (wanted == now || !slab(o).set_capacity(magazine_of(c), shape_of(c).slots_begin, wanted)) return false;
     policy.set_capacity(c, wanted);

@@ -43,6 +43,22 @@ TEST(MagazinePolicy, AClassInUseGrowsToItsLargest) {
     }
 }
 
+TEST(MagazinePolicy, WhoGoesWithoutLongEnoughIsGivenMore) {
+    constexpr std::size_t kFirst = 64 * kKiB;
+    const ClassIndex holding(1);  // holds the budget so far, block for block
+    const ClassIndex asking(2);
+    MagazinePolicy policy{};
+    for (unsigned doublings = 0; doublings <= kBudgetDoublings; ++doublings) {
+        const std::size_t budget = kFirst << doublings;
+        policy.set_capacity(holding, static_cast<std::uint32_t>(budget / size_of_class(holding)));
+        for (unsigned i = 1; i < kDenialsForMore << doublings; ++i) policy.note_denied();
+        EXPECT_EQ(policy.wanted(asking, kFirst), 0U) << "before its time, after " << doublings << " doublings";
+        policy.note_denied();
+        EXPECT_EQ(policy.wanted(asking, kFirst) != 0, doublings < kBudgetDoublings);
+    }
+    EXPECT_EQ(policy.wanted(asking, 0), 0U) << "nothing doubled is something";
+}
+
 // The hand passes a class twice before it is called quiet; one that is used in between is spared.
 TEST(MagazinePolicy, FindsTheQuietAndSparesTheBusy) {
     MagazinePolicy policy{};
