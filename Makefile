@@ -10,7 +10,7 @@ PRESETS := release debug pauses clang sanitize aarch64 counted
 SOURCES = $(shell find include src tool test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 PRODUCTS := granary_shared granary_static granary_tool man
 
-.PHONY: all release demo test $(PRESETS:%=test-%) install format lint lint-format bench bench-peers soak clean
+.PHONY: all release demo test $(PRESETS:%=test-%) install format lint lint-format bench bench-peers counted soak clean
 .NOTPARALLEL:
 
 all: release
@@ -49,6 +49,12 @@ lint: lint-format
 
 lint-format:
 	clang-format-14 --dry-run --Werror $(SOURCES)
+
+# The library that counts its locks and atomic operations, for bench/counts.py.
+counted:
+	scripts/setup --check build
+	cmake --preset counted -DGRANARY_TESTS=OFF
+	cmake --build --preset counted -j $(CPUS)
 
 bench:
 	scripts/setup build bench

@@ -21,7 +21,7 @@ import check
 import machine
 import report
 from harness.allocators import Allocator, Missing
-from peers import SIX, Peers
+from peers import BUMP, SIX, Peers
 from profiles import PROFILES
 from results import Results
 from schedule import Schedule, tell
@@ -99,7 +99,7 @@ def listing(arguments: argparse.Namespace, peers: Peers) -> str:
                               for subject in subjects if subject.family == family)
     rows += ["", "profiles:", *(f"  {each.name:22} {each.summary}" for each in PROFILES.values())]
     rows += ["", "allocators:"]
-    rows += [f"  {name:22} {peers.facts(name).get('version', '')}" for name in peers.names()]
+    rows += [f"  {name:22} {peers.facts(name).get('version', '')}" for name in [*peers.names(), BUMP]]
     return "\n".join(rows[1:])
 
 
@@ -143,7 +143,7 @@ def conclude(arguments: argparse.Namespace, results: Results, stored: Results | 
 def main() -> int:
     arguments = parse_arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that daemons are stopped
-    peers = Peers(arguments.build / "libgranary.so", arguments.peers)
+    peers = Peers(arguments.build, arguments.peers)
     if arguments.list:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for `| head`
         print(listing(arguments, peers))

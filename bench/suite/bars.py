@@ -18,7 +18,7 @@ from results import Metric
 from styles import INK, MUTED, PAPER, Look, looks_of
 
 FILES = {"cost": "time", "peak_kib": "memory"}
-NEAREST = 0.8  # a ratio to the best is below 1 at the end of an interval only
+NEAREST = 0.8  # but for controls, a ratio to the best is below 1 at the end of an interval only
 PEER_ROOM = 78.0
 
 

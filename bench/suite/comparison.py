@@ -14,13 +14,12 @@ from results import METRICS, Results
 from verdict import Verdict, against_best
 
 NOUNS = {"cost": "time", "cpu_cost": "CPU time", "peak_kib": "peak memory"}
-ALL = "all that count"
 LATENCIES = {"latency_p50_ns": "p50", "latency_p99_ns": "p99", "latency_p999_ns": "p99.9", "latency_max_ns": "max"}
 
 
 @dataclass(frozen=True)
 class Standing:
-    """An allocator in a case: its median, and its ratio to the lowest median there."""
+    """An allocator in a case: its median, and its ratio to the lowest median there, controls left out."""
 
     allocator: str
     median: float
@@ -67,10 +66,10 @@ def latencies(results: Results) -> dict[str, dict[str, dict[str, Interval]]]:
     return found
 
 
-def standings(samples: Samples, case: str) -> list[Standing]:
-    """Best first. What has no round in common with the best has a ratio without an interval."""
+def standings(samples: Samples, case: str, controls: list[str]) -> list[Standing]:
+    """Best first, controls last. What has no round in common with the best has a ratio without an interval."""
     medians = {name: statistics.median(values.values()) for name, values in samples[case].items()}
-    order = sorted(medians, key=medians.__getitem__)
+    order = sorted(medians, key=lambda name: (name in controls, medians[name]))
     best = order[0]
 
     def against(name: str) -> Interval:
@@ -98,10 +97,10 @@ class Comparison:
         for metric in METRICS:
             samples = results.samples(metric.key)
             families = results.families(list(samples))
-            counted = results.counted(list(samples))
-            groups = {**({ALL: counted} if counted else {}), **{name: [cases] for name, cases in families.items()}}
+            groups = {**results.selections(metric),
+                      **{name: [cases] for name, cases in families.items()}}
             self.samples[metric.key] = samples
-            self.standings[metric.key] = {case: standings(samples, case) for case in samples}
+            self.standings[metric.key] = {case: standings(samples, case, results.controls()) for case in samples}
             self.means[metric.key] = {name: {other: mean_ratio(samples, group, self.reference, other)
                                                     for other in names if other != self.reference}
                                       for name, group in groups.items()}

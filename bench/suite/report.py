@@ -7,7 +7,7 @@
 import statistics
 
 from intervals import ratio
-from results import METRICS, Metric, Results, one_line
+from results import ALL, METRICS, Metric, Results, one_line
 from verdict import against_best
 
 OURS = "granary"
@@ -21,7 +21,7 @@ def aligned(rows: list[list[str]]) -> list[str]:
 
 
 def peers_of(results: Results) -> list[str]:
-    return [name for name in results.names() if not name.startswith(OURS)]
+    return [name for name in results.names() if not name.startswith(OURS) and name not in results.controls()]
 
 
 def case_rows(results: Results, metric: Metric) -> list[list[str]]:
@@ -40,30 +40,31 @@ def case_rows(results: Results, metric: Metric) -> list[list[str]]:
 
 
 def mean_rows(results: Results, metric: Metric) -> list[list[str]]:
-    """Each family, and all that count with families weighted equally: the geometric mean against each allocator."""
+    """Each family, and each selection with families weighted equally: the geometric mean against each allocator."""
     samples = results.samples(metric.key)
     families = {name: [cases] for name, cases in results.families(list(samples)).items()}
-    counted = results.counted(list(samples))
     others = [name for name in results.names() if name != OURS]
     rows = [["geometric mean", *(f"/ {name}" for name in others)]]
-    for name, groups in (families | {"all that count": counted} if counted else families).items():
+    for name, groups in (families | results.selections(metric)).items():
         found = [ratio(samples, groups, OURS, other) for other in others]
         rows.append([name, *(str(interval) if interval else "-" for interval in found)])
     return rows
 
 
-def verdict_line(results: Results, metric: Metric) -> str:
+def verdict_line(results: Results, metric: Metric, selection: str = ALL) -> str:
+    """About the best single peer over all cases of the selection."""
     samples = results.samples(metric.key)
-    groups = results.counted(list(samples))
+    groups = results.selections(metric).get(selection)
+    where = "" if selection == ALL else f" where {selection}"
     if not groups:
         return "No goal counts these families, so none is the best."
     if not all(OURS in samples[case] for group in groups for case in group):
-        return f"{OURS} did not do every case, so it is compared with none."
+        return f"{OURS} did not do every case{where}, so it is compared with none."
     verdict = against_best(samples, groups, OURS, peers_of(results))
     if verdict is None:
-        return "No peer did every case, so none is the best."
+        return f"No peer did every case{where}, so none is the best."
     told = ", ".join(filter(None, (str(verdict.interval), verdict.interval.word(metric.lower, metric.higher))))
-    return f"Against the best single peer, {verdict.names()}: {told}."
+    return f"Against the best single peer{where}, {verdict.names()}: {told}."
 
 
 def text(results: Results) -> str:
@@ -75,7 +76,9 @@ def text(results: Results) -> str:
             continue
         blocks.append("\n".join([f"{metric.title}: medians, ratios of medians, 95 % intervals",
                                  *aligned(case_rows(results, metric)), "",
-                                 *aligned(mean_rows(results, metric)), verdict_line(results, metric)]))
+                                 *aligned(mean_rows(results, metric)),
+                                 *(verdict_line(results, metric, selection)
+                                   for selection in results.selections(metric) or (ALL,))]))
     return "\n\n".join(blocks + failure_lines(results))
 
 

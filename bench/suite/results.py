@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from intervals import Samples
+import shares
+from intervals import Groups, Samples
 
 FORMAT = "granary-bench 1"
 
@@ -17,13 +18,14 @@ FORMAT = "granary-bench 1"
 @dataclass(frozen=True)
 class Metric:
     """A figure of a trial that is compared; lower is better. `units` from the largest: name and how many of the
-    figure's own make one."""
+    figure's own make one. `for_allocating`: it has a mean over the cases that allocate much, too."""
 
     key: str
     title: str
     lower: str
     higher: str
     units: tuple[tuple[str, float], ...]
+    for_allocating: bool = False
 
     def shown(self, value: float) -> str:
         name, size = next(((name, size) for name, size in self.units if value >= size), self.units[-1])
@@ -35,8 +37,13 @@ KIBIBYTES = (("GiB", 1024.0 ** 2), ("MiB", 1024.0), ("KiB", 1.0))
 
 UNCOUNTED = ("controls", "own")  # families that no goal counts, nor a mean over families
 
+# Means over families: all that goals count, and of these the cases that spend a tenth of their instructions or more in
+# malloc and free.
+ALL = "all that count"
+ALLOCATING = "malloc >= 1/10"
+
 METRICS = (
-    Metric("cost", "Time for an operation", "faster", "slower", SECONDS),
+    Metric("cost", "Time for an operation", "faster", "slower", SECONDS, for_allocating=True),
     Metric("cpu_cost", "CPU time for an operation", "less CPU", "more CPU", SECONDS),
     Metric("peak_kib", "Peak memory", "less memory", "more memory", KIBIBYTES),
 )
@@ -71,6 +78,10 @@ class Results:
     def names(self) -> list[str]:
         return [allocator["name"] for allocator in self.allocators]
 
+    def controls(self) -> list[str]:
+        """Allocators that are shown, but are nobody's peer."""
+        return [allocator["name"] for allocator in self.allocators if allocator.get("control")]
+
     def families(self, cases: Sequence[str]) -> dict[str, list[str]]:
         """Family to its cases, in order."""
         found: dict[str, list[str]] = {}
@@ -81,6 +92,16 @@ class Results:
     def counted(self, cases: Sequence[str]) -> list[list[str]]:
         """The cases of each family that goals count."""
         return [group for family, group in self.families(cases).items() if family not in UNCOUNTED]
+
+    def selections(self, metric: Metric) -> dict[str, Groups]:
+        """What has a mean over families, by name; none that is empty."""
+        cases = list(self.samples(metric.key))
+        found = {ALL: self.counted(cases)}
+        if metric.for_allocating:
+            known = shares.load()
+            found[ALLOCATING] = self.counted([case for case in cases
+                                              if shares.is_enough(known.get(self.cases[case]["label"]))])
+        return {name: groups for name, groups in found.items() if groups}
 
     def failures(self) -> dict[tuple[str, str], str]:
         return {(trial["case"], trial["allocator"]): trial["failed"] for trial in self.trials if "failed" in trial}

@@ -7,10 +7,11 @@
 from matplotlib.axes import Axes
 
 from canvas import SMALL, WIDTH, Margins, Panel, Picture
-from comparison import ALL, Comparison, inverse, upper
+from comparison import Comparison, inverse, upper
 from drawing import MEMORY, TIME, Limits, around_one, mark, ratio_axis
 from intervals import Interval
 from labels import GAP, label_points
+from results import ALL
 from styles import MUTED, looks_of
 
 

@@ -49,6 +49,7 @@ LOOKS = {
     "snmalloc": Look(Colour("#bf8a00", "#ffd84d"), "P"),
     "rpmalloc": Look(Colour("#7a4a21", "#c08a57"), "X"),
     "scudo": Look(Colour("#858585", "#8f959c"), "h"),
+    "bump": Look(Colour("#b3a698", "#d9cbbb"), "8", ":", hollow=True),
 }
 
 # For names that nobody foresaw, in the order of the alphabet.

@@ -89,7 +89,9 @@ class CompiledSubject:
         except (ValueError, TypeError, LookupError, ZeroDivisionError):
             raise ProgramFailed(f"{self.name}: no report of what was done but {done.output[:200]!r}") from None
         own = {key: value for key, value in report.items() if key not in ("workload", "peak_kib", "seconds", "seed")}
-        return {**dataclasses.asdict(done.usage), **own, "cost": cost, "cpu_cost": cpu_cost}
+        # The launcher knows only the largest of several processes.
+        memory = {"peak_kib": report["processes_peak_kib"]} if "processes_peak_kib" in report else {}
+        return {**dataclasses.asdict(done.usage), **own, **memory, "cost": cost, "cpu_cost": cpu_cost}
 
 
 class ProgramSubject:

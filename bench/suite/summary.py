@@ -8,14 +8,17 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from comparison import ALL, NOUNS, Comparison, upper
+from comparison import NOUNS, Comparison, upper
 from intervals import ENOUGH_ROUNDS, ratio
 from report import OURS, peers_of
-from results import METRICS, Metric
+from results import ALL, ALLOCATING, METRICS, Metric
 from styles import TWICE
 from verdict import Verdict
 
 NO_DIFFERENCE = "no difference"
+
+EVERYWHERE = {ALL: "All families that count, weighted equally",
+              ALLOCATING: "Of these, the cases that spend at least a tenth of their instructions in malloc and free"}
 
 
 @dataclass(frozen=True)
@@ -95,10 +98,10 @@ def findings(comparison: Comparison) -> list[Findings]:
         if not comparison.samples[metric.key]:
             continue
         verdicts = comparison.family_verdicts[metric.key]
-        everywhere = "All families that count, weighted equally"
-        sentences = [standing(everywhere, verdicts[ALL], metric)] if ALL in verdicts else []
+        sentences = [standing(where, verdicts[name], metric) for name, where in EVERYWHERE.items() if name in verdicts]
         sentences += [lowest(comparison, metric), *controls(comparison, metric)]
-        families = [standing(upper(name), verdict, metric) for name, verdict in verdicts.items() if name != ALL]
+        families = [standing(upper(name), verdict, metric) for name, verdict in verdicts.items()
+                    if name not in EVERYWHERE]
         lists = [("By family", families)] if families else []
         found.append(Findings(metric, sentences, lists + case_lists(comparison, metric)))
     return found

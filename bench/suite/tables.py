@@ -7,11 +7,14 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from comparison import ALL, LATENCIES, Comparison, upper
+from comparison import LATENCIES, Comparison, upper
 from report import OURS
-from results import SECONDS, Metric
+from results import ALL, ALLOCATING, SECONDS, Metric
 
 NANOSECONDS = Metric("", "", "", "", tuple((name, size * 1e9) for name, size in SECONDS))
+
+SELECTIONS = {ALL: "All that count, families weighted equally",
+              ALLOCATING: "Of these, at least a tenth of the instructions in malloc and free"}
 
 
 def table(name: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
@@ -61,8 +64,9 @@ def of_family(comparison: Comparison, metric: Metric, family: str, cases: list[s
 def of_means(comparison: Comparison, metric: Metric) -> str:
     means, reference = comparison.means[metric.key], comparison.reference
     others = [name for name in comparison.results.names() if name != reference]
-    rows = [[escape(upper(family) if family != ALL else "All that count, families weighted equally"),
-             *(str(means[family][other] or "–") for other in others)] for family in sorted(means, key=ALL.__eq__)]
+    # Families first.
+    rows = [[escape(SELECTIONS.get(name, upper(name))), *(str(means[name][other] or "–") for other in others)]
+            for name in sorted(means, key=SELECTIONS.__contains__)]
     head = ["family", *(escape(f"{reference} / {other}") for other in others)]
     return "<h3>Geometric means</h3>\n" + table(f"{metric.title}: geometric means", head, rows) if others else ""
 

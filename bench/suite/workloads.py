@@ -21,7 +21,7 @@ FAMILIES = {
     "programs": "real programs of the distribution",
     "servers": "real servers under load on this machine",
     "beyond": "what the papers did not ask",
-    "controls": "without an allocator, or the same one twice: what a difference of nothing looks like",
+    "controls": "without an allocator, or without a heap that is shared: what other numbers are held against",
     "own": "loops and single calls of our own, outside every goal",
 }
 
@@ -107,6 +107,9 @@ def beyond() -> Iterator[Workload]:
 def controls() -> Iterator[Workload]:
     yield Workload("larson-without-malloc", "controls", ("lfmalloc",), "larson", "larson without its malloc and free",
                    arguments=("--without-malloc",))
+    yield Workload("separate-processes", "controls", ("boehm",), "separate-processes",
+                   "mt-gcbench in processes of one thread each", threads=(2, 8),
+                   operations={"smoke": 2, "standard": 4, "paper": 40})
 
 
 def own() -> Iterator[Workload]:

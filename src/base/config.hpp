@@ -66,10 +66,10 @@ inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // at first, for 
 inline constexpr std::size_t kMagazineFloorBytes = 1 * kKiB;   // a quiet class keeps this much
 inline constexpr unsigned kRemoteMagazineSlots = 64;
 inline constexpr std::size_t kRemoteMagazineLimit = 4 * kKiB;  // larger foreign blocks set their bit at once
-inline constexpr std::size_t kMagazineBudget = 256 * kKiB;  // of a heap, at first
+inline constexpr std::size_t kMagazineBudget = 256 * kKiB;     // of a heap, at first
 inline constexpr unsigned kBudgetDoublings = 3;
 inline constexpr unsigned kDenialsForMore = 1U << 14;  // slow paths for want of budget; twice as many the next time
-inline constexpr unsigned kLetters = 64;  // of each heap, for blocks on their way to other heaps
+inline constexpr unsigned kLetters = 64;               // of each heap, for blocks on their way to other heaps
 inline constexpr std::size_t kLetterBytes = 128;
 inline constexpr unsigned kSequenceRetries = 8;  // aborts in a row before the path without sequences
 

@@ -32,7 +32,7 @@ constexpr Row kTable[] = {
     {"RETAIN", Kind::bytes, &Options::retain, kRetainBytes, "bytes",
      "empty memory that may stay resident, or a sixteenth of what is in use if that is more"},
     {"DIRECT", Kind::bytes, &Options::direct, kDirectThreshold, "bytes", "larger blocks are mapped directly"},
-    {"MAGAZINE", Kind::bytes, &Options::magazine, kMagazineBudget, "bytes", "budget of each CPU's magazines"},
+    {"MAGAZINE", Kind::bytes, &Options::magazine, kMagazineBudget, "bytes", "budget of each CPU's magazines, at first"},
 };
 constexpr const char *kPrefix = "GRANARY_";
 constexpr const char *kStatisticsWords[] = {"off", "text", "json"};

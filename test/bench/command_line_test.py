@@ -46,7 +46,8 @@ class Listing(CommandLine):
     def test_everything_is_listed(self):
         self.peers.write_text(json.dumps({"peers": [{"name": "built", "version": "7.7", "library": "/gone"}]}))
         text = self.bench("--list").stdout
-        for word in (*FAMILIES, *PROFILES, *SUITES, "loop-16", "mariadb", "granary", "system", "built", "7.7"):
+        for word in (*FAMILIES, *PROFILES, *SUITES, "loop-16", "mariadb", "granary", "system", "built", "7.7",
+                     "bump"):
             self.assertIn(word, text)
 
     def test_the_manual_has_the_same_options(self):

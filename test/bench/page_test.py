@@ -12,15 +12,19 @@ import unittest
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest import mock
 
 from support import failed, main, results, steady, told
 
 import intervals
 import page
+import shares
 from comparison import Comparison
-from results import Results
+from results import ALLOCATING, Results
+from shares import Share
 from styles import LOOKS, looks_of, roles
-from summary import findings, remarks
+from summary import EVERYWHERE, findings, remarks
+from tables import SELECTIONS
 
 intervals.RESAMPLES = 200  # how finely an interval is computed is not tested here
 ROUNDS = 6
@@ -143,6 +147,15 @@ class Summary(unittest.TestCase):
         self.assertIn("Servers: system is ahead; Granary needs 1.50 [1.50 1.50] of its time.", lists["By family"])
         self.assertIn("Granary is ahead with", sentences[0])
 
+    def test_cases_that_allocate_much_have_a_sentence_and_a_row(self):
+        with mock.patch.object(shares, "load", return_value={"loss": Share(0.5, "", "")}):
+            (_, sentence, *_), lists = self.told(sample())
+            text = page_of(sample())
+        self.assertEqual(sentence, f"{EVERYWHERE[ALLOCATING]}: system is ahead; Granary needs 1.50 [1.50 1.50] of its "
+                                   "time.")
+        self.assertNotIn(ALLOCATING, str(lists))
+        self.assertEqual(text.count(SELECTIONS[ALLOCATING]), 1)
+
     def test_none_lost_is_said(self):
         _, lists = self.told(run({"a": {"granary": steady(1, ROUNDS), "system": steady(2, ROUNDS)}}))
         self.assertEqual(lists["Slower than the best peer: 0 of 1 case"], [])
@@ -164,6 +177,16 @@ class Summary(unittest.TestCase):
         noise = {number: 1 + number % 2 / 10 for number in range(ROUNDS)}
         sentences, _ = self.told(run({"a": {"granary": noise, "granary+": noise, "system": noise}}))
         self.assertIn("Control: granary against itself as granary+: 1.00 [1.00 1.00], no difference.", sentences)
+
+    def test_a_control_is_never_the_lowest(self):
+        made = run({"a": {"bump": steady(0.1, ROUNDS), "system": steady(1, ROUNDS), "granary": steady(1.5, ROUNDS)}})
+        made.allocators[0]["control"] = True
+        sentences, lists = self.told(made)
+        self.assertIn("Lowest median: system in 1 of 1 case.", sentences)
+        self.assertEqual(lists["Slower than the best peer: 1 of 1 case"], ["a: 1.50 [1.50 1.50] of system"])
+        order = Comparison(made).standings["cost"]["a"]
+        self.assertEqual([row.allocator for row in order], ["system", "granary", "bump"])
+        self.assertAlmostEqual(order[-1].ratio.value, 0.1)
 
     def test_failures_and_absences(self):
         self.assertIn("un<known> in loss", " ".join(remarks(Comparison(sample()))))

@@ -5,12 +5,15 @@
 """Usage: report_test.py BUILD_FOLDER."""
 
 import unittest
+from unittest import mock
 
 from support import failed, main, results, steady
 
 import report
+import shares
 from report import OURS
-from results import METRICS
+from results import ALLOCATING, METRICS
+from shares import Share
 
 ROUNDS = 6
 COST = METRICS[0]
@@ -34,6 +37,33 @@ class Means(unittest.TestCase):
         self.assertIn("No goal counts", report.verdict_line(run(own=0.1), COST))
 
 
+class Allocating(unittest.TestCase):
+    """Cases that spend a tenth of their instructions in malloc and free, or more."""
+
+    @staticmethod
+    def text(**known: float) -> str:
+        """A loss, a gain and a control that is no case of any mean."""
+        table = {label: Share(share, "", "") for label, share in known.items()}
+        with mock.patch.object(shares, "load", return_value=table):
+            return report.text(run(servers=1.5, beyond=0.5, own=0.1))
+
+    def test_they_have_a_mean_and_a_verdict_of_time_alone(self):
+        text = self.text(servers=0.1, beyond=0.09, own=0.9)
+        self.assertRegex(text, rf"\nall that count +0\.87 .*\n{ALLOCATING} +1\.50 \[1\.50 1\.50\]\n")
+        self.assertIn("best single peer, system: 0.87 ", text)
+        self.assertIn(f"best single peer where {ALLOCATING}, system: 1.50 [1.50 1.50], slower.", text)
+        self.assertEqual(text.count(ALLOCATING), 2)
+
+    def test_what_has_no_share_is_none_of_them(self):
+        self.assertIn(f"where {ALLOCATING}, system: 0.50 [0.50 0.50], faster.", self.text(beyond=0.5))
+        self.assertNotIn(ALLOCATING, self.text(own=0.9))
+
+    def test_threads_share_the_share_of_their_workload(self):
+        measured = run(servers=1.5)
+        measured.cases["servers"]["label"] = "larson"
+        self.assertIn(ALLOCATING, measured.selections(COST))
+
+
 class Verdict(unittest.TestCase):
     def test_losses_are_called_so(self):
         self.assertIn("best single peer, system: 1.50 [1.50 1.50], slower.", report.text(run(servers=1.5, own=0.1)))
@@ -49,6 +79,17 @@ class Verdict(unittest.TestCase):
         measured = run(servers=1)
         measured.allocators += [{"name": "granary+"}]
         self.assertEqual(report.peers_of(measured), ["system"])
+
+    def test_a_control_is_shown_and_is_no_peer(self):
+        measured = results({"case": {"granary": steady(1.5, ROUNDS), "system": steady(1, ROUNDS),
+                                     "bump": steady(0.1, ROUNDS), "bump+": steady(0.1, ROUNDS)}})
+        for allocator in measured.allocators[2:]:
+            allocator["control"] = True
+        self.assertEqual(report.peers_of(measured), ["system"])
+        text = report.text(measured)
+        self.assertIn("/ bump", text)
+        self.assertRegex(text, r"\ncase +1\.5 s +system +1\.50 ")
+        self.assertIn("best single peer, system: 1.50 ", text)
 
 
 class Text(unittest.TestCase):

@@ -83,6 +83,9 @@ class Report(Fake):
         self.assertGreater(figures["peak_kib"], REPORT["peak_kib"], "the launcher's figure is meant")
         self.assertNotIn("workload", figures)
 
+    def test_memory_of_several_processes_is_their_sum(self):
+        self.assertEqual(self.trial(self.reporting(processes_peak_kib=7_000_000))["peak_kib"], 7_000_000)
+
     def test_anything_else_is_a_failure(self):
         for printed in ("", "hello", "3", "{}", json.dumps({**REPORT, "operations_per_second": 0.0}),
                         "a warning\n" + json.dumps(REPORT)):

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      what a million operations of each multithreaded workload cost Granary in slow paths, letters, locks, waits,
+#            atomic operations, aborted sequences and system calls (LFMalloc, table 2, in today's terms).
+# Invariant: the same work at any speed (--ops); what a run without work costs is taken off.
+# Must not know: what an event costs; scaling.py assumes that.
+"""Usage: counts.py [--build build/release] [--counted build/counted] [--threads 1,2,8] [--only A,B] [--json FILE]"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "bench" / "suite"), str(ROOT / "test" / "programs")]
+from workloads import beyond, multithreaded  # noqa: E402
+
+EVENTS = ("refills", "flushes", "remote_flushes", "letters", "locks", "global_locks", "page_heap_locks", "waits",
+          "atomic_operations", "aborted_sequences", "system_calls")
+SECONDS = 0.3  # of a first run, which tells how many operations the counted ones do
+MILLION = 1_000_000
+
+
+def run(program: Path, words: list[str], library: Path) -> tuple[dict, dict]:
+    """The workload's report and the library's statistics."""
+    done = subprocess.run([program, *words], capture_output=True, text=True, timeout=600,
+                          env=os.environ | {"LD_PRELOAD": str(library), "GRANARY_STATS": "json"})
+    if done.returncode != 0:
+        raise RuntimeError(f"{program.name}: exit code {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
+    return json.loads(done.stdout), json.loads(done.stderr)
+
+
+def per_million(program: Path, words: list[str], library: Path) -> dict:
+    report, _ = run(program, [*words, "--seconds", str(SECONDS)], library)
+    operations = max(1000, report["operations"])
+    _, once = run(program, [*words, "--ops", str(operations)], library)
+    report, twice = run(program, [*words, "--ops", str(2 * operations)], library)
+    more = report["operations"] - operations
+    return {"operations": more, "seconds_per_operation": 1 / report["operations_per_second"],
+            "threads_running": min(report["threads"], len(os.sched_getaffinity(0))),
+            **{event: max(0, twice[event] - once[event]) * MILLION / more for event in EVENTS}}
+
+
+def table(rows: dict[str, dict]) -> str:
+    heads = ("workload/threads", "refills", "flushes", "remote", "letters", "locks", "global", "page heap", "waits",
+             "atomic", "aborts", "syscalls")
+    lines = [heads] + [(name, *(f"{row[event]:,.0f}" for event in EVENTS)) for name, row in rows.items()]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
+    return "\n".join("  ".join(word.ljust(width) if i == 0 else word.rjust(width)
+                               for i, (word, width) in enumerate(zip(line, widths))).rstrip() for line in lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
+    parser.add_argument("--counted", type=Path, default=ROOT / "build" / "counted")
+    parser.add_argument("--threads", default="1,2,8")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    library = options.counted / "libgranary.so"
+    if not library.is_file():
+        print(f"counts: {library} does not exist; run: make counted", file=sys.stderr)
+        return 2
+    chosen = [name for name in options.only.split(",") if name]
+    rows = {}
+    failed = 0
+    for workload in (*multithreaded(), *beyond()):
+        if workload.operations or (chosen and workload.name not in chosen):
+            continue  # whose operation is a whole run tells nothing of blocks
+        for threads in workload.threads or [int(n) for n in options.threads.split(",")]:
+            name = f"{workload.name}/{threads}"
+            print(f"\r\033[K{name}", end="", file=sys.stderr, flush=True)
+            words = ["--threads", str(threads), *workload.arguments, *workload.sizes.get("smoke", ())]
+            try:
+                rows[name] = per_million(options.build / "bench" / "workloads" / workload.program, words, library)
+            except (RuntimeError, subprocess.TimeoutExpired, ValueError, LookupError) as problem:
+                print(f"\r\033[Kcounts: {name}: {problem}", file=sys.stderr)
+                failed += 1
+    print("\r\033[K", end="", file=sys.stderr)
+    print("Events in a million operations\n" + table(rows))
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

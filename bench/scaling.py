@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      what the counted events promise for machines this suite never saw: throughput at 16, 64 and 256 CPUs by a
+#            closed queueing network, and which lock would be the first to hold it up.
+# Invariant: every assumption is an option; nothing is fitted to a measured speedup.
+# Must not know: how events are counted.
+"""Usage: scaling.py COUNTS.json [--global-ns 200] [--page-heap-ns 300] [--kernel-ns 3000] [--line-ns 300] [--times 1]
+
+Each CPU works alone for the time that an operation takes with the least threads counted, then visits the stations at
+which only one CPU at a time is served: the lock of a global bin (as if there were one class only), the page heap's, the
+kernel's lock of the address space. Mean value analysis, exact for exponential times, tells how long they queue. A
+message to another CPU's cache line costs its sender that line, and nobody waits for it."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+CPUS = (1, 16, 64, 256)
+MILLION = 1e6
+
+
+def throughput(think: float, demands: list[float], cpus: int) -> float:
+    """Operations a second of `cpus` customers: exact mean value analysis of one delay and single servers."""
+    queues = [0.0] * len(demands)
+    result = 0.0
+    for customers in range(1, cpus + 1):
+        waits = [demand * (1 + queue) for demand, queue in zip(demands, queues)]
+        result = customers / (think + sum(waits))
+        queues = [result * wait for wait in waits]
+    return result
+
+
+def stations(row: dict, options: argparse.Namespace) -> dict[str, float]:
+    """Seconds that an operation asks of each."""
+    ns = 1e-9 * options.times / MILLION
+    return {"global heap": row["global_locks"] * options.global_ns * ns,
+            "page heap": row["page_heap_locks"] * options.page_heap_ns * ns,
+            "kernel": row["system_calls"] * options.kernel_ns * ns}
+
+
+def projected(row: dict, options: argparse.Namespace) -> tuple[list[float], str]:
+    """Speedups against one CPU alone, and the first bottleneck with the number of CPUs that fill it."""
+    demands = stations(row, options)
+    lines = (row["remote_flushes"] + row["letters"] / 4) * options.line_ns * 1e-9 / MILLION
+    think = max(row["seconds_per_operation"] * row["threads_running"] - sum(demands.values()), 1e-9) + lines
+    alone = throughput(think, list(demands.values()), 1)
+    speedups = [throughput(think, list(demands.values()), cpus) / alone for cpus in CPUS[1:]]
+    name, most = max(demands.items(), key=lambda item: item[1])
+    full = (think + sum(demands.values())) / most if most > 0 else float("inf")
+    return speedups, f"{name} from {full:,.0f} CPUs" if full < 100_000 else "none"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("counts", type=Path)
+    parser.add_argument("--global-ns", type=float, default=200, help="a visit to a global bin, its lock held")
+    parser.add_argument("--page-heap-ns", type=float, default=300, help="a visit to the page heap, its lock held")
+    parser.add_argument("--kernel-ns", type=float, default=3000, help="a system call, the address space locked")
+    parser.add_argument("--line-ns", type=float, default=300, help="a cache line fetched from another socket")
+    parser.add_argument("--times", type=float, default=1, help="all of these so many times as long")
+    options = parser.parse_args()
+    try:
+        rows = json.loads(options.counts.read_text())
+    except (OSError, ValueError) as problem:
+        print(f"scaling: {options.counts}: {problem}", file=sys.stderr)
+        return 2
+    print(f"{'workload/threads':26}" + "".join(f"{f'{cpus} CPUs':>10}" for cpus in CPUS[1:]) + "  first bottleneck")
+    for name, row in rows.items():
+        speedups, bottleneck = projected(row, options)
+        print(f"{name:26}" + "".join(f"{speedup:10.1f}" for speedup in speedups) + f"  {bottleneck}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
