@@ -82,8 +82,8 @@ Heaps::Flush Heaps::flush_locked(OwnerIndex o, ClassIndex c, void *p) {
 }
 
 // The heap's lock is held. Blocks whose superblock has moved on in the meantime go to its owner.
-void Heaps::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count) {
-    OfflineGiver offline(*this);
+void Heaps::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, MayWait may_wait) {
+    OfflineGiver offline(*this, may_wait);
     for (std::uint32_t done = 0; done < count;) {
         const void *const p = blocks[done];
         const BlockRef ref = find_or_die("free", p);

@@ -73,6 +73,8 @@ class Heaps {
   private:
     // There is room now; the caller has moved to another CPU; its block is free; the lock is its own already.
     enum class Flush : std::uint8_t { room, moved, freed, refused };
+    // For a global bin's lock. Not in a drain, whose caller may hold another global bin's.
+    enum class MayWait : bool { no, yes };
     class RemoteBits;
     class Post;
     class OfflineGiver;
@@ -137,7 +139,7 @@ class Heaps {
     bool free_by_owner(const char *function, void *p, UnitEntry e);
     Flush flush(OwnerIndex o, ClassIndex c, void *p);
     Flush flush_locked(OwnerIndex o, ClassIndex c, void *p);
-    void give_back(OwnerIndex o, void *const *blocks, std::uint32_t count);
+    void give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, MayWait may_wait = MayWait::yes);
     BlockRef find_or_die(const char *function, const void *p) const;
     void flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep);
     void flush_all_locked(OwnerIndex o);

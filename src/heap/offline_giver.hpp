@@ -9,10 +9,10 @@
 
 namespace gr {
 
-// Their bins' locks are taken for that, not remote bits set (design): one at a time, kept while the class stays the same. At most the own heap's lock is held by the caller.
+// Their bins' locks are taken for that, not remote bits set (design): one at a time, kept while the class stays the same.
 class Heaps::OfflineGiver {
   public:
-    explicit OfflineGiver(Heaps &heaps) : heaps_(heaps) {}
+    OfflineGiver(Heaps &heaps, MayWait may_wait) : heaps_(heaps), may_wait_(may_wait) {}
     OfflineGiver(const OfflineGiver &) = delete;
     OfflineGiver &operator=(const OfflineGiver &) = delete;
     ~OfflineGiver() { let_go(); }
@@ -24,7 +24,7 @@ class Heaps::OfflineGiver {
         if (is_heap(o) || o == kNobody) return 0;
         if (o != held_) {
             let_go();
-            if (!heaps_.lock(o)) return 0;
+            if (!(may_wait_ == MayWait::yes ? heaps_.lock(o) : heaps_.try_lock(o))) return 0;
             held_ = o;
         }
         if (owner_of(ref.superblock) != o) return 0;
@@ -41,6 +41,7 @@ class Heaps::OfflineGiver {
 
   private:
     Heaps &heaps_;
+    MayWait may_wait_;
     OwnerIndex held_ = kNobody;
 };
 

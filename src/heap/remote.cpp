@@ -144,7 +144,7 @@ void Heaps::note_remote(OwnerIndex o, std::size_t bytes) {
 void Heaps::free_to_remote_bits(const char *function, void *p, bool in_handler) {
     const BlockRef ref = find_or_die(function, p);
     if (superblocks_.is_free(ref.superblock, ref.index)) die_twice(function, p, ref.superblock->shape().size);
-    if (!in_handler && OfflineGiver(*this).give(ref, &p, 1) != 0) return;
+    if (!in_handler && OfflineGiver(*this, MayWait::yes).give(ref, &p, 1) != 0) return;
     const BitPosition at = BitPosition::of(ref.index);
     set_remote(ref.superblock, at.word, at.mask);
 }
@@ -170,7 +170,7 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
     if (popped < 0) return Flush::moved;
     RemoteBits bits(*this);
     Post post(*this, o);
-    OfflineGiver offline(*this);
+    OfflineGiver offline(*this, MayWait::yes);
     for (std::uint32_t i = 0, given = 1; i < popped; i += given, given = 1) {
         void *const p = blocks[i];
         const UnitEntry e = load_entry(region_, region_.unit_of(p));
@@ -184,8 +184,8 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
     return Flush::room;
 }
 
-// The heap's lock is held. Into its magazines, where these may be touched and have room, as if freed here; else to the
-// bitmaps.
+// The heap's lock is held, perhaps more by a caller further out. Into its magazines, where these may be touched and have
+// room, as if freed here; else to the bitmaps.
 void Heaps::open_mail(OwnerIndex o) {
     if (!is_heap(o)) return;
     void *left[kBatchBlocks];
@@ -195,7 +195,7 @@ void Heaps::open_mail(OwnerIndex o) {
         Letter *const next = letter->link.load(std::memory_order_relaxed);  // before it is its sender's again
         void *blocks[Letter::kBlocks];
         const std::uint32_t count = letter->read(blocks);
-        if (left_count + count > kBatchBlocks) give_back(o, left, std::exchange(left_count, 0));
+        if (left_count + count > kBatchBlocks) give_back(o, left, std::exchange(left_count, 0), MayWait::no);
         for (std::uint32_t i = 0; i < count; ++i) {
             const UnitEntry e = touchable ? load_entry(region_, region_.unit_of(blocks[i])) : 0;
             const bool own = e != 0 && owner_in(e) == o;
@@ -205,7 +205,7 @@ void Heaps::open_mail(OwnerIndex o) {
         }
         letter = next;
     }
-    give_back(o, left, left_count);
+    give_back(o, left, left_count, MayWait::no);
 }
 
 }  // namespace gr
