@@ -101,8 +101,9 @@ void Heaps::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, Ma
             done += given;
             continue;
         }
+        offline.let_go();  // no other owner is settled under a global bin's lock
         const BitPosition at = BitPosition::of(ref.index);
-        set_remote(s, at.word, at.mask);
+        set_remote(s, at.word, at.mask, may_wait);
         ++done;
     }
 }
@@ -120,10 +121,12 @@ void Heaps::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
     }
 }
 
-// The heap's lock is held, and its magazines may be touched.
+// The heap's lock is held, and its magazines may be touched. They come last, for a letter may fill them: one to this heap
+// itself, too.
 void Heaps::flush_all_locked(OwnerIndex o) {
-    for (std::uint32_t c = 1; c < kClassCount; ++c) flush_excess(o, ClassIndex(c), 0);
     flush_remote_locked(o, false);
+    drain(o);
+    for (std::uint32_t c = 1; c < kClassCount; ++c) flush_excess(o, ClassIndex(c), 0);
 }
 
 void Heaps::reclaim() {
@@ -132,7 +135,6 @@ void Heaps::reclaim() {
         const OwnerIndex o = owner_of_heap(i);
         if (!lock(o)) continue;
         // With sequences only the caller's own slab gives anything; a foreign cid is refused by each.
-        drain(o);  // first: letters fill magazines
         flush_all_locked(o);
         release_empty(o);
         unlock_and_settle(o);

@@ -73,7 +73,7 @@ class Heaps {
   private:
     // There is room now; the caller has moved to another CPU; its block is free; the lock is its own already.
     enum class Flush : std::uint8_t { room, moved, freed, refused };
-    // For a global bin's lock. Not in a drain, whose caller may hold another global bin's.
+    // For another owner's lock. Not in a drain, whose caller may hold others.
     enum class MayWait : bool { no, yes };
     class RemoteBits;
     class Post;
@@ -148,8 +148,8 @@ class Heaps {
     void free_to_remote_bits(const char *function, void *p, bool in_handler);
     Flush flush_remote(OwnerIndex o);
     Flush flush_remote_locked(OwnerIndex o, bool may_grow);
-    void set_remote(Superblock *s, std::uint32_t word, Word mask);
-    void note_remote(OwnerIndex o, std::size_t bytes);
+    void set_remote(Superblock *s, std::uint32_t word, Word mask, MayWait may_wait);
+    void note_remote(OwnerIndex o, std::size_t bytes, MayWait may_wait);
     void open_mail(OwnerIndex o);
 
     Region &region_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a heap's slab as its slow path sees it, and how its magazines' capacities adapt.
 // Invariant: under the heap's lock. sum of capacity * size over own magazines <= budget, which doubles only for a
-//            heap that went without it so long that the time is worth the memory; a header is published once,
+//            heap that went without it so often that the time is worth the memory; a header is published once,
 //            over zeroes; limit = begin + capacity.
 // Must not know: superblocks.
 #pragma once

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "base/config.hpp"
+#include "base/units.hpp"
 
 namespace gr {
 
@@ -17,13 +18,15 @@ struct alignas(kLetterBytes) Letter {
     static constexpr unsigned kBlocks = kLetterBytes / sizeof(void *) - 2;
 
     std::atomic<Letter *> link;        // next on the way; ordered by the stack's own operations
+    OwnerIndex to;                     // the sender's
     std::atomic<std::uint32_t> count;  // release when read, with the acquire of is_blank: the reader is done with it
     // Relaxed, for statistics look at any time.
     std::atomic<void *> blocks[kBlocks];
 
     bool is_blank() const { return count.load(std::memory_order_acquire) == 0; }
     // From the first block on it is not blank; what more is written counts when it is closed.
-    void begin(void *block) {
+    void begin(OwnerIndex reader, void *block) {
+        to = reader;
         write(0, block);
         close(1);
     }
@@ -59,6 +62,9 @@ class Outbox {
             for (std::uint32_t i = 0; i < count; ++i) visit(letter.blocks[i].load(std::memory_order_relaxed));
         }
     }
+
+    // Of the letter that was written longest ago, when none is blank.
+    OwnerIndex slowest_reader() const { return letters_[next_].to; }
 
   private:
     Letter letters_[kLetters];

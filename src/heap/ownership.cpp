@@ -34,7 +34,8 @@ class Heaps::RemoteFrees {
     bool is_null(const Superblock *s) const { return s == nullptr; }
     bool has_pending(OwnerIndex o) const { return heaps_.owner(o).has_news(); }
     bool is_passive(OwnerIndex o) const { return !is_heap(o); }
-    bool try_lock(OwnerIndex o) const { return heaps_.try_lock(o); }
+    // Who has something waiting was activated; to activate here would be to wait.
+    bool try_lock(OwnerIndex o) const { return (!is_heap(o) || o.value < heaps_.active_heaps()) && heaps_.try_lock(o); }
     void unlock(OwnerIndex o) const { heaps_.unlock(o); }
     void open_mail(OwnerIndex o) const { heaps_.open_mail(o); }
     void collect(OwnerIndex o, Superblock *s) const { heaps_.collect(o, s); }
@@ -158,7 +159,6 @@ Superblock *Heaps::take_from_others(OwnerIndex to, ClassIndex c) {
     for (std::uint32_t i = 0; i < active_heaps(); ++i) {
         const OwnerIndex from = owner_of_heap(i);
         if (from == to || !try_lock(from)) continue;
-        drain(from);
         flush_all_locked(from);
         Superblock *const s = heap(from).bins[c.value].fullest();
         if (s != nullptr) {
@@ -200,6 +200,7 @@ bool Heaps::lock_all() {
 }
 
 void Heaps::unlock_all() {
+    const Inside inside;  // a handler that interrupts this must not wait for a heap
     for_each_owner([this](OwnerIndex o) { unlock(o); });
     activation_.unlock(platform::Rank::activation);
     // Who posted and found a lock taken relies on its holder (rule 3).

@@ -72,7 +72,10 @@ void *Heaps::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
     void *blocks[1 + kBatchBlocks];
     if (owner(o).has_news()) {
         drain(o);
-        if (slab(o).pop_n(magazine_of(c), blocks, 1) == 1) return blocks[0];
+        if (slab(o).pop_n(magazine_of(c), blocks, 1) == 1) {
+            heap(o).magazines.note_use(c);
+            return blocks[0];
+        }
     }
     grow(o, c);
     const std::uint32_t count = take_blocks(o, c, blocks, 1 + batch_of(heap(o).magazines.capacity(c) / 2), fresh);

@@ -40,7 +40,7 @@ class Heaps::RemoteBits {
     };
 
     void send(const Entry &entry) {
-        if (entry.superblock != nullptr) heaps_.set_remote(entry.superblock, entry.word, entry.mask);
+        if (entry.superblock != nullptr) heaps_.set_remote(entry.superblock, entry.word, entry.mask, MayWait::yes);
     }
 
     Heaps &heaps_;
@@ -89,8 +89,8 @@ class Heaps::Post {
         if (no_paper_) return false;
         Letter *letter = outbox_.blank();
         if (letter == nullptr) {
-            // Whoever has them does not read: read for him.
-            heaps_.settle(draft.to);
+            // Whoever has them does not read, perhaps never again: read for him.
+            heaps_.settle(outbox_.slowest_reader());
             letter = outbox_.blank();
         }
         no_paper_ = letter == nullptr;
@@ -103,7 +103,7 @@ class Heaps::Post {
         letter->link.store(draft.first, std::memory_order_relaxed);
         draft.first = letter;
         platform::count(platform::Event::letter);
-        draft.first->begin(p);
+        draft.first->begin(draft.to, p);
         draft.written = 1;
         draft.room = Letter::kBlocks;
         return true;
@@ -112,7 +112,7 @@ class Heaps::Post {
         if (draft.first == nullptr) return;
         draft.first->close(draft.written);
         heaps_.owner(draft.to).mail.push(draft.first, draft.last);
-        heaps_.note_remote(draft.to, draft.bytes);
+        heaps_.note_remote(draft.to, draft.bytes, MayWait::yes);
         draft = {};
     }
 
@@ -122,7 +122,7 @@ class Heaps::Post {
     bool no_paper_ = false;
 };
 
-void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask) {
+void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask, MayWait may_wait) {
     const std::size_t size = s->shape().size;
     platform::count(platform::Event::atomic_operation);
     if (!superblocks_.set_remote(s, word, mask)) {
@@ -131,14 +131,14 @@ void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask) {
     }
     announce(s);
     const OwnerIndex o = owner_of(s);
-    if (is_heap(o)) note_remote(o, static_cast<std::size_t>(std::popcount(mask)) * size);
+    if (is_heap(o)) note_remote(o, static_cast<std::size_t>(std::popcount(mask)) * size, may_wait);
 }
 
-// Rule 6: an idle owner still collects.
-void Heaps::note_remote(OwnerIndex o, std::size_t bytes) {
+// Rule 6: an idle owner still collects; not inside another's drain, lest that become as deep as there are heaps.
+void Heaps::note_remote(OwnerIndex o, std::size_t bytes, MayWait may_wait) {
     platform::count(platform::Event::atomic_operation);
     const std::size_t waiting = owner(o).remote_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (waiting > kRemoteThreshold) settle(o);
+    if (waiting > kRemoteThreshold && may_wait == MayWait::yes) settle(o);
 }
 
 void Heaps::free_to_remote_bits(const char *function, void *p, bool in_handler) {
@@ -146,7 +146,7 @@ void Heaps::free_to_remote_bits(const char *function, void *p, bool in_handler) 
     if (superblocks_.is_free(ref.superblock, ref.index)) die_twice(function, p, ref.superblock->shape().size);
     if (!in_handler && OfflineGiver(*this, MayWait::yes).give(ref, &p, 1) != 0) return;
     const BitPosition at = BitPosition::of(ref.index);
-    set_remote(ref.superblock, at.word, at.mask);
+    set_remote(ref.superblock, at.word, at.mask, MayWait::yes);
 }
 
 Heaps::Flush Heaps::flush_remote(OwnerIndex o) {
@@ -174,10 +174,14 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
     for (std::uint32_t i = 0, given = 1; i < popped; i += given, given = 1) {
         void *const p = blocks[i];
         const UnitEntry e = load_entry(region_, region_.unit_of(p));
-        if (e != 0 && is_heap(owner_in(e)) && post.add(owner_in(e), p, shape_of(class_in(e)).size)) continue;
+        if (e != 0 && is_heap(owner_in(e))) {
+            offline.let_go();  // no other owner is settled under a global bin's lock
+            if (post.add(owner_in(e), p, shape_of(class_in(e)).size)) continue;
+        }
         const BlockRef ref = find_or_die("free", p);
         given = offline.give(ref, blocks + i, static_cast<std::uint32_t>(popped) - i);
         if (given != 0) continue;
+        offline.let_go();
         bits.add(ref.superblock, ref.index, p);
         given = 1;
     }

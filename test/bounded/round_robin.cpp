@@ -44,7 +44,7 @@ void take_part(Ring &ring, const Spread &spread, size_t number) {
 
 int main(int argc, char **argv) {
     require_granary();
-    Options options = {.steps = 1000, .threads = 4};
+    Options options = {.steps = 4000, .threads = 4};
     int status = 0;
     if (!options.parse("Each thread frees its neighbour's blocks.", argc, argv, status)) return status;
     Ring ring(options.threads);

@@ -22,7 +22,7 @@ constexpr ClassIndex kClass = class_of(256);
 // A letter from outside to a heap, as a sender leaves it.
 void send(World &world, Letter &letter, std::uint32_t to, const std::vector<void *> &blocks) {
     ASSERT_LE(blocks.size(), Letter::kBlocks);
-    letter.begin(blocks[0]);
+    letter.begin(owner_of_heap(to), blocks[0]);
     for (std::uint32_t i = 1; i < blocks.size(); ++i) letter.write(i, blocks[i]);
     letter.close(static_cast<std::uint32_t>(blocks.size()));
     world.heap(to).mail.push(&letter);
@@ -41,11 +41,12 @@ TEST(Outbox, HandsOutWhatIsBlankAndNothingElse) {
     for (unsigned i = 0; i < kLetters; ++i) {
         Letter *const letter = outbox.blank();
         ASSERT_NE(letter, nullptr);
-        letter->begin(&block);
+        letter->begin(owner_of_heap(i), &block);
         letters.insert(letter);
     }
     EXPECT_EQ(letters.size(), kLetters) << "a letter was handed out twice";
     EXPECT_EQ(outbox.blank(), nullptr);
+    EXPECT_EQ(outbox.slowest_reader(), owner_of_heap(0));
     Letter *const one = *letters.begin();
     void *read[Letter::kBlocks];
     EXPECT_EQ(one->read(read), 1U);
@@ -144,6 +145,59 @@ TEST(Mail, ALetterThatCameTooLateIsPassedOn) {
     EXPECT_TRUE(world.is_valid());
     for (void *p : others) world.free(p);
     world.heaps.reclaim();
+    EXPECT_EQ(world.pages.used_bytes(), 0U);
+}
+
+// As if heap `at` had freed them all: full remote magazines, one after the other.
+void free_far_away(World &world, std::uint32_t at, const std::vector<void *> &blocks) {
+    Slab slab(world.region.readable_table(), at, false);
+    ASSERT_TRUE(slab.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, kRemoteMagazineSlots));
+    for (std::size_t i = 0; i < blocks.size();) {
+        const auto left = static_cast<std::uint32_t>(blocks.size() - i);
+        const std::int64_t pushed = slab.push_n(kRemoteMagazine, &blocks[i], left);
+        ASSERT_GT(pushed, 0);
+        i += static_cast<std::size_t>(pushed);
+        world.heaps.reclaim();
+    }
+}
+
+TEST(Post, SendsToEveryHeapWhatIsIts) {
+    World world({.stripes = 33});  // more than drafts are written at a time
+    std::vector<std::vector<void *>> blocks;
+    for (std::uint32_t i = 0; i < 33; ++i) blocks.push_back(allocate(world, i, 10));
+    std::vector<void *> mixed;
+    for (std::size_t k = 0; k < 10; ++k) {
+        for (const auto &of_heap : blocks) mixed.push_back(of_heap[k]);
+    }
+    free_far_away(world, 5, mixed);
+    EXPECT_TRUE(world.is_valid());
+    world.heaps.reclaim();
+    EXPECT_EQ(world.pages.used_bytes(), 0U);
+}
+
+// Letters on the way to a heap that does not read keep the sender from nobody else.
+TEST(Post, WithoutPaperItSetsBitsOrReadsForTheSlowest) {
+    World world;
+    const std::vector<void *> slow = allocate(world, 2, kLetters);
+    std::vector<Letter *> letters;
+    for (void *p : slow) {
+        letters.push_back(world.heap(1).outbox.blank());
+        ASSERT_NE(letters.back(), nullptr);
+        letters.back()->begin(owner_of_heap(2), p);
+    }
+    void *const anchor = world.allocate_in(0, kClass);  // its superblock stays
+    const std::vector<void *> blocks = allocate(world, 0, 10);
+    free_far_away(world, 1, blocks);
+    for (void *p : blocks) EXPECT_TRUE(world.is_free(p)) << "there was no paper, so by its bit";
+
+    for (Letter *letter : letters) world.heap(2).mail.push(letter);
+    const std::vector<void *> more = allocate(world, 0, 10);
+    free_far_away(world, 1, more);
+    for (void *p : more) EXPECT_FALSE(world.is_free(p)) << "there was paper again, so into the magazine";
+    for (const Letter *letter : letters) EXPECT_TRUE(letter->is_blank() || letter->to == owner_of_heap(0));
+    world.free(anchor);
+    world.heaps.reclaim();
+    EXPECT_TRUE(world.is_valid());
     EXPECT_EQ(world.pages.used_bytes(), 0U);
 }
 
