@@ -155,7 +155,7 @@ void Heaps::count_cached(std::uint64_t (&blocks)[kClassCount]) const {
         };
         const platform::MagazineHeader remote = s.header(kRemoteMagazine);
         for (std::uint32_t slot = remote.begin; slot < remote.current; ++slot) count(s.peek(kRemoteMagazine, slot));
-        heaps_[i].outbox.for_each_block(count);
+        outbox(owner_of_heap(i)).for_each_block(count);
     }
 }
 

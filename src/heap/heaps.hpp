@@ -17,7 +17,6 @@ namespace gr {
 struct Heap : Owner {
     Bin bins[kClassCount];
     MagazinePolicy magazines;
-    Outbox outbox;
 };
 
 // One class of the global heap.
@@ -87,6 +86,11 @@ class Heaps {
     }
     Heap &heap(OwnerIndex o) { return heaps_[o.value]; }
     GlobalBin &global(ClassIndex c) { return globals_[c.value]; }
+    // At the end of the heap's slab, which has memory from the heap's first use on.
+    Outbox &outbox(OwnerIndex o) const {
+        char *const next_slab = setup_.slabs + (std::size_t{o.value} + 1) * kSlabBytes;
+        return *reinterpret_cast<Outbox *>(next_slab - sizeof(Outbox));
+    }
     Slab slab(OwnerIndex o) const { return {setup_.slabs, o.value, setup_.sequences}; }
 
     // ownership.cpp

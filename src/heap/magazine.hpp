@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/size_class.hpp"
+#include "heap/mail.hpp"
 #include "platform/rseq/reference.hpp"
 #include "platform/rseq/sequences.hpp"
 
@@ -69,7 +70,8 @@ class Slab {
 };
 
 inline constexpr std::uint32_t kRemoteSlotsBegin = kMagazineSlotsTotal + 1;
-static_assert(platform::kSlotsOffset + (kRemoteSlotsBegin + kRemoteMagazineSlots) * sizeof(void *) <= kSlabBytes);
+static_assert(platform::kSlotsOffset + (kRemoteSlotsBegin + kRemoteMagazineSlots) * sizeof(void *) + sizeof(Outbox) <=
+              kSlabBytes);
 
 constexpr std::uint32_t magazine_of(ClassIndex c) { return platform::header_offset(c.value); }
 inline constexpr std::uint32_t kRemoteMagazine = platform::header_offset(platform::kRemoteHeader);

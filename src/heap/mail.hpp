@@ -42,7 +42,7 @@ struct alignas(kLetterBytes) Letter {
 };
 static_assert(sizeof(Letter) == kLetterBytes);
 
-// The letters of a heap, under its lock.
+// The letters of a heap, under its lock. Zeroed memory is an outbox of blank ones.
 class Outbox {
   public:
     // nullptr: all are on the way.

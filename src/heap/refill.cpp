@@ -7,17 +7,19 @@
 namespace gr {
 
 void *Heaps::allocate_by_sequence(ClassIndex c, bool *fresh) {
-    const Inside inside;
-    for (unsigned attempt = 0; attempt < kSequenceRetries; ++attempt) {
-        if (void *const block = platform::gr_sequence_pop(magazine_of(c))) return block;
-        const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
-        if (cid < 0 || static_cast<std::uint32_t>(cid) >= setup_.heaps) break;
+    if (void *const block = platform::gr_sequence_pop(magazine_of(c))) return block;
+    if (const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
+        cid >= 0 && static_cast<std::uint32_t>(cid) < setup_.heaps) {
         const OwnerIndex o = owner_of_heap(static_cast<std::uint32_t>(cid));
-        if (inside.again() || !lock(o)) return nullptr;
-        void *const block = refill(o, c, fresh);
-        unlock_and_settle(o);
-        return block;
+        const Inside inside;
+        if (inside.again()) return nullptr;
+        if (lock(o)) {
+            void *const block = refill(o, c, fresh);
+            unlock_and_settle(o);
+            return block;
+        }
     }
+    // No id, or no memory for the slab of its heap: some other heap may have what is wanted.
     return allocate_by_stripe(c, fresh);
 }
 

@@ -51,7 +51,7 @@ class Heaps::RemoteBits {
 // at the end. The sender's lock is held.
 class Heaps::Post {
   public:
-    Post(Heaps &heaps, OwnerIndex from) : heaps_(heaps), outbox_(heaps.heap(from).outbox) {}
+    Post(Heaps &heaps, OwnerIndex from) : heaps_(heaps), outbox_(heaps.outbox(from)) {}
     Post(const Post &) = delete;
     Post &operator=(const Post &) = delete;
     ~Post() {

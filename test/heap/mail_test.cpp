@@ -181,7 +181,7 @@ TEST(Post, WithoutPaperItSetsBitsOrReadsForTheSlowest) {
     const std::vector<void *> slow = allocate(world, 2, kLetters);
     std::vector<Letter *> letters;
     for (void *p : slow) {
-        letters.push_back(world.heap(1).outbox.blank());
+        letters.push_back(world.outbox(1).blank());
         ASSERT_NE(letters.back(), nullptr);
         letters.back()->begin(owner_of_heap(2), p);
     }
@@ -206,7 +206,7 @@ TEST(Mail, CountsAsCached) {
     const std::vector<void *> blocks = allocate(world, 0, 3);
     std::uint64_t before[kClassCount] = {}, after[kClassCount] = {};
     world.heaps.count_cached(before);
-    Letter *const letter = world.heap(1).outbox.blank();
+    Letter *const letter = world.outbox(1).blank();
     ASSERT_NE(letter, nullptr);
     send(world, *letter, 0, blocks);
     world.heaps.count_cached(after);

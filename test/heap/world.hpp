@@ -49,6 +49,9 @@ class World {
     }
 
     Heap &heap(std::uint32_t i) { return reinterpret_cast<Heap *>(owners_)[i]; }
+    Outbox &outbox(std::uint32_t i) {
+        return *reinterpret_cast<Outbox *>(region.readable_table() + (i + 1) * kSlabBytes - sizeof(Outbox));
+    }
     GlobalBin &global(ClassIndex c) {
         return reinterpret_cast<GlobalBin *>(owners_ + stripes_ * sizeof(Heap))[c.value];
     }
