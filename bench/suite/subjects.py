@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      what can be measured: a compiled workload with a number of threads, or a real program.
-# Invariant: a trial is a fresh process; what it returns is a flat record of figures, `cost` is the time for an operation,
-#            `cpu_cost` the CPU time for one, all threads' and the start's together: lower is better.
+# Invariant: a trial is a fresh process; what it returns is a flat record of figures, `cost` is the time for an
+#            operation, `cpu_cost` the CPU time for one, all threads' and the start's together: lower is better.
 # Must not know: which allocators there are; how often it is run; what becomes of the records.
 """Subjects of measurement."""
 

@@ -67,8 +67,8 @@ Heaps::Flush Heaps::flush(OwnerIndex o, ClassIndex c, void *p) {
     return result;
 }
 
-// Makes room for p: by a larger capacity if the budget allows, else by giving back what was freed last, half of it at most, and p
-// itself where the magazine has no slot at all.
+// Makes room for p: by a larger capacity if the budget allows, else by giving back what was freed last, half of it at
+// most, and p itself where the magazine has no slot at all.
 Heaps::Flush Heaps::flush_locked(OwnerIndex o, ClassIndex c, void *p) {
     platform::count(platform::Event::flush);
     if (grow(o, c)) return Flush::room;
@@ -121,8 +121,8 @@ void Heaps::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
     }
 }
 
-// The heap's lock is held, and its magazines may be touched. They come last, for a letter may fill them: one to this heap
-// itself, too.
+// The heap's lock is held, and its magazines may be touched. They come last, for a letter may fill them: one to this
+// heap itself, too.
 void Heaps::flush_all_locked(OwnerIndex o) {
     flush_remote_locked(o, false);
     drain(o);

@@ -82,8 +82,8 @@ class MagazinePolicy {
     std::uint32_t capacity(ClassIndex c) const { return state_[c.value].capacity; }
     std::size_t bytes() const { return bytes_; }
 
-    // The class ran empty or full. What its capacity should become within the budget, which was `first` at first; the same
-    // when it stays.
+    // The class ran empty or full. What its capacity should become within the budget, which was `first` at first; the
+    // same when it stays.
     std::uint32_t wanted(ClassIndex c, std::size_t first) const {
         const ClassShape &shape = shape_of(c);
         const std::uint32_t now = capacity(c);

@@ -9,7 +9,8 @@
 
 namespace gr {
 
-// Their bins' locks are taken for that, not remote bits set (design): one at a time, kept while the class stays the same.
+// Their bins' locks are taken for that, not remote bits set (design): one at a time, kept while the class stays the
+// same.
 class Heaps::OfflineGiver {
   public:
     OfflineGiver(Heaps &heaps, MayWait may_wait) : heaps_(heaps), may_wait_(may_wait) {}
@@ -17,8 +18,8 @@ class Heaps::OfflineGiver {
     OfflineGiver &operator=(const OfflineGiver &) = delete;
     ~OfflineGiver() { let_go(); }
 
-    // Blocks from the first on, which ref tells of, as long as they lie in the same superblock; how many they were. 0: it
-    // is a heap's.
+    // Blocks from the first on, which ref tells of, as long as they lie in the same superblock; how many they were.
+    // 0: it is a heap's.
     std::uint32_t give(const BlockRef &ref, void *const *blocks, std::uint32_t count) {
         const OwnerIndex o = owner_of(ref.superblock);
         if (is_heap(o) || o == kNobody) return 0;

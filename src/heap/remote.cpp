@@ -47,8 +47,8 @@ class Heaps::RemoteBits {
     Entry entries_[kEntries];
 };
 
-// Blocks that their owners' heaps shall have, as letters to each; sent when another address wants the draft's place, and
-// at the end. The sender's lock is held.
+// Blocks that their owners' heaps shall have, as letters to each; sent when another address wants the draft's place,
+// and at the end. The sender's lock is held.
 class Heaps::Post {
   public:
     Post(Heaps &heaps, OwnerIndex from) : heaps_(heaps), outbox_(heaps.outbox(from)) {}
@@ -188,8 +188,8 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
     return Flush::room;
 }
 
-// The heap's lock is held, perhaps more by a caller further out. Into its magazines, where these may be touched and have
-// room, as if freed here; else to the bitmaps.
+// The heap's lock is held, perhaps more by a caller further out. Into its magazines, where these may be touched and
+// have room, as if freed here; else to the bitmaps.
 void Heaps::open_mail(OwnerIndex o) {
     if (!is_heap(o)) return;
     void *left[kBatchBlocks];

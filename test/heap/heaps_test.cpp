@@ -157,13 +157,7 @@ TEST(Heaps, EmptierSuperblocksGoToTheGlobalHeapAndToWhoNeedsThem) {
 TEST(Heaps, FreesToTheGlobalHeapAreCollectedAtOnce) {
     World world;
     const std::vector<void *> blocks = allocate(world, 0, kClass, std::size_t{8} * kBlocks);
-    std::vector<void *> kept;
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-        if (i % 8 == 0)
-            kept.push_back(blocks[i]);
-        else
-            world.free(blocks[i]);
-    }
+    const std::vector<void *> kept = world.free_seven_of_eight(blocks);
     ASSERT_GT(world.global(kClass).bin.superblocks(), 0U);
     for (void *p : kept) {
         const bool global = world.owner_of(p) == owner_of_global(kClass);

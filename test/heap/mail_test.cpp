@@ -124,16 +124,8 @@ TEST(Mail, ALetterThatCameTooLateIsPassedOn) {
     World world;
     const std::uint32_t each = shape_of(kClass).blocks;
     const std::vector<void *> blocks = allocate(world, 0, std::size_t{8} * each);
-    std::vector<void *> kept;
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-        if (i % 8 == 0) {
-            kept.push_back(blocks[i]);
-        } else {
-            world.free(blocks[i]);
-        }
-    }
     std::vector<void *> late, others;
-    for (void *p : kept) {
+    for (void *p : world.free_seven_of_eight(blocks)) {
         const bool global = world.owner_of(p) == owner_of_global(kClass);
         (global && late.size() < Letter::kBlocks ? late : others).push_back(p);
     }
@@ -165,8 +157,15 @@ TEST(Post, SendsToEveryHeapWhatIsIts) {
     World world({.stripes = 33});  // more than drafts are written at a time
     std::vector<std::vector<void *>> blocks;
     for (std::uint32_t i = 0; i < 33; ++i) blocks.push_back(allocate(world, i, 10));
+    std::vector<void *> one_of_each;
+    for (const auto &of_heap : blocks) one_of_each.insert(one_of_each.begin(), of_heap[0]);  // heap 0's is popped first
+    ASSERT_LE(one_of_each.size(), kRemoteMagazineSlots) << "more than one flush";
+    free_far_away(world, 5, one_of_each);
+    for (std::uint32_t i = 0; i < 5; ++i) {  // those that were reclaimed before it
+        EXPECT_FALSE(world.is_free(blocks[i][0])) << "not by a letter to heap " << i << ", whose magazine it fills";
+    }
     std::vector<void *> mixed;
-    for (std::size_t k = 0; k < 10; ++k) {
+    for (std::size_t k = 1; k < 10; ++k) {
         for (const auto &of_heap : blocks) mixed.push_back(of_heap[k]);
     }
     free_far_away(world, 5, mixed);

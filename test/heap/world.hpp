@@ -89,6 +89,18 @@ class World {
         const platform::MagazineHeader h = Slab(region.readable_table(), i, false).header(magazine_of(c));
         return static_cast<std::uint32_t>(h.current - h.begin);
     }
+    // Frees the blocks but every eighth, so that most of their superblocks go to the global heap; what is kept.
+    std::vector<void *> free_seven_of_eight(const std::vector<void *> &blocks) {
+        std::vector<void *> kept;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            if (i % 8 == 0) {
+                kept.push_back(blocks[i]);
+            } else {
+                free(blocks[i]);
+            }
+        }
+        return kept;
+    }
     // What the heap says of itself; its locks need not be held, nobody else is here.
     ::testing::AssertionResult is_valid() {
         if (const char *const fault = heaps.first_fault()) return ::testing::AssertionFailure() << fault;

@@ -107,6 +107,30 @@ TEST_P(EveryClass, RandomTakesGivesAndRemoteFreesAgreeWithAModel) {
     EXPECT_EQ(unique.size(), live.size()) << "handed out twice";
 }
 
+// Up to the first that is not good; what was given before it stays given, whichever word it lies in.
+TEST_P(EveryClass, GivesManyUpToTheFirstThatIsNotGood) {
+    Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
+    const std::uint32_t count = s->shape().blocks;
+    std::vector<void *> blocks(count);
+    ASSERT_EQ(superblocks_.take(s, blocks.data(), count), count);
+    std::shuffle(blocks.begin(), blocks.end(), random_);
+    const std::uint32_t good = count / 2;
+    const std::vector<void *> sound = blocks;
+    char *const inside = static_cast<char *>(blocks[good]) + 1;
+    for (void *const bad : {static_cast<void *>(inside), blocks[0], static_cast<void *>(&blocks)}) {
+        blocks = sound;
+        blocks[good] = bad;
+        ASSERT_EQ(superblocks_.give(s, blocks.data(), count), good);
+        ASSERT_EQ(s->free_count, good);
+        ASSERT_TRUE(superblocks_.is_valid(s));
+        for (std::uint32_t i = 0; i < count; ++i) {
+            ASSERT_EQ(superblocks_.is_free(s, index_of(sound[i])), i < good) << i;
+        }
+        std::vector<void *> again(count);
+        ASSERT_EQ(superblocks_.take(s, again.data(), count), good);
+    }
+}
+
 TEST_P(EveryClass, EveryKindOfDoubleFreeIsFound) {
     Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
     std::vector<void *> blocks(s->shape().blocks);
