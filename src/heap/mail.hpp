@@ -32,10 +32,11 @@ struct alignas(kLetterBytes) Letter {
     }
     void write(std::uint32_t at, void *block) { blocks[at].store(block, std::memory_order_relaxed); }
     void close(std::uint32_t written) { count.store(written, std::memory_order_relaxed); }
-    // Its blocks' number; the letter is its sender's again.
+    // Its blocks' number; the letter is its sender's again. What was freed last comes last: its neighbours in a cache
+    // line may still be in use where it was freed.
     std::uint32_t read(void *(&out)[kBlocks]) {
         const std::uint32_t written = count.load(std::memory_order_relaxed);
-        for (std::uint32_t i = 0; i < written; ++i) out[i] = blocks[i].load(std::memory_order_relaxed);
+        for (std::uint32_t i = 0; i < written; ++i) out[written - 1 - i] = blocks[i].load(std::memory_order_relaxed);
         count.store(0, std::memory_order_release);
         return written;
     }

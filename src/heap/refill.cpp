@@ -82,12 +82,6 @@ void *Heaps::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
     grow(o, c);
     const std::uint32_t count = take_blocks(o, c, blocks, 1 + batch_of(heap(o).magazines.capacity(c) / 2), fresh);
     if (count == 0) return nullptr;
-    // The lowest address shall be popped first, so it goes in last.
-    for (std::uint32_t low = 1, high = count - 1; low < high; ++low, --high) {
-        void *const other = blocks[low];
-        blocks[low] = blocks[high];
-        blocks[high] = other;
-    }
     const std::int64_t pushed = count == 1 ? 0 : slab(o).push_n(magazine_of(c), blocks + 1, count - 1);
     const std::uint32_t kept = 1 + (pushed < 0 ? 0 : static_cast<std::uint32_t>(pushed));
     // Moved to another CPU meanwhile, or somebody filled the magazine.

@@ -2,6 +2,7 @@
 // What: frees of other heaps' blocks: by letters from heap to heap, and by remote bits where there is no letter.
 // Invariant: a block leaves the remote magazine and reaches a letter or a bit under one hold of the heap's lock.
 // Must not know: requests in bytes.
+#include <optional>
 #include <utility>
 
 #include "heap/heaps.hpp"
@@ -47,45 +48,49 @@ class Heaps::RemoteBits {
     Entry entries_[kEntries];
 };
 
-// Blocks that their owners' heaps shall have, as letters to each; sent when another address wants the draft's place,
-// and at the end. The sender's lock is held.
+// Blocks that their owners' heaps shall have, as letters to each; sent when there is no more room for drafts, and at the
+// end. The sender's lock is held.
 class Heaps::Post {
   public:
     Post(Heaps &heaps, OwnerIndex from) : heaps_(heaps), outbox_(heaps.outbox(from)) {}
     Post(const Post &) = delete;
     Post &operator=(const Post &) = delete;
     ~Post() {
-        for (Draft &draft : drafts_) send(draft);
+        for (unsigned i = 0; i < begun_; ++i) send(drafts_[i]);
     }
 
     // false: there is no paper left.
     bool add(OwnerIndex to, void *p, std::size_t size) {
-        Draft &draft = drafts_[to.value % kDrafts];
-        if (draft.to != to) {
-            send(draft);
-            draft.to = to;
-        }
-        if (draft.written < draft.room) {
-            draft.first->write(draft.written++, p);
-        } else if (!begin_letter(draft, p)) {
+        if (draft_->to != to) draft_ = draft_to(to);
+        if (draft_->written < draft_->room) {
+            draft_->first->write(draft_->written++, p);
+        } else if (!begin_letter(*draft_, p)) {
             return false;
         }
-        draft.bytes += size;
+        draft_->bytes += size;
         return true;
     }
 
   private:
     static constexpr unsigned kDrafts = 16;
     struct Draft {
-        OwnerIndex to = kNobody;
-        std::uint32_t written = 0;  // in the first letter
-        std::uint32_t room = 0;     // 0: there is no letter
-        std::size_t bytes = 0;
-        Letter *first = nullptr;
-        Letter *last = nullptr;
+        OwnerIndex to;
+        std::uint32_t written;  // in the first letter
+        std::uint32_t room;     // 0: there is no letter
+        std::size_t bytes;
+        Letter *first;
+        Letter *last;
     };
 
-    bool begin_letter(Draft &draft, void *p) {
+    Draft *draft_to(OwnerIndex to) {
+        for (unsigned i = 0; i < begun_; ++i) {
+            if (drafts_[i].to == to) return &drafts_[i];
+        }
+        if (begun_ == kDrafts) send(drafts_[--begun_]);
+        drafts_[begun_] = {.to = to, .written = 0, .room = 0, .bytes = 0, .first = nullptr, .last = nullptr};
+        return &drafts_[begun_++];
+    }
+    bool begin_letter(Draft &draft, void *block) {
         if (no_paper_) return false;
         Letter *letter = outbox_.blank();
         if (letter == nullptr) {
@@ -101,11 +106,11 @@ class Heaps::Post {
             draft.first->close(draft.written);
         }
         letter->link.store(draft.first, std::memory_order_relaxed);
+        letter->begin(draft.to, block);
         draft.first = letter;
-        platform::count(platform::Event::letter);
-        draft.first->begin(draft.to, p);
         draft.written = 1;
         draft.room = Letter::kBlocks;
+        platform::count(platform::Event::letter);
         return true;
     }
     void send(Draft &draft) {
@@ -113,12 +118,13 @@ class Heaps::Post {
         draft.first->close(draft.written);
         heaps_.owner(draft.to).mail.push(draft.first, draft.last);
         heaps_.note_remote(draft.to, draft.bytes, MayWait::yes);
-        draft = {};
     }
 
     Heaps &heaps_;
     Outbox &outbox_;
-    Draft drafts_[kDrafts];
+    unsigned begun_ = 0;
+    Draft drafts_[kDrafts];  // the first `begun_`
+    Draft *draft_ = draft_to(kNobody);
     bool no_paper_ = false;
 };
 
@@ -168,10 +174,11 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
     void *blocks[kRemoteMagazineSlots];
     const std::int64_t popped = slab(o).pop_n(kRemoteMagazine, blocks, kRemoteMagazineSlots);
     if (popped < 0) return Flush::moved;
-    RemoteBits bits(*this);
+    std::optional<RemoteBits> bits;
     Post post(*this, o);
     OfflineGiver offline(*this, MayWait::yes);
-    for (std::uint32_t i = 0, given = 1; i < popped; i += given, given = 1) {
+    const auto count = static_cast<std::uint32_t>(popped);
+    for (std::uint32_t i = 0, given = 1; i < count; i += given, given = 1) {
         void *const p = blocks[i];
         const UnitEntry e = load_entry(region_, region_.unit_of(p));
         if (e != 0 && is_heap(owner_in(e))) {
@@ -179,10 +186,11 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
             if (post.add(owner_in(e), p, shape_of(class_in(e)).size)) continue;
         }
         const BlockRef ref = find_or_die("free", p);
-        given = offline.give(ref, blocks + i, static_cast<std::uint32_t>(popped) - i);
+        given = offline.give(ref, blocks + i, count - i);
         if (given != 0) continue;
         offline.let_go();
-        bits.add(ref.superblock, ref.index, p);
+        if (!bits) bits.emplace(*this);
+        bits->add(ref.superblock, ref.index, p);
         given = 1;
     }
     return Flush::room;
@@ -200,12 +208,16 @@ void Heaps::open_mail(OwnerIndex o) {
         void *blocks[Letter::kBlocks];
         const std::uint32_t count = letter->read(blocks);
         if (left_count + count > kBatchBlocks) give_back(o, left, std::exchange(left_count, 0), MayWait::no);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const UnitEntry e = touchable ? load_entry(region_, region_.unit_of(blocks[i])) : 0;
-            const bool own = e != 0 && owner_in(e) == o;
-            const std::int64_t pushed = own ? slab(o).push_n(magazine_of(class_in(e)), &blocks[i], 1) : 0;
+        const auto entry = [&](std::uint32_t i) { return load_entry(region_, region_.unit_of(blocks[i])); };
+        UnitEntry e = entry(0);
+        UnitEntry other = 0;
+        for (std::uint32_t i = 0, alike = 1; i < count; i += alike, alike = 1, e = other) {
+            while (i + alike < count && (other = entry(i + alike)) == e) ++alike;
+            const bool own = touchable && e != 0 && owner_in(e) == o;
+            const std::int64_t pushed = own ? slab(o).push_n(magazine_of(class_in(e)), &blocks[i], alike) : 0;
             if (pushed < 0) touchable = false;
-            if (pushed <= 0) left[left_count++] = blocks[i];
+            for (auto n = static_cast<std::uint32_t>(pushed < 0 ? 0 : pushed); n < alike; ++n)
+                left[left_count++] = blocks[i + n];
         }
         letter = next;
     }

@@ -74,6 +74,42 @@ std::uint32_t Superblocks::take(Superblock *s, void **blocks, std::uint32_t coun
     return taken;
 }
 
+namespace {
+
+// Blocks side by side whose bits share a word.
+struct WordRun {
+    std::uint32_t count;
+    Word mask;
+};
+
+// What was allocated in turn is often freed in turn, forwards or backwards. blocks[0] is block i, and count > 0.
+WordRun find_run(void *const *blocks, std::uint32_t count, BlockIndex i, const ClassShape &shape) {
+    const std::uint32_t bit = i.value % kWordBits;
+    const auto distance = [blocks](std::uint32_t n) {
+        return static_cast<const char *>(blocks[n]) - static_cast<const char *>(blocks[n - 1]);
+    };
+    const auto length = [&](std::ptrdiff_t step, std::uint32_t most) {
+        std::uint32_t n = 1;
+        while (n < count && n < most && distance(n) == step) ++n;
+        return n;
+    };
+    if (count > 1) {
+        const auto size = static_cast<std::ptrdiff_t>(shape.size);
+        if (distance(1) == size) {
+            const std::uint32_t in_superblock = shape.blocks - i.value;
+            const std::uint32_t n = length(size, in_superblock < kWordBits - bit ? in_superblock : kWordBits - bit);
+            return {n, low_bits(n) << bit};
+        }
+        if (distance(1) == -size) {
+            const std::uint32_t n = length(-size, bit + 1);
+            return {n, low_bits(n) << (bit + 1 - n)};
+        }
+    }
+    return {1, Word{1} << bit};
+}
+
+}  // namespace
+
 std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_t count) {
     const ClassShape shape = s->shape();  // by value: no store below can change it
     const std::size_t end = std::size_t{shape.blocks} * shape.size;
@@ -86,7 +122,7 @@ std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_
     std::uint32_t w = 0;
     Word bits = free.word(0);
     Word strange = remote[0].load(std::memory_order_relaxed);
-    for (; given < count; ++given) {
+    while (given < count) {
         const auto offset = static_cast<std::size_t>(static_cast<const char *>(blocks[given]) - start);
         if (offset >= end) break;
         const BlockIndex i = shape.block_at(offset);
@@ -98,9 +134,14 @@ std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_
             bits = free.word(w);
             strange = remote[w].load(std::memory_order_relaxed);
         }
-        if (((bits | strange) & at.mask) != 0) break;
-        bits |= at.mask;
+        WordRun run = find_run(blocks + given, count - given, i, shape);
+        if (((bits | strange) & run.mask) != 0) {
+            if (((bits | strange) & at.mask) != 0) break;
+            run = {1, at.mask};  // one further on is free already: singly up to it
+        }
+        bits |= run.mask;
         if (w < lowest) lowest = w;
+        given += run.count;
     }
     free.word(w) = bits;
     s->first_word = lowest;

@@ -136,7 +136,7 @@ TEST_F(SlabTest, CapacityMovesUnderTheBlocksThatAreThere) {
     ASSERT_EQ(slab_.push_n(magazine_of(c), blocks, 16), 16);
     ASSERT_TRUE(slab_.set_capacity(magazine_of(c), begin, 4));
     EXPECT_EQ(slab_.push_n(magazine_of(c), blocks, 1), 0);
-    for (int i = 16; i-- != 0;) EXPECT_EQ(slab_.pop(magazine_of(c)), blocks[i]);
+    for (void *const block : blocks) EXPECT_EQ(slab_.pop(magazine_of(c)), block);
     EXPECT_EQ(slab_.pop(magazine_of(c)), nullptr);
     EXPECT_EQ(slab_.push_n(magazine_of(c), blocks, 16), 4);
 }

@@ -131,6 +131,27 @@ TEST_P(EveryClass, GivesManyUpToTheFirstThatIsNotGood) {
     }
 }
 
+// Runs of neighbours are given at once, in either direction, but never past one that is free already.
+TEST_P(EveryClass, GivesRunsUpToTheFirstThatIsFree) {
+    Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
+    const std::uint32_t count = s->shape().blocks;
+    std::vector<void *> blocks(count);
+    ASSERT_EQ(superblocks_.take(s, blocks.data(), count), count);
+    for (const bool forwards : {true, false}) {
+        for (std::uint32_t free_one = 0; free_one < count; free_one += 1 + count / 16) {
+            ASSERT_TRUE(give(s, index_of(blocks[free_one])));
+            ASSERT_EQ(superblocks_.give(s, blocks.data(), count), free_one) << (forwards ? "up" : "down");
+            ASSERT_EQ(s->free_count, free_one + 1);
+            ASSERT_TRUE(superblocks_.is_valid(s));
+            ASSERT_EQ(superblocks_.give(s, blocks.data() + free_one + 1, count - free_one - 1), count - free_one - 1);
+            ASSERT_TRUE(s->is_empty() && superblocks_.is_valid(s));
+            ASSERT_EQ(superblocks_.take(s, blocks.data(), count), count);
+            if (!forwards) std::reverse(blocks.begin(), blocks.end());
+        }
+        std::reverse(blocks.begin(), blocks.end());
+    }
+}
+
 TEST_P(EveryClass, EveryKindOfDoubleFreeIsFound) {
     Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
     std::vector<void *> blocks(s->shape().blocks);

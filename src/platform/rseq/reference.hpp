@@ -31,8 +31,8 @@ class ReferenceSlab {
         if (magazine.current >= magazine.limit) return 0;
         const std::uint32_t room = static_cast<std::uint32_t>(magazine.limit - magazine.current);
         const std::uint32_t moved = count < room ? count : room;
-        for (std::uint32_t i = 0; i < moved; ++i) slot(header, magazine.current + i) = blocks[i];
         magazine.current = static_cast<std::uint16_t>(magazine.current + moved);
+        for (std::uint32_t i = 0; i < moved; ++i) slot(header, magazine.current - 1U - i) = blocks[i];
         return moved;
     }
     std::int64_t pop_n(std::uint32_t header, void **blocks, std::uint32_t count) {

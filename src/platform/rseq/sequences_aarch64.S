@@ -66,16 +66,16 @@ FUNCTION gr_sequence_push_n
     b.le 7f
     cmp w5, w3
     csel w5, w3, w5, hi
+    add w4, w4, w5
     add x6, x14, x4, lsl #3
     add x6, x6, #SLOT
     mov x7, #0
 1:  ldr x13, [x2, x7, lsl #3]
-    str x13, [x6, x7, lsl #3]
+    str x13, [x6, #-8]!
     STEP
     add x7, x7, #1
     cmp w7, w5
     b.lo 1b
-    add w4, w4, w5
     STEP
     strh w4, [x14]
 .Lpush_n_commit:

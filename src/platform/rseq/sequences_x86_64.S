@@ -59,10 +59,12 @@ FUNCTION gr_sequence_push_n
     jle 7f
     cmpl %ecx, %r11d
     cmoval %ecx, %r11d
+    addl %r11d, %r10d
     leaq SLOT(%rax,%r10,8), %r10
     xorl %edi, %edi
-1:  movq (%rdx,%rdi,8), %rcx
-    movq %rcx, (%r10,%rdi,8)
+1:  subq $8, %r10
+    movq (%rdx,%rdi,8), %rcx
+    movq %rcx, (%r10)
     STEP
     incl %edi
     cmpl %r11d, %edi
