@@ -3,7 +3,7 @@
 # Invariant: the page needs no network, no script and no other file; every case and allocator is on it, failed or not;
 #            what a picture shows stands in a table too.
 # Must not know: how a number is computed; how a picture is drawn.
-"""Usage: page.py RESULTS.json PAGE.html [FOLDER]: the page, and its pictures as files, from a stored result."""
+"""The page."""
 
 import sys
 from collections.abc import Iterable
@@ -172,9 +172,3 @@ def write(path: Path | None, results: Results, folder: Path | None = None) -> No
         path.write_text(text(comparison, drawing))
     if folder and drawing:
         drawing.write(folder, comparison)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
-        sys.exit(__doc__)
-    write(Path(sys.argv[2]), Results.load(Path(sys.argv[1])), *map(Path, sys.argv[3:]))

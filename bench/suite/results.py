@@ -106,6 +106,12 @@ class Results:
     def failures(self) -> dict[tuple[str, str], str]:
         return {(trial["case"], trial["allocator"]): trial["failed"] for trial in self.trials if "failed" in trial}
 
+    def is_whole(self) -> bool:
+        """Every trial is a round of a case and an allocator that are described."""
+        names = self.names()
+        return all(trial["case"] in self.cases and trial["allocator"] in names and isinstance(trial["round"], int)
+                   for trial in self.trials)
+
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         head = {key: value for key, value in vars(self).items() if key != "trials"}
@@ -125,6 +131,10 @@ class Results:
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise ValueError(f"{path}: not a file of granary bench --json")
         try:
-            return Results(**data)
-        except TypeError:
-            raise ValueError(f"{path}: a file of granary bench --json that was changed") from None
+            found = Results(**data)
+            whole = found.is_whole()
+        except (TypeError, LookupError):  # it lacks something
+            whole = False
+        if not whole:
+            raise ValueError(f"{path}: a file of granary bench --json that was changed")
+        return found

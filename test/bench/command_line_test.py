@@ -127,6 +127,25 @@ class Check(CommandLine):
         for path in (other, self.folder / "absent.json"):
             self.assertIn(str(path), self.refused("--only", "nonsense", "--check", path))
 
+    def test_a_stored_result_is_shown_without_measuring(self):
+        run, page, pictures = self.folder / "run.json", self.folder / "run.html", self.folder / "pictures"
+        measured = self.bench(*QUICK, "--rounds", "3", "--with", "granary,system", "--json", run).stdout
+        before = run.read_bytes()
+        drawn = self.bench("--from", run, "--html", page, "--pictures", pictures, "--check", run).stdout
+        self.assertEqual(drawn, measured + f"\nno regression against {run}\n")
+        self.assertIn(Results.load(run).command, page.read_text())
+        self.assertEqual((pictures / "standing-time.svg").exists(), "<svg" in page.read_text())
+        better = self.with_granary_at(Results.load(run), 0.01, self.folder / "better.json")
+        self.assertIn("\nregression: loop-16/1: ", self.bench("--from", run, "--check", better, code=1).stdout)
+        self.assertEqual(run.read_bytes(), before)
+
+    def test_what_is_stored_is_not_measured(self):
+        self.assertIn("absent.json", self.refused("--from", self.folder / "absent.json"))
+        for words in (("--rounds", "3"), ("--suite", "all"), ("--profile", "standard"), ("--threads", "1"),
+                      ("--only", "loop-16"), ("--with", "system"), ("--json", self.folder / "other.json")):
+            with self.subTest(words):
+                self.assertIn(words[0], self.refused("--from", self.folder / "absent.json", *words))
+
     def test_results_that_cannot_be_written(self):
         done = self.bench(*QUICK, "--with", "system", "--json", self.folder, code=2)
         self.assertIn("loop-16/1", done.stdout)
