@@ -22,6 +22,7 @@ import machine
 import report
 from harness.allocators import Allocator, Missing
 from peers import BUMP, SIX, Peers
+from places import Places
 from profiles import PROFILES, STANDARD, Profile
 from results import Results
 from schedule import Schedule, tell
@@ -119,15 +120,16 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> Results:
     subjects, allocators = chosen_subjects(arguments), chosen_allocators(arguments, peers)
     if not subjects or not allocators:
         raise Missing("nothing is left to measure; see --list")
+    places = Places([arguments.build, arguments.peers.parent])
     results = Results(
-        command=shlex.join(["granary", "bench", *arguments.words]),
+        command=places.named(shlex.join(["granary", "bench", *arguments.words])),
         date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        profile=profile.name, machine=machine.facts(),
-        allocators=[{**peers.facts(allocator.name), "name": allocator.name} for allocator in allocators],
+        profile=profile.name, machine=places.named(machine.facts()),
+        allocators=places.named([{**peers.facts(allocator.name), "name": allocator.name} for allocator in allocators]),
         cases={subject.name: {"label": subject.label, "threads": subject.threads, "family": subject.family,
                               "suites": list(subject.suites), "summary": subject.summary} for subject in subjects})
     schedule = Schedule(subjects, allocators, arguments.rounds or profile.rounds, profile.warm_ups,
-                        seen=results.trials.append)
+                        seen=lambda record: results.trials.append(places.named(record)))
     try:
         schedule.run()
     except KeyboardInterrupt:

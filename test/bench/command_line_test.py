@@ -88,6 +88,25 @@ class LeftOut(CommandLine):
         self.assertRegex(done.stdout, r"Failed:\n  loop-16/1 on crashing: .*SIGABRT")
 
 
+class Paths(CommandLine):
+    def test_a_result_does_not_tell_where_it_was_measured(self):
+        library = self.folder / "peer" / "gone.so"
+        self.peers.write_text(json.dumps({"peers": [{"name": "here", "library": str(library), "proof": [str(library)],
+                                                     "flags": f"-I{ROOT}/include -L{BUILD}/lib"}]}))
+        library.parent.mkdir()
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=CRASHING, text=True,
+                       check=True)
+        run = self.folder / "run.json"
+        self.bench(*QUICK, "--with", "here,system", "--json", run)
+        text = run.read_text()
+        for folder in (ROOT, BUILD, self.folder):
+            self.assertNotIn(str(folder), text)
+        stored = Results.load(run)
+        self.assertEqual(stored.allocators[0]["library"], f"{self.folder.name}/peer/gone.so")
+        self.assertIn("SIGABRT", stored.failures()["loop-16/1", "here"])
+        self.assertTrue(stored.samples("cost"))
+
+
 class Wrong(CommandLine):
     def test_command_lines(self):
         for words in (("--bogus",), ("--suite", "other"), ("--profile", "long"), ("--rounds", "0"), ("--rounds", "x"),
