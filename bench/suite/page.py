@@ -159,6 +159,7 @@ def text(comparison: Comparison, drawing=None) -> str:
     for metric in METRICS:
         page.add(f"table-{metric.key}", f"Tables: {metric.title}", tables.of_metric(comparison, metric))
     page.add("table-latency", "Tables: Latency of single calls", tables.of_latencies(comparison))
+    page.add("black-box", "Tables: Black-box figures", tables.of_black_box(results))
     page.add("failures", "Failures", tables.of_failures(comparison))
     page.add("missing", "Not measured", missing_section(results))
     return page.html(f"granary bench: {results.profile}, {results.date[:10]}")

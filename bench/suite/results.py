@@ -15,25 +15,34 @@ from intervals import Groups, Samples
 FORMAT = "granary-bench 1"
 
 
+# From the largest: name and how many of a figure's own make one.
+Units = tuple[tuple[str, float], ...]
+SECONDS: Units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+NANOSECONDS: Units = tuple((name, size * 1e9) for name, size in SECONDS)
+KIBIBYTES: Units = (("GiB", 1024.0 ** 2), ("MiB", 1024.0), ("KiB", 1.0))
+
+
+def in_units(value: float, units: Units) -> str:
+    name, size = next(((name, size) for name, size in units if value >= size), units[-1])
+    return f"{value / size:,.1f} {name}"
+
+
 @dataclass(frozen=True)
 class Metric:
-    """A figure of a trial that is compared; lower is better. `units` from the largest: name and how many of the
-    figure's own make one. `for_allocating`: it has a mean over the cases that allocate much, too."""
+    """A figure of a trial that is compared; lower is better. `for_allocating`: it has a mean over the cases that
+    allocate much, too."""
 
     key: str
     title: str
     lower: str
     higher: str
-    units: tuple[tuple[str, float], ...]
+    units: Units
     for_allocating: bool = False
 
     def shown(self, value: float) -> str:
-        name, size = next(((name, size) for name, size in self.units if value >= size), self.units[-1])
-        return f"{value / size:,.1f} {name}"
+        return in_units(value, self.units)
 
 
-SECONDS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
-KIBIBYTES = (("GiB", 1024.0 ** 2), ("MiB", 1024.0), ("KiB", 1.0))
 
 UNCOUNTED = ("controls", "own")  # families that no goal counts, nor a mean over families
 
@@ -67,11 +76,12 @@ class Results:
     cases: dict[str, dict]
     trials: list[dict] = field(default_factory=list)
 
-    def samples(self, key: str) -> Samples:
-        """In the order of the cases; what a trial does not tell, or told as nothing, is left out."""
+    def samples(self, key: str, zeros: bool = False) -> Samples:
+        """In the order of the cases; what a trial does not tell is left out, and what it told as nothing unless `zeros`
+        are wanted."""
         found: Samples = {case: {} for case in self.cases}
         for trial in self.trials:
-            if trial.get(key):
+            if trial.get(key) or zeros and key in trial:
                 found[trial["case"]].setdefault(trial["allocator"], {})[trial["round"]] = trial[key]
         return {case: by for case, by in found.items() if by}
 
