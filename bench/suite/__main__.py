@@ -152,7 +152,7 @@ def conclude(arguments: argparse.Namespace, results: Results, stored: Results | 
     if arguments.json:
         results.save(arguments.json)
     if arguments.html or arguments.pictures:
-        import page  # its libraries take a second to load
+        from draw import page  # its libraries take a second to load
         page.write(arguments.html, results, arguments.pictures)
     if stored is None:
         return 0

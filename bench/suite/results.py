@@ -44,6 +44,8 @@ class Metric:
 
 
 
+TWICE = "+"  # an allocator may be entered twice, as NAME and NAME+: a control
+
 UNCOUNTED = ("controls", "own")  # families that no goal counts, nor a mean over families
 
 # Means over families: all that goals count, and of these the cases that spend a tenth of their instructions or more in

@@ -17,14 +17,14 @@ from unittest import mock
 from support import failed, main, results, steady, told
 
 import intervals
-import page
 import shares
 from comparison import Comparison
+from draw import page
+from draw.styles import LOOKS, looks_of, roles
+from draw.tables import SELECTIONS
 from results import ALLOCATING, Results
 from shares import Share
-from styles import LOOKS, looks_of, roles
 from summary import EVERYWHERE, findings, remarks
-from tables import SELECTIONS
 
 intervals.RESAMPLES = 200  # how finely an interval is computed is not tested here
 ROUNDS = 6

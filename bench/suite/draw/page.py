@@ -12,13 +12,13 @@ from itertools import groupby
 from pathlib import Path
 
 import machine
-import tables
 from comparison import Comparison, upper
+from draw import tables
+from draw.styles import DRAWING, FONT, looks_of, sheet
+from draw.tables import bold, prose, table
 from report import OURS
 from results import METRICS, Results
-from styles import DRAWING, FONT, looks_of, sheet
 from summary import findings, remarks
-from tables import bold, prose, table
 
 CSS = sheet() + DRAWING + f"body{{font-family:{FONT}}}\n" + Path(__file__).with_name("page.css").read_text()
 
@@ -135,7 +135,7 @@ def add_pictures(page: Page, found: list, drawing) -> None:
 def matplotlib_pictures():
     """The module that draws; None, and a line about it, where its library is missing."""
     try:
-        import pictures
+        from draw import pictures
     except ModuleNotFoundError as problem:
         if str(problem.name).partition(".")[0] != "matplotlib":
             raise
