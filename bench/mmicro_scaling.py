@@ -10,6 +10,7 @@ import json
 import statistics
 import subprocess
 from collections import defaultdict
+from pathlib import Path
 
 from record import Record, allocators, environment, interval, print_table
 
@@ -19,16 +20,19 @@ STACK_ALLOWANCE_KIB = 16  # for each thread
 SCALING_BAR = 0.95
 MEMORY_BAR = 1.2
 
+# Allocator and number of threads to what each run reported.
+Runs = dict[tuple[str, int], list[dict]]
 
-def measure(program, library, threads, seconds, extra=None):
+
+def measure(program: Path, library: Path | None, threads: int, seconds: float, extra: dict[str, str] | None) -> dict:
     command = [program, "--threads", str(threads), "--seconds", str(seconds)]
     done = subprocess.run(command, env=environment(library, extra), capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
-def collect(options, record):
-    """(allocator, threads) to the runs, all allocators in every round."""
-    runs = defaultdict(list)
+def collect(options: argparse.Namespace, record: Record) -> tuple[list[str], Runs]:
+    """All allocators in every round; their names, and the runs."""
+    runs: Runs = defaultdict(list)
     libraries = allocators(options.library)
     sides = [(name, library, None) for name, library in libraries.items()]
     sides.append(("granary without rseq", libraries["granary"], NO_RSEQ))
@@ -41,11 +45,11 @@ def collect(options, record):
     return [name for name, _, _ in sides], runs
 
 
-def median_of(runs, field):
+def median_of(runs: list[dict], field: str) -> float:
     return statistics.median(run[field] for run in runs)
 
 
-def print_scaling(names, runs):
+def print_scaling(names: list[str], runs: Runs) -> None:
     print("million pairs/s (medians), and peak memory in KiB")
     print_table(["allocator", *(f"{threads} threads" for threads in THREADS)],
                 [[name, *(f"{median_of(runs[name, threads], 'operations_per_second') / 1e6:.1f} "
@@ -53,7 +57,7 @@ def print_scaling(names, runs):
                  for name in names])
 
 
-def print_bars(names, runs):
+def print_bars(names: list[str], runs: Runs) -> None:
     rows = []
     for name in names:
         few, many = runs[name, 2], runs[name, 256]
@@ -67,20 +71,20 @@ def print_bars(names, runs):
     print_table(["allocator", "pairs/s ratio", "95 % interval", "peak KiB", "allowed KiB"], rows)
 
 
-def print_without_rseq(runs):
+def print_without_rseq(runs: Runs) -> None:
     ratios = [own["operations_per_second"] / system["operations_per_second"]
               for own, system in zip(runs["granary without rseq", 2], runs["system", 2])]
     ratio, low, high = interval(ratios)
     print(f"\n2 threads without rseq: {ratio:.3f} of the system's pairs/s ({low:.3f} to {high:.3f}); the bar is 1")
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description="mmicro from 1 to 256 threads.")
-    parser.add_argument("library", help="libgranary.so")
-    parser.add_argument("mmicro", help="the built workload")
+    parser.add_argument("library", type=Path, help="libgranary.so")
+    parser.add_argument("mmicro", type=Path, help="the built workload")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2)
-    parser.add_argument("--output", help="where to write every single value")
+    parser.add_argument("--output", type=Path, help="where to write every single value")
     options = parser.parse_args()
     names, runs = collect(options, Record(options.output))
     print_scaling(names, runs)

@@ -1,74 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what the measuring scripts share: the allocators to compare, medians with intervals, the raw record.
-# Invariant: a record opens with the command and the machine and then holds every single value measured.
+# What:      what the measurements beside the suite share: the allocators to compare, medians with intervals, the raw
+#            record.
+# Invariant: a record opens with the command and the machine, named as in the suite's results, and then holds every
+#            single value measured.
 # Must not know: what is measured.
+"""Allocators, intervals and raw records."""
+
 import json
 import os
-import platform
 import random
 import shlex
 import statistics
-import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-DEBIAN = {"jemalloc": "libjemalloc.so.2", "mimalloc": "libmimalloc.so.2.0", "tcmalloc": "libtcmalloc_minimal.so.4"}
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "suite"), str(HERE.parent / "test" / "programs")]
+sys.dont_write_bytecode = True
+
+import machine
+from harness.allocators import GRANARY, PEERS, SYSTEM, Missing, granary, peer
+from places import Places
+
 RESAMPLES = 2000
+SEED = 1
+
+# Name to library; None is the system's malloc.
+Libraries = dict[str, Path | None]
 
 
-def multiarch_folder():
-    return Path("/usr/lib") / f"{platform.machine()}-linux-gnu"
-
-
-def allocators(granary):
-    """Name to library; None is the system's malloc. What is not installed is left out, and said."""
-    found = {"system": None, "granary": str(Path(granary).resolve(strict=True))}
-    for name, file in DEBIAN.items():
-        path = multiarch_folder() / file
-        if path.exists():
-            found[name] = str(path)
-        else:
-            print(f"{name}: not measured: {path} is not installed", file=sys.stderr)
+def allocators(library: Path) -> Libraries:
+    """What is not installed is left out, and said; without Granary there is nothing to do."""
+    try:
+        found: Libraries = {SYSTEM: None, GRANARY: granary(library).library}
+    except Missing as problem:
+        sys.exit(str(problem))
+    for name in PEERS:
+        try:
+            found[name] = peer(name).library
+        except Missing as problem:
+            print(f"{name}: not measured: {problem}", file=sys.stderr)
     return found
 
 
-def environment(library, extra=None):
+def environment(library: Path | None, extra: dict[str, str] | None = None) -> dict[str, str]:
+    """This process's, without what would change the allocator, plus the library."""
     clean = {name: value for name, value in os.environ.items()
              if name not in ("LD_PRELOAD", "GLIBC_TUNABLES") and not name.startswith("GRANARY_")}
-    if library:
-        clean["LD_PRELOAD"] = library
-    return {**clean, **(extra or {})}
+    return clean | ({"LD_PRELOAD": str(library)} if library else {}) | (extra or {})
 
 
-def interval(values, estimate=statistics.median, seed=1):
-    """The estimate and its 95 % bootstrap interval."""
-    draw = random.Random(seed)
-    resampled = sorted(estimate(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
-    return estimate(values), resampled[int(0.025 * RESAMPLES)], resampled[int(0.975 * RESAMPLES) - 1]
-
-
-def machine():
-    text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
-    model = next((line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")), "?")
-    libc = subprocess.run(["getconf", "GNU_LIBC_VERSION"], capture_output=True, text=True).stdout.strip()
-    return {"cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(), "libc": libc,
-            "load": os.getloadavg()}
+def interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """The median and its 95 % bootstrap interval; unlike the suite's, of values that may be negative too."""
+    draw = random.Random(SEED)
+    resampled = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    return statistics.median(values), resampled[int(0.025 * RESAMPLES)], resampled[int(0.975 * RESAMPLES) - 1]
 
 
 class Record:
     """Raw values, one JSON line each, behind a first line that says how they came about."""
 
-    def __init__(self, path):
-        self.file = open(path, "w", encoding="utf-8") if path else None
-        self.write({"command": shlex.join(sys.argv), "machine": machine()})
+    def __init__(self, path: Path | None):
+        self.file = path.open("w", encoding="utf-8") if path else None
+        self.write(Places([]).named({"command": shlex.join(sys.argv), "machine": machine.facts()}))
 
-    def write(self, value):
+    def write(self, value: dict) -> None:
         if self.file:
             self.file.write(json.dumps(value) + "\n")
             self.file.flush()
 
 
-def print_table(head, rows):
+def print_table(head: Sequence[str], rows: Sequence[Sequence]) -> None:
     cells = [head] + [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     for row in cells:

@@ -10,15 +10,16 @@ import os
 import platform
 import subprocess
 import time
+from pathlib import Path
 
-from record import Record, allocators, environment, interval, print_table
+from record import Libraries, Record, allocators, environment, interval, print_table
 
 FIELDS = ("RssAnon", "Private_Dirty")
 CATS = 9
 READ = {"x86_64": "0", "aarch64": "63"}[platform.machine()]  # the number of the system call
 
 
-def wait_until_it_reads(process):
+def wait_until_it_reads(process: subprocess.Popen) -> None:
     """cat has started when it sleeps in read, its standard input being an empty pipe."""
     while True:
         with open(f"/proc/{process.pid}/syscall", encoding="ascii") as file:
@@ -28,7 +29,7 @@ def wait_until_it_reads(process):
         time.sleep(0.001)
 
 
-def memory_of(pid):
+def memory_of(pid: int) -> dict[str, int]:
     """KiB of each field, from the kernel's own accounts of the process."""
     values = dict.fromkeys(FIELDS, 0)
     for name in ("status", "smaps_rollup"):
@@ -40,7 +41,8 @@ def memory_of(pid):
     return values
 
 
-def measure_cat(library):
+def measure_cat(library: Path | None) -> dict[str, int]:
+    """What it holds when it has copied a line."""
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                           env=environment(library)) as process:
         process.stdin.write(b"a line\n")
@@ -51,7 +53,7 @@ def measure_cat(library):
     return values
 
 
-def measure_true(library):
+def measure_true(library: Path | None) -> float:
     """Microseconds from spawn to exit."""
     variables = environment(library)
     start = time.perf_counter_ns()
@@ -63,7 +65,7 @@ def measure_true(library):
     return (end - start) / 1000
 
 
-def report_memory(libraries, record):
+def report_memory(libraries: Libraries, record: Record) -> None:
     rows, system = [], None
     for name, library in libraries.items():
         runs = [measure_cat(library) for _ in range(CATS)]
@@ -75,7 +77,7 @@ def report_memory(libraries, record):
     print_table(["allocator", *FIELDS, *(f"{field} over system" for field in FIELDS)], rows)
 
 
-def report_start(libraries, pairs, record):
+def report_start(libraries: Libraries, pairs: int, record: Record) -> None:
     rows = []
     for name, library in libraries.items():
         if library is None:
@@ -93,11 +95,11 @@ def report_start(libraries, pairs, record):
     print_table(["allocator", "system", "preloaded", "median difference", "95 % interval"], rows)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description="Costs of an allocator to a program that hardly allocates.")
-    parser.add_argument("library", help="libgranary.so")
+    parser.add_argument("library", type=Path, help="libgranary.so")
     parser.add_argument("--pairs", type=int, default=400)
-    parser.add_argument("--output", help="where to write every single value")
+    parser.add_argument("--output", type=Path, help="where to write every single value")
     options = parser.parse_args()
     libraries, record = allocators(options.library), Record(options.output)
     report_memory(libraries, record)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      the command line of the bench: `granary bench`, and the same by `python3 bench/suite`.
-# Invariant: numbers are measured here, in one interleaved run, or not shown; what is unknown or missing is one line,
-#            and the rest goes on.
+# Invariant: what is shown together was measured in one interleaved run, this one or the stored one that --from names;
+#            what is unknown or missing is one line, and the rest goes on.
 # Must not know: the workloads; the catalogue does.
 """Measures allocators side by side, interleaved, on the benchmarks of five papers, real programs and servers."""
 
@@ -22,7 +22,8 @@ import machine
 import report
 from harness.allocators import Allocator, Missing
 from peers import BUMP, SIX, Peers
-from profiles import PROFILES
+from places import Places
+from profiles import PROFILES, STANDARD, Profile
 from results import Results
 from schedule import Schedule, tell
 from subjects import Subject
@@ -40,17 +41,24 @@ def thread_counts(text: str) -> tuple[int, ...]:
     return counts
 
 
+# What has no meaning for a result that is stored already.
+MEASURING = ("suite", "profile", "allocators", "only", "threads", "rounds", "json")
+
+
 def parse_arguments() -> argparse.Namespace:
+    """An option of measuring that is not given is None."""
     parser = argparse.ArgumentParser(prog="granary bench", description=__doc__)
     parser.add_argument("--list", action="store_true", help="print workloads, suites and allocators, and end")
-    parser.add_argument("--suite", choices=[*SUITES, "all"], default="all", help="one paper's benchmarks")
-    parser.add_argument("--profile", choices=PROFILES, default="standard", help="how much is measured")
+    parser.add_argument("--suite", choices=[*SUITES, "all"], help="one paper's benchmarks (default: all)")
+    parser.add_argument("--profile", choices=PROFILES, help=f"how much is measured (default: {STANDARD})")
     parser.add_argument("--with", dest="allocators", type=names, metavar="NAMES",
                         help=f"allocators (default: {','.join(SIX)}; smoke: all that are built)")
-    parser.add_argument("--only", type=names, default=[], metavar="NAMES", help="workloads, programs or families")
+    parser.add_argument("--only", type=names, metavar="NAMES", help="workloads, programs or families")
     parser.add_argument("--threads", type=thread_counts, metavar="N,N", help="of the workloads that scale")
     parser.add_argument("--rounds", type=int, help="trials of each case on each allocator (default: the profile's)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep every trial")
+    parser.add_argument("--from", dest="source", type=Path, metavar="FILE",
+                        help="show this stored result and measure nothing")
     parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with pictures")
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="the same pictures as SVG and PNG files")
     parser.add_argument("--check", type=Path, metavar="FILE", help="exit 1 if worse than this stored result")
@@ -63,10 +71,14 @@ def parse_arguments() -> argparse.Namespace:
     return arguments
 
 
+def asked_of(arguments: argparse.Namespace) -> Profile:
+    return PROFILES[arguments.profile or STANDARD]
+
+
 def chosen_subjects(arguments: argparse.Namespace) -> list[Subject]:
-    profile = PROFILES[arguments.profile]
+    profile = asked_of(arguments)
     subjects = all_subjects(profile, arguments.threads or profile.threads, arguments.build / "bench" / "workloads")
-    if arguments.suite != "all":
+    if arguments.suite not in (None, "all"):
         subjects = [subject for subject in subjects if arguments.suite in subject.suites]
     if not arguments.only:
         return [subject for subject in subjects if subject.in_profile(profile)]
@@ -90,7 +102,7 @@ def chosen_allocators(arguments: argparse.Namespace, peers: Peers) -> list[Alloc
 
 
 def listing(arguments: argparse.Namespace, peers: Peers) -> str:
-    profile = PROFILES[arguments.profile]
+    profile = asked_of(arguments)
     rows = []
     subjects = all_subjects(profile, (1,), arguments.build / "bench" / "workloads")
     for family, summary in FAMILIES.items():
@@ -104,24 +116,34 @@ def listing(arguments: argparse.Namespace, peers: Peers) -> str:
 
 
 def measure(arguments: argparse.Namespace, peers: Peers) -> Results:
-    profile = PROFILES[arguments.profile]
+    profile = asked_of(arguments)
     subjects, allocators = chosen_subjects(arguments), chosen_allocators(arguments, peers)
     if not subjects or not allocators:
         raise Missing("nothing is left to measure; see --list")
+    places = Places([arguments.build, arguments.peers.parent])
     results = Results(
-        command=shlex.join(["granary", "bench", *arguments.words]),
+        command=places.named(shlex.join(["granary", "bench", *arguments.words])),
         date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        profile=profile.name, machine=machine.facts(),
-        allocators=[{**peers.facts(allocator.name), "name": allocator.name} for allocator in allocators],
+        profile=profile.name, machine=places.named(machine.facts()),
+        allocators=places.named([{**peers.facts(allocator.name), "name": allocator.name} for allocator in allocators]),
         cases={subject.name: {"label": subject.label, "threads": subject.threads, "family": subject.family,
                               "suites": list(subject.suites), "summary": subject.summary} for subject in subjects})
     schedule = Schedule(subjects, allocators, arguments.rounds or profile.rounds, profile.warm_ups,
-                        seen=results.trials.append)
+                        seen=lambda record: results.trials.append(places.named(record)))
     try:
         schedule.run()
     except KeyboardInterrupt:
         tell("interrupted; what was measured so far is shown and kept")
     return results
+
+
+def read(arguments: argparse.Namespace) -> Results:
+    """The stored run."""
+    for name in MEASURING:
+        if getattr(arguments, name) is not None:
+            option = "with" if name == "allocators" else name
+            raise ValueError(f"--{option} is about measuring, and --from measures nothing; leave out one of them")
+    return Results.load(arguments.source)
 
 
 def conclude(arguments: argparse.Namespace, results: Results, stored: Results | None) -> int:
@@ -130,7 +152,7 @@ def conclude(arguments: argparse.Namespace, results: Results, stored: Results | 
     if arguments.json:
         results.save(arguments.json)
     if arguments.html or arguments.pictures:
-        import page  # its libraries take a second to load
+        from draw import page  # its libraries take a second to load
         page.write(arguments.html, results, arguments.pictures)
     if stored is None:
         return 0
@@ -150,7 +172,7 @@ def main() -> int:
         return 0
     try:
         stored = Results.load(arguments.check) if arguments.check else None
-        return conclude(arguments, measure(arguments, peers), stored)
+        return conclude(arguments, read(arguments) if arguments.source else measure(arguments, peers), stored)
     except (Missing, ValueError, OSError) as problem:
         tell(problem)
         return 2

@@ -4,11 +4,10 @@
 # Must not know: how it is shown.
 """The statistics of a run."""
 
-import math
 import statistics
 from dataclasses import dataclass, replace
 
-from intervals import Groups, Interval, Samples, bootstrap, ratio
+from intervals import Groups, Interval, Samples, median, ratio
 from report import OURS, peers_of
 from results import METRICS, Results
 from verdict import Verdict, against_best
@@ -38,8 +37,7 @@ def honest(interval: Interval) -> Interval:
 
 def spread(by_round: dict[int, float]) -> Interval:
     """A median with its interval."""
-    return honest(bootstrap(lambda parts: math.log(statistics.median(by_round[number] for number in parts[0])),
-                            [sorted(by_round)]))
+    return honest(median(by_round))
 
 
 def mean_ratio(samples: Samples, groups: Groups, ours: str, theirs: str) -> Interval | None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from harness import allocators
 from harness.allocators import Allocator, Missing
 
+from results import TWICE
+
 # What `standard` compares unless told otherwise.
 SIX = ("granary", "system", "jemalloc", "mimalloc2", "mimalloc3", "tcmalloc")
-TWICE = "+"  # a name may be entered twice as NAME and NAME+: a control
 BUMP = "bump"  # our own empty allocator: another, which is measured only where it is named
 
 

@@ -22,10 +22,12 @@ class Profile:
     calibrated: bool  # else each trial has its seconds, and does what it can
 
 
+STANDARD = "standard"  # unless told otherwise
+
 PROFILES = {profile.name: profile for profile in (
     Profile("smoke", "every compiled workload once; under 5 minutes with every peer",
             seconds=0.1, rounds=1, warm_ups=0, threads=(2,), programs=False, calibrated=False),
-    Profile("standard", "everything; six allocators in under an hour",
+    Profile(STANDARD, "everything; six allocators in under an hour",
             seconds=0.5, rounds=6, warm_ups=1, threads=(1, 2, 8), programs=True, calibrated=True),
     Profile("paper", "the papers' own sizes; for a night",
             seconds=10, rounds=10, warm_ups=1, threads=(1, 2, 3, 4, 6, 8, 10, 12, 14, 16), programs=True,

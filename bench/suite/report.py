@@ -6,6 +6,7 @@
 
 import statistics
 
+import black_box
 from intervals import ratio
 from results import ALL, METRICS, Metric, Results, one_line
 from verdict import against_best
@@ -79,7 +80,7 @@ def text(results: Results) -> str:
                                  *aligned(mean_rows(results, metric)),
                                  *(verdict_line(results, metric, selection)
                                    for selection in results.selections(metric) or (ALL,))]))
-    return "\n\n".join(blocks + failure_lines(results))
+    return "\n\n".join(blocks + black_box_blocks(results) + failure_lines(results))
 
 
 def medians_only(results: Results) -> str:
@@ -91,7 +92,13 @@ def medians_only(results: Results) -> str:
             rows.append([case, *(metric.shown(statistics.median(by[name].values())) if name in by else "-"
                                  for name in results.names())])
         blocks.append("\n".join([f"{metric.title}: medians", *aligned(rows)]))
-    return "\n\n".join(blocks + failure_lines(results))
+    return "\n\n".join(blocks + black_box_blocks(results) + failure_lines(results))
+
+
+def black_box_blocks(results: Results) -> list[str]:
+    return ["\n".join([table.name, *aligned([["", *table.head], *([name, *(cell or "-" for cell in cells)]
+                                                                for name, cells in table.rows.items())])])
+            for table in black_box.tables(results)]
 
 
 def failure_lines(results: Results) -> list[str]:

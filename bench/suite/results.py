@@ -15,25 +15,36 @@ from intervals import Groups, Samples
 FORMAT = "granary-bench 1"
 
 
+# From the largest: name and how many of a figure's own make one.
+Units = tuple[tuple[str, float], ...]
+SECONDS: Units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+NANOSECONDS: Units = tuple((name, size * 1e9) for name, size in SECONDS)
+KIBIBYTES: Units = (("GiB", 1024.0 ** 2), ("MiB", 1024.0), ("KiB", 1.0))
+
+
+def in_units(value: float, units: Units) -> str:
+    name, size = next(((name, size) for name, size in units if value >= size), units[-1])
+    return f"{value / size:,.1f} {name}"
+
+
 @dataclass(frozen=True)
 class Metric:
-    """A figure of a trial that is compared; lower is better. `units` from the largest: name and how many of the
-    figure's own make one. `for_allocating`: it has a mean over the cases that allocate much, too."""
+    """A figure of a trial that is compared; lower is better. `for_allocating`: it has a mean over the cases that
+    allocate much, too."""
 
     key: str
     title: str
     lower: str
     higher: str
-    units: tuple[tuple[str, float], ...]
+    units: Units
     for_allocating: bool = False
 
     def shown(self, value: float) -> str:
-        name, size = next(((name, size) for name, size in self.units if value >= size), self.units[-1])
-        return f"{value / size:,.1f} {name}"
+        return in_units(value, self.units)
 
 
-SECONDS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
-KIBIBYTES = (("GiB", 1024.0 ** 2), ("MiB", 1024.0), ("KiB", 1.0))
+
+TWICE = "+"  # an allocator may be entered twice, as NAME and NAME+: a control
 
 UNCOUNTED = ("controls", "own")  # families that no goal counts, nor a mean over families
 
@@ -67,11 +78,12 @@ class Results:
     cases: dict[str, dict]
     trials: list[dict] = field(default_factory=list)
 
-    def samples(self, key: str) -> Samples:
-        """In the order of the cases; what a trial does not tell, or told as nothing, is left out."""
+    def samples(self, key: str, zeros: bool = False) -> Samples:
+        """In the order of the cases; what a trial does not tell is left out, and what it told as nothing unless `zeros`
+        are wanted."""
         found: Samples = {case: {} for case in self.cases}
         for trial in self.trials:
-            if trial.get(key):
+            if trial.get(key) or zeros and key in trial:
                 found[trial["case"]].setdefault(trial["allocator"], {})[trial["round"]] = trial[key]
         return {case: by for case, by in found.items() if by}
 
@@ -106,6 +118,12 @@ class Results:
     def failures(self) -> dict[tuple[str, str], str]:
         return {(trial["case"], trial["allocator"]): trial["failed"] for trial in self.trials if "failed" in trial}
 
+    def is_whole(self) -> bool:
+        """Every trial is a round of a case and an allocator that are described."""
+        names = self.names()
+        return all(trial["case"] in self.cases and trial["allocator"] in names and isinstance(trial["round"], int)
+                   for trial in self.trials)
+
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         head = {key: value for key, value in vars(self).items() if key != "trials"}
@@ -125,6 +143,10 @@ class Results:
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise ValueError(f"{path}: not a file of granary bench --json")
         try:
-            return Results(**data)
-        except TypeError:
-            raise ValueError(f"{path}: a file of granary bench --json that was changed") from None
+            found = Results(**data)
+            whole = found.is_whole()
+        except (TypeError, LookupError):  # it lacks something
+            whole = False
+        if not whole:
+            raise ValueError(f"{path}: a file of granary bench --json that was changed")
+        return found

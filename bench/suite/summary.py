@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from comparison import NOUNS, Comparison, upper
 from intervals import ENOUGH_ROUNDS, ratio
 from report import OURS, peers_of
-from results import ALL, ALLOCATING, METRICS, Metric
-from styles import TWICE
+from results import ALL, ALLOCATING, METRICS, TWICE, Metric
 from verdict import Verdict
 
 NO_DIFFERENCE = "no difference"

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intervals import Groups, Interval, Samples, bootstrap, comparable, log_ratio, rounds_of
+from intervals import Groups, Interval, Samples, bootstrapped, comparable, log_ratio, log_ratios, means, rounds_of
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,7 @@ def against_best(samples: Samples, groups: Groups, ours: str, peers: Sequence[st
         return Verdict((peer,), Interval(value, value, value))
     halves = [rounds[0::2], rounds[1::2]]
     chosen = [best(samples, groups, ours, able, half) for half in halves]
-
-    def crossed(parts: list[list[int]]) -> float:
-        return statistics.fmean((log_ratio(samples, groups, ours, chosen[0], parts[1]),
-                                 log_ratio(samples, groups, ours, chosen[1], parts[0])))
-
-    return Verdict(tuple(chosen), bootstrap(crossed, halves))
+    crossed = [(chosen[0], 1), (chosen[1], 0)]
+    value = statistics.fmean(log_ratio(samples, groups, ours, peer, halves[half]) for peer, half in crossed)
+    drawn = means([log_ratios(samples, groups, ours, peer, halves, half) for peer, half in crossed])
+    return Verdict(tuple(chosen), bootstrapped(value, drawn, halves))

@@ -88,6 +88,25 @@ class LeftOut(CommandLine):
         self.assertRegex(done.stdout, r"Failed:\n  loop-16/1 on crashing: .*SIGABRT")
 
 
+class Paths(CommandLine):
+    def test_a_result_does_not_tell_where_it_was_measured(self):
+        library = self.folder / "peer" / "gone.so"
+        self.peers.write_text(json.dumps({"peers": [{"name": "here", "library": str(library), "proof": [str(library)],
+                                                     "flags": f"-I{ROOT}/include -L{BUILD}/lib"}]}))
+        library.parent.mkdir()
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=CRASHING, text=True,
+                       check=True)
+        run = self.folder / "run.json"
+        self.bench(*QUICK, "--with", "here,system", "--json", run)
+        text = run.read_text()
+        for folder in (ROOT, BUILD, self.folder):
+            self.assertNotIn(str(folder), text)
+        stored = Results.load(run)
+        self.assertEqual(stored.allocators[0]["library"], f"{self.folder.name}/peer/gone.so")
+        self.assertIn("SIGABRT", stored.failures()["loop-16/1", "here"])
+        self.assertTrue(stored.samples("cost"))
+
+
 class Wrong(CommandLine):
     def test_command_lines(self):
         for words in (("--bogus",), ("--suite", "other"), ("--profile", "long"), ("--rounds", "0"), ("--rounds", "x"),
@@ -126,6 +145,25 @@ class Check(CommandLine):
         other.write_text("[]")
         for path in (other, self.folder / "absent.json"):
             self.assertIn(str(path), self.refused("--only", "nonsense", "--check", path))
+
+    def test_a_stored_result_is_shown_without_measuring(self):
+        run, page, pictures = self.folder / "run.json", self.folder / "run.html", self.folder / "pictures"
+        measured = self.bench(*QUICK, "--rounds", "3", "--with", "granary,system", "--json", run).stdout
+        before = run.read_bytes()
+        drawn = self.bench("--from", run, "--html", page, "--pictures", pictures, "--check", run).stdout
+        self.assertEqual(drawn, measured + f"\nno regression against {run}\n")
+        self.assertIn(Results.load(run).command, page.read_text())
+        self.assertEqual((pictures / "standing-time.svg").exists(), "<svg" in page.read_text())
+        better = self.with_granary_at(Results.load(run), 0.01, self.folder / "better.json")
+        self.assertIn("\nregression: loop-16/1: ", self.bench("--from", run, "--check", better, code=1).stdout)
+        self.assertEqual(run.read_bytes(), before)
+
+    def test_what_is_stored_is_not_measured(self):
+        self.assertIn("absent.json", self.refused("--from", self.folder / "absent.json"))
+        for words in (("--rounds", "3"), ("--suite", "all"), ("--profile", "standard"), ("--threads", "1"),
+                      ("--only", "loop-16"), ("--with", "system"), ("--json", self.folder / "other.json")):
+            with self.subTest(words):
+                self.assertIn(words[0], self.refused("--from", self.folder / "absent.json", *words))
 
     def test_results_that_cannot_be_written(self):
         done = self.bench(*QUICK, "--with", "system", "--json", self.folder, code=2)

@@ -4,12 +4,14 @@
 # Must not know: where real samples come from.
 """Usage: intervals_test.py BUILD_FOLDER."""
 
+import math
 import random
+import statistics
 import unittest
 
 from support import main, noisy, steady
 
-from intervals import ENOUGH_ROUNDS, ratio
+from intervals import ENOUGH_ROUNDS, RESAMPLES, SEED, median, ratio
 
 ROUNDS = 6
 SETS = 100
@@ -50,6 +52,38 @@ class Ratio(unittest.TestCase):
             interval = ratio({"case": values}, [["case"]], "ours", "theirs")
             self.assertAlmostEqual(interval.value, 2)
             self.assertEqual((str(interval), interval.word("faster", "slower")), ("2.00", ""))
+
+
+class PlainBootstrap(unittest.TestCase):
+    """The draws are shared among all figures; each must be what a bootstrap of its own, draw by draw, gives."""
+
+    def assert_plain(self, interval, estimate, rounds: list[int]):
+        rng = random.Random(SEED)
+        drawn = sorted(estimate(rng.choices(rounds, k=len(rounds))) for _ in range(RESAMPLES))
+        for found, expected in ((interval.value, estimate(rounds)), (interval.low, drawn[RESAMPLES * 25 // 1000]),
+                                (interval.high, drawn[RESAMPLES * 975 // 1000 - 1])):
+            self.assertAlmostEqual(math.log(found), expected, places=12)
+
+    def test_means_of_ratios(self):
+        rng = random.Random(6)
+        groups = [["a", "b", "c"], ["d"]]
+        for rounds in (5, 6):
+            samples = {case: {name: noisy(rng, 1.0, 0.3, rounds) for name in ("ours", "theirs")} for case in "abcd"}
+
+            def estimate(chosen):
+                def of(case, name):
+                    return math.log(statistics.median(samples[case][name][number] for number in chosen))
+                return statistics.fmean(statistics.fmean(of(case, "ours") - of(case, "theirs") for case in group)
+                                        for group in groups)
+
+            with self.subTest(rounds):
+                self.assert_plain(ratio(samples, groups, "ours", "theirs"), estimate, list(range(1, rounds + 1)))
+
+    def test_medians(self):
+        for rounds in ([1, 2, 3, 4, 5, 6], [2, 3, 5], [4]):
+            values = noisy(random.Random(7), 20.0, 0.5, 6)
+            own = {number: values[number] for number in reversed(rounds)}
+            self.assert_plain(median(own), lambda chosen: math.log(statistics.median(own[n] for n in chosen)), rounds)
 
 
 class Missing(unittest.TestCase):

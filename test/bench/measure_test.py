@@ -101,9 +101,9 @@ class Passing(Measured):
         self.assertEqual(self.run_on("/bin/sh", "-c", "echo $LD_PRELOAD").output, "\n")
 
     def test_failures_are_failures(self):
-        with self.assertRaisesRegex(ProgramFailed, "exit code 3; it printed\n.*last words"):
+        with self.assertRaisesRegex(ProgramFailed, "^/bin/sh: exit code 3; it printed\n.*last words"):
             self.run_on("/bin/sh", "-c", "echo last words; exit 3")
-        with self.assertRaisesRegex(ProgramFailed, "did not end within"):
+        with self.assertRaisesRegex(ProgramFailed, "^sleep did not end within"):
             Launcher(None, measure=self.measure, hang_seconds=0.3).run(["sleep", "600"], self.folder)
 
 

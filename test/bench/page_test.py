@@ -17,14 +17,14 @@ from unittest import mock
 from support import failed, main, results, steady, told
 
 import intervals
-import page
 import shares
 from comparison import Comparison
+from draw import page
+from draw.styles import LOOKS, looks_of, roles
+from draw.tables import SELECTIONS
 from results import ALLOCATING, Results
 from shares import Share
-from styles import LOOKS, looks_of, roles
 from summary import EVERYWHERE, findings, remarks
-from tables import SELECTIONS
 
 intervals.RESAMPLES = 200  # how finely an interval is computed is not tested here
 ROUNDS = 6
@@ -56,7 +56,8 @@ def sample() -> Results:
     made.trials += [failed(number, "loss", "un<known>", "signal 11 & more") for number in (1, 2)]
     for trial in made.trials:
         if trial["case"] == "win/8":
-            trial.update(latency_p50_ns=20.0, latency_p99_ns=90.0, latency_p999_ns=900.0, latency_max_ns=1e5)
+            trial.update(shared_lines=0.25, latency_p50_ns=20.0, latency_p99_ns=90.0, latency_p999_ns=900.0,
+                         latency_max_ns=1e5)
     return made
 
 
@@ -118,6 +119,12 @@ class Page(unittest.TestCase):
         for word in ("http:", "https:", "//", "<script", "@import", "<img", "src="):
             self.assertNotIn(word, text)
         self.assertEqual([link for link in Structure(text).links if not link.startswith("#")], [])
+
+    def test_black_box_figures(self):
+        rows = "".join(f'<tr><th scope="row">{name}</th><td>0.25</td></tr>\n'
+                       for name in ("<b>granary</b>", "system", "un&lt;known&gt;"))
+        self.assertIn(f'<th scope="col">win/8</th></tr></thead>\n<tbody>{rows}</tbody>', sample_page())
+        self.assertIn('<a href="#black-box">', sample_page())
 
     def test_nothing_measured(self):
         self.assertIn("Nothing was measured", page_of(run({})))

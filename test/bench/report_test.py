@@ -98,6 +98,13 @@ class Text(unittest.TestCase):
         measured.trials.append(failed(1, "servers", "system", "exit code 134; it printed\n    a\n    abort: bad"))
         self.assertIn("  servers on system: exit code 134; it printed: abort: bad", report.text(measured))
 
+    def test_black_box_figures_are_there_with_and_without_granary(self):
+        for name in ("granary", "other"):
+            measured = results({"case": {name: steady(1, ROUNDS), "system": steady(2, ROUNDS)}})
+            measured.cases["case"]["threads"] = 2
+            measured.trials[0]["shared_lines"] = 0.5
+            self.assertRegex(report.text(measured), rf"two threads.*\n +case\n{name} +0\.5\nsystem +-\n")
+
     def test_without_granary_or_without_others_there_are_medians(self):
         for name in ("granary", "system"):
             measured = results({"case": {name: steady(2e-9, ROUNDS)}})

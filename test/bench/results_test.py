@@ -47,6 +47,15 @@ class File(unittest.TestCase):
                 self.path.write_bytes(content)
                 self.assert_refused()
 
+    def test_trials_that_fit_nothing(self):
+        whole = {"case": "a", "allocator": "system", "round": 1}
+        for change in ({"case": "b"}, {"allocator": "granary"}, {"round": "1"}, None):
+            with self.subTest(change):
+                run = results({"a": {"system": steady(1, 1)}})
+                run.trials.append({**whole, **change} if change else {})
+                run.save(self.path)
+                self.assert_refused()
+
     def test_a_folder(self):
         self.path.mkdir(parents=True)
         self.assert_refused()

@@ -11,7 +11,7 @@ import unittest
 
 from support import main, noisy, steady
 
-from intervals import ENOUGH_ROUNDS, log_ratio, ratio
+from intervals import ENOUGH_ROUNDS, RESAMPLES, SEED, log_ratio, ratio
 from verdict import against_best
 
 ROUNDS = 6
@@ -49,6 +49,28 @@ class Luck(unittest.TestCase):
             verdict = against_best(samples, [cases], "ours", ["ours again"])
             self.assertLess(abs(verdict.interval.value - 1), 0.02)
             self.assertEqual(verdict.interval.word("faster", "slower"), "no difference")
+
+
+class Halves(unittest.TestCase):
+    def test_each_is_resampled_by_itself(self):
+        rng, rounds = random.Random(4), list(range(1, 8))
+        fast = {number: 0.8 if number % 2 else 1.25 for number in rounds}
+        samples = {"case": {"ours": noisy(rng, 1, 0.1, 7), "odd": fast, "even": {n: 1 / fast[n] for n in rounds}}}
+        verdict = against_best(samples, [["case"]], "ours", ["odd", "even"])
+        self.assertEqual(verdict.peers, ("odd", "even"))
+        drawn = random.Random(SEED)
+        logs = sorted(self.plain(samples, [drawn.choices(half, k=len(half)) for half in (rounds[0::2], rounds[1::2])])
+                      for _ in range(RESAMPLES))
+        interval = verdict.interval
+        self.assertAlmostEqual(math.log(interval.value), self.plain(samples, [rounds[0::2], rounds[1::2]]))
+        self.assertAlmostEqual(math.log(interval.low), logs[RESAMPLES * 25 // 1000], places=12)
+        self.assertAlmostEqual(math.log(interval.high), logs[RESAMPLES * 975 // 1000 - 1], places=12)
+
+    @staticmethod
+    def plain(samples, halves) -> float:
+        """Chosen on one half, compared on the other."""
+        return statistics.fmean(log_ratio(samples, [["case"]], "ours", peer, half)
+                                for peer, half in (("odd", halves[1]), ("even", halves[0])))
 
 
 class Best(unittest.TestCase):

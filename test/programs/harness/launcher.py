@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,10 +69,11 @@ def end_group(process: subprocess.Popen) -> None:
 
 
 def run_to_end(argv, folder: Path, environment: dict[str, str], stdin: Path | None = None,
-               hang_seconds: float = HANG_SECONDS) -> str:
-    """Runs a command in a process group of its own; returns what it printed, or raises ProgramFailed."""
+               hang_seconds: float = HANG_SECONDS, under: Sequence = ()) -> str:
+    """Runs a command in a process group of its own; returns what it printed, or raises ProgramFailed, which names the
+    command and not what it runs `under`."""
     with open(stdin or os.devnull, "rb") as source:
-        process = subprocess.Popen([str(word) for word in argv], cwd=folder, env=environment, stdin=source,
+        process = subprocess.Popen([str(word) for word in (*under, *argv)], cwd=folder, env=environment, stdin=source,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     try:
         raw, _ = process.communicate(timeout=hang_seconds)
@@ -116,8 +118,8 @@ class Launcher:
 
     def _run_measured(self, argv, folder: Path, stdin: Path | None, extra: dict[str, str]) -> Done:
         report = folder / "usage.json"
-        command = [self.measure, report, self.preload or "-", *argv]
-        output = run_to_end(command, folder, self.environment(folder) | extra, stdin, self.hang_seconds)
+        output = run_to_end(argv, folder, self.environment(folder) | extra, stdin, self.hang_seconds,
+                            under=(self.measure, report, self.preload or "-"))
         return Done(output, Usage(**json.loads(report.read_text())))
 
     def client(self, argv, folder: Path, stdin: Path | None = None) -> str:

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from matplotlib.axes import Axes
 
-from canvas import SMALL, WIDTH, Margins, Panel, Picture, width_of
 from comparison import NOUNS, Comparison, Standing, upper
-from drawing import FARTHEST, PITCH, Limits, around_one, beside, ratio_axis, rows_axis, title_of, widest
+from draw.axes import FARTHEST, PITCH, Limits, around_one, beside, ratio_axis, rows_axis, title_of, widest
+from draw.canvas import SMALL, WIDTH, Margins, Panel, Picture, width_of
+from draw.labels import GAP, weight
+from draw.styles import INK, MUTED, PAPER, Look, looks_of
 from intervals import Interval
-from labels import GAP, weight
 from report import OURS
 from results import Metric
-from styles import INK, MUTED, PAPER, Look, looks_of
 
 FILES = {"cost": "time", "peak_kib": "memory"}
 NEAREST = 0.8  # but for controls, a ratio to the best is below 1 at the end of an interval only

@@ -8,14 +8,11 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-import bars
-import latency
-import scatter
-import speedup
-from canvas import Picture, drawn, inline, save, text_of
 from comparison import Comparison
-from drawing import MEMORY, TIME, line, mark
-from styles import Look
+from draw import bars, latency, scatter, speedup
+from draw.axes import MEMORY, TIME, line, mark
+from draw.canvas import Picture, drawn, inline, save, text_of
+from draw.styles import Look
 
 
 def all_pictures(comparison: Comparison) -> list[Picture]:

@@ -7,11 +7,11 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
+import black_box
 from comparison import LATENCIES, Comparison, upper
+from intervals import Interval
 from report import OURS
-from results import ALL, ALLOCATING, SECONDS, Metric
-
-NANOSECONDS = Metric("", "", "", "", tuple((name, size * 1e9) for name, size in SECONDS))
+from results import ALL, ALLOCATING, NANOSECONDS, Metric, Results, in_units
 
 SELECTIONS = {ALL: "All that count, families weighted equally",
               ALLOCATING: "Of these, at least a tenth of the instructions in malloc and free"}
@@ -81,15 +81,27 @@ def of_metric(comparison: Comparison, metric: Metric) -> str:
                       for family, members in comparison.results.families(cases).items()))
 
 
+def of_time(point: Interval) -> str:
+    value, low, high = (in_units(each, NANOSECONDS) for each in (point.value, point.low, point.high))
+    return cell(value, f"{low} to {high}" if point.is_known else "")
+
+
 def of_latencies(comparison: Comparison) -> str:
     def row(case: str, name: str) -> list[str]:
         curve = comparison.latencies[case][name]
-        return [f"{escape(case)} on {bold(name)}", *(
-            cell(NANOSECONDS.shown(point.value), f"{NANOSECONDS.shown(point.low)} to {NANOSECONDS.shown(point.high)}"
-                 if point.is_known else "") if (point := curve.get(words)) else "–" for words in LATENCIES.values())]
+        return [f"{escape(case)} on {bold(name)}", *(of_time(curve[words]) if words in curve else "–"
+                                                     for words in LATENCIES.values())]
 
     rows = [row(case, name) for case, by in comparison.latencies.items() for name in by]
     return table("Latency of single calls", ["case", *LATENCIES.values()], rows) if rows else ""
+
+
+def of_black_box(results: Results) -> str:
+    def shown(found: black_box.Table) -> str:
+        rows = ([bold(name), *(escape(said or "–") for said in cells)] for name, cells in found.rows.items())
+        return table(found.name, ["allocator", *map(escape, found.head)], rows)
+
+    return "".join(f"<h3>{escape(found.name)}</h3>\n{shown(found)}" for found in black_box.tables(results))
 
 
 def of_failures(comparison: Comparison) -> str:

@@ -11,13 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from canvas import SMALL, width_of
 from comparison import Comparison
+from draw.canvas import SMALL, width_of
+from draw.labels import GAP, label_ends
+from draw.styles import MUTED, PAPER, Look
 from intervals import Interval
-from labels import GAP, label_ends
 from report import OURS
 from results import METRICS
-from styles import MUTED, PAPER, Look
 
 PITCH = 16.0  # from a row to the next
 EMPHASIS = 1.8  # of Granary's lines

@@ -9,12 +9,12 @@ from dataclasses import replace
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from canvas import SMALL, Margins, Panel, Picture
 from comparison import Comparison, inverse, spread
-from drawing import TIME, curves, widest
+from draw.axes import TIME, curves, widest
+from draw.canvas import SMALL, Margins, Panel, Picture
+from draw.labels import LABEL_ROOM
+from draw.styles import FAINT, MUTED, looks_of
 from intervals import Interval
-from labels import LABEL_ROOM
-from styles import FAINT, MUTED, looks_of
 
 
 def throughputs(comparison: Comparison, cases: dict[int, str]) -> dict[str, dict[int, Interval]]:

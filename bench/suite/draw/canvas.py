@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 
-from styles import DRAWING, INK, MUTED, PAPER, roles, sheet
+from draw.styles import DRAWING, INK, MUTED, PAPER, roles, sheet
 
 # In points, of which an SVG shows each as a pixel: a phone has room for one panel, a desk for three.
 WIDTH = 360

@@ -9,13 +9,13 @@ import math
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from canvas import Margins, Panel, Picture
 from comparison import LATENCIES, Comparison
-from drawing import Limits, curves, title_of, widest
+from draw.axes import Limits, curves, title_of, widest
+from draw.canvas import Margins, Panel, Picture
+from draw.labels import LABEL_ROOM
+from draw.styles import looks_of
 from intervals import Interval
-from labels import LABEL_ROOM
 from results import SECONDS
-from styles import looks_of
 
 
 def shown(nanoseconds: float, _=None) -> str:

@@ -7,10 +7,10 @@
 
 from matplotlib.axes import Axes
 
-from canvas import SMALL, width_of
+from draw.canvas import SMALL, width_of
+from draw.styles import Look
 from intervals import Interval
 from report import OURS
-from styles import Look
 
 GAP = 6.0
 LABEL_ROOM = 13.0

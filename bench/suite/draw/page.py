@@ -3,7 +3,7 @@
 # Invariant: the page needs no network, no script and no other file; every case and allocator is on it, failed or not;
 #            what a picture shows stands in a table too.
 # Must not know: how a number is computed; how a picture is drawn.
-"""Usage: page.py RESULTS.json PAGE.html [FOLDER]: the page, and its pictures as files, from a stored result."""
+"""The page."""
 
 import sys
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from itertools import groupby
 from pathlib import Path
 
 import machine
-import tables
 from comparison import Comparison, upper
+from draw import tables
+from draw.styles import DRAWING, FONT, looks_of, sheet
+from draw.tables import bold, prose, table
 from report import OURS
 from results import METRICS, Results
-from styles import DRAWING, FONT, looks_of, sheet
 from summary import findings, remarks
-from tables import bold, prose, table
 
 CSS = sheet() + DRAWING + f"body{{font-family:{FONT}}}\n" + Path(__file__).with_name("page.css").read_text()
 
@@ -135,7 +135,7 @@ def add_pictures(page: Page, found: list, drawing) -> None:
 def matplotlib_pictures():
     """The module that draws; None, and a line about it, where its library is missing."""
     try:
-        import pictures
+        from draw import pictures
     except ModuleNotFoundError as problem:
         if str(problem.name).partition(".")[0] != "matplotlib":
             raise
@@ -159,6 +159,7 @@ def text(comparison: Comparison, drawing=None) -> str:
     for metric in METRICS:
         page.add(f"table-{metric.key}", f"Tables: {metric.title}", tables.of_metric(comparison, metric))
     page.add("table-latency", "Tables: Latency of single calls", tables.of_latencies(comparison))
+    page.add("black-box", "Tables: Black-box figures", tables.of_black_box(results))
     page.add("failures", "Failures", tables.of_failures(comparison))
     page.add("missing", "Not measured", missing_section(results))
     return page.html(f"granary bench: {results.profile}, {results.date[:10]}")
@@ -172,9 +173,3 @@ def write(path: Path | None, results: Results, folder: Path | None = None) -> No
         path.write_text(text(comparison, drawing))
     if folder and drawing:
         drawing.write(folder, comparison)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
-        sys.exit(__doc__)
-    write(Path(sys.argv[2]), Results.load(Path(sys.argv[1])), *map(Path, sys.argv[3:]))

@@ -6,13 +6,13 @@
 
 from matplotlib.axes import Axes
 
-from canvas import SMALL, WIDTH, Margins, Panel, Picture
 from comparison import Comparison, inverse, upper
-from drawing import MEMORY, TIME, Limits, around_one, mark, ratio_axis
+from draw.axes import MEMORY, TIME, Limits, around_one, mark, ratio_axis
+from draw.canvas import SMALL, WIDTH, Margins, Panel, Picture
+from draw.labels import GAP, label_points
+from draw.styles import MUTED, looks_of
 from intervals import Interval
-from labels import GAP, label_points
 from results import ALL
-from styles import MUTED, looks_of
 
 
 def positions(comparison: Comparison, family: str) -> dict[str, tuple[Interval, Interval]]:
