@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      counts what a program requests of the malloc that comes next in the loader's order, and writes it as JSON to
-//            the file that REQUESTED_FILE names when the program ends. Question: how many bytes did the program want
+// What:      counts what a program requests of the malloc that comes next in the loader's order, and writes it as JSON
+//            to the file that REQUESTED_FILE names when the program ends. Question: how many bytes did the program want
 //            at once (Hoard's U), how many was there room for in its blocks, how many did the allocator hold (A)?
 //            C++ programs need libstdc++ preloaded between the two, whose operators call malloc; else an allocator's
 //            own operators would not be seen.
