@@ -51,6 +51,7 @@ CASES = {
     "fragmentation": "fragmentation --mib 32 --phases 100 --ops 1",
 }
 MIB = 1 << 20
+LARGE = 4 * MIB  # below it, what a process has anyway is most of its memory
 NOTHING = "-"
 
 
@@ -152,31 +153,43 @@ def print_hoard(results: Results, cases: list[str], name: str) -> None:
 
 
 def print_matrix(title: str, results: Results, cases: list[str], names: list[str],
-                 cell: Callable[[str, Result], str]) -> None:
+                 value: Callable[[str, Result], float], digits: int, mean_of: list[str]) -> None:
+    """A value for each case and allocator, and the geometric mean of those cases that are to have one."""
+    def cells(case: str) -> list[str]:
+        return [f"{value(case, results[case, name]):.{digits}f}" if (case, name) in results else NOTHING
+                for name in names]
+
+    def mean(name: str) -> str:
+        if any((case, name) not in results for case in mean_of):
+            return NOTHING
+        return f"{statistics.geometric_mean(value(case, results[case, name]) for case in mean_of):.{digits}f}"
+
+    rows = [[case, *cells(case)] for case in cases]
+    if mean_of:
+        rows.append([f"mean, U > {LARGE // MIB} MiB", *map(mean, names)])
     print(f"\n{title}")
-    print_table(["", *names], [[case, *(cell(case, results[case, name]) if (case, name) in results else NOTHING
-                                        for name in names)] for case in cases])
+    print_table(["", *names], rows)
 
 
 def print_all(results: Results, cases: list[str], names: list[str]) -> None:
     def program_requests(case: str) -> int:
         return results[case, names[0]].counted.requested
 
-    telling = [name for name in names if any(results[case, name].counted.held is not None
-                                             for case in cases if (case, name) in results)]
+    asked = {name: result.counted.asked for (_, name), result in results.items() if result.counted.asked}
+    telling = list(asked)
+    measured = [case for case in cases if (case, names[0]) in results]
+    large = [case for case in measured if program_requests(case) > LARGE]
     for name in telling[:1]:
         print_hoard(results, cases, name)
-    measured = [case for case in cases if (case, names[0]) in results]
-    asked = {name: next(results[case, name].counted.asked for case in cases if (case, name) in results)
-             for name in telling}
     print_matrix("A/U, of those that can be asked: " + "; ".join(f"{name}: {what}" for name, what in asked.items()),
-                 results, measured, telling, lambda _, result: f"{result.counted.held / result.counted.requested:.2f}")
+                 results, measured, telling, lambda _, result: (result.counted.held or 0) / result.counted.requested,
+                 2, large)
     print_matrix("room in blocks over requested bytes, both at most (internal fragmentation, plus 1; headers apart)",
-                 results, measured, names, lambda _, result: f"{result.counted.usable / result.counted.requested:.3f}")
+                 results, measured, names, lambda _, result: result.counted.usable / result.counted.requested, 3, large)
     print_matrix(f"peak resident memory over U as counted on {names[0]}", results, measured, names,
-                 lambda case, result: f"{result.resident() / program_requests(case):.2f}")
+                 lambda case, result: result.resident() / program_requests(case), 2, large)
     print_matrix("peak virtual memory, MiB", results, measured, names,
-                 lambda _, result: f"{result.virtual() / MIB:.0f}")
+                 lambda _, result: result.virtual() / MIB, 0, [])
 
 
 def chosen(words: str, known: list[str], what: str) -> list[str]:

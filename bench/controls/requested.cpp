@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -131,6 +132,9 @@ const Next &measured() {
 
 std::size_t size_of(void *block, Entry entry) { return entry == kHuge ? next.usable_size(block) : entry - 1; }
 
+// Some allocators do not know the block yet when the loader has just started the program.
+std::size_t room_of(void *block, Entry entry) { return std::max(next.usable_size(block), size_of(block, entry)); }
+
 // Asking costs what a walk through the allocator costs. So it is done when there is a sixteenth more than last time,
 // and once in so many requests.
 void sample(std::size_t live, std::uint64_t request) {
@@ -147,7 +151,7 @@ void sample(std::size_t live, std::uint64_t request) {
 // Now live in all.
 std::size_t enter(void *block, Entry entry) {
     entry_of(block) = entry;
-    usable.add(next.usable_size(block));
+    usable.add(room_of(block, entry));
     return requested.add(size_of(block, entry));
 }
 
@@ -167,7 +171,7 @@ Entry forget(void *block) {
     const Entry entry = block == nullptr ? 0 : std::exchange(entry_of(block), 0);
     if (entry != 0) {
         requested.subtract(size_of(block, entry));
-        usable.subtract(next.usable_size(block));
+        usable.subtract(room_of(block, entry));
     }
     return entry;
 }
