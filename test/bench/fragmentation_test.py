@@ -30,15 +30,15 @@ int main(int words, char **unused) {
     if (words > 1) return 0;
     void *volatile a = malloc(3000);
     if ((a = realloc(a, 1000)) == NULL) return 1;
+    if (realloc(a, SIZE_MAX / 4) != NULL || reallocarray(a, SIZE_MAX, 2) != NULL) return 2;
     kept[0] = a;
     kept[1] = calloc(20, 100);
     kept[2] = aligned_alloc(64, 64);
     kept[3] = memalign(256, 100);
-    if (posix_memalign(&kept[4], 32, 10) != 0) return 2;
+    if (posix_memalign(&kept[4], 32, 10) != 0) return 3;
     kept[5] = valloc(7);
     kept[6] = pvalloc(1);
     kept[7] = malloc(0);
-    if (realloc(a, SIZE_MAX / 4) != NULL || reallocarray(a, SIZE_MAX, 2) != NULL) return 3;
     if (malloc(SIZE_MAX / 4) != NULL || calloc(SIZE_MAX, 2) != NULL) return 4;
     for (int i = 0; i < 8; ++i) free(kept[i]);
     free(NULL);
