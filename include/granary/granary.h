@@ -62,6 +62,8 @@ typedef struct gr_statistics {
     uint64_t purged_bytes;       /* given back to the kernel since the start */
     uint64_t purge_calls;        /* system calls that gave them back */
     uint64_t rseq;               /* 1: magazines are popped and pushed by restartable sequences; 0: under trylocks */
+    uint64_t peak_heap_bytes;    /* the most that heap_bytes + retained_bytes ever was */
+    uint64_t peak_direct_bytes;  /* the most that direct_bytes ever was */
 } gr_statistics;
 
 #define GR_STATISTICS_VERSION 1

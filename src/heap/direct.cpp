@@ -29,6 +29,13 @@ Direct::Entry *Direct::find(std::uintptr_t address) {
     return nullptr;
 }
 
+void Direct::add(std::size_t bytes) {
+    const std::size_t now = bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    std::size_t peak = peak_bytes();
+    while (peak < now && !peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+    }
+}
+
 bool Direct::insert(std::uintptr_t address, std::size_t bytes) {
     const std::size_t start = home(address);
     for (std::size_t i = 0; i < kDirectTableEntries; ++i) {
@@ -37,7 +44,7 @@ bool Direct::insert(std::uintptr_t address, std::size_t bytes) {
         if (seen > kGone || !entry.address.compare_exchange_strong(seen, kClaimed, std::memory_order_acquire)) continue;
         entry.bytes.store(bytes, std::memory_order_relaxed);
         entry.address.store(address, std::memory_order_release);
-        bytes_.fetch_add(bytes, std::memory_order_relaxed);
+        add(bytes);
         count_.fetch_add(1, std::memory_order_relaxed);
         return true;
     }

@@ -26,6 +26,8 @@ class Direct {
     void *resize(void *p, std::size_t bytes);
 
     std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+    // The most that bytes() ever was.
+    std::size_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
     std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
   private:
@@ -41,11 +43,13 @@ class Direct {
     static std::size_t home(std::uintptr_t address);
     static Entry *find(std::uintptr_t address);
     bool insert(std::uintptr_t address, std::size_t bytes);
+    void add(std::size_t bytes);
 
     // One for the process, as the address space is: zeroed memory that needs no relocation to be reached.
     static Entry entries_[kDirectTableEntries];
     // Statistics; ordered by nothing.
     std::atomic<std::size_t> bytes_{0};
+    std::atomic<std::size_t> peak_bytes_{0};
     std::atomic<std::size_t> count_{0};
 };
 

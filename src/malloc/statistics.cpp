@@ -33,6 +33,8 @@ constexpr Row kTable[] = {
     {"metadata_bytes", &gr_statistics::metadata_bytes, true, "committed for the allocator's own tables"},
     {"reserved_bytes", &gr_statistics::reserved_bytes, true, "address space reserved"},
     {"heap_bytes", &gr_statistics::heap_bytes, true, "units in use, times their size"},
+    {"peak_heap_bytes", &gr_statistics::peak_heap_bytes, true, "units in use or retained, at most ever"},
+    {"peak_direct_bytes", &gr_statistics::peak_direct_bytes, true, "mapped directly, at most ever"},
     {"superblocks", &gr_statistics::superblocks, false, "in use"},
     {"global_superblocks", &gr_statistics::global_superblocks, false, "of these in the global heap"},
     {"heaps", &gr_statistics::heaps, false, "in use"},
@@ -133,6 +135,8 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.metadata_bytes = region.metadata_bytes();
     out.reserved_bytes = region.reserved_bytes();
     out.heap_bytes = allocator.pages().used_bytes();
+    out.peak_heap_bytes = allocator.pages().peak_bytes();
+    out.peak_direct_bytes = allocator.direct().peak_bytes();
     out.heaps = allocator.heaps().active_heaps();
     out.purged_bytes = allocator.pages().purged_bytes();
     out.purge_calls = allocator.pages().purge_calls();

@@ -106,6 +106,7 @@ bool PageHeap::take(UnitIndex first, UnitCount count) {
         refresh(c);
     });
     add(used_units_, count.value);
+    raise(peak_units_, load(used_units_) + load(dirty_units_));
     return zeroed;
 }
 

@@ -48,6 +48,8 @@ class PageHeap {
 
     std::size_t retained_bytes() const { return load(dirty_units_) * kUnitBytes; }
     std::size_t used_bytes() const { return load(used_units_) * kUnitBytes; }
+    // The most that was ever used or retained at once.
+    std::size_t peak_bytes() const { return load(peak_units_) * kUnitBytes; }
     std::size_t purged_bytes() const { return load(purged_bytes_); }
     std::size_t purge_calls() const { return load(purge_calls_); }
     platform::Mutex &mutex() { return mutex_; }
@@ -72,6 +74,7 @@ class PageHeap {
     static std::size_t load(const Counter &c) { return c.load(std::memory_order_relaxed); }
     static void add(Counter &c, std::size_t n) { c.store(load(c) + n, std::memory_order_relaxed); }
     static void subtract(Counter &c, std::size_t n) { c.store(load(c) - n, std::memory_order_relaxed); }
+    static void raise(Counter &c, std::size_t n) { c.store(load(c) < n ? n : load(c), std::memory_order_relaxed); }
 
     bool find(UnitCount count, UnitCount alignment, UnitIndex *first) const;
     static int find_aligned(std::uint32_t mask, unsigned count, unsigned alignment);
@@ -99,6 +102,7 @@ class PageHeap {
     std::size_t retain_bytes_ = 0;
     Counter used_units_{0};
     Counter dirty_units_{0};
+    Counter peak_units_{0};
     Counter purged_bytes_{0};
     Counter purge_calls_{0};
 };

@@ -123,6 +123,19 @@ TEST_F(DirectTest, ManyBlocksAtOnceAreAllFound) {
     for (void *p : blocks) ASSERT_EQ(direct_.size_of(p), 0U);
 }
 
+TEST_F(DirectTest, ThePeakIsTheMostAtOnce) {
+    void *const a = direct_.allocate(3 * page_, 1);
+    void *b = direct_.allocate(2 * page_, 1);
+    EXPECT_TRUE(direct_.release(a));
+    EXPECT_EQ(direct_.peak_bytes(), 5 * page_);
+    b = direct_.resize(b, 4 * page_);
+    EXPECT_EQ(direct_.peak_bytes(), 5 * page_) << "the old size went before the new one came";
+    b = direct_.resize(b, 6 * page_);
+    EXPECT_EQ(direct_.peak_bytes(), 6 * page_);
+    EXPECT_TRUE(direct_.release(b));
+    EXPECT_EQ(direct_.peak_bytes(), 6 * page_);
+}
+
 // The table is used for ever: an entry that a release or a resize left is used again.
 TEST_F(DirectTest, EntriesDoNotWearOut) {
     char *p = static_cast<char *>(direct_.allocate(page_, 1));

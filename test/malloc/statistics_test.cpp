@@ -74,7 +74,11 @@ TEST(Statistics, RunsAndDirectBlocksAreCountedApart) {
     EXPECT_EQ(s.metadata_bytes, instance->region().metadata_bytes());
     instance->free("test", run);
     instance->free("test", direct);
-    EXPECT_EQ(count_statistics(*instance).retained_bytes, 2 * kUnitBytes);
+    const gr_statistics after = count_statistics(*instance);
+    EXPECT_EQ(after.retained_bytes, 2 * kUnitBytes);
+    EXPECT_EQ(after.heap_bytes, 0U);
+    EXPECT_EQ(after.peak_heap_bytes, 2 * kUnitBytes);
+    EXPECT_EQ(after.peak_direct_bytes, 33 * kMiB);
 }
 
 void append(void *sink, const Text &line) { static_cast<std::string *>(sink)->append(line.data(), line.size()); }

@@ -178,6 +178,26 @@ TEST_F(PageHeapTest, WhatWasGivenBackIsColdAgain) {
     EXPECT_EQ(last_, first);
 }
 
+TEST_F(PageHeapTest, ThePeakIsWhatWasUsedOrRetainedAtMost) {
+    ASSERT_TRUE(allocate(3));
+    const std::uint32_t first = last_;
+    ASSERT_TRUE(allocate(2));
+    EXPECT_EQ(pages_.peak_bytes(), 5 * kUnitBytes);
+    release(first);
+    ASSERT_TRUE(allocate(2));
+    EXPECT_EQ(pages_.peak_bytes(), 5 * kUnitBytes) << "they were retained";
+    ASSERT_TRUE(allocate(4, 1, Prefer::cold));
+    EXPECT_EQ(pages_.peak_bytes(), 9 * kUnitBytes) << "one retained, eight used";
+    extend(last_);
+    const std::size_t peak = pages_.peak_bytes();
+    EXPECT_EQ(peak, pages_.used_bytes() + pages_.retained_bytes());
+    while (!live_.empty()) release(any());
+    pages_.trim(0);
+    EXPECT_EQ(pages_.peak_bytes(), peak) << "giving back does not lower it";
+    ASSERT_TRUE(allocate(3));
+    EXPECT_EQ(pages_.peak_bytes(), peak) << "below it";
+}
+
 TEST_F(PageHeapTest, FillsEveryUnitAndThenRefuses) {
     while (allocate(1)) {
     }
