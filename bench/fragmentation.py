@@ -207,7 +207,7 @@ def main() -> int:
     parser.add_argument("--with", dest="allocators", default="", metavar="A,B", help="default: all that are there")
     parser.add_argument("--only", default="", metavar="CASE,CASE")
     parser.add_argument("--rounds", type=int, default=3, help="of the measurements from without")
-    parser.add_argument("--json", help="where to write every single value")
+    parser.add_argument("--json", type=Path, help="where to write every single value")
     options = parser.parse_args()
     peers = Peers(options.build.resolve(), options.peers)
     try:

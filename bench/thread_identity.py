@@ -44,7 +44,7 @@ def row(name: str, measured: dict, empty: dict) -> list:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
-    parser.add_argument("--json", help="where to write every single value")
+    parser.add_argument("--json", type=Path, help="where to write every single value")
     options = parser.parse_args()
     record = Record(options.json)
     program = options.build / "bench" / "identity" / "thread-identity"
