@@ -12,9 +12,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from record import Record, environment, print_table
+from workloads import beyond, multithreaded, own
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "bench" / "suite"), str(ROOT / "test" / "programs")]
-from workloads import beyond, multithreaded  # noqa: E402
 
 EVENTS = ("refills", "flushes", "remote_flushes", "letters", "locks", "global_locks", "page_heap_locks", "waits",
           "atomic_operations", "aborted_sequences", "system_calls")
@@ -25,7 +26,7 @@ MILLION = 1_000_000
 def run(program: Path, words: list[str], library: Path) -> tuple[dict, dict]:
     """The workload's report and the library's statistics."""
     done = subprocess.run([program, *words], capture_output=True, text=True, timeout=600,
-                          env=os.environ | {"LD_PRELOAD": str(library), "GRANARY_STATS": "json"})
+                          env=environment(library, {"GRANARY_STATS": "json"}))
     if done.returncode != 0:
         raise RuntimeError(f"{program.name}: exit code {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
     return json.loads(done.stdout), json.loads(done.stderr)
@@ -39,16 +40,11 @@ def per_million(program: Path, words: list[str], library: Path) -> dict:
     more = report["operations"] - operations
     return {"operations": more, "seconds_per_operation": 1 / report["operations_per_second"],
             "threads_running": min(report["threads"], len(os.sched_getaffinity(0))),
-            **{event: max(0, twice[event] - once[event]) * MILLION / more for event in EVENTS}}
+            **{event: (twice[event] - once[event]) * MILLION / more for event in EVENTS}}
 
 
-def table(rows: dict[str, dict]) -> str:
-    heads = ("workload/threads", "refills", "flushes", "remote", "letters", "locks", "global", "page heap", "waits",
-             "atomic", "aborts", "syscalls")
-    lines = [heads] + [(name, *(f"{row[event]:,.0f}" for event in EVENTS)) for name, row in rows.items()]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
-    return "\n".join("  ".join(word.ljust(width) if i == 0 else word.rjust(width)
-                               for i, (word, width) in enumerate(zip(line, widths))).rstrip() for line in lines)
+HEADS = ("workload/threads", "refills", "flushes", "remote", "letters", "locks", "global", "page heap", "waits",
+         "atomic", "aborts", "syscalls")
 
 
 def main() -> int:
@@ -63,25 +59,36 @@ def main() -> int:
     if not library.is_file():
         print(f"counts: {library} does not exist; run: make counted", file=sys.stderr)
         return 2
-    chosen = [name for name in options.only.split(",") if name]
-    rows = {}
+    # Whose operation is a whole run tells nothing of blocks, and one thread's loop nothing of sharing.
+    workloads = {workload.name: workload for workload in (*multithreaded(), *beyond(), *own())
+                 if not workload.operations and workload.threads != (1,)}
+    chosen = [name for name in options.only.split(",") if name] or list(workloads)
+    for name in set(chosen) - set(workloads):
+        print(f"counts: {name}: no such workload here; there are {', '.join(workloads)}", file=sys.stderr)
+        return 2
+    try:
+        record = Record(options.json)
+    except OSError as problem:
+        print(f"counts: {options.json}: {problem.strerror}", file=sys.stderr)
+        return 2
+    rows = []
     failed = 0
-    for workload in (*multithreaded(), *beyond()):
-        if workload.operations or (chosen and workload.name not in chosen):
-            continue  # whose operation is a whole run tells nothing of blocks
+    for workload in map(workloads.get, chosen):
         for threads in workload.threads or [int(n) for n in options.threads.split(",")]:
             name = f"{workload.name}/{threads}"
             print(f"\r\033[K{name}", end="", file=sys.stderr, flush=True)
             words = ["--threads", str(threads), *workload.arguments, *workload.sizes.get("smoke", ())]
             try:
-                rows[name] = per_million(options.build / "bench" / "workloads" / workload.program, words, library)
-            except (RuntimeError, subprocess.TimeoutExpired, ValueError, LookupError) as problem:
+                row = per_million(options.build / "bench" / "workloads" / workload.program, words, library)
+            except (RuntimeError, subprocess.TimeoutExpired, ValueError, LookupError, OSError) as problem:
                 print(f"\r\033[Kcounts: {name}: {problem}", file=sys.stderr)
                 failed += 1
+                continue
+            record.write({"case": name, **row})
+            rows.append([name, *(f"{row[event]:,.0f}" for event in EVENTS)])
     print("\r\033[K", end="", file=sys.stderr)
-    print("Events in a million operations\n" + table(rows))
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    print("Events in a million operations")
+    print_table(HEADS, rows)
     return 1 if failed else 0
 
 

@@ -5,10 +5,10 @@
 # Must not know: how events are counted.
 """Usage: scaling.py COUNTS.json [--global-ns 200] [--page-heap-ns 300] [--kernel-ns 3000] [--line-ns 300] [--times 1]
 
-Each CPU works alone for the time that an operation takes with the least threads counted, then visits the stations at
-which only one CPU at a time is served: the lock of a global bin (as if there were one class only), the page heap's, the
-kernel's lock of the address space. Mean value analysis, exact for exponential times, tells how long they queue. A
-message to another CPU's cache line costs its sender that line, and nobody waits for it."""
+Each CPU works alone for the time that an operation takes as counted, which counting makes longer, then visits the
+stations at which only one CPU at a time is served: the lock of a global bin (as if there were one class only), the page
+heap's, the kernel's lock of the address space. Mean value analysis, exact for exponential times, tells how long they
+queue. A message to another CPU's cache line costs its sender that line, and nobody waits for it."""
 
 import argparse
 import json
@@ -33,15 +33,16 @@ def throughput(think: float, demands: list[float], cpus: int) -> float:
 def stations(row: dict, options: argparse.Namespace) -> dict[str, float]:
     """Seconds that an operation asks of each."""
     ns = 1e-9 * options.times / MILLION
-    return {"global heap": row["global_locks"] * options.global_ns * ns,
-            "page heap": row["page_heap_locks"] * options.page_heap_ns * ns,
-            "kernel": row["system_calls"] * options.kernel_ns * ns}
+    found = {"global heap": row["global_locks"] * options.global_ns * ns,
+             "page heap": row["page_heap_locks"] * options.page_heap_ns * ns,
+             "kernel": row["system_calls"] * options.kernel_ns * ns}
+    return {name: max(0.0, seconds) for name, seconds in found.items()}  # a difference of two runs may be negative
 
 
 def projected(row: dict, options: argparse.Namespace) -> tuple[list[float], str]:
     """Speedups against one CPU alone, and the first bottleneck with the number of CPUs that fill it."""
     demands = stations(row, options)
-    lines = (row["remote_flushes"] + row["letters"] / 4) * options.line_ns * 1e-9 / MILLION
+    lines = (row["remote_flushes"] + row["letters"] / 4) * options.line_ns * options.times * 1e-9 / MILLION
     think = max(row["seconds_per_operation"] * row["threads_running"] - sum(demands.values()), 1e-9) + lines
     alone = throughput(think, list(demands.values()), 1)
     speedups = [throughput(think, list(demands.values()), cpus) / alone for cpus in CPUS[1:]]
@@ -60,14 +61,14 @@ def main() -> int:
     parser.add_argument("--times", type=float, default=1, help="all of these so many times as long")
     options = parser.parse_args()
     try:
-        rows = json.loads(options.counts.read_text())
+        _, *rows = map(json.loads, options.counts.read_text().splitlines())
     except (OSError, ValueError) as problem:
         print(f"scaling: {options.counts}: {problem}", file=sys.stderr)
         return 2
     print(f"{'workload/threads':26}" + "".join(f"{f'{cpus} CPUs':>10}" for cpus in CPUS[1:]) + "  first bottleneck")
-    for name, row in rows.items():
+    for row in rows:
         speedups, bottleneck = projected(row, options)
-        print(f"{name:26}" + "".join(f"{speedup:10.1f}" for speedup in speedups) + f"  {bottleneck}")
+        print(f"{row['case']:26}" + "".join(f"{speedup:10.1f}" for speedup in speedups) + f"  {bottleneck}")
     return 0
 
 

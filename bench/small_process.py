@@ -21,12 +21,13 @@ READ = {"x86_64": "0", "aarch64": "63"}[platform.machine()]  # the number of the
 
 def wait_until_it_reads(process: subprocess.Popen) -> None:
     """cat has started when it sleeps in read, its standard input being an empty pipe."""
-    while True:
+    while process.poll() is None:
         with open(f"/proc/{process.pid}/syscall", encoding="ascii") as file:
             fields = file.read().split()
         if len(fields) > 1 and fields[0] == READ and int(fields[1], 16) == 0:
             return
         time.sleep(0.001)
+    raise RuntimeError(f"cat ended by itself: exit code {process.returncode}")
 
 
 def memory_of(pid: int) -> dict[str, int]:

@@ -130,10 +130,15 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> Results:
                               "suites": list(subject.suites), "summary": subject.summary} for subject in subjects})
     schedule = Schedule(subjects, allocators, arguments.rounds or profile.rounds, profile.warm_ups,
                         seen=lambda record: results.trials.append(places.named(record)))
+    if arguments.json:
+        results.save(arguments.json)  # what cannot be written is told now
     try:
         schedule.run()
     except KeyboardInterrupt:
         tell("interrupted; what was measured so far is shown and kept")
+    finally:
+        if arguments.json:
+            results.save(arguments.json)
     return results
 
 
@@ -149,8 +154,6 @@ def read(arguments: argparse.Namespace) -> Results:
 def conclude(arguments: argparse.Namespace, results: Results, stored: Results | None) -> int:
     print(f"{results.profile}: {len(results.trials)} trials; {machine.sentence(results.machine)}\n")
     print(report.text(results))
-    if arguments.json:
-        results.save(arguments.json)
     if arguments.html or arguments.pictures:
         from draw import page  # its libraries take a second to load
         page.write(arguments.html, results, arguments.pictures)

@@ -47,6 +47,9 @@ def new_failures(now: Results, stored: Results) -> list[str]:
 
 def regressions(now: Results, stored: Results) -> list[str]:
     """One line for each. Raises ValueError when nothing can be compared."""
+    if now.profile != stored.profile:
+        raise ValueError(f"the stored result is of the profile {stored.profile}, whose sizes are others; this is of "
+                         f"{now.profile}")
     shared = [name for name in peers_of(stored) if name in now.names()]
     if not shared:
         raise ValueError("the stored result has no allocator in common with this run but Granary")

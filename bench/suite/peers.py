@@ -5,12 +5,15 @@
 # Must not know: what is measured.
 """Allocators by name."""
 
+import hashlib
 import json
+import subprocess
 from pathlib import Path
 
 from harness import allocators
 from harness.allocators import Allocator, Missing
 
+from places import ROOT
 from results import TWICE
 
 # What `standard` compares unless told otherwise.
@@ -22,6 +25,19 @@ def existing(name: str, library: Path, command: str) -> Path:
     if not library.is_file():
         raise Missing(f"{name}: {library} does not exist; run: {command}")
     return library
+
+
+def commit() -> str:
+    """Of this checkout, and whether it was changed since; nothing where it is no checkout."""
+    try:
+        return subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True,
+                              check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def digest(library: Path) -> str | None:
+    return hashlib.sha256(library.read_bytes()).hexdigest() if library.is_file() else None
 
 
 class Peers:
@@ -41,6 +57,8 @@ class Peers:
     def facts(self, name: str) -> dict:
         """What the results say of an allocator."""
         base = name.rstrip(TWICE)
+        if base == allocators.GRANARY:
+            return {"name": name, "version": commit(), "library_sha256": digest(self.library)}
         if base == BUMP:
             return {"name": name, "version": "a control, no peer: moves a pointer, frees nothing", "control": True}
         return self.built.get(base, {"name": name})

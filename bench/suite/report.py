@@ -9,7 +9,7 @@ import statistics
 import black_box
 from intervals import ratio
 from results import ALL, METRICS, Metric, Results, one_line
-from verdict import against_best
+from verdict import BEHIND, against_best, against_each_best, behind
 
 OURS = "granary"
 
@@ -68,6 +68,22 @@ def verdict_line(results: Results, metric: Metric, selection: str = ALL) -> str:
     return f"Against the best single peer{where}, {verdict.names()}: {told}."
 
 
+def each_best_line(results: Results, metric: Metric) -> str:
+    """About the best peers of all cases that count, each case having its own."""
+    samples = results.samples(metric.key)
+    interval = against_each_best(samples, results.counted(list(samples)), OURS, peers_of(results))
+    return f"Against the best peer of each case: {interval}." if interval else ""
+
+
+def behind_line(results: Results, metric: Metric) -> str:
+    """Which cases that count are surely behind their best peer, by more than may pass."""
+    samples = results.samples(metric.key)
+    cases = [case for group in results.counted(list(samples)) for case in group if OURS in samples[case]]
+    found = behind(samples, cases, OURS, peers_of(results))
+    told = ", ".join(f"{case} {verdict.interval}" for case, verdict in found.items())
+    return f"Wholly above {BEHIND} of its best peer: {told or 'no case that is known well enough'}."
+
+
 def text(results: Results) -> str:
     if OURS not in results.names() or len(results.names()) < 2:
         return medians_only(results)
@@ -79,7 +95,8 @@ def text(results: Results) -> str:
                                  *aligned(case_rows(results, metric)), "",
                                  *aligned(mean_rows(results, metric)),
                                  *(verdict_line(results, metric, selection)
-                                   for selection in results.selections(metric) or (ALL,))]))
+                                   for selection in results.selections(metric) or (ALL,)),
+                                 *filter(None, [each_best_line(results, metric), behind_line(results, metric)])]))
     return "\n\n".join(blocks + black_box_blocks(results) + failure_lines(results))
 
 

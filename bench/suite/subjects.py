@@ -34,6 +34,7 @@ class Workload:
     arguments: tuple[str, ...] = ()
     sizes: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     threads: tuple[int, ...] | None = None  # None: the profile's
+    sweeps: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)  # in a profile, instead of `threads`
     operations: dict[str, int] = dataclasses.field(default_factory=dict)  # fixed, where time cannot choose them
 
 

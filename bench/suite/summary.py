@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from comparison import NOUNS, Comparison, upper
 from intervals import ENOUGH_ROUNDS, ratio
-from report import OURS, peers_of
+from report import OURS, behind_line, each_best_line, peers_of
 from results import ALL, ALLOCATING, METRICS, TWICE, Metric
 from verdict import Verdict
 
@@ -57,6 +57,14 @@ def lowest(comparison: Comparison, metric: Metric) -> str:
     return f"Lowest median: {', '.join(told)}."
 
 
+def bars(comparison: Comparison, metric: Metric) -> list[str]:
+    """What the project promises of each case against its own best peer."""
+    results = comparison.results
+    if OURS not in results.names() or not peers_of(results):
+        return []
+    return list(filter(None, (each_best_line(results, metric), behind_line(results, metric))))
+
+
 def controls(comparison: Comparison, metric: Metric) -> list[str]:
     """The same allocator twice must show no difference."""
     samples, results = comparison.samples[metric.key], comparison.results
@@ -98,7 +106,7 @@ def findings(comparison: Comparison) -> list[Findings]:
             continue
         verdicts = comparison.family_verdicts[metric.key]
         sentences = [standing(where, verdicts[name], metric) for name, where in EVERYWHERE.items() if name in verdicts]
-        sentences += [lowest(comparison, metric), *controls(comparison, metric)]
+        sentences += [lowest(comparison, metric), *bars(comparison, metric), *controls(comparison, metric)]
         families = [standing(upper(name), verdict, metric) for name, verdict in verdicts.items()
                     if name not in EVERYWHERE]
         lists = [("By family", families)] if families else []

@@ -22,7 +22,7 @@ FAMILIES = {
     "servers": "real servers under load on this machine",
     "beyond": "what the papers did not ask",
     "controls": "without an allocator, or without a heap that is shared: what other numbers are held against",
-    "own": "loops and single calls of our own, outside every goal",
+    "own": "what we added: loops, single calls, variants; outside every goal",
 }
 
 # Papers whose program or job it is; the names as in the catalogue of programs.
@@ -35,7 +35,11 @@ PROGRAMS_OF_PAPERS = {
 
 SERVERS = ("mariadb", "memcached", "nginx", "redis", "rocksdb")
 
+OURS = ("clang", "git")  # programs beyond the papers' and the goals'
+
 ONE = (1,)
+ONCE = {"smoke": 1, "standard": 1, "paper": 1}
+BURST = {"smoke": ("--mib", "64"), "standard": ("--mib", "256"), "paper": ("--mib", "2048")}
 
 
 def multithreaded() -> Iterator[Workload]:
@@ -52,10 +56,9 @@ def multithreaded() -> Iterator[Workload]:
     yield workload("active-false", ("wasik", "hoard"), "does the allocator put two threads' blocks in one cache line?")
     yield workload("passive-false", ("wasik", "hoard"), "does it do so when blocks are handed over and freed?")
     yield workload("recycle", ("wasik",), "each thread frees and allocates blocks of its own")
-    yield workload("consume", ("wasik",), "one thread allocates, the others free", threads=(2, 4))
+    yield workload("consume", ("wasik",), "one thread allocates, the others free", threads=(2, 4),
+                   sweeps={"paper": (2, 3, 4, 5, 6, 7, 8)})
     yield workload("malloc-test", ("jemalloc",), "pairs of malloc and free in each thread")
-    yield workload("malloc-test-consumers", ("jemalloc",), "half of the threads free what the others allocate",
-                   "malloc-test", arguments=("--consumers",), threads=(2, 8))
     yield workload("linux-scalability", ("lfmalloc",), "a pair of malloc and free again and again")
     yield workload("mmicro", ("lfmalloc",), "64 blocks of 200 bytes a thread")
     yield workload("mmicro-64", ("lfmalloc",), "64 blocks of 64 bytes a thread", "mmicro", arguments=("--size", "64"))
@@ -63,7 +66,7 @@ def multithreaded() -> Iterator[Workload]:
                    sizes={"smoke": ("--bodies", "2048"), "standard": ("--bodies", "32768")})
     yield workload("large-live", ("hoard",), "a solver with a large live heap, in BEMengine's place",
                    sizes={"smoke": ("--mib", "16"), "standard": ("--mib", "64"), "paper": ("--mib", "600")},
-                   operations={"smoke": 1, "standard": 1, "paper": 1}, threads=(2,))
+                   operations=ONCE, threads=(2,), sweeps={"paper": (1, 2, 4, 8, 14)})
     yield workload("mt-gcbench", ("boehm",), "GCBench in every thread, with explicit free",
                    operations={"smoke": 1, "standard": 4, "paper": 40})
 
@@ -88,18 +91,13 @@ def beyond() -> Iterator[Workload]:
     yield workload("producer-consumer", "random sizes, many producers, many consumers", threads=(2, 8))
     yield workload("thread-churn", "short threads that allocate and leave blocks behind", threads=(2, 8))
     yield workload("free-only", "some threads only allocate, others only free", threads=(2, 8))
-    yield workload("burst-idle", "memory after a burst whose blocks are freed but for 5 %", threads=ONE,
-                   sizes={"smoke": ("--mib", "64"), "standard": ("--mib", "256"), "paper": ("--mib", "2048")},
-                   operations={"smoke": 1, "standard": 1, "paper": 1})
-    yield workload("burst-idle-older", "the same, the older blocks surviving", "burst-idle", threads=ONE,
-                   arguments=("--survivors", "older"),
-                   sizes={"smoke": ("--mib", "64"), "standard": ("--mib", "256"), "paper": ("--mib", "2048")},
-                   operations={"smoke": 1, "standard": 1, "paper": 1})
+    yield workload("burst-idle", "memory after a burst whose blocks are freed but for 5 %", threads=ONE, sizes=BURST,
+                   operations=ONCE)
     yield workload("huge-realloc", "large and huge blocks that grow by realloc", threads=(1, 2))
     yield workload("fragmentation", "sizes that shift over a long run", threads=ONE,
                    sizes={"smoke": ("--mib", "8", "--phases", "40"), "standard": ("--mib", "64", "--phases", "200"),
                           "paper": ("--mib", "200", "--phases", "2000")},
-                   operations={"smoke": 1, "standard": 1, "paper": 1})
+                   operations=ONCE)
     yield workload("tiny-start", "a tiny process started again and again", threads=ONE,
                    operations={"smoke": 50, "standard": 500, "paper": 1000})
 
@@ -113,19 +111,26 @@ def controls() -> Iterator[Workload]:
 
 
 def own() -> Iterator[Workload]:
+    yield Workload("malloc-test-consumers", "own", (), "malloc-test",
+                   "half of the threads free what the others allocate", arguments=("--consumers",), threads=(2, 8))
+    yield Workload("burst-idle-older", "own", (), "burst-idle", "burst-idle, the older blocks surviving", threads=ONE,
+                   arguments=("--survivors", "older"), sizes=BURST, operations=ONCE)
     yield Workload("latency", "own", (), "latency", "how long single calls take; the clock is in it", threads=(1, 2, 8))
     for size in (16, 64, 200, 1024, 4096):
         yield Workload(f"loop-{size}", "own", (), "loop", f"malloc, one word written, free: {size} bytes",
                        arguments=("--size", str(size)), threads=ONE)
 
 
+def family_of(program: str) -> str:
+    return "servers" if program in SERVERS else "own" if program in OURS else "programs"
+
+
 def all_subjects(profile: Profile, threads: tuple[int, ...], folder: Path) -> list[Subject]:
     """Every workload with each of its numbers of threads, and every program."""
     compiled = [CompiledSubject(workload, count, profile, folder)
                 for part in (multithreaded, single_threaded, beyond, controls, own) for workload in part()
-                for count in workload.threads or threads]
-    programs = [ProgramSubject(program, "servers" if program.name in SERVERS else "programs",
-                               PROGRAMS_OF_PAPERS.get(program.name, ()))
+                for count in workload.sweeps.get(profile.name) or workload.threads or threads]
+    programs = [ProgramSubject(program, family_of(program.name), PROGRAMS_OF_PAPERS.get(program.name, ()))
                 for program in PROGRAMS.values() if program.in_bench]
     order = list(FAMILIES)
     return sorted([*compiled, *programs], key=lambda subject: order.index(subject.family))

@@ -34,6 +34,12 @@ class Regressions(unittest.TestCase):
         self.assertEqual(regressions(run(1, machine=3), run(2)), [])
         self.assertEqual(len(regressions(run(1, granary=1.1, machine=3), run(2))), 1)
 
+    def test_another_profile_has_other_sizes(self):
+        stored = run(2)
+        stored.profile = "smoke"
+        with self.assertRaisesRegex(ValueError, "of the profile smoke"):
+            regressions(run(1), stored)
+
     def test_improvements_are_none(self):
         self.assertEqual(regressions(run(1, granary=0.8), run(2)), [])
 

@@ -4,17 +4,23 @@
 # Must not know: what any measurement yields.
 """Usage: record_test.py BUILD_FOLDER."""
 
+import contextlib
+import io
 import json
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from support import BUILD, ROOT, main
+from support import BUILD, ROOT, main, results, steady
 
 sys.path[:0] = [str(ROOT / "bench")]
+import agreement
+import counts
 import machine
+from counts import EVENTS
 from record import interval
 
 
@@ -53,9 +59,61 @@ class Scripts(unittest.TestCase):
         self.assertEqual(counts, {1, 2, 8, 64, 256})
         self.assertIn("2 threads without rseq: ", shown)
 
+    def test_counts_of_nothing(self):
+        done = self.run_it("counts.py", "--counted", self.output.parent, code=2)
+        self.assertIn("run: make counted", done.stderr)
+        (self.output.parent / "libgranary.so").touch()
+        done = self.run_it("counts.py", "--counted", self.output.parent, "--only", "nothing", code=2)
+        self.assertIn("nothing: no such workload here", done.stderr)
+
+    def test_the_projection_is_that_of_queues(self):
+        row = {"case": "made/2", "seconds_per_operation": 1e-6, "threads_running": 1, "global_locks": 1e6,
+               "page_heap_locks": 0, "system_calls": -5, "remote_flushes": 0, "letters": 0}
+        self.output.write_text("{}\n" + json.dumps(row) + "\n")
+        line = self.run_it("scaling.py", self.output).stdout.splitlines()[1]
+        # A fifth of the time under one lock: five CPUs fill it, and more than five times as fast nothing becomes.
+        self.assertRegex(line, r" 5\.0 +5\.0  global heap from 5 CPUs$")
+
     def test_without_a_library(self):
         done = self.run_it("small_process.py", self.output, code=1)
         self.assertRegex(done.stderr, rf"^{self.output} does not exist.*\n$")
+
+
+class Agreement(unittest.TestCase):
+    @staticmethod
+    def of(first: float, second: float, name: str = "other") -> list[str]:
+        """How two runs stand in which an allocator needs so many times of what another does."""
+        runs = [results({"case": {"system": steady(1, 6), name: steady(value, 6)}}) for value in (first, second)]
+        return [str(pair.where) for pair in agreement.pairs(*runs) if pair.contradicts()]
+
+    def test_opposite_directions_contradict(self):
+        self.assertEqual(self.of(0.9, 1.1), ["case", "mean of beyond"])
+
+    def test_the_same_direction_and_no_difference_do_not(self):
+        for first, second in ((0.9, 0.5), (0.9, 1), (1, 1.1), (1, 1)):
+            self.assertEqual(self.of(first, second), [])
+
+    def test_an_allocator_differs_from_itself(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder) / f"{number}.json" for number in (1, 2)]
+            for file in files:
+                results({"case": {"system": steady(1, 6), "system+": steady(1.1, 6)}}).save(file)
+            words = ["agreement", *map(str, files)]
+            with contextlib.redirect_stdout(io.StringIO()) as text, mock.patch("sys.argv", words):
+                self.assertEqual(agreement.main(), 1)
+            self.assertIn("a difference in both runs in 2", text.getvalue())
+
+
+class Counts(unittest.TestCase):
+    def test_a_million_operations_cost_the_difference_of_two_runs(self):
+        report = {"operations": 2000, "operations_per_second": 4.0, "threads": 1}
+        runs = [(report, {}), ({}, dict.fromkeys(EVENTS, 7)),
+                (report | {"operations": 4000}, dict.fromkeys(EVENTS, 7) | {"locks": 11, "waits": 6})]
+        with mock.patch.object(counts, "run", side_effect=runs):
+            row = counts.per_million(Path("workload"), [], Path("library"))
+        self.assertEqual({event: row[event] for event in ("locks", "waits", "letters")},
+                         {"locks": 2000, "waits": -500, "letters": 0})
+        self.assertEqual((row["operations"], row["seconds_per_operation"]), (2000, 0.25))
 
 
 class Interval(unittest.TestCase):

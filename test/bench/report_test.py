@@ -68,6 +68,12 @@ class Verdict(unittest.TestCase):
     def test_losses_are_called_so(self):
         self.assertIn("best single peer, system: 1.50 [1.50 1.50], slower.", report.text(run(servers=1.5, own=0.1)))
 
+    def test_the_bars_of_single_cases_leave_out_what_does_not_count(self):
+        text = report.text(run(servers=1.5, beyond=1.5, own=3))
+        self.assertIn("Against the best peer of each case: 1.50 [1.50 1.50].\n"
+                      "Wholly above 1.05 of its best peer: servers 1.50 [1.50 1.50], beyond 1.50 [1.50 1.50].", text)
+        self.assertIn("Wholly above 1.05 of its best peer: no case", report.text(run(servers=1.04)))
+
     def test_granary_failed(self):
         measured = run(servers=0.5, beyond=0.5)
         for trial in measured.trials:

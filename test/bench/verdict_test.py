@@ -12,7 +12,7 @@ import unittest
 from support import main, noisy, steady
 
 from intervals import ENOUGH_ROUNDS, RESAMPLES, SEED, log_ratio, ratio
-from verdict import against_best
+from verdict import BEHIND, against_best, against_each_best, behind
 
 ROUNDS = 6
 PEERS = [f"peer{number}" for number in range(12)]
@@ -115,6 +115,49 @@ class Best(unittest.TestCase):
             interval = against_best(samples, [["a"]], "ours", ["good"]).interval
             self.assertAlmostEqual(interval.value, 1.1)
             self.assertFalse(interval.is_known)
+
+
+class EachBest(unittest.TestCase):
+    """A peer that is best in one case and bad in the other, and one the other way round."""
+
+    def setUp(self):
+        self.samples = {"a": {"ours": steady(1.2, ROUNDS), "one": steady(1, ROUNDS), "two": steady(2, ROUNDS)},
+                        "b": {"ours": steady(1.2, ROUNDS), "one": steady(4, ROUNDS), "two": steady(1.5, ROUNDS)}}
+
+    def test_each_case_has_its_own(self):
+        found = against_each_best(self.samples, [["a", "b"]], "ours", ["one", "two"])
+        self.assertAlmostEqual(found.value, math.sqrt(1.2 * 0.8))
+        self.assertTrue(found.is_known)
+        self.assertAlmostEqual(against_best(self.samples, [["a", "b"]], "ours", ["one", "two"]).interval.value,
+                               math.sqrt(0.6 * 0.8))
+
+    def test_families_count_the_same(self):
+        self.samples["c"] = self.samples["b"]
+        found = against_each_best(self.samples, [["a"], ["b", "c"]], "ours", ["one", "two"])
+        self.assertAlmostEqual(found.value, math.sqrt(1.2 * 0.8))
+
+    def test_what_we_could_not_do_is_left_out(self):
+        del self.samples["b"]["ours"]
+        self.assertAlmostEqual(against_each_best(self.samples, [["a"], ["b"]], "ours", ["one", "two"]).value, 1.2)
+        del self.samples["a"]["ours"]
+        self.assertIsNone(against_each_best(self.samples, [["a"], ["b"]], "ours", ["one", "two"]))
+
+    def test_one_round_tells_no_interval(self):
+        for by in self.samples.values():
+            for values in by.values():
+                for number in range(2, ROUNDS + 1):
+                    del values[number]
+        found = against_each_best(self.samples, [["a", "b"]], "ours", ["one", "two"])
+        self.assertAlmostEqual(found.value, math.sqrt(1.2 * 0.8))
+        self.assertFalse(found.is_known)
+
+    def test_behind_are_those_wholly_above_the_bar_alone(self):
+        rng = random.Random(5)
+        self.samples |= {"near": {"ours": steady(BEHIND - 0.01, ROUNDS), "one": steady(1, ROUNDS)},
+                         "noise": {"ours": noisy(rng, 1.2, 1, ROUNDS), "one": noisy(rng, 1, 1, ROUNDS)},
+                         "far": {"ours": steady(1.5, ROUNDS), "one": steady(1, ROUNDS)},
+                         "few": {"ours": steady(3, 2), "one": steady(1, 2)}}
+        self.assertEqual(list(behind(self.samples, list(self.samples), "ours", ["one", "two"])), ["far", "a"])
 
 
 if __name__ == "__main__":

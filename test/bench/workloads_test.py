@@ -51,6 +51,17 @@ class Catalogue(unittest.TestCase):
         self.assertLessEqual(set(UNCOUNTED), set(FAMILIES))
         self.assertEqual({suite for subject in subjects for suite in subject.suites}, set(SUITES))
 
+    def test_what_goals_count_is_the_list_that_was_agreed_upon(self):
+        counted = {subject.label for subject in all_subjects(PROFILES["standard"], (1,), PROGRAM_FOLDER)
+                   if subject.family not in UNCOUNTED}
+        self.assertEqual(counted, set("""
+            threadtest shbench larson larson-memset larson-small active-false passive-false recycle consume malloc-test
+            linux-scalability mmicro mmicro-64 barnes-hut large-live mt-gcbench
+            sh6bench-like gcbench cfrac-like espresso-like roboop-like hypercube-like
+            gcc perl perl-hosts gawk gawk-costs make python sqlite ghostscript poppler z3
+            rocksdb redis memcached nginx mariadb
+            producer-consumer thread-churn free-only burst-idle huge-realloc fragmentation tiny-start""".split()))
+
     def test_programs_of_papers_are_in_the_catalogue_of_programs(self):
         self.assertLessEqual({*PROGRAMS_OF_PAPERS, *SERVERS},
                              {program.name for program in PROGRAMS.values() if program.in_bench})

@@ -9,7 +9,7 @@ from dataclasses import replace
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from comparison import Comparison, inverse, spread
+from comparison import Comparison, inverse, spread, upper
 from draw.axes import TIME, curves, widest
 from draw.canvas import SMALL, Margins, Panel, Picture
 from draw.labels import LABEL_ROOM
@@ -60,7 +60,7 @@ def panel(comparison: Comparison, label: str, cases: dict[int, str]) -> Panel:
 
     told = "; ".join(f"{name}: {words(curve)}" for name, curve in found.items())
     return Panel(label, f"{name_of_unit}operations a second, by threads",
-                 f"{name_of_unit}operations a second by threads. {told}.".capitalize(),
+                 upper(f"{name_of_unit}operations a second by threads. {told}."),
                  margins.top + margins.bottom + max(150.0, LABEL_ROOM * len(found)), margins, draw)
 
 

@@ -13,6 +13,8 @@ from .program import Program
 
 BINDING = re.compile(r"binding file (\S+) \[\d+\] to (\S+) \[\d+\]: normal symbol `(malloc|free)'")
 
+PROBE_SECONDS = 60  # a probe does next to nothing; what hangs here shall not hold up all that comes after
+
 Bindings = dict[tuple[str, str], set[str]]
 
 
@@ -42,8 +44,8 @@ def observed(program: Program, allocator: Allocator, folder: Path) -> Bindings:
         "LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": str(log), "LD_BIND_NOW": "1"}
     preload = allocator.preload_for(program)
     if preload:
-        environment["LD_PRELOAD"] = str(preload)
-    run_to_end(program.probe(), folder, environment)
+        environment |= {"LD_PRELOAD": str(preload)}
+    run_to_end(program.probe(), folder, environment | allocator.environment, hang_seconds=PROBE_SECONDS)
     found: Bindings = {}
     for file in folder.glob("bindings.*"):
         for user, provider, symbol in BINDING.findall(file.read_text(errors="replace")):
