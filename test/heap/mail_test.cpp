@@ -158,7 +158,7 @@ TEST(Post, SendsToEveryHeapWhatIsIts) {
     std::vector<std::vector<void *>> blocks;
     for (std::uint32_t i = 0; i < 33; ++i) blocks.push_back(allocate(world, i, 10));
     std::vector<void *> one_of_each;
-    for (const auto &of_heap : blocks) one_of_each.insert(one_of_each.begin(), of_heap[0]);  // heap 0's is popped first
+    for (const auto &of_heap : blocks) one_of_each.push_back(of_heap[0]);  // heap 0's is popped first
     ASSERT_LE(one_of_each.size(), kRemoteMagazineSlots) << "more than one flush";
     free_far_away(world, 5, one_of_each);
     for (std::uint32_t i = 0; i < 5; ++i) {  // those that were reclaimed before it
