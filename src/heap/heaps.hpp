@@ -179,7 +179,8 @@ class Heaps {
     std::atomic<std::uint32_t> active_heaps_{0};
     bool activation_was_free_ = false;
     std::atomic<std::uint32_t> next_stripe_{0};  // dealt out in turn; ordered by nothing
-    // Held by who sweeps, and taken by fork first of all: the blocks of a page that is being given back are marked used.
+    // Held by who sweeps, and taken by fork first of all: the blocks of a page that is being given back are marked
+    // used meanwhile.
     platform::Mutex sweeping_;
     // Statistics; ordered by nothing.
     std::atomic<std::size_t> swept_bytes_{0};

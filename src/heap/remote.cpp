@@ -48,8 +48,8 @@ class Heaps::RemoteBits {
     Entry entries_[kEntries];
 };
 
-// Blocks that their owners' heaps shall have, as letters to each; sent when there is no more room for drafts, and at the
-// end. The sender's lock is held.
+// Blocks that their owners' heaps shall have, as letters to each; sent when there is no more room for drafts, and at
+// the end. The sender's lock is held.
 class Heaps::Post {
   public:
     Post(Heaps &heaps, OwnerIndex from) : heaps_(heaps), outbox_(heaps.outbox(from)) {}
