@@ -85,7 +85,7 @@ def main() -> int:
                 failed += 1
                 continue
             record.write({"case": name, **row})
-            rows.append([name, *(f"{row[event]:,.0f}" for event in EVENTS)])
+            rows.append([name, *(f"{round(row[event]):,}" for event in EVENTS)])
     print("\r\033[K", end="", file=sys.stderr)
     print("Events in a million operations")
     print_table(HEADS, rows)
