@@ -58,11 +58,6 @@ class Heaps {
 
     // Returns what lies in the magazines that may be touched, collects every remote free, releases what is empty.
     void reclaim();
-    // Gives back the pages that hold no block in use under superblocks that have others; the bytes given back. Not for
-    // a handler that interrupted the heaps.
-    std::size_t sweep();
-    std::size_t swept_bytes() const { return swept_bytes_.load(std::memory_order_relaxed); }
-    std::size_t sweep_calls() const { return sweep_calls_.load(std::memory_order_relaxed); }
     // Every lock, in order; for fork. false: a handler that interrupted the heaps forks; nothing is locked, and its
     // child may do no more than POSIX allows it.
     bool lock_all();
@@ -127,11 +122,6 @@ class Heaps {
     Superblock *take_from_others(OwnerIndex to, ClassIndex c);
     void hand_over(Superblock *s, OwnerIndex to);
 
-    // sweep.cpp
-    void sweep_one(Superblock *s);
-    void give_back_swept(Superblock *s, const PageSet &pages, const PageSet &gone);
-    Bin &bin_of(OwnerIndex o, ClassIndex c) { return is_heap(o) ? heap(o).bins[c.value] : global(c).bin; }
-
     // refill.cpp
     void *allocate_by_sequence(ClassIndex c, bool *fresh);
     void *allocate_by_stripe(ClassIndex c, bool *fresh);
@@ -178,13 +168,7 @@ class Heaps {
     platform::Mutex activation_;
     std::atomic<std::uint32_t> active_heaps_{0};
     bool activation_was_free_ = false;
-    std::atomic<std::uint32_t> next_stripe_{0};  // dealt out in turn; ordered by nothing
-    // Held by who sweeps, and taken by fork first of all: the blocks of a page that is being given back are marked
-    // used meanwhile.
-    platform::Mutex sweeping_;
-    // Statistics; ordered by nothing.
-    std::atomic<std::size_t> swept_bytes_{0};
-    std::atomic<std::size_t> sweep_calls_{0};
+    std::atomic<std::uint32_t> next_stripe_{0};                            // dealt out in turn; ordered by nothing
     Word held_before_fork_[divide_up(kNobody.value + 1, kWordBits)] = {};  // by the forking thread itself
 };
 

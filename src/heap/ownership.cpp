@@ -77,7 +77,7 @@ void Heaps::collect(OwnerIndex o, Superblock *s) {
 // Blocks of s became free: put it where it belongs now. s may be gone afterwards.
 void Heaps::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
     const ClassIndex c = s->size_class;
-    Bin &bin = bin_of(o, c);
+    Bin &bin = is_heap(o) ? heap(o).bins[c.value] : global(c).bin;
     bin.gave(s, blocks);
     if (s->is_empty()) release(bin, s);
     if (!is_heap(o)) {
@@ -194,7 +194,6 @@ void Heaps::for_each_owner(Visit visit) const {
 
 bool Heaps::lock_all() {
     if (const Inside inside; inside.again()) return false;
-    sweeping_.lock_always(platform::Rank::sweep);
     activation_.lock_always(platform::Rank::activation);
     for_each_owner([this](OwnerIndex o) { owner(o).mutex.lock_always(rank_of(o)); });
     return true;
@@ -204,7 +203,6 @@ void Heaps::unlock_all() {
     const Inside inside;  // a handler that interrupts this must not wait for a heap
     for_each_owner([this](OwnerIndex o) { unlock(o); });
     activation_.unlock(platform::Rank::activation);
-    sweeping_.unlock(platform::Rank::sweep);
     // Who posted and found a lock taken relies on its holder (rule 3).
     for_each_owner([this](OwnerIndex o) { settle(o); });
 }

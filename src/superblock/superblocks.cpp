@@ -5,7 +5,6 @@
 #include "superblock/superblocks.hpp"
 
 #include "platform/events.hpp"
-#include "platform/memory.hpp"
 
 namespace gr {
 
@@ -30,8 +29,6 @@ Superblock *Superblocks::make_superblock(UnitIndex first, ClassIndex c, bool zer
     s->first_word = 0;
     s->fresh_from = 0;
     s->zeroed = zeroed;
-    s->absent = PageSet();
-    if (zeroed) s->absent.add_first(static_cast<unsigned>(s->bytes() / platform::page_size()));
     free_bits(s).set_all();
     GR_CHECK(remote_count(s) == 0);
     return s;
@@ -74,8 +71,6 @@ std::uint32_t Superblocks::take(Superblock *s, void **blocks, std::uint32_t coun
     }
     s->first_word = w;
     s->free_count -= taken;
-    if (taken != 0 && s->absent.any()) [[unlikely]]
-        touch(s, blocks[0], blocks[taken - 1]);
     return taken;
 }
 
@@ -115,14 +110,6 @@ WordRun find_run(void *const *blocks, std::uint32_t count, BlockIndex i, const C
 
 }  // namespace
 
-// From the first block to the last the pages may be touched from now on.
-void Superblocks::touch(Superblock *s, const void *first, const void *last) {
-    const int page_shift = std::countr_zero(platform::page_size());
-    const auto from = static_cast<std::size_t>(static_cast<const char *>(first) - begin(s));
-    const auto to = static_cast<std::size_t>(static_cast<const char *>(last) - begin(s)) + s->shape().size - 1;
-    s->absent.remove(static_cast<unsigned>(from >> page_shift), static_cast<unsigned>(to >> page_shift));
-}
-
 std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_t count) {
     const ClassShape shape = s->shape();  // by value: no store below can change it
     const std::size_t end = std::size_t{shape.blocks} * shape.size;
@@ -160,40 +147,6 @@ std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_
     s->first_word = lowest;
     s->free_count += given;
     return given;
-}
-
-std::uint32_t Superblocks::claim_empty_pages(Superblock *s, PageSet *pages) {
-    const std::size_t page = platform::page_size();
-    if (page < kLeastPageBytes || page > kUnitBytes) return 0;
-    const ClassShape &shape = s->shape();
-    const Bitmap free = free_bits(s);
-    const std::size_t end = std::size_t{shape.blocks} * shape.size;
-    for (std::size_t begin = 0; begin + page <= end; begin += page) {
-        const auto number = static_cast<unsigned>(begin / page);
-        if (!s->absent.has(number) && free.all(shape.block_at(begin), shape.block_at(begin + page - 1))) {
-            pages->add(number);
-        }
-    }
-    return change_blocks(s, *pages, false);
-}
-
-std::uint32_t Superblocks::return_pages(Superblock *s, const PageSet &pages) { return change_blocks(s, pages, true); }
-
-std::uint32_t Superblocks::change_blocks(Superblock *s, const PageSet &pages, bool free) {
-    const std::size_t page = platform::page_size();
-    const ClassShape &shape = s->shape();
-    Bitmap bits = free_bits(s);
-    std::uint32_t changed = 0;
-    std::uint32_t lowest = s->first_word;
-    pages.for_each_run([&](unsigned first, unsigned count) {
-        const BlockIndex low = shape.block_at(first * page);
-        changed += bits.change(low, shape.block_at((first + count) * page - 1), free);
-        if (low.value / kWordBits < lowest) lowest = static_cast<std::uint32_t>(low.value / kWordBits);
-    });
-    // Only what is given can lie below the first word that has something.
-    if (free) s->first_word = lowest;
-    s->free_count = free ? s->free_count + changed : s->free_count - changed;
-    return changed;
 }
 
 std::uint32_t Superblocks::collect(Superblock *s, void **twice) {

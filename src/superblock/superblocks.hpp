@@ -70,11 +70,6 @@ class Superblocks {
     // Moves the remote bits into `free`; how many. A block that was free already is left in *twice.
     std::uint32_t collect(Superblock *s, void **twice);
 
-    // Takes the blocks of all pages that hold no other and may be resident, while the pages are given back; how many.
-    std::uint32_t claim_empty_pages(Superblock *s, PageSet *pages);
-    // Gives them again; how many.
-    std::uint32_t return_pages(Superblock *s, const PageSet &pages);
-
     // By anyone. Sets remote bits of one word; false: one of them was set already.
     bool set_remote(Superblock *s, std::uint32_t word, Word mask) {
         // release: pairs with the exchange in collect; what the program wrote to the block comes before its reuse.
@@ -97,8 +92,6 @@ class Superblocks {
         return reinterpret_cast<Word *>(region_.table(table)) + unit * 2 * per_bitmap;
     }
     Superblock *make(UnitIndex first, UnitCount count, UnitUse use);
-    void touch(Superblock *s, const void *first, const void *last);
-    std::uint32_t change_blocks(Superblock *s, const PageSet &pages, bool free);
 
     Region &region_;
 };
