@@ -18,13 +18,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "bench" / "suite"), str(ROOT / "test" / "programs")]
-from harness.allocators import Allocator, Missing, shared_library  # noqa: E402
-from harness.launcher import Launcher, ProgramFailed, Usage  # noqa: E402
-from peers import Peers  # noqa: E402
-from record import Record, print_table  # noqa: E402
-from schedule import build_measure  # noqa: E402
+from record import Record, print_table  # finds the suite's modules
+from harness.allocators import Allocator, Missing, shared_library
+from harness.launcher import Launcher, ProgramFailed, Usage
+from peers import Peers
+from places import ROOT
+from schedule import build_measure
 
 # Where a paper tells it, as many live bytes as there.
 CASES = {

@@ -83,7 +83,7 @@ struct WordRun {
 };
 
 // What was allocated in turn is often freed in turn, forwards or backwards. blocks[0] is block i, and count > 0.
-WordRun find_run(void *const *blocks, std::uint32_t count, BlockIndex i, const ClassShape &shape) {
+WordRun neighbours(void *const *blocks, std::uint32_t count, BlockIndex i, const ClassShape &shape) {
     const std::uint32_t bit = i.value % kWordBits;
     const auto distance = [blocks](std::uint32_t n) {
         return static_cast<const char *>(blocks[n]) - static_cast<const char *>(blocks[n - 1]);
@@ -134,7 +134,7 @@ std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_
             bits = free.word(w);
             strange = remote[w].load(std::memory_order_relaxed);
         }
-        WordRun run = find_run(blocks + given, count - given, i, shape);
+        WordRun run = neighbours(blocks + given, count - given, i, shape);
         if (((bits | strange) & run.mask) != 0) {
             if (((bits | strange) & at.mask) != 0) break;
             run = {1, at.mask};  // one further on is free already: singly up to it

@@ -4,6 +4,8 @@
 # Must not know: how fast anything is.
 """Usage: command_line_test.py BUILD_FOLDER."""
 
+import hashlib
+import importlib.util
 import json
 import re
 import subprocess
@@ -11,6 +13,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from support import BUILD, ROOT, SUITE, main
 
@@ -164,6 +167,26 @@ class Check(CommandLine):
                       ("--only", "loop-16"), ("--with", "system"), ("--json", self.folder / "other.json")):
             with self.subTest(words):
                 self.assertIn(words[0], self.refused("--from", self.folder / "absent.json", *words))
+
+    def test_what_was_measured_is_kept_however_it_ends(self):
+        spec = importlib.util.spec_from_file_location("bench", SUITE / "__main__.py")
+        bench = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(bench)
+        run = self.folder / "run.json"
+
+        def ended(schedule) -> None:
+            schedule.seen({"round": 1, "case": "loop-16/1", "allocator": "granary", "cost": 1.0})
+            sys.exit(143)
+
+        words = [SUITE, "--build", BUILD, "--peers", self.peers, *QUICK, "--with", "granary", "--json", run]
+        with mock.patch("sys.argv", list(map(str, words))), \
+                mock.patch.object(bench.Schedule, "run", autospec=True, side_effect=ended), \
+                self.assertRaises(SystemExit):
+            bench.main()
+        kept = Results.load(run)
+        self.assertEqual([trial["case"] for trial in kept.trials], ["loop-16/1"])
+        library = (BUILD / "libgranary.so").read_bytes()
+        self.assertEqual(kept.allocators[0]["library_sha256"], hashlib.sha256(library).hexdigest())
 
     def test_results_that_cannot_be_written_are_not_measured(self):
         self.assertIn(str(self.folder), self.refused(*QUICK, "--with", "system", "--json", self.folder))

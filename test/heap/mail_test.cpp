@@ -54,6 +54,38 @@ TEST(Outbox, HandsOutWhatIsBlankAndNothingElse) {
     EXPECT_EQ(outbox.blank(), one);
 }
 
+TEST(Letter, IsReadFromTheBlockThatWasFreedFirst) {
+    // Out of a remote magazine comes first what was freed last.
+    int freed[3] = {};
+    Letter letter = {};
+    letter.begin(owner_of_heap(0), &freed[2]);
+    letter.write(1, &freed[1]);
+    letter.write(2, &freed[0]);
+    letter.close(3);
+    void *read[Letter::kBlocks];
+    ASSERT_EQ(letter.read(read), 3U);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(read[i], &freed[i]);
+}
+
+// Blocks of two classes by turns and in runs: each class's go into its own magazine.
+TEST(Mail, ALetterMayHoldSeveralClasses) {
+    World world;
+    constexpr ClassIndex kOther = class_of(512);
+    const std::vector<void *> some = allocate(world, 0, 6);
+    std::vector<void *> others;
+    while (others.size() < 5) others.push_back(world.allocate_in(0, kOther));
+    const std::uint32_t before[] = {world.in_magazine(0, kClass), world.in_magazine(0, kOther)};
+    Letter letter = {};
+    send(world, letter, 0,
+         {some[0], others[0], others[1], some[1], some[2], some[3], others[2], others[3], others[4], some[4]});
+    world.free(some[5]);  // takes and lets go of the lock of heap 0
+    EXPECT_EQ(world.in_magazine(0, kClass), before[0] + 6);
+    EXPECT_EQ(world.in_magazine(0, kOther), before[1] + 5);
+    world.heaps.reclaim();
+    EXPECT_TRUE(world.is_valid());
+    EXPECT_EQ(world.pages.used_bytes(), 0U);
+}
+
 TEST(TakeAllStack, TakesChainsLastFirst) {
     Letter letters[4] = {};
     TakeAllStack<Letter> stack;
