@@ -115,6 +115,8 @@ def own() -> Iterator[Workload]:
                    "half of the threads free what the others allocate", arguments=("--consumers",), threads=(2, 8))
     yield Workload("burst-idle-older", "own", (), "burst-idle", "burst-idle, the older blocks surviving", threads=ONE,
                    arguments=("--survivors", "older"), sizes=BURST, operations=ONCE)
+    yield Workload("large-blocks", "own", (), "large-blocks", "blocks of 32 KiB to 1 MiB in many threads",
+                   threads=(2, 64))
     yield Workload("latency", "own", (), "latency", "how long single calls take; the clock is in it", threads=(1, 2, 8))
     for size in (16, 64, 200, 1024, 4096):
         yield Workload(f"loop-{size}", "own", (), "loop", f"malloc, one word written, free: {size} bytes",
