@@ -36,6 +36,22 @@ class Bitmap {
         for (std::uint32_t w = 0; w < word_count(); ++w) total += static_cast<std::uint32_t>(std::popcount(words_[w]));
         return total;
     }
+    // Whether all of the blocks first .. last are set.
+    constexpr bool all(BlockIndex first, BlockIndex last) const {
+        bool set = true;
+        for_each_word(first, last, [&](std::uint32_t w, Word mask) { set = set && (words_[w] & mask) == mask; });
+        return set;
+    }
+    // Sets or clears them; how many were not so before.
+    constexpr std::uint32_t change(BlockIndex first, BlockIndex last, bool set) {
+        std::uint32_t changed = 0;
+        for_each_word(first, last, [&](std::uint32_t w, Word mask) {
+            const Word other = (set ? ~words_[w] : words_[w]) & mask;
+            words_[w] ^= other;
+            changed += static_cast<std::uint32_t>(std::popcount(other));
+        });
+        return changed;
+    }
     constexpr bool is_valid() const {
         for (std::uint32_t w = 0; w < word_count(); ++w) {
             if ((words_[w] & ~valid_bits(w)) != 0) return false;
@@ -46,6 +62,16 @@ class Bitmap {
     constexpr Word valid_bits(std::uint32_t w) const { return low_bits(size_ - w * kWordBits); }
 
   private:
+    // visit(word, the bits in it of first .. last)
+    template <class Visit>
+    static constexpr void for_each_word(BlockIndex first, BlockIndex last, Visit visit) {
+        for (std::uint32_t w = first.value / kWordBits; w <= last.value / kWordBits; ++w) {
+            const std::uint32_t begin = w * kWordBits;
+            const Word from = first.value <= begin ? ~Word{0} : ~low_bits(first.value - begin);
+            visit(w, from & low_bits(last.value - begin + 1));
+        }
+    }
+
     Word *words_;
     std::uint32_t size_;
 };

@@ -78,14 +78,18 @@ inline constexpr std::size_t kDirectThreshold = 32 * kMiB;
 inline constexpr std::size_t kGrowthLimit = 2 * kMiB;      // what realloc makes larger is mapped directly, too
 inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's usual vm.max_map_count
 
-// Giving back: empty resident memory may reach the larger of the two.
+// Giving back. Empty units may stay resident, and free pages in superblocks of the global heap, each up to the larger of
+// so much and a share of what is in use; who takes again what was given back earns a larger share.
 inline constexpr std::size_t kRetainBytes = 4 * kMiB;
-inline constexpr unsigned kRetainParts = 16;
+inline constexpr unsigned kAllowanceParts = 96;
+inline constexpr unsigned kLeastAllowance = 3;
+inline constexpr unsigned kMostAllowance = 12;
 
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
 static_assert(kRemoteMagazineLimit <= kClassLimit && kLetters > 0);
+static_assert(0 < kLeastAllowance && kLeastAllowance <= kMostAllowance && kMostAllowance < kAllowanceParts);
 static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2);
 
 }  // namespace gr

@@ -54,6 +54,14 @@ class Bin {
         return free_blocks_ <= kSlackSuperblocks * blocks || free_blocks_ * kEmptinessParts <= superblocks_ * blocks;
     }
 
+    // Those that have something free.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const Superblock *first : groups_) {
+            for (const Superblock *s = first; s != nullptr; s = s->next) visit(s);
+        }
+    }
+
     bool is_valid(const Superblocks &superblocks) const {
         std::uint64_t free = 0;
         std::uint32_t listed = 0;

@@ -24,6 +24,7 @@ void Heaps::free(const char *function, void *p, UnitEntry e) {
     const bool done =
         !inside.again() && (setup_.sequences ? free_by_sequence(function, p, e) : free_by_owner(function, p, e));
     if (!done) free_to_remote_bits(function, p, inside.again());
+    if (!inside.again()) sweep_if_due();
 }
 
 // false: not done; the bits are the way that always works.

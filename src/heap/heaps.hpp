@@ -9,6 +9,7 @@
 #include "heap/inside.hpp"
 #include "heap/magazine.hpp"
 #include "heap/owner.hpp"
+#include "heap/slack.hpp"
 #include "heap/unit_store.hpp"
 #include "platform/events.hpp"
 
@@ -37,7 +38,7 @@ struct HeapsSetup {
 class Heaps {
   public:
     constexpr Heaps(Region &region, Superblocks &superblocks, PageHeap &pages)
-        : region_(region), superblocks_(superblocks), store_(region, superblocks, pages) {}
+        : region_(region), superblocks_(superblocks), pages_(pages), store_(region, superblocks, pages) {}
 
     static constexpr std::size_t owners_bytes(std::uint32_t heaps) {
         return heaps * sizeof(Heap) + kClassCount * sizeof(GlobalBin) + sizeof(Owner);
@@ -58,6 +59,11 @@ class Heaps {
 
     // Returns what lies in the magazines that may be touched, collects every remote free, releases what is empty.
     void reclaim();
+    // Gives back the pages that hold no block in use under superblocks that have others; the bytes given back. Not for
+    // a handler that interrupted the heaps.
+    std::size_t sweep();
+    std::size_t swept_bytes() const { return swept_bytes_.load(std::memory_order_relaxed); }
+    std::size_t sweep_calls() const { return sweep_calls_.load(std::memory_order_relaxed); }
     // Every lock, in order; for fork. false: a handler that interrupted the heaps forks; nothing is locked, and its
     // child may do no more than POSIX allows it.
     bool lock_all();
@@ -122,6 +128,13 @@ class Heaps {
     Superblock *take_from_others(OwnerIndex to, ClassIndex c);
     void hand_over(Superblock *s, OwnerIndex to);
 
+    // sweep.cpp
+    void sweep_if_due();
+    std::size_t sweep_locked();
+    std::size_t sweep_unit(UnitIndex u, OwnerIndex o);
+    void give_back_swept(Superblock *s, const PageSet &pages, const PageSet &gone);
+    Bin &bin_of(OwnerIndex o, ClassIndex c) { return is_heap(o) ? heap(o).bins[c.value] : global(c).bin; }
+
     // refill.cpp
     void *allocate_by_sequence(ClassIndex c, bool *fresh);
     void *allocate_by_stripe(ClassIndex c, bool *fresh);
@@ -158,6 +171,7 @@ class Heaps {
 
     Region &region_;
     Superblocks &superblocks_;
+    PageHeap &pages_;
     UnitStore store_;
     HeapsSetup setup_;
     Heap *heaps_ = nullptr;
@@ -168,7 +182,13 @@ class Heaps {
     platform::Mutex activation_;
     std::atomic<std::uint32_t> active_heaps_{0};
     bool activation_was_free_ = false;
-    std::atomic<std::uint32_t> next_stripe_{0};                            // dealt out in turn; ordered by nothing
+    std::atomic<std::uint32_t> next_stripe_{0};  // dealt out in turn; ordered by nothing
+    // Held by who sweeps, and taken by fork first: the blocks of a page that is being given back are marked used.
+    platform::Mutex sweeping_;
+    Slack slack_;
+    // Statistics; ordered by nothing.
+    std::atomic<std::size_t> swept_bytes_{0};
+    std::atomic<std::size_t> sweep_calls_{0};
     Word held_before_fork_[divide_up(kNobody.value + 1, kWordBits)] = {};  // by the forking thread itself
 };
 

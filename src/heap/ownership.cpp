@@ -77,8 +77,12 @@ void Heaps::collect(OwnerIndex o, Superblock *s) {
 // Blocks of s became free: put it where it belongs now. s may be gone afterwards.
 void Heaps::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
     const ClassIndex c = s->size_class;
-    Bin &bin = is_heap(o) ? heap(o).bins[c.value] : global(c).bin;
+    Bin &bin = bin_of(o, c);
     bin.gave(s, blocks);
+    if (!is_heap(o)) {
+        slack_.add(std::size_t{blocks} * s->shape().size);
+        if (s->is_empty()) slack_.subtract(superblocks_.idle_bytes(s));
+    }
     if (s->is_empty()) release(bin, s);
     if (!is_heap(o)) {
         global(c).offered.store(bin.superblocks(), std::memory_order_relaxed);
@@ -102,6 +106,7 @@ void Heaps::restore_invariant(OwnerIndex o, ClassIndex c) {
 
 void Heaps::release(Bin &bin, Superblock *s) {
     bin.abandon(s);
+    if (s->absent.any()) pages_.became_present(s->absent.count() * platform::page_size());
     store_entries(region_, s, 0);
     s->owner.store(kNobody, std::memory_order_seq_cst);
     store_.release(s);
@@ -133,6 +138,7 @@ bool Heaps::give_to_global(OwnerIndex from, Superblock *s) {
     heap(from).bins[c.value].abandon(s);
     hand_over(s, to);
     target.bin.adopt(s);
+    slack_.add(superblocks_.idle_bytes(s));
     target.offered.store(target.bin.superblocks(), std::memory_order_relaxed);
     unlock_and_settle(to);
     return true;
@@ -145,6 +151,7 @@ Superblock *Heaps::take_from_global(OwnerIndex to, ClassIndex c) {
     Superblock *const s = source.bin.fullest();
     if (s != nullptr) {
         source.bin.abandon(s);
+        slack_.subtract(superblocks_.idle_bytes(s));
         source.offered.store(source.bin.superblocks(), std::memory_order_relaxed);
         hand_over(s, to);
         heap(to).bins[c.value].adopt(s);
@@ -194,6 +201,7 @@ void Heaps::for_each_owner(Visit visit) const {
 
 bool Heaps::lock_all() {
     if (const Inside inside; inside.again()) return false;
+    sweeping_.lock_always(platform::Rank::sweep);
     activation_.lock_always(platform::Rank::activation);
     for_each_owner([this](OwnerIndex o) { owner(o).mutex.lock_always(rank_of(o)); });
     return true;
@@ -203,6 +211,7 @@ void Heaps::unlock_all() {
     const Inside inside;  // a handler that interrupts this must not wait for a heap
     for_each_owner([this](OwnerIndex o) { unlock(o); });
     activation_.unlock(platform::Rank::activation);
+    sweeping_.unlock(platform::Rank::sweep);
     // Who posted and found a lock taken relies on its holder (rule 3).
     for_each_owner([this](OwnerIndex o) { settle(o); });
 }
@@ -219,17 +228,26 @@ void Heaps::restore_invariants() {
 }
 
 const char *Heaps::first_fault() {
+    std::size_t idle = 0;
+    std::size_t absent = 0;
     for (std::uint32_t i = 0; i < active_heaps(); ++i) {
         const Heap &h = heaps_[i];
         if (!h.magazines.is_valid()) return "a heap's magazine capacities do not add up";
         for (std::uint32_t c = 1; c < kClassCount; ++c) {
             if (!h.bins[c].is_valid(superblocks_)) return "a heap's bin is not valid";
             if (!h.bins[c].keeps_hoards_invariant(ClassIndex(c))) return "Hoard's invariant does not hold";
+            h.bins[c].for_each([&](const Superblock *s) { absent += s->absent.count(); });
         }
     }
     for (std::uint32_t c = 1; c < kClassCount; ++c) {
         if (!globals_[c].bin.is_valid(superblocks_)) return "a global bin is not valid";
+        globals_[c].bin.for_each([&](const Superblock *s) {
+            absent += s->absent.count();
+            idle += superblocks_.idle_bytes(s);
+        });
     }
+    if (idle != slack_.bytes()) return "what is free in the global heap was not counted right";
+    if (absent * platform::page_size() != pages_.absent_bytes()) return "absent pages were not counted right";
     return nullptr;
 }
 

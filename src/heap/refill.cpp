@@ -3,6 +3,7 @@
 // Invariant: the heap's lock is held from the first bit cleared to the last block in a magazine.
 // Must not know: requests in bytes.
 #include "heap/heaps.hpp"
+#include "platform/memory.hpp"
 
 namespace gr {
 
@@ -98,7 +99,13 @@ std::uint32_t Heaps::take_blocks(OwnerIndex o, ClassIndex c, void **blocks, std:
         if (s == nullptr) s = taken == 0 ? superblock_for(o, c) : nullptr;
         if (s == nullptr) return taken;
         const std::uint32_t fresh_from = s->fresh_from;
+        const unsigned absent = s->absent.count();
         const std::uint32_t got = superblocks_.take(s, blocks + taken, count - taken);
+        if (absent != 0) {
+            const std::size_t retaken = (absent - s->absent.count()) * platform::page_size();
+            pages_.became_present(retaken);
+            pages_.allowance().retook(retaken);
+        }
         if (taken == 0 && fresh != nullptr) {
             *fresh = s->zeroed && superblocks_.find(blocks[0]).index.value >= fresh_from;
         }

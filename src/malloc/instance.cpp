@@ -144,7 +144,8 @@ std::size_t Instance::trim(std::size_t keep) {
     if (!ensure_started()) return 0;
     const Inside inside;
     heaps_.reclaim();
-    return pages_.trim(keep);
+    const std::size_t swept = inside.again() ? 0 : heaps_.sweep();
+    return swept + pages_.trim(keep);
 }
 
 void Instance::lock_all() {

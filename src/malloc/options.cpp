@@ -30,7 +30,7 @@ constexpr Row kTable[] = {
     {"REGION", Kind::bytes, &Options::region, 0, "bytes",
      "address space to reserve for blocks; 0 chooses from the machine's memory"},
     {"RETAIN", Kind::bytes, &Options::retain, kRetainBytes, "bytes",
-     "empty memory that may stay resident, or a sixteenth of what is in use if that is more"},
+     "empty units, and free pages of the global heap, that may stay resident, or a 32nd of what is in use if more"},
     {"DIRECT", Kind::bytes, &Options::direct, kDirectThreshold, "bytes", "larger blocks are mapped directly"},
     {"MAGAZINE", Kind::bytes, &Options::magazine, kMagazineBudget, "bytes", "budget of each CPU's magazines, at first"},
 };

@@ -138,8 +138,8 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.peak_heap_bytes = allocator.pages().peak_bytes();
     out.peak_direct_bytes = allocator.direct().peak_bytes();
     out.heaps = allocator.heaps().active_heaps();
-    out.purged_bytes = allocator.pages().purged_bytes();
-    out.purge_calls = allocator.pages().purge_calls();
+    out.purged_bytes = allocator.pages().purged_bytes() + allocator.heaps().swept_bytes();
+    out.purge_calls = allocator.pages().purge_calls() + allocator.heaps().sweep_calls();
     out.rseq = allocator.heaps().uses_sequences() ? 1 : 0;
     return out;
 }

@@ -13,7 +13,7 @@ namespace gr {
 void PageHeap::initialise(char *memory, std::size_t retain_bytes) {
     chunks_ = reinterpret_cast<Chunk *>(memory);
     index_.initialise(memory + region_.chunk_limit() * sizeof(Chunk), region_.chunk_limit());
-    retain_bytes_ = retain_bytes;
+    allowance_.initialise(retain_bytes);
 }
 
 // Calls visit(chunk, mask of the run's units in it).
@@ -100,7 +100,9 @@ bool PageHeap::take(UnitIndex first, UnitCount count) {
         const std::uint32_t warm = chunk.dirty & mask;
         zeroed = zeroed && warm == 0;
         subtract(dirty_units_, static_cast<std::size_t>(std::popcount(warm)));
+        allowance_.retook(static_cast<std::size_t>(std::popcount(chunk.given_back & mask)) * kUnitBytes);
         chunk.dirty &= ~mask;
+        chunk.given_back &= ~mask;
         chunk.used |= mask;
         if (c.value >= chunk_end_) chunk_end_ = c.value + 1;
         refresh(c);
@@ -115,7 +117,7 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
         Chunk &chunk = chunks_[c.value];
         GR_CHECK((chunk.used & mask) == mask);
         chunk.used &= ~mask;
-        if (dirty) chunk.dirty |= mask;
+        (dirty ? chunk.dirty : chunk.given_back) |= mask;
         std::uint32_t &from = dirty ? warm_from_ : cold_from_;
         if (c.value < from) from = c.value;
         refresh(c);
@@ -140,10 +142,11 @@ bool PageHeap::release(UnitIndex first, UnitCount count) {
         const platform::Guard guard(mutex_, kRank);
         if (!guard.locked()) return false;
         put(first, count, true);
-        if (retained_bytes() <= allowance()) return true;
+        if (retained_bytes() <= may_stay()) return true;
     }
-    // Half of the allowance stays, so that the next release does not come here again.
-    purge_beyond(allowance() / 2);
+    judge_allowance();
+    // Half of what may stays, so that the next release does not come here again.
+    purge_beyond(may_stay() / 2);
     return true;
 }
 
@@ -164,13 +167,6 @@ bool PageHeap::extend(UnitIndex first, UnitCount old_count, UnitCount new_count)
     take(more, count);
     return true;
 }
-
-std::size_t PageHeap::allowance() const {
-    const std::size_t share = used_bytes() / kRetainParts;
-    return share > retain_bytes_ ? share : retain_bytes_;
-}
-
-std::size_t PageHeap::trim(std::size_t keep) { return purge_beyond(keep); }
 
 // Claims up to a batch of dirty pieces, highest first, from the cursor down; their number.
 unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, ChunkIndex *cursor) {
@@ -223,6 +219,7 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
         // Nobody but a handler on this thread can be inside now, and it never stays: the lock is ours.
         mutex_.lock_always(kRank);
         for (unsigned i = 0; i < count; ++i) put(pieces[i].first, pieces[i].count, (kept >> i & 1) != 0);
+        allowance_.gave_back(bytes);
         add(purged_bytes_, bytes);
         add(purge_calls_, count);
         mutex_.unlock(kRank);
@@ -237,7 +234,7 @@ bool PageHeap::is_valid() const {
     std::size_t dirty = 0;
     for (std::uint32_t c = 0; c < chunk_end_; ++c) {
         const Chunk &chunk = chunks_[c];
-        if ((chunk.used & chunk.dirty) != 0) return false;
+        if ((chunk.used & chunk.dirty) != 0 || ((chunk.used | chunk.dirty) & chunk.given_back) != 0) return false;
         if ((c < warm_from_ && chunk.dirty != 0) || (c < cold_from_ && chunk.cold() != 0)) return false;
         if (index_.longest_run(ChunkIndex(c)) != longest_run(~chunk.used)) return false;
         used += static_cast<std::size_t>(std::popcount(chunk.used));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: hands out runs of units, warm or cold ones first, then the lowest address; gives empty memory back beyond an
 //       allowance.
-// Invariant: used, dirty: disjoint masks per chunk; dirty units are free and may be resident, free units that are not
-//            dirty (cold) read as zero.  retained = dirty units * kUnitBytes <= allowance after every release.
+// Invariant: used, dirty, given_back: disjoint masks per chunk; dirty units are free and may be resident, free units that
+//            are not dirty (cold) read as zero.  retained = dirty units * kUnitBytes <= may_stay after every release.
 // Must not know: superblocks; what a run is for.
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include "base/units.hpp"
 #include "platform/mutex.hpp"
+#include "region/allowance.hpp"
 #include "region/first_fit_index.hpp"
 #include "region/region.hpp"
 
@@ -28,7 +29,7 @@ enum class Prefer : std::uint8_t { warm, cold };
 class PageHeap {
   public:
     static constexpr std::size_t kFixedBytes = FirstFitIndex::kFixedBytes;
-    static constexpr std::size_t kFixedBytesPerChunk = FirstFitIndex::kBytesPerChunk + 2 * sizeof(std::uint32_t);
+    static constexpr std::size_t kFixedBytesPerChunk = FirstFitIndex::kBytesPerChunk + 3 * sizeof(std::uint32_t);
 
     explicit constexpr PageHeap(Region &region) : region_(region) {}
 
@@ -44,7 +45,22 @@ class PageHeap {
     bool extend(UnitIndex first, UnitCount old_count, UnitCount new_count);
 
     // Gives back all but about `keep` bytes of empty memory; the bytes given back.
-    std::size_t trim(std::size_t keep);
+    std::size_t trim(std::size_t keep) { return purge_beyond(keep); }
+
+    // What may stay resident of what holds nothing; whoever gives pages of used units back is bound by it, too.
+    std::size_t may_stay() const { return allowance_.bytes(present_bytes()); }
+    void judge_allowance() { allowance_.judge(peak_bytes()); }
+    Allowance &allowance() { return allowance_; }
+    // Whoever uses units tells how much of them was given back, and when it is touched again or released.
+    void became_absent(std::size_t bytes) { absent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    void became_present(std::size_t bytes) { absent_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+    std::size_t absent_bytes() const { return load(absent_bytes_); }
+    // Of used units, as far as they may be resident.
+    std::size_t present_bytes() const {
+        const std::size_t used = used_bytes();
+        const std::size_t absent = absent_bytes();
+        return used > absent ? used - absent : 0;
+    }
 
     std::size_t retained_bytes() const { return load(dirty_units_) * kUnitBytes; }
     std::size_t used_bytes() const { return load(used_units_) * kUnitBytes; }
@@ -59,6 +75,7 @@ class PageHeap {
     struct Chunk {
         std::uint32_t used;
         std::uint32_t dirty;
+        std::uint32_t given_back;  // and not used since
         std::uint32_t cold() const { return ~(used | dirty); }
     };
     struct Piece {
@@ -86,7 +103,6 @@ class PageHeap {
     bool take(UnitIndex first, UnitCount count);
     void put(UnitIndex first, UnitCount count, bool dirty);
     void refresh(ChunkIndex c);
-    std::size_t allowance() const;
     std::size_t purge_beyond(std::size_t keep);
     unsigned claim_dirty(Piece *pieces, std::size_t bytes, ChunkIndex *cursor);
     template <class Visit>
@@ -99,9 +115,10 @@ class PageHeap {
     std::uint32_t warm_from_ = 0;  // no chunk below it has a dirty unit
     std::uint32_t cold_from_ = 0;  // no chunk below it has a free unit that is not dirty
     std::uint32_t chunk_end_ = 0;  // no chunk at or beyond it was ever used
-    std::size_t retain_bytes_ = 0;
+    Allowance allowance_;
     Counter used_units_{0};
     Counter dirty_units_{0};
+    Counter absent_bytes_{0};  // by anyone, without the lock; ordered by nothing
     Counter peak_units_{0};
     Counter purged_bytes_{0};
     Counter purge_calls_{0};

@@ -9,6 +9,7 @@
 
 #include "base/size_class.hpp"
 #include "base/units.hpp"
+#include "superblock/page_set.hpp"
 
 namespace gr {
 
@@ -29,13 +30,15 @@ struct alignas(128) Superblock {
     std::uint32_t head = 0;  // interior units: how many units before this one the first lies
     UnitUse use = UnitUse::unused;
     std::uint8_t group = kNoGroup;
-    bool zeroed = false;             // the units read as zero when the superblock was made
-    Superblock *deferred = nullptr;  // runs freed while the page heap was in use by the same thread
+    bool zeroed = false;  // the units read as zero when the superblock was made
+    PageSet absent;       // given back, and of no block that was handed out since
 
     // The strangers' line (the protocol of remote_protocol.hpp).
     alignas(64) std::atomic<OwnerIndex> owner{};  // stored under the giver's lock; acquire loads pair with it
     std::atomic<std::uint32_t> mark{0};           // exchanged only; 1 while it lies on some owner's stack, or soon will
     std::atomic<Superblock *> link{nullptr};      // next on that stack; ordered by the stack's own operations
+
+    Superblock *deferred = nullptr;  // freed while the page heap was in use by the same thread; nobody's then
 
     const ClassShape &shape() const { return shape_of(size_class); }
     std::uint32_t used_count() const { return shape().blocks - free_count; }

@@ -5,6 +5,7 @@
 #include "superblock/superblocks.hpp"
 
 #include "platform/events.hpp"
+#include "platform/memory.hpp"
 
 namespace gr {
 
@@ -29,6 +30,7 @@ Superblock *Superblocks::make_superblock(UnitIndex first, ClassIndex c, bool zer
     s->first_word = 0;
     s->fresh_from = 0;
     s->zeroed = zeroed;
+    s->absent = PageSet();
     free_bits(s).set_all();
     GR_CHECK(remote_count(s) == 0);
     return s;
@@ -71,6 +73,8 @@ std::uint32_t Superblocks::take(Superblock *s, void **blocks, std::uint32_t coun
     }
     s->first_word = w;
     s->free_count -= taken;
+    if (taken != 0 && s->absent.any()) [[unlikely]]
+        touch(s, blocks[0], blocks[taken - 1]);
     return taken;
 }
 
@@ -110,6 +114,14 @@ WordRun neighbours(void *const *blocks, std::uint32_t count, BlockIndex i, const
 
 }  // namespace
 
+// From the first block to the last the pages may be touched from now on.
+void Superblocks::touch(Superblock *s, const void *first, const void *last) {
+    const int page_shift = std::countr_zero(platform::page_size());
+    const auto from = static_cast<std::size_t>(static_cast<const char *>(first) - begin(s));
+    const auto to = static_cast<std::size_t>(static_cast<const char *>(last) - begin(s)) + s->shape().size - 1;
+    s->absent.remove(static_cast<unsigned>(from >> page_shift), static_cast<unsigned>(to >> page_shift));
+}
+
 std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_t count) {
     const ClassShape shape = s->shape();  // by value: no store below can change it
     const std::size_t end = std::size_t{shape.blocks} * shape.size;
@@ -147,6 +159,56 @@ std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_
     s->first_word = lowest;
     s->free_count += given;
     return given;
+}
+
+std::size_t Superblocks::touched_end(const Superblock *s) const {
+    const std::size_t end = std::size_t{s->shape().blocks} * s->shape().size;
+    if (!s->zeroed) return end;
+    const std::size_t touched = align_up(std::size_t{s->fresh_from} * s->shape().size, platform::page_size());
+    return touched < end ? touched : end;
+}
+
+std::size_t Superblocks::idle_bytes(const Superblock *s) const {
+    const std::size_t size = s->shape().size;
+    const std::size_t untouched = std::size_t{s->shape().blocks} * size - touched_end(s);
+    return s->free_count * size - untouched - s->absent.count() * platform::page_size();
+}
+
+std::uint32_t Superblocks::claim_empty_pages(Superblock *s, PageSet *pages) {
+    const std::size_t page = platform::page_size();
+    if (page < kLeastPageBytes || page > kUnitBytes) return 0;
+    const ClassShape &shape = s->shape();
+    const Bitmap free = free_bits(s);
+    const std::size_t end = touched_end(s);
+    for (std::size_t begin = 0; begin + page <= end; begin += page) {
+        const auto number = static_cast<unsigned>(begin / page);
+        if (!s->absent.has(number) && free.all(shape.block_at(begin), shape.block_at(begin + page - 1))) {
+            pages->add(number);
+        }
+    }
+    return change_blocks(s, *pages, false);
+}
+
+std::uint32_t Superblocks::return_pages(Superblock *s, const PageSet &pages, const PageSet &gone) {
+    s->absent.add(gone);
+    return change_blocks(s, pages, true);
+}
+
+std::uint32_t Superblocks::change_blocks(Superblock *s, const PageSet &pages, bool free) {
+    const std::size_t page = platform::page_size();
+    const ClassShape &shape = s->shape();
+    Bitmap bits = free_bits(s);
+    std::uint32_t changed = 0;
+    std::uint32_t lowest = s->first_word;
+    pages.for_each_run([&](unsigned first, unsigned count) {
+        const BlockIndex low = shape.block_at(first * page);
+        changed += bits.change(low, shape.block_at((first + count) * page - 1), free);
+        if (low.value / kWordBits < lowest) lowest = static_cast<std::uint32_t>(low.value / kWordBits);
+    });
+    // Only what is given can lie below the first word that has something.
+    if (free) s->first_word = lowest;
+    s->free_count = free ? s->free_count + changed : s->free_count - changed;
+    return changed;
 }
 
 std::uint32_t Superblocks::collect(Superblock *s, void **twice) {

@@ -70,6 +70,13 @@ class Superblocks {
     // Moves the remote bits into `free`; how many. A block that was free already is left in *twice.
     std::uint32_t collect(Superblock *s, void **twice);
 
+    // Of free blocks, as far as they may be resident.
+    std::size_t idle_bytes(const Superblock *s) const;
+    // Takes the blocks of all pages that hold no other and may be resident, while the pages are given back; how many.
+    std::uint32_t claim_empty_pages(Superblock *s, PageSet *pages);
+    // Gives them again, those of the pages that are gone among them; how many.
+    std::uint32_t return_pages(Superblock *s, const PageSet &pages, const PageSet &gone);
+
     // By anyone. Sets remote bits of one word; false: one of them was set already.
     bool set_remote(Superblock *s, std::uint32_t word, Word mask) {
         // release: pairs with the exchange in collect; what the program wrote to the block comes before its reuse.
@@ -92,6 +99,10 @@ class Superblocks {
         return reinterpret_cast<Word *>(region_.table(table)) + unit * 2 * per_bitmap;
     }
     Superblock *make(UnitIndex first, UnitCount count, UnitUse use);
+    // Beyond it lie pages that nobody ever touched, as far as this superblock knows.
+    std::size_t touched_end(const Superblock *s) const;
+    void touch(Superblock *s, const void *first, const void *last);
+    std::uint32_t change_blocks(Superblock *s, const PageSet &pages, bool free);
 
     Region &region_;
 };

@@ -50,5 +50,26 @@ RC_GTEST_PROP(Bitmap, AgreesWithAVectorOfBool, ()) {
     RC_ASSERT(bits.is_valid());
 }
 
+RC_GTEST_PROP(Bitmap, RangesAreChangedWholeAndAlone, ()) {
+    const auto size = *rc::gen::inRange<std::uint32_t>(1, 400);
+    const auto first = *rc::gen::inRange<std::uint32_t>(0, size);
+    const auto last = *rc::gen::inRange<std::uint32_t>(first, size);
+    const auto hole = *rc::gen::inRange<std::uint32_t>(0, size);
+    std::vector<Word> words((size + 63) / 64);
+    Bitmap bits(words.data(), size);
+    bits.set_all();
+    bits.word(hole / 64) &= ~(Word{1} << (hole % 64));
+    const bool holed = first <= hole && hole <= last;
+    RC_ASSERT(bits.all(BlockIndex(first), BlockIndex(last)) == !holed);
+    const std::uint32_t inside = last - first + 1;
+    RC_ASSERT(bits.change(BlockIndex(first), BlockIndex(last), false) == inside - (holed ? 1 : 0));
+    for (std::uint32_t i = 0; i < size; ++i) {
+        RC_ASSERT(bits.test(BlockIndex(i)) == ((i < first || i > last) && i != hole));
+    }
+    RC_ASSERT(bits.change(BlockIndex(first), BlockIndex(last), true) == inside);
+    RC_ASSERT(bits.all(BlockIndex(first), BlockIndex(last)));
+    RC_ASSERT(bits.is_valid());
+}
+
 }  // namespace
 }  // namespace gr

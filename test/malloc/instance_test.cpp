@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <random>
@@ -241,6 +242,27 @@ TEST(Instance, TrimGivesEverythingBackOnceAllIsFree) {
     EXPECT_LT(instance->pages().used_bytes(), 4 * kMiB);
     if (!instance->heaps().uses_sequences()) {
         EXPECT_EQ(instance->pages().used_bytes(), 0U);
+    }
+}
+
+TEST(Instance, TrimGivesBackPagesBesideBlocksThatStay) {
+    FreshInstance instance;
+    constexpr std::size_t kSize = 256, kKept = 64;
+    std::vector<unsigned char *> blocks;
+    for (std::size_t i = 0; i < 64 * kKept; ++i) {
+        blocks.push_back(static_cast<unsigned char *>(instance->allocate(kSize)));
+        std::memset(blocks.back(), 1, kSize);
+    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (i % kKept != 0) instance->free("test", blocks[i]);
+    }
+    const std::uint64_t before = count_statistics(*instance).purged_bytes;
+    const std::size_t trimmed = instance->trim(kGiB);
+    EXPECT_EQ(count_statistics(*instance).purged_bytes - before, trimmed);
+    EXPECT_GT(trimmed, blocks.size() * kSize / 2);
+    for (std::size_t i = 0; i < blocks.size(); i += kKept) {
+        EXPECT_EQ(std::count(blocks[i], blocks[i] + kSize, 1), static_cast<std::ptrdiff_t>(kSize));
+        instance->free("test", blocks[i]);
     }
 }
 

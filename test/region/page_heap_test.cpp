@@ -55,7 +55,6 @@ class PageHeapTest : public testing::Test {
         live_.erase(first);
         ASSERT_TRUE(pages_.release(UnitIndex(first), UnitCount(piece.count)));
     }
-    std::size_t allowance() const { return std::max(kRetain, pages_.used_bytes() / kRetainParts); }
     std::size_t live_units() const {
         std::size_t units = 0;
         for (const auto &[first, piece] : live_) units += piece.count;
@@ -109,7 +108,7 @@ class PageHeapTest : public testing::Test {
             } else {
                 release(any());
                 if (failing_purges_in_ten == 0) {
-                    ASSERT_LE(pages_.retained_bytes(), allowance());
+                    ASSERT_LE(pages_.retained_bytes(), pages_.may_stay());
                 }
             }
             ASSERT_TRUE(pages_.is_valid()) << "step " << i;
@@ -243,6 +242,36 @@ TEST_F(PageHeapTest, GivesBackInFewCalls) {
     EXPECT_EQ(bytes, pages_.purged_bytes());
     EXPECT_EQ(pages_.purge_calls(), fake::purged().size());
     EXPECT_LE(fake::purged().size(), 2 * kChunks * kChunkBytes / kRetain);
+}
+
+TEST_F(PageHeapTest, WhatIsAbsentFromUsedUnitsIsNotInUse) {
+    ASSERT_TRUE(allocate(kChunks * kUnitsPerChunk));
+    const std::size_t all = pages_.used_bytes();
+    EXPECT_EQ(pages_.present_bytes(), all);
+    pages_.became_absent(all - kUnitBytes);
+    EXPECT_EQ(pages_.present_bytes(), kUnitBytes);
+    EXPECT_EQ(pages_.used_bytes(), all);
+    pages_.became_present(all - 2 * kUnitBytes);
+    EXPECT_EQ(pages_.present_bytes(), all - kUnitBytes);
+    pages_.became_present(kUnitBytes);
+    release(last_);
+}
+
+// Allocates and drops the same again and again: in the end most of it stays.
+TEST_F(PageHeapTest, AProgramThatBreathesIsSpared) {
+    const std::size_t at_first = pages_.may_stay();
+    constexpr std::size_t kBreath = 3 * kRetain / kUnitBytes;
+    std::size_t purged = 0;
+    std::size_t last_breath = 0;
+    for (int breath = 0; breath < 20; ++breath) {
+        for (std::size_t i = 0; i < kBreath; ++i) ASSERT_TRUE(allocate(1));
+        while (!live_.empty()) release(live_.begin()->first);
+        last_breath = pages_.purged_bytes() - purged;
+        purged = pages_.purged_bytes();
+        ASSERT_TRUE(breath != 0 || last_breath > kRetain) << "the test tests nothing";
+    }
+    EXPECT_EQ(last_breath, 0U);
+    EXPECT_GT(pages_.may_stay(), at_first);
 }
 
 TEST_F(PageHeapTest, KeepsWhatTrimIsToldToKeep) {

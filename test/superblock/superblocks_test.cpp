@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fake/region.hpp"
+#include "platform/memory.hpp"
 
 namespace gr {
 namespace {
@@ -149,6 +150,48 @@ TEST_P(EveryClass, GivesRunsUpToTheFirstThatIsFree) {
             if (!forwards) std::reverse(blocks.begin(), blocks.end());
         }
         std::reverse(blocks.begin(), blocks.end());
+    }
+}
+
+// Against a model that looks at every block of every page.
+TEST_P(EveryClass, ClaimsThePagesThatHoldNoOtherBlock) {
+    Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
+    const std::size_t page = platform::page_size(), size = s->shape().size;
+    std::vector<void *> blocks(s->shape().blocks);
+    ASSERT_EQ(superblocks_.take(s, blocks.data(), s->shape().blocks), blocks.size());
+    for (unsigned keep = 1; keep < 80; keep = keep * 2 + 1) {
+        std::vector<bool> out(blocks.size());
+        for (std::size_t i = 0; i < blocks.size(); ++i) out[i] = random_() % keep == 0;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            ASSERT_TRUE(out[i] || give(s, BlockIndex(static_cast<std::uint32_t>(i))));
+        }
+        const std::uint32_t free = s->free_count;
+        PageSet pages;
+        const std::uint32_t claimed = superblocks_.claim_empty_pages(s, &pages);
+        ASSERT_TRUE(superblocks_.is_valid(s));
+        std::vector<bool> expected(blocks.size());
+        for (std::size_t p = 0; (p + 1) * page <= blocks.size() * size; ++p) {
+            const std::size_t first = p * page / size, last = ((p + 1) * page - 1) / size;
+            bool empty = true;
+            for (std::size_t i = first; i <= last; ++i) empty = empty && !out[i];
+            ASSERT_EQ(pages.has(static_cast<unsigned>(p)), empty) << "page " << p;
+            for (std::size_t i = first; empty && i <= last; ++i) expected[i] = true;
+        }
+        ASSERT_EQ(claimed, static_cast<std::uint32_t>(std::count(expected.begin(), expected.end(), true)));
+        ASSERT_EQ(s->free_count, free - claimed);
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            ASSERT_EQ(superblocks_.is_free(s, BlockIndex(static_cast<std::uint32_t>(i))), !out[i] && !expected[i]) << i;
+        }
+        ASSERT_EQ(superblocks_.return_pages(s, pages, pages), claimed);
+        ASSERT_EQ(s->free_count, free);
+        ASSERT_TRUE(superblocks_.is_valid(s));
+        PageSet again;
+        ASSERT_EQ(superblocks_.claim_empty_pages(s, &again), 0U) << "what is not resident was claimed once more";
+        std::vector<void *> taken(free);
+        ASSERT_EQ(superblocks_.take(s, taken.data(), free), free);
+        for (unsigned p = 0; p < blocks.size() * size / page; ++p) {
+            ASSERT_FALSE(s->absent.has(p)) << "a page is called absent and has a block that is out";
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      hunts for a block given out twice: many threads, each interrupted by a 10 kHz signal whose handler
-// allocates,
-//            all on one CPU (pin) or with their affinity flipped every 50 microseconds (flip).
+// What:      hunts for a block given out twice: many threads that trim now and then, each interrupted by a 10 kHz
+//            signal whose handler allocates, all on one CPU (pin) or with their affinity flipped every 50 microseconds
+//            (flip).
 // Invariant: every block is claimed by an exchange that must find it unclaimed, and its contents hold until released.
 // Must not know: how the allocator works; time decides only how long it runs.
 
@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <chrono>
 #include <csignal>
@@ -29,6 +30,8 @@ struct Plan {
     unsigned threads = 16;
     unsigned hertz = 10000;
 };
+
+constexpr unsigned kTurnsToATrim = 1U << 14;
 
 std::atomic<bool> stopping = false;
 
@@ -84,7 +87,10 @@ void work(Worker &worker, const Plan &plan) {
     worker.thread_id.store(gettid());
     {
         const ThreadTimer timer(plan.hertz);
-        while (!stopping.load(std::memory_order_relaxed)) worker.actor.step();
+        for (unsigned turn = 1; !stopping.load(std::memory_order_relaxed); ++turn) {
+            worker.actor.step();
+            if (turn % kTurnsToATrim == 0) malloc_trim(0);  // gives pages back beside blocks that others hold
+        }
     }
     // A signal may still be pending; none is handled once it is blocked, and then both actors are ours.
     sigset_t signals;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: how much free memory lies in superblocks of the global heap, and when it is so much that they are swept.
+// Invariant: bytes = sum over the superblocks in global bins of their idle bytes; least <= bytes: the least that was
+//            left since the last sweep.
+// Must not know: superblocks; how memory is given back.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace gr {
+
+class Slack {
+  public:
+    // By whoever holds the lock of the bin concerned. A hint to everybody else, ordered by nothing.
+    void add(std::size_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    void subtract(std::size_t bytes) {
+        const std::size_t left = bytes_.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
+        if (left < least_.load(std::memory_order_relaxed)) least_.store(left, std::memory_order_relaxed);
+    }
+    std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+    // What became free since there was least.
+    std::size_t growth() const {
+        const std::size_t least = least_.load(std::memory_order_relaxed);
+        return bytes() > least ? bytes() - least : 0;
+    }
+    // What a sweep now would give back of it, by what the last one found: a page goes with the last of its blocks, so
+    // the end of a burst gives back more than it frees, its beginning less.
+    std::size_t expected() const { return growth() / kYieldParts * yield_.load(std::memory_order_relaxed); }
+    // By one at a time: so much had become free when it began.
+    void was_swept(std::size_t growth, std::size_t given_back) {
+        const std::size_t part = growth / kYieldParts;
+        const std::size_t yield = part == 0 ? kYieldParts : given_back / part;
+        yield_.store(yield < kLeastYield  ? kLeastYield
+                     : yield > kMostYield ? kMostYield
+                                          : yield,
+                     std::memory_order_relaxed);
+        least_.store(bytes(), std::memory_order_relaxed);
+    }
+
+  private:
+    static constexpr std::size_t kYieldParts = 16;
+    static constexpr std::size_t kLeastYield = kYieldParts / 2;
+    static constexpr std::size_t kMostYield = kYieldParts * 16;
+
+    std::atomic<std::size_t> bytes_{0};
+    std::atomic<std::size_t> least_{0};
+    std::atomic<std::size_t> yield_{kYieldParts};  // of the last sweep, in parts of what had become free
+};
+
+}  // namespace gr

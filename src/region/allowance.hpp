@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: how much memory that holds nothing may stay resident: a share of what is in use, but not less than so many
+//       bytes. A program earns more of both by soon taking again what was given back, and loses it when it stops.
+// Invariant: kLeastAllowance <= share <= kMostAllowance, in parts of kAllowanceParts; `least` belongs to the least.
+// Must not know: what the memory was; how it is given back.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "base/config.hpp"
+
+namespace gr {
+
+// By anyone at any time: what it says is advice, so its atomics are ordered by nothing, and a judgement that two make at
+// once may forget something.
+class Allowance {
+  public:
+    void initialise(std::size_t least) { least_ = least; }
+
+    std::size_t bytes(std::size_t in_use) const {
+        const unsigned share = load(share_);
+        const std::size_t bytes = in_use / kAllowanceParts * share;
+        const std::size_t least = least_ / kLeastAllowance * share;
+        return bytes > least ? bytes : least;
+    }
+
+    // Before memory is given back because it is more than may stay. What went before the last `window` bytes or two is
+    // forgotten by and by.
+    void judge(std::size_t window) {
+        const unsigned share = load(share_);
+        if (load(retaken_) > load(given_back_) / 2) {
+            store(share_, share * 2 < kMostAllowance ? share * 2 : kMostAllowance);
+        } else if (load(retaken_) < load(given_back_) / 4) {
+            store(share_, share / 2 > kLeastAllowance ? share / 2 : kLeastAllowance);
+        }
+        if (load(given_back_) <= window) return;
+        store(retaken_, load(retaken_) / 2);
+        store(given_back_, load(given_back_) / 2);
+    }
+    void gave_back(std::size_t bytes) { given_back_.fetch_add(bytes, std::memory_order_relaxed); }
+    // What had been given back is in use again.
+    void retook(std::size_t bytes) { retaken_.fetch_add(bytes, std::memory_order_relaxed); }
+
+  private:
+    template <class T>
+    static T load(const std::atomic<T> &value) {
+        return value.load(std::memory_order_relaxed);
+    }
+    template <class T>
+    static void store(std::atomic<T> &value, T to) {
+        value.store(to, std::memory_order_relaxed);
+    }
+
+    std::size_t least_ = 0;
+    std::atomic<unsigned> share_{kLeastAllowance};
+    std::atomic<std::size_t> given_back_{0};
+    std::atomic<std::size_t> retaken_{0};
+};
+
+}  // namespace gr

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: how much may stay resident, and what regret changes.
+// Invariant: no kernel: numbers only.
+// Must not know: what the memory was.
+#include "region/allowance.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gr {
+namespace {
+
+constexpr std::size_t kInUse = kAllowanceParts * kMiB;
+constexpr std::size_t kLeast = kLeastAllowance * kMiB;
+constexpr std::size_t kMost = kMostAllowance * kMiB;
+constexpr std::size_t kWindow = 10 * kMiB;
+
+// A time more than may stay, when so much of what went had come back since.
+void give_back(Allowance &allowance, std::size_t retaken, std::size_t bytes) {
+    allowance.retook(retaken);
+    allowance.judge(kWindow);
+    allowance.gave_back(bytes);
+}
+
+TEST(Allowance, IsAShareOrTheLeast) {
+    Allowance allowance;
+    allowance.initialise(kLeastAllowance * kKiB);
+    EXPECT_EQ(allowance.bytes(0), kLeastAllowance * kKiB);
+    EXPECT_EQ(allowance.bytes(kInUse), kLeast);
+    EXPECT_EQ(allowance.bytes(10 * kInUse), 10 * kLeast);
+}
+
+TEST(Allowance, RegretWidensItUpToItsMostAndItsAbsenceNarrowsIt) {
+    Allowance allowance;
+    allowance.initialise(kLeastAllowance * kKiB);
+    std::size_t last = kLeast;
+    for (int i = 0; i < 20; ++i) {
+        give_back(allowance, kMiB, kMiB);
+        EXPECT_GE(allowance.bytes(kInUse), last);
+        last = allowance.bytes(kInUse);
+    }
+    EXPECT_EQ(last, kMost);
+    EXPECT_EQ(allowance.bytes(0), kMostAllowance * kKiB) << "who has little in use breathes, too";
+    for (int i = 0; i < 100; ++i) {
+        give_back(allowance, 0, kMiB);
+        EXPECT_LE(allowance.bytes(kInUse), last);
+        last = allowance.bytes(kInUse);
+    }
+    EXPECT_EQ(last, kLeast);
+}
+
+TEST(Allowance, SomeRegretChangesNothing) {
+    Allowance allowance;
+    for (int i = 0; i < 20; ++i) give_back(allowance, kMiB, kMiB);
+    // Between a quarter and a half.
+    for (int i = 0; i < 20; ++i) give_back(allowance, 3 * kMiB, 8 * kMiB);
+    EXPECT_EQ(allowance.bytes(kInUse), kMost);
+}
+
+TEST(Allowance, ABreathLongerThanASingleTimeIsRemembered) {
+    Allowance allowance;
+    for (int breath = 0; breath < 20; ++breath) {
+        for (int i = 0; i < 8; ++i) give_back(allowance, 0, kMiB);
+        allowance.retook(8 * kMiB);
+    }
+    give_back(allowance, 0, kMiB);
+    EXPECT_EQ(allowance.bytes(kInUse), kMost);
+}
+
+TEST(Allowance, RegretIsForgottenByAndBy) {
+    Allowance allowance;
+    give_back(allowance, 0, kMiB);
+    give_back(allowance, 100 * kMiB, kMiB);
+    for (int i = 0; i < 200; ++i) give_back(allowance, 0, kMiB);
+    EXPECT_EQ(allowance.bytes(kInUse), kLeast);
+}
+
+}  // namespace
+}  // namespace gr
