@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 
 FIELDS = (
     "live_bytes live_blocks block_bytes magazine_bytes remote_bytes free_bytes run_bytes run_count direct_bytes "
-    "direct_count retained_bytes metadata_bytes reserved_bytes heap_bytes superblocks global_superblocks heaps "
+    "direct_count tail_bytes retained_bytes metadata_bytes resident_bytes reserved_bytes heap_bytes superblocks global_superblocks heaps "
     "peak_heap_bytes peak_direct_bytes purged_bytes purge_calls rseq"
 ).split()
 OPTIONS = "STATS VERBOSE RSEQ REGION RETAIN DIRECT MAGAZINE".split()

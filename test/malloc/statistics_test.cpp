@@ -21,7 +21,7 @@ using fake::FreshInstance;
 void expect_equation(const gr_statistics &s) {
     EXPECT_EQ(s.block_bytes,
               s.live_bytes - s.run_bytes - s.direct_bytes + s.magazine_bytes + s.remote_bytes + s.free_bytes);
-    EXPECT_EQ(s.heap_bytes >= s.block_bytes + s.run_bytes, true);
+    EXPECT_EQ(s.heap_bytes, s.block_bytes + s.tail_bytes + s.run_bytes);
 }
 
 TEST(Statistics, CountWhatIsLive) {
