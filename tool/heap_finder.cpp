@@ -50,7 +50,7 @@ bool make_sense(const gr_heap_tables &t) {
 std::optional<gr_heap_tables> search(const ProcessMemory &memory, const Mapping &mapping) {
     std::vector<char> page(ProcessMemory::page_bytes());
     for (std::uint64_t at = mapping.begin; at < mapping.end; at += page.size()) {
-        if (!memory.read(at, page.data(), page.size())) return std::nullopt;
+        if (!memory.read_touched(at, page.data(), page.size())) return std::nullopt;
         for (std::size_t i = 0; i < page.size(); i += GR_HEAP_TABLES_ALIGNMENT) {
             std::array<std::uint64_t, 3> head{};  // magic, version, self
             static_assert(offsetof(gr_heap_tables, self) == 2 * sizeof head[0]);

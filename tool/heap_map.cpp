@@ -25,7 +25,8 @@ namespace {
 constexpr std::size_t kUsualWidth = 80;
 constexpr std::size_t kLeastWidth = 40;
 constexpr std::size_t kMostRows = 40;
-constexpr std::size_t kMargin = 10;  // for the distance from the beginning
+constexpr std::size_t kColumnStep = 16;  // so that rows begin at round distances
+constexpr std::size_t kMargin = 10;      // for the distance from the beginning
 
 // The part of a span that lies in a cell.
 void add_to(MapCell *cell, const Span &span, double share) {
@@ -73,7 +74,7 @@ bool unicode_wanted() {
 
 const char *shade_text(MapShade shade) {
     static constexpr std::array<const char *, kMapShades> kTexts{
-        "not resident", "resident and empty", "resident, up to 25 % live", "up to 50 %", "up to 75 %", "more"};
+        "not resident", "resident and empty", "up to 25 % live", "up to 50 % live", "up to 75 % live", "more live"};
     return kTexts[static_cast<std::size_t>(shade)];
 }
 
@@ -108,7 +109,7 @@ std::string terminal_map(const HeapSnapshot &heap) {
     static constexpr std::array<std::string_view, kMapShades> kUnicode{" ", "·", "░", "▒", "▓", "█"};
     static constexpr std::array<std::string_view, kMapShades> kAscii{" ", ".", "-", "+", "x", "#"};
     const auto &letters = unicode_wanted() ? kUnicode : kAscii;
-    const std::size_t columns = terminal_width() - kMargin;
+    const std::size_t columns = (terminal_width() - kMargin) / kColumnStep * kColumnStep;
     const HeapMap map = make_map(heap, columns * kMostRows);
     const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
     std::string result = fmt::format("\nthe heap by addresses, {} a character, {} a row\n", bytes_text(cell_bytes),

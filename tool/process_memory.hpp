@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
 // What:      the memory of a running process, as /proc shows it: its mappings, its bytes, and which pages are resident.
-// Invariant: the process is neither stopped nor traced, and reading leaves no page behind in it where it had none.
+// Invariant: the process is neither stopped nor traced; read_touched leaves no page behind in it where it had none.
 // Must not know: what the memory is used for.
 #pragma once
 
@@ -55,7 +55,7 @@ class ProcessMemory {
 
     // false: not all of it is mapped.
     [[nodiscard]] bool read(std::uint64_t address, void *to, std::size_t bytes) const;
-    // Of anonymous memory: pages that the process never touched read as zeroes and are left alone.
+    // Pages that the process has not touched read as zeroes and are left alone: for what it wrote itself.
     [[nodiscard]] bool read_touched(std::uint64_t address, void *to, std::size_t bytes) const;
 
     [[noreturn]] void fail_ended() const;
