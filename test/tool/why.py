@@ -132,6 +132,14 @@ class Accounted(WhyTest):
         # Which shared page is which the kernel does not tell; their sum it does.
         self.account(fixture("holder"), "full", "zeroes", "forked")
 
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
+    def test_freed_by_a_stranger(self):
+        for _ in range(20):
+            report, _ = self.account(fixture("holder"), "strangers")
+            if self.resident(report, "remote") > 0:
+                return
+        self.fail("no block ever waited for its owner")
+
     def test_idle(self):
         report, _ = self.account(fixture("holder"))
         self.assertLess(report["live_blocks"], 100)
