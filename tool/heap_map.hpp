@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// What:      the map of a heap: a row of cells in the order of addresses, each the same number of units, and how full the
-//            resident part of each is with live blocks; and that map for a terminal.
+// What:      the map of a heap: a row of cells in the order of addresses, each the same number of units, and how full
+//            the resident part of each is with live blocks; and that map for a terminal.
 // Invariant: the cells cover every unit up to the last that has anything resident.
 // Must not know: how the heap was read.
 #pragma once

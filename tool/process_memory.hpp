@@ -21,8 +21,8 @@ struct Mapping {
     std::uint64_t resident;  // bytes, as the kernel counts them for RSS
 };
 
-// What RSS says of an anonymous page. One that others map too may be the page of zeroes, which RSS does not count, or be
-// shared with a child, which it does.
+// What RSS says of an anonymous page. One that others map too may be the page of zeroes, which RSS does not count, or
+// be shared with a child, which it does.
 enum class PageState : std::uint8_t { kAbsent, kResident, kShared };
 
 // The pages of one anonymous mapping. Where both kinds of shared pages occur at once, each counts as the mean of them.

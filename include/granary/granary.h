@@ -39,8 +39,8 @@ GR_EXPORT uint32_t gr_version(void);
  *                                                                                 (the counting equation, times size)
  *   heap_bytes  = block_bytes + tail_bytes + run_bytes
  *
- * So resident_bytes is at most heap_bytes + retained_bytes + metadata_bytes + direct_bytes + what is not Granary's; less
- * where pages were never touched, which only the kernel knows: `granary why PID` asks it and splits to the byte.
+ * So resident_bytes is at most heap_bytes + retained_bytes + metadata_bytes + direct_bytes + what is not Granary's;
+ * less where pages were never touched, which only the kernel knows: `granary why PID` asks it and splits to the byte.
  * Usable bytes minus requested bytes cannot be told: nobody keeps what was requested.
  */
 /* NOLINTNEXTLINE(modernize-use-using): C */
@@ -95,8 +95,8 @@ GR_EXPORT int gr_owns(const void *pointer);
 
 /* How full the superblock is that a block lies in, for programs that move blocks to give memory back. Counts are of
  * blocks, but for block_bytes. What the program freed and its owner has not taken back yet (magazines, frees by
- * strangers) counts as used, in all of them alike. A block that is no superblock's (a run of units, a direct mapping) is
- * a whole of its own: 1 of 1. */
+ * strangers) counts as used, in all of them alike. A block that is no superblock's (a run of units, a direct mapping)
+ * is a whole of its own: 1 of 1. */
 /* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_utilization {
     uint64_t block_bytes;       /* usable size of the block, the same for all blocks of its size class */
@@ -104,15 +104,15 @@ typedef struct gr_utilization {
     uint64_t superblock_used;
     uint64_t class_blocks; /* in all superblocks of its class, in all heaps and the global heap */
     uint64_t class_used;
-    /* 1: its superblock is less full than its class's are on average, and the others have room for all of its blocks: to
-     * move them there empties it. Allocate the new places of many blocks before the first old one is freed, else a
+    /* 1: its superblock is less full than its class's are on average, and the others have room for all of its blocks:
+     * to move them there empties it. Allocate the new places of many blocks before the first old one is freed, else a
      * magazine hands the old places out again. */
     uint64_t move_helps;
 } gr_utilization;
 
 /* Fills *out for the block at pointer. Returns 0, or -1 and errno = EINVAL when pointer is not (the first address of) a
- * block that Granary handed out, or is known to be free, or out is NULL. Takes no lock; while other threads allocate, the
- * counts are hints. Its cost does not grow with the heap. */
+ * block that Granary handed out, or is known to be free, or out is NULL. Takes no lock; while other threads allocate,
+ * the counts are hints. Its cost does not grow with the heap. */
 GR_EXPORT int gr_page_utilization(const void *pointer, gr_utilization *out);
 
 /* The options (GRANARY_<NAME> in the environment), see granary-options(7). Writes one line for each: name, value,

@@ -2,8 +2,8 @@
  *
  * What:      where a process that runs on Granary keeps the tables of its heap, for tools that read them from outside
  *            (/proc/PID/mem): addresses, strides and offsets, so that the tables may change without this.
- * Invariant: written once, when the heap starts; `self` comes last and is the structure's own address, which tells it from
- *            any copy. Every number is 64 bits; a name that ends in _at is an address in that process, one that
+ * Invariant: written once, when the heap starts; `self` comes last and is the structure's own address, which tells it
+ *            from any copy. Every number is 64 bits; a name that ends in _at is an address in that process, one that
  *            ends in _offset counts bytes from the start of its record.
  * Must not know: how a tool finds or reads the process.
  */
@@ -37,8 +37,8 @@ typedef struct gr_heap_tables {
     uint64_t first_unit;
     uint64_t unit_end_at;
 
-    /* One descriptor a unit, from first_unit on. That of the first unit of a superblock or run is filled in: use (8 bits),
-     * and 32 bits each: units, class, owner. */
+    /* One descriptor a unit, from first_unit on. That of the first unit of a superblock or run is filled in: use (8
+     * bits), and 32 bits each: units, class, owner. */
     uint64_t descriptors_at;
     uint64_t descriptor_stride;
     uint64_t use_offset;
@@ -46,9 +46,9 @@ typedef struct gr_heap_tables {
     uint64_t class_offset;
     uint64_t owner_offset;
 
-    /* Two bitmaps for each superblock, one bit a block: free ones, and those freed by strangers and not yet collected. A
-     * class whose bitmap fits into narrow_words has them in the narrow table, else in the wide one, at the place of the
-     * superblock's first unit: unit * 2 * words, the second `words` behind the first. Words are 64 bits. */
+    /* Two bitmaps for each superblock, one bit a block: free ones, and those freed by strangers and not yet collected.
+     * A class whose bitmap fits into narrow_words has them in the narrow table, else in the wide one, at the place of
+     * the superblock's first unit: unit * 2 * words, the second `words` behind the first. Words are 64 bits. */
     uint64_t narrow_at;
     uint64_t narrow_words;
     uint64_t wide_at;
@@ -62,10 +62,11 @@ typedef struct gr_heap_tables {
     uint64_t blocks_offset;
     uint64_t superblock_units_offset;
 
-    /* One slab a heap; heaps whose number (32 bits) lies at heaps_at are in use. A slab begins with headers of magazines,
-     * four 16-bit numbers each: next, limit, begin, unused. The addresses of cached blocks stand in the slots [begin, next),
-     * slot i at slots_offset + 8 * i from its header. Near its end lie letters, whose count (32 bits) tells how many
-     * addresses of blocks stand in it. Owners below heap_limit are heaps, the others the global heap's. */
+    /* One slab a heap; heaps whose number (32 bits) lies at heaps_at are in use. A slab begins with headers of
+     * magazines, four 16-bit numbers each: next, limit, begin, unused. The addresses of cached blocks stand in the
+     * slots [begin, next), slot i at slots_offset + 8 * i from its header. Near its end lie letters, whose count (32
+     * bits) tells how many addresses of blocks stand in it. Owners below heap_limit are heaps, the others the global
+     * heap's. */
     uint64_t slabs_at;
     uint64_t slab_bytes;
     uint64_t heaps_at;

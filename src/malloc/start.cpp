@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: start-up: options, the reservation, its tables and who may find them, rseq, and the moment the sequences are switched on.
+// What: start-up: options, the reservation, its tables, rseq, and the moment the sequences are switched on.
 // Invariant: happens once; a thread that comes in meanwhile waits, a re-entrant call on the starting thread does not.
 // Must not know: the C library's and C++'s names for what the allocator does.
 #include "malloc/heap_tables.hpp"

@@ -136,7 +136,7 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.live_bytes += out.run_bytes + out.direct_bytes;
     out.live_blocks += out.run_count + out.direct_count;
     out.retained_bytes = allocator.pages().retained_bytes();
-    out.metadata_bytes = region.metadata_bytes();
+    out.metadata_bytes = region.metadata_bytes() + allocator.heaps().active_heaps() * kSlabBytes;
     out.reserved_bytes = region.reserved_bytes();
     out.heap_bytes = allocator.pages().used_bytes();
     out.peak_heap_bytes = allocator.pages().peak_bytes();

@@ -81,6 +81,17 @@ TEST(Statistics, RunsAndDirectBlocksAreCountedApart) {
     EXPECT_EQ(after.peak_direct_bytes, 33 * kMiB);
 }
 
+TEST(Statistics, MetadataCountsTheSlabsInUse) {
+    FreshInstance instance;
+    const std::uint64_t before = count_statistics(*instance).metadata_bytes;
+    EXPECT_EQ(before, instance->region().metadata_bytes());
+    void *const block = instance->allocate(1);  // the first one makes a heap active
+    const gr_statistics s = count_statistics(*instance);
+    EXPECT_GE(s.heaps, 1U);
+    EXPECT_EQ(s.metadata_bytes, before + s.heaps * kSlabBytes);
+    instance->free("test", block);
+}
+
 void append(void *sink, const Text &line) { static_cast<std::string *>(sink)->append(line.data(), line.size()); }
 
 std::string printed(const gr_statistics &s, StatisticsFormat format) {
