@@ -60,7 +60,7 @@ std::string free_text(const HeapSnapshot &heap) {
 class Explainer {
   public:
     Explainer(const ProcessMemory &memory, const std::vector<Mapping> &mappings, const FoundHeap &found)
-        : mappings_(mappings), tables_(found.tables), file_(found.file) {
+        : mappings_(mappings), file_(found.file) {
         result_.process = memory.process();
         result_.executable = memory.executable();
         result_.library = found.file;
@@ -92,16 +92,15 @@ class Explainer {
         const std::uint64_t untouched = live.bytes - std::min(live.bytes, whole(live.resident));
         const std::string more = untouched < ProcessMemory::page_bytes()
                                      ? ""
-                                     : fmt::format("; {} more of them is not resident", bytes_text(untouched));
+                                     : fmt::format("; {} more is not resident", bytes_text(untouched));
         add("live", live, fmt::format("live in {} that the program holds{}", blocks_text(heap.live_blocks), more));
         add("free", amount(heap.amounts, Part::kFree), free_text(heap));
         add("magazines", amount(heap.amounts, Part::kCached),
             fmt::format("free in the magazines of {} heap{}", heap.heaps, heap.heaps == 1 ? "" : "s"));
         add("remote", amount(heap.amounts, Part::kRemote), "freed by other threads and not yet collected");
         add("empty", amount(heap.amounts, Part::kEmpty),
-            fmt::format(
-                "empty and kept for the next request (GRANARY_RETAIN={} allows it, or a sixteenth of what is in use)",
-                size_text(heap.retain_bytes)));
+            fmt::format("empty, kept for the next request (GRANARY_RETAIN={}, or a sixteenth of what is in use)",
+                        size_text(heap.retain_bytes)));
         add("tails", amount(heap.amounts, Part::kTail), "at the ends of superblocks, which no block covers");
     }
 
@@ -139,7 +138,7 @@ class Explainer {
                           : name == "[heap]"      ? brk
                           : name == "[stack]"     ? stack
                                                   : anonymous;
-            sum += is_of_region(i) ? 0 : rest(i);
+            sum += rest(i);
         }
         const auto add_other = [this](std::string name, double resident, std::string text) {
             if (resident > 0) add(std::move(name), resident, 0, false, std::move(text));
@@ -150,12 +149,6 @@ class Explainer {
         add_other("stack", stack, "the main thread's stack");
         add_other("anonymous", anonymous,
                   "other anonymous memory: threads' stacks, and what was mapped without malloc");
-    }
-
-    // Of such a mapping nothing else is left, but for what changed while it was read.
-    bool is_of_region(std::size_t i) const {
-        return mappings_[i].begin >= tables_.region_begin &&
-               mappings_[i].end <= tables_.region_begin + tables_.region_bytes;
     }
 
     std::uint64_t resident_of(std::string_view name) const {
@@ -201,16 +194,14 @@ class Explainer {
 
     void add_fragmentation_hint() {
         const ClassSummary &worst = *largest(result_.heap, Part::kFree).front();
-        result_.hints.push_back(
-            fmt::format("blocks of {} bytes are spread thinly: {} live ones of {} in {} superblocks ({} %); freeing or "
-                        "moving the ones "
-                        "that are left would empty superblocks, and gr_page_utilization(3) tells which",
-                        worst.block_bytes, worst.live_blocks, worst.blocks, worst.superblocks,
-                        percent(worst.live_blocks, worst.blocks)));
+        result_.hints.push_back(fmt::format(
+            "most of what is free lies between blocks of {} bytes: {} live ones of {} in {} superblocks ({} %); "
+            "freeing or moving what is left in the emptiest gives these back, and gr_page_utilization(3) tells which",
+            worst.block_bytes, worst.live_blocks, worst.blocks, worst.superblocks,
+            percent(worst.live_blocks, worst.blocks)));
     }
 
     const std::vector<Mapping> &mappings_;
-    const gr_heap_tables &tables_;
     const std::string &file_;
     Explanation result_{};
 };

@@ -19,6 +19,19 @@ namespace {
 
 std::uint64_t whole(double bytes) { return static_cast<std::uint64_t>(std::llround(bytes)); }
 
+constexpr std::size_t kWidth = 100;  // of a line of text
+
+// Text that begins in `column`, broken at blanks, and goes on there.
+std::string folded(std::string text, std::size_t column) {
+    for (std::size_t start = 0; text.size() - start > kWidth - column;) {
+        const std::size_t blank = text.rfind(' ', start + kWidth - column);
+        if (blank == std::string::npos || blank <= start) break;
+        text.replace(blank, 1, "\n" + std::string(column, ' '));
+        start = blank + 1 + column;
+    }
+    return text;
+}
+
 void put_number(JsonWriter &json, std::string_view name, std::uint64_t value) {
     json.key(name);
     json.number(value);
@@ -72,10 +85,11 @@ std::string why_text(const Explanation &explanation) {
         if (share.resident == 0) continue;
         if (!share.granary && !others) fmt::format_to(out, "not Granary's:\n");
         others = !share.granary;
-        fmt::format_to(out, "  {:>{}}  {}\n", bytes_text(share.resident), kNumberWidth, printable(share.text));
+        fmt::format_to(out, "  {:>{}}  {}\n", bytes_text(share.resident), kNumberWidth,
+                       folded(printable(share.text), kNumberWidth + 4));
     }
     fmt::format_to(out, "what could be done:\n");
-    for (const std::string &hint : explanation.hints) fmt::format_to(out, "  {}\n", printable(hint));
+    for (const std::string &hint : explanation.hints) fmt::format_to(out, "  {}\n", folded(printable(hint), 2));
     return result;
 }
 

@@ -78,6 +78,16 @@ TEST(Utilization, MovingHelpsWhereOthersAreFullerAndHaveRoom) {
     free_all(instance, blocks);
 }
 
+TEST(Utilization, SuperblocksOfTheGlobalHeapCount) {
+    FreshInstance instance;
+    std::vector<void *> blocks = allocate(instance, 48);
+    for (std::size_t i = 0; i < blocks.size(); i += 4) free_at(instance, blocks, {i + 1, i + 2, i + 3});
+    const gr_utilization sparse = utilization(instance, blocks[0]);
+    EXPECT_EQ(sparse.class_blocks, 48U);
+    EXPECT_EQ(sparse.class_used, 12U);
+    free_all(instance, blocks);
+}
+
 TEST(Utilization, TheOnlySuperblockIsNoBetterThanItself) {
     FreshInstance instance;
     std::vector<void *> blocks = allocate(instance, 4);

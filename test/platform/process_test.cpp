@@ -55,6 +55,15 @@ TEST(Process, ResidentBytesGrowWithWhatIsTouched) {
     EXPECT_EQ(errno, 7);
 }
 
+TEST(Process, ResidentBytesKeepNoDescriptor) {
+    const int before = dup(0);
+    close(before);
+    EXPECT_GT(resident_bytes(), 0U);
+    const int after = dup(0);
+    close(after);
+    EXPECT_EQ(after, before);
+}
+
 TEST(Process, ResidentBytesAreUnknownWithoutDescriptors) {
     rlimit before{};
     getrlimit(RLIMIT_NOFILE, &before);

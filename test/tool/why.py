@@ -173,7 +173,6 @@ class Accounted(WhyTest):
                 report = self.why(process)
                 self.assertEqual(sum(part["resident_bytes"] for part in report["parts"]), report["resident_bytes"])
                 self.assertGreater(self.resident(report, "live"), 0)
-                self.assertLess(self.resident(report, "anonymous"), 2 << 20, "what moved is not somebody else's")
 
 
 class Sentences(WhyTest):
@@ -189,14 +188,16 @@ class Sentences(WhyTest):
         self.assertRegex(text, r"\n +\d+(\.\d)? MiB  live in 133\d\d blocks that the program holds")
         self.assertRegex(text, r"\n +\d+(\.\d)? MiB  free in superblocks .* in blocks of 20480")
         self.assertIn("\nnot Granary's:\n", text)
-        self.assertRegex(text, r"what could be done:\n  blocks of 20480 bytes are spread thinly: 333\d live ones of 100")
+        self.assertRegex(text, r"what could be done:\n  most of what is free lies between blocks of 20480 bytes: 333\d ")
         self.assertNotIn("leak", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100 + len(fixture("holder")))
+        self.assertRegex(" ".join(text.split()), r"in the emptiest gives these back, and gr_page_utilization\(3\) tells")
 
     def test_nothing_stands_out(self):
         with running(fixture("holder")) as (process, _):
             text = granary("why", str(process.pid)).stdout
         self.assertIn("what could be done:\n", text)
-        self.assertNotIn("spread thinly", text)
+        self.assertNotIn("most of what is free", text)
 
     def rows(self, text):
         map_only = text.split("the heap by addresses")[1]
