@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "failure.hpp"
@@ -21,10 +22,11 @@ constexpr std::uint64_t kUnitsAtOnce = 4096;
 constexpr std::uint64_t kWordBits = 64;
 
 struct ClassShape {
-    std::uint32_t block_bytes;
-    std::uint32_t blocks;
-    std::uint32_t units;
+    std::uint32_t block_bytes = 0;
+    std::uint32_t blocks = 0;
+    std::uint32_t units = 0;
 };
+constexpr ClassShape kNoClass;
 
 template <class Number>
 Number number_at(const std::vector<char> &record, std::uint64_t offset) {
@@ -74,7 +76,8 @@ class Walk {
         if (t_.first_unit > end || end > limit) fail_changed();
         units_ = end - t_.first_unit;
         read_residency();
-        read_classes();
+        shapes_.resize(t_.class_count);
+        result_.classes.resize(t_.class_count);
         read_cached();
         for (std::uint64_t unit = 0; unit < units_;) unit = take_units(unit, std::min(units_, unit + kUnitsAtOnce));
         std::erase_if(result_.classes, [](const ClassSummary &c) { return c.superblocks == 0; });
@@ -100,20 +103,22 @@ class Walk {
         }
     }
 
-    void read_classes() {
-        const std::vector<char> table = read(t_.classes_at, t_.class_count * t_.class_stride);
-        const std::uint64_t most_blocks = std::max(t_.narrow_words, t_.wide_words) * kWordBits;
-        for (std::uint64_t c = 0; c < t_.class_count; ++c) {
-            const std::uint64_t at = c * t_.class_stride;
-            ClassShape shape{number_at<std::uint32_t>(table, at + t_.block_bytes_offset),
-                             number_at<std::uint32_t>(table, at + t_.blocks_offset),
-                             number_at<std::uint32_t>(table, at + t_.superblock_units_offset)};
-            const bool sound = shape.blocks <= most_blocks && std::uint64_t{shape.blocks} * shape.block_bytes <=
-                                                                  std::uint64_t{shape.units} * t_.unit_bytes;
-            if (!sound) shape = {};
-            shapes_.push_back(shape);
-            result_.classes.push_back({shape.block_bytes, 0, 0, 0, {}});
+    // Of a class that has superblocks, so that the process has read the same bytes before. Without blocks: no class.
+    const ClassShape &shape_of(std::uint32_t c) {
+        if (c >= shapes_.size()) return kNoClass;
+        if (!shapes_[c]) {
+            const std::vector<char> record = read(t_.classes_at + c * t_.class_stride, t_.class_stride);
+            const ClassShape shape{number_at<std::uint32_t>(record, t_.block_bytes_offset),
+                                   number_at<std::uint32_t>(record, t_.blocks_offset),
+                                   number_at<std::uint32_t>(record, t_.superblock_units_offset)};
+            const std::uint64_t most_blocks = std::max(t_.narrow_words, t_.wide_words) * kWordBits;
+            const std::uint64_t bytes = std::uint64_t{shape.blocks} * shape.block_bytes;
+            const bool sound =
+                shape.units != 0 && shape.blocks <= most_blocks && bytes <= std::uint64_t{shape.units} * t_.unit_bytes;
+            shapes_[c] = sound ? shape : kNoClass;
+            result_.classes[c].block_bytes = shapes_[c]->block_bytes;
         }
+        return *shapes_[c];
     }
 
     // The addresses of all blocks that lie in magazines and letters.
@@ -158,13 +163,13 @@ class Walk {
             const auto use = number_at<std::uint8_t>(descriptors, at + t_.use_offset);
             const auto c = number_at<std::uint32_t>(descriptors, at + t_.class_offset);
             const auto run_units = number_at<std::uint32_t>(descriptors, at + t_.units_offset);
-            const bool is_class = c < shapes_.size() && shapes_[c].blocks != 0 && shapes_[c].units <= units_ - unit;
-            if (use == GR_USE_SUPERBLOCK && is_class) {
-                const bool is_narrow = shapes_[c].blocks <= t_.narrow_words * kWordBits;
+            const ClassShape &shape = use == GR_USE_SUPERBLOCK ? shape_of(c) : kNoClass;
+            if (shape.blocks != 0 && shape.units <= units_ - unit) {
+                const bool is_narrow = shape.blocks <= t_.narrow_words * kWordBits;
                 take_superblock(unit, c, is_narrow ? narrow : wide, unit - first);
                 const auto owner = number_at<std::uint32_t>(descriptors, at + t_.owner_offset);
                 result_.global_superblocks += owner >= t_.heap_limit ? 1 : 0;
-                unit += shapes_[c].units;
+                unit += shape.units;
             } else if (use == GR_USE_RUN && run_units != 0 && run_units <= units_ - unit) {
                 take_plain(unit, run_units, Part::kLive);
                 result_.live_blocks += 1;
@@ -199,7 +204,7 @@ class Walk {
     }
 
     void take_superblock(std::uint64_t unit, std::uint32_t c, const Bitmaps &bitmaps, std::uint64_t index) {
-        const ClassShape &shape = shapes_[c];
+        const ClassShape &shape = shape_of(c);
         const std::uint64_t begin = address_of_unit(unit);
         const std::uint64_t end = begin + shape.units * t_.unit_bytes;
         ClassSummary &summary = result_.classes[c];
@@ -276,7 +281,7 @@ class Walk {
     HeapSnapshot result_;
     std::uint64_t units_ = 0;
     std::vector<Pages> pages_;
-    std::vector<ClassShape> shapes_;
+    std::vector<std::optional<ClassShape>> shapes_;
     std::vector<std::uint64_t> cached_;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> direct_;
 };
