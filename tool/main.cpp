@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <span>
 #include <system_error>
 
@@ -20,10 +21,13 @@
 #include "doctor.hpp"
 #include "environment.hpp"
 #include "failure.hpp"
+#include "heap_map.hpp"
+#include "heap_picture.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "run.hpp"
 #include "text.hpp"
+#include "why_report.hpp"
 
 namespace gr::tool {
 
@@ -68,11 +72,16 @@ struct CommandLine {
     std::vector<std::string> bench_arguments;
     std::string doctor_subject;
     std::string options_library;
+    std::string why_subject;
+    std::string why_picture;
+    bool why_json = false;
+    bool why_map = false;
     bool doctor_json = false;
     bool options_json = false;
     bool under_library = false;
     CLI::App *run = nullptr;
     CLI::App *doctor = nullptr;
+    CLI::App *why = nullptr;
     CLI::App *options = nullptr;
     CLI::App *bench = nullptr;
     CLI::App *version = nullptr;
@@ -117,6 +126,19 @@ void add_doctor(CommandLine &line) {
         "125 when granary itself fails, 2 for a wrong command line.");
 }
 
+void add_why(CommandLine &line) {
+    line.why = add_command(line, "why", "Say why the resident set of a process on Granary is as large as it is",
+                           "granary why [OPTIONS] PID");
+    line.why->add_option("PID", line.why_subject, "The number of a process")->required()->type_name("");
+    CLI::Option *json = line.why->add_flag("--json", line.why_json, "As JSON");
+    line.why->add_flag("--map", line.why_map, "Draw the heap too: how full its resident memory is")->excludes(json);
+    line.why->add_option("--svg", line.why_picture, "Write that map as a picture")->type_name("FILE");
+    line.why->footer(
+        "The process is neither stopped nor changed; its parts are those of one moment, or nearly so.\n"
+        "Exit status: 0, or 1 when the process does not run on Granary, 127 when there is no such process,\n"
+        "125 when it may not be looked at or granary itself fails, 2 for a wrong command line.");
+}
+
 void add_options(CommandLine &line) {
     line.options = add_command(line, "options", "Print the library's options, their values and where these come from",
                                "granary options [OPTIONS]");
@@ -135,6 +157,7 @@ void add_commands(CommandLine &line) {
     line.app.footer("'granary COMMAND --help' tells more. See also granary(1).");
     add_run(line);
     add_doctor(line);
+    add_why(line);
     add_options(line);
     line.bench = add_command(line, "bench", "Compare allocators on the papers' benchmarks and real programs",
                              "granary bench [OPTIONS]");
@@ -173,15 +196,32 @@ std::vector<std::string> split_command(CommandLine &line, std::span<char *> word
     return {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-ExitCode run_doctor(const CommandLine &line) {
-    const std::string &subject = line.doctor_subject;
-    const bool digits = !subject.empty() && subject.find_first_not_of("0123456789") == std::string::npos;
+// The number of a process, or nothing where something else is written.
+std::optional<int> process_number(const std::string &subject) {
+    if (subject.empty() || subject.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
     int process = 0;
     const auto parsed = std::from_chars(subject.data(), subject.data() + subject.size(), process);
-    if (digits && parsed.ec != std::errc{}) {
-        throw Failure(ExitCode::kNotFound, fmt::format("no process {}", subject));
+    if (parsed.ec != std::errc{}) throw Failure(ExitCode::kNotFound, fmt::format("no process {}", subject));
+    return process;
+}
+
+ExitCode run_why(const CommandLine &line) {
+    const std::optional<int> process = process_number(line.why_subject);
+    if (!process) {
+        throw Failure(ExitCode::kUsage, fmt::format("{} is not the number of a process; see 'granary why --help'",
+                                                    in_quotes(line.why_subject)));
     }
-    const Diagnosis diagnosis = digits ? diagnose_process(process) : diagnose_program(subject, Depth::kLibraries);
+    const Explanation explanation = explain(*process);
+    if (!line.why_picture.empty()) write_picture(explanation, line.why_picture);
+    print(line.why_json ? why_json(explanation) : why_text(explanation));
+    if (line.why_map) print(terminal_map(explanation.heap));
+    return ExitCode::kSuccess;
+}
+
+ExitCode run_doctor(const CommandLine &line) {
+    const std::string &subject = line.doctor_subject;
+    const std::optional<int> process = process_number(subject);
+    const Diagnosis diagnosis = process ? diagnose_process(*process) : diagnose_program(subject, Depth::kLibraries);
     const std::vector<Fact> facts = environment_facts();
     print(line.doctor_json ? json_report(diagnosis, facts) : text_report(diagnosis, facts, colour_wanted()));
     return diagnosis.verdict() == Verdict::kYes ? ExitCode::kSuccess : ExitCode::kNotRunnable;
@@ -194,6 +234,7 @@ ExitCode dispatch(const CommandLine &line) {
     }
     if (line.bench->parsed()) run_bench(line.bench_arguments);
     if (line.doctor->parsed()) return run_doctor(line);
+    if (line.why->parsed()) return run_why(line);
     if (line.options->parsed()) {
         if (!line.under_library) restart_under_library(line.options_library, line.options_json);
         print_options(line.options_json);

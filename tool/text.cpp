@@ -77,6 +77,14 @@ std::string size_text(std::uint64_t bytes) {
     return number + kUnits[unit];
 }
 
+std::string bytes_text(std::uint64_t bytes) {
+    std::string text = size_text(bytes);
+    if (text.back() < 'A') return text + " bytes";
+    const char unit = text.back();
+    text.pop_back();
+    return fmt::format("{} {}iB", text, unit);
+}
+
 std::string list_text(const std::vector<std::string> &items, std::size_t shown) {
     if (items.size() <= shown) return fmt::format("{}", fmt::join(items, ", "));
     const auto end = items.begin() + static_cast<std::ptrdiff_t>(shown);

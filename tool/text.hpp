@@ -25,6 +25,9 @@ void complain(std::string_view line);
 // "8M", "1.5G"; bytes below 1024 as they are.
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
 
+// "8 MiB", "1.5 GiB", "17 bytes".
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
+
 // "a, b, c and 4 more".
 [[nodiscard]] std::string list_text(const std::vector<std::string> &items, std::size_t shown);
 

@@ -37,6 +37,11 @@ GR_EXPORT uint32_t gr_version(void);
  *
  *   block_bytes = (live_bytes - run_bytes - direct_bytes) + magazine_bytes + remote_bytes + free_bytes
  *                                                                                 (the counting equation, times size)
+ *   heap_bytes  = block_bytes + tail_bytes + run_bytes
+ *
+ * So resident_bytes is at most heap_bytes + retained_bytes + metadata_bytes + direct_bytes + what is not Granary's;
+ * less where pages were never touched, which only the kernel knows: `granary why PID` asks it and splits to the byte.
+ * Usable bytes minus requested bytes cannot be told: nobody keeps what was requested.
  */
 /* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_statistics {
@@ -64,6 +69,8 @@ typedef struct gr_statistics {
     uint64_t rseq;               /* 1: magazines are popped and pushed by restartable sequences; 0: under trylocks */
     uint64_t peak_heap_bytes;    /* the most that heap_bytes + retained_bytes ever was */
     uint64_t peak_direct_bytes;  /* the most that direct_bytes ever was */
+    uint64_t tail_bytes;         /* at the ends of superblocks, which no block covers */
+    uint64_t resident_bytes;     /* of the whole process, as the kernel counts them (RSS); 0: it does not tell */
 } gr_statistics;
 
 #define GR_STATISTICS_VERSION 1
@@ -85,6 +92,28 @@ GR_EXPORT size_t gr_trim(size_t keep_bytes);
 /* 1 when pointer is a block that Granary handed out and that has not been freed as far as can be told without the
  * owner's lock (a block lying in a magazine still counts as owned); else 0. */
 GR_EXPORT int gr_owns(const void *pointer);
+
+/* How full the superblock is that a block lies in, for programs that move blocks to give memory back. Counts are of
+ * blocks, but for block_bytes. What the program freed and its owner has not taken back yet (magazines, frees by
+ * strangers) counts as used, in all of them alike. A block that is no superblock's (a run of units, a direct mapping)
+ * is a whole of its own: 1 of 1. */
+/* NOLINTNEXTLINE(modernize-use-using): C */
+typedef struct gr_utilization {
+    uint64_t block_bytes;       /* usable size of the block, the same for all blocks of its size class */
+    uint64_t superblock_blocks; /* in its superblock */
+    uint64_t superblock_used;
+    uint64_t class_blocks; /* in all superblocks of its class, in all heaps and the global heap */
+    uint64_t class_used;
+    /* 1: its superblock is less full than its class's are on average, and the others have room for all of its blocks:
+     * to move them there empties it. Allocate the new places of many blocks before the first old one is freed, else a
+     * magazine hands the old places out again. */
+    uint64_t move_helps;
+} gr_utilization;
+
+/* Fills *out for the block at pointer. Returns 0, or -1 and errno = EINVAL when pointer is not (the first address of) a
+ * block that Granary handed out, or is known to be free, or out is NULL. Takes no lock; while other threads allocate,
+ * the counts are hints. Its cost does not grow with the heap. */
+GR_EXPORT int gr_page_utilization(const void *pointer, gr_utilization *out);
 
 /* The options (GRANARY_<NAME> in the environment), see granary-options(7). Writes one line for each: name, value,
  * where the value comes from, unit, meaning. Returns 0, or -1 with errno from write(2). */

@@ -48,6 +48,10 @@ class Bin {
     std::uint32_t superblocks() const { return superblocks_; }
     std::uint64_t free_blocks() const { return free_blocks_; }
 
+    // As far as can be told without the owner's lock.
+    std::uint64_t peek_superblocks() const { return peek(superblocks_); }
+    std::uint64_t peek_free_blocks() const { return peek(free_blocks_); }
+
     // Hoard: u >= a - K*S or u >= (1-f)*a, in blocks.
     bool keeps_hoards_invariant(ClassIndex c) const {
         const std::uint64_t blocks = shape_of(c).blocks;
@@ -79,6 +83,10 @@ class Bin {
   private:
     static_assert(kFullnessGroups == kEmptinessParts, "group g > 0 is at least f empty");
 
+    template <class Number>
+    static Number peek(const Number &n) {
+        return std::atomic_ref<Number>(const_cast<Number &>(n)).load(std::memory_order_relaxed);
+    }
     static std::uint8_t group_of(const Superblock *s) {
         if (s->is_full()) return kNoGroup;
         const std::uint32_t group = s->free_count * kFullnessGroups / s->shape().blocks;

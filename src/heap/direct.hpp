@@ -16,6 +16,12 @@ namespace gr {
 
 class Direct {
   public:
+    struct Entry {
+        // 0: never used, kGone: free again. An address is stored (release) after `bytes`; lookups acquire it.
+        std::atomic<std::uintptr_t> address;
+        std::atomic<std::size_t> bytes;
+    };
+
     // nullptr: no memory. Zeroed.
     void *allocate(std::size_t bytes, std::size_t alignment);
     // false: not a live direct block.
@@ -30,12 +36,11 @@ class Direct {
     std::size_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
     std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
+    // For who looks from outside.
+    static const Entry *entries() { return entries_; }
+    const std::atomic<std::size_t> *count_cell() const { return &count_; }
+
   private:
-    struct Entry {
-        // 0: never used, kGone: free again. An address is stored (release) after `bytes`; lookups acquire it.
-        std::atomic<std::uintptr_t> address;
-        std::atomic<std::size_t> bytes;
-    };
     static constexpr std::uintptr_t kGone = 1;
     static constexpr std::uintptr_t kClaimed = 2;
     static constexpr std::size_t kReserve = 1024;  // entries that growth in place leaves to allocation

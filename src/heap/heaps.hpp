@@ -55,6 +55,7 @@ class Heaps {
 
     UnitStore &store() { return store_; }
     std::uint32_t active_heaps() const { return active_heaps_.load(std::memory_order_acquire); }
+    const std::atomic<std::uint32_t> *active_heaps_cell() const { return &active_heaps_; }
     bool uses_sequences() const { return setup_.sequences; }
 
     // Returns what lies in the magazines that may be touched, collects every remote free, releases what is empty.
@@ -71,6 +72,12 @@ class Heaps {
 
     // Blocks in the magazines, by class, as far as can be told from outside.
     void count_cached(std::uint64_t (&blocks)[kClassCount]) const;
+    // Blocks in the superblocks of a class, whoever owns them, as far as can be told without their locks.
+    struct ClassUse {
+        std::uint64_t blocks = 0;
+        std::uint64_t free = 0;
+    };
+    ClassUse class_use(ClassIndex c) const;
     void restore_invariants();
     // All locks are held.
     const char *first_fault();

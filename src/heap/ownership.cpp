@@ -216,6 +216,17 @@ void Heaps::unlock_all() {
     for_each_owner([this](OwnerIndex o) { settle(o); });
 }
 
+Heaps::ClassUse Heaps::class_use(ClassIndex c) const {
+    ClassUse all;
+    const auto add = [&](const Bin &bin) {
+        all.blocks += bin.peek_superblocks() * shape_of(c).blocks;
+        all.free += bin.peek_free_blocks();
+    };
+    for (std::uint32_t i = 0; i < active_heaps(); ++i) add(heaps_[i].bins[c.value]);
+    add(globals_[c.value].bin);
+    return all;
+}
+
 // What a contended lock left undone.
 void Heaps::restore_invariants() {
     const Inside inside;

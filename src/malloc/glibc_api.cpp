@@ -59,13 +59,13 @@ GR_EXPORT int malloc_info(int options, FILE *file) {
         return -1;
     }
     fputs("<malloc version=\"granary-1\">\n", file);
-    gr::print_statistics(gr::count_statistics(gr::instance), gr::StatisticsFormat::xml, put_file, file);
+    gr::print_statistics(gr::snapshot(gr::instance), gr::StatisticsFormat::xml, put_file, file);
     fputs("</malloc>\n", file);
     return 0;
 }
 
 GR_EXPORT void malloc_stats() {
-    gr::print_statistics(gr::count_statistics(gr::instance), gr::StatisticsFormat::text, put_stderr, nullptr);
+    gr::print_statistics(gr::snapshot(gr::instance), gr::StatisticsFormat::text, put_stderr, nullptr);
 }
 
 GR_EXPORT int malloc_trim(std::size_t pad) { return gr::instance.trim(pad) != 0 ? 1 : 0; }

@@ -7,6 +7,7 @@
 
 #include "malloc/c_api.hpp"
 #include "malloc/statistics.hpp"
+#include "malloc/utilization.hpp"
 #include "platform/process.hpp"
 
 namespace {
@@ -39,7 +40,7 @@ int gr_statistics_get(gr_statistics *out) {
         errno = EINVAL;
         return -1;
     }
-    gr_statistics full = gr::count_statistics(gr::instance);
+    gr_statistics full = gr::snapshot(gr::instance);
     if (out->size < full.size) full.size = out->size;
     std::memcpy(out, &full, full.size);
     return 0;
@@ -48,13 +49,19 @@ int gr_statistics_get(gr_statistics *out) {
 int gr_statistics_print(int fd, gr_format format) {
     Sink sink{fd, 0};
     const auto as = format == GR_JSON ? gr::StatisticsFormat::json : gr::StatisticsFormat::text;
-    gr::print_statistics(gr::count_statistics(gr::instance), as, put, &sink);
+    gr::print_statistics(gr::snapshot(gr::instance), as, put, &sink);
     return result_of(sink);
 }
 
 size_t gr_trim(size_t keep_bytes) { return gr::instance.trim(keep_bytes); }
 
 int gr_owns(const void *pointer) { return gr::instance.owns(pointer) ? 1 : 0; }
+
+int gr_page_utilization(const void *pointer, gr_utilization *out) {
+    if (out != nullptr && gr::find_utilization(gr::instance, pointer, out)) return 0;
+    errno = EINVAL;
+    return -1;
+}
 
 int gr_options_print(int fd, gr_format format) {
     gr::instance.ensure_started();

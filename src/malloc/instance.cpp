@@ -105,6 +105,12 @@ bool Instance::owns(const void *p) const {
     return ref.superblock->use == UnitUse::run || !superblocks_.is_free(ref.superblock, ref.index);
 }
 
+std::size_t Instance::size_of(const void *p) const {
+    if (!region_.contains(p)) return direct_.size_of(p);
+    const BlockRef ref = superblocks_.find(p);
+    return ref.superblock == nullptr ? 0 : superblocks_.block_size(ref.superblock);
+}
+
 void *Instance::resize(const char *function, void *p, std::size_t size) {
     const std::size_t old_size = usable_size(function, p);
     if (size > kMaxRequest) return nullptr;

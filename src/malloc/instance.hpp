@@ -23,6 +23,7 @@ class Instance {
     void free(const char *function, void *p);
     std::size_t usable_size(const char *function, const void *p);
     bool owns(const void *p) const;
+    std::size_t size_of(const void *p) const;  // of a block that is owned
 
     std::size_t trim(std::size_t keep);
     // For fork, which must find nothing in flight.

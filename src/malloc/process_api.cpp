@@ -30,7 +30,7 @@ void after_fork() { gr::instance.unlock_all(); }
     const auto mode = static_cast<gr::StatisticsMode>(gr::instance.options().stats);
     if (mode == gr::StatisticsMode::off) return;
     const auto format = mode == gr::StatisticsMode::json ? gr::StatisticsFormat::json : gr::StatisticsFormat::text;
-    gr::print_statistics(gr::count_statistics(gr::instance), format, put_report, nullptr);
+    gr::print_statistics(gr::snapshot(gr::instance), format, put_report, nullptr);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // What: start-up: options, the reservation, its tables, rseq, and the moment the sequences are switched on.
 // Invariant: happens once; a thread that comes in meanwhile waits, a re-entrant call on the starting thread does not.
 // Must not know: the C library's and C++'s names for what the allocator does.
+#include "malloc/heap_tables.hpp"
 #include "malloc/instance.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
@@ -42,6 +43,7 @@ bool Instance::start() {
     if (state_.compare_exchange_strong(seen, State::starting, std::memory_order_acquire)) {
         starter_.store(platform::thread_tag(), std::memory_order_relaxed);
         const bool ready = set_up();
+        publish_tables(*this);
         state_.store(ready ? State::ready : State::without_region, std::memory_order_release);
         if (options_.verbose != 0) say_hello(*this);
         return ready;

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "platform/events.hpp"
+#include "platform/process.hpp"
 
 namespace gr {
 namespace {
@@ -29,8 +30,10 @@ constexpr Row kTable[] = {
     {"run_count", &gr_statistics::run_count, false, "how many"},
     {"direct_bytes", &gr_statistics::direct_bytes, true, "live blocks mapped directly"},
     {"direct_count", &gr_statistics::direct_count, false, "how many"},
+    {"tail_bytes", &gr_statistics::tail_bytes, true, "ends of superblocks, which no block covers"},
     {"retained_bytes", &gr_statistics::retained_bytes, true, "empty units kept for the next request"},
     {"metadata_bytes", &gr_statistics::metadata_bytes, true, "committed for the allocator's own tables"},
+    {"resident_bytes", &gr_statistics::resident_bytes, true, "of the whole process (RSS)"},
     {"reserved_bytes", &gr_statistics::reserved_bytes, true, "address space reserved"},
     {"heap_bytes", &gr_statistics::heap_bytes, true, "units in use, times their size"},
     {"peak_heap_bytes", &gr_statistics::peak_heap_bytes, true, "units in use or retained, at most ever"},
@@ -71,6 +74,7 @@ void count_superblock(const Superblocks &superblocks, const Superblock *s, std::
     out->superblocks += 1;
     if (!is_heap(s->owner.load(std::memory_order_relaxed))) out->global_superblocks += 1;
     out->block_bytes += std::uint64_t{shape.blocks} * shape.size;
+    out->tail_bytes += shape.bytes() - std::uint64_t{shape.blocks} * shape.size;
     out->free_bytes += std::uint64_t{s->free_count} * shape.size;
     const std::uint32_t remote = superblocks.remote_count(s);
     out->remote_bytes += std::uint64_t{remote} * shape.size;
@@ -132,7 +136,7 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.live_bytes += out.run_bytes + out.direct_bytes;
     out.live_blocks += out.run_count + out.direct_count;
     out.retained_bytes = allocator.pages().retained_bytes();
-    out.metadata_bytes = region.metadata_bytes();
+    out.metadata_bytes = region.metadata_bytes() + allocator.heaps().active_heaps() * kSlabBytes;
     out.reserved_bytes = region.reserved_bytes();
     out.heap_bytes = allocator.pages().used_bytes();
     out.peak_heap_bytes = allocator.pages().peak_bytes();
@@ -141,6 +145,12 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.purged_bytes = allocator.pages().purged_bytes() + allocator.heaps().swept_bytes();
     out.purge_calls = allocator.pages().purge_calls() + allocator.heaps().sweep_calls();
     out.rseq = allocator.heaps().uses_sequences() ? 1 : 0;
+    return out;
+}
+
+gr_statistics snapshot(const Instance &allocator) {
+    gr_statistics out = count_statistics(allocator);
+    out.resident_bytes = platform::resident_bytes();
     return out;
 }
 

@@ -10,7 +10,11 @@
 
 namespace gr {
 
+// Of the heap; no system call.
 gr_statistics count_statistics(const Instance &allocator);
+
+// The same with resident_bytes, which the kernel is asked for.
+gr_statistics snapshot(const Instance &allocator);
 
 enum class StatisticsFormat : unsigned char { text, json, xml };
 

@@ -19,6 +19,7 @@
 
 #include "base/check.hpp"
 #include "base/text.hpp"
+#include "platform/memory.hpp"
 #include "platform/syscall.hpp"
 
 extern "C" char **environ [[gnu::weak]];
@@ -48,6 +49,21 @@ std::size_t physical_memory_bytes() {
     struct sysinfo info {};
     if (system_call(SYS_sysinfo, &info) != 0) return kGiB;
     return static_cast<std::size_t>(info.totalram) * info.mem_unit;
+}
+
+std::size_t resident_bytes() {
+    const long fd = system_call(SYS_openat, AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    char text[64];  // "<pages of address space> <resident pages> ..."
+    const long length = system_call(SYS_read, fd, &text[0], sizeof text);
+    system_call(SYS_close, fd);
+    long i = 0;
+    while (i < length && text[i] != ' ') ++i;
+    std::size_t pages = 0;
+    for (++i; i < length && text[i] >= '0' && text[i] <= '9'; ++i) {
+        pages = pages * 10 + static_cast<std::size_t>(text[i] - '0');
+    }
+    return pages * page_size();
 }
 
 std::size_t address_space_limit() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: facts about the process and its machine, its environment, and its last words.
-// Invariant: usable before main, in signal handlers and without libc's locks; reads no file.
+// Invariant: usable before main, in signal handlers and without libc's locks; only resident_bytes opens a file.
 // Must not know: what the allocator does with the facts.
 #pragma once
 
@@ -15,6 +15,9 @@ bool is_secure();
 const char *const *environment();
 
 std::size_t physical_memory_bytes();
+
+// Of this process, as /proc tells them; 0 where it does not.
+std::size_t resident_bytes();
 
 // RLIMIT_AS, or SIZE_MAX.
 std::size_t address_space_limit();

@@ -11,6 +11,8 @@
 #include <array>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace gr::conformance {
 namespace {
@@ -215,6 +217,67 @@ TEST_F(Interface, DoesNotOwnFreedLargeBlocks) {
         std::free(block);
         EXPECT_EQ(gr_owns(block), 0) << size;
     }
+}
+
+TEST_F(Interface, UtilizationOfBlocksOnly) {
+    gr_utilization use{};
+    char *const block = static_cast<char *>(opaque(std::malloc(100)));
+    errno = 1234;
+    EXPECT_EQ(gr_page_utilization(block, &use), 0);
+    EXPECT_EQ(errno, 1234);
+    EXPECT_EQ(use.block_bytes, malloc_usable_size(block));
+    EXPECT_LE(use.superblock_used, use.superblock_blocks);
+    EXPECT_LE(use.class_used, use.class_blocks);
+    EXPECT_GE(use.class_used, use.superblock_used);
+    for (const void *other :
+         {static_cast<const void *>(nullptr), static_cast<const void *>(&use), static_cast<const void *>(block + 16)}) {
+        errno = 0;
+        EXPECT_EQ(gr_page_utilization(other, &use), -1);
+        EXPECT_EQ(errno, EINVAL);
+    }
+    errno = 0;
+    EXPECT_EQ(gr_page_utilization(block, nullptr), -1);
+    EXPECT_EQ(errno, EINVAL);
+    std::free(block);
+}
+
+// What a server that defragments does, a batch at a time: new places first, then the old ones go.
+std::size_t move_what_helps(std::vector<void *> &blocks, std::size_t size) {
+    std::vector<std::pair<void **, void *>> moves;
+    for (void *&block : blocks) {
+        gr_utilization use{};
+        EXPECT_EQ(gr_page_utilization(block, &use), 0);
+        if (use.move_helps != 0) moves.emplace_back(&block, std::malloc(size));
+    }
+    for (auto &[place, to] : moves) {
+        std::memcpy(to, *place, size);
+        std::free(*place);
+        *place = to;
+    }
+    gr_trim(0);
+    return moves.size();
+}
+
+TEST_F(Interface, UtilizationTellsWhatToMove) {
+    constexpr std::size_t kSize = 200;
+    constexpr std::size_t kBlocks = 100000;
+    Sequence random(7);
+    std::vector<void *> all(kBlocks);
+    for (void *&block : all) block = std::malloc(kSize);
+    std::vector<void *> sparse;
+    for (void *block : all) {
+        if (random.below(10) == 0) {
+            sparse.push_back(block);
+        } else {
+            std::free(block);
+        }
+    }
+    gr_trim(0);
+    const std::size_t before = black_box::statistics().heap_bytes;
+    while (move_what_helps(sparse, kSize) > sparse.size() / 10) {
+    }
+    EXPECT_LT(black_box::statistics().heap_bytes, before / 2);
+    for (void *block : sparse) std::free(block);
 }
 
 constexpr const char *kOptions[] = {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE"};

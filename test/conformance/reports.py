@@ -15,8 +15,8 @@ import xml.etree.ElementTree
 
 FIELDS = (
     "live_bytes live_blocks block_bytes magazine_bytes remote_bytes free_bytes run_bytes run_count direct_bytes "
-    "direct_count retained_bytes metadata_bytes reserved_bytes heap_bytes superblocks global_superblocks heaps "
-    "peak_heap_bytes peak_direct_bytes purged_bytes purge_calls rseq"
+    "direct_count tail_bytes retained_bytes metadata_bytes resident_bytes reserved_bytes heap_bytes superblocks "
+    "global_superblocks heaps peak_heap_bytes peak_direct_bytes purged_bytes purge_calls rseq"
 ).split()
 OPTIONS = "STATS VERBOSE RSEQ REGION RETAIN DIRECT MAGAZINE".split()
 
@@ -47,6 +47,9 @@ def flatten(value):
         yield value.upper()
 
 
+MANUAL = os.path.join(os.path.dirname(__file__), "../../man/granary.3.scd")
+
+
 class Reports(unittest.TestCase):
     def test_malloc_info_is_xml(self):
         root = xml.etree.ElementTree.fromstring(run("malloc_info")[0])
@@ -67,6 +70,15 @@ class Reports(unittest.TestCase):
     def test_statistics_as_text(self):
         text = run("statistics_text")[0]
         self.assertGreaterEqual(len(text.splitlines()), 10)
+
+    def test_the_manual_describes_every_statistic(self):
+        rows = []
+        for line in run("statistics_text")[0].splitlines():
+            name, unit, meaning = line.split()[0], line[36:43].strip(), line[43:]
+            rows.append(f"*{name}*{', bytes' if unit else ''}\n\t{meaning}\n")
+        with open(MANUAL, encoding="utf-8") as file:
+            section = file.read().split("# STATISTICS\n\n")[1].split("\nIn them\n")[0]
+        self.assertEqual(section, "\n".join(rows))
 
     def test_options_are_json(self):
         names = set(flatten(json.loads(run("options")[0])))

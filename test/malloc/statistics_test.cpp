@@ -21,7 +21,7 @@ using fake::FreshInstance;
 void expect_equation(const gr_statistics &s) {
     EXPECT_EQ(s.block_bytes,
               s.live_bytes - s.run_bytes - s.direct_bytes + s.magazine_bytes + s.remote_bytes + s.free_bytes);
-    EXPECT_EQ(s.heap_bytes >= s.block_bytes + s.run_bytes, true);
+    EXPECT_EQ(s.heap_bytes, s.block_bytes + s.tail_bytes + s.run_bytes);
 }
 
 TEST(Statistics, CountWhatIsLive) {
@@ -79,6 +79,17 @@ TEST(Statistics, RunsAndDirectBlocksAreCountedApart) {
     EXPECT_EQ(after.heap_bytes, 0U);
     EXPECT_EQ(after.peak_heap_bytes, 2 * kUnitBytes);
     EXPECT_EQ(after.peak_direct_bytes, 33 * kMiB);
+}
+
+TEST(Statistics, MetadataCountsTheSlabsInUse) {
+    FreshInstance instance;
+    const std::uint64_t before = count_statistics(*instance).metadata_bytes;
+    EXPECT_EQ(before, instance->region().metadata_bytes());
+    void *const block = instance->allocate(1);  // the first one makes a heap active
+    const gr_statistics s = count_statistics(*instance);
+    EXPECT_GE(s.heaps, 1U);
+    EXPECT_EQ(s.metadata_bytes, before + s.heaps * kSlabBytes);
+    instance->free("test", block);
 }
 
 void append(void *sink, const Text &line) { static_cast<std::string *>(sink)->append(line.data(), line.size()); }

@@ -44,6 +44,36 @@ TEST(Process, MemoryAgreesWithTheKernel) {
     EXPECT_EQ(physical_memory_bytes(), expected);
 }
 
+TEST(Process, ResidentBytesGrowWithWhatIsTouched) {
+    constexpr std::size_t kBytes = std::size_t{64} << 20;
+    errno = 7;
+    const std::size_t before = resident_bytes();
+    std::vector<char> touched(kBytes, 1);
+    EXPECT_GE(resident_bytes(), before + kBytes * 15 / 16);
+    EXPECT_LE(resident_bytes(), before + kBytes * 17 / 16);
+    EXPECT_EQ(touched.back(), 1);
+    EXPECT_EQ(errno, 7);
+}
+
+TEST(Process, ResidentBytesKeepNoDescriptor) {
+    const int before = dup(0);
+    close(before);
+    EXPECT_GT(resident_bytes(), 0U);
+    const int after = dup(0);
+    close(after);
+    EXPECT_EQ(after, before);
+}
+
+TEST(Process, ResidentBytesAreUnknownWithoutDescriptors) {
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    rlimit none = before;
+    none.rlim_cur = 0;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    EXPECT_EQ(resident_bytes(), 0U);
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
 TEST(Process, AddressSpaceLimitIsTheSoftOne) {
     rlimit before{};
     getrlimit(RLIMIT_AS, &before);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      the map of a heap as a picture.
+// Invariant: see heap_picture.hpp.
+// Must not know: how the heap was read.
+#include "heap_picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "failure.hpp"
+#include "heap_map.hpp"
+#include "text.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+constexpr std::size_t kColumns = 128;
+constexpr std::size_t kMostRows = 96;
+constexpr std::size_t kCell = 7;  // pixels
+constexpr std::size_t kLeft = 70;
+constexpr std::size_t kTop = 64;
+constexpr std::size_t kLegend = 60;
+constexpr std::size_t kRowsLabelled = 8;
+
+// From light to dark, so that it survives colour blindness and grey printing.
+constexpr std::array<std::string_view, kMapShades> kColours{"#ffffff", "#d8d8d8", "#fde725",
+                                                            "#5ec962", "#21918c", "#3b528b"};
+
+std::string escape(std::string_view text) {
+    std::string result;
+    for (const char c : printable(text)) {
+        if (c == '&') {
+            result += "&amp;";
+        } else if (c == '<') {
+            result += "&lt;";
+        } else {
+            result += c;
+        }
+    }
+    return result;
+}
+
+std::string tip(const HeapMap &map, std::size_t first, std::size_t end) {
+    MapCell sum;
+    for (std::size_t i = first; i < end; ++i) {
+        sum.resident += map.cells[i].resident;
+        sum.live += map.cells[i].live;
+        sum.run += map.cells[i].run;
+        sum.superblock_block_bytes = std::max(sum.superblock_block_bytes, map.cells[i].superblock_block_bytes);
+    }
+    const auto whole = [](double bytes) { return static_cast<std::uint64_t>(std::llround(bytes)); };
+    const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
+    std::string text = fmt::format("{} from the beginning: {} resident, {} live", bytes_text(first * cell_bytes),
+                                   bytes_text(whole(sum.resident)), bytes_text(whole(sum.live)));
+    if (sum.run > 0) text += fmt::format(", {} in large blocks", bytes_text(whole(sum.run)));
+    if (sum.superblock_block_bytes != 0) {
+        text += fmt::format(", blocks of up to {} bytes", sum.superblock_block_bytes);
+    }
+    return text;
+}
+
+// Neighbours of one colour become one rectangle.
+void draw_row(std::string *svg, const HeapMap &map, std::size_t first, std::size_t y) {
+    const std::size_t end = std::min(map.cells.size(), first + kColumns);
+    for (std::size_t i = first; i < end;) {
+        const MapShade shade = shade_of(map.cells[i]);
+        std::size_t next = i + 1;
+        while (next < end && shade_of(map.cells[next]) == shade) ++next;
+        if (shade != MapShade::kAbsent) {
+            fmt::format_to(std::back_inserter(*svg),
+                           "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>{}</title></rect>\n",
+                           kLeft + (i - first) * kCell, y, (next - i) * kCell, kCell,
+                           kColours[static_cast<std::size_t>(shade)], tip(map, i, next));
+        }
+        i = next;
+    }
+}
+
+void draw_legend(std::string *svg, std::size_t y) {
+    constexpr std::size_t kPlace = 160;
+    for (std::size_t i = 0; i < kMapShades; ++i) {
+        const std::size_t x = kLeft + i * kPlace;
+        fmt::format_to(std::back_inserter(*svg),
+                       "<rect x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{}\" stroke=\"#808080\"/>\n"
+                       "<text x=\"{}\" y=\"{}\">{}</text>\n",
+                       x, y, kColours[i], x + 18, y + 10, shade_text(static_cast<MapShade>(i)));
+    }
+}
+
+}  // namespace
+
+std::string heap_picture(const Explanation &explanation) {
+    const HeapMap map = make_map(explanation.heap, kColumns * kMostRows);
+    const std::size_t rows = std::max<std::size_t>(1, (map.cells.size() + kColumns - 1) / kColumns);
+    const std::size_t width = kLeft * 2 + kColumns * kCell;
+    const std::size_t bottom = kTop + rows * kCell;
+    const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
+    std::string svg = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+        "font-family=\"sans-serif\" font-size=\"12\" fill=\"#202020\">\n"
+        "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n"
+        "<text x=\"{2}\" y=\"24\" font-size=\"16\">The heap of process {3} ({4}), RSS {5}</text>\n"
+        "<text x=\"{2}\" y=\"46\">from left to right and downwards by addresses; a cell is {6}, a row {7}</text>\n",
+        width, bottom + kLegend, kLeft, explanation.process, escape(explanation.executable),
+        bytes_text(explanation.resident), bytes_text(cell_bytes), bytes_text(cell_bytes * kColumns));
+    const auto out = std::back_inserter(svg);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::size_t y = kTop + row * kCell;
+        if (row % kRowsLabelled == 0) {
+            fmt::format_to(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"10\">{}</text>\n", kLeft - 6,
+                           y + kCell, size_text(row * kColumns * cell_bytes));
+        }
+        draw_row(&svg, map, row * kColumns, y);
+    }
+    fmt::format_to(out, "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#808080\"/>\n",
+                   kLeft, kTop, kColumns * kCell, rows * kCell);
+    draw_legend(&svg, bottom + 24);
+    return svg + "</svg>\n";
+}
+
+void write_picture(const Explanation &explanation, const std::string &path) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << heap_picture(explanation);
+    file.close();
+    if (!file) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("cannot write {}: {}", in_quotes(path), std::generic_category().message(errno)));
+    }
+}
+
+}  // namespace gr::tool

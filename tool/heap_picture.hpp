@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      the map of a heap as a picture: one self-contained SVG.
+// Invariant: every cell of the map is drawn where its address says; colours have their meaning written beside them.
+// Must not know: how the heap was read.
+#pragma once
+
+#include <string>
+
+#include "why.hpp"
+
+namespace gr::tool {
+
+[[nodiscard]] std::string heap_picture(const Explanation &explanation);
+
+// Throws Failure when the file cannot be written.
+void write_picture(const Explanation &explanation, const std::string &path);
+
+}  // namespace gr::tool

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      the heap of a running process at one moment: what every byte of its units is used for, and how much of
+//            that is resident.
+// Invariant: the bytes of all parts together are those of the units, the resident ones those that the kernel counts.
+//            A process that goes on meanwhile makes it a blend of moments, never a failure.
+// Must not know: how it is shown.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "heap_finder.hpp"
+#include "process_memory.hpp"
+
+namespace gr::tool {
+
+// What a byte of the heap is used for, from the program's view to the kernel's.
+enum class Part : std::uint8_t { kLive, kCached, kRemote, kFree, kTail, kEmpty };
+inline constexpr std::size_t kParts = 6;
+
+struct Amount {
+    std::uint64_t bytes = 0;
+    double resident = 0;  // of these
+
+    Amount &operator+=(const Amount &other) {
+        bytes += other.bytes;
+        resident += other.resident;
+        return *this;
+    }
+};
+
+using Amounts = std::array<Amount, kParts>;
+[[nodiscard]] inline const Amount &amount(const Amounts &amounts, Part part) {
+    return amounts[static_cast<std::size_t>(part)];
+}
+
+// Neighbouring units of one use: a superblock, a run, or empty ones.
+struct Span {
+    std::uint64_t first_unit;  // counted from the first that can hold blocks
+    std::uint64_t units;
+    std::uint32_t block_bytes;  // 0 for a run and for empty units
+    Amounts amounts;
+};
+
+struct ClassSummary {
+    std::uint32_t block_bytes = 0;
+    std::uint64_t superblocks = 0;
+    std::uint64_t blocks = 0;
+    std::uint64_t live_blocks = 0;
+    Amounts amounts;
+};
+
+struct HeapSnapshot {
+    std::uint64_t unit_bytes = 0;
+    std::vector<Span> spans;            // in the order of their addresses, without gaps
+    std::vector<ClassSummary> classes;  // by size; only those that have superblocks
+    Amounts amounts;                    // of all spans
+    Amount direct;                      // blocks mapped directly, all of them live
+    std::uint64_t live_blocks = 0;      // of superblocks, runs and direct ones
+    std::uint64_t superblocks = 0;
+    std::uint64_t global_superblocks = 0;
+    std::uint64_t heaps = 0;
+    std::uint64_t retain_bytes = 0;    // the option
+    std::uint64_t magazine_bytes = 0;  // the option
+    double table_resident = 0;         // of the tables that describe all this
+    std::vector<double> accounted;     // resident bytes of each mapping that are among the numbers above
+};
+
+[[nodiscard]] HeapSnapshot take_snapshot(const ProcessMemory &memory, const std::vector<Mapping> &mappings,
+                                         const gr_heap_tables &tables);
+
+}  // namespace gr::tool
