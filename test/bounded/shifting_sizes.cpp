@@ -49,6 +49,23 @@ void shift(size_t size, const Spread &spread, std::vector<void *> &blocks) {
     ledger.require_bounded("freed by another");
 }
 
+// All classes together: what is held is about the sum of what each had at its peak.
+void report(const std::vector<std::vector<void *>> &kept, uint64_t others) {
+    uint64_t bound = 0;
+    uint64_t live = 0;
+    uint64_t peaks = 0;
+    for (uint32_t c = 1; c < gr::kClassCount; ++c) {
+        const std::vector<void *> &blocks = kept[c - 1];
+        const size_t size = gr::size_of_class(gr::ClassIndex(c));
+        bound += bound_of_bytes(gr::ClassIndex(c), blocks.size(), gr::black_box::statistics().heaps);
+        peaks += blocks.size() * size;
+        live += (blocks.size() + kKeepOneOf - 1) / kKeepOneOf * size;
+    }
+    gr::black_box::say(STDOUT_FILENO,
+                       "sizes that shift: %lu KiB live, peaks %lu KiB, %lu KiB in superblocks, bound %lu KiB\n",
+                       live / 1024, peaks / 1024, (superblock_bytes() - others) / 1024, bound / 1024);
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -57,6 +74,7 @@ int main(int argc, char **argv) {
     int status = 0;
     if (!options.parse("Sizes that shift through all classes.", argc, argv, status)) return status;
     const Spread spread;
+    const uint64_t others = superblock_bytes();
     for (size_t step = 0; step < options.steps; ++step) {
         std::vector<std::vector<void *>> kept;
         for (uint32_t c = 1; c < gr::kClassCount; ++c) {
@@ -64,6 +82,7 @@ int main(int argc, char **argv) {
             kept.emplace_back(kBytes / size);
             shift(size, spread, kept.back());
         }
+        report(kept, others);
         for (const std::vector<void *> &blocks : kept)
             for (void *block : blocks) std::free(block);
     }
