@@ -82,6 +82,9 @@ inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's
 inline constexpr std::size_t kRetainBytes = 4 * kMiB;
 inline constexpr unsigned kRetainParts = 16;
 
+// Memory limits: news of the soft one come again only after what is held fell this part of it below.
+inline constexpr unsigned kLimitParts = 16;
+
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);

@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "platform/mutex.hpp"
 #include "region/first_fit_index.hpp"
+#include "region/memory_limit.hpp"
 #include "region/region.hpp"
 
 namespace gr {
@@ -53,6 +54,9 @@ class PageHeap {
     std::size_t purged_bytes() const { return load(purged_bytes_); }
     std::size_t purge_calls() const { return load(purge_calls_); }
     platform::Mutex &mutex() { return mutex_; }
+    // Units that are used or retained, the tables, and what others tell it of.
+    MemoryLimit &limit() { return limit_; }
+    const MemoryLimit &limit() const { return limit_; }
     bool is_valid() const;
 
   private:
@@ -82,6 +86,8 @@ class PageHeap {
     template <class Mask>
     bool search(std::uint32_t *from, std::uint32_t end, Mask mask, UnitCount count, UnitCount alignment,
                 UnitIndex *first);
+    bool try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run);
+    bool obtain(UnitIndex first, UnitCount count);
     bool is_free(UnitIndex first, UnitCount count) const;
     bool take(UnitIndex first, UnitCount count);
     void put(UnitIndex first, UnitCount count, bool dirty);
@@ -94,6 +100,7 @@ class PageHeap {
 
     Region &region_;
     platform::Mutex mutex_;
+    MemoryLimit limit_;
     FirstFitIndex index_;
     Chunk *chunks_ = nullptr;
     std::uint32_t warm_from_ = 0;  // no chunk below it has a dirty unit
