@@ -347,7 +347,7 @@ TEST(Instance, AHandlerThatInterruptedTheHeapsTellsNobody) {
     void *p = nullptr;
     {
         const Inside interrupted;
-        p = instance->allocate(31 * kMiB);
+        p = instance->allocate(40 * kMiB);
     }
     EXPECT_TRUE(instance->pages().limit().is_above_soft());
     EXPECT_EQ(times, 0U);
