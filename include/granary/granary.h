@@ -89,6 +89,12 @@ GR_EXPORT int gr_statistics_print(int fd, gr_format format);
  * it. Returns the number of bytes given back. */
 GR_EXPORT size_t gr_trim(size_t keep_bytes);
 
+/* From now on call(context, held_bytes) is called whenever the memory that Granary holds goes above the soft limit of
+ * GRANARY_LIMIT, by the thread whose request took it there, before that request returns, and again only after what is
+ * held had fallen a sixteenth below. No lock is held, and no part of Granary is interrupted: the function may free and
+ * allocate; it must leave errno as it was. To be called before the program has threads, or to end it with NULL. */
+GR_EXPORT void gr_on_pressure(void (*call)(void *context, size_t held_bytes), void *context);
+
 /* 1 when pointer is a block that Granary handed out and that has not been freed as far as can be told without the
  * owner's lock (a block lying in a magazine still counts as owned); else 0. */
 GR_EXPORT int gr_owns(const void *pointer);

@@ -85,6 +85,9 @@ inline constexpr unsigned kAllowanceParts = 96;
 inline constexpr unsigned kLeastAllowance = 3;
 inline constexpr unsigned kMostAllowance = 12;
 
+// Memory limits: news of the soft one come again only after what is held fell this part of it below.
+inline constexpr unsigned kLimitParts = 16;
+
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);

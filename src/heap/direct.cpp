@@ -51,13 +51,19 @@ bool Direct::insert(std::uintptr_t address, std::size_t bytes) {
     return false;
 }
 
+void Direct::count_against(MemoryLimit *limit) {
+    limit->took(bytes());
+    limit_ = limit;
+}
+
 void *Direct::allocate(std::size_t bytes, std::size_t alignment) {
     const std::size_t rounded = align_up(bytes == 0 ? 1 : bytes, platform::page_size());
     if (rounded < bytes) return nullptr;
+    if (!may_take(rounded)) return nullptr;
     void *const p = platform::map(rounded, alignment);
-    if (p == nullptr) return nullptr;
-    if (insert(reinterpret_cast<std::uintptr_t>(p), rounded)) return p;
-    platform::unmap(p, rounded);
+    if (p != nullptr && insert(reinterpret_cast<std::uintptr_t>(p), rounded)) return p;
+    if (p != nullptr) platform::unmap(p, rounded);
+    gave(rounded);
     return nullptr;
 }
 
@@ -70,6 +76,7 @@ bool Direct::release(void *p) {
     bytes_.fetch_sub(bytes, std::memory_order_relaxed);
     count_.fetch_sub(1, std::memory_order_relaxed);
     platform::unmap(p, bytes);
+    gave(bytes);
     return true;
 }
 
@@ -86,13 +93,16 @@ void *Direct::resize(void *p, std::size_t bytes) {
     if (rounded == old) return p;
     // Afterwards there must be room for the new address.
     if (count() + kReserve > kDirectTableEntries) return nullptr;
+    if (rounded > old && !may_take(rounded - old)) return nullptr;
     Entry *const entry = find(reinterpret_cast<std::uintptr_t>(p));
     entry->address.store(kClaimed, std::memory_order_relaxed);
     void *const moved = platform::remap(p, old, rounded);
     if (moved == nullptr) {
         entry->address.store(reinterpret_cast<std::uintptr_t>(p), std::memory_order_release);
+        if (rounded > old) gave(rounded - old);
         return nullptr;
     }
+    if (rounded < old) gave(old - rounded);
     bytes_.fetch_sub(old, std::memory_order_relaxed);
     count_.fetch_sub(1, std::memory_order_relaxed);
     entry->address.store(kGone, std::memory_order_release);

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/config.hpp"
+#include "region/memory_limit.hpp"
 
 namespace gr {
 
@@ -22,6 +22,8 @@ class Direct {
         std::atomic<std::size_t> bytes;
     };
 
+    // Everything from now on, and what there is, counts against the limit.
+    void count_against(MemoryLimit *limit);
     // nullptr: no memory. Zeroed.
     void *allocate(std::size_t bytes, std::size_t alignment);
     // false: not a live direct block.
@@ -49,9 +51,14 @@ class Direct {
     static Entry *find(std::uintptr_t address);
     bool insert(std::uintptr_t address, std::size_t bytes);
     void add(std::size_t bytes);
+    bool may_take(std::size_t bytes) { return limit_ == nullptr || limit_->may_take(bytes); }
+    void gave(std::size_t bytes) {
+        if (limit_ != nullptr) limit_->gave(bytes);
+    }
 
     // One for the process, as the address space is: zeroed memory that needs no relocation to be reached.
     static Entry entries_[kDirectTableEntries];
+    MemoryLimit *limit_ = nullptr;  // set at start-up, by the thread that starts
     // Statistics; ordered by nothing.
     std::atomic<std::size_t> bytes_{0};
     std::atomic<std::size_t> peak_bytes_{0};

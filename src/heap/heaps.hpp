@@ -24,6 +24,8 @@ struct Heap : Owner {
 struct GlobalBin : Owner {
     Bin bin;
     std::atomic<std::uint32_t> offered;  // superblocks in it; a hint that saves taking the lock
+    // A heap may hold more of the class than its invariant lets it, for a lock was held. A hint; ordered by nothing.
+    std::atomic<bool> arrears;
 };
 
 struct HeapsSetup {
@@ -127,10 +129,11 @@ class Heaps {
     template <class Visit>
     void for_each_owner(Visit visit) const;
     void gave(OwnerIndex o, Superblock *s, std::uint32_t blocks);
-    void restore_invariant(OwnerIndex o, ClassIndex c);
+    void restore_invariant(OwnerIndex o, ClassIndex c, MayWait may_wait);
+    Superblock *collect_arrears(OwnerIndex to, ClassIndex c);
     void release(Bin &bin, Superblock *s);
     void release_empty(OwnerIndex o);
-    bool give_to_global(OwnerIndex from, Superblock *s);
+    bool give_to_global(OwnerIndex from, Superblock *s, MayWait may_wait);
     Superblock *take_from_global(OwnerIndex to, ClassIndex c);
     Superblock *take_from_others(OwnerIndex to, ClassIndex c);
     void hand_over(Superblock *s, OwnerIndex to);

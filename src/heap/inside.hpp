@@ -17,6 +17,8 @@ class [[nodiscard]] Inside {
     Inside &operator=(const Inside &) = delete;
 
     bool again() const { return again_; }
+    // For those who have not come in.
+    static bool is_inside() { return depth_ != 0; }
     // The same, for those further in.
     static bool is_again() { return depth_ > 1; }
 

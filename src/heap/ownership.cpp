@@ -88,18 +88,20 @@ void Heaps::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
         global(c).offered.store(bin.superblocks(), std::memory_order_relaxed);
         return;
     }
-    restore_invariant(o, c);
+    restore_invariant(o, c, MayWait::no);
 }
 
-void Heaps::restore_invariant(OwnerIndex o, ClassIndex c) {
+void Heaps::restore_invariant(OwnerIndex o, ClassIndex c, MayWait may_wait) {
     Bin &bin = heap(o).bins[c.value];
     while (!bin.keeps_hoards_invariant(c)) {
         Superblock *const emptiest = bin.emptiest();
         if (emptiest == nullptr) return;
         if (emptiest->is_empty()) {
             release(bin, emptiest);
-        } else if (!give_to_global(o, emptiest)) {
-            return;  // the next free tries again
+        } else if (!give_to_global(o, emptiest, may_wait)) {
+            // The next free tries again; if there is none, whoever wants a new superblock does.
+            global(c).arrears.store(true, std::memory_order_relaxed);
+            return;
         }
     }
 }
@@ -129,12 +131,12 @@ void Heaps::hand_over(Superblock *s, OwnerIndex to) {
     store_entries(region_, s, entry_of(to, s->size_class));
 }
 
-bool Heaps::give_to_global(OwnerIndex from, Superblock *s) {
+// May not wait: a drain that came here may hold another global bin's lock already.
+bool Heaps::give_to_global(OwnerIndex from, Superblock *s, MayWait may_wait) {
     const ClassIndex c = s->size_class;
     const OwnerIndex to = owner_of_global(c);
     GlobalBin &target = global(c);
-    // Only tried: a drain that came here may hold another global bin's lock already.
-    if (!try_lock(to)) return false;
+    if (!(may_wait == MayWait::yes ? lock(to) : try_lock(to))) return false;
     heap(from).bins[c.value].abandon(s);
     hand_over(s, to);
     target.bin.adopt(s);
@@ -160,6 +162,25 @@ Superblock *Heaps::take_from_global(OwnerIndex to, ClassIndex c) {
     return s;
 }
 
+// Memory of a class grows only after what held locks left undone in its heaps was done, as far as their locks are free
+// now. What that brought to the global heap.
+Superblock *Heaps::collect_arrears(OwnerIndex to, ClassIndex c) {
+    std::atomic<bool> &arrears = global(c).arrears;
+    if (!arrears.load(std::memory_order_relaxed)) return nullptr;
+    arrears.store(false, std::memory_order_relaxed);  // first: who is in arrears from now on says so again
+    for (std::uint32_t i = 0; i < active_heaps(); ++i) {
+        const OwnerIndex from = owner_of_heap(i);
+        if (from == to) continue;
+        if (!try_lock(from)) {
+            arrears.store(true, std::memory_order_relaxed);
+            continue;
+        }
+        restore_invariant(from, c, MayWait::yes);
+        unlock_and_settle(from);
+    }
+    return take_from_global(to, c);
+}
+
 // What other heaps have free of this class, as far as their locks are free; their magazines too, where these may be
 // touched.
 Superblock *Heaps::take_from_others(OwnerIndex to, ClassIndex c) {
@@ -172,6 +193,7 @@ Superblock *Heaps::take_from_others(OwnerIndex to, ClassIndex c) {
             heap(from).bins[c.value].abandon(s);
             hand_over(s, to);
             heap(to).bins[c.value].adopt(s);
+            restore_invariant(from, c, MayWait::yes);  // what it lost was its fullest
         }
         unlock_and_settle(from);
         if (s != nullptr) return s;
@@ -233,7 +255,7 @@ void Heaps::restore_invariants() {
     for (std::uint32_t i = 0; i < active_heaps(); ++i) {
         const OwnerIndex o = owner_of_heap(i);
         if (!lock(o)) continue;
-        for (std::uint32_t c = 1; c < kClassCount; ++c) restore_invariant(o, ClassIndex(c));
+        for (std::uint32_t c = 1; c < kClassCount; ++c) restore_invariant(o, ClassIndex(c), MayWait::yes);
         unlock_and_settle(o);
     }
 }

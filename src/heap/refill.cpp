@@ -117,6 +117,7 @@ std::uint32_t Heaps::take_blocks(OwnerIndex o, ClassIndex c, void **blocks, std:
 
 Superblock *Heaps::superblock_for(OwnerIndex o, ClassIndex c) {
     if (Superblock *const s = take_from_global(o, c)) return s;
+    if (Superblock *const s = collect_arrears(o, c)) return s;
     if (Superblock *const s = new_superblock(o, c)) return s;
     // Memory is used up: what this heap's magazines hold back, then what other heaps have free.
     flush_all_locked(o);

@@ -129,7 +129,8 @@ class Heaps::Post {
 };
 
 void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask, MayWait may_wait) {
-    const std::size_t size = s->shape().size;
+    const ClassIndex c = s->size_class;
+    const std::size_t size = shape_of(c).size;
     platform::count(platform::Event::atomic_operation);
     if (!superblocks_.set_remote(s, word, mask)) {
         const auto first = static_cast<std::uint32_t>(std::countr_zero(mask));
@@ -137,7 +138,9 @@ void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask, MayWait may
     }
     announce(s);
     const OwnerIndex o = owner_of(s);
-    if (is_heap(o)) note_remote(o, static_cast<std::size_t>(std::popcount(mask)) * size, may_wait);
+    if (!is_heap(o)) return;
+    note_remote(o, static_cast<std::size_t>(std::popcount(mask)) * size, may_wait);
+    if (may_wait == MayWait::no) global(c).arrears.store(true, std::memory_order_relaxed);
 }
 
 // Rule 6: an idle owner still collects; not inside another's drain, lest that become as deep as there are heaps.

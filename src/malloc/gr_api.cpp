@@ -55,6 +55,10 @@ int gr_statistics_print(int fd, gr_format format) {
 
 size_t gr_trim(size_t keep_bytes) { return gr::instance.trim(keep_bytes); }
 
+void gr_on_pressure(void (*call)(void *context, size_t held_bytes), void *context) {
+    gr::instance.on_pressure(call, context);
+}
+
 int gr_owns(const void *pointer) { return gr::instance.owns(pointer) ? 1 : 0; }
 
 int gr_page_utilization(const void *pointer, gr_utilization *out) {

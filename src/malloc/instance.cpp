@@ -13,7 +13,46 @@ namespace gr {
 
 constinit Instance instance;
 
+// Whoever may be refused by the hard limit only tries again, once all that is empty was given back; and tells the program
+// that the soft one was crossed. Not for a handler that interrupted the heaps: it never waits for a lock.
+template <class Attempt>
+void *Instance::within_limits(Attempt attempt) {
+    void *p = attempt();
+    if (p == nullptr && pages_.limit().has_hard() && !Inside::is_inside() && trim(0) != 0) p = attempt();
+    if (pages_.limit().has_news()) [[unlikely]]
+        relieve();
+    return p;
+}
+
+void Instance::relieve() {
+    if (Inside::is_inside() || !pages_.limit().take_news()) return;
+    const PressureCall call = pressure_call_.load(std::memory_order_acquire);
+    if (call != nullptr) call(pressure_context_.load(std::memory_order_relaxed), pages_.limit().held());
+}
+
+void Instance::on_pressure(PressureCall call, void *context) {
+    pressure_call_.store(nullptr, std::memory_order_relaxed);
+    pressure_context_.store(context, std::memory_order_relaxed);
+    pressure_call_.store(call, std::memory_order_release);
+}
+
 void *Instance::allocate(std::size_t size) {
+    return within_limits([&] { return allocate_once(size); });
+}
+
+void *Instance::allocate_zeroed(std::size_t size) {
+    return within_limits([&] { return allocate_zeroed_once(size); });
+}
+
+void *Instance::allocate_aligned(std::size_t size, std::size_t alignment) {
+    return within_limits([&] { return allocate_aligned_once(size, alignment); });
+}
+
+void *Instance::resize(const char *function, void *p, std::size_t size) {
+    return within_limits([&] { return resize_once(function, p, size); });
+}
+
+void *Instance::allocate_once(std::size_t size) {
     if (size > kClassLimit) {
         bool zeroed = false;
         return allocate_large(size, 1, &zeroed);
@@ -24,7 +63,7 @@ void *Instance::allocate(std::size_t size) {
     return direct_.allocate(size, 1);
 }
 
-void *Instance::allocate_zeroed(std::size_t size) {
+void *Instance::allocate_zeroed_once(std::size_t size) {
     bool zeroed = false;
     void *p = nullptr;
     if (size > kClassLimit) {
@@ -37,7 +76,7 @@ void *Instance::allocate_zeroed(std::size_t size) {
     return p;
 }
 
-void *Instance::allocate_aligned(std::size_t size, std::size_t alignment) {
+void *Instance::allocate_aligned_once(std::size_t size, std::size_t alignment) {
     const ClassIndex c = class_of_aligned(size, alignment);
     if (c.value != 0 && ensure_started()) {
         if (void *const p = heaps_.allocate(c, nullptr)) return p;
@@ -111,7 +150,7 @@ std::size_t Instance::size_of(const void *p) const {
     return ref.superblock == nullptr ? 0 : superblocks_.block_size(ref.superblock);
 }
 
-void *Instance::resize(const char *function, void *p, std::size_t size) {
+void *Instance::resize_once(const char *function, void *p, std::size_t size) {
     const std::size_t old_size = usable_size(function, p);
     if (size > kMaxRequest) return nullptr;
     if (Superblock *const run = run_at(p)) {
@@ -139,7 +178,7 @@ void *Instance::resize_run(Superblock *run, std::size_t size) {
 void *Instance::move(const char *function, void *p, std::size_t old_size, std::size_t size) {
     // What grows beyond the limit will grow again: mapped directly, it does so without a copy from now on.
     void *to = size > old_size && size > growth_limit() ? direct_.allocate(size, 1) : nullptr;
-    if (to == nullptr) to = allocate(size);
+    if (to == nullptr) to = allocate_once(size);
     if (to == nullptr) return size <= old_size ? p : nullptr;
     std::memcpy(to, p, size < old_size ? size : old_size);
     free(function, p);

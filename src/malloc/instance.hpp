@@ -10,6 +10,8 @@
 
 namespace gr {
 
+using PressureCall = void (*)(void *context, std::size_t held_bytes);
+
 class Instance {
   public:
     constexpr Instance() = default;
@@ -26,6 +28,8 @@ class Instance {
     std::size_t size_of(const void *p) const;  // of a block that is owned
 
     std::size_t trim(std::size_t keep);
+    // Called, with no lock held, by a thread whose request took the memory held above the soft limit.
+    void on_pressure(PressureCall call, void *context);
     // For fork, which must find nothing in flight.
     void lock_all();
     void unlock_all();
@@ -52,7 +56,15 @@ class Instance {
     std::size_t growth_limit() const { return options_.direct < kGrowthLimit ? options_.direct : kGrowthLimit; }
     bool start();
     bool set_up();
+    void set_limits();
     void publish(const platform::SequenceState &found);
+    template <class Attempt>
+    void *within_limits(Attempt attempt);
+    void relieve();
+    void *allocate_once(std::size_t size);
+    void *allocate_zeroed_once(std::size_t size);
+    void *allocate_aligned_once(std::size_t size, std::size_t alignment);
+    void *resize_once(const char *function, void *p, std::size_t size);
     void *allocate_large(std::size_t size, std::size_t alignment, bool *zeroed);
     void free_direct(const char *function, void *p);
     void free_run(const char *function, void *p);
@@ -69,7 +81,9 @@ class Instance {
     Options options_{};
     std::atomic<State> state_{State::cold};  // release when ready: publishes everything above
     std::atomic<std::uint32_t> starter_{0};  // the tag of the thread that starts; only compared with one's own
-    bool locked_ = false;                    // by the last lock_all; written by the thread that holds all locks
+    std::atomic<PressureCall> pressure_call_{nullptr};  // release, after the context; acquire before it is called
+    std::atomic<void *> pressure_context_{nullptr};     // ordered by the call
+    bool locked_ = false;  // by the last lock_all; written by the thread that holds all locks
 };
 
 inline constexpr std::size_t kMaxRequest = PTRDIFF_MAX;

@@ -7,12 +7,13 @@
 #include <iterator>
 
 #include "base/config.hpp"
+#include "platform/cgroup.hpp"
 #include "platform/process.hpp"
 
 namespace gr {
 namespace {
 
-enum class Kind : unsigned char { bytes, flag, on_off, statistics };
+enum class Kind : unsigned char { bytes, flag, on_off, statistics, limits };
 
 struct Row {
     const char *name;
@@ -21,6 +22,7 @@ struct Row {
     std::size_t fallback;
     const char *unit;
     const char *meaning;
+    std::size_t Options::*second = nullptr;  // of two numbers
 };
 
 constexpr Row kTable[] = {
@@ -33,6 +35,10 @@ constexpr Row kTable[] = {
      "empty units, and free pages of the global heap, that may stay resident, or a 32nd of what is in use if more"},
     {"DIRECT", Kind::bytes, &Options::direct, kDirectThreshold, "bytes", "larger blocks are mapped directly"},
     {"MAGAZINE", Kind::bytes, &Options::magazine, kMagazineBudget, "bytes", "budget of each CPU's magazines, at first"},
+    {"LIMIT", Kind::limits, &Options::soft_limit, 0, "soft[,hard]",
+     "bytes, or auto for the control group's limit: above the first nothing is retained, above the second nothing "
+     "given",
+     &Options::hard_limit},
 };
 constexpr const char *kPrefix = "GRANARY_";
 constexpr const char *kStatisticsWords[] = {"off", "text", "json"};
@@ -54,7 +60,8 @@ bool is_word(const char *text, const char *word) {
     return starts_with(text, word, &rest) && *rest == '\0';
 }
 
-bool parse_bytes(const char *text, std::size_t *value) {
+// Up to a character that is no part of it, left in *rest.
+bool parse_bytes(const char *text, std::size_t *value, const char **rest) {
     if (*text < '0' || *text > '9') return false;
     std::size_t number = 0;
     for (; *text >= '0' && *text <= '9'; ++text) {
@@ -69,10 +76,26 @@ bool parse_bytes(const char *text, std::size_t *value) {
         break;
     }
     *value = number;
-    return *text == '\0';
+    *rest = text;
+    return true;
 }
 
-bool parse(Kind kind, const char *text, std::size_t *value) {
+bool parse_bytes(const char *text, std::size_t *value) { return parse_bytes(text, value, &text) && *text == '\0'; }
+
+bool parse_limit(const char *text, std::size_t *value, const char **rest) {
+    if (!starts_with(text, "auto", rest)) return parse_bytes(text, value, rest);
+    const std::size_t limit = platform::cgroup_memory_limit();
+    *value = limit == platform::kNoMemoryLimit ? 0 : limit;
+    return true;
+}
+
+bool parse_limits(const char *text, std::size_t *soft, std::size_t *hard) {
+    if (!parse_limit(text, soft, &text)) return false;
+    if (*text == ',' && !parse_limit(text + 1, hard, &text)) return false;
+    return *text == '\0' && (*hard == 0 || *soft <= *hard);
+}
+
+bool parse(Kind kind, const char *text, std::size_t *value, std::size_t *second) {
     switch (kind) {
         case Kind::bytes:
             return parse_bytes(text, value);
@@ -88,11 +111,14 @@ bool parse(Kind kind, const char *text, std::size_t *value) {
                 if (is_word(text, kStatisticsWords[i])) return true;
             }
             return false;
+        case Kind::limits:
+            return parse_limits(text, value, second);
     }
     return false;
 }
 
-void put_value(Text &out, const Row &row, std::size_t value) {
+void put_value(Text &out, const Row &row, const Options &options) {
+    const std::size_t value = options.*row.value;
     switch (row.kind) {
         case Kind::bytes:
         case Kind::flag:
@@ -103,6 +129,9 @@ void put_value(Text &out, const Row &row, std::size_t value) {
             break;
         case Kind::statistics:
             out << kStatisticsWords[value];
+            break;
+        case Kind::limits:
+            out << value << ',' << options.*row.second;
             break;
     }
 }
@@ -118,6 +147,8 @@ void warn(const char *variable, const Row *row) {
         line << "unknown option; see 'granary options'\n";
     } else if (row->kind == Kind::bytes) {
         line << "expected bytes, as in 8M\n";
+    } else if (row->kind == Kind::limits) {
+        line << "expected bytes or auto, and perhaps a second limit that is no lower, as in 1G,auto\n";
     } else {
         line << "expected " << row->unit << '\n';
     }
@@ -131,8 +162,10 @@ void read_variable(const char *variable, Options *options) {
         const char *rest = nullptr;
         if (!starts_with(name, row.name, &rest) || *rest != '=') continue;
         std::size_t value = 0;
-        if (!parse(row.kind, rest + 1, &value)) return warn(variable, &row);
+        std::size_t second = 0;
+        if (!parse(row.kind, rest + 1, &value, &second)) return warn(variable, &row);
         options->*row.value = value;
+        if (row.second != nullptr) options->*row.second = second;
         from_environment[&row - kTable] = true;
         return;
     }
@@ -158,12 +191,13 @@ void print_options(const Options &options, bool json, void (*put)(void *sink, co
         line.clear();
         if (json) {
             line << (&row == kTable ? "[\n" : ",\n") << R"(  {"name": ")" << kPrefix << row.name << R"(", "value": ")";
-            put_value(line, row, options.*row.value);
+            put_value(line, row, options);
             line << R"(", "origin": ")" << origin << R"(", "unit": ")" << row.unit << R"(", "meaning": ")"
                  << row.meaning << "\"}";
         } else {
             line << kPrefix << row.name << '=';
-            put_value(line, row, options.*row.value);
+            put_value(line, row, options);
+            line << ' ';
             line.pad(0, 28) << origin;
             line.pad(0, 42) << row.unit;
             line.pad(0, 58) << row.meaning << '\n';
@@ -177,7 +211,7 @@ void print_options(const Options &options, bool json, void (*put)(void *sink, co
 bool option_value(const Options &options, const char *name, Text *value) {
     for (const Row &row : kTable) {
         if (!is_word(name, row.name)) continue;
-        put_value(*value, row, options.*row.value);
+        put_value(*value, row, options);
         return true;
     }
     return false;

@@ -22,6 +22,8 @@ struct Options {
     std::size_t retain;
     std::size_t direct;
     std::size_t magazine;
+    std::size_t soft_limit;  // 0: none
+    std::size_t hard_limit;  // 0: none; read with the soft one
 
     static Options defaults();
 };

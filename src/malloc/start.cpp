@@ -28,6 +28,13 @@ std::uint32_t stripe_count() {
     return wanted < kMinStripes ? kMinStripes : wanted > kMaxHeaps ? kMaxHeaps : wanted;
 }
 
+void say_ignored(std::size_t hard_limit, std::size_t tables) {
+    TextBuffer<256> line;
+    line << "granary: ignoring GRANARY_LIMIT: a hard limit of " << hard_limit << " bytes leaves no room beside the "
+         << tables << " bytes of the allocator's own tables; give more\n";
+    platform::write_all(2, line.data(), line.size());
+}
+
 void say_hello(const Instance &allocator) {
     TextBuffer<256> line;
     line << "granary: running, " << (allocator.heaps().uses_sequences() ? "with" : "without") << " rseq, "
@@ -81,9 +88,22 @@ bool Instance::set_up() {
     setup.slabs = region_.readable_table();
     setup.owners = region_.fixed_table();
     pages_.initialise(setup.owners + owners_bytes, options_.retain);
+    set_limits();
     heaps_.initialise(setup);
     if (setup.sequences) publish(found);
     return true;
+}
+
+void Instance::set_limits() {
+    const std::size_t tables = region_.metadata_bytes();
+    if (options_.hard_limit != 0 && options_.hard_limit < tables + kChunkBytes) {
+        say_ignored(options_.hard_limit, tables);
+        options_.soft_limit = options_.hard_limit = 0;
+    }
+    const auto limit = [](std::size_t option) { return option == 0 ? MemoryLimit::kNone : option; };
+    pages_.limit().initialise(limit(options_.soft_limit), limit(options_.hard_limit));
+    pages_.limit().took(tables);
+    direct_.count_against(&pages_.limit());
 }
 
 // From here on the assembly takes the fast path. A thread that sees a limit sees the rest: start-up comes before the

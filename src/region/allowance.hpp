@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/config.hpp"
 
@@ -16,12 +17,12 @@ namespace gr {
 // once may forget something.
 class Allowance {
   public:
-    void initialise(std::size_t least) { least_ = least; }
+    void initialise(std::size_t least) { least_ = least < kMostLeast ? least : kMostLeast; }
 
     std::size_t bytes(std::size_t in_use) const {
         const unsigned share = load(share_);
         const std::size_t bytes = in_use / kAllowanceParts * share;
-        const std::size_t least = least_ / kLeastAllowance * share;
+        const std::size_t least = least_ * share / kLeastAllowance;
         return bytes > least ? bytes : least;
     }
 
@@ -43,6 +44,8 @@ class Allowance {
     void retook(std::size_t bytes) { retaken_.fetch_add(bytes, std::memory_order_relaxed); }
 
   private:
+    static constexpr std::size_t kMostLeast = SIZE_MAX / kMostAllowance;
+
     template <class T>
     static T load(const std::atomic<T> &value) {
         return value.load(std::memory_order_relaxed);

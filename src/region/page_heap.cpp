@@ -127,14 +127,35 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
 }
 
 bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
+    // What is retained counts against the hard limit, too.
+    if (!try_allocate(count, alignment, prefer, run) &&
+        (!limit_.has_hard() || purge_beyond(0) == 0 || !try_allocate(count, alignment, prefer, run)))
+        return false;
+    if (limit_.is_above_soft() && retained_bytes() != 0) [[unlikely]]
+        purge_beyond(0);
+    return true;
+}
+
+bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) return false;
     if (!find_preferred(prefer, count, alignment, &run->first) && !find(count, alignment, &run->first)) return false;
-    const UnitIndex last(run->first.value + count.value - 1);
-    if (!region_.ensure_chunks(region_.chunk_of(last).value + 1)) return false;
+    if (!obtain(run->first, count)) return false;
     run->count = count;
     run->zeroed = take(run->first, count);
     return true;
+}
+
+// Whatever of the run is not ours yet, against the limit.
+bool PageHeap::obtain(UnitIndex first, UnitCount count) {
+    const std::size_t tables = region_.metadata_bytes();
+    if (!region_.ensure_chunks(region_.chunk_of(UnitIndex(first.value + count.value - 1)).value + 1)) return false;
+    limit_.took(region_.metadata_bytes() - tables);
+    std::size_t units = count.value;
+    for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
+        units -= static_cast<std::size_t>(std::popcount(chunks_[c.value].dirty & mask));
+    });
+    return limit_.may_take(units * kUnitBytes);
 }
 
 bool PageHeap::release(UnitIndex first, UnitCount count) {
@@ -163,7 +184,7 @@ bool PageHeap::extend(UnitIndex first, UnitCount old_count, UnitCount new_count)
     const UnitIndex more = first + old_count;
     const UnitCount count(new_count.value - old_count.value);
     if (!guard.locked() || !is_free(more, count)) return false;
-    if (!region_.ensure_chunks(region_.chunk_of(UnitIndex(more.value + count.value - 1)).value + 1)) return false;
+    if (!obtain(more, count)) return false;
     take(more, count);
     return true;
 }
@@ -223,6 +244,7 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
         add(purged_bytes_, bytes);
         add(purge_calls_, count);
         mutex_.unlock(kRank);
+        limit_.gave(bytes);
         given_back += bytes;
         refused = kept != 0;
     }

@@ -12,6 +12,7 @@
 #include "platform/mutex.hpp"
 #include "region/allowance.hpp"
 #include "region/first_fit_index.hpp"
+#include "region/memory_limit.hpp"
 #include "region/region.hpp"
 
 namespace gr {
@@ -48,7 +49,7 @@ class PageHeap {
     std::size_t trim(std::size_t keep) { return purge_beyond(keep); }
 
     // What may stay resident of what holds nothing; whoever gives pages of used units back is bound by it, too.
-    std::size_t may_stay() const { return allowance_.bytes(present_bytes()); }
+    std::size_t may_stay() const { return limit_.is_above_soft() ? 0 : allowance_.bytes(present_bytes()); }
     void judge_allowance() { allowance_.judge(peak_bytes()); }
     Allowance &allowance() { return allowance_; }
     // Whoever uses units tells how much of them was given back, and when it is touched again or released.
@@ -69,6 +70,9 @@ class PageHeap {
     std::size_t purged_bytes() const { return load(purged_bytes_); }
     std::size_t purge_calls() const { return load(purge_calls_); }
     platform::Mutex &mutex() { return mutex_; }
+    // Units that are used or retained, the tables, and what others tell it of.
+    MemoryLimit &limit() { return limit_; }
+    const MemoryLimit &limit() const { return limit_; }
     bool is_valid() const;
 
   private:
@@ -99,6 +103,8 @@ class PageHeap {
     template <class Mask>
     bool search(std::uint32_t *from, std::uint32_t end, Mask mask, UnitCount count, UnitCount alignment,
                 UnitIndex *first);
+    bool try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run);
+    bool obtain(UnitIndex first, UnitCount count);
     bool is_free(UnitIndex first, UnitCount count) const;
     bool take(UnitIndex first, UnitCount count);
     void put(UnitIndex first, UnitCount count, bool dirty);
@@ -110,6 +116,7 @@ class PageHeap {
 
     Region &region_;
     platform::Mutex mutex_;
+    MemoryLimit limit_;
     FirstFitIndex index_;
     Chunk *chunks_ = nullptr;
     std::uint32_t warm_from_ = 0;  // no chunk below it has a dirty unit

@@ -20,6 +20,7 @@
 #pragma weak gr_trim
 #pragma weak gr_owns
 #pragma weak gr_page_utilization
+#pragma weak gr_on_pressure
 #pragma weak gr_options_print
 #pragma weak gr_option_get
 #pragma weak gr_debug_check

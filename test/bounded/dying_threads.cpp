@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
     Wave even(options.threads, std::vector<Parcel *>(kBlocks));
     Wave odd = even;
     const Spread spread;
-    Run run(options.steps, options.minutes);
+    Run run(options.steps, options.seconds);
     run.each([&] {
         turn_over(even, odd, spread);
         std::swap(even, odd);

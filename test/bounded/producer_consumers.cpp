@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
         consumers.emplace_back(consume, std::ref(*queues.back()), std::cref(spread), number + 1);
     }
     spread.bind_me(0);
-    Run run(options.steps, options.minutes);
+    Run run(options.steps, options.seconds);
     run.each([&] {
         Random random(1);  // the same sizes in every step
         for (size_t number = 0; number < 1024; ++number) queues[number % queues.size()]->put(make_parcel(random));

@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
     std::vector<std::thread> threads;
     for (size_t number = 0; number < options.threads; ++number)
         threads.emplace_back(take_part, std::ref(ring), std::cref(spread), number);
-    Run run(options.steps, options.minutes);
+    Run run(options.steps, options.seconds);
     run.each([&] {
         ring.step.arrive_and_wait();
         ring.step.arrive_and_wait();

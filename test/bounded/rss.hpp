@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      peaks of resident memory over the tenths of a run, or over its minutes, and the verdict that it is flat.
+// What:      peaks of resident memory over the tenths of a run, and the verdict that it is flat.
 // Invariant: the kernel's own high-water mark is used, so no peak lies between two samples. A ballast of touched pages
 //            makes five percent much more than the noise of the kernel's counters and much less than any leak that
 //            grows with the number of operations.
@@ -62,29 +62,28 @@ inline size_t peak() {
 
 class Run {
   public:
-    // With minutes the run is a soak: the time decides how long it is, yet not whether it passes.
-    Run(size_t steps, unsigned minutes) : steps_(steps), minutes_(minutes) {
-        if (minutes != 0 && minutes < 3) fail("--minutes: at least 3, since the last is compared with the second");
-        if (minutes == 0 && steps < kParts) fail("--steps: at least %zu, since tenths are compared", kParts);
+    // With seconds the run is a soak: the time decides how long it is, yet not whether it passes.
+    Run(size_t steps, unsigned seconds) : steps_(steps), seconds_(seconds) {
+        if (seconds != 0 && seconds < kParts) fail("--seconds: at least %zu, since tenths are compared", kParts);
+        if (seconds == 0 && steps < kParts) fail("--steps: at least %zu, since tenths are compared", kParts);
     }
 
     template <typename Step>
     void each(Step step) {
-        const size_t parts = minutes_ != 0 ? minutes_ : kParts;
-        for (size_t part = 0; part < parts; ++part) {
+        for (size_t part = 0; part < kParts; ++part) {
             reset_peak();
-            const Clock::time_point end = Clock::now() + std::chrono::minutes(1);
-            for (size_t count = 0; minutes_ != 0 ? Clock::now() < end : count < steps_ / kParts; ++count) step();
+            const Clock::time_point end = Clock::now() + std::chrono::milliseconds(seconds_ * 1000 / kParts);
+            for (size_t count = 0; seconds_ != 0 ? Clock::now() < end : count < steps_ / kParts; ++count) step();
             peaks_.push_back(peak());
         }
     }
 
     // The last tenths against those before the half, when every heap and magazine has met every size; the median of a
-    // few, since a peak is the luck of one moment. In a soak the last minute against the second.
+    // few, since a peak is the luck of one moment. In a soak the last tenth against the second, a minute each of ten.
     void require_flat(const char *name) const {
-        const double allowed = minutes_ != 0 ? 1.02 : 1.05;
-        const size_t settled = minutes_ != 0 ? peaks_[1] : median_before(kParts / 2);
-        const size_t last = minutes_ != 0 ? peaks_.back() : median_before(kParts);
+        const double allowed = seconds_ != 0 ? 1.02 : 1.05;
+        const size_t settled = seconds_ != 0 ? peaks_[1] : median_before(kParts / 2);
+        const size_t last = seconds_ != 0 ? peaks_.back() : median_before(kParts);
         const double ratio = static_cast<double>(last) / static_cast<double>(settled);
         dprintf(STDOUT_FILENO, "%s: peak KiB", name);
         for (const size_t value : peaks_) dprintf(STDOUT_FILENO, " %zu", value);
@@ -106,7 +105,7 @@ class Run {
 
     Ballast ballast_;
     size_t steps_;
-    unsigned minutes_;
+    size_t seconds_;
     std::vector<size_t> peaks_;
 };
 

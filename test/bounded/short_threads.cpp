@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
     Blocks made = {};
     std::vector<Blocks> estates(options.threads);
     const Spread spread;
-    Run run(options.steps, options.minutes);
+    Run run(options.steps, options.seconds);
     run.each([&] {
         for (Parcel *&block : made) block = make_parcel(random);
         std::vector<std::thread> threads;

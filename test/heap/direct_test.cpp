@@ -162,5 +162,30 @@ TEST_F(DirectTest, OneOfTwoReleasesLoses) {
     }
 }
 
+TEST_F(DirectTest, EveryMappingCountsAgainstTheLimitAndNoRefusal) {
+    MemoryLimit limit;
+    void *const before = direct_.allocate(page_, 1);
+    direct_.count_against(&limit);
+    EXPECT_EQ(limit.held(), page_);
+    limit.initialise(MemoryLimit::kNone, 10 * page_);
+    void *p = direct_.allocate(5 * page_, 1);
+    ASSERT_NE(p, nullptr);
+    EXPECT_EQ(direct_.allocate(5 * page_, 1), nullptr);
+    EXPECT_EQ(direct_.resize(p, 10 * page_), nullptr);
+    p = direct_.resize(p, 9 * page_);
+    ASSERT_NE(p, nullptr);
+    EXPECT_EQ(limit.held(), 10 * page_);
+    p = direct_.resize(p, 2 * page_);
+    EXPECT_EQ(limit.held(), 3 * page_);
+    fake::fail(Call::remap, 0, 1);
+    EXPECT_EQ(direct_.resize(p, 3 * page_), nullptr);
+    fake::fail(Call::map, 0, 1);
+    EXPECT_EQ(direct_.allocate(page_, 1), nullptr);
+    EXPECT_EQ(limit.held(), 3 * page_);
+    EXPECT_TRUE(direct_.release(p));
+    EXPECT_TRUE(direct_.release(before));
+    EXPECT_EQ(limit.held(), 0U);
+}
+
 }  // namespace
 }  // namespace gr

@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+#include "heap/inside.hpp"
 #include "malloc/fresh_instance.hpp"
 #include "malloc/statistics.hpp"
 
@@ -299,6 +300,94 @@ TEST(Instance, NoByteOfABlockIsTouched) {
     }
     for (void *p : blocks) instance->free("test", p);
     EXPECT_EQ(instance->direct().count(), 0U) << "blocks outside the region were not under test";
+}
+
+std::vector<void *> allocate_until_refused(Instance &instance, std::size_t size) {
+    std::vector<void *> blocks;
+    while (void *const p = instance.allocate(size)) blocks.push_back(p);
+    return blocks;
+}
+
+// Each way to get memory stops at the limit, and what was freed in one size can be had in another.
+TEST(Instance, TheHardLimitHoldsForEveryWayToGetMemory) {
+    FreshInstance instance({{"GRANARY_LIMIT", "0,48M"}, {"GRANARY_DIRECT", "4M"}, {"GRANARY_RETAIN", "1G"}});
+    const MemoryLimit &limit = instance->pages().limit();
+    for (const std::size_t size : {std::size_t{100}, std::size_t{2000}, 30 * kKiB, 200 * kKiB, 3 * kMiB, 5 * kMiB}) {
+        std::vector<void *> blocks = allocate_until_refused(*instance, size);
+        EXPECT_GT(blocks.size() * size, 34 * kMiB) << size;
+        EXPECT_LE(limit.held(), 48 * kMiB) << size;
+        EXPECT_EQ(limit.held(), instance->pages().used_bytes() + instance->pages().retained_bytes() +
+                                    instance->region().metadata_bytes() + instance->direct().bytes());
+        EXPECT_EQ(instance->allocate_zeroed(6 * kMiB), nullptr);
+        EXPECT_EQ(instance->allocate_aligned(6 * kMiB, kUnitBytes), nullptr);
+        EXPECT_EQ(instance->resize("test", blocks.back(), 20 * kMiB), nullptr);
+        for (void *p : blocks) instance->free("test", p);
+    }
+    EXPECT_EQ(instance->allocate(kGiB), nullptr);
+    void *const p = instance->allocate(40 * kMiB);
+    EXPECT_NE(p, nullptr);
+    instance->free("test", p);
+}
+
+// The function that is told frees, which takes the allocator's locks, and allocates.
+TEST(Instance, WhoRegisteredIsToldOfTheSoftLimit) {
+    FreshInstance instance({{"GRANARY_LIMIT", "32M"}});
+    struct Told {
+        Instance *instance;
+        std::vector<void *> spare;
+        unsigned times;
+        std::size_t held;
+    } told{&*instance, {}, 0, 0};
+    for (unsigned i = 0; i < 100; ++i) told.spare.push_back(instance->allocate(30 * kKiB));
+    instance->on_pressure(
+        [](void *context, std::size_t held) {
+            Told &of = *static_cast<Told *>(context);
+            ++of.times;
+            of.held = held;
+            for (void *p : std::exchange(of.spare, {})) of.instance->free("test", p);
+            of.instance->free("test", of.instance->allocate(100 * kKiB));
+        },
+        &told);
+    std::vector<void *> blocks;
+    while (blocks.size() < 100) blocks.push_back(instance->allocate(500 * kKiB));
+    EXPECT_EQ(told.times, 1U);
+    EXPECT_GT(told.held, 32 * kMiB);
+    EXPECT_TRUE(told.spare.empty());
+    EXPECT_EQ(instance->pages().retained_bytes(), 0U);
+    for (void *p : blocks) instance->free("test", p);
+    instance->trim(0);
+    instance->on_pressure(nullptr, nullptr);
+    for (void *&p : blocks) p = instance->allocate(500 * kKiB);
+    EXPECT_EQ(told.times, 1U);
+    for (void *p : blocks) instance->free("test", p);
+}
+
+TEST(Instance, AHandlerThatInterruptedTheHeapsTellsNobody) {
+    FreshInstance instance({{"GRANARY_LIMIT", "32M"}});
+    unsigned times = 0;
+    instance->on_pressure([](void *context, std::size_t) { ++*static_cast<unsigned *>(context); }, &times);
+    void *p = nullptr;
+    {
+        const Inside interrupted;
+        p = instance->allocate(40 * kMiB);
+    }
+    EXPECT_TRUE(instance->pages().limit().is_above_soft());
+    EXPECT_EQ(times, 0U);
+    instance->free("test", instance->allocate(kMiB));
+    EXPECT_EQ(times, 1U) << "the news were lost";
+    instance->free("test", p);
+}
+
+TEST(Instance, AHardLimitBelowTheTablesIsIgnored) {
+    testing::internal::CaptureStderr();
+    FreshInstance instance({{"GRANARY_LIMIT", "0,100K"}});
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said.find("granary: ignoring GRANARY_LIMIT: a hard limit of 102400 bytes leaves no room"), 0U) << said;
+    EXPECT_EQ(said.find('\n'), said.size() - 1);
+    EXPECT_FALSE(instance->pages().limit().has_hard());
+    void *const p = instance->allocate(kMiB);
+    EXPECT_NE(p, nullptr);
+    instance->free("test", p);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "platform/cgroup.hpp"
 
 namespace gr {
 namespace {
@@ -85,6 +86,30 @@ TEST(Options, OtherValuesThatAreNoneNameWhatIsExpected) {
     EXPECT_EQ(read({"GRANARY_RSEQ=yes"}).options.rseq, 1U);
 }
 
+TEST(Options, LimitsAreOneOrTwo) {
+    const auto limits = [](const char *variable) {
+        const Read result = read({variable});
+        EXPECT_EQ(result.warnings, "") << variable;
+        return std::pair(result.options.soft_limit, result.options.hard_limit);
+    };
+    EXPECT_EQ(limits("GRANARY_LIMIT=1G"), std::pair(kGiB, std::size_t{0}));
+    EXPECT_EQ(limits("GRANARY_LIMIT=1g,2G"), std::pair(kGiB, 2 * kGiB));
+    EXPECT_EQ(limits("GRANARY_LIMIT=0,8M"), std::pair(std::size_t{0}, 8 * kMiB));
+    EXPECT_EQ(limits("GRANARY_LIMIT=8M,0"), std::pair(8 * kMiB, std::size_t{0}));
+    const std::size_t group = platform::cgroup_memory_limit();
+    const std::size_t expected = group == platform::kNoMemoryLimit ? 0 : group;
+    EXPECT_EQ(limits("GRANARY_LIMIT=auto"), std::pair(expected, std::size_t{0}));
+    EXPECT_EQ(limits("GRANARY_LIMIT=64K,AUTO"), std::pair(64 * kKiB, expected));
+    for (const std::string value : {"", ",", "1G,", ",1G", "1G,2G,3G", "auto1", "1G;2G", "2G,1G", "much"}) {
+        const std::string variable = "GRANARY_LIMIT=" + value;
+        const Read result = read({variable.c_str()});
+        EXPECT_EQ(result.warnings, "granary: ignoring " + variable +
+                                       ": expected bytes or auto, and perhaps a second limit that is no lower, as in "
+                                       "1G,auto\n");
+        EXPECT_EQ(result.options.soft_limit + result.options.hard_limit, 0U) << value;
+    }
+}
+
 TEST(Options, UnknownOnesAreNamed) {
     for (const std::string variable :
          {"GRANARY_FOO=bar", "GRANARY_RETAINS=1", "GRANARY_RETAI=1", "GRANARY_=", "GRANARY_RETAIN"}) {
@@ -110,15 +135,15 @@ TEST(Options, NoEnvironmentIsNone) {
 void append(void *sink, const Text &line) { static_cast<std::string *>(sink)->append(line.data(), line.size()); }
 
 TEST(Options, PrintedTextCanBeReadBack) {
-    const Read set =
-        read({"GRANARY_STATS=text", "GRANARY_DIRECT=123456789", "GRANARY_RSEQ=off", "GRANARY_MAGAZINE=1M"});
+    const Read set = read({"GRANARY_STATS=text", "GRANARY_DIRECT=123456789", "GRANARY_RSEQ=off", "GRANARY_MAGAZINE=1M",
+                           "GRANARY_LIMIT=1M,2M"});
     std::string text;
     print_options(set.options, false, append, &text);
     std::vector<std::string> variables;
     for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
         variables.push_back(text.substr(at, text.find(' ', at) - at));
     }
-    ASSERT_EQ(variables.size(), sizeof(Options) / sizeof(std::size_t)) << text;
+    ASSERT_EQ(variables.size(), sizeof(Options) / sizeof(std::size_t) - 1) << "one for each, but two limits: " << text;
     std::vector<const char *> environment;
     for (const std::string &variable : variables) environment.push_back(variable.c_str());
     const Read again = read(environment);
@@ -127,6 +152,8 @@ TEST(Options, PrintedTextCanBeReadBack) {
     EXPECT_EQ(again.options.direct, 123456789U);
     EXPECT_EQ(again.options.rseq, 0U);
     EXPECT_EQ(again.options.magazine, kMiB);
+    EXPECT_EQ(again.options.soft_limit, kMiB);
+    EXPECT_EQ(again.options.hard_limit, 2 * kMiB);
     EXPECT_EQ(again.options.retain, set.options.retain);
 }
 

@@ -33,7 +33,7 @@ int main() {
         std::free(block);
     }
     std::printf("AT_SECURE=%lu\n", getauxval(AT_SECURE));
-    for (const char *name : {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE"}) {
+    for (const char *name : {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT"}) {
         print_option(name);
     }
     return 0;

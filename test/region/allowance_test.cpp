@@ -66,6 +66,15 @@ TEST(Allowance, ABreathLongerThanASingleTimeIsRemembered) {
     EXPECT_EQ(allowance.bytes(kInUse), kMost);
 }
 
+TEST(Allowance, TheLeastMayBeAllThereIs) {
+    Allowance allowance;
+    allowance.initialise(SIZE_MAX);
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_GT(allowance.bytes(0), kTiB);
+        give_back(allowance, kMiB, kMiB);
+    }
+}
+
 TEST(Allowance, RegretIsForgottenByAndBy) {
     Allowance allowance;
     give_back(allowance, 0, kMiB);

@@ -335,5 +335,38 @@ TEST_F(PageHeapTest, AThreadThatIsInsideAlreadyIsRefused) {
     release(last_);
 }
 
+// What is retained goes before a request is refused; and what was refused is held by nobody.
+TEST_F(PageHeapTest, TheHardLimitCountsWhatIsUsedAndWhatIsRetained) {
+    const std::size_t tables = region_.metadata_bytes();
+    pages_.limit().initialise(MemoryLimit::kNone, 3 * kChunkBytes + kMiB);
+    for (unsigned i = 0; i < 3; ++i) ASSERT_TRUE(allocate(kUnitsPerChunk));
+    const std::size_t held = pages_.used_bytes() + region_.metadata_bytes() - tables;
+    EXPECT_EQ(pages_.limit().held(), held);
+    EXPECT_FALSE(allocate(kUnitsPerChunk));
+    EXPECT_EQ(pages_.limit().held(), held + region_.metadata_bytes() - tables - (held - pages_.used_bytes()));
+    release(region_.first_unit().value);
+    ASSERT_NE(pages_.retained_bytes(), 0U);
+    EXPECT_TRUE(allocate(kUnitsPerChunk / 2, 1, Prefer::cold)) << "what was retained stood in the way";
+    EXPECT_EQ(pages_.limit().held(), pages_.used_bytes() + pages_.retained_bytes() + region_.metadata_bytes() - tables);
+    EXPECT_FALSE(pages_.extend(UnitIndex(last_), UnitCount(kUnitsPerChunk / 2), UnitCount(kUnitsPerChunk * 2)));
+}
+
+TEST_F(PageHeapTest, AboveTheSoftLimitNothingIsRetained) {
+    pages_.limit().initialise(2 * kChunkBytes, MemoryLimit::kNone);
+    ASSERT_TRUE(allocate(kUnitsPerChunk));
+    const std::uint32_t first = last_;
+    ASSERT_TRUE(allocate(2));
+    const std::uint32_t second = last_;
+    ASSERT_TRUE(allocate(2));
+    release(second);
+    ASSERT_NE(pages_.retained_bytes(), 0U);
+    ASSERT_TRUE(allocate(2 * kUnitsPerChunk));
+    EXPECT_TRUE(pages_.limit().is_above_soft());
+    EXPECT_EQ(pages_.retained_bytes(), 0U) << "kept when the limit was crossed";
+    ASSERT_TRUE(allocate(kUnitsPerChunk));
+    release(first);
+    EXPECT_EQ(pages_.retained_bytes(), 0U) << "kept by a release above it";
+}
+
 }  // namespace
 }  // namespace gr

@@ -10,7 +10,7 @@ import json
 
 from support import LIBRARY, ToolTest, granary, main
 
-NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE")
+NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT")
 
 
 class Options(ToolTest):
