@@ -70,7 +70,7 @@ void Heaps::collect(OwnerIndex o, Superblock *s) {
     if (o == kNobody) return;  // given back since: all its blocks were free, so no bit can be set
     void *twice = nullptr;
     const std::uint32_t blocks = superblocks_.collect(s, &twice);
-    if (twice != nullptr) die_twice("free", twice, s->shape().size);
+    if (twice != nullptr) die_twice(setup_.free, twice, s->shape().size);
     if (blocks != 0) gave(o, s, blocks);
 }
 
@@ -192,18 +192,23 @@ void Heaps::for_each_owner(Visit visit) const {
     visit(kNobody);
 }
 
-bool Heaps::lock_all() {
-    if (const Inside inside; inside.again()) return false;
-    activation_.lock_always(platform::Rank::activation);
-    for_each_owner([this](OwnerIndex o) { owner(o).mutex.lock_always(rank_of(o)); });
-    return true;
+template <class Visit>
+void Heaps::for_each_mutex(platform::Rank rank, Visit visit) {
+    if (rank == platform::Rank::activation) return visit(activation_);
+    for_each_owner([&](OwnerIndex o) {
+        if (rank_of(o) == rank) visit(owner(o).mutex);
+    });
 }
 
-void Heaps::unlock_all() {
-    const Inside inside;  // a handler that interrupts this must not wait for a heap
-    for_each_owner([this](OwnerIndex o) { unlock(o); });
-    activation_.unlock(platform::Rank::activation);
-    // Who posted and found a lock taken relies on its holder (rule 3).
+void Heaps::lock_all(platform::Rank rank) {
+    for_each_mutex(rank, [rank](platform::Mutex &mutex) { mutex.lock_always(rank); });
+}
+
+void Heaps::unlock_all(platform::Rank rank) {
+    for_each_mutex(rank, [rank](platform::Mutex &mutex) { mutex.unlock(rank); });
+}
+
+void Heaps::settle_all() {
     for_each_owner([this](OwnerIndex o) { settle(o); });
 }
 

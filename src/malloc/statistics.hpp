@@ -11,6 +11,8 @@
 namespace gr {
 
 gr_statistics count_statistics(const Instance &allocator);
+// As much of them as the caller knows, by out->size; false: that is not even the head.
+bool copy_statistics(const Instance &allocator, gr_statistics *out);
 
 enum class StatisticsFormat : unsigned char { text, json, xml };
 

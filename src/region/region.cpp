@@ -61,25 +61,30 @@ bool Region::reserve(std::size_t wanted, const TableSizes &sizes) {
          bytes = align_down(bytes / 2, kChunkBytes)) {
         const auto chunks = static_cast<std::uint32_t>(bytes >> kChunkShift);
         const std::size_t total = offsets_for(chunks, sizes).end;
-        void *const reservation = platform::reserve(total + kChunkBytes);
-        if (reservation == nullptr) continue;
+        reservation_ = static_cast<char *>(platform::reserve(total + kChunkBytes));
+        if (reservation_ == nullptr) continue;
         reserved_bytes_ = total + kChunkBytes;
-        lay_out(static_cast<char *>(reservation), chunks, sizes);
+        lay_out(chunks, sizes);
         if (platform::make_readable(readable_, sizes.readable_bytes) &&
             fixed_.ensure(align_up(sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks, kTableStep), kTableStep) &&
             ensure_chunks(1)) {
             return true;
         }
-        platform::unmap(reservation, reserved_bytes_);
-        base_ = nullptr;
-        reserved_bytes_ = 0;
+        unreserve();
     }
     return false;
 }
 
-void Region::lay_out(char *reservation, std::uint32_t chunks, const TableSizes &sizes) {
+void Region::unreserve() {
+    platform::unmap(reservation_, reserved_bytes_);
+    reservation_ = base_ = nullptr;
+    reserved_bytes_ = 0;
+    unit_end_.store(0, std::memory_order_relaxed);
+}
+
+void Region::lay_out(std::uint32_t chunks, const TableSizes &sizes) {
     const Offsets o = offsets_for(chunks, sizes);
-    base_ = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(reservation), kChunkBytes));
+    base_ = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(reservation_), kChunkBytes));
     unit_map_ = CommittedPrefix(base_, o.readable);
     readable_ = base_ + o.readable;
     fixed_ = CommittedPrefix(base_ + o.fixed, o.fixed_bytes);

@@ -48,6 +48,8 @@ class Region {
   public:
     // Reserves at most `wanted` bytes of chunks, halving until the kernel agrees. false: not even the least.
     bool reserve(std::size_t wanted, const TableSizes &sizes);
+    // Gives the whole reservation back; nothing in it may be used any more.
+    void unreserve();
 
     char *base() const { return base_; }
     char *readable_table() const { return readable_; }
@@ -85,9 +87,10 @@ class Region {
     std::size_t metadata_bytes() const;
 
   private:
-    void lay_out(char *reservation, std::uint32_t chunks, const TableSizes &sizes);
+    void lay_out(std::uint32_t chunks, const TableSizes &sizes);
 
-    char *base_ = nullptr;
+    char *reservation_ = nullptr;
+    char *base_ = nullptr;  // the first chunk boundary in it
     CommittedPrefix unit_map_;
     char *readable_ = nullptr;
     CommittedPrefix fixed_;
