@@ -20,9 +20,14 @@
 
 #if defined(__GNUC__)
 #define GR_EXPORT __attribute__((visibility("default")))
-#define GR_NODISCARD __attribute__((warn_unused_result))
 #else
 #define GR_EXPORT
+#endif
+#if defined(__cplusplus)
+#define GR_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__)
+#define GR_NODISCARD __attribute__((warn_unused_result))
+#else
 #define GR_NODISCARD
 #endif
 
@@ -112,17 +117,17 @@ typedef struct gr_heap gr_heap;
  * 0. What does not fit is mapped from the kernel block by block, as what is larger than GRANARY_DIRECT is in any heap.
  * It goes by the options RETAIN, DIRECT and MAGAZINE as they stand. NULL and errno = ENOMEM when there is no memory,
  * and in a signal handler that interrupted the allocator. */
-GR_EXPORT GR_NODISCARD gr_heap *gr_heap_new(size_t reserve_bytes);
+GR_NODISCARD GR_EXPORT gr_heap *gr_heap_new(size_t reserve_bytes);
 
 /* Gives everything back to the kernel: live blocks, those that were mapped one by one, the heap itself. Nobody may be
  * using any of it. NULL is no heap and none is destroyed. Not to be called from a signal handler. */
 GR_EXPORT void gr_heap_destroy(gr_heap *heap);
 
 /* As malloc, calloc, aligned_alloc, realloc, free and malloc_usable_size of the libc family, with a heap. */
-GR_EXPORT GR_NODISCARD void *gr_heap_malloc(gr_heap *heap, size_t size);
-GR_EXPORT GR_NODISCARD void *gr_heap_calloc(gr_heap *heap, size_t count, size_t size);
-GR_EXPORT GR_NODISCARD void *gr_heap_aligned_alloc(gr_heap *heap, size_t alignment, size_t size);
-GR_EXPORT GR_NODISCARD void *gr_heap_realloc(gr_heap *heap, void *block, size_t size);
+GR_NODISCARD GR_EXPORT void *gr_heap_malloc(gr_heap *heap, size_t size);
+GR_NODISCARD GR_EXPORT void *gr_heap_calloc(gr_heap *heap, size_t count, size_t size);
+GR_NODISCARD GR_EXPORT void *gr_heap_aligned_alloc(gr_heap *heap, size_t alignment, size_t size);
+GR_NODISCARD GR_EXPORT void *gr_heap_realloc(gr_heap *heap, void *block, size_t size);
 GR_EXPORT void gr_heap_free(gr_heap *heap, void *block);
 GR_EXPORT size_t gr_heap_usable_size(gr_heap *heap, void *block);
 
