@@ -84,11 +84,8 @@ bool Direct::release(void *p) {
 
 void Direct::release_all() {
     for (std::size_t i = 0; i < kDirectTableEntries && count() != 0; ++i) {
-        // Of others' entries nothing but that they are others' is certain.
-        const std::uintptr_t address = entries_[i].address.load(std::memory_order_acquire);
-        if (address > kClaimed && entries_[i].mapper.load(std::memory_order_relaxed) == this) {
-            release(reinterpret_cast<void *>(address));
-        }
+        // Whatever another's entry says meanwhile, it is not found for this one.
+        release(reinterpret_cast<void *>(entries_[i].address.load(std::memory_order_relaxed)));
     }
 }
 

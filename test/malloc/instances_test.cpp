@@ -185,13 +185,18 @@ bool is_locked(gr_heap *heap, std::size_t size) {
     return direct;
 }
 
+TEST_F(InstancesTest, AnInstanceKnowsEveryRankButTheLists) {
+    auto rank = static_cast<unsigned>(platform::Rank::instances);
+    for (const platform::Rank known : Instance::kRanks) EXPECT_EQ(static_cast<unsigned>(known), ++rank);
+    EXPECT_EQ(++rank, static_cast<unsigned>(platform::Rank::count));
+}
+
 TEST_F(InstancesTest, ForkHoldsEveryLockOfEveryHeapAndOfTheirList) {
     std::vector<gr_heap *> heaps;
     for (int i = 0; i < 3; ++i) {
         heaps.push_back(make());
-        void *const p = heaps.back()->instance.allocate(64);
-        heaps.back()->instance.free("test", p);
-        heaps.back()->instance.trim(0);
+        // What waits in a magazine could be had by whoever finds its heap's lock free.
+        heaps.back()->instance.free("test", heaps.back()->instance.allocate(64));
     }
     instances.lock_all();
     for (gr_heap *heap : heaps) EXPECT_TRUE(is_locked(heap, 64) && is_locked(heap, kRun));

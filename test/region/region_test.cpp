@@ -121,6 +121,7 @@ TEST_F(RegionTest, NothingIsLeftOfWhatIsUnreserved) {
     region.unreserve();
     EXPECT_EQ(fake::mapped_bytes(), before);
     EXPECT_FALSE(region.contains(block));
+    EXPECT_FALSE(region.contains(nullptr));
     EXPECT_EQ(region.reserved_bytes(), 0U);
 }
 
