@@ -90,8 +90,8 @@ GR_EXPORT int gr_statistics_print(int fd, gr_format format);
  * it. Returns the number of bytes given back. */
 GR_EXPORT size_t gr_trim(size_t keep_bytes);
 
-/* 1 when pointer is a block that Granary handed out and that has not been freed as far as can be told without the
- * owner's lock (a block lying in a magazine still counts as owned); else 0. */
+/* 1 when pointer is a block of malloc's that has not been freed as far as can be told without the owner's lock (a
+ * block lying in a magazine still counts as owned); else 0, also for blocks of first-class heaps. */
 GR_EXPORT int gr_owns(const void *pointer);
 
 /* The options (GRANARY_<NAME> in the environment), see granary-options(7). Writes one line for each: name, value,

@@ -139,6 +139,7 @@ void Heaps::reclaim() {
         release_empty(o);
         unlock_and_settle(o);
     }
+    store_.release_deferred();
     for (std::uint32_t c = 1; c < kClassCount; ++c) settle(owner_of_global(ClassIndex(c)));
     for (std::uint32_t i = 0; i < active_heaps(); ++i) settle(owner_of_heap(i));
 }

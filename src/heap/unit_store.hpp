@@ -27,10 +27,10 @@ class UnitStore {
     bool release_run(Superblock *run);
     // In place; false: cannot.
     bool resize_run(Superblock *run, UnitCount count);
-
-  private:
+    // What handlers released.
     void release_deferred();
 
+  private:
     Region &region_;
     Superblocks &superblocks_;
     PageHeap &pages_;

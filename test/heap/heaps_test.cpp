@@ -288,6 +288,20 @@ TEST(Heaps, AHandlerThatInterruptsAReclaimKnowsIt) {
     EXPECT_EQ(unaware, 0U);
 }
 
+TEST(Heaps, AReclaimReleasesWhatHandlersCouldNot) {
+    World world;
+    const std::size_t used = world.pages.used_bytes();
+    bool zeroed = false;
+    Superblock *const run = world.heaps.store().acquire_run(UnitCount(3), UnitCount(1), &zeroed);
+    {
+        const Inside interrupted;
+        ASSERT_TRUE(world.heaps.store().release_run(run));
+    }
+    ASSERT_GT(world.pages.used_bytes(), used);
+    world.heaps.reclaim();
+    EXPECT_EQ(world.pages.used_bytes(), used);
+}
+
 TEST(Heaps, AFullRegionRefusesAndRecovers) {
     for (const std::uint32_t c : {1U, 40U, 64U, 80U, kClassCount - 1}) {
         World world({.chunks = 2});

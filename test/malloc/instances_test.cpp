@@ -15,6 +15,7 @@
 
 #include "fake/memory.hpp"
 #include "heap/inside.hpp"
+#include "malloc/statistics.hpp"
 
 namespace gr {
 namespace {
@@ -204,6 +205,17 @@ TEST_F(InstancesTest, ForkHoldsEveryLockOfEveryHeapAndOfTheirList) {
     instances.unlock_all();
     for (gr_heap *heap : heaps) EXPECT_FALSE(is_locked(heap, 64) || is_locked(heap, kRun));
     EXPECT_NE(make(kSmallRegion), nullptr);
+}
+
+// Who frees meanwhile leaves it to the holder of the lock.
+TEST_F(InstancesTest, WhatWasFreedUnderForksLocksIsCollectedAfterwards) {
+    gr_heap *const heap = make();
+    void *const p = heap->instance.allocate(64);
+    instances.lock_all();
+    heap->instance.free("test", p);
+    EXPECT_GT(count_statistics(heap->instance).remote_bytes, 0U);
+    instances.unlock_all();
+    EXPECT_EQ(count_statistics(heap->instance).remote_bytes, 0U);
 }
 
 // A handler may fork between fork's own handlers, whose work it must leave alone.
