@@ -5,7 +5,6 @@
 #include "malloc/instance.hpp"
 
 #include <cstring>
-#include <ranges>
 
 #include "heap/inside.hpp"
 #include "heap/misuse.hpp"
@@ -172,7 +171,7 @@ const char *Instance::first_fault() {
     for (const platform::Rank rank : kRanks) lock_all(rank);
     const char *fault = heaps_.first_fault();
     if (fault == nullptr && !pages_.is_valid()) fault = "the page heap is not valid";
-    for (const platform::Rank rank : std::views::reverse(kRanks)) unlock_all(rank);
+    for (auto rank = kRanks.rbegin(); rank != kRanks.rend(); ++rank) unlock_all(*rank);
     settle_all();
     return fault;
 }

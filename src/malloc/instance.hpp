@@ -4,6 +4,8 @@
 // Must not know: the C library's and C++'s names for what it does.
 #pragma once
 
+#include <array>
+
 #include "heap/direct.hpp"
 #include "heap/heaps.hpp"
 #include "malloc/options.hpp"
@@ -28,10 +30,10 @@ class Instance {
 
     std::size_t trim(std::size_t keep);
 
-    // Whoever holds the locks of every rank finds nothing in flight.
-    static constexpr platform::Rank kRanks[] = {platform::Rank::activation, platform::Rank::heap,
-                                                platform::Rank::global_bin, platform::Rank::nobody,
-                                                platform::Rank::page_heap};
+    // Whoever holds the locks of every rank finds nothing in flight. Let go in reverse: with the activation free, there
+    // may be heaps that were never locked.
+    static constexpr std::array kRanks = {platform::Rank::activation, platform::Rank::heap, platform::Rank::global_bin,
+                                          platform::Rank::nobody, platform::Rank::page_heap};
     void lock_all(platform::Rank rank);
     void unlock_all(platform::Rank rank);
     // After the last of them.

@@ -5,7 +5,6 @@
 #include "malloc/instances.hpp"
 
 #include <new>
-#include <ranges>
 
 #include "heap/inside.hpp"
 #include "heap/misuse.hpp"
@@ -69,8 +68,8 @@ void Instances::unlock_all() {
         return;
     }
     const Inside inside;  // a handler that interrupts this must not wait for a lock
-    for (const platform::Rank rank : std::views::reverse(Instance::kRanks)) {
-        for_each([rank](Instance &i) { i.unlock_all(rank); });
+    for (auto rank = Instance::kRanks.rbegin(); rank != Instance::kRanks.rend(); ++rank) {
+        for_each([rank](Instance &i) { i.unlock_all(*rank); });
     }
     for_each([](Instance &i) { i.settle_all(); });
     mutex_.unlock(kRank);

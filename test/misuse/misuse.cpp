@@ -319,6 +319,11 @@ void expect_no_heap(const void *heap) {
         "granary: gr_heap_destroy(%p): not a heap that gr_heap_new made, or destroyed already; aborting\n", heap);
 }
 
+void expect_twice_in(gr_heap *heap, void *block) {
+    say(STDOUT_FILENO, "granary: gr_heap_free(%p): freed twice, a block of %zu bytes; aborting\n", block,
+        gr_heap_usable_size(heap, block));
+}
+
 gr_heap *new_heap() {
     gr_heap *heap = gr_heap_new(0);
     GR_REQUIRE(heap != nullptr);
@@ -392,8 +397,7 @@ void heap_usable_size_of_malloc() {
 void heap_free_twice(std::size_t size) {
     gr_heap *heap = new_heap();
     char *block = block_in(heap, size);
-    say(STDOUT_FILENO, "granary: gr_heap_free(%p): freed twice, a block of %zu bytes; aborting\n", block,
-        gr_heap_usable_size(heap, block));
+    expect_twice_in(heap, block);
     expect_foreign("gr_heap_free", block);
     gr_heap_free(heap, block);
     gr_heap_free(heap, opaque(block));
@@ -407,8 +411,7 @@ void heap_free_twice_with_others_between() {
     gr_heap *heap = new_heap();
     char *block = block_in(heap, kSmall);
     char *other = block_in(heap, kSmall);
-    say(STDOUT_FILENO, "granary: gr_heap_free(%p): freed twice, a block of %zu bytes; aborting\n", block,
-        gr_heap_usable_size(heap, block));
+    expect_twice_in(heap, block);
     for (char *each : {block, other, block}) gr_heap_free(heap, opaque(each));
     gr_heap_trim(heap, 0);
 }
