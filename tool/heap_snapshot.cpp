@@ -247,12 +247,12 @@ class Walk {
 
     void take_direct() {
         if (number_at<std::uint64_t>(read(t_.direct_count_at, 8), 0) == 0) return;
-        constexpr std::uint64_t kEntryBytes = 2 * sizeof(std::uint64_t);
-        const std::vector<char> table = read_touched(t_.direct_at, t_.direct_entries * kEntryBytes);
-        for (std::uint64_t i = 0; i < t_.direct_entries; ++i) {
-            const auto address = number_at<std::uint64_t>(table, i * kEntryBytes);
-            const auto bytes = number_at<std::uint64_t>(table, i * kEntryBytes + sizeof(std::uint64_t));
-            if (address < ProcessMemory::page_bytes()) continue;
+        const std::vector<char> table = read_touched(t_.direct_at, t_.direct_entries * t_.direct_stride);
+        for (std::uint64_t entry = 0; entry < table.size(); entry += t_.direct_stride) {
+            const auto address = number_at<std::uint64_t>(table, entry);
+            const auto bytes = number_at<std::uint64_t>(table, entry + sizeof(std::uint64_t));
+            const auto mapper = number_at<std::uint64_t>(table, entry + t_.direct_mapper_offset);
+            if (address < ProcessMemory::page_bytes() || mapper != t_.direct_mapper) continue;
             result_.live_blocks += 1;
             result_.direct.bytes += bytes;
             direct_.emplace_back(address, address + bytes);

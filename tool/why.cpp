@@ -99,7 +99,7 @@ class Explainer {
             fmt::format("free in the magazines of {} heap{}", heap.heaps, heap.heaps == 1 ? "" : "s"));
         add("remote", amount(heap.amounts, Part::kRemote), "freed by other threads and not yet collected");
         add("empty", amount(heap.amounts, Part::kEmpty),
-            fmt::format("empty, kept for the next request (GRANARY_RETAIN={}, or a sixteenth of what is in use)",
+            fmt::format("empty, kept for the next request (GRANARY_RETAIN={}, or a 32nd of what is in use)",
                         size_text(heap.retain_bytes)));
         add("tails", amount(heap.amounts, Part::kTail), "at the ends of superblocks, which no block covers");
     }

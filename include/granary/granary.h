@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What:      the C interface of Granary beyond the libc family (which <stdlib.h> declares).
+ * What:      the C interface of Granary beyond the libc family (which <stdlib.h> declares): statistics, options, and
+ *            first-class heaps.
  * Invariant: every function may be called from any thread at any time, also before main and inside fork's child;
  *            none of them changes errno unless it says so.
  * Must not know: how the allocator works inside.
@@ -21,6 +22,13 @@
 #define GR_EXPORT __attribute__((visibility("default")))
 #else
 #define GR_EXPORT
+#endif
+#if defined(__cplusplus)
+#define GR_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__)
+#define GR_NODISCARD __attribute__((warn_unused_result))
+#else
+#define GR_NODISCARD
 #endif
 
 #ifdef __cplusplus
@@ -95,8 +103,8 @@ GR_EXPORT size_t gr_trim(size_t keep_bytes);
  * allocate; it must leave errno as it was. To be called before the program has threads, or to end it with NULL. */
 GR_EXPORT void gr_on_pressure(void (*call)(void *context, size_t held_bytes), void *context);
 
-/* 1 when pointer is a block that Granary handed out and that has not been freed as far as can be told without the
- * owner's lock (a block lying in a magazine still counts as owned); else 0. */
+/* 1 when pointer is a block of malloc's that has not been freed as far as can be told without the owner's lock (a
+ * block lying in a magazine still counts as owned); else 0, also for blocks of first-class heaps. */
 GR_EXPORT int gr_owns(const void *pointer);
 
 /* How full the superblock is that a block lies in, for programs that move blocks to give memory back. Counts are of
@@ -129,9 +137,38 @@ GR_EXPORT int gr_options_print(int fd, gr_format format);
  * length of the whole value, or -1 and errno = ENOENT. */
 GR_EXPORT int gr_option_get(const char *name, char *value, size_t capacity);
 
-/* NULL when every structure of the heap is valid, else what is wrong, in English. Takes every lock and walks the whole
- * heap: for tests and for hunting memory corruption. */
+/* NULL when every structure of every heap is valid, else what is wrong, in English. Takes every lock and walks the
+ * whole of each: for tests and for hunting memory corruption. */
 GR_EXPORT const char *gr_debug_check(void);
+
+/* First-class heaps: allocators of their own beside malloc's, in address space of their own. Any thread may allocate
+ * from any of them and free to it, at any time; whatever is left goes at once when the heap is destroyed. A call takes
+ * a lock, but hardly ever waits for one. A block of one heap given to another, or to free, or one of malloc's given to
+ * a heap, ends the program with a line that says so. */
+/* NOLINTNEXTLINE(modernize-use-using): C */
+typedef struct gr_heap gr_heap;
+
+/* A heap that reserves at most reserve_bytes of address space for its blocks (no memory: VSZ, not RSS), or 16 GiB for
+ * 0. What does not fit is mapped from the kernel block by block, as what is larger than GRANARY_DIRECT is in any heap.
+ * It goes by the options RETAIN, DIRECT and MAGAZINE as they stand. NULL and errno = ENOMEM when there is no memory,
+ * and in a signal handler that interrupted the allocator. */
+GR_NODISCARD GR_EXPORT gr_heap *gr_heap_new(size_t reserve_bytes);
+
+/* Gives everything back to the kernel: live blocks, those that were mapped one by one, the heap itself. Nobody may be
+ * using any of it. NULL is no heap and none is destroyed. Not to be called from a signal handler. */
+GR_EXPORT void gr_heap_destroy(gr_heap *heap);
+
+/* As malloc, calloc, aligned_alloc, realloc, free and malloc_usable_size of the libc family, with a heap. */
+GR_NODISCARD GR_EXPORT void *gr_heap_malloc(gr_heap *heap, size_t size);
+GR_NODISCARD GR_EXPORT void *gr_heap_calloc(gr_heap *heap, size_t count, size_t size);
+GR_NODISCARD GR_EXPORT void *gr_heap_aligned_alloc(gr_heap *heap, size_t alignment, size_t size);
+GR_NODISCARD GR_EXPORT void *gr_heap_realloc(gr_heap *heap, void *block, size_t size);
+GR_EXPORT void gr_heap_free(gr_heap *heap, void *block);
+GR_EXPORT size_t gr_heap_usable_size(gr_heap *heap, void *block);
+
+/* As gr_trim and gr_statistics_get, which tell of malloc's heap only. */
+GR_EXPORT size_t gr_heap_trim(gr_heap *heap, size_t keep_bytes);
+GR_EXPORT int gr_heap_statistics_get(gr_heap *heap, gr_statistics *out);
 
 #ifdef __cplusplus
 }

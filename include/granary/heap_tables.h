@@ -80,10 +80,14 @@ typedef struct gr_heap_tables {
     uint64_t letter_count_offset;
     uint64_t letter_blocks_offset;
 
-    /* Blocks mapped directly: entries of an address and a size, 64 bits each; addresses below a page are none. How many
-     * live ones there are (64 bits) lies at direct_count_at. */
+    /* Blocks mapped directly: entries that begin with an address and a size, 64 bits each; addresses below a page are
+     * none. Those of first-class heaps are there, too: malloc's have direct_mapper at direct_mapper_offset (64 bits).
+     * How many of these are live (64 bits) lies at direct_count_at. */
     uint64_t direct_at;
     uint64_t direct_entries;
+    uint64_t direct_stride;
+    uint64_t direct_mapper_offset;
+    uint64_t direct_mapper;
     uint64_t direct_count_at;
 
     /* The options that explain what stays resident, in bytes. */

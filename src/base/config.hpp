@@ -36,6 +36,11 @@ inline constexpr std::size_t kRegionPerPhysicalByte = 8;
 inline constexpr std::size_t kRegionMinBytes = 4 * kMiB;
 inline constexpr std::size_t kRegionMaxBytes = 4 * kTiB;
 
+// A first-class heap's region, where its maker names no size. The kernel's usual vm.max_map_count, at a dozen mappings a
+// heap, ends before 47 bits of addresses do.
+inline constexpr std::size_t kFirstClassRegionBytes = 16 * kGiB;
+inline constexpr std::size_t kFirstClassPartsOfLimit = 64;  // of an RLIMIT_AS, it takes one at most
+
 // Size classes: steps of kFineStep up to kFineLimit, then kCoarsePerDoubling per doubling up to kClassLimit.
 inline constexpr std::size_t kFineStep = 16;
 inline constexpr std::size_t kFineLimit = 1024;

@@ -12,28 +12,38 @@ namespace gr {
 static_assert(is_power_of_two(kDirectTableEntries));
 
 Direct::Entry Direct::entries_[kDirectTableEntries];
+std::atomic<std::size_t> Direct::used_entries_{0};
 
 std::size_t Direct::home(std::uintptr_t address) {
     constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
     return static_cast<std::size_t>((address >> 12) * kGolden >> 40) % kDirectTableEntries;
 }
 
-Direct::Entry *Direct::find(std::uintptr_t address) {
+Direct::Entry *Direct::find(std::uintptr_t address) const {
+    if (address <= kClaimed) return nullptr;
     const std::size_t start = home(address);
     for (std::size_t i = 0; i < kDirectTableEntries; ++i) {
         Entry &entry = entries_[(start + i) % kDirectTableEntries];
         const std::uintptr_t seen = entry.address.load(std::memory_order_acquire);
-        if (seen == address) return &entry;
+        if (seen == address) return entry.mapper.load(std::memory_order_relaxed) == this ? &entry : nullptr;
         if (seen == 0) return nullptr;
     }
     return nullptr;
 }
 
 void Direct::add(std::size_t bytes) {
+    used_entries_.fetch_add(1, std::memory_order_relaxed);
+    count_.fetch_add(1, std::memory_order_relaxed);
     const std::size_t now = bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     std::size_t peak = peak_bytes();
     while (peak < now && !peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
     }
+}
+
+void Direct::subtract(std::size_t bytes) {
+    used_entries_.fetch_sub(1, std::memory_order_relaxed);
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    bytes_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 bool Direct::insert(std::uintptr_t address, std::size_t bytes) {
@@ -43,9 +53,9 @@ bool Direct::insert(std::uintptr_t address, std::size_t bytes) {
         std::uintptr_t seen = entry.address.load(std::memory_order_relaxed);
         if (seen > kGone || !entry.address.compare_exchange_strong(seen, kClaimed, std::memory_order_acquire)) continue;
         entry.bytes.store(bytes, std::memory_order_relaxed);
+        entry.mapper.store(this, std::memory_order_relaxed);
         entry.address.store(address, std::memory_order_release);
         add(bytes);
-        count_.fetch_add(1, std::memory_order_relaxed);
         return true;
     }
     return false;
@@ -69,20 +79,25 @@ void *Direct::allocate(std::size_t bytes, std::size_t alignment) {
 
 bool Direct::release(void *p) {
     std::uintptr_t address = reinterpret_cast<std::uintptr_t>(p);
-    Entry *const entry = address <= kClaimed ? nullptr : find(address);
+    Entry *const entry = find(address);
     if (entry == nullptr) return false;
     const std::size_t bytes = entry->bytes.load(std::memory_order_relaxed);
     if (!entry->address.compare_exchange_strong(address, kGone, std::memory_order_acq_rel)) return false;
-    bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    count_.fetch_sub(1, std::memory_order_relaxed);
+    subtract(bytes);
     platform::unmap(p, bytes);
     gave(bytes);
     return true;
 }
 
+void Direct::release_all() {
+    for (std::size_t i = 0; i < kDirectTableEntries && count() != 0; ++i) {
+        // Whatever another's entry says meanwhile, it is not found for this one.
+        release(reinterpret_cast<void *>(entries_[i].address.load(std::memory_order_relaxed)));
+    }
+}
+
 std::size_t Direct::size_of(const void *p) const {
-    const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(p);
-    Entry *const entry = address <= kClaimed ? nullptr : find(address);
+    const Entry *const entry = find(reinterpret_cast<std::uintptr_t>(p));
     return entry == nullptr ? 0 : entry->bytes.load(std::memory_order_relaxed);
 }
 
@@ -92,7 +107,7 @@ void *Direct::resize(void *p, std::size_t bytes) {
     if (rounded < bytes || old == 0) return nullptr;
     if (rounded == old) return p;
     // Afterwards there must be room for the new address.
-    if (count() + kReserve > kDirectTableEntries) return nullptr;
+    if (used_entries_.load(std::memory_order_relaxed) + kReserve > kDirectTableEntries) return nullptr;
     if (rounded > old && !may_take(rounded - old)) return nullptr;
     Entry *const entry = find(reinterpret_cast<std::uintptr_t>(p));
     entry->address.store(kClaimed, std::memory_order_relaxed);
@@ -103,8 +118,7 @@ void *Direct::resize(void *p, std::size_t bytes) {
         return nullptr;
     }
     if (rounded < old) gave(old - rounded);
-    bytes_.fetch_sub(old, std::memory_order_relaxed);
-    count_.fetch_sub(1, std::memory_order_relaxed);
+    subtract(old);
     entry->address.store(kGone, std::memory_order_release);
     insert(reinterpret_cast<std::uintptr_t>(moved), rounded);
     return moved;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: blocks mapped directly from the kernel, kept in a lock-free side table: huge ones, and any block in need (a
-// full
-//       region, a signal handler that interrupted the heap it would need, before start-up).
+//       full region, a signal handler that interrupted the heap it would need, before start-up).
 // Invariant: an address stands in the table exactly while it is a live direct block; whoever swaps it out frees it.
+//            The table is the process's; what a Direct mapped is known to that one only.
 // Must not know: the region.
 #pragma once
 
@@ -20,6 +20,7 @@ class Direct {
         // 0: never used, kGone: free again. An address is stored (release) after `bytes`; lookups acquire it.
         std::atomic<std::uintptr_t> address;
         std::atomic<std::size_t> bytes;
+        std::atomic<const Direct *> mapper;  // as bytes
     };
 
     // Everything from now on, and what there is, counts against the limit.
@@ -32,6 +33,8 @@ class Direct {
     std::size_t size_of(const void *p) const;
     // Moves the pages, not the bytes; nullptr: cannot, the block stands.
     void *resize(void *p, std::size_t bytes);
+    // Every live block; nobody may use one of them any more, nor this.
+    void release_all();
 
     std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
     // The most that bytes() ever was.
@@ -48,9 +51,11 @@ class Direct {
     static constexpr std::size_t kReserve = 1024;  // entries that growth in place leaves to allocation
 
     static std::size_t home(std::uintptr_t address);
-    static Entry *find(std::uintptr_t address);
+    // Of a live block that this one mapped, or nullptr.
+    Entry *find(std::uintptr_t address) const;
     bool insert(std::uintptr_t address, std::size_t bytes);
     void add(std::size_t bytes);
+    void subtract(std::size_t bytes);
     bool may_take(std::size_t bytes) { return limit_ == nullptr || limit_->may_take(bytes); }
     void gave(std::size_t bytes) {
         if (limit_ != nullptr) limit_->gave(bytes);
@@ -58,7 +63,8 @@ class Direct {
 
     // One for the process, as the address space is: zeroed memory that needs no relocation to be reached.
     static Entry entries_[kDirectTableEntries];
-    MemoryLimit *limit_ = nullptr;  // set at start-up, by the thread that starts
+    static std::atomic<std::size_t> used_entries_;  // roughly; ordered by nothing
+    MemoryLimit *limit_ = nullptr;                  // set at start-up, by the thread that starts
     // Statistics; ordered by nothing.
     std::atomic<std::size_t> bytes_{0};
     std::atomic<std::size_t> peak_bytes_{0};

@@ -87,12 +87,12 @@ void Heaps::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, Ma
     OfflineGiver offline(*this, may_wait);
     for (std::uint32_t done = 0; done < count;) {
         const void *const p = blocks[done];
-        const BlockRef ref = find_or_die("free", p);
+        const BlockRef ref = find_or_die(setup_.free, p);
         Superblock *const s = ref.superblock;
         // Rule 1: stable while the lock is held, if it is this heap.
         if (owner_of(s) == o) {
             const std::uint32_t given = superblocks_.give(s, blocks + done, count - done);
-            if (given == 0) die_twice("free", p, s->shape().size);
+            if (given == 0) die_twice(setup_.free, p, s->shape().size);
             offline.let_go();  // the superblock may have to go there itself
             gave(o, s, given);
             done += given;
@@ -140,6 +140,7 @@ void Heaps::reclaim() {
         release_empty(o);
         unlock_and_settle(o);
     }
+    store_.release_deferred();
     for (std::uint32_t c = 1; c < kClassCount; ++c) settle(owner_of_global(ClassIndex(c)));
     for (std::uint32_t i = 0; i < active_heaps(); ++i) settle(owner_of_heap(i));
 }

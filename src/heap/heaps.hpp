@@ -35,6 +35,7 @@ struct HeapsSetup {
     char *slabs = nullptr;
     char *owners = nullptr;  // zero, of owners_bytes
     std::size_t magazine_budget = kMagazineBudget;
+    const char *free = "free";  // what the program calls to free a block, for messages about misuse found later
 };
 
 class Heaps {
@@ -67,10 +68,11 @@ class Heaps {
     std::size_t sweep();
     std::size_t swept_bytes() const { return swept_bytes_.load(std::memory_order_relaxed); }
     std::size_t sweep_calls() const { return sweep_calls_.load(std::memory_order_relaxed); }
-    // Every lock, in order; for fork. false: a handler that interrupted the heaps forks; nothing is locked, and its
-    // child may do no more than POSIX allows it.
-    bool lock_all();
-    void unlock_all();
+    // Every lock of one rank, in order.
+    void lock_all(platform::Rank rank);
+    void unlock_all(platform::Rank rank);
+    // After the last of them: who posted and found a lock taken relies on its holder (rule 3).
+    void settle_all();
 
     // Blocks in the magazines, by class, as far as can be told from outside.
     void count_cached(std::uint64_t (&blocks)[kClassCount]) const;
@@ -128,6 +130,8 @@ class Heaps {
     bool activate_slowly(OwnerIndex o);
     template <class Visit>
     void for_each_owner(Visit visit) const;
+    template <class Visit>
+    void for_each_mutex(platform::Rank rank, Visit visit);
     void gave(OwnerIndex o, Superblock *s, std::uint32_t blocks);
     void restore_invariant(OwnerIndex o, ClassIndex c, MayWait may_wait);
     Superblock *collect_arrears(OwnerIndex to, ClassIndex c);
@@ -155,7 +159,7 @@ class Heaps {
     bool grow(OwnerIndex o, ClassIndex c);
     void shrink_quiet(OwnerIndex o, ClassIndex but);
     OwnerIndex lock_other_stripe(OwnerIndex home, bool may_wait);
-    OwnerIndex home_stripe();
+    OwnerIndex home_stripe() const;
 
     static constexpr std::uint32_t batch_of(std::uint32_t blocks) {
         return blocks < kBatchBlocks ? blocks : kBatchBlocks;
@@ -191,15 +195,12 @@ class Heaps {
     // have nothing to lock. release, with the acquire of its readers: the slab is there.
     platform::Mutex activation_;
     std::atomic<std::uint32_t> active_heaps_{0};
-    bool activation_was_free_ = false;
-    std::atomic<std::uint32_t> next_stripe_{0};  // dealt out in turn; ordered by nothing
     // Held by who sweeps, and taken by fork first: the blocks of a page that is being given back are marked used.
     platform::Mutex sweeping_;
     Slack slack_;
     // Statistics; ordered by nothing.
     std::atomic<std::size_t> swept_bytes_{0};
     std::atomic<std::size_t> sweep_calls_{0};
-    Word held_before_fork_[divide_up(kNobody.value + 1, kWordBits)] = {};  // by the forking thread itself
 };
 
 }  // namespace gr

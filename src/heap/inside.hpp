@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: whether the calling thread is inside the heaps already: then this is a signal handler that interrupted it.
-// Invariant: who is inside for the second time never waits for a heap's or a global bin's lock: its holder may be
-//            waiting for a lock of the interrupted code.
+// What: whether the calling thread is inside the heaps already, of any instance: then this is a signal handler that
+//       interrupted it.
+// Invariant: who is inside for the second time never waits for a lock: its holder may be waiting for a lock of the
+//            interrupted code.
 // Must not know: what is done inside.
 #pragma once
 
@@ -21,6 +22,8 @@ class [[nodiscard]] Inside {
     static bool is_inside() { return depth_ != 0; }
     // The same, for those further in.
     static bool is_again() { return depth_ > 1; }
+    // Would enter again: for those who only ask.
+    static bool is_interrupted() { return depth_ != 0; }
 
   private:
     static thread_local constinit std::uint32_t depth_;

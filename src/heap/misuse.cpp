@@ -42,4 +42,32 @@ void die_twice(const char *function, const void *p, std::size_t size) {
     die(line);
 }
 
+void die_of_malloc(const char *function, const void *p) {
+    Line line;
+    begin(line, function, p);
+    line << "not a block of this heap but of malloc, for free";
+    die(line);
+}
+
+void die_of_first_class(const char *function, const void *p) {
+    Line line;
+    begin(line, function, p);
+    line << "not a block of this heap but of another that gr_heap_new made, for gr_heap_free with that one";
+    die(line);
+}
+
+void die_no_heap(const char *function, const void *heap) {
+    Line line;
+    begin(line, function, heap);
+    line << "not a heap that gr_heap_new made, or destroyed already";
+    die(line);
+}
+
+void die_interrupted(const char *function, const void *heap) {
+    Line line;
+    begin(line, function, heap);
+    line << "called by a signal handler that interrupted the allocator";
+    die(line);
+}
+
 }  // namespace gr

@@ -30,7 +30,7 @@ class Heaps::OfflineGiver {
         }
         if (owner_of(ref.superblock) != o) return 0;
         const std::uint32_t given = heaps_.superblocks_.give(ref.superblock, blocks, count);
-        if (given == 0) die_twice("free", blocks[0], ref.superblock->shape().size);
+        if (given == 0) die_twice(heaps_.setup_.free, blocks[0], ref.superblock->shape().size);
         heaps_.gave(o, ref.superblock, given);
         return given;
     }

@@ -70,7 +70,7 @@ void Heaps::collect(OwnerIndex o, Superblock *s) {
     if (o == kNobody) return;  // given back since: all its blocks were free, so no bit can be set
     void *twice = nullptr;
     const std::uint32_t blocks = superblocks_.collect(s, &twice);
-    if (twice != nullptr) die_twice("free", twice, s->shape().size);
+    if (twice != nullptr) die_twice(setup_.free, twice, s->shape().size);
     if (blocks != 0) gave(o, s, blocks);
 }
 
@@ -207,7 +207,11 @@ bool Heaps::activate_slowly(OwnerIndex o) {
     if (!guard.locked()) return false;
     // An inactive heap's slab reads as zeroes, so no sequence has anything to write there yet.
     while (o.value >= active_heaps()) {
-        if (!platform::commit(setup_.slabs + active_heaps() * kSlabBytes, kSlabBytes)) return false;
+        if (!pages_.limit().may_take(kSlabBytes)) return false;
+        if (!platform::commit(setup_.slabs + active_heaps() * kSlabBytes, kSlabBytes)) {
+            pages_.limit().gave(kSlabBytes);
+            return false;
+        }
         active_heaps_.store(active_heaps() + 1, std::memory_order_release);
     }
     return true;
@@ -221,20 +225,24 @@ void Heaps::for_each_owner(Visit visit) const {
     visit(kNobody);
 }
 
-bool Heaps::lock_all() {
-    if (const Inside inside; inside.again()) return false;
-    sweeping_.lock_always(platform::Rank::sweep);
-    activation_.lock_always(platform::Rank::activation);
-    for_each_owner([this](OwnerIndex o) { owner(o).mutex.lock_always(rank_of(o)); });
-    return true;
+template <class Visit>
+void Heaps::for_each_mutex(platform::Rank rank, Visit visit) {
+    if (rank == platform::Rank::sweep) return visit(sweeping_);
+    if (rank == platform::Rank::activation) return visit(activation_);
+    for_each_owner([&](OwnerIndex o) {
+        if (rank_of(o) == rank) visit(owner(o).mutex);
+    });
 }
 
-void Heaps::unlock_all() {
-    const Inside inside;  // a handler that interrupts this must not wait for a heap
-    for_each_owner([this](OwnerIndex o) { unlock(o); });
-    activation_.unlock(platform::Rank::activation);
-    sweeping_.unlock(platform::Rank::sweep);
-    // Who posted and found a lock taken relies on its holder (rule 3).
+void Heaps::lock_all(platform::Rank rank) {
+    for_each_mutex(rank, [rank](platform::Mutex &mutex) { mutex.lock_always(rank); });
+}
+
+void Heaps::unlock_all(platform::Rank rank) {
+    for_each_mutex(rank, [rank](platform::Mutex &mutex) { mutex.unlock(rank); });
+}
+
+void Heaps::settle_all() {
     for_each_owner([this](OwnerIndex o) { settle(o); });
 }
 

@@ -26,17 +26,18 @@ void *Heaps::allocate_by_sequence(ClassIndex c, bool *fresh) {
 
 namespace {
 
-// Where a thread without a concurrency id begins to look: a hint, so that threads spread over the stripes.
-thread_local constinit std::uint32_t stripe_hint = 0;
+// Where a thread without a concurrency id begins to look: threads are numbered in turn, so that they spread over the
+// stripes of every instance. 0: no number yet.
+thread_local constinit std::uint32_t thread_number = 0;
+std::atomic<std::uint32_t> threads_numbered{0};  // ordered by nothing
 
 }  // namespace
 
-OwnerIndex Heaps::home_stripe() {
-    std::uint32_t hint = stripe_hint;
-    if (hint == 0) [[unlikely]] {
-        hint = stripe_hint = 1 + next_stripe_.fetch_add(1, std::memory_order_relaxed) % setup_.stripes;
+OwnerIndex Heaps::home_stripe() const {
+    if (thread_number == 0) [[unlikely]] {
+        thread_number = 1 + threads_numbered.fetch_add(1, std::memory_order_relaxed);
     }
-    return owner_of_heap((hint - 1) % setup_.stripes);  // the hint may be from a larger instance
+    return owner_of_heap((thread_number - 1) % setup_.stripes);
 }
 
 // Under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the caller waits.

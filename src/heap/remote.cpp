@@ -28,7 +28,7 @@ class Heaps::RemoteBits {
             send(entry);
             entry = {s, at.word, 0};
         }
-        if ((entry.mask & at.mask) != 0) die_twice("free", p, s->shape().size);
+        if ((entry.mask & at.mask) != 0) die_twice(heaps_.setup_.free, p, s->shape().size);
         entry.mask |= at.mask;
     }
 
@@ -134,7 +134,7 @@ void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask, MayWait may
     platform::count(platform::Event::atomic_operation);
     if (!superblocks_.set_remote(s, word, mask)) {
         const auto first = static_cast<std::uint32_t>(std::countr_zero(mask));
-        die_twice("free", superblocks_.address(s, BlockIndex(word * kWordBits + first)), size);
+        die_twice(setup_.free, superblocks_.address(s, BlockIndex(word * kWordBits + first)), size);
     }
     announce(s);
     const OwnerIndex o = owner_of(s);
@@ -188,7 +188,7 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
             offline.let_go();  // no other owner is settled under a global bin's lock
             if (post.add(owner_in(e), p, shape_of(class_in(e)).size)) continue;
         }
-        const BlockRef ref = find_or_die("free", p);
+        const BlockRef ref = find_or_die(setup_.free, p);
         given = offline.give(ref, blocks + i, count - i);
         if (given != 0) continue;
         offline.let_go();

@@ -16,7 +16,8 @@ Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer) {
 }
 
 Superblock *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *zeroed) {
-    const Inside inside;  // a handler that interrupts this must not wait for a heap
+    const Inside inside;
+    if (inside.again()) return nullptr;
     release_deferred();
     Run run;
     if (!pages_.allocate(count, alignment, Prefer::warm, &run)) return nullptr;
@@ -28,7 +29,7 @@ Superblock *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *z
 }
 
 bool UnitStore::release_run(Superblock *run) {
-    const Inside inside;  // a handler that interrupts this must not wait for a heap
+    const Inside inside;
     // The exchange decides which of two frees of the same run is the second.
     if (std::atomic_ref<UnitEntry>(region_.entry(run->unit)).exchange(0, std::memory_order_relaxed) != kRunEntry) {
         return false;
@@ -38,7 +39,8 @@ bool UnitStore::release_run(Superblock *run) {
 }
 
 bool UnitStore::resize_run(Superblock *run, UnitCount count) {
-    const Inside inside;  // a handler that interrupts this must not wait for a heap
+    const Inside inside;
+    if (inside.again()) return false;
     const UnitCount old = run->units;
     if (count > old) {
         if (!pages_.extend(run->unit, old, count)) return false;
@@ -57,7 +59,8 @@ void UnitStore::release(Superblock *s) {
     const UnitIndex first = s->unit;
     const UnitCount count = s->units;
     superblocks_.unmake(s);
-    if (pages_.release(first, count)) return;
+    // A handler that interrupted another instance's page heap could wait for one whose holder waits for that.
+    if (!Inside::is_again() && pages_.release(first, count)) return;
     Superblock *head = deferred_.load(std::memory_order_relaxed);
     do {
         s->deferred = head;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: superblocks and runs out of units, and back: the border between heaps and the page heap.
-// Invariant: units that are nobody's have entry 0 and owner kNobody; a release that comes while the same thread is
-//            inside the page heap (a signal handler) is deferred, never lost.
+// Invariant: units that are nobody's have entry 0 and owner kNobody; a release by a signal handler that interrupted the
+//            heaps is deferred, never lost.
 // Must not know: bins, magazines, when a superblock is wanted.
 #pragma once
 
@@ -27,10 +27,10 @@ class UnitStore {
     bool release_run(Superblock *run);
     // In place; false: cannot.
     bool resize_run(Superblock *run, UnitCount count);
-
-  private:
+    // What handlers released.
     void release_deferred();
 
+  private:
     Region &region_;
     Superblocks &superblocks_;
     PageHeap &pages_;

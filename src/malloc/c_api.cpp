@@ -10,27 +10,15 @@
 
 #include "base/bits.hpp"
 #include "malloc/c_api.hpp"
-#include "malloc/instance.hpp"
+#include "malloc/requests.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
 
 namespace {
 
-constexpr std::size_t kLargestAlignment = SIZE_MAX / 2 + 1;
+using gr::or_enomem;
 
-void *or_enomem(void *p) {
-    if (p == nullptr) errno = ENOMEM;
-    return p;
-}
-
-// As glibc: an alignment that is no power of two is rounded up to one.
-void *aligned(std::size_t alignment, std::size_t size) {
-    if (alignment > kLargestAlignment) {
-        errno = EINVAL;
-        return nullptr;
-    }
-    return or_enomem(gr::instance.allocate_aligned(size, std::bit_ceil(alignment)));
-}
+void *aligned(std::size_t alignment, std::size_t size) { return gr::allocate_aligned(gr::instance, alignment, size); }
 
 void *zeroed(std::size_t count, std::size_t size) {
     std::size_t bytes = 0;

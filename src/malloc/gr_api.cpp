@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "malloc/c_api.hpp"
+#include "malloc/instances.hpp"
 #include "malloc/statistics.hpp"
 #include "malloc/utilization.hpp"
 #include "platform/process.hpp"
@@ -35,15 +36,9 @@ extern "C" {
 uint32_t gr_version() { return GR_VERSION; }
 
 int gr_statistics_get(gr_statistics *out) {
-    constexpr std::uint32_t kHeadBytes = 2 * sizeof(std::uint32_t);
-    if (out == nullptr || out->size < kHeadBytes) {
-        errno = EINVAL;
-        return -1;
-    }
-    gr_statistics full = gr::snapshot(gr::instance);
-    if (out->size < full.size) full.size = out->size;
-    std::memcpy(out, &full, full.size);
-    return 0;
+    if (gr::copy_statistics(gr::instance, out)) return 0;
+    errno = EINVAL;
+    return -1;
 }
 
 int gr_statistics_print(int fd, gr_format format) {
@@ -89,6 +84,6 @@ int gr_option_get(const char *name, char *value, size_t capacity) {
     return static_cast<int>(text.size());
 }
 
-const char *gr_debug_check() { return gr::instance.first_fault(); }
+const char *gr_debug_check() { return gr::instances.first_fault(); }
 
 }  // extern "C"

@@ -30,7 +30,7 @@ static_assert(offsetof(platform::MagazineHeader, current) == 0 && sizeof(platfor
               offsetof(platform::MagazineHeader, begin) == 4 && sizeof(platform::MagazineHeader::begin) == 2);
 static_assert(sizeof(Letter::count) == 4 && sizeof(Letter::blocks[0]) == 8);
 static_assert(offsetof(Direct::Entry, address) == 0 && offsetof(Direct::Entry, bytes) == 8 &&
-              sizeof(Direct::Entry) == 16);
+              sizeof(Direct::Entry::mapper) == 8);
 
 std::uint64_t address_of(const volatile void *p) { return reinterpret_cast<std::uintptr_t>(p); }
 
@@ -85,6 +85,9 @@ void publish_tables(const Instance &allocator) {
     describe_heaps(allocator, &heap_tables);
     heap_tables.direct_at = address_of(Direct::entries());
     heap_tables.direct_entries = kDirectTableEntries;
+    heap_tables.direct_stride = sizeof(Direct::Entry);
+    heap_tables.direct_mapper_offset = offsetof(Direct::Entry, mapper);
+    heap_tables.direct_mapper = address_of(&allocator.direct());
     heap_tables.direct_count_at = address_of(allocator.direct().count_cell());
     heap_tables.retain_bytes = allocator.options().retain;
     // release: pairs with nothing in this process; a reader that sees it sees the rest.

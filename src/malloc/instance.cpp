@@ -8,6 +8,7 @@
 
 #include "heap/inside.hpp"
 #include "heap/misuse.hpp"
+#include "malloc/instances.hpp"
 
 namespace gr {
 
@@ -112,7 +113,7 @@ void Instance::free(const char *function, void *p) {
 }
 
 void Instance::free_direct(const char *function, void *p) {
-    if (!direct_.release(p)) die_foreign(function, p);
+    if (!direct_.release(p)) instances.die_outside(*this, function, p);
 }
 
 void Instance::free_run(const char *function, void *p) {
@@ -124,7 +125,7 @@ void Instance::free_run(const char *function, void *p) {
 std::size_t Instance::usable_size(const char *function, const void *p) {
     if (!region_.contains(p)) {
         const std::size_t size = direct_.size_of(p);
-        if (size == 0) die_foreign(function, p);
+        if (size == 0) instances.die_outside(*this, function, p);
         return size;
     }
     const BlockRef ref = superblocks_.find(p);
@@ -187,30 +188,37 @@ void *Instance::move(const char *function, void *p, std::size_t old_size, std::s
 
 std::size_t Instance::trim(std::size_t keep) {
     if (!ensure_started()) return 0;
-    const Inside inside;
     heaps_.reclaim();
+    const Inside inside;
     const std::size_t swept = inside.again() ? 0 : heaps_.sweep();
     return swept + pages_.trim(keep);
 }
 
-void Instance::lock_all() {
-    locked_ = state_.load(std::memory_order_acquire) == State::ready && heaps_.lock_all();
-    if (locked_) pages_.mutex().lock_always(platform::Rank::page_heap);
+void Instance::lock_all(platform::Rank rank) {
+    if (state_.load(std::memory_order_acquire) != State::ready) return;
+    if (rank == platform::Rank::page_heap) return pages_.mutex().lock_always(rank);
+    heaps_.lock_all(rank);
 }
 
-void Instance::unlock_all() {
-    if (!locked_) return;
-    pages_.mutex().unlock(platform::Rank::page_heap);
-    heaps_.unlock_all();
+void Instance::unlock_all(platform::Rank rank) {
+    if (state_.load(std::memory_order_acquire) != State::ready) return;
+    if (rank == platform::Rank::page_heap) return pages_.mutex().unlock(rank);
+    heaps_.unlock_all(rank);
+}
+
+void Instance::settle_all() {
+    if (state_.load(std::memory_order_acquire) == State::ready) heaps_.settle_all();
 }
 
 const char *Instance::first_fault() {
     if (!ensure_started()) return nullptr;
     heaps_.restore_invariants();
-    lock_all();
+    const Inside inside;  // a handler that interrupts this must not wait for a lock
+    for (const platform::Rank rank : kRanks) lock_all(rank);
     const char *fault = heaps_.first_fault();
     if (fault == nullptr && !pages_.is_valid()) fault = "the page heap is not valid";
-    unlock_all();
+    for (auto rank = kRanks.rbegin(); rank != kRanks.rend(); ++rank) unlock_all(*rank);
+    settle_all();
     return fault;
 }
 

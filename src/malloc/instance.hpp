@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: one whole allocator: region, superblocks, heaps, runs and direct blocks put together, and its life cycle.
-// Invariant: constant-initialised, never destroyed; usable before the first constructor and after the last destructor.
+// Invariant: constant-initialised; the global one is usable before the first constructor and after the last destructor.
 // Must not know: the C library's and C++'s names for what it does.
 #pragma once
+
+#include <array>
 
 #include "heap/direct.hpp"
 #include "heap/heaps.hpp"
@@ -26,16 +28,32 @@ class Instance {
     std::size_t usable_size(const char *function, const void *p);
     bool owns(const void *p) const;
     std::size_t size_of(const void *p) const;  // of a block that is owned
+    // Whether the address lies where blocks of this one may be.
+    bool contains(const void *p) const { return region_.contains(p) || direct_.size_of(p) != 0; }
 
     std::size_t trim(std::size_t keep);
     // Called, with no lock held, by a thread whose request took the memory held above the soft limit.
     void on_pressure(PressureCall call, void *context);
-    // For fork, which must find nothing in flight.
-    void lock_all();
-    void unlock_all();
 
-    // Starts on first use. false: not possible yet, or no address space at all; then every block is a direct one.
+    // Whoever holds the locks of every rank finds nothing in flight. Let go in reverse: with the activation free, there
+    // may be heaps that were never locked.
+    static constexpr std::array kRanks = {platform::Rank::sweep,  platform::Rank::activation,
+                                          platform::Rank::heap,   platform::Rank::global_bin,
+                                          platform::Rank::nobody, platform::Rank::page_heap};
+    void lock_all(platform::Rank rank);
+    void unlock_all(platform::Rank rank);
+    // After the last of them.
+    void settle_all();
+
+    // The global one starts on first use. false: not possible yet, or no address space at all; then every block is a
+    // direct one.
     bool ensure_started() { return state_.load(std::memory_order_acquire) == State::ready || start(); }
+    // Any other, once: with these options, beside the global one, without sequences. false: no address space, no
+    // memory; nothing is left.
+    bool start_beside(const Options &options, std::size_t region_bytes);
+    // Gives everything back that start_beside and the blocks took; nobody may use either any more.
+    void end();
+
     const Options &options() const { return options_; }
     const Region &region() const { return region_; }
     const PageHeap &pages() const { return pages_; }
@@ -56,6 +74,7 @@ class Instance {
     std::size_t growth_limit() const { return options_.direct < kGrowthLimit ? options_.direct : kGrowthLimit; }
     bool start();
     bool set_up();
+    bool lay_out(std::size_t region_bytes, HeapsSetup setup);
     void set_limits();
     void publish(const platform::SequenceState &found);
     template <class Attempt>
@@ -83,7 +102,6 @@ class Instance {
     std::atomic<std::uint32_t> starter_{0};  // the tag of the thread that starts; only compared with one's own
     std::atomic<PressureCall> pressure_call_{nullptr};  // release, after the context; acquire before it is called
     std::atomic<void *> pressure_context_{nullptr};     // ordered by the call
-    bool locked_ = false;  // by the last lock_all; written by the thread that holds all locks
 };
 
 inline constexpr std::size_t kMaxRequest = PTRDIFF_MAX;

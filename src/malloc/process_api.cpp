@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "malloc/c_api.hpp"
+#include "malloc/instances.hpp"
 #include "malloc/statistics.hpp"
 #include "platform/process.hpp"
 
@@ -16,8 +17,8 @@ int report_fd = 2;
 
 void put_report(void *, const gr::Text &line) { gr::platform::write_all(report_fd, line.data(), line.size()); }
 
-void before_fork() { gr::instance.lock_all(); }
-void after_fork() { gr::instance.unlock_all(); }
+void before_fork() { gr::instances.lock_all(); }
+void after_fork() { gr::instances.unlock_all(); }
 
 [[gnu::constructor(101)]] void begin() {
     gr::instance.ensure_started();

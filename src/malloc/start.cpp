@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: start-up: options, the reservation, its tables, rseq, and the moment the sequences are switched on.
+// What: start-up: options, the reservation, its tables, rseq, and the moment the sequences are switched on; and the end.
 // Invariant: happens once; a thread that comes in meanwhile waits, a re-entrant call on the starting thread does not.
+//            The sequences serve the global instance only.
 // Must not know: the C library's and C++'s names for what the allocator does.
 #include "malloc/heap_tables.hpp"
 #include "malloc/instance.hpp"
@@ -10,8 +11,9 @@
 namespace gr {
 namespace {
 
-// Of a small RLIMIT_AS this part may go to slabs for every possible concurrency id; else there are stripes.
-constexpr std::size_t kSlabsPartsOfLimit = 8;
+// Of a small RLIMIT_AS this part may go to slabs for every possible concurrency id; else there are stripes. Of a
+// first-class heap's region, too.
+constexpr std::size_t kSlabsParts = 8;
 
 std::size_t region_size(const Options &options) {
     std::size_t bytes = options.region;
@@ -23,9 +25,21 @@ std::size_t region_size(const Options &options) {
     return bytes < kRegionMinBytes ? kRegionMinBytes : bytes;
 }
 
-std::uint32_t stripe_count() {
-    const std::uint32_t wanted = platform::usable_cpus() * kStripesPerCpu;
-    return wanted < kMinStripes ? kMinStripes : wanted > kMaxHeaps ? kMaxHeaps : wanted;
+std::size_t region_size_beside(std::size_t wanted) {
+    std::size_t bytes = wanted;
+    if (bytes == 0) {
+        const std::size_t limit = platform::address_space_limit() / kFirstClassPartsOfLimit;
+        bytes = limit < kFirstClassRegionBytes ? limit : kFirstClassRegionBytes;
+    }
+    if (bytes > kRegionMaxBytes) bytes = kRegionMaxBytes;
+    return bytes < kRegionMinBytes ? kRegionMinBytes : bytes;
+}
+
+std::uint32_t stripe_count(std::size_t bytes_for_slabs) {
+    const std::size_t most = bytes_for_slabs < kMaxHeaps * kSlabBytes ? bytes_for_slabs / kSlabBytes : kMaxHeaps;
+    const std::size_t wanted = std::size_t{platform::usable_cpus()} * kStripesPerCpu;
+    const std::size_t count = wanted < most ? wanted : most;
+    return count < kMinStripes ? kMinStripes : static_cast<std::uint32_t>(count);
 }
 
 void say_ignored(std::size_t hard_limit, std::size_t tables) {
@@ -69,28 +83,48 @@ bool Instance::set_up() {
 
     platform::SequenceState found{};
     HeapsSetup setup;
-    setup.stripes = stripe_count();
+    setup.stripes = stripe_count(SIZE_MAX);
     setup.heaps = platform::cpu_bound();
-    const bool fits = setup.heaps * kSlabBytes <= platform::address_space_limit() / kSlabsPartsOfLimit;
+    const bool fits = setup.heaps * kSlabBytes <= platform::address_space_limit() / kSlabsParts;
     setup.sequences =
         options_.rseq != 0 && setup.heaps != 0 && setup.heaps <= kMaxHeaps && fits && platform::find_rseq(&found);
     if (!setup.sequences || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
-    setup.magazine_budget = options_.magazine;
+    if (!lay_out(region_size(options_), setup)) return false;
+    set_limits();
+    if (setup.sequences) publish(found);
+    return true;
+}
 
+bool Instance::start_beside(const Options &options, std::size_t region_bytes) {
+    options_ = options;
+    region_bytes = region_size_beside(region_bytes);
+    HeapsSetup setup;
+    setup.stripes = setup.heaps = stripe_count(region_bytes / kSlabsParts);
+    setup.free = "gr_heap_free";
+    if (!lay_out(region_bytes, setup)) return false;
+    state_.store(State::ready, std::memory_order_release);
+    return true;
+}
+
+void Instance::end() {
+    direct_.release_all();
+    region_.unreserve();
+}
+
+bool Instance::lay_out(std::size_t region_bytes, HeapsSetup setup) {
     const std::size_t owners_bytes = align_up(Heaps::owners_bytes(setup.heaps), kUnitBytes);
     TableSizes sizes;
     sizes.readable_bytes = setup.heaps * kSlabBytes;
     sizes.fixed_bytes = owners_bytes + PageHeap::kFixedBytes;
     sizes.fixed_bytes_per_chunk = PageHeap::kFixedBytesPerChunk;
     sizes.bytes_per_chunk = Superblocks::kBytesPerChunk;
-    if (!region_.reserve(region_size(options_), sizes)) return false;
+    if (!region_.reserve(region_bytes, sizes)) return false;
 
     setup.slabs = region_.readable_table();
     setup.owners = region_.fixed_table();
+    setup.magazine_budget = options_.magazine;
     pages_.initialise(setup.owners + owners_bytes, options_.retain);
-    set_limits();
     heaps_.initialise(setup);
-    if (setup.sequences) publish(found);
     return true;
 }
 

@@ -4,6 +4,7 @@
 // Must not know: where the text goes.
 #include "malloc/statistics.hpp"
 
+#include <cstring>
 #include <iterator>
 
 #include "platform/events.hpp"
@@ -152,6 +153,15 @@ gr_statistics snapshot(const Instance &allocator) {
     gr_statistics out = count_statistics(allocator);
     out.resident_bytes = platform::resident_bytes();
     return out;
+}
+
+bool copy_statistics(const Instance &allocator, gr_statistics *out) {
+    constexpr std::uint32_t kHeadBytes = 2 * sizeof(std::uint32_t);
+    if (out == nullptr || out->size < kHeadBytes) return false;
+    gr_statistics full = snapshot(allocator);
+    if (out->size < full.size) full.size = out->size;
+    std::memcpy(out, &full, full.size);
+    return true;
 }
 
 void print_statistics(const gr_statistics &statistics, StatisticsFormat format,

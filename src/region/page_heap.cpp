@@ -148,14 +148,17 @@ bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer,
 
 // Whatever of the run is not ours yet, against the limit.
 bool PageHeap::obtain(UnitIndex first, UnitCount count) {
-    const std::size_t tables = region_.metadata_bytes();
-    if (!region_.ensure_chunks(region_.chunk_of(UnitIndex(first.value + count.value - 1)).value + 1)) return false;
-    limit_.took(region_.metadata_bytes() - tables);
+    const std::uint32_t chunks = region_.chunk_of(UnitIndex(first.value + count.value - 1)).value + 1;
     std::size_t units = count.value;
     for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
         units -= static_cast<std::size_t>(std::popcount(chunks_[c.value].dirty & mask));
     });
-    return limit_.may_take(units * kUnitBytes);
+    const std::size_t bytes = units * kUnitBytes + region_.metadata_growth(chunks);
+    const std::size_t tables = region_.metadata_bytes();
+    if (!limit_.may_take(bytes)) return false;
+    if (region_.ensure_chunks(chunks)) return true;
+    limit_.gave(bytes - (region_.metadata_bytes() - tables));  // some of the tables may have grown
+    return false;
 }
 
 bool PageHeap::release(UnitIndex first, UnitCount count) {

@@ -49,8 +49,7 @@ Offsets offsets_for(std::uint32_t chunks, const TableSizes &sizes) {
 
 bool CommittedPrefix::ensure(std::size_t bytes, std::size_t step) {
     if (bytes <= committed_) return true;
-    std::size_t target = align_up(bytes, step);
-    if (target > reserved_) target = reserved_;
+    const std::size_t target = target_for(bytes, step);
     if (target < bytes || !platform::commit(begin_ + committed_, target - committed_)) return false;
     committed_ = target;
     return true;
@@ -61,25 +60,30 @@ bool Region::reserve(std::size_t wanted, const TableSizes &sizes) {
          bytes = align_down(bytes / 2, kChunkBytes)) {
         const auto chunks = static_cast<std::uint32_t>(bytes >> kChunkShift);
         const std::size_t total = offsets_for(chunks, sizes).end;
-        void *const reservation = platform::reserve(total + kChunkBytes);
-        if (reservation == nullptr) continue;
+        reservation_ = static_cast<char *>(platform::reserve(total + kChunkBytes));
+        if (reservation_ == nullptr) continue;
         reserved_bytes_ = total + kChunkBytes;
-        lay_out(static_cast<char *>(reservation), chunks, sizes);
+        lay_out(chunks, sizes);
         if (platform::make_readable(readable_, sizes.readable_bytes) &&
             fixed_.ensure(align_up(sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks, kTableStep), kTableStep) &&
             ensure_chunks(1)) {
             return true;
         }
-        platform::unmap(reservation, reserved_bytes_);
-        base_ = nullptr;
-        reserved_bytes_ = 0;
+        unreserve();
     }
     return false;
 }
 
-void Region::lay_out(char *reservation, std::uint32_t chunks, const TableSizes &sizes) {
+void Region::unreserve() {
+    platform::unmap(reservation_, reserved_bytes_);
+    reservation_ = base_ = nullptr;
+    reserved_bytes_ = 0;
+    unit_end_.store(0, std::memory_order_relaxed);
+}
+
+void Region::lay_out(std::uint32_t chunks, const TableSizes &sizes) {
     const Offsets o = offsets_for(chunks, sizes);
-    base_ = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(reservation), kChunkBytes));
+    base_ = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(reservation_), kChunkBytes));
     unit_map_ = CommittedPrefix(base_, o.readable);
     readable_ = base_ + o.readable;
     fixed_ = CommittedPrefix(base_ + o.fixed, o.fixed_bytes);
@@ -93,17 +97,34 @@ void Region::lay_out(char *reservation, std::uint32_t chunks, const TableSizes &
     committed_chunks_ = 0;
 }
 
+// A step further than asked, so that there are few.
+std::uint32_t Region::chunks_for(std::uint32_t chunks) const {
+    std::uint32_t step = committed_chunks_ / kChunkStepDivisor;
+    step = step < kMinChunkStep ? kMinChunkStep : step > kMaxChunkStep ? kMaxChunkStep : step;
+    const std::uint32_t target = committed_chunks_ + step < chunks ? chunks : committed_chunks_ + step;
+    return target > chunk_limit_ ? chunk_limit_ : target;
+}
+
+// A table's index is the unit's, counted from the base: the units before the first chunk lie unused in front.
+std::size_t Region::map_bytes_for(std::uint32_t chunks) const {
+    return (first_unit_.value + std::size_t{chunks} * kUnitsPerChunk) * sizeof(UnitEntry);
+}
+
+std::size_t Region::metadata_growth(std::uint32_t chunks) const {
+    if (chunks <= committed_chunks_ || chunks > chunk_limit_) return 0;
+    const std::uint32_t target = chunks_for(chunks);
+    std::size_t total = unit_map_.growth(map_bytes_for(target), kTableStep);
+    for (std::size_t i = 0; i < tables_.size(); ++i) {
+        total += tables_[i].growth(bytes_per_chunk_[i] * target, kTableStep);
+    }
+    return total;
+}
+
 bool Region::ensure_chunks(std::uint32_t chunks) {
     if (chunks <= committed_chunks_) return true;
     if (chunks > chunk_limit_) return false;
-    std::uint32_t step = committed_chunks_ / kChunkStepDivisor;
-    step = step < kMinChunkStep ? kMinChunkStep : step > kMaxChunkStep ? kMaxChunkStep : step;
-    std::uint32_t target = committed_chunks_ + step;
-    if (target < chunks) target = chunks;
-    if (target > chunk_limit_) target = chunk_limit_;
-    // A table's index is the unit's, counted from the base: the units before the first chunk lie unused in front.
-    const std::size_t map_bytes = (first_unit_.value + std::size_t{target} * kUnitsPerChunk) * sizeof(UnitEntry);
-    if (!unit_map_.ensure(map_bytes, kTableStep)) return false;
+    const std::uint32_t target = chunks_for(chunks);
+    if (!unit_map_.ensure(map_bytes_for(target), kTableStep)) return false;
     for (std::size_t i = 0; i < tables_.size(); ++i) {
         if (!tables_[i].ensure(bytes_per_chunk_[i] * target, kTableStep)) return false;
     }

@@ -29,8 +29,16 @@ class CommittedPrefix {
     std::size_t committed() const { return committed_; }
     // Commits in multiples of step. false: the kernel refused, nothing changed.
     bool ensure(std::size_t bytes, std::size_t step);
+    // What that would commit.
+    std::size_t growth(std::size_t bytes, std::size_t step) const { return target_for(bytes, step) - committed_; }
 
   private:
+    std::size_t target_for(std::size_t bytes, std::size_t step) const {
+        if (bytes <= committed_) return committed_;
+        const std::size_t target = align_up(bytes, step);
+        return target < reserved_ ? target : reserved_;
+    }
+
     char *begin_ = nullptr;
     std::size_t reserved_ = 0;
     std::size_t committed_ = 0;
@@ -48,6 +56,8 @@ class Region {
   public:
     // Reserves at most `wanted` bytes of chunks, halving until the kernel agrees. false: not even the least.
     bool reserve(std::size_t wanted, const TableSizes &sizes);
+    // Gives the whole reservation back; nothing in it may be used any more.
+    void unreserve();
 
     char *base() const { return base_; }
     char *readable_table() const { return readable_; }
@@ -84,11 +94,16 @@ class Region {
 
     std::size_t reserved_bytes() const { return reserved_bytes_; }
     std::size_t metadata_bytes() const;
+    // By how much ensure_chunks would make it grow.
+    std::size_t metadata_growth(std::uint32_t chunks) const;
 
   private:
-    void lay_out(char *reservation, std::uint32_t chunks, const TableSizes &sizes);
+    std::uint32_t chunks_for(std::uint32_t chunks) const;
+    std::size_t map_bytes_for(std::uint32_t chunks) const;
+    void lay_out(std::uint32_t chunks, const TableSizes &sizes);
 
-    char *base_ = nullptr;
+    char *reservation_ = nullptr;
+    char *base_ = nullptr;  // the first chunk boundary in it
     CommittedPrefix unit_map_;
     char *readable_ = nullptr;
     CommittedPrefix fixed_;

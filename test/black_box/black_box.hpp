@@ -24,6 +24,16 @@
 #pragma weak gr_options_print
 #pragma weak gr_option_get
 #pragma weak gr_debug_check
+#pragma weak gr_heap_new
+#pragma weak gr_heap_destroy
+#pragma weak gr_heap_malloc
+#pragma weak gr_heap_calloc
+#pragma weak gr_heap_aligned_alloc
+#pragma weak gr_heap_realloc
+#pragma weak gr_heap_free
+#pragma weak gr_heap_usable_size
+#pragma weak gr_heap_trim
+#pragma weak gr_heap_statistics_get
 
 namespace gr::black_box {
 
@@ -79,6 +89,15 @@ inline gr_statistics statistics() {
     taken.size = sizeof taken;
     if (gr_statistics_get(&taken) != 0) {
         leave(1, "gr_statistics_get failed on a correct request\n");
+    }
+    return taken;
+}
+
+inline gr_statistics statistics(gr_heap *heap) {
+    gr_statistics taken{};
+    taken.size = sizeof taken;
+    if (gr_heap_statistics_get(heap, &taken) != 0) {
+        leave(1, "gr_heap_statistics_get failed on a correct request\n");
     }
     return taken;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: regions for tests, with the tables that the parts above need.
-// Invariant: like the allocator's own, a region is never unreserved: a test leaks address space, and no memory that
-//            it does not use.
+// Invariant: like the global instance's, a region is never unreserved but by a test of just that: the others leak
+//            address space, and no memory that they do not use.
 // Must not know: what is tested.
 #pragma once
 

@@ -148,6 +148,41 @@ TEST_F(DirectTest, EntriesDoNotWearOut) {
     EXPECT_TRUE(direct_.release(p));
 }
 
+// The table is the process's, its blocks are not.
+TEST_F(DirectTest, ABlockIsKnownToWhoMappedItOnly) {
+    Direct other;
+    void *const mine = direct_.allocate(page_, 1);
+    void *const theirs = other.allocate(2 * page_, 1);
+    EXPECT_EQ(other.size_of(mine), 0U);
+    EXPECT_EQ(direct_.size_of(theirs), 0U);
+    EXPECT_FALSE(other.release(mine));
+    EXPECT_FALSE(direct_.release(theirs));
+    EXPECT_EQ(other.resize(mine, 3 * page_), nullptr);
+    void *const moved = other.resize(theirs, 5 * page_);
+    EXPECT_EQ(direct_.size_of(moved), 0U) << "after it moved, too";
+    EXPECT_EQ(direct_.bytes(), page_);
+    EXPECT_EQ(other.bytes(), 5 * page_);
+    EXPECT_TRUE(direct_.release(mine));
+    EXPECT_TRUE(other.release(moved));
+}
+
+TEST_F(DirectTest, ReleasingAllLeavesOthersBlocks) {
+    Direct other;
+    std::vector<void *> mine;
+    for (int i = 0; i < 300; ++i) {
+        mine.push_back(direct_.allocate(1, 1));
+        ASSERT_NE(other.allocate(3 * page_, 1), nullptr);
+    }
+    ASSERT_TRUE(direct_.release(mine.back()));
+    mine.pop_back();
+    const std::size_t mapped = fake::mapped_bytes();
+    other.release_all();
+    EXPECT_EQ(other.count(), 0U);
+    EXPECT_EQ(other.bytes(), 0U);
+    EXPECT_EQ(fake::mapped_bytes(), mapped - 300 * 3 * page_);
+    for (void *p : mine) ASSERT_TRUE(direct_.release(p));
+}
+
 // Two threads free the same block: one of them is told that it was the second.
 TEST_F(DirectTest, OneOfTwoReleasesLoses) {
     for (int round = 0; round < 200; ++round) {

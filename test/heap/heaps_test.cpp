@@ -226,20 +226,26 @@ TEST(Heaps, FreshMeansThatItReadsAsZero) {
     expect_nothing_left(world);
 }
 
+constexpr platform::Rank kRanks[] = {platform::Rank::activation, platform::Rank::heap, platform::Rank::global_bin,
+                                     platform::Rank::nobody};
+
 // All locks are the caller's own, as between fork's handlers: it gets no block but can free one, and nothing is lost.
 TEST(Heaps, AHolderOfEveryLockIsRefusedAndMayStillFree) {
     World world;
     std::vector<void *> blocks;
     for (std::uint32_t i = 0; i < fake::kStripes; ++i) blocks.push_back(world.allocate_in(i, kClass));
-    ASSERT_TRUE(world.heaps.lock_all());
+    for (const platform::Rank rank : kRanks) world.heaps.lock_all(rank);
+    for (std::uint32_t i = 0; i < fake::kStripes; ++i) EXPECT_TRUE(world.heap(i).mutex.held_by_me());
+    for (std::uint32_t c = 1; c < kClassCount; ++c) EXPECT_TRUE(world.global(ClassIndex(c)).mutex.held_by_me());
     EXPECT_EQ(world.heaps.allocate(kClass, nullptr), nullptr);
     for (void *p : blocks) world.free(p);
-    world.heaps.unlock_all();
+    for (const platform::Rank rank : kRanks) world.heaps.unlock_all(rank);
+    world.heaps.settle_all();
     for (std::uint32_t i = 0; i < fake::kStripes; ++i) EXPECT_FALSE(world.heap(i).mutex.is_held());
     expect_nothing_left(world);
 }
 
-// A handler that interrupted the heaps takes from magazines that are free, frees by bits, and locks nothing for fork.
+// A handler that interrupted the heaps takes from magazines that are free, and frees by bits.
 TEST(Heaps, AHandlerThatInterruptedTheHeapsNeverWaits) {
     World world;
     const std::vector<void *> blocks = allocate(world, 0, kClass, 4);
@@ -251,8 +257,6 @@ TEST(Heaps, AHandlerThatInterruptedTheHeapsNeverWaits) {
         world.free(blocks[0]);
         EXPECT_EQ(world.superblocks.remote_count(s), 1U);
         EXPECT_EQ(world.in_magazine(0, kClass), cached);
-        EXPECT_FALSE(world.heaps.lock_all());
-        for (std::uint32_t i = 0; i < fake::kStripes; ++i) EXPECT_FALSE(world.heap(i).mutex.is_held());
         for (std::uint32_t i = 0; i < fake::kStripes; ++i) world.hold(i);
         EXPECT_EQ(world.heaps.allocate(kClass, nullptr), nullptr);
         for (std::uint32_t i = 0; i < fake::kStripes; ++i) world.let_go(i);
@@ -282,6 +286,20 @@ TEST(Heaps, AHandlerThatInterruptsAReclaimKnowsIt) {
     world.heaps.reclaim();
     EXPECT_GT(interrupted, 0U);
     EXPECT_EQ(unaware, 0U);
+}
+
+TEST(Heaps, AReclaimReleasesWhatHandlersCouldNot) {
+    World world;
+    const std::size_t used = world.pages.used_bytes();
+    bool zeroed = false;
+    Superblock *const run = world.heaps.store().acquire_run(UnitCount(3), UnitCount(1), &zeroed);
+    {
+        const Inside interrupted;
+        ASSERT_TRUE(world.heaps.store().release_run(run));
+    }
+    ASSERT_GT(world.pages.used_bytes(), used);
+    world.heaps.reclaim();
+    EXPECT_EQ(world.pages.used_bytes(), used);
 }
 
 TEST(Heaps, AFullRegionRefusesAndRecovers) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fake/region.hpp"
+#include "heap/inside.hpp"
 
 namespace gr {
 namespace {
@@ -88,6 +89,28 @@ TEST_F(UnitStoreTest, AReleaseInsideThePageHeapIsOnlyPutOff) {
     ASSERT_NE(next, nullptr);
     EXPECT_EQ(pages_.used_bytes(), next->bytes()) << "what was put off is lost";
     store_.release(next);
+}
+
+// It may have interrupted another instance's page heap: then whoever holds this one's may be waiting for that.
+TEST_F(UnitStoreTest, AHandlerThatInterruptedAnyHeapDoesNotAskForThePageHeap) {
+    bool zeroed = false;
+    Superblock *const a = store_.acquire_run(UnitCount(5), UnitCount(1), &zeroed);
+    Superblock *const b = store_.acquire_superblock(ClassIndex(90), Prefer::warm);
+    const std::size_t used = pages_.used_bytes();
+    {
+        const Inside interrupted;
+        EXPECT_EQ(store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed), nullptr);
+        EXPECT_FALSE(store_.resize_run(a, UnitCount(2)));
+        EXPECT_FALSE(store_.resize_run(a, UnitCount(6)));
+        EXPECT_TRUE(store_.release_run(a));
+        const Inside handler;
+        store_.release(b);
+    }
+    EXPECT_EQ(pages_.used_bytes(), used);
+    Superblock *const next = store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed);
+    ASSERT_NE(next, nullptr);
+    EXPECT_EQ(pages_.used_bytes(), next->bytes()) << "what was put off is lost";
+    EXPECT_TRUE(store_.release_run(next));
 }
 
 TEST_F(UnitStoreTest, RefusedMemoryIsNoSuperblock) {

@@ -302,6 +302,142 @@ void delete_array_twice() {
     ::operator delete[](opaque(block));
 }
 
+// First-class heaps.
+void expect_of_malloc(const char *entry, const void *pointer) {
+    say(STDOUT_FILENO, "granary: %s(%p): not a block of this heap but of malloc, for free; aborting\n", entry, pointer);
+}
+
+void expect_of_heap(const char *entry, const void *pointer) {
+    say(STDOUT_FILENO,
+        "granary: %s(%p): not a block of this heap but of another that gr_heap_new made, for gr_heap_free with that "
+        "one; aborting\n",
+        entry, pointer);
+}
+
+void expect_no_heap(const void *heap) {
+    say(STDOUT_FILENO,
+        "granary: gr_heap_destroy(%p): not a heap that gr_heap_new made, or destroyed already; aborting\n", heap);
+}
+
+void expect_twice_in(gr_heap *heap, void *block) {
+    say(STDOUT_FILENO, "granary: gr_heap_free(%p): freed twice, a block of %zu bytes; aborting\n", block,
+        gr_heap_usable_size(heap, block));
+}
+
+gr_heap *new_heap() {
+    gr_heap *heap = gr_heap_new(0);
+    GR_REQUIRE(heap != nullptr);
+    return heap;
+}
+
+char *block_in(gr_heap *heap, std::size_t size) {
+    char *block = static_cast<char *>(gr_heap_malloc(heap, size));
+    std::memset(block, 1, size);
+    return opaque(block);
+}
+
+void heap_free_of_malloc(std::size_t size) {
+    char *block = block_of(size);
+    expect_of_malloc("gr_heap_free", block);
+    gr_heap_free(new_heap(), block);
+}
+void heap_free_small_of_malloc() { heap_free_of_malloc(kSmall); }
+void heap_free_large_of_malloc() { heap_free_of_malloc(kLarge); }
+void heap_free_direct_of_malloc() { heap_free_of_malloc(kDirect); }
+
+void heap_free_of_another(std::size_t size) {
+    char *block = block_in(new_heap(), size);
+    expect_of_heap("gr_heap_free", block);
+    gr_heap_free(new_heap(), block);
+}
+void heap_free_small_of_another() { heap_free_of_another(kSmall); }
+void heap_free_large_of_another() { heap_free_of_another(kLarge); }
+void heap_free_direct_of_another() { heap_free_of_another(kDirect); }
+
+void heap_free_stack() {
+    char local[64] = {};
+    expect_foreign("gr_heap_free", local + 16);
+    gr_heap_free(new_heap(), opaque(local + 16));
+}
+
+void free_of_heap(std::size_t size) {
+    char *block = block_in(new_heap(), size);
+    expect_of_heap("free", block);
+    std::free(block);
+}
+void free_small_of_heap() { free_of_heap(kSmall); }
+void free_large_of_heap() { free_of_heap(kLarge); }
+void free_direct_of_heap() { free_of_heap(kDirect); }
+
+void delete_of_heap() {
+    char *block = block_in(new_heap(), kSmall);
+    expect_of_heap("operator delete", block);
+    expect_of_heap("free", block);
+    ::operator delete(block);
+}
+
+void realloc_of_heap() {
+    char *block = block_in(new_heap(), kSmall);
+    expect_of_heap("realloc", block);
+    opaque(std::realloc(block, kLarge));
+}
+
+void heap_realloc_of_malloc() {
+    char *block = block_of(kSmall);
+    expect_of_malloc("gr_heap_realloc", block);
+    opaque(gr_heap_realloc(new_heap(), block, kLarge));
+}
+
+void heap_usable_size_of_malloc() {
+    char *block = block_of(kSmall);
+    expect_of_malloc("gr_heap_usable_size", block);
+    opaque(gr_heap_usable_size(new_heap(), block));
+}
+
+void heap_free_twice(std::size_t size) {
+    gr_heap *heap = new_heap();
+    char *block = block_in(heap, size);
+    expect_twice_in(heap, block);
+    expect_foreign("gr_heap_free", block);
+    gr_heap_free(heap, block);
+    gr_heap_free(heap, opaque(block));
+}
+void heap_free_small_twice() { heap_free_twice(kSmall); }
+void heap_free_large_twice() { heap_free_twice(kLarge); }
+void heap_free_direct_twice() { heap_free_twice(kDirect); }
+
+// Found when the magazine is flushed, and named after the function that must have been called.
+void heap_free_twice_with_others_between() {
+    gr_heap *heap = new_heap();
+    char *block = block_in(heap, kSmall);
+    char *other = block_in(heap, kSmall);
+    expect_twice_in(heap, block);
+    for (char *each : {block, other, block}) gr_heap_free(heap, opaque(each));
+    gr_heap_trim(heap, 0);
+}
+
+// By the blocks of its own, for the heap's pages are gone.
+void heap_free_after_destroy() {
+    gr_heap *heap = new_heap();
+    char *block = block_in(heap, kSmall);
+    gr_heap_destroy(heap);
+    expect_foreign("gr_heap_free", block);
+    gr_heap_free(new_heap(), opaque(block));
+}
+
+void heap_destroy_twice() {
+    gr_heap *heap = new_heap();
+    expect_no_heap(heap);
+    gr_heap_destroy(heap);
+    gr_heap_destroy(opaque(heap));
+}
+
+void heap_destroy_of_block() {
+    char *block = block_of(kSmall);
+    expect_no_heap(block);
+    gr_heap_destroy(reinterpret_cast<gr_heap *>(block));
+}
+
 struct Case {
     const char *name;
     void (*run)();
@@ -343,6 +479,28 @@ constexpr Case kCases[] = {
 
     CASE(delete_static),
     CASE(delete_array_twice),
+
+    CASE(heap_free_small_of_malloc),
+    CASE(heap_free_large_of_malloc),
+    CASE(heap_free_direct_of_malloc),
+    CASE(heap_free_small_of_another),
+    CASE(heap_free_large_of_another),
+    CASE(heap_free_direct_of_another),
+    CASE(heap_free_stack),
+    CASE(free_small_of_heap),
+    CASE(free_large_of_heap),
+    CASE(free_direct_of_heap),
+    CASE(delete_of_heap),
+    CASE(realloc_of_heap),
+    CASE(heap_realloc_of_malloc),
+    CASE(heap_usable_size_of_malloc),
+    CASE(heap_free_small_twice),
+    CASE(heap_free_large_twice),
+    CASE(heap_free_direct_twice),
+    CASE(heap_free_twice_with_others_between),
+    CASE(heap_free_after_destroy),
+    CASE(heap_destroy_twice),
+    CASE(heap_destroy_of_block),
 };
 #undef CASE
 

@@ -112,6 +112,19 @@ TEST_F(RegionTest, NothingIsInsideBeforeItIsReserved) {
     EXPECT_FALSE(region.contains(&region));
 }
 
+TEST_F(RegionTest, NothingIsLeftOfWhatIsUnreserved) {
+    const std::size_t before = fake::mapped_bytes();
+    Region region;
+    ASSERT_TRUE(reserve(region, 8));
+    ASSERT_TRUE(region.ensure_chunks(5));
+    const char *const block = region.address(region.first_unit());
+    region.unreserve();
+    EXPECT_EQ(fake::mapped_bytes(), before);
+    EXPECT_FALSE(region.contains(block));
+    EXPECT_FALSE(region.contains(nullptr));
+    EXPECT_EQ(region.reserved_bytes(), 0U);
+}
+
 TEST_F(RegionTest, HalvesUntilTheKernelAgrees) {
     Region region;
     fake::fail(Call::reserve, 0, 3);

@@ -23,6 +23,9 @@ ROUNDING = 16  # bytes: each part is rounded to one
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
+KEPT = {"GRANARY_RETAIN": "1G"}  # so that free pages are there to be told of
+
+
 @contextlib.contextmanager
 def running(*command, environment=PRELOAD, **options):
     """A process that has said it is ready; gives it and what it said before."""
@@ -87,8 +90,8 @@ class Accounted(WhyTest):
                 self.assertLessEqual(part["resident_bytes"], part["bytes"], part)
         return report, held
 
-    def full(self, *command, **options):
-        report, held = self.account(*command, **options)
+    def full(self, *command, environment=PRELOAD, **options):
+        report, held = self.account(*command, environment={**KEPT, **environment}, **options)
         # Blocks are rounded up to their class or to whole units, and libc holds some of its own.
         self.assertGreaterEqual(report["live_blocks"], held["held_blocks"])
         self.assertLessEqual(report["live_blocks"], held["held_blocks"] + 100)
@@ -107,6 +110,11 @@ class Accounted(WhyTest):
         report = self.full(fixture("holder"), "full")
         self.assertEqual(report["library"], os.path.realpath(LIBRARY))
         self.assertEqual(report["path"], os.path.realpath(fixture("holder")))
+
+    def test_pages_given_back_under_superblocks_in_use(self):
+        report, _ = self.account(fixture("holder"), "full")
+        self.assertGreater(self.bytes(report, "free"), 60 << 20)
+        self.assertLess(self.resident(report, "free"), 30 << 20)
 
     def test_full_without_rseq(self):
         self.full(fixture("holder"), "full", environment=NO_RSEQ)
@@ -177,7 +185,7 @@ class Accounted(WhyTest):
 
 class Sentences(WhyTest):
     def text(self, *arguments, **options):
-        with running(fixture("holder"), "full") as (process, _):
+        with running(fixture("holder"), "full", environment={**PRELOAD, **KEPT}) as (process, _):
             result = granary("why", *arguments, str(process.pid), **options)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         return result.stdout

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      a first-class heap that lives as long as an object, as a std::pmr resource.
+// Invariant: any thread may use it at any time; equal to itself only; its end takes all its blocks with it.
+// Must not know: anything but the C interface.
+#ifndef GRANARY_HEAP_HPP
+#define GRANARY_HEAP_HPP
+
+#include <cstddef>
+#include <memory_resource>
+#include <new>
+
+#include <granary/granary.h>
+
+namespace granary {
+
+class heap final : public std::pmr::memory_resource {
+  public:
+    // Reserves as gr_heap_new does; throws std::bad_alloc.
+    explicit heap(std::size_t reserve_bytes = 0) : heap_(gr_heap_new(reserve_bytes)) {
+        if (heap_ == nullptr) {
+            throw std::bad_alloc();
+        }
+    }
+    ~heap() override { gr_heap_destroy(heap_); }
+    heap(const heap &) = delete;
+    heap &operator=(const heap &) = delete;
+
+    // For the functions gr_heap_*; not to be destroyed.
+    gr_heap *get() const noexcept { return heap_; }
+
+  private:
+    void *do_allocate(std::size_t bytes, std::size_t alignment) override {
+        void *block = alignment <= alignof(std::max_align_t) ? gr_heap_malloc(heap_, bytes)
+                                                             : gr_heap_aligned_alloc(heap_, alignment, bytes);
+        if (block == nullptr) {
+            throw std::bad_alloc();
+        }
+        return block;
+    }
+
+    void do_deallocate(void *block, std::size_t, std::size_t) override { gr_heap_free(heap_, block); }
+
+    bool do_is_equal(const std::pmr::memory_resource &other) const noexcept override { return this == &other; }
+
+    gr_heap *heap_;
+};
+
+}  // namespace granary
+
+#endif

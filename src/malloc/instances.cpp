@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: instances.hpp.
+// Invariant: fork takes the locks of all instances rank by rank, so that it waits as anyone may: upwards.
+// Must not know: what an instance consists of; the C library's and C++'s names.
+#include "malloc/instances.hpp"
+
+#include <new>
+
+#include "heap/inside.hpp"
+#include "heap/misuse.hpp"
+#include "platform/memory.hpp"
+
+namespace gr {
+
+constinit Instances instances;
+
+template <class Visit>
+void Instances::for_each(Visit visit) {
+    visit(instance);
+    for (gr_heap *heap = first_; heap != nullptr; heap = heap->next) visit(heap->instance);
+}
+
+gr_heap *Instances::make(std::size_t region_bytes) {
+    instance.ensure_started();  // it knows the options
+    if (Inside::is_interrupted()) return nullptr;
+    const platform::Guard guard(mutex_, kRank);
+    if (!guard.locked()) return nullptr;
+    void *const pages = platform::map(sizeof(gr_heap), 1);
+    if (pages == nullptr) return nullptr;
+    gr_heap *const heap = ::new (pages) gr_heap;
+    if (!heap->instance.start_beside(instance.options(), region_bytes)) {
+        platform::unmap(pages, sizeof(gr_heap));
+        return nullptr;
+    }
+    heap->next = first_;
+    first_ = heap;
+    return heap;
+}
+
+void Instances::destroy(const char *function, gr_heap *heap) {
+    if (Inside::is_interrupted()) die_interrupted(function, heap);
+    const platform::Guard guard(mutex_, kRank);
+    if (!guard.locked()) die_interrupted(function, heap);
+    gr_heap **link = &first_;
+    while (*link != heap && *link != nullptr) link = &(*link)->next;
+    if (*link == nullptr) die_no_heap(function, heap);
+    *link = heap->next;
+    heap->instance.end();
+    platform::unmap(heap, sizeof(gr_heap));
+}
+
+void Instances::lock_all() {
+    if (mutex_.held_by_me()) {
+        ++forks_within_;
+        return;
+    }
+    if (Inside::is_interrupted()) return;
+    mutex_.lock_always(kRank);
+    for (const platform::Rank rank : Instance::kRanks) {
+        for_each([rank](Instance &i) { i.lock_all(rank); });
+    }
+}
+
+void Instances::unlock_all() {
+    if (!mutex_.held_by_me()) return;
+    if (forks_within_ != 0) {
+        --forks_within_;
+        return;
+    }
+    const Inside inside;  // a handler that interrupts this must not wait for a lock
+    for (auto rank = Instance::kRanks.rbegin(); rank != Instance::kRanks.rend(); ++rank) {
+        for_each([rank](Instance &i) { i.unlock_all(*rank); });
+    }
+    for_each([](Instance &i) { i.settle_all(); });
+    mutex_.unlock(kRank);
+}
+
+void Instances::die_outside(const Instance &asked, const char *function, const void *p) {
+    const bool locked = Inside::is_interrupted() ? mutex_.try_lock(kRank) : mutex_.lock(kRank);
+    const Instance *owner = nullptr;
+    if (locked) {
+        for_each([&](const Instance &i) {
+            if (i.contains(p)) owner = &i;
+        });
+        mutex_.unlock(kRank);
+    }
+    if (owner == nullptr || owner == &asked) die_foreign(function, p);
+    if (owner == &instance) die_of_malloc(function, p);
+    die_of_first_class(function, p);
+}
+
+const char *Instances::first_fault() {
+    constexpr const char *kInterrupted = "not to be told inside a handler that interrupted the allocator";
+    if (Inside::is_interrupted()) return kInterrupted;
+    const platform::Guard guard(mutex_, kRank);
+    if (!guard.locked()) return kInterrupted;
+    const char *fault = nullptr;
+    for_each([&](Instance &i) {
+        if (fault == nullptr) fault = i.first_fault();
+    });
+    return fault;
+}
+
+}  // namespace gr

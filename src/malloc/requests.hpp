@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what the C faces of all instances share: errno, and alignments as glibc takes them.
+// Invariant: a failure sets errno, success never touches it.
+// Must not know: which instance, and under which name it is asked.
+#pragma once
+
+#include <bit>
+#include <cerrno>
+
+#include "malloc/instance.hpp"
+
+namespace gr {
+
+inline void *or_enomem(void *p) {
+    if (p == nullptr) errno = ENOMEM;
+    return p;
+}
+
+// As glibc: an alignment that is no power of two is rounded up to one.
+inline void *allocate_aligned(Instance &from, std::size_t alignment, std::size_t size) {
+    constexpr std::size_t kLargestAlignment = SIZE_MAX / 2 + 1;
+    if (alignment > kLargestAlignment) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    return or_enomem(from.allocate_aligned(size, std::bit_ceil(alignment)));
+}
+
+}  // namespace gr
