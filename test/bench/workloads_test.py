@@ -4,7 +4,6 @@
 # Must not know: what a workload does.
 """Usage: workloads_test.py BUILD_FOLDER."""
 
-import dataclasses
 import functools
 import re
 import subprocess
@@ -83,11 +82,10 @@ class Programs(unittest.TestCase):
                 self.assertLessEqual(used, options(subject.binary), subject.name)
 
     def test_each_runs_as_it_is_described_and_reports(self):
-        moment = dataclasses.replace(PROFILES["smoke"], seconds=0.01)
         with tempfile.TemporaryDirectory() as tools, Work("bench") as work:
             measure = build_measure(Path(tools))
             for subject in compiled("smoke"):
-                subject.profile = moment
+                subject.operations = subject.operations or subject.threads  # a time might be over before they begin
                 with self.subTest(subject.name):
                     figures = subject.trial(work, measure, system())
                     self.assertGreater(figures["operations"], 0)

@@ -316,8 +316,8 @@ TEST(Instance, TheHardLimitHoldsForEveryWayToGetMemory) {
         std::vector<void *> blocks = allocate_until_refused(*instance, size);
         EXPECT_GT(blocks.size() * size, 34 * kMiB) << size;
         EXPECT_LE(limit.held(), 48 * kMiB) << size;
-        EXPECT_EQ(limit.held(), instance->pages().used_bytes() + instance->pages().retained_bytes() +
-                                    instance->region().metadata_bytes() + instance->direct().bytes());
+        const gr_statistics held = count_statistics(*instance);
+        EXPECT_EQ(limit.held(), held.heap_bytes + held.retained_bytes + held.metadata_bytes + held.direct_bytes);
         EXPECT_EQ(instance->allocate_zeroed(6 * kMiB), nullptr);
         EXPECT_EQ(instance->allocate_aligned(6 * kMiB, kUnitBytes), nullptr);
         EXPECT_EQ(instance->resize("test", blocks.back(), 20 * kMiB), nullptr);
