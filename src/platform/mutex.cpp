@@ -56,8 +56,10 @@ void Mutex::note_acquired([[maybe_unused]] Rank rank, [[maybe_unused]] bool bloc
     if (rank == Rank::page_heap) count(Event::page_heap_lock);
     if constexpr (kDebug) {
         const auto level = static_cast<unsigned>(rank);
-        // Strictly up; but fork, which holds the activation, takes all of a rank in order.
-        const bool takes_all = held_ranks.count[static_cast<unsigned>(Rank::activation)] != 0;
+        // Strictly up; but fork, which holds the list of instances, takes all of a rank in order, and who holds an
+        // instance's activation all of its heaps.
+        const bool takes_all = held_ranks.count[static_cast<unsigned>(Rank::instances)] != 0 ||
+                               held_ranks.count[static_cast<unsigned>(Rank::activation)] != 0;
         for (unsigned above = takes_all ? level + 1 : level; blocking && above < static_cast<unsigned>(Rank::count);
              ++above) {
             GR_CHECK(held_ranks.count[above] == 0);

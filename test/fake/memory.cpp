@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "base/bits.hpp"
@@ -25,6 +26,7 @@ struct Stage {
     unsigned passes = kForever;
     unsigned failures = 0;
 };
+std::mutex counting;  // of stages and purged_ranges, for tests whose threads come here together
 std::array<Stage, static_cast<std::size_t>(Call::count)> stages;
 std::vector<Range> purged_ranges;
 std::function<void()> purge_handler;
@@ -33,6 +35,7 @@ std::atomic<std::size_t> mapped{0};
 Stage &stage(Call call) { return stages[static_cast<std::size_t>(call)]; }
 
 bool fails(Call call) {
+    const std::lock_guard guard(counting);
     Stage &s = stage(call);
     ++s.calls;
     if (s.passes != 0) {
@@ -92,6 +95,7 @@ bool purge(void *address, std::size_t bytes) {
         return false;
     }
     if (madvise(address, bytes, MADV_DONTNEED) != 0) return false;
+    const std::lock_guard guard(fake::counting);
     fake::purged_ranges.push_back({static_cast<char *>(address), bytes});
     return true;
 }
