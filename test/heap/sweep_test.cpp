@@ -183,6 +183,42 @@ TEST_F(SweepByItself, WhatStaysIsBounded) {
     }
 }
 
+TEST_F(SweepByItself, WhatIsTakenAgainIsRegretted) {
+    const std::size_t at_first = world_.pages.may_stay();
+    std::vector<void *> kept = blocks_;
+    for (int breath = 0; breath < 8; ++breath) {
+        const std::size_t all = kept.size();
+        kept = free_seven_pages_of_eight(world_, kept);
+        while (kept.size() < all) {
+            kept.push_back(world_.allocate_in(0, kClass));
+            std::memset(kept.back(), 0x5a, kSize);
+        }
+        std::sort(kept.begin(), kept.end());
+    }
+    EXPECT_GT(world_.heaps.swept_bytes(), 0U) << "the test tests nothing";
+    EXPECT_EQ(world_.pages.purged_bytes(), 0U) << "the regret could be another's";
+    EXPECT_GT(world_.pages.may_stay(), at_first);
+}
+
+// What may stay falls with what is present.
+TEST(SweepOfALargeHeap, EmptyUnitsGoWithTheShareOfWhatHasGone) {
+    World world({.chunks = 64, .retain = kUnitBytes});
+    std::vector<void *> kept = allocate(world, 512 * shape_of(kClass).blocks);
+    std::vector<Superblock *> empty;
+    for (std::size_t bytes = kUnitBytes; bytes < world.pages.may_stay() / 2; bytes += kUnitBytes) {
+        bool zeroed = false;
+        empty.push_back(world.heaps.store().acquire_run(UnitCount(1), UnitCount(1), &zeroed));
+    }
+    for (Superblock *unit : empty) ASSERT_TRUE(world.heaps.store().release_run(unit));
+    const std::size_t retained = world.pages.retained_bytes();
+    ASSERT_GE(retained, empty.size() * kUnitBytes);
+    kept = free_seven_pages_of_eight(world, kept);
+    ASSERT_LT(world.pages.may_stay(), retained) << "the test tests nothing";
+    world.heaps.sweep();
+    EXPECT_LE(world.pages.retained_bytes(), world.pages.may_stay());
+    for (void *p : kept) world.free(p);
+}
+
 TEST_F(SweepByItself, NotInAHandlerThatInterruptedTheHeaps) {
     fake::on_purge([] { ADD_FAILURE() << "gave back inside"; });
     {

@@ -195,6 +195,22 @@ TEST_P(EveryClass, ClaimsThePagesThatHoldNoOtherBlock) {
     }
 }
 
+TEST_P(EveryClass, PagesThatWereNeverTouchedAreNotClaimed) {
+    Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), true);
+    const std::size_t size = s->shape().size, page = platform::page_size();
+    EXPECT_EQ(superblocks_.idle_bytes(s), 0U);
+    std::vector<void *> blocks(s->shape().blocks / 2);
+    ASSERT_EQ(superblocks_.take(s, blocks.data(), s->shape().blocks / 2), blocks.size());
+    for (std::uint32_t i = 0; i < blocks.size(); ++i) ASSERT_TRUE(give(s, BlockIndex(i)));
+    EXPECT_LT(superblocks_.idle_bytes(s), blocks.size() * size + page);
+    EXPECT_GE(superblocks_.idle_bytes(s), blocks.size() * size);
+    PageSet pages;
+    const std::uint32_t claimed = superblocks_.claim_empty_pages(s, &pages);
+    EXPECT_LE(pages.count() * page, blocks.size() * size + page);
+    EXPECT_EQ(superblocks_.return_pages(s, pages, pages), claimed);
+    EXPECT_LT(superblocks_.idle_bytes(s), 2 * page);
+}
+
 TEST_P(EveryClass, EveryKindOfDoubleFreeIsFound) {
     Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
     std::vector<void *> blocks(s->shape().blocks);
