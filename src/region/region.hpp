@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the one reserved address range and its parts, all found by arithmetic from its base.
 // Invariant: base | unit map | readable zeroes | fixed tables | tables that grow with the units | chunks of units;
-// every part is committed
-//            as a prefix, and the unit map, the growing tables and the chunks are committed for the same units.
+//            every part is committed as a prefix, the unit map, the growing tables and the chunks for the same units.
 // Must not know: what the tables hold; superblocks and heaps.
 #pragma once
 
