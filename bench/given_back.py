@@ -60,13 +60,13 @@ def measure(workloads: Path, allocators: list[Allocator], options: argparse.Name
 
 
 def print_bursts(reports: dict, case: str, names: list[str]) -> None:
-    """Means over the seeds. The program's own arrays are taken off."""
+    """Means over the seeds. The program has taken its own arrays off."""
     rows = []
     for name in names:
         seeds = reports.get((case, name), [])
         if not seeds:
             continue
-        kept = [report["idle_rss_kib"] - report["own_kib"] for report in seeds]
+        kept = [report["idle_rss_kib"] for report in seeds]
         floors = [report["floor_kib"] for report in seeds]
         within = sum(idle <= PARTS * floor + SLACK_KIB for idle, floor in zip(kept, floors, strict=True))
         rows.append([name, f"{statistics.fmean(kept) / KIB:.0f}", f"{statistics.fmean(floors) / KIB:.0f}",

@@ -89,6 +89,9 @@ inline constexpr std::size_t kRetainBytes = 4 * kMiB;
 inline constexpr unsigned kAllowanceParts = 96;
 inline constexpr unsigned kLeastAllowance = 3;
 inline constexpr unsigned kMostAllowance = 12;
+// A sweep is spread over the last part of what may stay. For less than so much no chunk is looked at.
+inline constexpr unsigned kSweepParts = 2;
+inline constexpr std::size_t kLeastSweepGrowth = 256;
 
 // Memory limits: news of the soft one come again only after what is held fell this part of it below.
 inline constexpr unsigned kLimitParts = 16;

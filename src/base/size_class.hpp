@@ -47,6 +47,7 @@ struct ClassShape {
     std::uint32_t slots_begin = 0;     // of its slots among the slots of a slab; the slot before it is the sentinel
 
     constexpr std::size_t bytes() const { return std::size_t{units} * kUnitBytes; }
+    constexpr std::size_t bytes_of_blocks() const { return std::size_t{blocks} * size; }
     constexpr BlockIndex block_at(std::size_t offset) const {
         return BlockIndex(static_cast<std::uint32_t>((offset * reciprocal) >> kReciprocalShift));
     }

@@ -10,6 +10,7 @@
 #include "heap/magazine.hpp"
 #include "heap/owner.hpp"
 #include "heap/slack.hpp"
+#include "heap/sweep_cycle.hpp"
 #include "heap/unit_store.hpp"
 #include "platform/events.hpp"
 
@@ -144,7 +145,9 @@ class Heaps {
 
     // sweep.cpp
     void sweep_if_due();
-    std::size_t sweep_locked();
+    void begin_sweep();
+    std::size_t sweep_chunks(std::uint32_t count);
+    std::size_t sweep_chunk(ChunkIndex chunk);
     std::size_t sweep_unit(UnitIndex u, OwnerIndex o);
     void give_back_swept(Superblock *s, const PageSet &pages, const PageSet &gone);
     Bin &bin_of(OwnerIndex o, ClassIndex c) { return is_heap(o) ? heap(o).bins[c.value] : global(c).bin; }
@@ -198,6 +201,7 @@ class Heaps {
     // Held by who sweeps, and taken by fork first: the blocks of a page that is being given back are marked used.
     platform::Mutex sweeping_;
     Slack slack_;
+    SweepCycle sweep_cycle_;
     // Statistics; ordered by nothing.
     std::atomic<std::size_t> swept_bytes_{0};
     std::atomic<std::size_t> sweep_calls_{0};

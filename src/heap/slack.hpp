@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how much free memory lies in superblocks of the global heap, and when it is so much that they are swept.
 // Invariant: bytes = sum over the superblocks in global bins of their idle bytes; least <= bytes: the least that was
-//            left since the last sweep.
+//            left since growth was taken.
 // Must not know: superblocks; how memory is given back.
 #pragma once
 
@@ -25,18 +25,28 @@ class Slack {
         const std::size_t least = least_.load(std::memory_order_relaxed);
         return bytes() > least ? bytes() - least : 0;
     }
+    // In whole steps; from here on only the rest counts, and what is freed later.
+    std::size_t take_growth(std::size_t step) {
+        const std::size_t growth = this->growth();
+        const std::size_t rest = growth % step;
+        least_.store(bytes() - rest, std::memory_order_relaxed);
+        return growth - rest;
+    }
+
     // What a sweep now would give back of it, by what the last one found: a page goes with the last of its blocks, so
     // the end of a burst gives back more than it frees, its beginning less.
     std::size_t expected() const { return growth() / kYieldParts * yield_.load(std::memory_order_relaxed); }
-    // By one at a time: so much had become free when it began.
-    void was_swept(std::size_t growth, std::size_t given_back) {
+    // How much must become free for as much as `bytes` to be expected of it.
+    std::size_t growth_for(std::size_t bytes) const {
+        return bytes / yield_.load(std::memory_order_relaxed) * kYieldParts;
+    }
+    // By one at a time: a sweep gave so much back of what had become free. What it found more than the one before, the
+    // next one will find more again.
+    void learn(std::size_t growth, std::size_t given_back) {
         const std::size_t part = growth / kYieldParts;
-        const std::size_t yield = part == 0 ? kYieldParts : given_back / part;
-        yield_.store(yield < kLeastYield  ? kLeastYield
-                     : yield > kMostYield ? kMostYield
-                                          : yield,
-                     std::memory_order_relaxed);
-        least_.store(bytes(), std::memory_order_relaxed);
+        const std::size_t found = bounded(part == 0 ? kYieldParts : given_back / part);
+        yield_.store(found > found_ ? bounded(found * found / found_) : found, std::memory_order_relaxed);
+        found_ = found;
     }
 
   private:
@@ -44,9 +54,14 @@ class Slack {
     static constexpr std::size_t kLeastYield = kYieldParts / 2;
     static constexpr std::size_t kMostYield = kYieldParts * 16;
 
+    static constexpr std::size_t bounded(std::size_t yield) {
+        return yield < kLeastYield ? kLeastYield : yield > kMostYield ? kMostYield : yield;
+    }
+
     std::atomic<std::size_t> bytes_{0};
     std::atomic<std::size_t> least_{0};
-    std::atomic<std::size_t> yield_{kYieldParts};  // of the last sweep, in parts of what had become free
+    std::atomic<std::size_t> yield_{kYieldParts};  // expected, in parts of what became free
+    std::size_t found_{kYieldParts};               // by the last sweep
 };
 
 }  // namespace gr

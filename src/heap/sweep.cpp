@@ -10,29 +10,49 @@ namespace gr {
 
 std::size_t Heaps::sweep() {
     const platform::Guard guard(sweeping_, platform::Rank::sweep);
-    return guard.locked() ? sweep_locked() : 0;
+    if (!guard.locked()) return 0;
+    begin_sweep();
+    return sweep_chunks(sweep_cycle_.left());
 }
 
 void Heaps::sweep_if_due() {
-    if (slack_.expected() <= pages_.may_stay()) return;
+    if (!sweep_cycle_.is_due(slack_, pages_.may_stay())) return;
     if (!sweeping_.try_lock(platform::Rank::sweep)) return;
-    sweep_locked();
+    if (sweep_cycle_.is_under_way()) {
+        sweep_chunks(sweep_cycle_.take_chunks(slack_));
+    } else {
+        begin_sweep();
+    }
     sweeping_.unlock(platform::Rank::sweep);
 }
 
-std::size_t Heaps::sweep_locked() {
+void Heaps::begin_sweep() {
     pages_.judge_allowance();
-    const std::size_t growth = slack_.growth();
+    const std::uint32_t chunks = (region_.unit_end().value - region_.first_unit().value) / kUnitsPerChunk;
+    sweep_cycle_.begin(slack_, pages_.may_stay(), chunks);
+}
+
+// The next ones of the sweep that is under way; the bytes given back.
+std::size_t Heaps::sweep_chunks(std::uint32_t count) {
     std::size_t given_back = 0;
-    for (UnitIndex u = region_.first_unit(); u < region_.unit_end(); ++u) {
+    for (; count != 0; --count) given_back += sweep_chunk(sweep_cycle_.next());
+    pages_.allowance().gave_back(given_back);
+    sweep_cycle_.gave_back(given_back);
+    if (sweep_cycle_.is_under_way()) return given_back;
+    sweep_cycle_.end(slack_);
+    // Less is in use now than before.
+    return given_back + pages_.trim(pages_.may_stay());
+}
+
+std::size_t Heaps::sweep_chunk(ChunkIndex chunk) {
+    std::size_t given_back = 0;
+    const UnitIndex first = region_.unit_at(chunk);
+    for (UnitIndex u = first; u < first + UnitCount(kUnitsPerChunk); ++u) {
         // A superblock has an entry from the moment on when its first owner has it. What it says may be stale.
         const UnitEntry e = load_entry(region_, u);
         if (e != 0 && e != kRunEntry) given_back += sweep_unit(u, owner_in(e));
     }
-    pages_.allowance().gave_back(given_back);
-    slack_.was_swept(growth, given_back);
-    // Less is in use now than before.
-    return given_back + pages_.trim(pages_.may_stay());
+    return given_back;
 }
 
 // Bytes given back of the superblock that begins there, if its owner is still o.
@@ -71,7 +91,7 @@ void Heaps::give_back_swept(Superblock *s, const PageSet &pages, const PageSet &
         if (still) {
             const std::uint32_t blocks = superblocks_.return_pages(s, pages, gone);
             gave(o, s, blocks);
-            if (!is_heap(o)) slack_.subtract(gone.count() * platform::page_size());
+            if (!is_heap(o)) slack_.subtract(superblocks_.bytes_of_blocks(s, gone));
         }
         unlock_and_settle(o);
         if (still) return;

@@ -118,13 +118,15 @@ WordRun neighbours(void *const *blocks, std::uint32_t count, BlockIndex i, const
 void Superblocks::touch(Superblock *s, const void *first, const void *last) {
     const int page_shift = std::countr_zero(platform::page_size());
     const auto from = static_cast<std::size_t>(static_cast<const char *>(first) - begin(s));
-    const auto to = static_cast<std::size_t>(static_cast<const char *>(last) - begin(s)) + s->shape().size - 1;
-    s->absent.remove(static_cast<unsigned>(from >> page_shift), static_cast<unsigned>(to >> page_shift));
+    auto to = static_cast<std::size_t>(static_cast<const char *>(last) - begin(s)) + s->shape().size;
+    // What lies behind the last block goes with it: one that is full, and in no list, has no absent pages.
+    if (to == s->shape().bytes_of_blocks()) to = s->bytes();
+    s->absent.remove(static_cast<unsigned>(from >> page_shift), static_cast<unsigned>((to - 1) >> page_shift));
 }
 
 std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_t count) {
     const ClassShape shape = s->shape();  // by value: no store below can change it
-    const std::size_t end = std::size_t{shape.blocks} * shape.size;
+    const std::size_t end = shape.bytes_of_blocks();
     const char *const start = begin(s);
     Bitmap free = free_bits(s);
     const AtomicWord *const remote = remote_words(s);
@@ -162,16 +164,25 @@ std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_
 }
 
 std::size_t Superblocks::touched_end(const Superblock *s) const {
-    const std::size_t end = std::size_t{s->shape().blocks} * s->shape().size;
-    if (!s->zeroed) return end;
-    const std::size_t touched = align_up(std::size_t{s->fresh_from} * s->shape().size, platform::page_size());
-    return touched < end ? touched : end;
+    if (!s->zeroed) return s->bytes();
+    return align_up(std::size_t{s->fresh_from} * s->shape().size, platform::page_size());
+}
+
+std::size_t Superblocks::bytes_of_blocks(const Superblock *s, const PageSet &pages) const {
+    const std::size_t page = platform::page_size();
+    const std::size_t end = s->shape().bytes_of_blocks();
+    std::size_t bytes = pages.count() * page;
+    for (std::size_t begin = align_down(end, page); begin < s->bytes(); begin += page) {
+        if (pages.has(static_cast<unsigned>(begin / page))) bytes -= begin + page - (begin < end ? end : begin);
+    }
+    return bytes;
 }
 
 std::size_t Superblocks::idle_bytes(const Superblock *s) const {
-    const std::size_t size = s->shape().size;
-    const std::size_t untouched = std::size_t{s->shape().blocks} * size - touched_end(s);
-    return s->free_count * size - untouched - s->absent.count() * platform::page_size();
+    const std::size_t end = s->shape().bytes_of_blocks();
+    const std::size_t touched = touched_end(s);
+    const std::size_t untouched = touched < end ? end - touched : 0;
+    return s->free_count * std::size_t{s->shape().size} - untouched - bytes_of_blocks(s, s->absent);
 }
 
 std::uint32_t Superblocks::claim_empty_pages(Superblock *s, PageSet *pages) {
@@ -179,12 +190,14 @@ std::uint32_t Superblocks::claim_empty_pages(Superblock *s, PageSet *pages) {
     if (page < kLeastPageBytes || page > kUnitBytes) return 0;
     const ClassShape &shape = s->shape();
     const Bitmap free = free_bits(s);
-    const std::size_t end = touched_end(s);
-    for (std::size_t begin = 0; begin + page <= end; begin += page) {
+    const std::size_t end = shape.bytes_of_blocks();
+    const std::size_t touched = touched_end(s);
+    for (std::size_t begin = 0; begin < touched; begin += page) {
         const auto number = static_cast<unsigned>(begin / page);
-        if (!s->absent.has(number) && free.all(shape.block_at(begin), shape.block_at(begin + page - 1))) {
-            pages->add(number);
-        }
+        const std::size_t last = (begin + page < end ? begin + page : end) - 1;
+        // Behind the last block nothing can be marked used meanwhile: such a page goes with that block's.
+        const bool empty = begin < end ? free.all(shape.block_at(begin), shape.block_at(last)) : pages->has(number - 1);
+        if (empty && !s->absent.has(number)) pages->add(number);
     }
     return change_blocks(s, *pages, false);
 }
@@ -197,12 +210,15 @@ std::uint32_t Superblocks::return_pages(Superblock *s, const PageSet &pages, con
 std::uint32_t Superblocks::change_blocks(Superblock *s, const PageSet &pages, bool free) {
     const std::size_t page = platform::page_size();
     const ClassShape &shape = s->shape();
+    const std::size_t end = shape.bytes_of_blocks();
     Bitmap bits = free_bits(s);
     std::uint32_t changed = 0;
     std::uint32_t lowest = s->first_word;
     pages.for_each_run([&](unsigned first, unsigned count) {
+        const std::size_t behind = (first + count) * page;
+        if (first * page >= end) return;
         const BlockIndex low = shape.block_at(first * page);
-        changed += bits.change(low, shape.block_at((first + count) * page - 1), free);
+        changed += bits.change(low, shape.block_at((behind < end ? behind : end) - 1), free);
         if (low.value / kWordBits < lowest) lowest = static_cast<std::uint32_t>(low.value / kWordBits);
     });
     // Only what is given can lie below the first word that has something.

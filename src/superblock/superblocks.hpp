@@ -72,6 +72,8 @@ class Superblocks {
 
     // Of free blocks, as far as they may be resident.
     std::size_t idle_bytes(const Superblock *s) const;
+    // Of the pages, as far as blocks cover them.
+    std::size_t bytes_of_blocks(const Superblock *s, const PageSet &pages) const;
     // Takes the blocks of all pages that hold no other and may be resident, while the pages are given back; how many.
     std::uint32_t claim_empty_pages(Superblock *s, PageSet *pages);
     // Gives them again, those of the pages that are gone among them; how many.

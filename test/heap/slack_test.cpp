@@ -9,11 +9,11 @@
 namespace gr {
 namespace {
 
-TEST(Slack, GrowsFromTheLeastSinceTheLastSweep) {
+TEST(Slack, GrowsFromTheLeastSinceGrowthWasTaken) {
     Slack slack;
     slack.add(1000);
     EXPECT_EQ(slack.growth(), 1000U);
-    slack.was_swept(slack.growth(), 0);
+    EXPECT_EQ(slack.take_growth(1), 1000U);
     EXPECT_EQ(slack.growth(), 0U) << "what a sweep leaves cannot be given back";
     slack.add(100);
     EXPECT_EQ(slack.growth(), 100U);
@@ -22,27 +22,43 @@ TEST(Slack, GrowsFromTheLeastSinceTheLastSweep) {
     slack.add(30);
     EXPECT_EQ(slack.growth(), 30U) << "what became free since there was least is new";
     EXPECT_EQ(slack.bytes(), 630U);
+    EXPECT_EQ(slack.take_growth(20), 20U);
+    EXPECT_EQ(slack.growth(), 10U) << "what is less than a step counts the next time";
 }
 
-TEST(Slack, ExpectsWhatTheLastSweepFound) {
-    Slack slack;
-    slack.add(16000);
-    EXPECT_EQ(slack.expected(), 16000U) << "nothing is known yet";
-    slack.was_swept(16000, 4 * 16000);
-    slack.add(16000);
-    EXPECT_EQ(slack.expected(), 4 * 16000U);
-    slack.was_swept(16000, 12000);
-    slack.add(16000);
-    EXPECT_EQ(slack.expected(), 12000U);
-    slack.was_swept(16000, 0);
-    slack.add(16000);
-    EXPECT_EQ(slack.expected(), 8000U) << "what is never looked for is never found";
-    slack.was_swept(16000, 1000 * 16000);
-    slack.add(16000);
-    EXPECT_EQ(slack.expected(), 16 * 16000U);
-    slack.was_swept(0, 5000);
-    slack.add(16000);
-    EXPECT_EQ(slack.expected(), 16000U) << "nothing was learnt";
+class Expectation : public testing::Test {
+  protected:
+    static constexpr std::size_t kFreed = 16000;
+    std::size_t after(std::size_t given_back) {
+        slack_.learn(kFreed, given_back);
+        slack_.take_growth(1);
+        slack_.add(kFreed);
+        return slack_.expected();
+    }
+    Slack slack_;
+};
+
+TEST_F(Expectation, IsWhatTheLastSweepFound) {
+    slack_.add(kFreed);
+    EXPECT_EQ(slack_.expected(), kFreed) << "nothing is known yet";
+    EXPECT_EQ(after(12000), 12000U);
+    EXPECT_EQ(after(9000), 9000U);
+    EXPECT_EQ(after(0), 8000U) << "what is never looked for is never found";
+}
+
+TEST_F(Expectation, RisesAsItRose) {
+    EXPECT_EQ(after(2 * kFreed), 4 * kFreed);
+    EXPECT_EQ(after(3 * kFreed), 9 * kFreed / 2);
+    EXPECT_EQ(after(3 * kFreed), 3 * kFreed) << "no more than the one before";
+    EXPECT_EQ(after(1000 * kFreed), 16 * kFreed);
+    slack_.learn(0, 5000);
+    EXPECT_EQ(slack_.expected(), kFreed) << "nothing was learnt";
+}
+
+TEST_F(Expectation, TellsHowMuchMustBecomeFreeForIt) {
+    EXPECT_EQ(slack_.growth_for(4096), 4096U);
+    after(12000);
+    EXPECT_EQ(slack_.growth_for(12 * 1024), 16 * 1024U);
 }
 
 }  // namespace

@@ -170,29 +170,53 @@ TEST_P(EveryClass, ClaimsThePagesThatHoldNoOtherBlock) {
         const std::uint32_t claimed = superblocks_.claim_empty_pages(s, &pages);
         ASSERT_TRUE(superblocks_.is_valid(s));
         std::vector<bool> expected(blocks.size());
-        for (std::size_t p = 0; (p + 1) * page <= blocks.size() * size; ++p) {
-            const std::size_t first = p * page / size, last = ((p + 1) * page - 1) / size;
-            bool empty = true;
-            for (std::size_t i = first; i <= last; ++i) empty = empty && !out[i];
+        bool before = false;
+        for (std::size_t p = 0; p < s->bytes() / page; ++p) {
+            const std::size_t first = p * page / size;
+            const std::size_t end = std::min(((p + 1) * page - 1) / size + 1, blocks.size());
+            // A page behind the last block goes with that block's.
+            bool empty = first < end || before;
+            for (std::size_t i = first; i < end; ++i) empty = empty && !out[i];
             ASSERT_EQ(pages.has(static_cast<unsigned>(p)), empty) << "page " << p;
-            for (std::size_t i = first; empty && i <= last; ++i) expected[i] = true;
+            for (std::size_t i = first; empty && i < end; ++i) expected[i] = true;
+            before = empty;
         }
         ASSERT_EQ(claimed, static_cast<std::uint32_t>(std::count(expected.begin(), expected.end(), true)));
         ASSERT_EQ(s->free_count, free - claimed);
         for (std::size_t i = 0; i < blocks.size(); ++i) {
             ASSERT_EQ(superblocks_.is_free(s, BlockIndex(static_cast<std::uint32_t>(i))), !out[i] && !expected[i]) << i;
         }
+        const std::size_t idle = free * size - superblocks_.bytes_of_blocks(s, s->absent);
         ASSERT_EQ(superblocks_.return_pages(s, pages, pages), claimed);
         ASSERT_EQ(s->free_count, free);
+        ASSERT_EQ(superblocks_.idle_bytes(s), idle - superblocks_.bytes_of_blocks(s, pages));
         ASSERT_TRUE(superblocks_.is_valid(s));
         PageSet again;
         ASSERT_EQ(superblocks_.claim_empty_pages(s, &again), 0U) << "what is not resident was claimed once more";
         std::vector<void *> taken(free);
         ASSERT_EQ(superblocks_.take(s, taken.data(), free), free);
-        for (unsigned p = 0; p < blocks.size() * size / page; ++p) {
-            ASSERT_FALSE(s->absent.has(p)) << "a page is called absent and has a block that is out";
-        }
+        ASSERT_FALSE(s->absent.any()) << "a page is called absent and all blocks are out";
     }
+}
+
+TEST_P(EveryClass, BlocksCoverAllButTheEnd) {
+    Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
+    const std::size_t page = platform::page_size(), end = s->shape().blocks * std::size_t{s->shape().size};
+    EXPECT_EQ(superblocks_.idle_bytes(s), end);
+    PageSet all;
+    for (unsigned p = 0; p * page < s->bytes(); ++p) {
+        PageSet one;
+        one.add(p);
+        all.add(p);
+        const std::size_t covered = p * page >= end ? 0 : std::min(page, end - p * page);
+        ASSERT_EQ(superblocks_.bytes_of_blocks(s, one), covered) << "page " << p;
+    }
+    EXPECT_EQ(superblocks_.bytes_of_blocks(s, all), end);
+    PageSet pages;
+    const std::uint32_t claimed = superblocks_.claim_empty_pages(s, &pages);
+    EXPECT_EQ(pages.count() * page, s->bytes()) << "the end behind the last block, too";
+    EXPECT_EQ(superblocks_.return_pages(s, pages, pages), claimed);
+    EXPECT_EQ(superblocks_.idle_bytes(s), 0U);
 }
 
 TEST_P(EveryClass, PagesThatWereNeverTouchedAreNotClaimed) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: how a sweep is divided among the frees that make it necessary: when the next step is due, and where it goes on.
+// Invariant: a sweep begins before what may stay has become free and is over when it has: a program that goes idle
+//            between two steps keeps no more than between two sweeps.
+// Must not know: superblocks; how memory is given back.
+#pragma once
+
+#include "base/config.hpp"
+#include "base/units.hpp"
+#include "heap/slack.hpp"
+
+namespace gr {
+
+// Whether a step is due may be asked by anyone, and is a hint; the rest is for who holds the lock of sweeping.
+class SweepCycle {
+  public:
+    bool is_due(const Slack &slack, std::size_t may_stay) const {
+        const std::size_t growth_per_chunk = growth_per_chunk_.load(std::memory_order_relaxed);
+        if (growth_per_chunk != 0) return slack.growth() >= growth_per_chunk;
+        return slack.expected() > may_stay - may_stay / kSweepParts;
+    }
+
+    bool is_under_way() const { return next_ < end_; }
+    // Over the chunks there are now.
+    void begin(Slack &slack, std::size_t may_stay, std::uint32_t chunks) {
+        next_ = 0;
+        end_ = chunks;
+        growth_ = slack.take_growth(1);
+        given_back_ = 0;
+        const std::size_t pace = slack.growth_for(may_stay / kSweepParts) / (chunks == 0 ? 1 : chunks);
+        growth_per_chunk_.store(pace < kLeastSweepGrowth ? kLeastSweepGrowth : pace, std::memory_order_relaxed);
+    }
+    // How many chunks stand for what became free since.
+    std::uint32_t take_chunks(Slack &slack) {
+        const std::size_t growth_per_chunk = growth_per_chunk_.load(std::memory_order_relaxed);
+        const std::size_t growth = slack.take_growth(growth_per_chunk);
+        growth_ += growth;
+        const std::size_t chunks = growth / growth_per_chunk;
+        return chunks < left() ? static_cast<std::uint32_t>(chunks) : left();
+    }
+    std::uint32_t left() const { return end_ - next_; }
+    ChunkIndex next() { return ChunkIndex(next_++); }
+    void gave_back(std::size_t bytes) { given_back_ += bytes; }
+    void end(Slack &slack) {
+        slack.learn(growth_, given_back_);
+        growth_per_chunk_.store(0, std::memory_order_relaxed);
+    }
+
+  private:
+    std::uint32_t next_ = 0;  // chunks below it were swept
+    std::uint32_t end_ = 0;
+    std::size_t growth_ = 0;      // what became free before and during this sweep
+    std::size_t given_back_ = 0;  // by it
+    // Of the sweep that is under way, else 0. Ordered by nothing.
+    std::atomic<std::size_t> growth_per_chunk_{0};
+};
+
+}  // namespace gr
