@@ -45,14 +45,13 @@ bool parse_head(const std::string &line, Mapping *mapping) {
     mapping->writable = rights[1] == 'w';
     mapping->shared = rights[3] == 's';
     mapping->name = line.substr(static_cast<std::size_t>(path));
-    mapping->resident = 0;
+    mapping->resident = mapping->huge = 0;
     return true;
 }
 
-// "Rss:          12 kB".
-bool parse_rss(std::string_view line, std::uint64_t *bytes) {
-    constexpr std::string_view kKey = "Rss:";
-    if (!line.starts_with(kKey)) return false;
+// "Rss:          12 kB", if that is the key.
+bool parse_size(std::string_view line, std::string_view key, std::uint64_t *bytes) {
+    if (!line.starts_with(key)) return false;
     line.remove_prefix(std::min(line.find_first_of("0123456789"), line.size()));
     std::uint64_t kilobytes = 0;
     if (std::from_chars(line.data(), line.data() + line.size(), kilobytes).ec != std::errc{}) return false;
@@ -143,7 +142,8 @@ std::vector<Mapping> ProcessMemory::mappings() const {
         if (parse_head(line, &mapping)) {
             result.push_back(std::move(mapping));
         } else if (!result.empty()) {
-            parse_rss(line, &result.back().resident);
+            parse_size(line, "Rss:", &result.back().resident);
+            parse_size(line, "AnonHugePages:", &result.back().huge);
         }
     }
     if (result.empty()) fail_ended();

@@ -73,6 +73,8 @@ class Explainer {
         add_others();
         result_.resident = 0;
         for (const Share &share : result_.shares) result_.resident += share.resident;
+        result_.huge = 0;
+        for (const Mapping &mapping : mappings_) result_.huge += mapping.huge;
         add_hints();
         return std::move(result_);
     }

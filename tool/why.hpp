@@ -27,6 +27,7 @@ struct Explanation {
     std::string library;  // the file that holds Granary
     HeapSnapshot heap;
     std::uint64_t resident;  // the sum of all shares
+    std::uint64_t huge;      // of it in huge pages
     std::vector<Share> shares;
     std::vector<std::string> hints;
 };

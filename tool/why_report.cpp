@@ -76,7 +76,9 @@ void put_classes(JsonWriter &json, const std::vector<ClassSummary> &classes) {
 }  // namespace
 
 std::string why_text(const Explanation &explanation) {
-    std::string result = fmt::format("RSS {}: process {} ({}) on Granary\n", bytes_text(explanation.resident),
+    const std::string huge =
+        explanation.huge == 0 ? "" : fmt::format(", {} of it in huge pages", bytes_text(explanation.huge));
+    std::string result = fmt::format("RSS {}{}: process {} ({}) on Granary\n", bytes_text(explanation.resident), huge,
                                      explanation.process, printable(explanation.executable));
     const auto out = std::back_inserter(result);
     constexpr std::size_t kNumberWidth = 11;
@@ -101,6 +103,7 @@ std::string why_json(const Explanation &explanation) {
     put_text(json, "path", explanation.executable);
     put_text(json, "library", explanation.library);
     put_number(json, "resident_bytes", explanation.resident);
+    put_number(json, "huge_bytes", explanation.huge);
     put_shares(json, explanation.shares);
     put_number(json, "live_blocks", heap.live_blocks);
     put_number(json, "superblocks", heap.superblocks);

@@ -79,6 +79,7 @@ typedef struct gr_statistics {
     uint64_t peak_direct_bytes;  /* the most that direct_bytes ever was */
     uint64_t tail_bytes;         /* at the ends of superblocks, which no block covers */
     uint64_t resident_bytes;     /* of the whole process, as the kernel counts them (RSS); 0: it does not tell */
+    uint64_t huge_bytes;         /* of these in anonymous huge pages */
 } gr_statistics;
 
 #define GR_STATISTICS_VERSION 1

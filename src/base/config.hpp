@@ -93,6 +93,15 @@ inline constexpr unsigned kMostAllowance = 12;
 inline constexpr unsigned kSweepParts = 2;
 inline constexpr std::size_t kLeastSweepGrowth = 256;
 
+// Huge pages. The heap is large from so many bytes in use on. A chunk is dense when at most one of so many parts of it was
+// never touched or is absent, and it is split only for one part of so many that holds nothing. What collapsing takes
+// is one part of so much time at most, and no chunk is looked at again sooner.
+inline constexpr std::size_t kHugeHeapBytes = 64 * kMiB;
+inline constexpr std::size_t kHugeAbsentParts = 32;
+inline constexpr std::size_t kHugeSplitParts = 8;
+inline constexpr std::uint64_t kHugeTimeParts = 64;
+inline constexpr std::uint64_t kHugeRoundNanoseconds = 100'000'000;
+
 // Memory limits: news of the soft one come again only after what is held fell this part of it below.
 inline constexpr unsigned kLimitParts = 16;
 

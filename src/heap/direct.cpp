@@ -66,11 +66,19 @@ void Direct::count_against(MemoryLimit *limit) {
     limit_ = limit;
 }
 
+void *Direct::map(std::size_t bytes, std::size_t alignment) const {
+    void *const p = platform::map(bytes, alignment);
+    if (p != nullptr && bytes >= kChunkBytes && huge_pages_ != HugePolicy::automatic) {
+        platform::allow_huge_pages(p, bytes, huge_pages_ == HugePolicy::always);
+    }
+    return p;
+}
+
 void *Direct::allocate(std::size_t bytes, std::size_t alignment) {
     const std::size_t rounded = align_up(bytes == 0 ? 1 : bytes, platform::page_size());
     if (rounded < bytes) return nullptr;
     if (!may_take(rounded)) return nullptr;
-    void *const p = platform::map(rounded, alignment);
+    void *const p = map(rounded, alignment);
     if (p != nullptr && insert(reinterpret_cast<std::uintptr_t>(p), rounded)) return p;
     if (p != nullptr) platform::unmap(p, rounded);
     gave(rounded);

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "region/huge_pages.hpp"
 #include "region/memory_limit.hpp"
 
 namespace gr {
@@ -25,6 +26,8 @@ class Direct {
 
     // Everything from now on, and what there is, counts against the limit.
     void count_against(MemoryLimit *limit);
+    // For everything from now on.
+    void use_huge_pages(HugePolicy policy) { huge_pages_ = policy; }
     // nullptr: no memory. Zeroed.
     void *allocate(std::size_t bytes, std::size_t alignment);
     // false: not a live direct block.
@@ -56,6 +59,7 @@ class Direct {
     bool insert(std::uintptr_t address, std::size_t bytes);
     void add(std::size_t bytes);
     void subtract(std::size_t bytes);
+    void *map(std::size_t bytes, std::size_t alignment) const;
     bool may_take(std::size_t bytes) { return limit_ == nullptr || limit_->may_take(bytes); }
     void gave(std::size_t bytes) {
         if (limit_ != nullptr) limit_->gave(bytes);
@@ -63,8 +67,9 @@ class Direct {
 
     // One for the process, as the address space is: zeroed memory that needs no relocation to be reached.
     static Entry entries_[kDirectTableEntries];
-    static std::atomic<std::size_t> used_entries_;  // roughly; ordered by nothing
-    MemoryLimit *limit_ = nullptr;                  // set at start-up, by the thread that starts
+    static std::atomic<std::size_t> used_entries_;   // roughly; ordered by nothing
+    MemoryLimit *limit_ = nullptr;                   // set at start-up, by the thread that starts
+    HugePolicy huge_pages_ = HugePolicy::automatic;  // as limit_
     // Statistics; ordered by nothing.
     std::atomic<std::size_t> bytes_{0};
     std::atomic<std::size_t> peak_bytes_{0};

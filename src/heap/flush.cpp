@@ -24,7 +24,9 @@ void Heaps::free(const char *function, void *p, UnitEntry e) {
     const bool done =
         !inside.again() && (setup_.sequences ? free_by_sequence(function, p, e) : free_by_owner(function, p, e));
     if (!done) free_to_remote_bits(function, p, inside.again());
-    if (!inside.again()) sweep_if_due();
+    if (inside.again()) return;
+    sweep_if_due();
+    make_huge_pages();
 }
 
 // false: not done; the bits are the way that always works.

@@ -145,12 +145,39 @@ class Heaps {
 
     // sweep.cpp
     void sweep_if_due();
+    enum class SplitHuge : std::uint8_t { if_worth_it, yes };
     void begin_sweep();
-    std::size_t sweep_chunks(std::uint32_t count);
+    std::size_t sweep_chunks(std::uint32_t count, SplitHuge split);
+    bool is_worth_sweeping(ChunkIndex chunk);
     std::size_t sweep_chunk(ChunkIndex chunk);
-    std::size_t sweep_unit(UnitIndex u, OwnerIndex o);
+    std::size_t sweep_unit(UnitIndex u);
     void give_back_swept(Superblock *s, const PageSet &pages, const PageSet &gone);
     Bin &bin_of(OwnerIndex o, ClassIndex c) { return is_heap(o) ? heap(o).bins[c.value] : global(c).bin; }
+
+    // huge.cpp
+    void make_huge_pages();
+    bool is_dense(ChunkIndex chunk);
+
+    std::uint32_t chunk_count() const {
+        return (region_.unit_end().value - region_.first_unit().value) / kUnitsPerChunk;
+    }
+    template <class Visit>
+    void for_each_unit(ChunkIndex chunk, Visit visit) const {
+        const UnitIndex first = region_.unit_at(chunk);
+        for (UnitIndex u = first; u < first + UnitCount(kUnitsPerChunk); ++u) visit(u);
+    }
+    // Calls visit(owner, superblock) under the owner's lock, if a superblock begins there. It has an entry from the moment
+    // on when its first owner has it; what that says may be stale, and units inside a superblock have one, too.
+    template <class Visit>
+    void visit_superblock(UnitIndex u, Visit visit) {
+        const UnitEntry e = load_entry(region_, u);
+        if (e == 0 || e == kRunEntry) return;
+        const OwnerIndex o = owner_in(e);
+        Superblock *const s = superblocks_.descriptor(u);
+        if (!lock(o)) return;
+        if (owner_of(s) == o && s->use == UnitUse::superblock) visit(o, s);
+        unlock_and_settle(o);
+    }
 
     // refill.cpp
     void *allocate_by_sequence(ClassIndex c, bool *fresh);

@@ -17,6 +17,7 @@ void *Heaps::allocate_by_sequence(ClassIndex c, bool *fresh) {
         if (lock(o)) {
             void *const block = refill(o, c, fresh);
             unlock_and_settle(o);
+            make_huge_pages();
             return block;
         }
     }
@@ -49,7 +50,8 @@ void *Heaps::allocate_by_stripe(ClassIndex c, bool *fresh) {
         if (o == kNobody) return nullptr;
     }
     void *block = setup_.sequences ? nullptr : slab(o).pop(magazine_of(c));
-    if (block == nullptr && !inside.again()) [[unlikely]] {
+    const bool slow = block == nullptr && !inside.again();
+    if (slow) [[unlikely]] {
         // With sequences some other thread may be inside that magazine: leave it alone.
         if (!setup_.sequences) {
             block = refill(o, c, fresh);
@@ -58,6 +60,8 @@ void *Heaps::allocate_by_stripe(ClassIndex c, bool *fresh) {
         }
     }
     unlock_and_settle(o);
+    if (slow) [[unlikely]]
+        make_huge_pages();
     return block;
 }
 

@@ -12,14 +12,15 @@ std::size_t Heaps::sweep() {
     const platform::Guard guard(sweeping_, platform::Rank::sweep);
     if (!guard.locked()) return 0;
     begin_sweep();
-    return sweep_chunks(sweep_cycle_.left());
+    return sweep_chunks(sweep_cycle_.left(), SplitHuge::yes);
 }
 
 void Heaps::sweep_if_due() {
-    if (!sweep_cycle_.is_due(slack_, pages_.may_stay())) return;
+    const std::size_t may_stay = pages_.may_stay();
+    if (!sweep_cycle_.is_due(slack_, may_stay)) return;
     if (!sweeping_.try_lock(platform::Rank::sweep)) return;
     if (sweep_cycle_.is_under_way()) {
-        sweep_chunks(sweep_cycle_.take_chunks(slack_));
+        sweep_chunks(sweep_cycle_.take_chunks(slack_), may_stay == 0 ? SplitHuge::yes : SplitHuge::if_worth_it);
     } else {
         begin_sweep();
     }
@@ -28,14 +29,16 @@ void Heaps::sweep_if_due() {
 
 void Heaps::begin_sweep() {
     pages_.judge_allowance();
-    const std::uint32_t chunks = (region_.unit_end().value - region_.first_unit().value) / kUnitsPerChunk;
-    sweep_cycle_.begin(slack_, pages_.may_stay(), chunks);
+    sweep_cycle_.begin(slack_, pages_.may_stay(), chunk_count());
 }
 
 // The next ones of the sweep that is under way; the bytes given back.
-std::size_t Heaps::sweep_chunks(std::uint32_t count) {
+std::size_t Heaps::sweep_chunks(std::uint32_t count, SplitHuge split) {
     std::size_t given_back = 0;
-    for (; count != 0; --count) given_back += sweep_chunk(sweep_cycle_.next());
+    for (; count != 0; --count) {
+        const ChunkIndex chunk = sweep_cycle_.next();
+        if (split == SplitHuge::yes || is_worth_sweeping(chunk)) given_back += sweep_chunk(chunk);
+    }
     pages_.allowance().gave_back(given_back);
     sweep_cycle_.gave_back(given_back);
     if (sweep_cycle_.is_under_way()) return given_back;
@@ -44,29 +47,35 @@ std::size_t Heaps::sweep_chunks(std::uint32_t count) {
     return given_back + pages_.trim(pages_.may_stay());
 }
 
+// Whether so much of it can go that a huge page may be split for it.
+bool Heaps::is_worth_sweeping(ChunkIndex chunk) {
+    if (!pages_.huge_pages().may_be_huge(chunk)) return true;
+    std::size_t empty = 0;
+    for_each_unit(chunk, [&](UnitIndex u) {
+        visit_superblock(u, [&](OwnerIndex, const Superblock *s) {
+            empty += superblocks_.empty_pages(s).count() * platform::page_size();
+        });
+    });
+    return empty >= kChunkBytes / kHugeSplitParts;
+}
+
 std::size_t Heaps::sweep_chunk(ChunkIndex chunk) {
     std::size_t given_back = 0;
-    const UnitIndex first = region_.unit_at(chunk);
-    for (UnitIndex u = first; u < first + UnitCount(kUnitsPerChunk); ++u) {
-        // A superblock has an entry from the moment on when its first owner has it. What it says may be stale.
-        const UnitEntry e = load_entry(region_, u);
-        if (e != 0 && e != kRunEntry) given_back += sweep_unit(u, owner_in(e));
-    }
+    for_each_unit(chunk, [&](UnitIndex u) { given_back += sweep_unit(u); });
+    if (given_back != 0) pages_.huge_pages().was_split(chunk);
     return given_back;
 }
 
-// Bytes given back of the superblock that begins there, if its owner is still o.
-std::size_t Heaps::sweep_unit(UnitIndex u, OwnerIndex o) {
+// Bytes given back of the superblock that begins there, if one does.
+std::size_t Heaps::sweep_unit(UnitIndex u) {
     Superblock *const s = superblocks_.descriptor(u);
-    if (!lock(o)) return 0;
     PageSet pages;
-    // Interior units have entries, too, and descriptors whose owner means nothing.
-    if (owner_of(s) == o && s->use == UnitUse::superblock) {
-        const std::uint32_t claimed = superblocks_.claim_empty_pages(s, &pages);
+    visit_superblock(u, [&](OwnerIndex o, Superblock *) {
+        pages = superblocks_.empty_pages(s);
+        const std::uint32_t claimed = superblocks_.claim_pages(s, pages);
         bin_of(o, s->size_class).took(s, claimed);
         if (!is_heap(o)) slack_.subtract(claimed * s->shape().size);
-    }
-    unlock_and_settle(o);
+    });
     if (!pages.any()) return 0;
     const std::size_t page = platform::page_size();
     PageSet gone;

@@ -9,11 +9,12 @@
 #include "base/config.hpp"
 #include "platform/cgroup.hpp"
 #include "platform/process.hpp"
+#include "region/huge_pages.hpp"
 
 namespace gr {
 namespace {
 
-enum class Kind : unsigned char { bytes, flag, on_off, statistics, limits };
+enum class Kind : unsigned char { bytes, flag, on_off, words, limits };
 
 struct Row {
     const char *name;
@@ -23,10 +24,15 @@ struct Row {
     const char *unit;
     const char *meaning;
     std::size_t Options::*second = nullptr;  // of two numbers
+    const char *const *words = nullptr;      // the value is the index of one, ended by nullptr
 };
 
+constexpr const char *kStatisticsWords[] = {"off", "text", "json", nullptr};
+constexpr const char *kHugePagesWords[] = {"never", "auto", "always", nullptr};
+
 constexpr Row kTable[] = {
-    {"STATS", Kind::statistics, &Options::stats, 0, "off|text|json", "print statistics to stderr at exit"},
+    {"STATS", Kind::words, &Options::stats, 0, "off|text|json", "print statistics to stderr at exit", nullptr,
+     kStatisticsWords},
     {"VERBOSE", Kind::flag, &Options::verbose, 0, "0|1", "say at start which library runs, and how"},
     {"RSEQ", Kind::on_off, &Options::rseq, 1, "on|off", "use restartable sequences where libc and kernel offer them"},
     {"REGION", Kind::bytes, &Options::region, 0, "bytes",
@@ -39,9 +45,11 @@ constexpr Row kTable[] = {
      "bytes, or auto for the control group's limit: above the first nothing is retained, above the second nothing "
      "given",
      &Options::hard_limit},
+    {"HUGE_PAGES", Kind::words, &Options::huge_pages, static_cast<std::size_t>(HugePolicy::automatic),
+     "never|auto|always", "huge pages nowhere; under the full parts of a large heap; wherever the kernel makes them",
+     nullptr, kHugePagesWords},
 };
 constexpr const char *kPrefix = "GRANARY_";
-constexpr const char *kStatisticsWords[] = {"off", "text", "json"};
 bool from_environment[std::size(kTable)];
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -95,8 +103,8 @@ bool parse_limits(const char *text, std::size_t *soft, std::size_t *hard) {
     return *text == '\0' && (*hard == 0 || *soft <= *hard);
 }
 
-bool parse(Kind kind, const char *text, std::size_t *value, std::size_t *second) {
-    switch (kind) {
+bool parse(const Row &row, const char *text, std::size_t *value, std::size_t *second) {
+    switch (row.kind) {
         case Kind::bytes:
             return parse_bytes(text, value);
         case Kind::flag:
@@ -105,10 +113,9 @@ bool parse(Kind kind, const char *text, std::size_t *value, std::size_t *second)
         case Kind::on_off:
             *value = is_word(text, "on");
             return *value == 1 || is_word(text, "off");
-        case Kind::statistics:
-            for (std::size_t i = 0; i < std::size(kStatisticsWords); ++i) {
-                *value = i;
-                if (is_word(text, kStatisticsWords[i])) return true;
+        case Kind::words:
+            for (*value = 0; row.words[*value] != nullptr; ++*value) {
+                if (is_word(text, row.words[*value])) return true;
             }
             return false;
         case Kind::limits:
@@ -127,8 +134,8 @@ void put_value(Text &out, const Row &row, const Options &options) {
         case Kind::on_off:
             out << (value != 0 ? "on" : "off");
             break;
-        case Kind::statistics:
-            out << kStatisticsWords[value];
+        case Kind::words:
+            out << row.words[value];
             break;
         case Kind::limits:
             out << value << ',' << options.*row.second;
@@ -163,7 +170,7 @@ void read_variable(const char *variable, Options *options) {
         if (!starts_with(name, row.name, &rest) || *rest != '=') continue;
         std::size_t value = 0;
         std::size_t second = 0;
-        if (!parse(row.kind, rest + 1, &value, &second)) return warn(variable, &row);
+        if (!parse(row, rest + 1, &value, &second)) return warn(variable, &row);
         options->*row.value = value;
         if (row.second != nullptr) options->*row.second = second;
         from_environment[&row - kTable] = true;

@@ -24,6 +24,7 @@ struct Options {
     std::size_t magazine;
     std::size_t soft_limit;  // 0: none
     std::size_t hard_limit;  // 0: none; read with the soft one
+    std::size_t huge_pages;
 
     static Options defaults();
 };

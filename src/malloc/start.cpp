@@ -123,7 +123,12 @@ bool Instance::lay_out(std::size_t region_bytes, HeapsSetup setup) {
     setup.slabs = region_.readable_table();
     setup.owners = region_.fixed_table();
     setup.magazine_budget = options_.magazine;
-    pages_.initialise(setup.owners + owners_bytes, options_.retain);
+    const auto huge_pages = static_cast<HugePolicy>(options_.huge_pages);
+    // Only then is a file read for it.
+    const platform::HugePagesFor whom =
+        huge_pages == HugePolicy::automatic ? platform::huge_pages_for() : platform::HugePagesFor::nobody;
+    pages_.initialise(setup.owners + owners_bytes, options_.retain, huge_page_maker(huge_pages, whom));
+    direct_.use_huge_pages(huge_pages);
     heaps_.initialise(setup);
     return true;
 }

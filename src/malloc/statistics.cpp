@@ -35,6 +35,7 @@ constexpr Row kTable[] = {
     {"retained_bytes", &gr_statistics::retained_bytes, true, "empty units kept for the next request"},
     {"metadata_bytes", &gr_statistics::metadata_bytes, true, "committed for the allocator's own tables"},
     {"resident_bytes", &gr_statistics::resident_bytes, true, "of the whole process (RSS)"},
+    {"huge_bytes", &gr_statistics::huge_bytes, true, "of these in huge pages"},
     {"reserved_bytes", &gr_statistics::reserved_bytes, true, "address space reserved"},
     {"heap_bytes", &gr_statistics::heap_bytes, true, "units in use, times their size"},
     {"peak_heap_bytes", &gr_statistics::peak_heap_bytes, true, "units in use or retained, at most ever"},
@@ -152,6 +153,7 @@ gr_statistics count_statistics(const Instance &allocator) {
 gr_statistics snapshot(const Instance &allocator) {
     gr_statistics out = count_statistics(allocator);
     out.resident_bytes = platform::resident_bytes();
+    out.huge_bytes = platform::huge_page_bytes();
     return out;
 }
 

@@ -15,7 +15,7 @@ gr_statistics count_statistics(const Instance &allocator);
 // As much of them as the caller knows, by out->size; false: that is not even the head.
 bool copy_statistics(const Instance &allocator, gr_statistics *out);
 
-// The same with resident_bytes, which the kernel is asked for.
+// The same with resident_bytes and huge_bytes, which the kernel is asked for.
 gr_statistics snapshot(const Instance &allocator);
 
 enum class StatisticsFormat : unsigned char { text, json, xml };

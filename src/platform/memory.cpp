@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
+
 #include "base/bits.hpp"
 #include "base/config.hpp"
 #include "platform/process.hpp"
@@ -41,6 +43,17 @@ bool make_readable(void *address, std::size_t bytes) {
 }
 
 bool purge(void *address, std::size_t bytes) { return system_call(SYS_madvise, address, bytes, MADV_DONTNEED) == 0; }
+
+void allow_huge_pages(void *address, std::size_t bytes, bool allowed) {
+    system_call(SYS_madvise, address, bytes, allowed ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
+Collapse collapse(void *address, std::size_t bytes) {
+    constexpr int kMadvCollapse = 25;  // of kernel 6.1, younger than Debian 12's libc
+    const long result = system_call(SYS_madvise, address, bytes, kMadvCollapse);
+    if (result == 0) return Collapse::done;
+    return result == -EINVAL ? Collapse::impossible : Collapse::not_now;
+}
 
 void *map(std::size_t bytes, std::size_t alignment) {
     const std::size_t slack = alignment > page_size() ? alignment - page_size() : 0;

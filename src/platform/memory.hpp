@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: memory from the kernel: reserve, commit, purge, map, remap, unmap.
+// What: memory from the kernel: reserve, commit, purge, huge pages, map, remap, unmap.
 // Invariant: no call changes errno; a failed call changes nothing the caller must undo.
 // Must not know: units, superblocks, who uses the memory.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gr::platform {
 
@@ -22,6 +23,13 @@ bool make_readable(void *address, std::size_t bytes);
 
 // Gives the pages back; they read as zero afterwards. false: refused, contents unknown but still ours.
 bool purge(void *address, std::size_t bytes);
+
+// Whether huge pages may lie there whenever the kernel finds it fit, or never. What the kernel does not know it ignores.
+void allow_huge_pages(void *address, std::size_t bytes, bool allowed);
+
+// Makes a huge page of committed memory, contents kept, what was absent zero.
+enum class Collapse : std::uint8_t { done, not_now, impossible };
+Collapse collapse(void *address, std::size_t bytes);
 
 // Zeroed memory of its own at a multiple of `alignment`, a power of two; nullptr when refused.
 void *map(std::size_t bytes, std::size_t alignment);

@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bit>
@@ -39,6 +40,46 @@ struct Affinity {
 // Its own address once relative relocations have been applied; until then the address it was linked at, or zero.
 [[gnu::used]] const volatile void *const volatile relocated = &relocated;
 
+// What there is of it, as much as fits, ended by a zero.
+void read_file(const char *path, char *text, std::size_t size) {
+    std::size_t length = 0;
+    const long fd = system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && length + 1 < size) {
+        const long read = system_call(SYS_read, fd, text + length, size - 1 - length);
+        if (read <= 0) break;
+        length += static_cast<std::size_t>(read);
+    }
+    if (fd >= 0) system_call(SYS_close, fd);
+    text[length] = '\0';
+}
+
+// The text behind the first place where `words` stands, or nullptr.
+const char *behind(const char *text, const char *words) {
+    for (; *text != '\0'; ++text) {
+        std::size_t i = 0;
+        while (words[i] != '\0' && text[i] == words[i]) ++i;
+        if (words[i] == '\0') return text + i;
+    }
+    return nullptr;
+}
+
+// 0 where there is none.
+std::size_t number_behind(const char *text, const char *words) {
+    const char *digits = behind(text, words);
+    std::size_t number = 0;
+    while (digits != nullptr && *digits == ' ') ++digits;
+    for (; digits != nullptr && *digits >= '0' && *digits <= '9'; ++digits) {
+        number = number * 10 + static_cast<std::size_t>(*digits - '0');
+    }
+    return number;
+}
+
+std::uint64_t read_clock(clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 }  // namespace
 
 bool is_secure() { return getauxval(AT_SECURE) != 0; }
@@ -52,19 +93,26 @@ std::size_t physical_memory_bytes() {
 }
 
 std::size_t resident_bytes() {
-    const long fd = system_call(SYS_openat, AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
     char text[64];  // "<pages of address space> <resident pages> ..."
-    const long length = system_call(SYS_read, fd, &text[0], sizeof text);
-    system_call(SYS_close, fd);
-    long i = 0;
-    while (i < length && text[i] != ' ') ++i;
-    std::size_t pages = 0;
-    for (++i; i < length && text[i] >= '0' && text[i] <= '9'; ++i) {
-        pages = pages * 10 + static_cast<std::size_t>(text[i] - '0');
-    }
-    return pages * page_size();
+    read_file("/proc/self/statm", &text[0], sizeof text);
+    return number_behind(&text[0], " ") * page_size();
 }
+
+std::size_t huge_page_bytes() {
+    char text[2 * kKiB];  // a line of kibibytes each, as "AnonHugePages:   2048 kB"
+    read_file("/proc/self/smaps_rollup", &text[0], sizeof text);
+    return number_behind(&text[0], "\nAnonHugePages:") * kKiB;
+}
+
+HugePagesFor huge_pages_for() {
+    char text[64];  // "always [madvise] never"
+    read_file("/sys/kernel/mm/transparent_hugepage/enabled", &text[0], sizeof text);
+    if (behind(&text[0], "[always]") != nullptr) return HugePagesFor::everybody;
+    return behind(&text[0], "[madvise]") != nullptr ? HugePagesFor::who_asks : HugePagesFor::nobody;
+}
+
+std::uint64_t rough_nanoseconds() { return read_clock(CLOCK_MONOTONIC_COARSE); }
+std::uint64_t nanoseconds() { return read_clock(CLOCK_MONOTONIC); }
 
 std::size_t address_space_limit() {
     struct rlimit limit {};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: facts about the process and its machine, its environment, and its last words.
-// Invariant: usable before main, in signal handlers and without libc's locks; only resident_bytes opens a file.
+// Invariant: usable before main, in signal handlers and without libc's locks; only what is marked so opens a file.
 // Must not know: what the allocator does with the facts.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gr::platform {
 
@@ -16,8 +17,18 @@ const char *const *environment();
 
 std::size_t physical_memory_bytes();
 
-// Of this process, as /proc tells them; 0 where it does not.
+// Of this process, as /proc tells them; 0 where it does not. Both open a file, and the kernel walks its page tables for
+// the second.
 std::size_t resident_bytes();
+std::size_t huge_page_bytes();
+
+// For whom the system has huge pages, as /sys tells (a file is opened); never where it does not.
+enum class HugePagesFor : std::uint8_t { nobody, who_asks, everybody };
+HugePagesFor huge_pages_for();
+
+// Of a clock that only goes forward; its resolution is a few milliseconds, and it costs no system call.
+std::uint64_t rough_nanoseconds();
+std::uint64_t nanoseconds();
 
 // RLIMIT_AS, or SIZE_MAX.
 std::size_t address_space_limit();

@@ -10,9 +10,13 @@
 
 namespace gr {
 
-void PageHeap::initialise(char *memory, std::size_t retain_bytes) {
+void PageHeap::initialise(char *memory, std::size_t retain_bytes, HugePageMaker maker) {
+    const std::size_t chunks = region_.chunk_limit();
     chunks_ = reinterpret_cast<Chunk *>(memory);
-    index_.initialise(memory + region_.chunk_limit() * sizeof(Chunk), region_.chunk_limit());
+    memory += chunks * sizeof(Chunk);
+    index_.initialise(memory, region_.chunk_limit());
+    memory += FirstFitIndex::kFixedBytes + chunks * FirstFitIndex::kBytesPerChunk;
+    huge_pages_.initialise(memory, region_, maker);
     allowance_.initialise(retain_bytes);
 }
 
@@ -118,6 +122,7 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
         GR_CHECK((chunk.used & mask) == mask);
         chunk.used &= ~mask;
         (dirty ? chunk.dirty : chunk.given_back) |= mask;
+        dirty ? huge_pages_.was_released(c) : huge_pages_.was_split(c);
         std::uint32_t &from = dirty ? warm_from_ : cold_from_;
         if (c.value < from) from = c.value;
         refresh(c);
@@ -192,16 +197,23 @@ bool PageHeap::extend(UnitIndex first, UnitCount old_count, UnitCount new_count)
     return true;
 }
 
+// Whether so much of it can go that a huge page may be split for it.
+bool PageHeap::is_worth_purging(ChunkIndex c) const {
+    const auto dirty = static_cast<unsigned>(std::popcount(chunks_[c.value].dirty));
+    return dirty >= kUnitsPerChunk / kHugeSplitParts || !huge_pages_.may_be_huge(c);
+}
+
 // Claims up to a batch of dirty pieces, highest first, from the cursor down; their number.
-unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, ChunkIndex *cursor) {
+unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, Search *search) {
     unsigned count = 0;
     std::size_t claimed = 0;
-    if (cursor->value > chunk_end_) *cursor = ChunkIndex(chunk_end_);
-    while (cursor->value != 0 && count < kPiecesPerBatch && claimed < bytes) {
-        const ChunkIndex c(cursor->value - 1);
+    ChunkIndex &cursor = search->cursor;
+    if (cursor.value > chunk_end_) cursor = ChunkIndex(chunk_end_);
+    while (cursor.value != 0 && count < kPiecesPerBatch && claimed < bytes) {
+        const ChunkIndex c(cursor.value - 1);
         const std::uint32_t dirty = chunks_[c.value].dirty;
-        if (dirty == 0) {
-            *cursor = c;
+        if (dirty == 0 || (!search->split && !is_worth_purging(c))) {
+            cursor = c;
             continue;
         }
         const auto top = kUnitsPerChunk - static_cast<unsigned>(std::countl_zero(dirty));
@@ -221,15 +233,19 @@ unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, ChunkIndex *cur
 std::size_t PageHeap::purge_beyond(std::size_t keep) {
     Piece pieces[kPiecesPerBatch];
     std::size_t given_back = 0;
-    ChunkIndex cursor(UINT32_MAX);
+    Search search;
     for (bool refused = false; !refused;) {
         unsigned count = 0;
         {
             const platform::Guard guard(mutex_, kRank);
             if (!guard.locked() || retained_bytes() <= keep) return given_back;
-            count = claim_dirty(pieces, retained_bytes() - keep, &cursor);
+            count = claim_dirty(pieces, retained_bytes() - keep, &search);
         }
-        if (count == 0) return given_back;
+        if (count == 0 && search.split) return given_back;
+        if (count == 0) {
+            search = {.split = true};  // nothing else is left
+            continue;
+        }
         std::uint64_t kept = 0;
         std::size_t bytes = 0;
         for (unsigned i = 0; i < count; ++i) {

@@ -12,6 +12,7 @@
 #include "platform/mutex.hpp"
 #include "region/allowance.hpp"
 #include "region/first_fit_index.hpp"
+#include "region/huge_pages.hpp"
 #include "region/memory_limit.hpp"
 #include "region/region.hpp"
 
@@ -30,12 +31,13 @@ enum class Prefer : std::uint8_t { warm, cold };
 class PageHeap {
   public:
     static constexpr std::size_t kFixedBytes = FirstFitIndex::kFixedBytes;
-    static constexpr std::size_t kFixedBytesPerChunk = FirstFitIndex::kBytesPerChunk + 3 * sizeof(std::uint32_t);
+    static constexpr std::size_t kFixedBytesPerChunk =
+        FirstFitIndex::kBytesPerChunk + 3 * sizeof(std::uint32_t) + HugePages::kBytesPerChunk;
 
     explicit constexpr PageHeap(Region &region) : region_(region) {}
 
     // `memory`: zero, kFixedBytes + chunks * kFixedBytesPerChunk. retain_bytes: the least allowance.
-    void initialise(char *memory, std::size_t retain_bytes);
+    void initialise(char *memory, std::size_t retain_bytes, HugePageMaker maker = HugePageMaker::nobody);
 
     // A run of `count` units whose first address is a multiple of `alignment` units (a power of two, at most a chunk).
     // false: no room, no memory, or the calling thread is inside the page heap already.
@@ -72,6 +74,8 @@ class PageHeap {
     platform::Mutex &mutex() { return mutex_; }
     // Units that are used or retained, the tables, and what others tell it of.
     MemoryLimit &limit() { return limit_; }
+    HugePages &huge_pages() { return huge_pages_; }
+    const HugePages &huge_pages() const { return huge_pages_; }
     const MemoryLimit &limit() const { return limit_; }
     bool is_valid() const;
 
@@ -110,7 +114,13 @@ class PageHeap {
     void put(UnitIndex first, UnitCount count, bool dirty);
     void refresh(ChunkIndex c);
     std::size_t purge_beyond(std::size_t keep);
-    unsigned claim_dirty(Piece *pieces, std::size_t bytes, ChunkIndex *cursor);
+    // Where the next pieces to be given back are sought, and whether huge pages may be split for them.
+    struct Search {
+        ChunkIndex cursor{UINT32_MAX};
+        bool split = false;
+    };
+    unsigned claim_dirty(Piece *pieces, std::size_t bytes, Search *search);
+    bool is_worth_purging(ChunkIndex c) const;
     template <class Visit>
     void for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const;
 
@@ -118,6 +128,7 @@ class PageHeap {
     platform::Mutex mutex_;
     MemoryLimit limit_;
     FirstFitIndex index_;
+    HugePages huge_pages_;
     Chunk *chunks_ = nullptr;
     std::uint32_t warm_from_ = 0;  // no chunk below it has a dirty unit
     std::uint32_t cold_from_ = 0;  // no chunk below it has a free unit that is not dirty

@@ -185,9 +185,14 @@ std::size_t Superblocks::idle_bytes(const Superblock *s) const {
     return s->free_count * std::size_t{s->shape().size} - untouched - bytes_of_blocks(s, s->absent);
 }
 
-std::uint32_t Superblocks::claim_empty_pages(Superblock *s, PageSet *pages) {
+std::size_t Superblocks::absent_bytes(const Superblock *s) const {
+    return s->bytes() - touched_end(s) + s->absent.count() * platform::page_size();
+}
+
+PageSet Superblocks::empty_pages(const Superblock *s) const {
+    PageSet pages;
     const std::size_t page = platform::page_size();
-    if (page < kLeastPageBytes || page > kUnitBytes) return 0;
+    if (page < kLeastPageBytes || page > kUnitBytes) return pages;
     const ClassShape &shape = s->shape();
     const Bitmap free = free_bits(s);
     const std::size_t end = shape.bytes_of_blocks();
@@ -196,11 +201,13 @@ std::uint32_t Superblocks::claim_empty_pages(Superblock *s, PageSet *pages) {
         const auto number = static_cast<unsigned>(begin / page);
         const std::size_t last = (begin + page < end ? begin + page : end) - 1;
         // Behind the last block nothing can be marked used meanwhile: such a page goes with that block's.
-        const bool empty = begin < end ? free.all(shape.block_at(begin), shape.block_at(last)) : pages->has(number - 1);
-        if (empty && !s->absent.has(number)) pages->add(number);
+        const bool empty = begin < end ? free.all(shape.block_at(begin), shape.block_at(last)) : pages.has(number - 1);
+        if (empty && !s->absent.has(number)) pages.add(number);
     }
-    return change_blocks(s, *pages, false);
+    return pages;
 }
+
+std::uint32_t Superblocks::claim_pages(Superblock *s, const PageSet &pages) { return change_blocks(s, pages, false); }
 
 std::uint32_t Superblocks::return_pages(Superblock *s, const PageSet &pages, const PageSet &gone) {
     s->absent.add(gone);

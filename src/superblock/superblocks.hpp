@@ -74,8 +74,12 @@ class Superblocks {
     std::size_t idle_bytes(const Superblock *s) const;
     // Of the pages, as far as blocks cover them.
     std::size_t bytes_of_blocks(const Superblock *s, const PageSet &pages) const;
-    // Takes the blocks of all pages that hold no other and may be resident, while the pages are given back; how many.
-    std::uint32_t claim_empty_pages(Superblock *s, PageSet *pages);
+    // Of pages that were never touched or are absent.
+    std::size_t absent_bytes(const Superblock *s) const;
+    // All pages that hold no block in use and may be resident.
+    PageSet empty_pages(const Superblock *s) const;
+    // Takes their blocks while the pages are given back; how many.
+    std::uint32_t claim_pages(Superblock *s, const PageSet &pages);
     // Gives them again, those of the pages that are gone among them; how many.
     std::uint32_t return_pages(Superblock *s, const PageSet &pages, const PageSet &gone);
 

@@ -29,7 +29,10 @@ struct Stage {
 std::mutex counting;  // of stages and purged_ranges, for tests whose threads come here together
 std::array<Stage, static_cast<std::size_t>(Call::count)> stages;
 std::vector<Range> purged_ranges;
+std::vector<Range> collapsed_ranges;
+std::vector<Allowed> allowed_ranges;
 std::function<void()> purge_handler;
+platform::Collapse collapse_failure = platform::Collapse::not_now;
 std::atomic<std::size_t> mapped{0};
 
 Stage &stage(Call call) { return stages[static_cast<std::size_t>(call)]; }
@@ -59,15 +62,21 @@ char *map_pages(std::size_t bytes, int protection) {
 void reset() {
     stages = {};
     purged_ranges.clear();
+    collapsed_ranges.clear();
+    allowed_ranges.clear();
     purge_handler = nullptr;
+    collapse_failure = platform::Collapse::not_now;
 }
 void fail(Call call, unsigned passes, unsigned failures) {
     stage(call).passes = passes;
     stage(call).failures = failures;
 }
 void on_purge(std::function<void()> handler) { purge_handler = std::move(handler); }
+void fail_collapse_with(platform::Collapse failure) { collapse_failure = failure; }
 unsigned calls(Call call) { return stage(call).calls; }
 const std::vector<Range> &purged() { return purged_ranges; }
+const std::vector<Range> &collapsed() { return collapsed_ranges; }
+const std::vector<Allowed> &allowed() { return allowed_ranges; }
 std::size_t mapped_bytes() { return mapped; }
 
 }  // namespace gr::fake
@@ -98,6 +107,18 @@ bool purge(void *address, std::size_t bytes) {
     const std::lock_guard guard(fake::counting);
     fake::purged_ranges.push_back({static_cast<char *>(address), bytes});
     return true;
+}
+
+void allow_huge_pages(void *address, std::size_t bytes, bool allowed) {
+    const std::lock_guard guard(fake::counting);
+    fake::allowed_ranges.push_back({{static_cast<char *>(address), bytes}, allowed});
+}
+
+Collapse collapse(void *address, std::size_t bytes) {
+    if (fake::fails(Call::collapse)) return fake::collapse_failure;
+    const std::lock_guard guard(fake::counting);
+    fake::collapsed_ranges.push_back({static_cast<char *>(address), bytes});
+    return Collapse::done;
 }
 
 void *map(std::size_t bytes, std::size_t alignment) {

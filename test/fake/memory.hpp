@@ -10,9 +10,11 @@
 #include <functional>
 #include <vector>
 
+#include "platform/memory.hpp"
+
 namespace gr::fake {
 
-enum class Call : std::uint8_t { reserve, commit, make_readable, purge, map, remap, count };
+enum class Call : std::uint8_t { reserve, commit, make_readable, purge, collapse, map, remap, count };
 
 struct Range {
     char *begin;
@@ -25,11 +27,19 @@ inline constexpr unsigned kForever = UINT32_MAX;
 void reset();
 // Lets `passes` calls pass and fails the `failures` that follow.
 void fail(Call call, unsigned passes, unsigned failures = kForever);
+// What a failing collapse says; not_now after reset.
+void fail_collapse_with(platform::Collapse failure);
 unsigned calls(Call call);
 // Called at the start of every purge, where a signal handler could come in; none after reset.
 void on_purge(std::function<void()> handler);
 // Successful purges since reset.
 const std::vector<Range> &purged();
+// Successful calls of collapse since reset, and of allow_huge_pages.
+const std::vector<Range> &collapsed();
+struct Allowed : Range {
+    bool allowed;
+};
+const std::vector<Allowed> &allowed();
 // Reserved or mapped and not unmapped since the program started.
 std::size_t mapped_bytes();
 

@@ -24,6 +24,7 @@ struct WorldSetup {
     std::size_t budget = kMagazineBudget;
     std::uint32_t stripes = kStripes;
     bool activate = true;
+    HugePageMaker maker = HugePageMaker::nobody;
 };
 
 class World {
@@ -38,7 +39,7 @@ class World {
         setup.slabs = region.readable_table();
         setup.owners = owners_ = region.fixed_table();
         setup.magazine_budget = wanted.budget;
-        pages.initialise(owners_ + owners_bytes, wanted.retain);
+        pages.initialise(owners_ + owners_bytes, wanted.retain, wanted.maker);
         heaps.initialise(setup);
         for (std::uint32_t i = 0; wanted.activate && i < stripes_; ++i) activate_next();
     }

@@ -12,6 +12,7 @@
 
 #include "base/config.hpp"
 #include "platform/cgroup.hpp"
+#include "region/huge_pages.hpp"
 
 namespace gr {
 namespace {
@@ -86,6 +87,19 @@ TEST(Options, OtherValuesThatAreNoneNameWhatIsExpected) {
     EXPECT_EQ(read({"GRANARY_RSEQ=yes"}).options.rseq, 1U);
 }
 
+TEST(Options, HugePagesAreAPolicy) {
+    const auto policy = [](const char *variable) {
+        return static_cast<HugePolicy>(read({variable}).options.huge_pages);
+    };
+    EXPECT_EQ(policy("UNSET="), HugePolicy::automatic);
+    EXPECT_EQ(policy("GRANARY_HUGE_PAGES=never"), HugePolicy::never);
+    EXPECT_EQ(policy("GRANARY_HUGE_PAGES=AUTO"), HugePolicy::automatic);
+    EXPECT_EQ(policy("GRANARY_HUGE_PAGES=always"), HugePolicy::always);
+    const Read wrong = read({"GRANARY_HUGE_PAGES=alway"});
+    EXPECT_EQ(wrong.warnings, "granary: ignoring GRANARY_HUGE_PAGES=alway: expected never|auto|always\n");
+    EXPECT_EQ(static_cast<HugePolicy>(wrong.options.huge_pages), HugePolicy::automatic);
+}
+
 TEST(Options, LimitsAreOneOrTwo) {
     const auto limits = [](const char *variable) {
         const Read result = read({variable});
@@ -136,7 +150,7 @@ void append(void *sink, const Text &line) { static_cast<std::string *>(sink)->ap
 
 TEST(Options, PrintedTextCanBeReadBack) {
     const Read set = read({"GRANARY_STATS=text", "GRANARY_DIRECT=123456789", "GRANARY_RSEQ=off", "GRANARY_MAGAZINE=1M",
-                           "GRANARY_LIMIT=1M,2M"});
+                           "GRANARY_LIMIT=1M,2M", "GRANARY_HUGE_PAGES=never"});
     std::string text;
     print_options(set.options, false, append, &text);
     std::vector<std::string> variables;

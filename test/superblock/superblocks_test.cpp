@@ -166,8 +166,8 @@ TEST_P(EveryClass, ClaimsThePagesThatHoldNoOtherBlock) {
             ASSERT_TRUE(out[i] || give(s, BlockIndex(static_cast<std::uint32_t>(i))));
         }
         const std::uint32_t free = s->free_count;
-        PageSet pages;
-        const std::uint32_t claimed = superblocks_.claim_empty_pages(s, &pages);
+        const PageSet pages = superblocks_.empty_pages(s);
+        const std::uint32_t claimed = superblocks_.claim_pages(s, pages);
         ASSERT_TRUE(superblocks_.is_valid(s));
         std::vector<bool> expected(blocks.size());
         bool before = false;
@@ -191,8 +191,7 @@ TEST_P(EveryClass, ClaimsThePagesThatHoldNoOtherBlock) {
         ASSERT_EQ(s->free_count, free);
         ASSERT_EQ(superblocks_.idle_bytes(s), idle - superblocks_.bytes_of_blocks(s, pages));
         ASSERT_TRUE(superblocks_.is_valid(s));
-        PageSet again;
-        ASSERT_EQ(superblocks_.claim_empty_pages(s, &again), 0U) << "what is not resident was claimed once more";
+        ASSERT_FALSE(superblocks_.empty_pages(s).any()) << "what is not resident was claimed once more";
         std::vector<void *> taken(free);
         ASSERT_EQ(superblocks_.take(s, taken.data(), free), free);
         ASSERT_FALSE(s->absent.any()) << "a page is called absent and all blocks are out";
@@ -212,8 +211,8 @@ TEST_P(EveryClass, BlocksCoverAllButTheEnd) {
         ASSERT_EQ(superblocks_.bytes_of_blocks(s, one), covered) << "page " << p;
     }
     EXPECT_EQ(superblocks_.bytes_of_blocks(s, all), end);
-    PageSet pages;
-    const std::uint32_t claimed = superblocks_.claim_empty_pages(s, &pages);
+    const PageSet pages = superblocks_.empty_pages(s);
+    const std::uint32_t claimed = superblocks_.claim_pages(s, pages);
     EXPECT_EQ(pages.count() * page, s->bytes()) << "the end behind the last block, too";
     EXPECT_EQ(superblocks_.return_pages(s, pages, pages), claimed);
     EXPECT_EQ(superblocks_.idle_bytes(s), 0U);
@@ -228,8 +227,8 @@ TEST_P(EveryClass, PagesThatWereNeverTouchedAreNotClaimed) {
     for (std::uint32_t i = 0; i < blocks.size(); ++i) ASSERT_TRUE(give(s, BlockIndex(i)));
     EXPECT_LT(superblocks_.idle_bytes(s), blocks.size() * size + page);
     EXPECT_GE(superblocks_.idle_bytes(s), blocks.size() * size);
-    PageSet pages;
-    const std::uint32_t claimed = superblocks_.claim_empty_pages(s, &pages);
+    const PageSet pages = superblocks_.empty_pages(s);
+    const std::uint32_t claimed = superblocks_.claim_pages(s, pages);
     EXPECT_LE(pages.count() * page, blocks.size() * size + page);
     EXPECT_EQ(superblocks_.return_pages(s, pages, pages), claimed);
     EXPECT_LT(superblocks_.idle_bytes(s), 2 * page);

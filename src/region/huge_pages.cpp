@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: huge_pages.hpp: what the kernel is asked for at the start and once the heap is large, and chunk by chunk.
+// Invariant: the kernel is told of all chunks in one, so that the policy adds no mapping that grows with the heap.
+// Must not know: superblocks; how full a chunk is.
+#include "region/huge_pages.hpp"
+
+#include "platform/memory.hpp"
+
+namespace gr {
+namespace {
+
+// A table of the kernel's is a page of words, and a huge page is what the last one of them maps.
+bool chunk_is_huge_page() { return platform::page_size() / sizeof(void *) * platform::page_size() == kChunkBytes; }
+
+void allow(const Region &region, bool allowed) {
+    platform::allow_huge_pages(region.address(region.first_unit()), region.chunk_limit() * kChunkBytes, allowed);
+}
+
+}  // namespace
+
+HugePageMaker huge_page_maker(HugePolicy policy, platform::HugePagesFor whom) {
+    if (policy == HugePolicy::never) return HugePageMaker::forbidden;
+    if (policy == HugePolicy::always) return HugePageMaker::kernel;
+    switch (whom) {
+        case platform::HugePagesFor::nobody:
+            return HugePageMaker::nobody;
+        case platform::HugePagesFor::who_asks:
+            return HugePageMaker::us;
+        case platform::HugePagesFor::everybody:
+            return HugePageMaker::kernel_later;
+    }
+    return HugePageMaker::nobody;
+}
+
+void HugePages::initialise(char *memory, const Region &region, HugePageMaker maker) {
+    region_ = &region;
+    states_ = reinterpret_cast<State *>(memory);
+    if (!chunk_is_huge_page()) maker = Maker::forbidden;
+    // What we make must not be forbidden.
+    if (maker == Maker::forbidden || maker == Maker::kernel_later) allow(region, false);
+    if (maker == Maker::kernel) allow(region, true);
+    maker_.store(maker, std::memory_order_relaxed);
+}
+
+void HugePages::leave_to_kernel() {
+    allow(*region_, true);
+    maker_.store(Maker::kernel, std::memory_order_relaxed);
+}
+
+bool HugePages::settles(ChunkIndex c, bool dense) {
+    const State before = state(c).load(std::memory_order_relaxed);
+    if (dense && before == State::settling) return true;
+    if (dense) state(c).store(State::settling, std::memory_order_relaxed);
+    if (!dense) replace(c, State::settling, State::unknown);
+    return false;
+}
+
+// Whatever the kernel says, it has taken its time.
+bool HugePages::collapse(ChunkIndex c) {
+    switch (platform::collapse(region_->address(region_->unit_at(c)), kChunkBytes)) {
+        case platform::Collapse::done:
+            state(c).store(State::huge, std::memory_order_relaxed);
+            break;
+        case platform::Collapse::not_now:
+            state(c).store(State::unknown, std::memory_order_relaxed);
+            break;
+        case platform::Collapse::impossible:
+            maker_.store(Maker::nobody, std::memory_order_relaxed);
+            break;
+    }
+    return true;
+}
+
+std::uint64_t HugePages::next_visit(std::uint64_t began, bool round_is_over) {
+    const std::uint64_t now = platform::nanoseconds();
+    const std::uint64_t next = now + (now - began) * kHugeTimeParts;
+    if (!round_is_over) return next;
+    cursor_ = 0;
+    const std::uint64_t next_round = round_began_ + kHugeRoundNanoseconds;
+    round_began_ = next > next_round ? next : next_round;
+    return round_began_;
+}
+
+}  // namespace gr

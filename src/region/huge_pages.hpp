@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the policy on huge pages: which chunks may lie in one, and when one more may be made.
+// Invariant: one huge page is one chunk. What making them takes is one part of kHugeTimeParts of the time at most.
+// Must not know: superblocks; how full a chunk is.
+#pragma once
+
+#include <atomic>
+
+#include "base/config.hpp"
+#include "base/units.hpp"
+#include "platform/process.hpp"
+#include "region/region.hpp"
+
+namespace gr {
+
+enum class HugePolicy : std::uint8_t { never, automatic, always };
+
+// Who makes huge pages of chunks: nobody; nobody, though the kernel would; the kernel as it likes; we; or the kernel as
+// it likes, but not before the heap is large.
+enum class HugePageMaker : std::uint8_t { nobody, forbidden, kernel, us, kernel_later };
+HugePageMaker huge_page_maker(HugePolicy policy, platform::HugePagesFor whom);
+
+// By anyone at any time: what it says of a chunk is a hint, and its atomics are ordered by nothing.
+class HugePages {
+  public:
+    static constexpr std::size_t kBytesPerChunk = sizeof(std::uint8_t);
+
+    // `memory`: zero, of chunks * kBytesPerChunk.
+    void initialise(char *memory, const Region &region, HugePageMaker maker);
+
+    bool may_be_huge(ChunkIndex c) const {
+        const State s = state(c).load(std::memory_order_relaxed);
+        return s == State::huge || (s == State::unknown && maker_ == Maker::kernel);
+    }
+    // Units of it are empty now.
+    void was_released(ChunkIndex c) { replace(c, State::settling, State::unknown); }
+    // Some of it was given back.
+    void was_split(ChunkIndex c) { state(c).store(State::split, std::memory_order_relaxed); }
+
+    // To be asked from slow paths.
+    bool is_due(std::size_t used_bytes) const {
+        return used_bytes >= kHugeHeapBytes && maker_ >= Maker::us && platform::rough_nanoseconds() >= not_before();
+    }
+    std::uint64_t not_before() const { return next_.load(std::memory_order_relaxed); }
+    // One at a time: has the next chunks visited, lowest first, until one was made huge. is_dense(chunk): hardly any of
+    // it is absent. What was dense at two visits, and had no unit released between them, has settled.
+    template <class IsDense>
+    void make_one(std::uint32_t chunks, IsDense is_dense) {
+        std::uint64_t turn = next_.load(std::memory_order_relaxed);
+        // acquire: pairs with the release below, for cursor_ and round_began_.
+        if (turn == kBusy || !next_.compare_exchange_strong(turn, kBusy, std::memory_order_acquire)) return;
+        const std::uint64_t began = platform::nanoseconds();
+        if (maker_.load(std::memory_order_relaxed) == Maker::kernel_later) leave_to_kernel();
+        bool made = maker_.load(std::memory_order_relaxed) != Maker::us;
+        for (std::uint32_t visits = 0; visits < kChunksPerVisit && !made && cursor_ < chunks; ++visits) {
+            const ChunkIndex c(cursor_++);
+            made = is_wanted(c) && settles(c, is_dense(c)) && collapse(c);
+        }
+        next_.store(next_visit(began, cursor_ >= chunks), std::memory_order_release);
+    }
+
+  private:
+    using Maker = HugePageMaker;
+    enum class State : std::uint8_t { unknown, settling, huge, split };
+    static constexpr std::uint64_t kBusy = UINT64_MAX;
+    static constexpr std::uint32_t kChunksPerVisit = 64;
+
+    std::atomic_ref<State> state(ChunkIndex c) const { return std::atomic_ref<State>(states_[c.value]); }
+    void replace(ChunkIndex c, State from, State to) {
+        if (state(c).load(std::memory_order_relaxed) == from) state(c).store(to, std::memory_order_relaxed);
+    }
+    void leave_to_kernel();
+    bool is_wanted(ChunkIndex c) const { return state(c).load(std::memory_order_relaxed) != State::huge; }
+    bool settles(ChunkIndex c, bool dense);
+    bool collapse(ChunkIndex c);
+    std::uint64_t next_visit(std::uint64_t began, bool round_is_over);
+
+    const Region *region_ = nullptr;
+    State *states_ = nullptr;
+    std::atomic<Maker> maker_{Maker::nobody};
+    std::atomic<std::uint64_t> next_{0};  // not before; kBusy while somebody is at it
+    std::uint32_t cursor_ = 0;            // by who is at it, as what follows
+    std::uint64_t round_began_ = 0;
+};
+
+}  // namespace gr

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the policy on huge pages: what the kernel is asked for, and when.
+// Invariant: no clock is waited for.
+// Must not know: superblocks; how full a chunk is.
+#include "region/huge_pages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "fake/region.hpp"
+
+namespace gr {
+namespace {
+
+using platform::HugePagesFor;
+
+TEST(HugePageMaker, IsWhatPolicyAndSystemSay) {
+    const auto automatic = [](HugePagesFor whom) { return huge_page_maker(HugePolicy::automatic, whom); };
+    EXPECT_EQ(automatic(HugePagesFor::nobody), HugePageMaker::nobody);
+    EXPECT_EQ(automatic(HugePagesFor::who_asks), HugePageMaker::us);
+    EXPECT_EQ(automatic(HugePagesFor::everybody), HugePageMaker::kernel_later);
+    for (HugePagesFor whom : {HugePagesFor::nobody, HugePagesFor::who_asks, HugePagesFor::everybody}) {
+        EXPECT_EQ(huge_page_maker(HugePolicy::never, whom), HugePageMaker::forbidden);
+        EXPECT_EQ(huge_page_maker(HugePolicy::always, whom), HugePageMaker::kernel);
+    }
+}
+
+class HugePagesOf : public testing::TestWithParam<HugePageMaker> {
+  protected:
+    static constexpr std::uint32_t kChunks = 10;
+
+    HugePagesOf() {
+        fake::reset();
+        EXPECT_TRUE(fake::reserve(region_, kChunks));
+        huge_.initialise(states_.data(), region_, GetParam());
+    }
+    // One visit of all chunks, of which these are dense, but never the last; those that were made huge.
+    std::set<std::uint32_t> visit(const std::set<std::uint32_t> &dense) {
+        const std::size_t before = fake::collapsed().size();
+        std::uint32_t next = 0;
+        for (std::uint32_t begin = kChunks; next != begin && next != kChunks;) {
+            begin = next;
+            huge_.make_one(kChunks, [&](ChunkIndex c) {
+                next = c.value + 1;
+                return dense.contains(c.value);
+            });
+        }
+        std::set<std::uint32_t> made;
+        for (std::size_t i = before; i < fake::collapsed().size(); ++i) {
+            const fake::Range &range = fake::collapsed()[i];
+            EXPECT_EQ(range.bytes, kChunkBytes);
+            made.insert(region_.chunk_of(region_.unit_of(range.begin)).value);
+        }
+        return made;
+    }
+
+    Region region_;
+    std::vector<char> states_ = std::vector<char>(kChunks * HugePages::kBytesPerChunk);
+    HugePages huge_;
+};
+
+class HugePagesOfUs : public HugePagesOf {};
+INSTANTIATE_TEST_SUITE_P(Us, HugePagesOfUs, testing::Values(HugePageMaker::us));
+
+TEST_P(HugePagesOfUs, AreMadeOfWhatIsDenseTwice) {
+    EXPECT_EQ(visit({1, 2, 5}), (std::set<std::uint32_t>{}));
+    EXPECT_FALSE(huge_.may_be_huge(ChunkIndex(1)));
+    EXPECT_EQ(visit({1, 5, 7}), (std::set<std::uint32_t>{1, 5})) << "2 was dense only once, and so was 7";
+    EXPECT_TRUE(huge_.may_be_huge(ChunkIndex(1)));
+    EXPECT_EQ(visit({1, 2, 5, 7}), (std::set<std::uint32_t>{7})) << "1 and 5 are huge, 2 is dense once more";
+}
+
+TEST_P(HugePagesOfUs, ReleasedUnitsBeginAnew) {
+    visit({3});
+    huge_.was_released(ChunkIndex(3));
+    EXPECT_EQ(visit({3}), (std::set<std::uint32_t>{}));
+    EXPECT_EQ(visit({3}), (std::set<std::uint32_t>{3}));
+    huge_.was_released(ChunkIndex(3));
+    EXPECT_TRUE(huge_.may_be_huge(ChunkIndex(3))) << "an empty unit of it is as resident as before";
+    huge_.was_split(ChunkIndex(3));
+    EXPECT_FALSE(huge_.may_be_huge(ChunkIndex(3)));
+    EXPECT_EQ(visit({3}), (std::set<std::uint32_t>{}));
+    EXPECT_EQ(visit({3}), (std::set<std::uint32_t>{3})) << "dense again, huge again";
+}
+
+TEST_P(HugePagesOfUs, WhatTheKernelCannotDoNowIsTriedAgain) {
+    fake::fail(fake::Call::collapse, 0, 1);
+    visit({4});
+    EXPECT_EQ(visit({4}), (std::set<std::uint32_t>{}));
+    EXPECT_EQ(fake::calls(fake::Call::collapse), 1U);
+    EXPECT_EQ(visit({4}), (std::set<std::uint32_t>{})) << "not at once";
+    EXPECT_EQ(visit({4}), (std::set<std::uint32_t>{4}));
+}
+
+TEST_P(HugePagesOfUs, WhatItNeverCanIsAskedForOnce) {
+    fake::fail(fake::Call::collapse, 0);
+    fake::fail_collapse_with(platform::Collapse::impossible);
+    EXPECT_TRUE(huge_.is_due(kHugeHeapBytes));
+    for (int i = 0; i < 4; ++i) visit({0, 4});
+    EXPECT_EQ(fake::calls(fake::Call::collapse), 1U);
+    EXPECT_FALSE(huge_.is_due(SIZE_MAX));
+}
+
+TEST_P(HugePagesOfUs, TakeOnePartOfTheTime) {
+    constexpr std::uint64_t kTaken = 1'000'000;
+    const std::uint64_t began = platform::nanoseconds();
+    huge_.make_one(kChunks, [began](ChunkIndex) {
+        while (platform::nanoseconds() < began + kTaken) {
+        }
+        return false;
+    });
+    EXPECT_GE(huge_.not_before(), began + kTaken * kHugeTimeParts);
+}
+
+TEST_P(HugePagesOfUs, AreLookedForOnceARound) {
+    visit({});
+    const std::uint64_t second = huge_.not_before();
+    visit({});
+    EXPECT_GE(huge_.not_before(), second + kHugeRoundNanoseconds);
+}
+
+TEST_P(HugePagesOfUs, ComeWithALargeHeap) {
+    EXPECT_FALSE(huge_.is_due(kHugeHeapBytes - 1));
+    EXPECT_TRUE(huge_.is_due(kHugeHeapBytes));
+    EXPECT_TRUE(fake::allowed().empty()) << "the kernel shall not make any by itself";
+}
+
+class HugePagesOfOthers : public HugePagesOf {};
+INSTANTIATE_TEST_SUITE_P(Others, HugePagesOfOthers,
+                         testing::Values(HugePageMaker::nobody, HugePageMaker::forbidden, HugePageMaker::kernel,
+                                         HugePageMaker::kernel_later));
+
+TEST_P(HugePagesOfOthers, AreNotMadeByUs) {
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(visit({0, 1, 2, 3}), (std::set<std::uint32_t>{}));
+    EXPECT_EQ(fake::calls(fake::Call::collapse), 0U);
+    EXPECT_FALSE(huge_.is_due(SIZE_MAX)) << "nothing is left to do";
+}
+
+TEST_P(HugePagesOfOthers, AreToldOfAllChunksInOne) {
+    const HugePageMaker maker = GetParam();
+    std::vector<bool> expected;
+    if (maker == HugePageMaker::forbidden || maker == HugePageMaker::kernel_later) expected.push_back(false);
+    if (maker == HugePageMaker::kernel) expected.push_back(true);
+    const auto told = [] {
+        std::vector<bool> all;
+        for (const fake::Allowed &call : fake::allowed()) all.push_back(call.allowed);
+        return all;
+    };
+    EXPECT_EQ(told(), expected);
+    EXPECT_EQ(huge_.is_due(kHugeHeapBytes), maker == HugePageMaker::kernel_later);
+    EXPECT_EQ(huge_.may_be_huge(ChunkIndex(1)), maker == HugePageMaker::kernel);
+    for (int i = 0; i < 2; ++i) visit({});
+    if (maker == HugePageMaker::kernel_later) expected.push_back(true);
+    EXPECT_EQ(told(), expected) << "once the heap is large";
+    EXPECT_EQ(huge_.may_be_huge(ChunkIndex(1)), expected == std::vector<bool>({true}) || expected.size() == 2);
+    for (const fake::Allowed &call : fake::allowed()) {
+        EXPECT_EQ(call.begin, region_.address(region_.first_unit()));
+        EXPECT_EQ(call.bytes, region_.chunk_limit() * kChunkBytes);
+    }
+}
+
+}  // namespace
+}  // namespace gr
