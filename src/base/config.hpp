@@ -88,7 +88,8 @@ inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's
 inline constexpr std::size_t kRetainBytes = 4 * kMiB;
 inline constexpr unsigned kAllowanceParts = 96;
 inline constexpr unsigned kLeastAllowance = 3;
-inline constexpr unsigned kMostAllowance = 12;
+inline constexpr unsigned kMostAllowance = 12;      // of each, if little is in use, and of pages
+inline constexpr unsigned kMostUnitAllowance = 36;  // a run must fit, so of units more must stay to be of use
 
 // Memory limits: news of the soft one come again only after what is held fell this part of it below.
 inline constexpr unsigned kLimitParts = 16;
@@ -97,7 +98,8 @@ static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
 static_assert(kRemoteMagazineLimit <= kClassLimit && kLetters > 0);
-static_assert(0 < kLeastAllowance && kLeastAllowance <= kMostAllowance && kMostAllowance < kAllowanceParts);
+static_assert(0 < kLeastAllowance && kLeastAllowance <= kMostAllowance && kMostAllowance <= kMostUnitAllowance);
+static_assert(kMostUnitAllowance < kAllowanceParts);
 static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2);
 
 }  // namespace gr

@@ -32,7 +32,7 @@ std::size_t Heaps::sweep_locked() {
     pages_.allowance().gave_back(given_back);
     slack_.was_swept(growth, given_back);
     // Less is in use now than before.
-    return given_back + pages_.trim(pages_.may_stay());
+    return given_back + pages_.trim(pages_.may_retain());
 }
 
 // Bytes given back of the superblock that begins there, if its owner is still o.

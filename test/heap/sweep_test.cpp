@@ -213,9 +213,9 @@ TEST(SweepOfALargeHeap, EmptyUnitsGoWithTheShareOfWhatHasGone) {
     const std::size_t retained = world.pages.retained_bytes();
     ASSERT_GE(retained, empty.size() * kUnitBytes);
     kept = free_seven_pages_of_eight(world, kept);
-    ASSERT_LT(world.pages.may_stay(), retained) << "the test tests nothing";
+    ASSERT_LT(world.pages.may_retain(), retained) << "the test tests nothing";
     world.heaps.sweep();
-    EXPECT_LE(world.pages.retained_bytes(), world.pages.may_stay());
+    EXPECT_LE(world.pages.retained_bytes(), world.pages.may_retain());
     for (void *p : kept) world.free(p);
 }
 

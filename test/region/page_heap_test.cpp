@@ -108,7 +108,7 @@ class PageHeapTest : public testing::Test {
             } else {
                 release(any());
                 if (failing_purges_in_ten == 0) {
-                    ASSERT_LE(pages_.retained_bytes(), pages_.may_stay());
+                    ASSERT_LE(pages_.retained_bytes(), pages_.may_retain());
                 }
             }
             ASSERT_TRUE(pages_.is_valid()) << "step " << i;
@@ -142,6 +142,24 @@ TEST_F(PageHeapTest, TakesTheLowestAddress) {
     release(hole);
     ASSERT_TRUE(allocate(1));
     EXPECT_EQ(last_, hole);
+}
+
+// Large holes stay for large runs, in whatever chunk they lie and in whatever order they came.
+TEST_F(PageHeapTest, TakesTheTightestOfTheWarmHoles) {
+    constexpr std::uint32_t kHoles[] = {8, 3, 5, 11, 4};
+    std::map<std::uint32_t, std::uint32_t> holes;
+    for (const std::uint32_t hole : kHoles) {
+        ASSERT_TRUE(allocate(hole));
+        holes[hole] = last_;
+        ASSERT_TRUE(allocate(kUnitsPerChunk - hole));
+    }
+    for (const auto &[count, first] : holes) release(first);
+    const std::pair<std::uint32_t, std::uint32_t> expected[] = {
+        {4, holes[4]}, {4, holes[5]}, {3, holes[3]}, {10, holes[11]}, {1, holes[11] + 10}};
+    for (const auto &[count, first] : expected) {
+        ASSERT_TRUE(allocate(count));
+        EXPECT_EQ(last_, first) << count << " units";
+    }
 }
 
 TEST_F(PageHeapTest, PrefersWarmUnitsOfTheSameChunk) {
@@ -259,7 +277,8 @@ TEST_F(PageHeapTest, WhatIsAbsentFromUsedUnitsIsNotInUse) {
 
 // Allocates and drops the same again and again: in the end most of it stays.
 TEST_F(PageHeapTest, AProgramThatBreathesIsSpared) {
-    const std::size_t at_first = pages_.may_stay();
+    const std::size_t at_first = pages_.may_retain();
+    const std::size_t pages_at_first = pages_.may_stay();
     constexpr std::size_t kBreath = 3 * kRetain / kUnitBytes;
     std::size_t purged = 0;
     std::size_t last_breath = 0;
@@ -271,7 +290,27 @@ TEST_F(PageHeapTest, AProgramThatBreathesIsSpared) {
         ASSERT_TRUE(breath != 0 || last_breath > kRetain) << "the test tests nothing";
     }
     EXPECT_EQ(last_breath, 0U);
-    EXPECT_GT(pages_.may_stay(), at_first);
+    EXPECT_GT(pages_.may_retain(), at_first);
+    EXPECT_GT(pages_.may_stay(), pages_at_first);
+}
+
+// What a release gives back is a part of the least allowance, however wide it has become, and the rest of a piece.
+TEST_F(PageHeapTest, AWideAllowanceIsNotGivenBackAtOnce) {
+    const std::size_t part = pages_.may_retain() / 2;
+    pages_.allowance().gave_back(kMiB);
+    for (unsigned i = 0; i < kMostUnitAllowance; ++i) {
+        pages_.allowance().retook(kMiB);
+        pages_.judge_allowance();
+    }
+    const std::size_t wide = pages_.may_retain();
+    ASSERT_GT(wide / 2, part + kChunkBytes) << "the test tests nothing";
+    while (live_units() * kUnitBytes < wide + 2 * kUnitBytes) ASSERT_TRUE(allocate(1));
+    while (pages_.purged_bytes() == 0) {
+        ASSERT_FALSE(live_.empty());
+        release(any());
+    }
+    EXPECT_GE(pages_.purged_bytes(), part);
+    EXPECT_LE(pages_.purged_bytes(), part + kChunkBytes);
 }
 
 TEST_F(PageHeapTest, KeepsWhatTrimIsToldToKeep) {
