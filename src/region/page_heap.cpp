@@ -140,9 +140,13 @@ bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run
     if (!try_allocate(count, alignment, prefer, run) &&
         (!limit_.has_hard() || purge_beyond(0) == 0 || !try_allocate(count, alignment, prefer, run)))
         return false;
+    retain_nothing_above_soft();
+    return true;
+}
+
+void PageHeap::retain_nothing_above_soft() {
     if (limit_.is_above_soft() && retained_bytes() != 0) [[unlikely]]
         purge_beyond(0);
-    return true;
 }
 
 bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
@@ -198,12 +202,15 @@ bool PageHeap::is_free(UnitIndex first, UnitCount count) const {
 }
 
 bool PageHeap::extend(UnitIndex first, UnitCount old_count, UnitCount new_count) {
-    const platform::Guard guard(mutex_, kRank);
-    const UnitIndex more = first + old_count;
-    const UnitCount count(new_count.value - old_count.value);
-    if (!guard.locked() || !is_free(more, count)) return false;
-    if (!obtain(more, count)) return false;
-    take(more, count);
+    {
+        const platform::Guard guard(mutex_, kRank);
+        const UnitIndex more = first + old_count;
+        const UnitCount count(new_count.value - old_count.value);
+        if (!guard.locked() || !is_free(more, count)) return false;
+        if (!obtain(more, count)) return false;
+        take(more, count);
+    }
+    retain_nothing_above_soft();
     return true;
 }
 

@@ -114,6 +114,7 @@ class PageHeap {
     bool take(UnitIndex first, UnitCount count);
     void put(UnitIndex first, UnitCount count, bool dirty);
     void refresh(ChunkIndex c);
+    void retain_nothing_above_soft();
     std::size_t purge_beyond(std::size_t keep);
     unsigned claim_dirty(Piece *pieces, std::size_t bytes, ChunkIndex *cursor);
     template <class Visit>

@@ -249,6 +249,36 @@ TEST_F(PageHeapTest, WholeHeapIsGivenBackAndReadsAsZeroAgain) {
     ASSERT_TRUE(pages_.release(run.first, run.count));
 }
 
+// Behind it lie retained units, some that were given back, and some that nobody ever used.
+TEST_F(PageHeapTest, ARunGrowsIntoFreeUnitsOfAnyKind) {
+    const std::size_t tables = region_.metadata_bytes();
+    pages_.limit().initialise(MemoryLimit::kNone, kChunks * kChunkBytes);
+    ASSERT_TRUE(allocate(3));
+    const std::uint32_t run = last_;
+    ASSERT_TRUE(allocate(2));
+    const std::uint32_t warm = last_;
+    ASSERT_TRUE(allocate(4));
+    release(last_);
+    pages_.trim(0);
+    release(warm);
+    ASSERT_EQ(pages_.retained_bytes(), 2 * kUnitBytes);
+    const UnitIndex first(run);
+    ASSERT_TRUE(pages_.extend(first, UnitCount(3), UnitCount(kUnitsPerChunk + 5)));
+    EXPECT_TRUE(has_byte(first, 3, live_[run].byte)) << "what it held";
+    live_[run].count = kUnitsPerChunk + 5;
+    fill(run);
+    EXPECT_EQ(pages_.retained_bytes(), 0U);
+    EXPECT_EQ(pages_.limit().held(), pages_.used_bytes() + region_.metadata_bytes() - tables);
+    ASSERT_TRUE(allocate(1));
+    EXPECT_EQ(last_, run + kUnitsPerChunk + 5) << "the lowest that is free";
+    EXPECT_FALSE(pages_.extend(first, UnitCount(kUnitsPerChunk + 5), UnitCount(kUnitsPerChunk + 6)));
+    // The last run ends where the region does.
+    while (allocate(1)) {
+    }
+    const std::uint32_t last = region_.first_unit().value + kChunks * kUnitsPerChunk - 1;
+    EXPECT_FALSE(pages_.extend(UnitIndex(last), UnitCount(1), UnitCount(2)));
+}
+
 // Neighbouring pieces go back in one call.
 TEST_F(PageHeapTest, GivesBackInFewCalls) {
     while (allocate(1)) {
@@ -405,6 +435,19 @@ TEST_F(PageHeapTest, AboveTheSoftLimitNothingIsRetained) {
     ASSERT_TRUE(allocate(kUnitsPerChunk));
     release(first);
     EXPECT_EQ(pages_.retained_bytes(), 0U) << "kept by a release above it";
+}
+
+TEST_F(PageHeapTest, AboveTheSoftLimitNothingIsRetainedBesideARunThatGrew) {
+    pages_.limit().initialise(2 * kChunkBytes, MemoryLimit::kNone);
+    ASSERT_TRUE(allocate(2));
+    const std::uint32_t retained = last_;
+    ASSERT_TRUE(allocate(2));
+    release(retained);
+    ASSERT_NE(pages_.retained_bytes(), 0U);
+    ASSERT_TRUE(pages_.extend(UnitIndex(last_), UnitCount(2), UnitCount(3 * kUnitsPerChunk)));
+    live_[last_].count = 3 * kUnitsPerChunk;
+    EXPECT_TRUE(pages_.limit().is_above_soft());
+    EXPECT_EQ(pages_.retained_bytes(), 0U);
 }
 
 }  // namespace
