@@ -219,6 +219,24 @@ TEST(SweepOfALargeHeap, EmptyUnitsGoWithTheShareOfWhatHasGone) {
     for (void *p : kept) world.free(p);
 }
 
+TEST(SweepOfALargeHeap, EmptyUnitsThatABreathingProgramMayKeepStay) {
+    World world({.chunks = 64, .retain = kUnitBytes});
+    const std::vector<void *> kept = allocate(world, 512 * shape_of(kClass).blocks);
+    for (unsigned i = 0; i < kMostUnitAllowance; ++i) {
+        world.pages.allowance().retook(kMiB);
+        world.pages.judge_allowance();
+    }
+    bool zeroed = false;
+    const UnitCount count(static_cast<std::uint32_t>(world.pages.may_stay() / kUnitBytes + 2));
+    Superblock *const run = world.heaps.store().acquire_run(count, UnitCount(1), &zeroed);
+    ASSERT_TRUE(world.heaps.store().release_run(run));
+    const std::size_t retained = world.pages.retained_bytes();
+    ASSERT_GT(retained, world.pages.may_stay());
+    world.heaps.sweep();
+    EXPECT_EQ(world.pages.retained_bytes(), retained);
+    for (void *p : kept) world.free(p);
+}
+
 TEST_F(SweepByItself, NotInAHandlerThatInterruptedTheHeaps) {
     fake::on_purge([] { ADD_FAILURE() << "gave back inside"; });
     {
