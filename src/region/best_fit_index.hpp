@@ -7,7 +7,6 @@
 #pragma once
 
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 
 #include "base/config.hpp"
@@ -15,18 +14,18 @@
 
 namespace gr {
 
+// What the index keeps of a chunk; zero at first.
+struct BestFitNode {
+    std::uint32_t next;      // in its list, plus one
+    std::uint32_t previous;  // likewise
+    std::uint32_t longest;
+};
+
+// Node: a BestFitNode, and what else is known of a chunk.
+template <class Node>
 class BestFitIndex {
-    struct Node {
-        std::uint32_t next;      // in its list, plus one
-        std::uint32_t previous;  // likewise
-        std::uint32_t longest;
-    };
-
   public:
-    static constexpr std::size_t kBytesPerChunk = sizeof(Node);
-
-    // `memory` is zero and of chunks * kBytesPerChunk bytes.
-    void initialise(char *memory) { nodes_ = reinterpret_cast<Node *>(memory); }
+    void initialise(Node *nodes) { nodes_ = nodes; }
 
     void set_longest_run(ChunkIndex c, unsigned longest) {
         Node &node = nodes_[c.value];

@@ -13,9 +13,8 @@ namespace gr {
 void PageHeap::initialise(char *memory, std::size_t retain_bytes) {
     const std::uint32_t chunks = region_.chunk_limit();
     chunks_ = reinterpret_cast<Chunk *>(memory);
-    memory += chunks * sizeof(Chunk);
-    warm_index_.initialise(memory);
-    free_index_.initialise(memory + chunks * BestFitIndex::kBytesPerChunk, chunks);
+    warm_index_.initialise(chunks_);
+    free_index_.initialise(memory + chunks * sizeof(Chunk), chunks);
     allowance_.initialise(retain_bytes);
 }
 

@@ -29,10 +29,16 @@ struct Run {
 enum class Prefer : std::uint8_t { warm, cold };
 
 class PageHeap {
+    struct Chunk : BestFitNode {
+        std::uint32_t used;
+        std::uint32_t dirty;
+        std::uint32_t given_back;  // and not used since
+        std::uint32_t cold() const { return ~(used | dirty); }
+    };
+
   public:
     static constexpr std::size_t kFixedBytes = FirstFitIndex::kFixedBytes;
-    static constexpr std::size_t kFixedBytesPerChunk =
-        3 * sizeof(std::uint32_t) + BestFitIndex::kBytesPerChunk + FirstFitIndex::kBytesPerChunk;
+    static constexpr std::size_t kFixedBytesPerChunk = sizeof(Chunk) + FirstFitIndex::kBytesPerChunk;
 
     explicit constexpr PageHeap(Region &region) : region_(region) {}
 
@@ -80,12 +86,6 @@ class PageHeap {
     bool is_valid() const;
 
   private:
-    struct Chunk {
-        std::uint32_t used;
-        std::uint32_t dirty;
-        std::uint32_t given_back;  // and not used since
-        std::uint32_t cold() const { return ~(used | dirty); }
-    };
     struct Piece {
         UnitIndex first;
         UnitCount count;
@@ -135,7 +135,7 @@ class PageHeap {
     Counter used_units_{0};
     Counter dirty_units_{0};
     Counter peak_units_{0};
-    BestFitIndex warm_index_;  // dirty units
+    BestFitIndex<Chunk> warm_index_;  // dirty units
 };
 
 }  // namespace gr

@@ -15,9 +15,7 @@ namespace {
 
 class Twin {
   public:
-    explicit Twin(std::uint32_t chunks) : memory_(chunks * BestFitIndex::kBytesPerChunk / 4), longest_(chunks) {
-        index_.initialise(reinterpret_cast<char *>(memory_.data()));
-    }
+    explicit Twin(std::uint32_t chunks) : nodes_(chunks), longest_(chunks) { index_.initialise(nodes_.data()); }
     void set(std::uint32_t chunk, unsigned longest) {
         index_.set_longest_run(ChunkIndex(chunk), longest);
         longest_[chunk] = longest;
@@ -44,9 +42,9 @@ class Twin {
     std::int64_t find(unsigned length) const { return index_.find(length); }
 
   private:
-    std::vector<std::uint32_t> memory_;
+    std::vector<BestFitNode> nodes_;
     std::vector<unsigned> longest_;
-    BestFitIndex index_;
+    BestFitIndex<BestFitNode> index_;
 };
 
 RC_GTEST_PROP(BestFitIndex, AgreesWithAPlainVector, ()) {
