@@ -36,10 +36,25 @@ constexpr int find_run(std::uint32_t mask, unsigned length) {
     return mask == 0 ? -1 : std::countr_zero(mask);
 }
 
-// The length of the longest run of ones.
+// The length of the longest run of ones, without a branch that depends on it.
 constexpr unsigned longest_run(std::uint32_t mask) {
+    const std::uint32_t two = mask & mask >> 1;  // where runs of two begin
+    const std::uint32_t four = two & two >> 2;
+    const std::uint32_t eight = four & four >> 4;
+    const std::uint32_t sixteen = eight & eight >> 8;
+    if (mask == UINT32_MAX) return 32;
     unsigned length = 0;
-    for (; mask != 0; ++length) mask &= mask >> 1;
+    std::uint32_t begins = UINT32_MAX;  // of the runs of `length`
+    const auto lengthen = [&](std::uint32_t more, unsigned by) {
+        const std::uint32_t longer = begins & more >> length;
+        length += longer != 0 ? by : 0;
+        begins = longer != 0 ? longer : begins;
+    };
+    lengthen(sixteen, 16);
+    lengthen(eight, 8);
+    lengthen(four, 4);
+    lengthen(two, 2);
+    lengthen(mask, 1);
     return length;
 }
 

@@ -88,7 +88,8 @@ inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's
 inline constexpr std::size_t kRetainBytes = 4 * kMiB;
 inline constexpr unsigned kAllowanceParts = 96;
 inline constexpr unsigned kLeastAllowance = 3;
-inline constexpr unsigned kMostAllowance = 12;
+inline constexpr unsigned kMostAllowance = 12;      // of each, if little is in use, and of pages
+inline constexpr unsigned kMostUnitAllowance = 20;  // a run must fit, so of units more must stay to be of use
 // A sweep is spread over the last part of what may stay. For less than so much no chunk is looked at.
 inline constexpr unsigned kSweepParts = 2;
 inline constexpr std::size_t kLeastSweepGrowth = 256;
@@ -109,7 +110,8 @@ static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
 static_assert(kRemoteMagazineLimit <= kClassLimit && kLetters > 0);
-static_assert(0 < kLeastAllowance && kLeastAllowance <= kMostAllowance && kMostAllowance < kAllowanceParts);
+static_assert(0 < kLeastAllowance && kLeastAllowance <= kMostAllowance && kMostAllowance <= kMostUnitAllowance);
+static_assert(kMostUnitAllowance < kAllowanceParts);
 static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2);
 
 }  // namespace gr

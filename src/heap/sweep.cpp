@@ -44,7 +44,7 @@ std::size_t Heaps::sweep_chunks(std::uint32_t count, SplitHuge split) {
     if (sweep_cycle_.is_under_way()) return given_back;
     sweep_cycle_.end(slack_);
     // Less is in use now than before.
-    return given_back + pages_.trim(pages_.may_stay());
+    return given_back + pages_.trim(pages_.may_retain());
 }
 
 // Whether so much of it can go that a huge page may be split for it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how much memory that holds nothing may stay resident: a share of what is in use, but not less than so many
 //       bytes. A program earns more of both by soon taking again what was given back, and loses it when it stops.
-// Invariant: kLeastAllowance <= share <= kMostAllowance, in parts of kAllowanceParts; `least` belongs to the least.
+// Invariant: kLeastAllowance <= share <= kMostUnitAllowance, in parts of kAllowanceParts; `least` belongs to the least.
 // Must not know: what the memory was; how it is given back.
 #pragma once
 
@@ -19,19 +19,18 @@ class Allowance {
   public:
     void initialise(std::size_t least) { least_ = least < kMostLeast ? least : kMostLeast; }
 
-    std::size_t bytes(std::size_t in_use) const {
-        const unsigned share = load(share_);
-        const std::size_t bytes = in_use / kAllowanceParts * share;
-        const std::size_t least = least_ * share / kLeastAllowance;
-        return bytes > least ? bytes : least;
-    }
+    // Of empty units, and of free pages in others.
+    std::size_t unit_bytes(std::size_t in_use) const { return bytes(in_use, load(share_)); }
+    std::size_t page_bytes(std::size_t in_use) const { return bytes(in_use, at_most(kMostAllowance, load(share_))); }
+    // Of either, without regret.
+    std::size_t least_bytes(std::size_t in_use) const { return bytes(in_use, kLeastAllowance); }
 
     // Before memory is given back because it is more than may stay. What went before the last `window` bytes or two is
     // forgotten by and by.
     void judge(std::size_t window) {
         const unsigned share = load(share_);
         if (load(retaken_) > load(given_back_) / 2) {
-            store(share_, share * 2 < kMostAllowance ? share * 2 : kMostAllowance);
+            store(share_, at_most(kMostUnitAllowance, share * 2));
         } else if (load(retaken_) < load(given_back_) / 4) {
             store(share_, share / 2 > kLeastAllowance ? share / 2 : kLeastAllowance);
         }
@@ -45,6 +44,13 @@ class Allowance {
 
   private:
     static constexpr std::size_t kMostLeast = SIZE_MAX / kMostAllowance;
+
+    static unsigned at_most(unsigned most, unsigned share) { return share < most ? share : most; }
+    std::size_t bytes(std::size_t in_use, unsigned share) const {
+        const std::size_t bytes = in_use / kAllowanceParts * share;
+        const std::size_t least = least_ * at_most(kMostAllowance, share) / kLeastAllowance;
+        return bytes > least ? bytes : least;
+    }
 
     template <class T>
     static T load(const std::atomic<T> &value) {

@@ -34,10 +34,14 @@ class FirstFitIndex {
         std::uint32_t node = c.value;
         auto value = static_cast<std::uint8_t>(kUnitsPerChunk - longest);
         for (std::uint32_t l = 0; l < kLevels; ++l) {
-            if (levels_[l].nodes[node] == value) return;
+            const std::uint8_t before = levels_[l].nodes[node];
+            if (before == value) return;
             levels_[l].nodes[node] = value;
+            if (l + 1 == kLevels) return;
             node /= kFanOut;
-            value = levels_[l].minimum_of_children(node);
+            const std::uint8_t least = levels_[l + 1].nodes[node];
+            if (value >= least && before != least) return;  // another child's
+            if (value > least) value = levels_[l].minimum_of_children(node);
         }
     }
     unsigned longest_run(ChunkIndex c) const { return kUnitsPerChunk - levels_[0].nodes[c.value]; }

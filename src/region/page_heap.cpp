@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: page_heap.hpp: what is preferred by a short search, else first fit by the index; masks per chunk; giving back in
-//       batches with no lock held.
+// What: page_heap.hpp: best fit among warm units, else first fit, by indices over masks per chunk; giving back in batches
+//       with no lock held.
 // Invariant: pieces being purged are marked used meanwhile, so nobody can be handed one.
 // Must not know: superblocks; what a run is for.
 #include "region/page_heap.hpp"
@@ -11,10 +11,11 @@
 namespace gr {
 
 void PageHeap::initialise(char *memory, std::size_t retain_bytes, HugePageMaker maker) {
-    const std::size_t chunks = region_.chunk_limit();
+    const std::uint32_t chunks = region_.chunk_limit();
     chunks_ = reinterpret_cast<Chunk *>(memory);
     memory += chunks * sizeof(Chunk);
-    index_.initialise(memory, region_.chunk_limit());
+    warm_index_.initialise(chunks_);
+    free_index_.initialise(memory, chunks);
     memory += FirstFitIndex::kFixedBytes + chunks * FirstFitIndex::kBytesPerChunk;
     huge_pages_.initialise(memory, region_, maker);
     allowance_.initialise(retain_bytes);
@@ -34,7 +35,10 @@ void PageHeap::for_each_chunk(UnitIndex first, UnitCount count, Visit visit) con
     }
 }
 
-void PageHeap::refresh(ChunkIndex c) { index_.set_longest_run(c, longest_run(~chunks_[c.value].used)); }
+void PageHeap::refresh(ChunkIndex c) {
+    warm_index_.set_longest_run(c, longest_run(chunks_[c.value].dirty));
+    free_index_.set_longest_run(c, longest_run(~chunks_[c.value].used));
+}
 
 // The lowest aligned run of ones, or -1.
 int PageHeap::find_aligned(std::uint32_t mask, unsigned count, unsigned alignment) {
@@ -47,52 +51,55 @@ int PageHeap::find_aligned(std::uint32_t mask, unsigned count, unsigned alignmen
     return -1;
 }
 
-// The lowest run within the masks of the chunks from *from on, which moves up to the first mask that is not empty. The
-// search is bounded; what it does not find waits for its chunk's turn, or is given back.
-template <class Mask>
-bool PageHeap::search(std::uint32_t *from, std::uint32_t end, Mask mask, UnitCount count, UnitCount alignment,
-                      UnitIndex *first) {
-    for (std::uint32_t step = 0, c = *from; step < kSearchChunks && c < end; ++step, ++c) {
-        const std::uint32_t units = mask(chunks_[c]);
-        if (units == 0 && c == *from) ++*from;
-        const int bit = units == 0 ? -1 : find_aligned(units, count.value, alignment.value);
-        if (bit < 0) continue;
-        *first = region_.unit_at(ChunkIndex(c)) + UnitCount(static_cast<std::uint32_t>(bit));
-        return true;
+// The lowest place among those units.
+bool PageHeap::place(ChunkIndex c, std::uint32_t units, UnitCount count, UnitCount alignment, UnitIndex *first) const {
+    const int bit = find_aligned(units, count.value, alignment.value);
+    if (bit < 0) return false;
+    *first = region_.unit_at(c) + UnitCount(static_cast<std::uint32_t>(bit));
+    return true;
+}
+
+// A run that holds such a one wherever it begins; no longer than a chunk, whose start is aligned.
+unsigned PageHeap::surely_holds(UnitCount count, UnitCount alignment) {
+    const std::uint32_t sure = count.value + alignment.value - 1;
+    return sure < kUnitsPerChunk ? sure : kUnitsPerChunk;
+}
+
+// The tightest place, so that large holes stay for large runs.
+bool PageHeap::find_warm(UnitCount count, UnitCount alignment, UnitIndex *first) const {
+    if (count.value > kUnitsPerChunk) return false;
+    const std::int64_t c = warm_index_.find(surely_holds(count, alignment));
+    if (c < 0) return false;
+    const ChunkIndex chunk(static_cast<std::uint32_t>(c));
+    return place(chunk, chunks_[chunk.value].dirty, count, alignment, first);
+}
+
+// The lowest place within a bounded number of chunks; what it does not find waits for its chunk's turn.
+bool PageHeap::find_cold(UnitCount count, UnitCount alignment, UnitIndex *first) {
+    if (count.value > kUnitsPerChunk) return false;
+    // The first chunk that was never used is as cold as any.
+    const std::uint32_t end = chunk_end_ < region_.chunk_limit() ? chunk_end_ + 1 : chunk_end_;
+    for (std::uint32_t step = 0, c = cold_from_; step < kSearchChunks && c < end; ++step, ++c) {
+        const std::uint32_t units = chunks_[c].cold();
+        if (units == 0 && c == cold_from_) ++cold_from_;
+        if (units != 0 && place(ChunkIndex(c), units, count, alignment, first)) return true;
     }
     return false;
 }
 
-bool PageHeap::find_preferred(Prefer prefer, UnitCount count, UnitCount alignment, UnitIndex *first) {
-    if (count.value > kUnitsPerChunk) return false;
-    if (prefer == Prefer::warm) {
-        return load(dirty_units_) >= count.value &&
-               search(
-                   &warm_from_, chunk_end_, [](const Chunk &c) { return c.dirty; }, count, alignment, first);
-    }
-    // The first chunk that was never used is as cold as any.
-    const std::uint32_t end = chunk_end_ < region_.chunk_limit() ? chunk_end_ + 1 : chunk_end_;
-    return search(
-        &cold_from_, end, [](const Chunk &c) { return c.cold(); }, count, alignment, first);
-}
-
+// The lowest address, warm or cold.
 bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) const {
     if (count.value > kUnitsPerChunk) {
         const std::int64_t c =
-            index_.find_free_chunks(static_cast<std::uint32_t>(divide_up(count.value, kUnitsPerChunk)));
+            free_index_.find_free_chunks(static_cast<std::uint32_t>(divide_up(count.value, kUnitsPerChunk)));
         if (c < 0) return false;
         *first = region_.unit_at(ChunkIndex(static_cast<std::uint32_t>(c)));
         return true;
     }
-    // A longer run surely holds an aligned one; no longer than a chunk, whose start is aligned.
-    const std::uint32_t sure = count.value + alignment.value - 1;
-    const std::int64_t c = index_.find(sure < kUnitsPerChunk ? sure : kUnitsPerChunk);
+    const std::int64_t c = free_index_.find(surely_holds(count, alignment));
     if (c < 0) return false;
     const ChunkIndex chunk(static_cast<std::uint32_t>(c));
-    const int bit = find_aligned(~chunks_[chunk.value].used, count.value, alignment.value);
-    GR_CHECK(bit >= 0);
-    *first = region_.unit_at(chunk) + UnitCount(static_cast<std::uint32_t>(bit));
-    return true;
+    return place(chunk, ~chunks_[chunk.value].used, count, alignment, first);
 }
 
 // Marks the run used; true when every unit of it is known to be zero.
@@ -104,7 +111,8 @@ bool PageHeap::take(UnitIndex first, UnitCount count) {
         const std::uint32_t warm = chunk.dirty & mask;
         zeroed = zeroed && warm == 0;
         subtract(dirty_units_, static_cast<std::size_t>(std::popcount(warm)));
-        allowance_.retook(static_cast<std::size_t>(std::popcount(chunk.given_back & mask)) * kUnitBytes);
+        if (const std::uint32_t missed = chunk.given_back & mask; missed != 0)
+            allowance_.retook(static_cast<std::size_t>(std::popcount(missed)) * kUnitBytes);
         chunk.dirty &= ~mask;
         chunk.given_back &= ~mask;
         chunk.used |= mask;
@@ -123,8 +131,7 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
         chunk.used &= ~mask;
         (dirty ? chunk.dirty : chunk.given_back) |= mask;
         dirty ? huge_pages_.was_released(c) : huge_pages_.was_split(c);
-        std::uint32_t &from = dirty ? warm_from_ : cold_from_;
-        if (c.value < from) from = c.value;
+        if (!dirty && c.value < cold_from_) cold_from_ = c.value;
         refresh(c);
     });
     subtract(used_units_, count.value);
@@ -136,15 +143,21 @@ bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run
     if (!try_allocate(count, alignment, prefer, run) &&
         (!limit_.has_hard() || purge_beyond(0) == 0 || !try_allocate(count, alignment, prefer, run)))
         return false;
+    retain_nothing_above_soft();
+    return true;
+}
+
+void PageHeap::retain_nothing_above_soft() {
     if (limit_.is_above_soft() && retained_bytes() != 0) [[unlikely]]
         purge_beyond(0);
-    return true;
 }
 
 bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) return false;
-    if (!find_preferred(prefer, count, alignment, &run->first) && !find(count, alignment, &run->first)) return false;
+    const bool preferred =
+        prefer == Prefer::warm ? find_warm(count, alignment, &run->first) : find_cold(count, alignment, &run->first);
+    if (!preferred && !find(count, alignment, &run->first)) return false;
     if (!obtain(run->first, count)) return false;
     run->count = count;
     run->zeroed = take(run->first, count);
@@ -158,6 +171,7 @@ bool PageHeap::obtain(UnitIndex first, UnitCount count) {
     for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
         units -= static_cast<std::size_t>(std::popcount(chunks_[c.value].dirty & mask));
     });
+    if (units == 0) return true;
     const std::size_t bytes = units * kUnitBytes + region_.metadata_growth(chunks);
     const std::size_t tables = region_.metadata_bytes();
     if (!limit_.may_take(bytes)) return false;
@@ -171,11 +185,14 @@ bool PageHeap::release(UnitIndex first, UnitCount count) {
         const platform::Guard guard(mutex_, kRank);
         if (!guard.locked()) return false;
         put(first, count, true);
-        if (retained_bytes() <= may_stay()) return true;
+        if (retained_bytes() <= may_retain()) return true;
     }
     judge_allowance();
-    // Half of what may stays, so that the next release does not come here again.
-    purge_beyond(may_stay() / 2);
+    // A part more than must go, so that the next release does not come here again; no more of a wide allowance than of
+    // the least, for it was widened because all of it is taken again.
+    const std::size_t may = may_retain();
+    const std::size_t part = allowance_.least_bytes(present_bytes()) / 2;
+    purge_beyond(may > part ? may - part : 0);
     return true;
 }
 
@@ -188,12 +205,15 @@ bool PageHeap::is_free(UnitIndex first, UnitCount count) const {
 }
 
 bool PageHeap::extend(UnitIndex first, UnitCount old_count, UnitCount new_count) {
-    const platform::Guard guard(mutex_, kRank);
-    const UnitIndex more = first + old_count;
-    const UnitCount count(new_count.value - old_count.value);
-    if (!guard.locked() || !is_free(more, count)) return false;
-    if (!obtain(more, count)) return false;
-    take(more, count);
+    {
+        const platform::Guard guard(mutex_, kRank);
+        const UnitIndex more = first + old_count;
+        const UnitCount count(new_count.value - old_count.value);
+        if (!guard.locked() || !is_free(more, count)) return false;
+        if (!obtain(more, count)) return false;
+        take(more, count);
+    }
+    retain_nothing_above_soft();
     return true;
 }
 
@@ -276,8 +296,9 @@ bool PageHeap::is_valid() const {
     for (std::uint32_t c = 0; c < chunk_end_; ++c) {
         const Chunk &chunk = chunks_[c];
         if ((chunk.used & chunk.dirty) != 0 || ((chunk.used | chunk.dirty) & chunk.given_back) != 0) return false;
-        if ((c < warm_from_ && chunk.dirty != 0) || (c < cold_from_ && chunk.cold() != 0)) return false;
-        if (index_.longest_run(ChunkIndex(c)) != longest_run(~chunk.used)) return false;
+        if (c < cold_from_ && chunk.cold() != 0) return false;
+        if (warm_index_.longest_run(ChunkIndex(c)) != longest_run(chunk.dirty)) return false;
+        if (free_index_.longest_run(ChunkIndex(c)) != longest_run(~chunk.used)) return false;
         used += static_cast<std::size_t>(std::popcount(chunk.used));
         dirty += static_cast<std::size_t>(std::popcount(chunk.dirty));
     }

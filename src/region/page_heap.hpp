@@ -2,7 +2,7 @@
 // What: hands out runs of units, warm or cold ones first, then the lowest address; gives empty memory back beyond an
 //       allowance.
 // Invariant: used, dirty, given_back: disjoint masks per chunk; dirty units are free and may be resident, free units that
-//            are not dirty (cold) read as zero.  retained = dirty units * kUnitBytes <= may_stay after every release.
+//            are not dirty (cold) read as zero.  retained = dirty units * kUnitBytes <= may_retain after every release.
 // Must not know: superblocks; what a run is for.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "platform/mutex.hpp"
 #include "region/allowance.hpp"
+#include "region/best_fit_index.hpp"
 #include "region/first_fit_index.hpp"
 #include "region/huge_pages.hpp"
 #include "region/memory_limit.hpp"
@@ -29,10 +30,17 @@ struct Run {
 enum class Prefer : std::uint8_t { warm, cold };
 
 class PageHeap {
+    struct Chunk : BestFitNode {
+        std::uint32_t used;
+        std::uint32_t dirty;
+        std::uint32_t given_back;  // and not used since
+        std::uint32_t cold() const { return ~(used | dirty); }
+    };
+
   public:
     static constexpr std::size_t kFixedBytes = FirstFitIndex::kFixedBytes;
     static constexpr std::size_t kFixedBytesPerChunk =
-        FirstFitIndex::kBytesPerChunk + 3 * sizeof(std::uint32_t) + HugePages::kBytesPerChunk;
+        sizeof(Chunk) + FirstFitIndex::kBytesPerChunk + HugePages::kBytesPerChunk;
 
     explicit constexpr PageHeap(Region &region) : region_(region) {}
 
@@ -50,8 +58,10 @@ class PageHeap {
     // Gives back all but about `keep` bytes of empty memory; the bytes given back.
     std::size_t trim(std::size_t keep) { return purge_beyond(keep); }
 
-    // What may stay resident of what holds nothing; whoever gives pages of used units back is bound by it, too.
-    std::size_t may_stay() const { return limit_.is_above_soft() ? 0 : allowance_.bytes(present_bytes()); }
+    // What may stay resident of what holds nothing: of empty units, and of free pages of used ones, which whoever uses
+    // these gives back.
+    std::size_t may_retain() const { return may_stay(allowance_.unit_bytes(present_bytes())); }
+    std::size_t may_stay() const { return may_stay(allowance_.page_bytes(present_bytes())); }
     void judge_allowance() { allowance_.judge(peak_bytes()); }
     Allowance &allowance() { return allowance_; }
     // Whoever uses units tells how much of them was given back, and when it is touched again or released.
@@ -80,12 +90,6 @@ class PageHeap {
     bool is_valid() const;
 
   private:
-    struct Chunk {
-        std::uint32_t used;
-        std::uint32_t dirty;
-        std::uint32_t given_back;  // and not used since
-        std::uint32_t cold() const { return ~(used | dirty); }
-    };
     struct Piece {
         UnitIndex first;
         UnitCount count;
@@ -101,18 +105,20 @@ class PageHeap {
     static void subtract(Counter &c, std::size_t n) { c.store(load(c) - n, std::memory_order_relaxed); }
     static void raise(Counter &c, std::size_t n) { c.store(load(c) < n ? n : load(c), std::memory_order_relaxed); }
 
+    std::size_t may_stay(std::size_t allowed) const { return limit_.is_above_soft() ? 0 : allowed; }
     bool find(UnitCount count, UnitCount alignment, UnitIndex *first) const;
+    static unsigned surely_holds(UnitCount count, UnitCount alignment);
     static int find_aligned(std::uint32_t mask, unsigned count, unsigned alignment);
-    bool find_preferred(Prefer prefer, UnitCount count, UnitCount alignment, UnitIndex *first);
-    template <class Mask>
-    bool search(std::uint32_t *from, std::uint32_t end, Mask mask, UnitCount count, UnitCount alignment,
-                UnitIndex *first);
+    bool find_warm(UnitCount count, UnitCount alignment, UnitIndex *first) const;
+    bool find_cold(UnitCount count, UnitCount alignment, UnitIndex *first);
+    bool place(ChunkIndex c, std::uint32_t units, UnitCount count, UnitCount alignment, UnitIndex *first) const;
     bool try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run);
     bool obtain(UnitIndex first, UnitCount count);
     bool is_free(UnitIndex first, UnitCount count) const;
     bool take(UnitIndex first, UnitCount count);
     void put(UnitIndex first, UnitCount count, bool dirty);
     void refresh(ChunkIndex c);
+    void retain_nothing_above_soft();
     std::size_t purge_beyond(std::size_t keep);
     // Where the next pieces to be given back are sought, and whether huge pages may be split for them.
     struct Search {
@@ -125,21 +131,22 @@ class PageHeap {
     void for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const;
 
     Region &region_;
-    platform::Mutex mutex_;
-    MemoryLimit limit_;
-    FirstFitIndex index_;
-    HugePages huge_pages_;
     Chunk *chunks_ = nullptr;
-    std::uint32_t warm_from_ = 0;  // no chunk below it has a dirty unit
-    std::uint32_t cold_from_ = 0;  // no chunk below it has a free unit that is not dirty
-    std::uint32_t chunk_end_ = 0;  // no chunk at or beyond it was ever used
+    FirstFitIndex free_index_;  // units that are not used
+    HugePages huge_pages_;
     Allowance allowance_;
-    Counter used_units_{0};
-    Counter dirty_units_{0};
+    MemoryLimit limit_;
     Counter absent_bytes_{0};  // by anyone, without the lock; ordered by nothing
-    Counter peak_units_{0};
     Counter purged_bytes_{0};
     Counter purge_calls_{0};
+    // What every call writes lies side by side, for it goes from CPU to CPU.
+    alignas(64) platform::Mutex mutex_;
+    std::uint32_t cold_from_ = 0;  // no chunk below it has a free unit that is not dirty
+    std::uint32_t chunk_end_ = 0;  // no chunk at or beyond it was ever used
+    Counter used_units_{0};
+    Counter dirty_units_{0};
+    Counter peak_units_{0};
+    BestFitIndex<Chunk> warm_index_;  // dirty units
 };
 
 }  // namespace gr

@@ -114,7 +114,7 @@ class Blowup : public testing::Test {
         way(p);
         --classes_[c.value].live;
         check(c);
-        ASSERT_LE(world_.pages.retained_bytes(), world_.pages.may_stay());
+        ASSERT_LE(world_.pages.retained_bytes(), world_.pages.may_retain());
     }
     void check(ClassIndex c) {
         Class &of = classes_[c.value];

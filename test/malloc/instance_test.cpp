@@ -135,6 +135,41 @@ TEST(Instance, AShrinkByLessThanHalfStaysAndAGrowthOfARunCanStay) {
     instance->free("test", run);
 }
 
+// The tail of a run that shrinks is everybody's; it comes back as it is: retained or given back.
+TEST(Instance, ARunGrowsAndShrinksWhereItLies) {
+    constexpr std::size_t kSmall = 2 * kUnitBytes;
+    constexpr std::size_t kLarge = 8 * kUnitBytes;
+    FreshInstance instance;
+    char *const run = static_cast<char *>(instance->allocate_aligned(kSmall, kChunkBytes));
+    std::memset(run, 7, kSmall);
+    const auto expect_content = [&](std::size_t size) {
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(run) % kChunkBytes, 0U);
+        EXPECT_EQ(instance->usable_size("test", run), size);
+        EXPECT_TRUE(std::all_of(run, run + kSmall, [](char byte) { return byte == 7; }));
+        for (std::size_t inside = kUnitBytes; inside < kLarge; inside += kUnitBytes)
+            EXPECT_FALSE(instance->owns(run + inside));
+        EXPECT_TRUE(instance->owns(run));
+    };
+    ASSERT_EQ(instance->resize("test", run, kLarge), run) << "into units that nobody ever used";
+    expect_content(kLarge);
+    for (const bool retained : {true, false}) {
+        std::memset(run + kSmall, 9, kLarge - kSmall);
+        ASSERT_EQ(instance->resize("test", run, kSmall), run);
+        expect_content(kSmall);
+        EXPECT_EQ(instance->pages().retained_bytes(), kLarge - kSmall);
+        char *const tail = static_cast<char *>(instance->allocate_zeroed(kLarge - kSmall));
+        ASSERT_EQ(tail, run + kSmall) << "the test tests nothing";
+        EXPECT_TRUE(is_zero(tail, kLarge - kSmall));
+        instance->free("test", tail);
+        if (!retained) instance->trim(0);
+        EXPECT_EQ(instance->pages().retained_bytes() == 0, !retained);
+        ASSERT_EQ(instance->resize("test", run, kLarge), run);
+        expect_content(kLarge);
+        EXPECT_EQ(instance->pages().retained_bytes(), 0U);
+    }
+    instance->free("test", run);
+}
+
 TEST(Instance, ARefusedResizeLeavesTheBlock) {
     FreshInstance instance;
     for (const std::size_t size : {std::size_t{100}, 100 * kKiB, 40 * kMiB}) {

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kInUse = kAllowanceParts * kMiB;
 constexpr std::size_t kLeast = kLeastAllowance * kMiB;
-constexpr std::size_t kMost = kMostAllowance * kMiB;
+constexpr std::size_t kMost = kMostUnitAllowance * kMiB;
+constexpr std::size_t kMostOfPages = kMostAllowance * kMiB;
 constexpr std::size_t kWindow = 10 * kMiB;
 
 // A time more than may stay, when so much of what went had come back since.
@@ -24,9 +25,11 @@ void give_back(Allowance &allowance, std::size_t retaken, std::size_t bytes) {
 TEST(Allowance, IsAShareOrTheLeast) {
     Allowance allowance;
     allowance.initialise(kLeastAllowance * kKiB);
-    EXPECT_EQ(allowance.bytes(0), kLeastAllowance * kKiB);
-    EXPECT_EQ(allowance.bytes(kInUse), kLeast);
-    EXPECT_EQ(allowance.bytes(10 * kInUse), 10 * kLeast);
+    EXPECT_EQ(allowance.unit_bytes(0), kLeastAllowance * kKiB);
+    EXPECT_EQ(allowance.unit_bytes(kInUse), kLeast);
+    EXPECT_EQ(allowance.unit_bytes(10 * kInUse), 10 * kLeast);
+    EXPECT_EQ(allowance.page_bytes(0), kLeastAllowance * kKiB);
+    EXPECT_EQ(allowance.page_bytes(kInUse), kLeast);
 }
 
 TEST(Allowance, RegretWidensItUpToItsMostAndItsAbsenceNarrowsIt) {
@@ -35,17 +38,22 @@ TEST(Allowance, RegretWidensItUpToItsMostAndItsAbsenceNarrowsIt) {
     std::size_t last = kLeast;
     for (int i = 0; i < 20; ++i) {
         give_back(allowance, kMiB, kMiB);
-        EXPECT_GE(allowance.bytes(kInUse), last);
-        last = allowance.bytes(kInUse);
+        EXPECT_GE(allowance.unit_bytes(kInUse), last);
+        last = allowance.unit_bytes(kInUse);
     }
     EXPECT_EQ(last, kMost);
-    EXPECT_EQ(allowance.bytes(0), kMostAllowance * kKiB) << "who has little in use breathes, too";
+    EXPECT_EQ(allowance.page_bytes(kInUse), kMostOfPages);
+    EXPECT_EQ(allowance.unit_bytes(0), kMostAllowance * kKiB) << "who has little in use breathes, too";
+    EXPECT_EQ(allowance.page_bytes(0), kMostAllowance * kKiB);
+    EXPECT_EQ(allowance.least_bytes(kInUse), kLeast);
+    EXPECT_EQ(allowance.least_bytes(0), kLeastAllowance * kKiB);
     for (int i = 0; i < 100; ++i) {
         give_back(allowance, 0, kMiB);
-        EXPECT_LE(allowance.bytes(kInUse), last);
-        last = allowance.bytes(kInUse);
+        EXPECT_LE(allowance.unit_bytes(kInUse), last);
+        last = allowance.unit_bytes(kInUse);
     }
     EXPECT_EQ(last, kLeast);
+    EXPECT_EQ(allowance.page_bytes(kInUse), kLeast);
 }
 
 TEST(Allowance, SomeRegretChangesNothing) {
@@ -53,7 +61,7 @@ TEST(Allowance, SomeRegretChangesNothing) {
     for (int i = 0; i < 20; ++i) give_back(allowance, kMiB, kMiB);
     // Between a quarter and a half.
     for (int i = 0; i < 20; ++i) give_back(allowance, 3 * kMiB, 8 * kMiB);
-    EXPECT_EQ(allowance.bytes(kInUse), kMost);
+    EXPECT_EQ(allowance.unit_bytes(kInUse), kMost);
 }
 
 TEST(Allowance, ABreathLongerThanASingleTimeIsRemembered) {
@@ -63,14 +71,14 @@ TEST(Allowance, ABreathLongerThanASingleTimeIsRemembered) {
         allowance.retook(8 * kMiB);
     }
     give_back(allowance, 0, kMiB);
-    EXPECT_EQ(allowance.bytes(kInUse), kMost);
+    EXPECT_EQ(allowance.unit_bytes(kInUse), kMost);
 }
 
 TEST(Allowance, TheLeastMayBeAllThereIs) {
     Allowance allowance;
     allowance.initialise(SIZE_MAX);
     for (int i = 0; i < 20; ++i) {
-        EXPECT_GT(allowance.bytes(0), kTiB);
+        EXPECT_GT(allowance.unit_bytes(0), kTiB);
         give_back(allowance, kMiB, kMiB);
     }
 }
@@ -80,7 +88,7 @@ TEST(Allowance, RegretIsForgottenByAndBy) {
     give_back(allowance, 0, kMiB);
     give_back(allowance, 100 * kMiB, kMiB);
     for (int i = 0; i < 200; ++i) give_back(allowance, 0, kMiB);
-    EXPECT_EQ(allowance.bytes(kInUse), kLeast);
+    EXPECT_EQ(allowance.unit_bytes(kInUse), kLeast);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ class PageHeapTest : public testing::Test {
             } else {
                 release(any());
                 if (failing_purges_in_ten == 0) {
-                    ASSERT_LE(pages_.retained_bytes(), pages_.may_stay());
+                    ASSERT_LE(pages_.retained_bytes(), pages_.may_retain());
                 }
             }
             ASSERT_TRUE(pages_.is_valid()) << "step " << i;
@@ -142,6 +142,24 @@ TEST_F(PageHeapTest, TakesTheLowestAddress) {
     release(hole);
     ASSERT_TRUE(allocate(1));
     EXPECT_EQ(last_, hole);
+}
+
+// Large holes stay for large runs, in whatever chunk they lie and in whatever order they came.
+TEST_F(PageHeapTest, TakesTheTightestOfTheWarmHoles) {
+    constexpr std::uint32_t kHoles[] = {8, 3, 5, 11, 4};
+    std::map<std::uint32_t, std::uint32_t> holes;
+    for (const std::uint32_t hole : kHoles) {
+        ASSERT_TRUE(allocate(hole));
+        holes[hole] = last_;
+        ASSERT_TRUE(allocate(kUnitsPerChunk - hole));
+    }
+    for (const auto &[count, first] : holes) release(first);
+    const std::pair<std::uint32_t, std::uint32_t> expected[] = {
+        {4, holes[4]}, {4, holes[5]}, {3, holes[3]}, {10, holes[11]}, {1, holes[11] + 10}};
+    for (const auto &[count, first] : expected) {
+        ASSERT_TRUE(allocate(count));
+        EXPECT_EQ(last_, first) << count << " units";
+    }
 }
 
 TEST_F(PageHeapTest, PrefersWarmUnitsOfTheSameChunk) {
@@ -231,6 +249,36 @@ TEST_F(PageHeapTest, WholeHeapIsGivenBackAndReadsAsZeroAgain) {
     ASSERT_TRUE(pages_.release(run.first, run.count));
 }
 
+// Behind it lie retained units, some that were given back, and some that nobody ever used.
+TEST_F(PageHeapTest, ARunGrowsIntoFreeUnitsOfAnyKind) {
+    const std::size_t tables = region_.metadata_bytes();
+    pages_.limit().initialise(MemoryLimit::kNone, kChunks * kChunkBytes);
+    ASSERT_TRUE(allocate(3));
+    const std::uint32_t run = last_;
+    ASSERT_TRUE(allocate(2));
+    const std::uint32_t warm = last_;
+    ASSERT_TRUE(allocate(4));
+    release(last_);
+    pages_.trim(0);
+    release(warm);
+    ASSERT_EQ(pages_.retained_bytes(), 2 * kUnitBytes);
+    const UnitIndex first(run);
+    ASSERT_TRUE(pages_.extend(first, UnitCount(3), UnitCount(kUnitsPerChunk + 5)));
+    EXPECT_TRUE(has_byte(first, 3, live_[run].byte)) << "what it held";
+    live_[run].count = kUnitsPerChunk + 5;
+    fill(run);
+    EXPECT_EQ(pages_.retained_bytes(), 0U);
+    EXPECT_EQ(pages_.limit().held(), pages_.used_bytes() + region_.metadata_bytes() - tables);
+    ASSERT_TRUE(allocate(1));
+    EXPECT_EQ(last_, run + kUnitsPerChunk + 5) << "the lowest that is free";
+    EXPECT_FALSE(pages_.extend(first, UnitCount(kUnitsPerChunk + 5), UnitCount(kUnitsPerChunk + 6)));
+    // The last run ends where the region does.
+    while (allocate(1)) {
+    }
+    const std::uint32_t last = region_.first_unit().value + kChunks * kUnitsPerChunk - 1;
+    EXPECT_FALSE(pages_.extend(UnitIndex(last), UnitCount(1), UnitCount(2)));
+}
+
 // Neighbouring pieces go back in one call.
 TEST_F(PageHeapTest, GivesBackInFewCalls) {
     while (allocate(1)) {
@@ -259,7 +307,8 @@ TEST_F(PageHeapTest, WhatIsAbsentFromUsedUnitsIsNotInUse) {
 
 // Allocates and drops the same again and again: in the end most of it stays.
 TEST_F(PageHeapTest, AProgramThatBreathesIsSpared) {
-    const std::size_t at_first = pages_.may_stay();
+    const std::size_t at_first = pages_.may_retain();
+    const std::size_t pages_at_first = pages_.may_stay();
     constexpr std::size_t kBreath = 3 * kRetain / kUnitBytes;
     std::size_t purged = 0;
     std::size_t last_breath = 0;
@@ -271,7 +320,29 @@ TEST_F(PageHeapTest, AProgramThatBreathesIsSpared) {
         ASSERT_TRUE(breath != 0 || last_breath > kRetain) << "the test tests nothing";
     }
     EXPECT_EQ(last_breath, 0U);
-    EXPECT_GT(pages_.may_stay(), at_first);
+    EXPECT_GT(pages_.may_retain(), at_first);
+    EXPECT_GT(pages_.may_stay(), pages_at_first);
+}
+
+// What a release gives back is a part of the least allowance, however wide it has become, and the rest of a piece.
+TEST_F(PageHeapTest, AWideAllowanceIsNotGivenBackAtOnce) {
+    const std::size_t part = pages_.may_retain() / 2;
+    pages_.allowance().gave_back(kMiB);
+    for (unsigned i = 0; i < kMostUnitAllowance; ++i) {
+        pages_.allowance().retook(kMiB);
+        pages_.judge_allowance();
+    }
+    while (allocate(1)) {
+    }
+    std::size_t released = 0;
+    for (; pages_.purged_bytes() == 0; released += kUnitBytes) {
+        ASSERT_FALSE(live_.empty());
+        release(any());
+    }
+    EXPECT_GT(released, pages_.may_stay() + kUnitBytes) << "more of units may stay than of pages";
+    ASSERT_GT(released / 2, part + kChunkBytes) << "the test tests nothing";
+    EXPECT_GE(pages_.purged_bytes(), part);
+    EXPECT_LE(pages_.purged_bytes(), part + kChunkBytes);
 }
 
 TEST_F(PageHeapTest, KeepsWhatTrimIsToldToKeep) {
@@ -366,6 +437,19 @@ TEST_F(PageHeapTest, AboveTheSoftLimitNothingIsRetained) {
     ASSERT_TRUE(allocate(kUnitsPerChunk));
     release(first);
     EXPECT_EQ(pages_.retained_bytes(), 0U) << "kept by a release above it";
+}
+
+TEST_F(PageHeapTest, AboveTheSoftLimitNothingIsRetainedBesideARunThatGrew) {
+    pages_.limit().initialise(2 * kChunkBytes, MemoryLimit::kNone);
+    ASSERT_TRUE(allocate(2));
+    const std::uint32_t retained = last_;
+    ASSERT_TRUE(allocate(2));
+    release(retained);
+    ASSERT_NE(pages_.retained_bytes(), 0U);
+    ASSERT_TRUE(pages_.extend(UnitIndex(last_), UnitCount(2), UnitCount(3 * kUnitsPerChunk)));
+    live_[last_].count = 3 * kUnitsPerChunk;
+    EXPECT_TRUE(pages_.limit().is_above_soft());
+    EXPECT_EQ(pages_.retained_bytes(), 0U);
 }
 
 }  // namespace
