@@ -5,6 +5,8 @@
 // Must not know: requests in bytes, runs, options, the C library.
 #pragma once
 
+#include <span>
+
 #include "heap/bin.hpp"
 #include "heap/inside.hpp"
 #include "heap/magazine.hpp"
@@ -34,6 +36,8 @@ struct HeapsSetup {
     std::uint32_t stripes = 0;  // how many of them serve threads that have no id
     bool sequences = false;
     char *slabs = nullptr;
+    // With sequences: as much again that reads as zero for ever, if they can be stopped.
+    char *zeroes = nullptr;
     char *owners = nullptr;  // zero, of owners_bytes
     std::size_t magazine_budget = kMagazineBudget;
     const char *free = "free";  // what the program calls to free a block, for messages about misuse found later
@@ -62,7 +66,8 @@ class Heaps {
     const std::atomic<std::uint32_t> *active_heaps_cell() const { return &active_heaps_; }
     bool uses_sequences() const { return setup_.sequences; }
 
-    // Returns what lies in the magazines that may be touched, collects every remote free, releases what is empty.
+    // Returns what lies in the magazines, collects every remote free, releases what is empty. With sequences that cannot
+    // be stopped (or by a handler that interrupted the heaps) only the magazines of the caller's own id.
     void reclaim();
     // Gives back the pages that hold no block in use under superblocks that have others; the bytes given back. Not for
     // a handler that interrupted the heaps.
@@ -179,6 +184,13 @@ class Heaps {
         unlock_and_settle(o);
     }
 
+    // reclaim.cpp
+    bool has_cached() const;
+    void flush_each();
+    bool flush_stopped();
+    void flush_detached(OwnerIndex o);
+    bool has_agreed_capacities(OwnerIndex o) const;
+
     // refill.cpp
     void *allocate_by_sequence(ClassIndex c, bool *fresh);
     void *allocate_by_stripe(ClassIndex c, bool *fresh);
@@ -209,6 +221,7 @@ class Heaps {
     void free_to_remote_bits(const char *function, void *p, bool in_handler);
     Flush flush_remote(OwnerIndex o);
     Flush flush_remote_locked(OwnerIndex o, bool may_grow);
+    void send_to_owners(OwnerIndex from, std::span<void *const> blocks);
     void set_remote(Superblock *s, std::uint32_t word, Word mask, MayWait may_wait);
     void note_remote(OwnerIndex o, std::size_t bytes, MayWait may_wait);
     void open_mail(OwnerIndex o);
