@@ -74,6 +74,7 @@ Heaps::Flush Heaps::flush(OwnerIndex o, ClassIndex c, void *p) {
 // most, and p itself where the magazine has no slot at all.
 Heaps::Flush Heaps::flush_locked(OwnerIndex o, ClassIndex c, void *p) {
     platform::count(platform::Event::flush);
+    heap(o).note_use();
     if (grow(o, c)) return Flush::room;
     void *blocks[kBatchBlocks];
     const std::int64_t popped =

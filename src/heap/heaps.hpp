@@ -21,6 +21,18 @@ namespace gr {
 struct Heap : Owner {
     Bin bins[kClassCount];
     MagazinePolicy magazines;
+    // Until it counts as idle; ordered by nothing, so a tick may go by too early.
+    std::atomic<std::uint32_t> ticks_to_idle;
+
+    void note_use() {
+        if (ticks_to_idle.load(std::memory_order_relaxed) != kTicksToIdle)
+            ticks_to_idle.store(kTicksToIdle, std::memory_order_relaxed);
+    }
+    void note_tick() {
+        if (const std::uint32_t ticks = ticks_to_idle.load(std::memory_order_relaxed); ticks != 0)
+            ticks_to_idle.store(ticks - 1, std::memory_order_relaxed);
+    }
+    bool is_idle() const { return ticks_to_idle.load(std::memory_order_relaxed) == 0; }
 };
 
 // One class of the global heap.
@@ -68,7 +80,9 @@ class Heaps {
 
     // Returns what lies in the magazines, collects every remote free, releases what is empty. With sequences that cannot
     // be stopped (or by a handler that interrupted the heaps) only the magazines of the caller's own id.
-    void reclaim();
+    void reclaim() { reclaim(Which::all); }
+    // A tick has gone by: the same for the heaps that had no slow path for kTicksToIdle of them, or one less.
+    void reclaim_idle();
     // Gives back the pages that hold no block in use under superblocks that have others; the bytes given back. Not for
     // a handler that interrupted the heaps.
     std::size_t sweep();
@@ -185,9 +199,12 @@ class Heaps {
     }
 
     // reclaim.cpp
-    bool has_cached() const;
-    void flush_each();
-    bool flush_stopped();
+    enum class Which : bool { all, idle };
+    bool is_wanted(OwnerIndex o, Which which) { return which == Which::all || heap(o).is_idle(); }
+    void reclaim(Which which);
+    bool has_cached(Which which);
+    void flush_each(Which which);
+    bool flush_stopped(Which which);
     void flush_detached(OwnerIndex o);
     bool has_agreed_capacities(OwnerIndex o) const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: returning what magazines hold, other concurrency ids' too: what malloc_trim asks for, and who is out of memory.
+// What: returning what magazines hold, other concurrency ids' too: all that malloc_trim and who is out of memory ask
+//       for, and what idle heaps have for the background thread.
 // Invariant: another id's magazine is changed only while the sequences are stopped, with every heap's lock held. Its
 //            blocks then stay where they lie, out of reach, until they are given back under that heap's lock.
 // Must not know: who wants the memory.
@@ -8,45 +9,52 @@
 
 namespace gr {
 
-void Heaps::reclaim() {
+void Heaps::reclaim_idle() {
+    for (std::uint32_t i = 0; i < active_heaps(); ++i) heap(owner_of_heap(i)).note_tick();
+    reclaim(Which::idle);
+}
+
+void Heaps::reclaim(Which which) {
     const Inside inside;
-    flush_each();
+    flush_each(which);
     // What came by letter meanwhile may lie in the caller's magazines now.
-    if (!inside.again() && flush_stopped()) flush_each();
+    if (!inside.again() && flush_stopped(which)) flush_each(which);
     store_.release_deferred();
     for (std::uint32_t c = 1; c < kClassCount; ++c) settle(owner_of_global(ClassIndex(c)));
     for (std::uint32_t i = 0; i < active_heaps(); ++i) settle(owner_of_heap(i));
 }
 
 // With sequences only the caller's own slab gives anything; a foreign cid is refused by each.
-void Heaps::flush_each() {
+void Heaps::flush_each(Which which) {
     for (std::uint32_t i = 0; i < active_heaps(); ++i) {
         const OwnerIndex o = owner_of_heap(i);
-        if (!lock(o)) continue;
+        if (!is_wanted(o, which) || !lock(o)) continue;
         flush_all_locked(o);
         release_empty(o);
         unlock_and_settle(o);
     }
 }
 
-bool Heaps::has_cached() const {
+bool Heaps::has_cached(Which which) {
     for (std::uint32_t i = 0; i < active_heaps(); ++i) {
-        if (slab(owner_of_heap(i)).has_blocks()) return true;
+        if (is_wanted(owner_of_heap(i), which) && slab(owner_of_heap(i)).has_blocks()) return true;
     }
     return false;
 }
 
 // With the locks of all heaps nobody publishes a header, and while the activation is held no new heap comes. false:
 // there was nothing to do.
-bool Heaps::flush_stopped() {
-    if (setup_.zeroes == nullptr || !has_cached()) return false;
+bool Heaps::flush_stopped(Which which) {
+    if (setup_.zeroes == nullptr || !has_cached(which)) return false;
     const platform::Guard activation(activation_, platform::Rank::activation);
     if (!activation.locked()) return false;
     lock_all(platform::Rank::heap);
     const std::uint32_t count = active_heaps();
     {
         const platform::SequencesStopped stopped(setup_.zeroes);
-        for (std::uint32_t i = 0; i < count && stopped.done(); ++i) slab(owner_of_heap(i)).detach_all();
+        for (std::uint32_t i = 0; i < count && stopped.done(); ++i) {
+            if (is_wanted(owner_of_heap(i), which)) slab(owner_of_heap(i)).detach_all();
+        }
     }
     // Nobody waits longer than he must: first those of which nothing is wanted.
     for (std::uint32_t i = 0; i < count; ++i) {

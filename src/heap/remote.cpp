@@ -160,6 +160,7 @@ void Heaps::free_to_remote_bits(const char *function, void *p, bool in_handler) 
 
 Heaps::Flush Heaps::flush_remote(OwnerIndex o) {
     if (!lock(o)) return Flush::refused;
+    heap(o).note_use();
     const Flush result = flush_remote_locked(o, true);
     unlock_and_settle(o);
     return result;
