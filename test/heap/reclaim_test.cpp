@@ -126,13 +126,13 @@ TEST_F(Reclaim, WhatWasFreedElsewhereReachesItsOwner) {
 TEST_F(Reclaim, OfIdleHeapsOnlyWhenTheTicksSayThat) {
     if (has_one_cpu()) GTEST_SKIP() << "there is one CPU";
     const std::uint32_t other = run_beside([this] { world_->free(allocate(kSmall)); });
+    std::vector<void *> blocks;
+    for (int i = 0; i < 200; ++i) blocks.push_back(allocate(kLarge));
     for (unsigned tick = 1; tick < kTicksToIdle; ++tick) {
         world_->heaps.reclaim_idle();
         EXPECT_GT(cached(*world_, other), 0U) << "tick " << tick;
     }
-    // A slow path of this thread, so that its own heap is none of the idle ones.
-    std::vector<void *> blocks;
-    for (int i = 0; i < 200; ++i) blocks.push_back(allocate(kLarge));
+    // Slow paths of this thread: its own heap is none of the idle ones.
     for (void *p : blocks) world_->free(p);
     const std::uint32_t in_use = cached_anywhere() - cached(*world_, other);
     ASSERT_GT(in_use, 0U);
