@@ -51,26 +51,37 @@ class Reclaim : public testing::Test {
         sched_setaffinity(0, sizeof mine, &mine);
         world_ = std::make_unique<World>(fake::WorldSetup{.sequences = true});
     }
-    void TearDown() override { go_anywhere(); }
+    void TearDown() override {
+        stop_beside();
+        go_anywhere();
+    }
     void go_anywhere() const { sched_setaffinity(0, sizeof allowed_, &allowed_); }
     bool has_one_cpu() const { return CPU_COUNT(&others_) == 0; }
 
-    // Runs the work on another CPU and under another id than the caller's, which runs meanwhile; tells the id.
+    // Runs the work on another CPU and under another id than the caller's; tells that id. Whoever did it keeps running
+    // till the test's end, so that neither id changes hands.
     template <class Work>
     std::uint32_t run_beside(Work work) {
+        stop_beside();
         std::atomic<bool> done = false;
         std::atomic<std::int32_t> mine = my_cid();
         std::int32_t other = -1;
-        std::thread thread([&] {
+        beside_over_ = false;
+        beside_ = std::thread([&] {
             sched_setaffinity(0, sizeof others_, &others_);
             while (my_cid() == mine) sched_yield();
             other = my_cid();
             work();
             done = true;
+            while (!beside_over_) {
+            }
         });
         while (!done) mine = my_cid();
-        thread.join();
         return static_cast<std::uint32_t>(other);
+    }
+    void stop_beside() {
+        beside_over_ = true;
+        if (beside_.joinable()) beside_.join();
     }
     std::uint32_t cached_anywhere() {
         std::uint32_t blocks = 0;
@@ -82,6 +93,8 @@ class Reclaim : public testing::Test {
     std::unique_ptr<World> world_;
 
   private:
+    std::thread beside_;
+    std::atomic<bool> beside_over_ = false;
     cpu_set_t allowed_{};
     cpu_set_t others_{};
 };
