@@ -140,7 +140,7 @@ TEST_F(Reclaim, OfIdleHeapsOnlyWhenTheTicksSayThat) {
     if (has_one_cpu()) GTEST_SKIP() << "there is one CPU";
     const std::uint32_t other = run_beside([this] { world_->free(allocate(kSmall)); });
     std::vector<void *> blocks;
-    for (int i = 0; i < 200; ++i) blocks.push_back(allocate(kLarge));
+    for (int i = 0; i < 80; ++i) blocks.push_back(allocate(kLarge));
     for (unsigned tick = 1; tick < kTicksToIdle; ++tick) {
         world_->heaps.reclaim_idle();
         EXPECT_GT(cached(*world_, other), 0U) << "tick " << tick;
