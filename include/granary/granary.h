@@ -94,8 +94,9 @@ typedef enum gr_format { GR_TEXT = 0, GR_JSON = 1 } gr_format;
 /* Writes the statistics to the file descriptor. Returns 0, or -1 with errno from write(2). Does not allocate. */
 GR_EXPORT int gr_statistics_print(int fd, gr_format format);
 
-/* Gives empty memory back to the kernel, of every heap and of the caller's own magazines; keeps about keep_bytes of
- * it. Returns the number of bytes given back. */
+/* Gives empty memory back to the kernel, of every heap and of every CPU's magazines; keeps about keep_bytes of it.
+ * Returns the number of bytes given back. It calls membarrier(2), which a program's seccomp filter must allow or refuse
+ * without killing; refused, or on a kernel without it (Linux 5.10), other CPUs' magazines stay as they are. */
 GR_EXPORT size_t gr_trim(size_t keep_bytes);
 
 /* From now on call(context, held_bytes) is called whenever the memory that Granary holds goes above the soft limit of

@@ -103,6 +103,13 @@ inline constexpr std::size_t kHugeSplitParts = 8;
 inline constexpr std::uint64_t kHugeTimeParts = 64;
 inline constexpr std::uint64_t kHugeRoundNanoseconds = 100'000'000;
 
+// The background thread, where it is asked for. It ticks while there is something to do, and is not started for programs
+// and children of fork that end soon.
+inline constexpr unsigned kTickMilliseconds = 500;
+inline constexpr unsigned kTicksToIdle = 2;   // of a heap without a slow path
+inline constexpr unsigned kTicksToSleep = 4;  // of a process without one; then all goes back
+inline constexpr unsigned kSlowPathsToStart = 128;
+
 // Memory limits: news of the soft one come again only after what is held fell this part of it below.
 inline constexpr unsigned kLimitParts = 16;
 

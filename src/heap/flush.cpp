@@ -74,6 +74,7 @@ Heaps::Flush Heaps::flush(OwnerIndex o, ClassIndex c, void *p) {
 // most, and p itself where the magazine has no slot at all.
 Heaps::Flush Heaps::flush_locked(OwnerIndex o, ClassIndex c, void *p) {
     platform::count(platform::Event::flush);
+    heap(o).note_use();
     if (grow(o, c)) return Flush::room;
     void *blocks[kBatchBlocks];
     const std::int64_t popped =
@@ -124,27 +125,12 @@ void Heaps::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
     }
 }
 
-// The heap's lock is held, and its magazines may be touched. They come last, for a letter may fill them: one to this
+// The heap's lock is held; as far as its magazines may be touched. They come last, for a letter may fill them: one to this
 // heap itself, too.
 void Heaps::flush_all_locked(OwnerIndex o) {
     flush_remote_locked(o, false);
     drain(o);
     for (std::uint32_t c = 1; c < kClassCount; ++c) flush_excess(o, ClassIndex(c), 0);
-}
-
-void Heaps::reclaim() {
-    const Inside inside;
-    for (std::uint32_t i = 0; i < active_heaps(); ++i) {
-        const OwnerIndex o = owner_of_heap(i);
-        if (!lock(o)) continue;
-        // With sequences only the caller's own slab gives anything; a foreign cid is refused by each.
-        flush_all_locked(o);
-        release_empty(o);
-        unlock_and_settle(o);
-    }
-    store_.release_deferred();
-    for (std::uint32_t c = 1; c < kClassCount; ++c) settle(owner_of_global(ClassIndex(c)));
-    for (std::uint32_t i = 0; i < active_heaps(); ++i) settle(owner_of_heap(i));
 }
 
 void Heaps::count_cached(std::uint64_t (&blocks)[kClassCount]) const {

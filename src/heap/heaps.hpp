@@ -5,6 +5,8 @@
 // Must not know: requests in bytes, runs, options, the C library.
 #pragma once
 
+#include <span>
+
 #include "heap/bin.hpp"
 #include "heap/inside.hpp"
 #include "heap/magazine.hpp"
@@ -19,6 +21,18 @@ namespace gr {
 struct Heap : Owner {
     Bin bins[kClassCount];
     MagazinePolicy magazines;
+    // Until it counts as idle; ordered by nothing, so a tick may go by too early.
+    std::atomic<std::uint32_t> ticks_to_idle;
+
+    void note_use() {
+        if (ticks_to_idle.load(std::memory_order_relaxed) != kTicksToIdle)
+            ticks_to_idle.store(kTicksToIdle, std::memory_order_relaxed);
+    }
+    void note_tick() {
+        if (const std::uint32_t ticks = ticks_to_idle.load(std::memory_order_relaxed); ticks != 0)
+            ticks_to_idle.store(ticks - 1, std::memory_order_relaxed);
+    }
+    bool is_idle() const { return ticks_to_idle.load(std::memory_order_relaxed) == 0; }
 };
 
 // One class of the global heap.
@@ -34,6 +48,8 @@ struct HeapsSetup {
     std::uint32_t stripes = 0;  // how many of them serve threads that have no id
     bool sequences = false;
     char *slabs = nullptr;
+    // With sequences: as much again that reads as zero for ever, if they can be stopped.
+    char *zeroes = nullptr;
     char *owners = nullptr;  // zero, of owners_bytes
     std::size_t magazine_budget = kMagazineBudget;
     const char *free = "free";  // what the program calls to free a block, for messages about misuse found later
@@ -62,8 +78,11 @@ class Heaps {
     const std::atomic<std::uint32_t> *active_heaps_cell() const { return &active_heaps_; }
     bool uses_sequences() const { return setup_.sequences; }
 
-    // Returns what lies in the magazines that may be touched, collects every remote free, releases what is empty.
-    void reclaim();
+    // Returns what lies in the magazines, collects every remote free, releases what is empty. With sequences that cannot
+    // be stopped (or by a handler that interrupted the heaps) only the magazines of the caller's own id.
+    void reclaim() { reclaim(Which::all); }
+    // A tick has gone by: the same for the heaps that had no slow path for kTicksToIdle of them, or one less.
+    void reclaim_idle();
     // Gives back the pages that hold no block in use under superblocks that have others; the bytes given back. Not for
     // a handler that interrupted the heaps.
     std::size_t sweep();
@@ -179,6 +198,16 @@ class Heaps {
         unlock_and_settle(o);
     }
 
+    // reclaim.cpp
+    enum class Which : bool { all, idle };
+    bool is_wanted(OwnerIndex o, Which which) { return which == Which::all || heap(o).is_idle(); }
+    void reclaim(Which which);
+    bool has_cached(Which which);
+    void flush_each(Which which);
+    bool flush_stopped(Which which);
+    void flush_detached(OwnerIndex o);
+    bool has_agreed_capacities(OwnerIndex o) const;
+
     // refill.cpp
     void *allocate_by_sequence(ClassIndex c, bool *fresh);
     void *allocate_by_stripe(ClassIndex c, bool *fresh);
@@ -209,6 +238,7 @@ class Heaps {
     void free_to_remote_bits(const char *function, void *p, bool in_handler);
     Flush flush_remote(OwnerIndex o);
     Flush flush_remote_locked(OwnerIndex o, bool may_grow);
+    void send_to_owners(OwnerIndex from, std::span<void *const> blocks);
     void set_remote(Superblock *s, std::uint32_t word, Word mask, MayWait may_wait);
     void note_remote(OwnerIndex o, std::size_t bytes, MayWait may_wait);
     void open_mail(OwnerIndex o);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: publishing a magazine's header and moving its limit.
-// Invariant: one store of the whole header, in a sequence on its own cid, against the value it was derived from.
+// What: publishing a magazine's header, moving its limit, and taking its blocks out of the sequences' reach.
+// Invariant: one store of the whole header, in a sequence on its own cid, against the value it was derived from; or by
+//            whoever knows that no sequence writes there.
 // Must not know: superblocks.
 #include "heap/magazine.hpp"
 
@@ -22,6 +23,50 @@ bool Slab::set_capacity(std::uint32_t header_at, std::uint32_t slots_begin, std:
         if (result == static_cast<std::int64_t>(platform::SequenceResult::wrong_cid)) return false;
     }
     return false;
+}
+
+// relaxed: ordered by the stop, or by the heap's lock.
+void Slab::set_header(std::uint32_t header_at, platform::MagazineHeader value) {
+    std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(memory_ + header_at))
+        .store(platform::as_word(value), std::memory_order_relaxed);
+}
+
+bool Slab::has_blocks() const {
+    for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
+        const platform::MagazineHeader magazine = header(platform::header_offset(i));
+        if (magazine.current != magazine.begin) return true;
+    }
+    return false;
+}
+
+void Slab::detach_all() {
+    for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
+        platform::MagazineHeader magazine = header(platform::header_offset(i));
+        if (magazine.current == magazine.begin) continue;
+        magazine.detached = std::exchange(magazine.current, magazine.begin);
+        magazine.limit = magazine.begin;
+        set_header(platform::header_offset(i), magazine);
+    }
+}
+
+bool Slab::has_detached() const {
+    for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
+        if (header(platform::header_offset(i)).detached != 0) return true;
+    }
+    return false;
+}
+
+std::span<void *const> Slab::detached(std::uint32_t header_at) const {
+    const platform::MagazineHeader magazine = header(header_at);
+    if (magazine.detached == 0) return {};
+    return {slot(header_at, magazine.begin), slot(header_at, magazine.detached)};
+}
+
+// With no capacity and no block no sequence commits anything.
+void Slab::forget_detached(std::uint32_t header_at) {
+    platform::MagazineHeader magazine = header(header_at);
+    magazine.detached = 0;
+    set_header(header_at, magazine);
 }
 
 }  // namespace gr

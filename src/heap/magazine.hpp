@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <span>
 #include <utility>
 
 #include "base/size_class.hpp"
@@ -43,10 +44,18 @@ class Slab {
                                        .load(std::memory_order_relaxed));
     }
 
+    // Whether any magazine holds a block; a hint, whoever works on the slab meanwhile.
+    bool has_blocks() const;
+    // While the sequences are stopped: what the magazines hold is detached, and a magazine that held something has no
+    // capacity any more. Its blocks are for whoever holds the heap's lock until forget_detached.
+    void detach_all();
+    bool has_detached() const;
+    std::span<void *const> detached(std::uint32_t header) const;
+    void forget_detached(std::uint32_t header);
+
     // What lies in a slot now, whoever works on the slab meanwhile.
     const void *peek(std::uint32_t header, std::uint32_t index) const {
-        void **const slot = reinterpret_cast<void **>(memory_ + header + platform::kSlotDisplacement) + index;
-        return std::atomic_ref<void *>(*slot).load(std::memory_order_relaxed);
+        return std::atomic_ref<void *>(*slot(header, index)).load(std::memory_order_relaxed);
     }
 
     // Slots are numbered from the slab's first; headers count from themselves.
@@ -56,6 +65,11 @@ class Slab {
     }
 
   private:
+    void **slot(std::uint32_t header, std::uint32_t index) const {
+        return reinterpret_cast<void **>(memory_ + header + platform::kSlotDisplacement) + index;
+    }
+    void set_header(std::uint32_t header, platform::MagazineHeader value);
+
     template <class Operation>
     static std::int64_t retry(Operation operation) {
         constexpr auto kAborted = static_cast<std::int64_t>(platform::SequenceResult::aborted);

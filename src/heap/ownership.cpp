@@ -274,6 +274,7 @@ const char *Heaps::first_fault() {
     for (std::uint32_t i = 0; i < active_heaps(); ++i) {
         const Heap &h = heaps_[i];
         if (!h.magazines.is_valid()) return "a heap's magazine capacities do not add up";
+        if (!has_agreed_capacities(owner_of_heap(i))) return "a magazine's capacity is not what its heap believes";
         for (std::uint32_t c = 1; c < kClassCount; ++c) {
             if (!h.bins[c].is_valid(superblocks_)) return "a heap's bin is not valid";
             if (!h.bins[c].keeps_hoards_invariant(ClassIndex(c))) return "Hoard's invariant does not hold";

@@ -77,6 +77,7 @@ OwnerIndex Heaps::lock_other_stripe(OwnerIndex home, bool may_wait) {
 // The heap's lock is held. The first block is the result, the others fill the magazine.
 void *Heaps::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
     platform::count(platform::Event::refill);
+    heap(o).note_use();
     void *blocks[1 + kBatchBlocks];
     if (owner(o).has_news()) {
         drain(o);

@@ -160,6 +160,7 @@ void Heaps::free_to_remote_bits(const char *function, void *p, bool in_handler) 
 
 Heaps::Flush Heaps::flush_remote(OwnerIndex o) {
     if (!lock(o)) return Flush::refused;
+    heap(o).note_use();
     const Flush result = flush_remote_locked(o, true);
     unlock_and_settle(o);
     return result;
@@ -177,10 +178,16 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
     void *blocks[kRemoteMagazineSlots];
     const std::int64_t popped = slab(o).pop_n(kRemoteMagazine, blocks, kRemoteMagazineSlots);
     if (popped < 0) return Flush::moved;
+    send_to_owners(o, {blocks, static_cast<std::size_t>(popped)});
+    return Flush::room;
+}
+
+// The sender's lock is held.
+void Heaps::send_to_owners(OwnerIndex from, std::span<void *const> blocks) {
     std::optional<RemoteBits> bits;
-    Post post(*this, o);
+    Post post(*this, from);
     OfflineGiver offline(*this, MayWait::yes);
-    const auto count = static_cast<std::uint32_t>(popped);
+    const auto count = static_cast<std::uint32_t>(blocks.size());
     for (std::uint32_t i = 0, given = 1; i < count; i += given, given = 1) {
         void *const p = blocks[i];
         const UnitEntry e = load_entry(region_, region_.unit_of(p));
@@ -189,14 +196,13 @@ Heaps::Flush Heaps::flush_remote_locked(OwnerIndex o, bool may_grow) {
             if (post.add(owner_in(e), p, shape_of(class_in(e)).size)) continue;
         }
         const BlockRef ref = find_or_die(setup_.free, p);
-        given = offline.give(ref, blocks + i, count - i);
+        given = offline.give(ref, &blocks[i], count - i);
         if (given != 0) continue;
         offline.let_go();
         if (!bits) bits.emplace(*this);
         bits->add(ref.superblock, ref.index, p);
         given = 1;
     }
-    return Flush::room;
 }
 
 // The heap's lock is held, perhaps more by a caller further out. Into its magazines, where these may be touched and

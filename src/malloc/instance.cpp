@@ -8,6 +8,7 @@
 
 #include "heap/inside.hpp"
 #include "heap/misuse.hpp"
+#include "malloc/background.hpp"
 #include "malloc/instances.hpp"
 
 namespace gr {
@@ -22,6 +23,7 @@ void *Instance::within_limits(Attempt attempt) {
     if (p == nullptr && pages_.limit().has_hard() && !Inside::is_inside() && trim(0) != 0) p = attempt();
     if (pages_.limit().has_news()) [[unlikely]]
         relieve();
+    background.note_and_start();
     return p;
 }
 
@@ -107,9 +109,12 @@ Superblock *Instance::run_at(const void *p) const {
 void Instance::free(const char *function, void *p) {
     if (!region_.contains(p)) return free_direct(function, p);
     const UnitEntry e = load_entry(region_, region_.unit_of(p));
-    if (e != 0 && e != kRunEntry) [[likely]]
-        return heaps_.free(function, p, e);
-    free_run(function, p);
+    if (e != 0 && e != kRunEntry) [[likely]] {
+        heaps_.free(function, p, e);
+    } else {
+        free_run(function, p);
+    }
+    background.note();
 }
 
 void Instance::free_direct(const char *function, void *p) {

@@ -32,6 +32,8 @@ class Instance {
     bool contains(const void *p) const { return region_.contains(p) || direct_.size_of(p) != 0; }
 
     std::size_t trim(std::size_t keep);
+    // A tick of the background thread has gone by: what heaps that have been idle for some have cached.
+    void reclaim_idle() { heaps_.reclaim_idle(); }
     // Called, with no lock held, by a thread whose request took the memory held above the soft limit.
     void on_pressure(PressureCall call, void *context);
 

@@ -48,6 +48,8 @@ constexpr Row kTable[] = {
     {"HUGE_PAGES", Kind::words, &Options::huge_pages, static_cast<std::size_t>(HugePolicy::automatic),
      "never|auto|always", "huge pages nowhere; under the full parts of a large heap; wherever the kernel makes them",
      nullptr, kHugePagesWords},
+    {"BACKGROUND", Kind::on_off, &Options::background, 0, "on|off",
+     "a thread that gives back what idle CPUs' magazines, and then the whole idle program, keep"},
 };
 constexpr const char *kPrefix = "GRANARY_";
 bool from_environment[std::size(kTable)];

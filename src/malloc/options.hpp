@@ -25,6 +25,7 @@ struct Options {
     std::size_t soft_limit;  // 0: none
     std::size_t hard_limit;  // 0: none; read with the soft one
     std::size_t huge_pages;
+    std::size_t background;
 
     static Options defaults();
 };

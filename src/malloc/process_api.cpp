@@ -5,6 +5,7 @@
 // Must not know: what start and locking do.
 #include <pthread.h>
 
+#include "malloc/background.hpp"
 #include "malloc/c_api.hpp"
 #include "malloc/instances.hpp"
 #include "malloc/statistics.hpp"
@@ -19,11 +20,16 @@ void put_report(void *, const gr::Text &line) { gr::platform::write_all(report_f
 
 void before_fork() { gr::instances.lock_all(); }
 void after_fork() { gr::instances.unlock_all(); }
+void after_fork_in_child() {
+    after_fork();
+    if (gr::instance.options().background != 0) gr::background.expect();
+}
 
 [[gnu::constructor(101)]] void begin() {
     gr::instance.ensure_started();
     if (gr::instance.options().stats != 0) report_fd = gr::platform::duplicate_stderr();
-    pthread_atfork(before_fork, after_fork, after_fork);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    if (gr::instance.options().background != 0) gr::background.expect();
 }
 
 // The heap stays usable afterwards; only its last numbers are told.

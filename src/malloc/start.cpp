@@ -7,6 +7,7 @@
 #include "malloc/instance.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
+#include "platform/rseq/stop.hpp"
 
 namespace gr {
 namespace {
@@ -85,7 +86,7 @@ bool Instance::set_up() {
     HeapsSetup setup;
     setup.stripes = stripe_count(SIZE_MAX);
     setup.heaps = platform::cpu_bound();
-    const bool fits = setup.heaps * kSlabBytes <= platform::address_space_limit() / kSlabsParts;
+    const bool fits = setup.heaps * kSlabBytes * 2 <= platform::address_space_limit() / kSlabsParts;
     setup.sequences =
         options_.rseq != 0 && setup.heaps != 0 && setup.heaps <= kMaxHeaps && fits && platform::find_rseq(&found);
     if (!setup.sequences || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
@@ -114,13 +115,17 @@ void Instance::end() {
 bool Instance::lay_out(std::size_t region_bytes, HeapsSetup setup) {
     const std::size_t owners_bytes = align_up(Heaps::owners_bytes(setup.heaps), kUnitBytes);
     TableSizes sizes;
-    sizes.readable_bytes = setup.heaps * kSlabBytes;
+    // With zeroes behind the slabs, for moments when no sequence may find these.
+    const std::size_t slabs_bytes = setup.heaps * kSlabBytes;
+    const bool can_stop = setup.sequences && platform::register_for_stops();
+    sizes.readable_bytes = can_stop ? slabs_bytes * 2 : slabs_bytes;
     sizes.fixed_bytes = owners_bytes + PageHeap::kFixedBytes;
     sizes.fixed_bytes_per_chunk = PageHeap::kFixedBytesPerChunk;
     sizes.bytes_per_chunk = Superblocks::kBytesPerChunk;
     if (!region_.reserve(region_bytes, sizes)) return false;
 
     setup.slabs = region_.readable_table();
+    if (can_stop) setup.zeroes = setup.slabs + slabs_bytes;
     setup.owners = region_.fixed_table();
     setup.magazine_budget = options_.magazine;
     const auto huge_pages = static_cast<HugePolicy>(options_.huge_pages);

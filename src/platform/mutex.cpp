@@ -4,10 +4,8 @@
 // Must not know: what the lock protects.
 #include "platform/mutex.hpp"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-
 #include "base/config.hpp"
+#include "platform/futex.hpp"
 
 namespace gr::platform {
 namespace {
@@ -44,11 +42,11 @@ bool Mutex::wait() {
             !word_.compare_exchange_strong(seen, seen | kContended, std::memory_order_relaxed)) {
             continue;
         }
-        system_call(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, seen | kContended, nullptr, nullptr, 0);
+        sleep_on(word_, seen | kContended);
     }
 }
 
-void Mutex::wake() { system_call(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }
+void Mutex::wake() { wake_one(word_); }
 
 void Mutex::note_acquired([[maybe_unused]] Rank rank, [[maybe_unused]] bool blocking) {
     count(Event::lock);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What:      a program that shuts itself in by seccomp after its start and goes on allocating in two threads.
 // Invariant: refuse: what the library may do without is answered by EPERM. kill: any call but the published few ends
-//            the process; so the library makes no other once it is loaded.
+//            the process; so the library makes no other once it is loaded. kill_trimming: one more is published, for
+//            malloc_trim.
 // Must not know: when the library would make a call.
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -30,6 +31,9 @@ const std::vector<long> kOptional = {
 // The first six are the library's; write and exit_group are this program's.
 const std::vector<long> kPublished = {SYS_mmap,     SYS_munmap, SYS_mremap, SYS_madvise,
                                       SYS_mprotect, SYS_futex,  SYS_write,  SYS_exit_group};
+
+constexpr long kForTrim = SYS_membarrier;
+bool trims = true;
 
 constexpr sock_filter statement(uint16_t code, uint32_t value) { return {code, 0, 0, value}; }
 
@@ -72,7 +76,7 @@ void allocate(uint64_t seed) {
     for (int round = 0; round < 10; ++round) {
         patient->churn(kTurns / 10, kSizeCount);
         patient->free_all();
-        malloc_trim(0);
+        if (trims) malloc_trim(0);
     }
     if (patient->refusals() != 0) fail("%lu requests were refused", patient->refusals());
 }
@@ -91,13 +95,17 @@ void *in_thread(void *) {
 
 int main(int argc, char **argv) {
     require_granary();
-    const bool kill = argc > 1 && std::strcmp(argv[1], "kill") == 0;
-    if (!kill && (argc < 2 || std::strcmp(argv[1], "refuse") != 0)) fail("usage: sandbox refuse|kill");
+    const auto asked = [&](const char *kind) { return argc > 1 && std::strcmp(argv[1], kind) == 0; };
+    const bool kill = asked("kill") || asked("kill_trimming");
+    if (!kill && !asked("refuse")) fail("usage: sandbox refuse|kill|kill_trimming");
+    trims = !asked("kill");
     pthread_t thread;
     if (pthread_create(&thread, nullptr, in_thread, nullptr) != 0) fail("pthread_create failed");
     wait_for(1);
     alarm(100);
-    std::vector<sock_filter> filter = kill ? make_filter(kPublished, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS)
+    std::vector<long> published = kPublished;
+    if (trims) published.push_back(kForTrim);
+    std::vector<sock_filter> filter = kill ? make_filter(published, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS)
                                            : make_filter(kOptional, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
     if (!enter(filter)) {
         dprintf(STDOUT_FILENO, "sandbox: skipped: seccomp: %s\n", std::strerror(errno));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: heaps over a fake of the kernel, without sequences, driven by one thread that decides which locks are free.
+// What: heaps over a fake of the kernel, driven by one thread that decides which locks are free; without sequences, or
+//       with them, for threads that run as they do.
 // Invariant: whatever holds a lock here is the test itself; an allocation from heap i finds all other heaps busy.
 // Must not know: requests in bytes.
 #pragma once
@@ -13,6 +14,8 @@
 
 #include "fake/region.hpp"
 #include "heap/heaps.hpp"
+#include "platform/process.hpp"
+#include "platform/rseq/stop.hpp"
 
 namespace gr::fake {
 
@@ -25,23 +28,31 @@ struct WorldSetup {
     std::uint32_t stripes = kStripes;
     bool activate = true;
     HugePageMaker maker = HugePageMaker::nobody;
+    bool sequences = false;  // a heap for each id then
 };
 
 class World {
   public:
-    explicit World(const WorldSetup &wanted = {}) : stripes_(wanted.stripes) {
+    explicit World(const WorldSetup &wanted = {})
+        : stripes_(wanted.sequences ? platform::cpu_bound() : wanted.stripes), sequences_(wanted.sequences) {
         reset();
         const std::size_t slabs_bytes = stripes_ * kSlabBytes;
         const std::size_t owners_bytes = align_up(Heaps::owners_bytes(stripes_), kUnitBytes);
-        EXPECT_TRUE(reserve(region, wanted.chunks, table_sizes(owners_bytes, slabs_bytes)));
+        EXPECT_TRUE(reserve(region, wanted.chunks, table_sizes(owners_bytes, slabs_bytes * 2)));
         HeapsSetup setup;
         setup.heaps = setup.stripes = stripes_;
         setup.slabs = region.readable_table();
+        if (sequences_) switch_on(&setup, setup.slabs + slabs_bytes);
         setup.owners = owners_ = region.fixed_table();
         setup.magazine_budget = wanted.budget;
         pages.initialise(owners_ + owners_bytes, wanted.retain, wanted.maker);
         heaps.initialise(setup);
-        for (std::uint32_t i = 0; wanted.activate && i < stripes_; ++i) activate_next();
+        for (std::uint32_t i = 0; wanted.activate && !sequences_ && i < stripes_; ++i) activate_next();
+    }
+    World(const World &) = delete;
+    World &operator=(const World &) = delete;
+    ~World() {
+        if (sequences_) platform::gr_sequence_state = {};
     }
     // A thread that is new is dealt the next heap.
     void activate_next() {
@@ -120,7 +131,15 @@ class World {
     Heaps heaps{region, superblocks, pages};
 
   private:
+    void switch_on(HeapsSetup *setup, char *zeroes) {
+        EXPECT_TRUE(platform::find_rseq(&platform::gr_sequence_state));
+        platform::gr_sequence_state.slabs = setup->slabs;
+        setup->sequences = true;
+        if (platform::register_for_stops()) setup->zeroes = zeroes;
+    }
+
     std::uint32_t stripes_;
+    bool sequences_;
     char *owners_ = nullptr;
 };
 

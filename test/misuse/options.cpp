@@ -34,7 +34,7 @@ int main() {
     }
     std::printf("AT_SECURE=%lu\n", getauxval(AT_SECURE));
     for (const char *name :
-         {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES"}) {
+         {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND"}) {
         print_option(name);
     }
     return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What:      hunts for a block given out twice: many threads that trim now and then, each interrupted by a 10 kHz
-//            signal whose handler allocates, all on one CPU (pin) or with their affinity flipped every 50 microseconds
-//            (flip).
+//            signal whose handler allocates, all on one CPU (pin), with their affinity flipped every 50 microseconds
+//            (flip), or while another trims without end and so empties the magazines they are using (trim).
 // Invariant: every block is claimed by an exchange that must find it unclaimed, and its contents hold until released.
 // Must not know: how the allocator works; time decides only how long it runs.
 
@@ -117,13 +117,25 @@ uint64_t flip_affinity(const std::vector<std::unique_ptr<Worker>> &workers, cons
     return flips;
 }
 
+// Until the time is over; returns how often.
+uint64_t trim_again_and_again(std::chrono::steady_clock::time_point end) {
+    uint64_t trims = 0;
+    const timespec pause = {0, 50000};
+    while (std::chrono::steady_clock::now() < end) {
+        malloc_trim(0);
+        ++trims;
+        nanosleep(&pause, nullptr);
+    }
+    return trims;
+}
+
 void empty_mailboxes(Mailboxes &mailboxes, Actor &collector) {
     for (size_t box = 0; box < Mailboxes::kCount; ++box)
         if (const Parcel parcel = mailboxes.swap(box, Parcel())) collector.dispose(parcel);
 }
 
 // A run in which nothing happened proves nothing.
-void report(const Plan &plan, const std::vector<std::unique_ptr<Worker>> &workers, uint64_t flips) {
+void report(const Plan &plan, const std::vector<std::unique_ptr<Worker>> &workers, uint64_t disturbances) {
     uint64_t operations = 0, handled = 0, received = 0, signals = 0;
     for (const std::unique_ptr<Worker> &worker : workers) {
         operations += worker->actor.operations();
@@ -131,9 +143,11 @@ void report(const Plan &plan, const std::vector<std::unique_ptr<Worker>> &worker
         received += worker->actor.received() + worker->handler_actor.received();
         signals += worker->signals.load();
     }
-    dprintf(STDOUT_FILENO,
-            "double_allocation %s: %lu operations, %lu in %lu signals, %lu blocks handed over, %lu flips, rseq %s\n",
-            plan.mode.c_str(), operations, handled, signals, received, flips, rseq_in_use() ? "on" : "off");
+    dprintf(
+        STDOUT_FILENO,
+        "double_allocation %s: %lu operations, %lu in %lu signals, %lu blocks handed over, %lu flips or trims, rseq "
+        "%s\n",
+        plan.mode.c_str(), operations, handled, signals, received, disturbances, rseq_in_use() ? "on" : "off");
     if (operations == 0 || received == 0 || (plan.hertz != 0 && signals == 0))
         fail("double_allocation: the threads, the mailboxes or the signals did not run");
 }
@@ -160,16 +174,22 @@ int run(const Plan &plan) {
     for (const std::unique_ptr<Worker> &worker : workers)
         threads.emplace_back(work, std::ref(*worker), std::cref(plan));
 
-    uint64_t flips = 0;
+    uint64_t disturbances = 0;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(plan.seconds);
     if (plan.mode == "flip")
-        flips = flip_affinity(workers, cpus, std::chrono::steady_clock::now() + std::chrono::seconds(plan.seconds));
+        disturbances = flip_affinity(workers, cpus, end);
+    else if (plan.mode == "trim")
+        disturbances = trim_again_and_again(end);
     else
-        std::this_thread::sleep_for(std::chrono::seconds(plan.seconds));
+        std::this_thread::sleep_until(end);
     stopping = true;
     for (std::thread &thread : threads) thread.join();
     empty_mailboxes(*mailboxes, workers.front()->actor);
-    report(plan, workers, flips);
-    if (const std::optional<gr_statistics> snapshot = statistics()) require_counting_equation(*snapshot);
+    report(plan, workers, disturbances);
+    if (const std::optional<gr_statistics> snapshot = statistics()) {
+        require_counting_equation(*snapshot);
+        if (const char *fault = gr_debug_check()) fail("double_allocation: gr_debug_check: %s", fault);
+    }
     return 0;
 }
 
@@ -179,8 +199,8 @@ int main(int argc, char **argv) {
     require_granary();
     Plan plan;
     CLI::App app("Hunts for a block that malloc gives out twice.");
-    app.add_option("--mode", plan.mode, "pin: one CPU; flip: change affinity every 50 us")
-        ->check(CLI::IsMember({"pin", "flip"}));
+    app.add_option("--mode", plan.mode, "pin: one CPU; flip: change affinity every 50 us; trim: trim every 50 us")
+        ->check(CLI::IsMember({"pin", "flip", "trim"}));
     app.add_option("--seconds", plan.seconds, "how long to run");
     app.add_option("--threads", plan.threads, "worker threads")->check(CLI::Range(1, 120));
     app.add_option("--hertz", plan.hertz, "signals a second to a running thread, 0: none")

@@ -19,7 +19,7 @@ struct MagazineHeader {
     std::uint16_t current = 0;
     std::uint16_t limit = 0;
     std::uint16_t begin = 0;
-    std::uint16_t unused = 0;
+    std::uint16_t detached = 0;  // 0, or the slots from begin to here hold blocks that no sequence reaches
 };
 static_assert(sizeof(MagazineHeader) == 8);
 

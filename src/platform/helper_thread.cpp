@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: helper_thread.hpp by libc's threads: only libc makes every thread of a process change its user and group.
+// Invariant: errno is left as it was.
+// Must not know: what the helper does.
+#include "platform/helper_thread.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+
+#include "base/config.hpp"
+#include "platform/syscall.hpp"
+
+namespace gr::platform {
+namespace {
+
+constexpr std::size_t kStackBytes = 256 * kKiB;
+
+// Ordered by the start of the helper, of which there is one at a time.
+void (*helper)() = nullptr;
+const char *helper_name = nullptr;
+
+// Set by threads that are alone.
+void (*on_end)() = nullptr;
+bool has_key = false;
+pthread_key_t key{};
+
+void *run_helper(void *) {
+    system_call(SYS_prctl, PR_SET_NAME, helper_name, 0, 0, 0);
+    helper();
+    return nullptr;
+}
+
+int create_detached() {
+    pthread_attr_t attributes;
+    if (const int error = pthread_attr_init(&attributes); error != 0) return error;
+    pthread_t thread{};
+    int error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (error == 0) error = pthread_attr_setstacksize(&attributes, kStackBytes);
+    if (error == 0) error = pthread_create(&thread, &attributes, run_helper, nullptr);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+}  // namespace
+
+// It inherits the mask. libc keeps its own signals out of it, those that change users and groups too.
+int start_helper(void (*run)(), const char *name) {
+    helper = run;
+    helper_name = name;
+    const int errno_before = errno;
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = create_detached();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = errno_before;
+    return error;
+}
+
+void on_end_of_this_thread(void (*call)()) {
+    on_end = call;
+    if (!has_key) has_key = pthread_key_create(&key, [](void *) { on_end(); }) == 0;
+    if (has_key) pthread_setspecific(key, &key);
+}
+
+}  // namespace gr::platform

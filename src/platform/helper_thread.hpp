@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a thread of the library's own in somebody else's program, and the end of one of the program's.
+// Invariant: a helper takes none of the program's signals and runs until its function returns or the process ends.
+// Must not know: what the helper does.
+#pragma once
+
+namespace gr::platform {
+
+// libc's error, or 0. It allocates; no lock of ours may be held, nor one of libc's that it takes for a thread's start.
+int start_helper(void (*run)(), const char *name);
+
+// From now on call() is called when the calling thread ends but its process goes on. Asked for again in fork's child, by
+// the only thread there.
+void on_end_of_this_thread(void (*call)());
+
+}  // namespace gr::platform
