@@ -7,7 +7,7 @@
 """Usage: size_classes_measured.py [--build build/release] [--only NAME,...] [--candidates NAME,...] [--rounds 3]
                                 [--libraries FOLDER] [--events] [--json FILE]
 
---libraries FOLDER: where libraries are kept; what is there is not built again. --events: counts what is left to the slow
+--libraries FOLDER: where libraries are kept; what is there is not built again. --events: counts what is left to slow
 paths, in place of memory. Interrupted, it shows what it has. docs/size-classes.md defines what is printed."""
 
 import argparse
@@ -23,9 +23,10 @@ from collections import defaultdict
 from pathlib import Path
 
 from record import Record, environment, print_table  # finds the suite's modules
-from harness.allocators import Missing
+from harness import bindings
+from harness.allocators import Allocator, Missing
 from harness.launcher import Launcher, ProgramFailed
-from harness.program import Work
+from harness.program import Outcome, Program, Work
 from places import ROOT
 from results import one_line
 from schedule import build_measure
@@ -59,11 +60,15 @@ def build_all(names: list[str], folder: Path, counting: bool) -> dict[str, Path]
     constants = {name: value for name, value in buildable().items() if name == TODAY or name in (names or buildable())}
     libraries = {}
     for name, value in [*constants.items(), (AGAIN, constants[TODAY])]:
-        place = folder / (name.replace("/", "-") + (", counting" if counting else ""))
+        place = folder / (re.sub(r"\W+", "-", name) + ("-counting" if counting else ""))  # the loader splits at spaces
         libraries[name] = place / "libgranary.so"
         if not libraries[name].is_file():
             candidates.build(value, place, counting)
     return libraries
+
+
+def not_run(*_: object) -> Outcome:
+    raise AssertionError("a probe has no run")
 
 
 class Runner:
@@ -77,6 +82,12 @@ class Runner:
     def command(self, case: str) -> list[str]:
         program, *words = CASES[case].split()
         return [str(self.workloads / program), *words]
+
+    def prove(self, libraries: dict[str, Path]) -> None:
+        """That each serves a program's malloc."""
+        probe = Program(ONE_THREAD[0], "", {}, lambda: [*self.command(ONE_THREAD[0])[:1], "--help"], not_run)
+        for candidate, library in libraries.items():
+            bindings.check(probe, Allocator(candidate, library), self.work.root)
 
     def prepare(self, name: str) -> None:
         if name not in CASES:
@@ -168,6 +179,7 @@ def run(options: argparse.Namespace) -> None:
     with Work("test") as work, tempfile.TemporaryDirectory() as folder:
         runner = Runner(options.build.resolve(), work)
         libraries = build_all(wanted, options.libraries or Path(folder), options.events)
+        runner.prove(libraries)
         if options.events:
             print_events(runner, names, libraries, record)
             return

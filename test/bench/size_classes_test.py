@@ -179,6 +179,11 @@ class Tables(unittest.TestCase):
         self.assertEqual([table.units_of(size) for size in (1024, 24576, 28672)], [1, 2, 4])
         self.assertEqual(table.cost([Step(24576, 5, 5 * 24576, 5, 5 * 24576)]).held, 2 * 65536)
         self.assertEqual(table.cost([Step(24576, 6, 6 * 24576, 6, 6 * 24576)]).held, 4 * 65536)
+        two_of_a_class = [Step(23000, 3, 69000, 3, 69000), Step(24000, 3, 72000, 3, 72000)]
+        self.assertEqual(table.cost(two_of_a_class).held, 4 * 65536)
+        self.assertEqual(table.cost([Step(32768, 1, 32768, 1, 32768)]).classes, 1, "the limit is still a class")
+        beyond = table.cost([Step(69632, 1, 69632, 1, 69632)])
+        self.assertEqual((beyond.touched, beyond.held, beyond.classes), (69632, 2 * 65536, 0))
 
     def test_steps_lose_nothing_and_no_candidate_parts_them(self):
         sizes = [[size, 3, 2] for size in range(0, 65537)] + [[65536 + 4096, 1, 1]]
@@ -230,6 +235,8 @@ class Candidates(unittest.TestCase):
         config.write_text(config.read_text().replace("kTailWasteParts", "kTail"))
         with self.assertRaisesRegex(Missing, "kTailWasteParts"):
             candidates.change_constants(self.source, TODAY)
+        with self.assertRaisesRegex(Missing, "config.hpp: nothing there is like kThere"):
+            candidates.change(config, "kThere", "")
 
 
 class Runner:
@@ -301,12 +308,16 @@ class Commands(unittest.TestCase):
 
     def test_measured_with_libraries_that_are_there(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("today", "today again", "tail 1-8"):
+            for name in ("today", "today-again", "tail-1-8"):
                 (Path(folder) / name).mkdir()
                 shutil.copy(BUILD / "libgranary.so", Path(folder) / name / "libgranary.so")
-            done = self.run_it("size_classes_measured.py", "--only", "tar,recycle", "--candidates", "tail 1/8",
-                               "--rounds", "1", "--libraries", folder)
+            words = ("--only", "tar,recycle", "--candidates", "tail 1/8", "--rounds", "1", "--libraries", folder)
+            done = self.run_it("size_classes_measured.py", *words)
+            (Path(folder) / "today-again" / "libgranary.so").write_text("no library")
+            again = self.run_it("size_classes_measured.py", *words)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((again.returncode, len(again.stderr.splitlines())), (2, 1))
+        self.assertIn("libc.so.6's, not", again.stderr)
         self.assertEqual(len(re.findall(r"^tail 1/8 +\d\.\d{3} +\d", done.stdout, re.M)), 2, done.stdout)
         for row in (r"^tar +\d+\.\d+ +\d+\.\d+ +\d+\.\d+$", r"^recycle +\d+\.\d+ "):
             self.assertRegex(done.stdout, re.compile(row, re.M))
