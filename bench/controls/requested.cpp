@@ -212,15 +212,12 @@ void begin_anew() {
 }
 
 int open_report() {
-    char path[sizeof pattern + 16];
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
     const char *const mark = strstr(pattern, "%p");
-    const auto before = static_cast<int>(mark != nullptr ? mark - pattern : sizeof pattern);
-    if (mark == nullptr) {
-        snprintf(path, sizeof path, "%s", pattern);
-    } else {
-        snprintf(path, sizeof path, "%.*s%d%s", before, pattern, getpid(), mark + 2);
-    }
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (mark == nullptr) return open(pattern, kFlags, 0666);
+    char path[sizeof pattern + 16];
+    snprintf(path, sizeof path, "%.*s%d%s", static_cast<int>(mark - pattern), pattern, getpid(), mark + 2);
+    return open(path, kFlags, 0666);
 }
 
 // The name of the program's file, as a JSON string can hold it.
