@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What:      counts what a program requests of the malloc that comes next in the loader's order, and writes it as JSON
-//            to the file that REQUESTED_FILE names when the program ends. Question: how many bytes did the program want
-//            at once (Hoard's U), how many was there room for in its blocks, how many did the allocator hold (A)?
+//            to the file that REQUESTED_FILE names (%p in the name: the process's id) when the program ends. Question:
+//            how many bytes did the program want at once (Hoard's U), of which sizes, how many was there room for in
+//            its blocks, how many did the allocator hold (A)? Who is killed, or ends by _exit, tells nothing.
 //            C++ programs need libstdc++ preloaded between the two, whose operators call malloc; else an allocator's
 //            own operators would not be seen.
 // Invariant: requests pass unchanged and nothing is added to a block: sizes lie in a table of our own. Every live block
 //            has one entry, set after the allocator hands it out and cleared before it gets it back, so that an entry
-//            has one owner at any time and needs no lock.
+//            has one owner at any time and needs no lock. The child of a fork has requested nothing yet; what its
+//            parent left it is live.
 // Must not know: any workload; which allocator is measured.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,10 +22,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "held.hpp"
+#include "sizes.hpp"
 
 namespace {
 
@@ -42,6 +47,8 @@ class Level {
         while (peak < bytes && !peak_.compare_exchange_weak(peak, bytes, std::memory_order_relaxed)) {
         }
     }
+    void begin_anew() { peak_.store(now(), std::memory_order_relaxed); }
+    std::size_t now() const { return now_.load(std::memory_order_relaxed); }
     std::size_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
   private:
@@ -85,6 +92,10 @@ constinit Level usable;
 constinit Level held;
 constinit std::atomic<std::uint64_t> requests{0};
 constinit std::atomic<std::uint64_t> total_bytes{0};
+constinit Sizes sizes;
+constinit std::atomic<bool> asking{false};
+constinit thread_local bool uncounted = false;  // what is requested on our own behalf
+constinit char pattern[4096] = {};              // REQUESTED_FILE as it was at the start: a program may write over it
 
 template <typename Function>
 void find(Function *&function, const char *name) {
@@ -140,29 +151,31 @@ std::size_t room_of(void *block, Entry entry) { return std::max(next.usable_size
 void sample(std::size_t live, std::uint64_t request) {
     constexpr std::uint64_t kRequests = 1 << 16;
     static constinit std::atomic<std::size_t> due{0};
-    static constinit std::atomic<bool> busy{false};
     if (asked.bytes == nullptr || (live < due.load(std::memory_order_relaxed) && request % kRequests != 0)) return;
-    if (busy.exchange(true, std::memory_order_acquire)) return;
+    if (asking.exchange(true, std::memory_order_acquire)) return;
     if (live >= due.load(std::memory_order_relaxed)) due.store(live + live / 16, std::memory_order_relaxed);
     held.raise(asked.bytes());
-    busy.store(false, std::memory_order_release);
+    asking.store(false, std::memory_order_release);
 }
 
 // Now live in all.
 std::size_t enter(void *block, Entry entry) {
     entry_of(block) = entry;
     usable.add(room_of(block, entry));
-    return requested.add(size_of(block, entry));
+    const std::size_t size = size_of(block, entry);
+    const std::size_t live = requested.add(size);
+    sizes.add(size, live);
+    return live;
 }
 
 void *handed_out(void *block, std::size_t size) {
-    static constinit thread_local bool inside = false;
-    if (block == nullptr || inside) return block;  // inside: to answer us, the allocator itself allocates
-    inside = true;
+    if (block == nullptr || uncounted) return block;
+    uncounted = true;  // to answer us, the allocator may allocate
     const std::size_t live = enter(block, size < kHuge - 1 ? static_cast<Entry>(size + 1) : kHuge);
     total_bytes.fetch_add(size, std::memory_order_relaxed);
+    sizes.request(size);
     sample(live, requests.fetch_add(1, std::memory_order_relaxed));
-    inside = false;
+    uncounted = false;
     return block;
 }
 
@@ -171,6 +184,7 @@ Entry forget(void *block) {
     const Entry entry = block == nullptr ? 0 : std::exchange(entry_of(block), 0);
     if (entry != 0) {
         requested.subtract(size_of(block, entry));
+        sizes.subtract(size_of(block, entry));
         usable.subtract(room_of(block, entry));
     }
     return entry;
@@ -178,16 +192,67 @@ Entry forget(void *block) {
 
 std::size_t page() { return static_cast<std::size_t>(getpagesize()); }
 
+// In the child, whose parent reports for itself.
+void begin_anew() {
+    requests.store(0, std::memory_order_relaxed);
+    total_bytes.store(0, std::memory_order_relaxed);
+    requested.begin_anew();
+    usable.begin_anew();
+    held.begin_anew();
+    sizes.begin_anew(requested.now());
+    asking.store(false, std::memory_order_relaxed);
+}
+
+[[gnu::constructor]] void prepare() {
+    if (const char *const path = getenv("REQUESTED_FILE")) {
+        if (strlen(path) >= sizeof pattern) fail("requested: REQUESTED_FILE is too long a name\n");
+        strcpy(pattern, path);
+    }
+    if (pthread_atfork(nullptr, nullptr, begin_anew) != 0) fail("requested: no memory for a handler of forks\n");
+}
+
+int open_report() {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    const char *const mark = strstr(pattern, "%p");
+    if (mark == nullptr) return open(pattern, kFlags, 0666);
+    char path[sizeof pattern + 16];
+    snprintf(path, sizeof path, "%.*s%d%s", static_cast<int>(mark - pattern), pattern, getpid(), mark + 2);
+    return open(path, kFlags, 0666);
+}
+
+// The name of the program's file, as a JSON string can hold it.
+struct ProgramName {
+    char text[256] = {};
+
+    ProgramName() {
+        char path[4096] = {};
+        const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+        const char *const slash = length > 0 ? strrchr(path, '/') : nullptr;
+        if (slash == nullptr) return;
+        snprintf(text, sizeof text, "%.*s", static_cast<int>(sizeof text) - 1, slash + 1);
+        for (char &c : text) {
+            if (c == '"' || c == '\\' || (c > 0 && c < ' ')) c = '_';
+        }
+    }
+};
+
 [[gnu::destructor]] void report() {
-    const char *const path = getenv("REQUESTED_FILE");
-    if (path == nullptr) return;
-    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (pattern[0] == '\0') return;
+    uncounted = true;  // dprintf allocates
+    const int file = open_report();
     if (file < 0) fail("requested: REQUESTED_FILE cannot be written\n");
     if (asked.bytes != nullptr) held.raise(asked.bytes());
-    dprintf(file, "{\"requests\": %llu, \"total_bytes\": %llu, \"requested_peak\": %zu, \"usable_peak\": %zu, ",
-            static_cast<unsigned long long>(requests.load()), static_cast<unsigned long long>(total_bytes.load()),
-            requested.peak(), usable.peak());
-    dprintf(file, "\"held_peak\": %zu, \"asked\": \"%s\"}\n", held.peak(), asked.what != nullptr ? asked.what : "");
+    dprintf(file, "{\"program\": \"%s\", \"requests\": %llu, \"total_bytes\": %llu, ", ProgramName().text,
+            static_cast<unsigned long long>(requests.load()), static_cast<unsigned long long>(total_bytes.load()));
+    dprintf(file, "\"requested_peak\": %zu, \"usable_peak\": %zu, \"held_peak\": %zu, \"asked\": \"%s\",\n",
+            requested.peak(), usable.peak(), held.peak(), asked.what != nullptr ? asked.what : "");
+    dprintf(file, " \"sizes\": [");  // each: the largest of the step, requests, live at the peak
+    const char *separator = "";
+    sizes.for_each([&](std::size_t size, std::uint64_t count, std::uint32_t live) {
+        dprintf(file, "%s[%zu, %llu, %u]", separator, size, static_cast<unsigned long long>(count), live);
+        separator = ", ";
+    });
+    dprintf(file, "]}\n");
     close(file);
 }
 
