@@ -10,7 +10,7 @@ import json
 
 from support import LIBRARY, ToolTest, granary, main
 
-NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES")
+NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND")
 
 
 class Options(ToolTest):
