@@ -48,7 +48,7 @@ inline constexpr unsigned kCoarsePerDoubling = 8;
 inline constexpr std::size_t kClassLimit = 32 * kKiB;
 
 // Superblocks: a class takes the fewest units whose tail waste stays below one part in kTailWasteParts.
-inline constexpr unsigned kMaxSuperblockUnits = 8;
+inline constexpr unsigned kMaxSuperblockUnits = 4;
 inline constexpr unsigned kTailWasteParts = 16;
 
 // Heaps: Hoard's emptiness invariant u >= a - K*S or u >= (1-f)*a, per class, in blocks.
@@ -89,7 +89,7 @@ inline constexpr std::size_t kRetainBytes = 4 * kMiB;
 inline constexpr unsigned kAllowanceParts = 96;
 inline constexpr unsigned kLeastAllowance = 3;
 inline constexpr unsigned kMostAllowance = 12;      // of each, if little is in use, and of pages
-inline constexpr unsigned kMostUnitAllowance = 20;  // a run must fit, so of units more must stay to be of use
+inline constexpr unsigned kMostUnitAllowance = 20;  // a long run must fit, so for these more must stay to be of use
 // A sweep is spread over the last part of what may stay. For less than so much no chunk is looked at.
 inline constexpr unsigned kSweepParts = 2;
 inline constexpr std::size_t kLeastSweepGrowth = 256;

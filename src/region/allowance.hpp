@@ -29,18 +29,25 @@ class Allowance {
     // forgotten by and by.
     void judge(std::size_t window) {
         const unsigned share = load(share_);
+        const unsigned most = load(retaken_by_runs_) > load(retaken_) / 2 ? kMostUnitAllowance : kMostAllowance;
         if (load(retaken_) > load(given_back_) / 2) {
-            store(share_, at_most(kMostUnitAllowance, share * 2));
+            store(share_, at_most(most, share * 2));
         } else if (load(retaken_) < load(given_back_) / 4) {
             store(share_, share / 2 > kLeastAllowance ? share / 2 : kLeastAllowance);
         }
         if (load(given_back_) <= window) return;
         store(retaken_, load(retaken_) / 2);
+        store(retaken_by_runs_, load(retaken_by_runs_) / 2);
         store(given_back_, load(given_back_) / 2);
     }
     void gave_back(std::size_t bytes) { given_back_.fetch_add(bytes, std::memory_order_relaxed); }
     // What had been given back is in use again.
     void retook(std::size_t bytes) { retaken_.fetch_add(bytes, std::memory_order_relaxed); }
+    // By a run that is longer than any superblock.
+    void retook_by_run(std::size_t bytes) {
+        retook(bytes);
+        retaken_by_runs_.fetch_add(bytes, std::memory_order_relaxed);
+    }
 
   private:
     static constexpr std::size_t kMostLeast = SIZE_MAX / kMostAllowance;
@@ -65,6 +72,7 @@ class Allowance {
     std::atomic<unsigned> share_{kLeastAllowance};
     std::atomic<std::size_t> given_back_{0};
     std::atomic<std::size_t> retaken_{0};
+    std::atomic<std::size_t> retaken_by_runs_{0};  // of it
 };
 
 }  // namespace gr

@@ -105,20 +105,21 @@ bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) cons
 // Marks the run used; true when every unit of it is known to be zero.
 bool PageHeap::take(UnitIndex first, UnitCount count) {
     bool zeroed = true;
+    std::size_t missed = 0;
     for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
         Chunk &chunk = chunks_[c.value];
         GR_CHECK((chunk.used & mask) == 0);
         const std::uint32_t warm = chunk.dirty & mask;
         zeroed = zeroed && warm == 0;
         subtract(dirty_units_, static_cast<std::size_t>(std::popcount(warm)));
-        if (const std::uint32_t missed = chunk.given_back & mask; missed != 0)
-            allowance_.retook(static_cast<std::size_t>(std::popcount(missed)) * kUnitBytes);
+        missed += static_cast<std::size_t>(std::popcount(chunk.given_back & mask)) * kUnitBytes;
         chunk.dirty &= ~mask;
         chunk.given_back &= ~mask;
         chunk.used |= mask;
         if (c.value >= chunk_end_) chunk_end_ = c.value + 1;
         refresh(c);
     });
+    if (missed != 0) count.value > kMaxSuperblockUnits ? allowance_.retook_by_run(missed) : allowance_.retook(missed);
     add(used_units_, count.value);
     raise(peak_units_, load(used_units_) + load(dirty_units_));
     return zeroed;

@@ -92,7 +92,7 @@ void print(std::ostream &out) {
         Allowance allowance;
         allowance.initialise(kRetainBytes);
         for (unsigned i = 0; breathing && i < kMostUnitAllowance; ++i) {
-            allowance.retook(kMiB);
+            allowance.retook_by_run(kMiB);
             allowance.judge(0);
         }
         put(out, "%-44s%12.1f\n", what, mib(allowance.unit_bytes(in_use)));

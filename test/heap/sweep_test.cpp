@@ -223,7 +223,7 @@ TEST(SweepOfALargeHeap, EmptyUnitsThatABreathingProgramMayKeepStay) {
     World world({.chunks = 64, .retain = kUnitBytes});
     const std::vector<void *> kept = allocate(world, 512 * shape_of(kClass).blocks);
     for (unsigned i = 0; i < kMostUnitAllowance; ++i) {
-        world.pages.allowance().retook(kMiB);
+        world.pages.allowance().retook_by_run(kMiB);
         world.pages.judge_allowance();
     }
     bool zeroed = false;

@@ -15,9 +15,9 @@ constexpr std::size_t kMost = kMostUnitAllowance * kMiB;
 constexpr std::size_t kMostOfPages = kMostAllowance * kMiB;
 constexpr std::size_t kWindow = 10 * kMiB;
 
-// A time more than may stay, when so much of what went had come back since.
+// A time more than may stay, when so much of what went had come back since, in long runs.
 void give_back(Allowance &allowance, std::size_t retaken, std::size_t bytes) {
-    allowance.retook(retaken);
+    allowance.retook_by_run(retaken);
     allowance.judge(kWindow);
     allowance.gave_back(bytes);
 }
@@ -56,6 +56,24 @@ TEST(Allowance, RegretWidensItUpToItsMostAndItsAbsenceNarrowsIt) {
     EXPECT_EQ(allowance.page_bytes(kInUse), kLeast);
 }
 
+// What superblocks take again fits anywhere.
+TEST(Allowance, RegretWidensItLessWithoutLongRuns) {
+    Allowance allowance;
+    const auto breathe = [&](std::size_t by_runs, std::size_t by_others) {
+        for (int i = 0; i < 100; ++i) {
+            allowance.retook_by_run(by_runs);
+            allowance.retook(by_others);
+            allowance.judge(kWindow);
+            allowance.gave_back(by_runs + by_others);
+        }
+        return allowance.unit_bytes(kInUse);
+    };
+    EXPECT_EQ(breathe(0, kMiB), kMostOfPages);
+    EXPECT_EQ(breathe(kMiB / 4, kMiB), kMostOfPages);
+    EXPECT_EQ(breathe(kMiB, kMiB / 4), kMost);
+    EXPECT_EQ(breathe(0, kMiB), kMostOfPages) << "and less again";
+}
+
 TEST(Allowance, SomeRegretChangesNothing) {
     Allowance allowance;
     for (int i = 0; i < 20; ++i) give_back(allowance, kMiB, kMiB);
@@ -68,7 +86,7 @@ TEST(Allowance, ABreathLongerThanASingleTimeIsRemembered) {
     Allowance allowance;
     for (int breath = 0; breath < 20; ++breath) {
         for (int i = 0; i < 8; ++i) give_back(allowance, 0, kMiB);
-        allowance.retook(8 * kMiB);
+        allowance.retook_by_run(8 * kMiB);
     }
     give_back(allowance, 0, kMiB);
     EXPECT_EQ(allowance.unit_bytes(kInUse), kMost);

@@ -324,12 +324,36 @@ TEST_F(PageHeapTest, AProgramThatBreathesIsSpared) {
     EXPECT_GT(pages_.may_stay(), pages_at_first);
 }
 
+// A long run must find a hole that fits, so more may stay for these.
+TEST(PageHeapOfALargeHeap, LongRunsThatAreTakenAgainMayKeepMore) {
+    fake::reset();
+    Region region;
+    PageHeap pages(region);
+    ASSERT_TRUE(fake::reserve(region, 4 * kChunks));
+    pages.initialise(region.fixed_table(), kUnitBytes);
+    gr::Run base;
+    ASSERT_TRUE(pages.allocate(UnitCount(2 * kChunks * kUnitsPerChunk), UnitCount(1), Prefer::warm, &base));
+    const auto breathe_in_runs_of = [&](std::uint32_t count) {
+        for (int breath = 0; breath < 50; ++breath) {
+            std::vector<gr::Run> runs(kChunks * kUnitsPerChunk / count);
+            for (gr::Run &run : runs) ASSERT_TRUE(pages.allocate(UnitCount(count), UnitCount(1), Prefer::warm, &run));
+            for (const gr::Run &run : runs) ASSERT_TRUE(pages.release(run.first, run.count));
+        }
+    };
+    breathe_in_runs_of(kMaxSuperblockUnits);
+    EXPECT_EQ(pages.may_retain(), pages.may_stay());
+    breathe_in_runs_of(kMaxSuperblockUnits + 1);
+    EXPECT_GT(pages.may_retain(), pages.may_stay());
+    breathe_in_runs_of(kMaxSuperblockUnits);
+    EXPECT_EQ(pages.may_retain(), pages.may_stay());
+}
+
 // What a release gives back is a part of the least allowance, however wide it has become, and the rest of a piece.
 TEST_F(PageHeapTest, AWideAllowanceIsNotGivenBackAtOnce) {
     const std::size_t part = pages_.may_retain() / 2;
     pages_.allowance().gave_back(kMiB);
     for (unsigned i = 0; i < kMostUnitAllowance; ++i) {
-        pages_.allowance().retook(kMiB);
+        pages_.allowance().retook_by_run(kMiB);
         pages_.judge_allowance();
     }
     while (allocate(1)) {
