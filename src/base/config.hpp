@@ -96,12 +96,15 @@ inline constexpr std::size_t kLeastSweepGrowth = 256;
 
 // Huge pages. The heap is large from so many bytes in use on. A chunk is dense when at most one of so many parts of it was
 // never touched or is absent, and it is split only for one part of so many that holds nothing. What collapsing takes
-// is one part of so much time at most, and no chunk is looked at again sooner.
+// is one part of so much time at most, and no chunk is looked at again sooner; half as much for each doubling of
+// patience that one took, and the next in a row, for it is a call of the program's that waits.
 inline constexpr std::size_t kHugeHeapBytes = 64 * kMiB;
 inline constexpr std::size_t kHugeAbsentParts = 32;
 inline constexpr std::size_t kHugeSplitParts = 8;
 inline constexpr std::uint64_t kHugeTimeParts = 64;
 inline constexpr std::uint64_t kHugeRoundNanoseconds = 100'000'000;
+inline constexpr std::uint64_t kHugePatienceNanoseconds = 1'000'000;
+inline constexpr unsigned kHugeMostHalvings = 16;
 
 // The background thread, where it is asked for. It ticks while there is something to do, and is not started for programs
 // and children of fork that end soon.

@@ -4,6 +4,8 @@
 // Must not know: superblocks; how full a chunk is.
 #include "region/huge_pages.hpp"
 
+#include <bit>
+
 #include "platform/memory.hpp"
 
 namespace gr {
@@ -55,9 +57,18 @@ bool HugePages::settles(ChunkIndex c, bool dense) {
     return false;
 }
 
+void HugePages::note_duration(std::uint64_t nanoseconds) {
+    const auto doublings = static_cast<unsigned>(std::bit_width(nanoseconds / kHugePatienceNanoseconds));
+    halvings_ = doublings == 0 ? 0 : halvings_ + doublings;
+    if (halvings_ > kHugeMostHalvings) halvings_ = kHugeMostHalvings;
+}
+
 // Whatever the kernel says, it has taken its time.
 bool HugePages::collapse(ChunkIndex c) {
-    switch (platform::collapse(region_->address(region_->unit_at(c)), kChunkBytes)) {
+    const std::uint64_t began = platform::nanoseconds();
+    const platform::Collapse done = platform::collapse(region_->address(region_->unit_at(c)), kChunkBytes);
+    note_duration(platform::nanoseconds() - began);
+    switch (done) {
         case platform::Collapse::done:
             state(c).store(State::huge, std::memory_order_relaxed);
             break;
@@ -73,7 +84,7 @@ bool HugePages::collapse(ChunkIndex c) {
 
 std::uint64_t HugePages::next_visit(std::uint64_t began, bool round_is_over) {
     const std::uint64_t now = platform::nanoseconds();
-    const std::uint64_t next = now + (now - began) * kHugeTimeParts;
+    const std::uint64_t next = now + (now - began) * (kHugeTimeParts << halvings_);
     if (!round_is_over) return next;
     cursor_ = 0;
     const std::uint64_t next_round = round_began_ + kHugeRoundNanoseconds;

@@ -39,7 +39,10 @@ class HugePages {
 
     // To be asked from slow paths.
     bool is_due(std::size_t used_bytes) const {
-        return used_bytes >= kHugeHeapBytes && maker_ >= Maker::us && platform::rough_nanoseconds() >= not_before();
+        return may_make(used_bytes) && platform::rough_nanoseconds() >= not_before();
+    }
+    bool may_make(std::size_t used_bytes) const {
+        return used_bytes >= kHugeHeapBytes && maker_.load(std::memory_order_relaxed) >= Maker::us;
     }
     std::uint64_t not_before() const { return next_.load(std::memory_order_relaxed); }
     // One at a time: has the next chunks visited, lowest first, until one was made huge. is_dense(chunk): hardly any of
@@ -73,6 +76,7 @@ class HugePages {
     bool is_wanted(ChunkIndex c) const { return state(c).load(std::memory_order_relaxed) != State::huge; }
     bool settles(ChunkIndex c, bool dense);
     bool collapse(ChunkIndex c);
+    void note_duration(std::uint64_t nanoseconds);
     std::uint64_t next_visit(std::uint64_t began, bool round_is_over);
 
     const Region *region_ = nullptr;
@@ -81,6 +85,7 @@ class HugePages {
     std::atomic<std::uint64_t> next_{0};  // not before; kBusy while somebody is at it
     std::uint32_t cursor_ = 0;            // by who is at it, as what follows
     std::uint64_t round_began_ = 0;
+    unsigned halvings_ = 0;  // of the part of the time
 };
 
 }  // namespace gr

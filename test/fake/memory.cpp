@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "base/bits.hpp"
@@ -33,6 +34,7 @@ std::vector<Range> collapsed_ranges;
 std::vector<Allowed> allowed_ranges;
 std::function<void()> purge_handler;
 platform::Collapse collapse_failure = platform::Collapse::not_now;
+std::chrono::nanoseconds collapse_delay{0};
 std::atomic<std::size_t> mapped{0};
 
 Stage &stage(Call call) { return stages[static_cast<std::size_t>(call)]; }
@@ -66,12 +68,14 @@ void reset() {
     allowed_ranges.clear();
     purge_handler = nullptr;
     collapse_failure = platform::Collapse::not_now;
+    collapse_delay = std::chrono::nanoseconds(0);
 }
 void fail(Call call, unsigned passes, unsigned failures) {
     stage(call).passes = passes;
     stage(call).failures = failures;
 }
 void on_purge(std::function<void()> handler) { purge_handler = std::move(handler); }
+void delay_collapse(std::chrono::nanoseconds delay) { collapse_delay = delay; }
 void fail_collapse_with(platform::Collapse failure) { collapse_failure = failure; }
 unsigned calls(Call call) { return stage(call).calls; }
 const std::vector<Range> &purged() { return purged_ranges; }
@@ -115,6 +119,7 @@ void allow_huge_pages(void *address, std::size_t bytes, bool allowed) {
 }
 
 Collapse collapse(void *address, std::size_t bytes) {
+    std::this_thread::sleep_for(fake::collapse_delay);
     if (fake::fails(Call::collapse)) return fake::collapse_failure;
     const std::lock_guard guard(fake::counting);
     fake::collapsed_ranges.push_back({static_cast<char *>(address), bytes});

@@ -5,6 +5,7 @@
 // Must not know: who calls.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,8 @@ inline constexpr unsigned kForever = UINT32_MAX;
 void reset();
 // Lets `passes` calls pass and fails the `failures` that follow.
 void fail(Call call, unsigned passes, unsigned failures = kForever);
+// How long each collapse takes; no time after reset.
+void delay_collapse(std::chrono::nanoseconds delay);
 // What a failing collapse says; not_now after reset.
 void fail_collapse_with(platform::Collapse failure);
 unsigned calls(Call call);

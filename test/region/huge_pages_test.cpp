@@ -97,10 +97,10 @@ TEST_P(HugePagesOfUs, WhatTheKernelCannotDoNowIsTriedAgain) {
 TEST_P(HugePagesOfUs, WhatItNeverCanIsAskedForOnce) {
     fake::fail(fake::Call::collapse, 0);
     fake::fail_collapse_with(platform::Collapse::impossible);
-    EXPECT_TRUE(huge_.is_due(kHugeHeapBytes));
+    EXPECT_TRUE(huge_.may_make(kHugeHeapBytes));
     for (int i = 0; i < 4; ++i) visit({0, 4});
     EXPECT_EQ(fake::calls(fake::Call::collapse), 1U);
-    EXPECT_FALSE(huge_.is_due(SIZE_MAX));
+    EXPECT_FALSE(huge_.may_make(SIZE_MAX));
 }
 
 TEST_P(HugePagesOfUs, TakeOnePartOfTheTime) {
@@ -114,6 +114,22 @@ TEST_P(HugePagesOfUs, TakeOnePartOfTheTime) {
     EXPECT_GE(huge_.not_before(), began + kTaken * kHugeTimeParts);
 }
 
+// A call of the program's waits meanwhile.
+TEST_P(HugePagesOfUs, TakeLessTimeWhereEachTakesLong) {
+    constexpr std::uint64_t kTaken = kHugePatienceNanoseconds + 1;
+    visit({0, 1, 2});
+    fake::delay_collapse(std::chrono::nanoseconds(kTaken));
+    const auto pause_after_one = [this] {
+        const std::uint64_t began = platform::nanoseconds();
+        huge_.make_one(kChunks, [](ChunkIndex c) { return c.value <= 2; });
+        return huge_.not_before() - began;
+    };
+    EXPECT_GE(pause_after_one(), kTaken * kHugeTimeParts * 2);
+    EXPECT_GE(pause_after_one(), kTaken * kHugeTimeParts * 4);
+    EXPECT_GE(pause_after_one(), kTaken * kHugeTimeParts * 8);
+    EXPECT_EQ(fake::collapsed().size(), 3U);
+}
+
 TEST_P(HugePagesOfUs, AreLookedForOnceARound) {
     visit({});
     const std::uint64_t second = huge_.not_before();
@@ -122,8 +138,8 @@ TEST_P(HugePagesOfUs, AreLookedForOnceARound) {
 }
 
 TEST_P(HugePagesOfUs, ComeWithALargeHeap) {
-    EXPECT_FALSE(huge_.is_due(kHugeHeapBytes - 1));
-    EXPECT_TRUE(huge_.is_due(kHugeHeapBytes));
+    EXPECT_FALSE(huge_.may_make(kHugeHeapBytes - 1));
+    EXPECT_TRUE(huge_.may_make(kHugeHeapBytes));
     EXPECT_TRUE(fake::allowed().empty()) << "the kernel shall not make any by itself";
 }
 
@@ -135,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(Others, HugePagesOfOthers,
 TEST_P(HugePagesOfOthers, AreNotMadeByUs) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(visit({0, 1, 2, 3}), (std::set<std::uint32_t>{}));
     EXPECT_EQ(fake::calls(fake::Call::collapse), 0U);
-    EXPECT_FALSE(huge_.is_due(SIZE_MAX)) << "nothing is left to do";
+    EXPECT_FALSE(huge_.may_make(SIZE_MAX)) << "nothing is left to do";
 }
 
 TEST_P(HugePagesOfOthers, AreToldOfAllChunksInOne) {
@@ -149,7 +165,7 @@ TEST_P(HugePagesOfOthers, AreToldOfAllChunksInOne) {
         return all;
     };
     EXPECT_EQ(told(), expected);
-    EXPECT_EQ(huge_.is_due(kHugeHeapBytes), maker == HugePageMaker::kernel_later);
+    EXPECT_EQ(huge_.may_make(kHugeHeapBytes), maker == HugePageMaker::kernel_later);
     EXPECT_EQ(huge_.may_be_huge(ChunkIndex(1)), maker == HugePageMaker::kernel);
     for (int i = 0; i < 2; ++i) visit({});
     if (maker == HugePageMaker::kernel_later) expected.push_back(true);
