@@ -84,12 +84,12 @@ inline constexpr std::size_t kGrowthLimit = 2 * kMiB;      // what realloc makes
 inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's usual vm.max_map_count
 
 // Giving back. Empty units may stay resident, and free pages in superblocks of the global heap, each up to the larger of
-// so much and a share of what is in use; who takes again what was given back earns a larger share.
+// so much and a share of what is in use; who takes again what was given back earns a larger share of units.
 inline constexpr std::size_t kRetainBytes = 4 * kMiB;
 inline constexpr unsigned kAllowanceParts = 96;
 inline constexpr unsigned kLeastAllowance = 3;
-inline constexpr unsigned kMostAllowance = 12;      // of each, if little is in use, and of pages
-inline constexpr unsigned kMostUnitAllowance = 20;  // a long run must fit, so for these more must stay to be of use
+inline constexpr unsigned kMostAllowance = 12;
+inline constexpr unsigned kMostRunAllowance = 20;  // a long run must fit, so for these more must stay to be of use
 // A sweep is spread over the last part of what may stay. For less than so much no chunk is looked at.
 inline constexpr unsigned kSweepParts = 2;
 inline constexpr std::size_t kLeastSweepGrowth = 256;
@@ -120,8 +120,8 @@ static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
 static_assert(kRemoteMagazineLimit <= kClassLimit && kLetters > 0);
-static_assert(0 < kLeastAllowance && kLeastAllowance <= kMostAllowance && kMostAllowance <= kMostUnitAllowance);
-static_assert(kMostUnitAllowance < kAllowanceParts);
+static_assert(0 < kLeastAllowance && kLeastAllowance <= kMostAllowance && kMostAllowance <= kMostRunAllowance);
+static_assert(kMostRunAllowance < kAllowanceParts);
 static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2);
 
 }  // namespace gr

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how much memory that holds nothing may stay resident: a share of what is in use, but not less than so many
 //       bytes. A program earns more of both by soon taking again what was given back, and loses it when it stops.
-// Invariant: kLeastAllowance <= share <= kMostUnitAllowance, in parts of kAllowanceParts; `least` belongs to the least.
+// Invariant: kLeastAllowance <= share <= kMostRunAllowance, in parts of kAllowanceParts; `least` belongs to the least.
 // Must not know: what the memory was; how it is given back.
 #pragma once
 
@@ -19,17 +19,16 @@ class Allowance {
   public:
     void initialise(std::size_t least) { least_ = least < kMostLeast ? least : kMostLeast; }
 
-    // Of empty units, and of free pages in others.
-    std::size_t unit_bytes(std::size_t in_use) const { return bytes(in_use, load(share_)); }
-    std::size_t page_bytes(std::size_t in_use) const { return bytes(in_use, at_most(kMostAllowance, load(share_))); }
-    // Of either, without regret.
+    // Of empty units.
+    std::size_t bytes(std::size_t in_use) const { return bytes(in_use, load(share_)); }
+    // Without regret; and of free pages in other units, always: who takes these again has them spread over a large heap.
     std::size_t least_bytes(std::size_t in_use) const { return bytes(in_use, kLeastAllowance); }
 
     // Before memory is given back because it is more than may stay. What went before the last `window` bytes or two is
     // forgotten by and by.
     void judge(std::size_t window) {
         const unsigned share = load(share_);
-        const unsigned most = load(retaken_by_runs_) > load(retaken_) / 2 ? kMostUnitAllowance : kMostAllowance;
+        const unsigned most = load(retaken_by_runs_) > load(retaken_) / 2 ? kMostRunAllowance : kMostAllowance;
         if (load(retaken_) > load(given_back_) / 2) {
             store(share_, at_most(most, share * 2));
         } else if (load(retaken_) < load(given_back_) / 4) {

@@ -91,11 +91,11 @@ void print(std::ostream &out) {
     const auto may_stay = [&](const char *what, std::size_t in_use, bool breathing) {
         Allowance allowance;
         allowance.initialise(kRetainBytes);
-        for (unsigned i = 0; breathing && i < kMostUnitAllowance; ++i) {
+        for (unsigned i = 0; breathing && i < kMostRunAllowance; ++i) {
             allowance.retook_by_run(kMiB);
             allowance.judge(0);
         }
-        put(out, "%-44s%12.1f\n", what, mib(allowance.unit_bytes(in_use)));
+        put(out, "%-44s%12.1f\n", what, mib(allowance.bytes(in_use)));
     };
     may_stay("empty units that may stay, nothing in use", 0, false);
     may_stay("the same, had it been breathing", 0, true);

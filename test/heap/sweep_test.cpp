@@ -184,7 +184,7 @@ TEST_F(SweepByItself, WhatStaysIsBounded) {
 }
 
 TEST_F(SweepByItself, WhatIsTakenAgainIsRegretted) {
-    const std::size_t at_first = world_.pages.may_stay();
+    const std::size_t at_first = world_.pages.may_retain();
     std::vector<void *> kept = blocks_;
     for (int breath = 0; breath < 8; ++breath) {
         const std::size_t all = kept.size();
@@ -197,7 +197,7 @@ TEST_F(SweepByItself, WhatIsTakenAgainIsRegretted) {
     }
     EXPECT_GT(world_.heaps.swept_bytes(), 0U) << "the test tests nothing";
     EXPECT_EQ(world_.pages.purged_bytes(), 0U) << "the regret could be another's";
-    EXPECT_GT(world_.pages.may_stay(), at_first);
+    EXPECT_GT(world_.pages.may_retain(), at_first);
 }
 
 // What may stay falls with what is present.
@@ -222,7 +222,7 @@ TEST(SweepOfALargeHeap, EmptyUnitsGoWithTheShareOfWhatHasGone) {
 TEST(SweepOfALargeHeap, EmptyUnitsThatABreathingProgramMayKeepStay) {
     World world({.chunks = 64, .retain = kUnitBytes});
     const std::vector<void *> kept = allocate(world, 512 * shape_of(kClass).blocks);
-    for (unsigned i = 0; i < kMostUnitAllowance; ++i) {
+    for (unsigned i = 0; i < kMostRunAllowance; ++i) {
         world.pages.allowance().retook_by_run(kMiB);
         world.pages.judge_allowance();
     }

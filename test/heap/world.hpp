@@ -67,8 +67,15 @@ class World {
     GlobalBin &global(ClassIndex c) {
         return reinterpret_cast<GlobalBin *>(owners_ + stripes_ * sizeof(Heap))[c.value];
     }
-    void hold(std::uint32_t i) { ASSERT_TRUE(heap(i).mutex.try_lock(platform::Rank::heap)); }
-    void let_go(std::uint32_t i) { heap(i).mutex.unlock(platform::Rank::heap); }
+    // In the name of others: of who holds the activation no order is asked, so that the caller may wait for more.
+    void hold(std::uint32_t i) {
+        if (held_++ == 0) heaps.lock_all(platform::Rank::activation);
+        ASSERT_TRUE(heap(i).mutex.try_lock(platform::Rank::heap));
+    }
+    void let_go(std::uint32_t i) {
+        heap(i).mutex.unlock(platform::Rank::heap);
+        if (--held_ == 0) heaps.unlock_all(platform::Rank::activation);
+    }
 
     void *allocate_in(std::uint32_t i, ClassIndex c, bool *fresh = nullptr) {
         for (std::uint32_t other = 0; other < stripes_; ++other) {
@@ -131,6 +138,7 @@ class World {
     Heaps heaps{region, superblocks, pages};
 
   private:
+    std::uint32_t held_ = 0;
     void switch_on(HeapsSetup *setup, char *zeroes) {
         EXPECT_TRUE(platform::find_rseq(&platform::gr_sequence_state));
         platform::gr_sequence_state.slabs = setup->slabs;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kInUse = kAllowanceParts * kMiB;
 constexpr std::size_t kLeast = kLeastAllowance * kMiB;
-constexpr std::size_t kMost = kMostUnitAllowance * kMiB;
-constexpr std::size_t kMostOfPages = kMostAllowance * kMiB;
+constexpr std::size_t kMost = kMostRunAllowance * kMiB;
+constexpr std::size_t kMostOfShortRuns = kMostAllowance * kMiB;
 constexpr std::size_t kWindow = 10 * kMiB;
 
 // A time more than may stay, when so much of what went had come back since, in long runs.
@@ -25,11 +25,9 @@ void give_back(Allowance &allowance, std::size_t retaken, std::size_t bytes) {
 TEST(Allowance, IsAShareOrTheLeast) {
     Allowance allowance;
     allowance.initialise(kLeastAllowance * kKiB);
-    EXPECT_EQ(allowance.unit_bytes(0), kLeastAllowance * kKiB);
-    EXPECT_EQ(allowance.unit_bytes(kInUse), kLeast);
-    EXPECT_EQ(allowance.unit_bytes(10 * kInUse), 10 * kLeast);
-    EXPECT_EQ(allowance.page_bytes(0), kLeastAllowance * kKiB);
-    EXPECT_EQ(allowance.page_bytes(kInUse), kLeast);
+    EXPECT_EQ(allowance.bytes(0), kLeastAllowance * kKiB);
+    EXPECT_EQ(allowance.bytes(kInUse), kLeast);
+    EXPECT_EQ(allowance.bytes(10 * kInUse), 10 * kLeast);
 }
 
 TEST(Allowance, RegretWidensItUpToItsMostAndItsAbsenceNarrowsIt) {
@@ -38,22 +36,19 @@ TEST(Allowance, RegretWidensItUpToItsMostAndItsAbsenceNarrowsIt) {
     std::size_t last = kLeast;
     for (int i = 0; i < 20; ++i) {
         give_back(allowance, kMiB, kMiB);
-        EXPECT_GE(allowance.unit_bytes(kInUse), last);
-        last = allowance.unit_bytes(kInUse);
+        EXPECT_GE(allowance.bytes(kInUse), last);
+        last = allowance.bytes(kInUse);
     }
     EXPECT_EQ(last, kMost);
-    EXPECT_EQ(allowance.page_bytes(kInUse), kMostOfPages);
-    EXPECT_EQ(allowance.unit_bytes(0), kMostAllowance * kKiB) << "who has little in use breathes, too";
-    EXPECT_EQ(allowance.page_bytes(0), kMostAllowance * kKiB);
+    EXPECT_EQ(allowance.bytes(0), kMostAllowance * kKiB) << "who has little in use breathes, too";
     EXPECT_EQ(allowance.least_bytes(kInUse), kLeast);
     EXPECT_EQ(allowance.least_bytes(0), kLeastAllowance * kKiB);
     for (int i = 0; i < 100; ++i) {
         give_back(allowance, 0, kMiB);
-        EXPECT_LE(allowance.unit_bytes(kInUse), last);
-        last = allowance.unit_bytes(kInUse);
+        EXPECT_LE(allowance.bytes(kInUse), last);
+        last = allowance.bytes(kInUse);
     }
     EXPECT_EQ(last, kLeast);
-    EXPECT_EQ(allowance.page_bytes(kInUse), kLeast);
 }
 
 // What superblocks take again fits anywhere.
@@ -66,12 +61,12 @@ TEST(Allowance, RegretWidensItLessWithoutLongRuns) {
             allowance.judge(kWindow);
             allowance.gave_back(by_runs + by_others);
         }
-        return allowance.unit_bytes(kInUse);
+        return allowance.bytes(kInUse);
     };
-    EXPECT_EQ(breathe(0, kMiB), kMostOfPages);
-    EXPECT_EQ(breathe(kMiB / 4, kMiB), kMostOfPages);
+    EXPECT_EQ(breathe(0, kMiB), kMostOfShortRuns);
+    EXPECT_EQ(breathe(kMiB / 4, kMiB), kMostOfShortRuns);
     EXPECT_EQ(breathe(kMiB, kMiB / 4), kMost);
-    EXPECT_EQ(breathe(0, kMiB), kMostOfPages) << "and less again";
+    EXPECT_EQ(breathe(0, kMiB), kMostOfShortRuns) << "and less again";
 }
 
 TEST(Allowance, SomeRegretChangesNothing) {
@@ -79,7 +74,7 @@ TEST(Allowance, SomeRegretChangesNothing) {
     for (int i = 0; i < 20; ++i) give_back(allowance, kMiB, kMiB);
     // Between a quarter and a half.
     for (int i = 0; i < 20; ++i) give_back(allowance, 3 * kMiB, 8 * kMiB);
-    EXPECT_EQ(allowance.unit_bytes(kInUse), kMost);
+    EXPECT_EQ(allowance.bytes(kInUse), kMost);
 }
 
 TEST(Allowance, ABreathLongerThanASingleTimeIsRemembered) {
@@ -89,14 +84,14 @@ TEST(Allowance, ABreathLongerThanASingleTimeIsRemembered) {
         allowance.retook_by_run(8 * kMiB);
     }
     give_back(allowance, 0, kMiB);
-    EXPECT_EQ(allowance.unit_bytes(kInUse), kMost);
+    EXPECT_EQ(allowance.bytes(kInUse), kMost);
 }
 
 TEST(Allowance, TheLeastMayBeAllThereIs) {
     Allowance allowance;
     allowance.initialise(SIZE_MAX);
     for (int i = 0; i < 20; ++i) {
-        EXPECT_GT(allowance.unit_bytes(0), kTiB);
+        EXPECT_GT(allowance.bytes(0), kTiB);
         give_back(allowance, kMiB, kMiB);
     }
 }
@@ -106,7 +101,7 @@ TEST(Allowance, RegretIsForgottenByAndBy) {
     give_back(allowance, 0, kMiB);
     give_back(allowance, 100 * kMiB, kMiB);
     for (int i = 0; i < 200; ++i) give_back(allowance, 0, kMiB);
-    EXPECT_EQ(allowance.unit_bytes(kInUse), kLeast);
+    EXPECT_EQ(allowance.bytes(kInUse), kLeast);
 }
 
 }  // namespace
