@@ -50,6 +50,8 @@ GR_EXPORT uint32_t gr_version(void);
  * So resident_bytes is at most heap_bytes + retained_bytes + metadata_bytes + direct_bytes + what is not Granary's;
  * less where pages were never touched, which only the kernel knows: `granary why PID` asks it and splits to the byte.
  * Usable bytes minus requested bytes cannot be told: nobody keeps what was requested.
+ * For huge_bytes the kernel walks the page tables of the process, which takes longer than all else; a caller whose size
+ * ends before it does not pay for it.
  */
 /* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_statistics {

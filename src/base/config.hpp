@@ -95,9 +95,9 @@ inline constexpr unsigned kSweepParts = 2;
 inline constexpr std::size_t kLeastSweepGrowth = 256;
 
 // Huge pages. The heap is large from so many bytes in use on. A chunk is dense when at most one of so many parts of it was
-// never touched or is absent, and it is split only for one part of so many that holds nothing. What collapsing takes
-// is one part of so much time at most, and no chunk is looked at again sooner; half as much for each doubling of
-// patience that one took, and the next in a row, for it is a call of the program's that waits.
+// never touched or is absent, and it is split only for one part of so many that holds nothing. Making them takes one part
+// of the time at most, and no chunk is looked at twice in a round's time. A call of the program's waits for each: when one
+// takes longer than patience, that part is halved for each doubling, and again while the next ones do.
 inline constexpr std::size_t kHugeHeapBytes = 64 * kMiB;
 inline constexpr std::size_t kHugeAbsentParts = 32;
 inline constexpr std::size_t kHugeSplitParts = 8;

@@ -21,15 +21,13 @@ class Slack {
     std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
     // What became free since there was least.
-    std::size_t growth() const {
-        const std::size_t least = least_.load(std::memory_order_relaxed);
-        return bytes() > least ? bytes() - least : 0;
-    }
+    std::size_t growth() const { return growth_to(bytes()); }
     // In whole steps; from here on only the rest counts, and what is freed later.
     std::size_t take_growth(std::size_t step) {
-        const std::size_t growth = this->growth();
+        const std::size_t now = bytes();  // once: others add and subtract meanwhile
+        const std::size_t growth = growth_to(now);
         const std::size_t rest = growth % step;
-        least_.store(bytes() - rest, std::memory_order_relaxed);
+        least_.store(now - rest, std::memory_order_relaxed);
         return growth - rest;
     }
 
@@ -54,6 +52,10 @@ class Slack {
     static constexpr std::size_t kLeastYield = kYieldParts / 2;
     static constexpr std::size_t kMostYield = kYieldParts * 16;
 
+    std::size_t growth_to(std::size_t bytes) const {
+        const std::size_t least = least_.load(std::memory_order_relaxed);
+        return bytes > least ? bytes - least : 0;
+    }
     static constexpr std::size_t bounded(std::size_t yield) {
         return yield < kLeastYield ? kLeastYield : yield > kMostYield ? kMostYield : yield;
     }

@@ -50,9 +50,9 @@ class Instance {
     // The global one starts on first use. false: not possible yet, or no address space at all; then every block is a
     // direct one.
     bool ensure_started() { return state_.load(std::memory_order_acquire) == State::ready || start(); }
-    // Any other, once: with these options, beside the global one, without sequences. false: no address space, no
-    // memory; nothing is left.
-    bool start_beside(const Options &options, std::size_t region_bytes);
+    // Any other, once: with the options of the first and what that found at its start, for a program may have shut itself
+    // off from files since; without sequences. false: no address space, no memory; nothing is left.
+    bool start_beside(const Instance &first, std::size_t region_bytes);
     // Gives everything back that start_beside and the blocks took; nobody may use either any more.
     void end();
 
@@ -100,6 +100,7 @@ class Instance {
     Heaps heaps_{region_, superblocks_, pages_};
     Direct direct_{};
     Options options_{};
+    platform::HugePagesFor huge_pages_for_ = platform::HugePagesFor::nobody;  // asked for one policy only
     std::atomic<State> state_{State::cold};  // release when ready: publishes everything above
     std::atomic<std::uint32_t> starter_{0};  // the tag of the thread that starts; only compared with one's own
     std::atomic<PressureCall> pressure_call_{nullptr};  // release, after the context; acquire before it is called

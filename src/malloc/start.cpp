@@ -81,6 +81,8 @@ bool Instance::start() {
 bool Instance::set_up() {
     options_ = Options::defaults();
     if (!platform::is_secure()) read_options(platform::environment(), &options_);
+    if (static_cast<HugePolicy>(options_.huge_pages) == HugePolicy::automatic)
+        huge_pages_for_ = platform::huge_pages_for();
 
     platform::SequenceState found{};
     HeapsSetup setup;
@@ -96,8 +98,9 @@ bool Instance::set_up() {
     return true;
 }
 
-bool Instance::start_beside(const Options &options, std::size_t region_bytes) {
-    options_ = options;
+bool Instance::start_beside(const Instance &first, std::size_t region_bytes) {
+    options_ = first.options_;
+    huge_pages_for_ = first.huge_pages_for_;
     region_bytes = region_size_beside(region_bytes);
     HeapsSetup setup;
     setup.stripes = setup.heaps = stripe_count(region_bytes / kSlabsParts);
@@ -129,10 +132,8 @@ bool Instance::lay_out(std::size_t region_bytes, HeapsSetup setup) {
     setup.owners = region_.fixed_table();
     setup.magazine_budget = options_.magazine;
     const auto huge_pages = static_cast<HugePolicy>(options_.huge_pages);
-    // Only then is a file read for it.
-    const platform::HugePagesFor whom =
-        huge_pages == HugePolicy::automatic ? platform::huge_pages_for() : platform::HugePagesFor::nobody;
-    pages_.initialise(setup.owners + owners_bytes, options_.retain, huge_page_maker(huge_pages, whom));
+    const HugePageMaker maker = huge_page_maker(huge_pages, huge_pages_for_);
+    pages_.initialise(setup.owners + owners_bytes, options_.retain, maker);
     direct_.use_huge_pages(huge_pages);
     heaps_.initialise(setup);
     return true;

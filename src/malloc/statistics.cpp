@@ -4,6 +4,7 @@
 // Must not know: where the text goes.
 #include "malloc/statistics.hpp"
 
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 
@@ -160,8 +161,10 @@ gr_statistics snapshot(const Instance &allocator) {
 bool copy_statistics(const Instance &allocator, gr_statistics *out) {
     constexpr std::uint32_t kHeadBytes = 2 * sizeof(std::uint32_t);
     if (out == nullptr || out->size < kHeadBytes) return false;
-    gr_statistics full = snapshot(allocator);
+    gr_statistics full = count_statistics(allocator);
     if (out->size < full.size) full.size = out->size;
+    if (full.size > offsetof(gr_statistics, resident_bytes)) full.resident_bytes = platform::resident_bytes();
+    if (full.size > offsetof(gr_statistics, huge_bytes)) full.huge_bytes = platform::huge_page_bytes();
     std::memcpy(out, &full, full.size);
     return true;
 }

@@ -37,7 +37,7 @@ HugePageMaker huge_page_maker(HugePolicy policy, platform::HugePagesFor whom) {
 void HugePages::initialise(char *memory, const Region &region, HugePageMaker maker) {
     region_ = &region;
     states_ = reinterpret_cast<State *>(memory);
-    if (!chunk_is_huge_page()) maker = Maker::forbidden;
+    if (maker == Maker::us && !chunk_is_huge_page()) maker = Maker::nobody;
     // What we make must not be forbidden.
     if (maker == Maker::forbidden || maker == Maker::kernel_later) allow(region, false);
     if (maker == Maker::kernel) allow(region, true);
@@ -63,8 +63,7 @@ void HugePages::note_duration(std::uint64_t nanoseconds) {
     if (halvings_ > kHugeMostHalvings) halvings_ = kHugeMostHalvings;
 }
 
-// Whatever the kernel says, it has taken its time.
-bool HugePages::collapse(ChunkIndex c) {
+void HugePages::collapse(ChunkIndex c) {
     const std::uint64_t began = platform::nanoseconds();
     const platform::Collapse done = platform::collapse(region_->address(region_->unit_at(c)), kChunkBytes);
     note_duration(platform::nanoseconds() - began);
@@ -79,7 +78,6 @@ bool HugePages::collapse(ChunkIndex c) {
             maker_.store(Maker::nobody, std::memory_order_relaxed);
             break;
     }
-    return true;
 }
 
 std::uint64_t HugePages::next_visit(std::uint64_t began, bool round_is_over) {

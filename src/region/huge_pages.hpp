@@ -54,10 +54,12 @@ class HugePages {
         if (turn == kBusy || !next_.compare_exchange_strong(turn, kBusy, std::memory_order_acquire)) return;
         const std::uint64_t began = platform::nanoseconds();
         if (maker_.load(std::memory_order_relaxed) == Maker::kernel_later) leave_to_kernel();
-        bool made = maker_.load(std::memory_order_relaxed) != Maker::us;
-        for (std::uint32_t visits = 0; visits < kChunksPerVisit && !made && cursor_ < chunks; ++visits) {
+        const bool ours = maker_.load(std::memory_order_relaxed) == Maker::us;
+        for (std::uint32_t visits = 0; ours && visits < kChunksPerVisit && cursor_ < chunks; ++visits) {
             const ChunkIndex c(cursor_++);
-            made = is_wanted(c) && settles(c, is_dense(c)) && collapse(c);
+            if (!is_wanted(c) || !settles(c, is_dense(c))) continue;
+            collapse(c);
+            break;
         }
         next_.store(next_visit(began, cursor_ >= chunks), std::memory_order_release);
     }
@@ -75,7 +77,7 @@ class HugePages {
     void leave_to_kernel();
     bool is_wanted(ChunkIndex c) const { return state(c).load(std::memory_order_relaxed) != State::huge; }
     bool settles(ChunkIndex c, bool dense);
-    bool collapse(ChunkIndex c);
+    void collapse(ChunkIndex c);
     void note_duration(std::uint64_t nanoseconds);
     std::uint64_t next_visit(std::uint64_t began, bool round_is_over);
 

@@ -52,6 +52,31 @@ TEST_F(DirectTest, BlocksAreZeroAlignedAndReleasedOnce) {
     }
 }
 
+TEST_F(DirectTest, HugePagesAreAllowedAsThePolicySays) {
+    struct Case {
+        HugePolicy policy;
+        std::size_t bytes;
+        std::vector<bool> told;
+    };
+    const Case cases[] = {{HugePolicy::automatic, 2 * kChunkBytes, {}},
+                          {HugePolicy::never, kChunkBytes, {false}},
+                          {HugePolicy::always, kChunkBytes, {true}},
+                          {HugePolicy::always, kChunkBytes - page_, {}}};
+    for (const Case &c : cases) {
+        fake::reset();
+        direct_.use_huge_pages(c.policy);
+        void *const p = direct_.allocate(c.bytes, 1);
+        std::vector<bool> told;
+        for (const fake::Allowed &call : fake::allowed()) {
+            EXPECT_EQ(call.begin, p);
+            EXPECT_EQ(call.bytes, c.bytes);
+            told.push_back(call.allowed);
+        }
+        EXPECT_EQ(told, c.told) << c.bytes << " bytes";
+        EXPECT_TRUE(direct_.release(p));
+    }
+}
+
 TEST_F(DirectTest, TheTablesOwnMarksAreNoBlocks) {
     for (std::uintptr_t mark = 0; mark < 8; ++mark) {
         void *const p = reinterpret_cast<void *>(mark);

@@ -75,6 +75,14 @@ TEST_F(Huge, FullChunksOfALargeHeapAre) {
     EXPECT_TRUE(world_.is_valid());
 }
 
+TEST_F(Huge, NothingIsAboveTheSoftLimit) {
+    world_.pages.limit().initialise(1, MemoryLimit::kNone);
+    become_large();
+    ASSERT_TRUE(world_.pages.limit().is_above_soft());
+    pass_by();
+    EXPECT_EQ(world_.pages.huge_pages().not_before(), 0U) << "a chunk was looked at";
+}
+
 TEST_F(Huge, ChunksWithARunAreNot) {
     // In the place of the first superblock.
     const char *const unit = world_.region.address(world_.region.first_unit());

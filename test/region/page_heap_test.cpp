@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "fake/memory.hpp"
@@ -377,6 +378,57 @@ TEST_F(PageHeapTest, KeepsWhatTrimIsToldToKeep) {
     EXPECT_EQ(given_back + pages_.retained_bytes(), 16 * kUnitBytes);
     EXPECT_LE(pages_.retained_bytes(), 4 * kUnitBytes);
     EXPECT_EQ(pages_.trim(4 * kUnitBytes), 0U);
+}
+
+class PageHeapWithHugePages : public testing::TestWithParam<HugePageMaker> {
+  protected:
+    void SetUp() override {
+        fake::reset();
+        ASSERT_TRUE(fake::reserve(region_, kChunks));
+        pages_.initialise(region_.fixed_table(), kGiB, GetParam());
+        while (!units_.contains(region_.unit_at(ChunkIndex(1)).value + kUnitsPerChunk - 1)) {
+            gr::Run run;
+            ASSERT_TRUE(pages_.allocate(UnitCount(1), UnitCount(1), Prefer::warm, &run));
+            units_.insert(run.first.value);
+        }
+    }
+    void release_first(std::uint32_t chunk, std::uint32_t units) {
+        const UnitIndex first = region_.unit_at(ChunkIndex(chunk));
+        for (std::uint32_t i = 0; i < units; ++i) ASSERT_TRUE(pages_.release(first + UnitCount(i), UnitCount(1)));
+    }
+    bool may_be_huge(std::uint32_t chunk) const { return pages_.huge_pages().may_be_huge(ChunkIndex(chunk)); }
+
+    Region region_;
+    PageHeap pages_{region_};
+    std::set<std::uint32_t> units_;
+};
+
+class PageHeapWithHugePagesOfTheKernel : public PageHeapWithHugePages {};
+INSTANTIATE_TEST_SUITE_P(Kernel, PageHeapWithHugePagesOfTheKernel, testing::Values(HugePageMaker::kernel));
+
+// Highest addresses go first but for this.
+TEST_P(PageHeapWithHugePagesOfTheKernel, AreSplitForLittleOnlyWhenNothingElseIsLeft) {
+    constexpr std::uint32_t kMuch = kUnitsPerChunk / kHugeSplitParts;
+    release_first(0, kMuch);
+    release_first(1, kMuch - 1);
+    EXPECT_EQ(pages_.trim((kMuch - 1) * kUnitBytes), kMuch * kUnitBytes);
+    EXPECT_FALSE(may_be_huge(0));
+    EXPECT_TRUE(may_be_huge(1));
+    EXPECT_EQ(pages_.trim(0), (kMuch - 1) * kUnitBytes);
+    EXPECT_FALSE(may_be_huge(1));
+    EXPECT_TRUE(pages_.is_valid());
+}
+
+class PageHeapWithHugePagesOfOurs : public PageHeapWithHugePages {};
+INSTANTIATE_TEST_SUITE_P(Us, PageHeapWithHugePagesOfOurs, testing::Values(HugePageMaker::us));
+
+TEST_P(PageHeapWithHugePagesOfOurs, ChunksOfWhichUnitsAreReleasedHaveNotSettled) {
+    const auto visit = [this] { pages_.huge_pages().make_one(3, [](ChunkIndex c) { return c.value < 2; }); };
+    visit();
+    release_first(0, 1);
+    visit();
+    EXPECT_FALSE(may_be_huge(0));
+    EXPECT_TRUE(may_be_huge(1));
 }
 
 TEST_F(PageHeapTest, ARefusedPurgeKeepsTheMemoryAndPromisesNoZeroes) {
