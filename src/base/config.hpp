@@ -84,7 +84,8 @@ inline constexpr std::size_t kGrowthLimit = 2 * kMiB;      // what realloc makes
 inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's usual vm.max_map_count
 
 // Giving back. Empty units may stay resident, and free pages in superblocks of the global heap, each up to the larger of
-// so much and a share of what is in use; who takes again what was given back earns a larger share of units.
+// so much and a share of what is in use. Who takes again what was given back earns more: of the first, and of the share
+// of units.
 inline constexpr std::size_t kRetainBytes = 4 * kMiB;
 inline constexpr unsigned kAllowanceParts = 96;
 inline constexpr unsigned kLeastAllowance = 3;

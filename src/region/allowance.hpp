@@ -20,9 +20,16 @@ class Allowance {
     void initialise(std::size_t least) { least_ = least < kMostLeast ? least : kMostLeast; }
 
     // Of empty units.
-    std::size_t bytes(std::size_t in_use) const { return bytes(in_use, load(share_)); }
-    // Without regret; and of free pages in other units, always: who takes these again has them spread over a large heap.
-    std::size_t least_bytes(std::size_t in_use) const { return bytes(in_use, kLeastAllowance); }
+    std::size_t unit_bytes(std::size_t in_use) const { return larger(part(in_use, load(share_)), least(load(share_))); }
+    // Of free pages in other units. In a large heap these lie everywhere and most are not taken again, whatever the
+    // program does: only the number of bytes widens, not the share.
+    std::size_t page_bytes(std::size_t in_use) const {
+        return larger(part(in_use, kLeastAllowance), least(load(share_)));
+    }
+    // Of either, without regret.
+    std::size_t least_bytes(std::size_t in_use) const {
+        return larger(part(in_use, kLeastAllowance), least(kLeastAllowance));
+    }
 
     // Before memory is given back because it is more than may stay. What went before the last `window` bytes or two is
     // forgotten by and by.
@@ -52,11 +59,9 @@ class Allowance {
     static constexpr std::size_t kMostLeast = SIZE_MAX / kMostAllowance;
 
     static unsigned at_most(unsigned most, unsigned share) { return share < most ? share : most; }
-    std::size_t bytes(std::size_t in_use, unsigned share) const {
-        const std::size_t bytes = in_use / kAllowanceParts * share;
-        const std::size_t least = least_ * at_most(kMostAllowance, share) / kLeastAllowance;
-        return bytes > least ? bytes : least;
-    }
+    static std::size_t larger(std::size_t a, std::size_t b) { return a > b ? a : b; }
+    static std::size_t part(std::size_t in_use, unsigned share) { return in_use / kAllowanceParts * share; }
+    std::size_t least(unsigned share) const { return least_ * at_most(kMostAllowance, share) / kLeastAllowance; }
 
     template <class T>
     static T load(const std::atomic<T> &value) {

@@ -60,8 +60,8 @@ class PageHeap {
 
     // What may stay resident of what holds nothing: of empty units, and of free pages of used ones, which whoever uses
     // these gives back.
-    std::size_t may_retain() const { return may_stay(allowance_.bytes(present_bytes())); }
-    std::size_t may_stay() const { return may_stay(allowance_.least_bytes(present_bytes())); }
+    std::size_t may_retain() const { return may_stay(allowance_.unit_bytes(present_bytes())); }
+    std::size_t may_stay() const { return may_stay(allowance_.page_bytes(present_bytes())); }
     void judge_allowance() { allowance_.judge(peak_bytes()); }
     Allowance &allowance() { return allowance_; }
     // Whoever uses units tells how much of them was given back, and when it is touched again or released.

@@ -95,7 +95,8 @@ void print(std::ostream &out) {
             allowance.retook_by_run(kMiB);
             allowance.judge(0);
         }
-        put(out, "%-44s%12.1f\n", what, mib(allowance.bytes(in_use)));
+        put(out, "%-44s%12.1f\n", what, mib(allowance.unit_bytes(in_use)));
+        put(out, "%-44s%12.1f\n", "free pages in other units", mib(allowance.page_bytes(in_use)));
     };
     may_stay("empty units that may stay, nothing in use", 0, false);
     may_stay("the same, had it been breathing", 0, true);

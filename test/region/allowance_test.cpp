@@ -25,9 +25,11 @@ void give_back(Allowance &allowance, std::size_t retaken, std::size_t bytes) {
 TEST(Allowance, IsAShareOrTheLeast) {
     Allowance allowance;
     allowance.initialise(kLeastAllowance * kKiB);
-    EXPECT_EQ(allowance.bytes(0), kLeastAllowance * kKiB);
-    EXPECT_EQ(allowance.bytes(kInUse), kLeast);
-    EXPECT_EQ(allowance.bytes(10 * kInUse), 10 * kLeast);
+    EXPECT_EQ(allowance.unit_bytes(0), kLeastAllowance * kKiB);
+    EXPECT_EQ(allowance.unit_bytes(kInUse), kLeast);
+    EXPECT_EQ(allowance.unit_bytes(10 * kInUse), 10 * kLeast);
+    EXPECT_EQ(allowance.page_bytes(0), kLeastAllowance * kKiB);
+    EXPECT_EQ(allowance.page_bytes(10 * kInUse), 10 * kLeast);
 }
 
 TEST(Allowance, RegretWidensItUpToItsMostAndItsAbsenceNarrowsIt) {
@@ -36,17 +38,19 @@ TEST(Allowance, RegretWidensItUpToItsMostAndItsAbsenceNarrowsIt) {
     std::size_t last = kLeast;
     for (int i = 0; i < 20; ++i) {
         give_back(allowance, kMiB, kMiB);
-        EXPECT_GE(allowance.bytes(kInUse), last);
-        last = allowance.bytes(kInUse);
+        EXPECT_GE(allowance.unit_bytes(kInUse), last);
+        last = allowance.unit_bytes(kInUse);
     }
     EXPECT_EQ(last, kMost);
-    EXPECT_EQ(allowance.bytes(0), kMostAllowance * kKiB) << "who has little in use breathes, too";
+    EXPECT_EQ(allowance.unit_bytes(0), kMostAllowance * kKiB) << "who has little in use breathes, too";
+    EXPECT_EQ(allowance.page_bytes(kInUse), kLeast) << "of pages the share stays";
+    EXPECT_EQ(allowance.page_bytes(0), kMostAllowance * kKiB) << "of pages the least widens";
     EXPECT_EQ(allowance.least_bytes(kInUse), kLeast);
     EXPECT_EQ(allowance.least_bytes(0), kLeastAllowance * kKiB);
     for (int i = 0; i < 100; ++i) {
         give_back(allowance, 0, kMiB);
-        EXPECT_LE(allowance.bytes(kInUse), last);
-        last = allowance.bytes(kInUse);
+        EXPECT_LE(allowance.unit_bytes(kInUse), last);
+        last = allowance.unit_bytes(kInUse);
     }
     EXPECT_EQ(last, kLeast);
 }
@@ -61,7 +65,7 @@ TEST(Allowance, RegretWidensItLessWithoutLongRuns) {
             allowance.judge(kWindow);
             allowance.gave_back(by_runs + by_others);
         }
-        return allowance.bytes(kInUse);
+        return allowance.unit_bytes(kInUse);
     };
     EXPECT_EQ(breathe(0, kMiB), kMostOfShortRuns);
     EXPECT_EQ(breathe(kMiB / 4, kMiB), kMostOfShortRuns);
@@ -74,7 +78,7 @@ TEST(Allowance, SomeRegretChangesNothing) {
     for (int i = 0; i < 20; ++i) give_back(allowance, kMiB, kMiB);
     // Between a quarter and a half.
     for (int i = 0; i < 20; ++i) give_back(allowance, 3 * kMiB, 8 * kMiB);
-    EXPECT_EQ(allowance.bytes(kInUse), kMost);
+    EXPECT_EQ(allowance.unit_bytes(kInUse), kMost);
 }
 
 TEST(Allowance, ABreathLongerThanASingleTimeIsRemembered) {
@@ -84,14 +88,14 @@ TEST(Allowance, ABreathLongerThanASingleTimeIsRemembered) {
         allowance.retook_by_run(8 * kMiB);
     }
     give_back(allowance, 0, kMiB);
-    EXPECT_EQ(allowance.bytes(kInUse), kMost);
+    EXPECT_EQ(allowance.unit_bytes(kInUse), kMost);
 }
 
 TEST(Allowance, TheLeastMayBeAllThereIs) {
     Allowance allowance;
     allowance.initialise(SIZE_MAX);
     for (int i = 0; i < 20; ++i) {
-        EXPECT_GT(allowance.bytes(0), kTiB);
+        EXPECT_GT(allowance.unit_bytes(0), kTiB);
         give_back(allowance, kMiB, kMiB);
     }
 }
@@ -101,7 +105,7 @@ TEST(Allowance, RegretIsForgottenByAndBy) {
     give_back(allowance, 0, kMiB);
     give_back(allowance, 100 * kMiB, kMiB);
     for (int i = 0; i < 200; ++i) give_back(allowance, 0, kMiB);
-    EXPECT_EQ(allowance.bytes(kInUse), kLeast);
+    EXPECT_EQ(allowance.unit_bytes(kInUse), kLeast);
 }
 
 }  // namespace
