@@ -106,6 +106,7 @@ inline constexpr std::uint64_t kHugeTimeParts = 64;
 inline constexpr std::uint64_t kHugeRoundNanoseconds = 100'000'000;
 inline constexpr std::uint64_t kHugePatienceNanoseconds = 1'000'000;
 inline constexpr unsigned kHugeMostHalvings = 16;
+inline constexpr unsigned kHugePagesPerTick = 4;  // of the background thread, if there is one
 
 // The background thread, where it is asked for. It ticks while there is something to do, and is not started for programs
 // and children of fork that end soon.

@@ -175,6 +175,7 @@ class Heaps {
 
     // huge.cpp
     void make_huge_pages();
+    void make_huge_pages_of_tick();
     bool is_dense(ChunkIndex chunk);
 
     std::uint32_t chunk_count() const {

@@ -13,6 +13,12 @@ void Heaps::make_huge_pages() {
     huge.make_one(chunk_count(), [this](ChunkIndex chunk) { return is_dense(chunk); });
 }
 
+void Heaps::make_huge_pages_of_tick() {
+    HugePages &huge = pages_.huge_pages();
+    if (!huge.may_make(pages_.used_bytes()) || pages_.limit().is_above_soft()) return;
+    huge.make_some(chunk_count(), [this](ChunkIndex chunk) { return is_dense(chunk); });
+}
+
 // Of a run nobody knows which of its pages were touched: it would be resident to its end.
 bool Heaps::is_dense(ChunkIndex chunk) {
     std::size_t absent = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the policy on huge pages: which chunks may lie in one, and when one more may be made.
-// Invariant: one huge page is one chunk. What making them takes is one part of kHugeTimeParts of the time at most.
+// Invariant: one huge page is one chunk. What making them takes of the program's time is one part of kHugeTimeParts at
+//            most.
 // Must not know: superblocks; how full a chunk is.
 #pragma once
 
@@ -49,10 +50,36 @@ class HugePages {
     // it is absent. What was dense at two visits, and had no unit released between them, has settled.
     template <class IsDense>
     void make_one(std::uint32_t chunks, IsDense is_dense) {
-        std::uint64_t turn = next_.load(std::memory_order_relaxed);
-        // acquire: pairs with the release below, for cursor_ and round_began_.
-        if (turn == kBusy || !next_.compare_exchange_strong(turn, kBusy, std::memory_order_acquire)) return;
+        if (!begin()) return;
         const std::uint64_t began = platform::nanoseconds();
+        visit(chunks, is_dense);
+        end(next_visit(began, cursor_ >= chunks));
+    }
+    // By the background thread once a tick, where no call of the program's waits: nobody else is due unless it is late.
+    template <class IsDense>
+    void make_some(std::uint32_t chunks, IsDense is_dense) {
+        if (!begin()) return;
+        for (unsigned n = 0; n < kHugePagesPerTick && cursor_ < chunks; ++n) visit(chunks, is_dense);
+        if (cursor_ >= chunks) cursor_ = 0;
+        end(platform::nanoseconds() + kTicksToLate * kTickNanoseconds);
+    }
+
+  private:
+    using Maker = HugePageMaker;
+    enum class State : std::uint8_t { unknown, settling, huge, split };
+    static constexpr std::uint64_t kBusy = UINT64_MAX;
+    static constexpr std::uint32_t kChunksPerVisit = 64;
+    static constexpr std::uint64_t kTickNanoseconds = std::uint64_t{kTickMilliseconds} * 1'000'000;
+    static constexpr unsigned kTicksToLate = 2;
+
+    bool begin() {
+        std::uint64_t turn = next_.load(std::memory_order_relaxed);
+        // acquire: pairs with the release in end, for cursor_ and round_began_.
+        return turn != kBusy && next_.compare_exchange_strong(turn, kBusy, std::memory_order_acquire);
+    }
+    void end(std::uint64_t next) { next_.store(next, std::memory_order_release); }
+    template <class IsDense>
+    void visit(std::uint32_t chunks, IsDense is_dense) {
         if (maker_.load(std::memory_order_relaxed) == Maker::kernel_later) leave_to_kernel();
         const bool ours = maker_.load(std::memory_order_relaxed) == Maker::us;
         for (std::uint32_t visits = 0; ours && visits < kChunksPerVisit && cursor_ < chunks; ++visits) {
@@ -61,14 +88,7 @@ class HugePages {
             collapse(c);
             break;
         }
-        next_.store(next_visit(began, cursor_ >= chunks), std::memory_order_release);
     }
-
-  private:
-    using Maker = HugePageMaker;
-    enum class State : std::uint8_t { unknown, settling, huge, split };
-    static constexpr std::uint64_t kBusy = UINT64_MAX;
-    static constexpr std::uint32_t kChunksPerVisit = 64;
 
     std::atomic_ref<State> state(ChunkIndex c) const { return std::atomic_ref<State>(states_[c.value]); }
     void replace(ChunkIndex c, State from, State to) {

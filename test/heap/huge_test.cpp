@@ -83,6 +83,15 @@ TEST_F(Huge, NothingIsAboveTheSoftLimit) {
     EXPECT_EQ(world_.pages.huge_pages().not_before(), 0U) << "a chunk was looked at";
 }
 
+TEST_F(Huge, ATickMakesThemAndIsAboveNoSoftLimitEither) {
+    become_large();
+    while (huge_chunks() < kFull) world_.heaps.reclaim_idle();
+    const std::uint64_t next = world_.pages.huge_pages().not_before();
+    world_.pages.limit().initialise(1, MemoryLimit::kNone);
+    world_.heaps.reclaim_idle();
+    EXPECT_EQ(world_.pages.huge_pages().not_before(), next) << "a chunk was looked at";
+}
+
 TEST_F(Huge, ChunksWithARunAreNot) {
     // In the place of the first superblock.
     const char *const unit = world_.region.address(world_.region.first_unit());

@@ -137,6 +137,28 @@ TEST_P(HugePagesOfUs, AreLookedForOnceARound) {
     EXPECT_GE(huge_.not_before(), second + kHugeRoundNanoseconds);
 }
 
+TEST_P(HugePagesOfUs, AHelperMakesAFewATickAndAllInTurn) {
+    const auto tick = [this] {
+        const std::size_t before = fake::collapsed().size();
+        huge_.make_some(kChunks, [](ChunkIndex) { return true; });
+        return fake::collapsed().size() - before;
+    };
+    EXPECT_EQ(tick(), 0U) << "dense for the first time";
+    EXPECT_EQ(tick(), kHugePagesPerTick);
+    EXPECT_EQ(tick(), kHugePagesPerTick);
+    EXPECT_EQ(tick(), kChunks - 2 * kHugePagesPerTick);
+    EXPECT_EQ(tick(), 0U);
+}
+
+TEST_P(HugePagesOfUs, WhereAHelperMakesThemNobodyElseIsDue) {
+    constexpr std::uint64_t kTwoTicks = std::uint64_t{2 * kTickMilliseconds} * 1'000'000;
+    EXPECT_TRUE(huge_.is_due(kHugeHeapBytes));
+    const std::uint64_t before = platform::nanoseconds();
+    huge_.make_some(kChunks, [](ChunkIndex) { return false; });
+    EXPECT_GE(huge_.not_before(), before + kTwoTicks);
+    EXPECT_LE(huge_.not_before(), platform::nanoseconds() + kTwoTicks) << "a helper that is gone would be waited for";
+}
+
 TEST_P(HugePagesOfUs, ComeWithALargeHeap) {
     EXPECT_FALSE(huge_.may_make(kHugeHeapBytes - 1));
     EXPECT_TRUE(huge_.may_make(kHugeHeapBytes));
