@@ -7,11 +7,14 @@
 //            64 ticks, at each the blocks whose time has come are freed and as many bytes allocated. The threads share
 //            the live bytes, and each frees what it allocated.
 //            The bar of the project is --mib 200 --phases 2000 with one thread; the defaults are for a quick look.
+//            --floor also counts, at the end, the pages that hold a byte of a live block: who cannot move blocks needs
+//            these, so what is resident beyond them is what giving back left, and they themselves are placement.
 //            An operation is one whole run of all phases; when the time is up the run is finished.
 // Invariant: every byte of a block is written; verifies that its head, its middle and its end are unchanged when it is
 //            freed. The lists run through the blocks: beside them the program holds 57 kB for each thread.
 // Must not know: which malloc it runs on.
 #include <unistd.h>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -27,9 +30,15 @@ constexpr std::size_t kKinds = 8;   // of phases
 constexpr std::uint64_t kOneLasts = 50;
 constexpr std::size_t kLastingPart = 4;
 
+std::size_t page_size() {
+    static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return size;
+}
+
 struct Shape {
     std::size_t mib = 32;
     std::size_t phases = 200;
+    bool floor = false;
 };
 
 // In (0, 1], so that its logarithm is finite: at least -53 ln 2.
@@ -79,6 +88,14 @@ class Population {
         }
     }
     std::size_t live() const { return live_; }
+    // Of the pages with a byte of a live block.
+    std::size_t floor_bytes() const {
+        std::vector<std::uintptr_t> pages;
+        for (const Block *list : due_) add_pages(list, pages);
+        add_pages(lasting_, pages);
+        std::sort(pages.begin(), pages.end());
+        return static_cast<std::size_t>(std::unique(pages.begin(), pages.end()) - pages.begin()) * page_size();
+    }
     void destroy_all() {
         for (Block *&list : due_) destroy_all(list);
         destroy_all(lasting_);
@@ -99,6 +116,13 @@ class Population {
         block->next = std::exchange(list, block);
         live_ += size;
         if (lasts) lasting_bytes_ += size;
+    }
+    static void add_pages(const Block *list, std::vector<std::uintptr_t> &pages) {
+        for (const Block *block = list; block != nullptr; block = block->next) {
+            const auto begin = reinterpret_cast<std::uintptr_t>(block);
+            const std::uintptr_t last = (begin + block->size - 1) / page_size();
+            for (std::uintptr_t page = begin / page_size(); page <= last; ++page) pages.push_back(page);
+        }
     }
     void destroy_all(Block *&list) {
         while (list != nullptr) {
@@ -121,13 +145,14 @@ std::size_t resident_bytes() {
     std::size_t total = 0;
     std::size_t resident = 0;
     if (!(statm >> total >> resident)) fail("fragmentation: /proc/self/statm cannot be read");
-    return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return resident * page_size();
 }
 
 // Of the last run.
 struct Memory {
     double live = 0;
     double resident = 0;
+    double floor = 0;
 };
 
 void work(const Shape &shape, Team &team, Memory &end, Worker &worker) {
@@ -137,6 +162,10 @@ void work(const Shape &shape, Team &team, Memory &end, Worker &worker) {
         const double live = team.sum(worker, static_cast<double>(population.live()));
         if (worker.index == 0) end = {.live = live, .resident = static_cast<double>(resident_bytes())};
         team.meet();
+        if (shape.floor) {
+            const double floor = team.sum(worker, static_cast<double>(population.floor_bytes()));
+            if (worker.index == 0) end.floor = floor;
+        }
         population.destroy_all();
     }
 }
@@ -155,6 +184,7 @@ int main(int argc, char **argv) {
         .add_option("--phases", shape.phases, "in a run")
         ->check(CLI::Range(1, 1 << 30))
         ->capture_default_str();
+    fragmentation.options().add_flag("--floor", shape.floor, "count the pages with a live byte, each thread its own");
     if (!fragmentation.parse(argc, argv)) return fragmentation.exit_code();
     Team team(fragmentation.settings().threads);
     Memory end;
@@ -163,5 +193,6 @@ int main(int argc, char **argv) {
     fragmentation.note("live_bytes", end.live);
     fragmentation.note("rss_bytes", end.resident);
     fragmentation.note("rss_over_live", end.resident / end.live);
+    if (shape.floor) fragmentation.note("floor_over_live", end.floor / end.live);
     return fragmentation.report();
 }
