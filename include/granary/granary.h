@@ -70,7 +70,7 @@ typedef struct gr_statistics {
     uint64_t retained_bytes;     /* empty units that may still be resident, kept for the next request */
     uint64_t metadata_bytes;     /* committed for the allocator's own tables (an upper bound of their resident part) */
     uint64_t reserved_bytes;     /* address space reserved (VSZ, not RSS) */
-    uint64_t heap_bytes;         /* address space of the region handed out so far: units times their size */
+    uint64_t heap_bytes;         /* address space of the units in use: their number times their size */
     uint64_t superblocks;        /* in use, in heaps and in the global heap */
     uint64_t global_superblocks; /* those in the global heap */
     uint64_t heaps;              /* heaps that hold or held a superblock */
@@ -153,9 +153,9 @@ GR_EXPORT const char *gr_debug_check(void);
 typedef struct gr_heap gr_heap;
 
 /* A heap that reserves at most reserve_bytes of address space for its blocks (no memory: VSZ, not RSS), or 16 GiB for
- * 0. What does not fit is mapped from the kernel block by block, as what is larger than GRANARY_DIRECT is in any heap.
- * It goes by the options RETAIN, DIRECT and MAGAZINE as they stand. NULL and errno = ENOMEM when there is no memory,
- * and in a signal handler that interrupted the allocator. */
+ * 0 (under an RLIMIT_AS a 64th of it at most). What does not fit is mapped from the kernel block by block, as what is
+ * larger than GRANARY_DIRECT is in any heap. It goes by the options RETAIN, DIRECT, MAGAZINE and HUGE_PAGES as they
+ * stand. NULL and errno = ENOMEM when there is no memory, and in a signal handler that interrupted the allocator. */
 GR_NODISCARD GR_EXPORT gr_heap *gr_heap_new(size_t reserve_bytes);
 
 /* Gives everything back to the kernel: live blocks, those that were mapped one by one, the heap itself. Nobody may be

@@ -63,10 +63,10 @@ typedef struct gr_heap_tables {
     uint64_t superblock_units_offset;
 
     /* One slab a heap; heaps whose number (32 bits) lies at heaps_at are in use. A slab begins with headers of
-     * magazines, four 16-bit numbers each: next, limit, begin, unused. The addresses of cached blocks stand in the
-     * slots [begin, next), slot i at slots_offset + 8 * i from its header. Near its end lie letters, whose count (32
-     * bits) tells how many addresses of blocks stand in it. Owners below heap_limit are heaps, the others the global
-     * heap's. */
+     * magazines, four 16-bit numbers each: next, limit, begin, detached. The addresses of cached blocks stand in the
+     * slots [begin, next), slot i at slots_offset + 8 * i from its header; and, while a trim empties the magazines of
+     * all CPUs, in [begin, detached), which is 0 else. Near its end lie letters, whose count (32 bits) tells how many
+     * addresses of blocks stand in it. Owners below heap_limit are heaps, the others the global heap's. */
     uint64_t slabs_at;
     uint64_t slab_bytes;
     uint64_t heaps_at;

@@ -47,7 +47,7 @@ inline constexpr std::size_t kFineLimit = 1024;
 inline constexpr unsigned kCoarsePerDoubling = 8;
 inline constexpr std::size_t kClassLimit = 32 * kKiB;
 
-// Superblocks: a class takes the fewest units whose tail waste stays below one part in kTailWasteParts.
+// Superblocks: a class takes the fewest units whose tail waste is one part in kTailWasteParts at most.
 inline constexpr unsigned kMaxSuperblockUnits = 4;
 inline constexpr unsigned kTailWasteParts = 16;
 

@@ -38,7 +38,7 @@ constexpr Row kTable[] = {
     {"REGION", Kind::bytes, &Options::region, 0, "bytes",
      "address space to reserve for blocks; 0 chooses from the machine's memory"},
     {"RETAIN", Kind::bytes, &Options::retain, kRetainBytes, "bytes",
-     "empty units, and free pages of the global heap, that may stay resident, or a 32nd of what is in use if more"},
+     "of empty units, and of free pages in others, that may stay resident each; or a 32nd of what is in use if more"},
     {"DIRECT", Kind::bytes, &Options::direct, kDirectThreshold, "bytes", "larger blocks are mapped directly"},
     {"MAGAZINE", Kind::bytes, &Options::magazine, kMagazineBudget, "bytes", "budget of each CPU's magazines, at first"},
     {"LIMIT", Kind::limits, &Options::soft_limit, 0, "soft[,hard]",
