@@ -25,21 +25,9 @@ void *Heaps::allocate_by_sequence(ClassIndex c, bool *fresh) {
     return allocate_by_stripe(c, fresh);
 }
 
-namespace {
-
 // Where a thread without a concurrency id begins to look: threads are numbered in turn, so that they spread over the
-// stripes of every instance. 0: no number yet.
-thread_local constinit std::uint32_t thread_number = 0;
-std::atomic<std::uint32_t> threads_numbered{0};  // ordered by nothing
-
-}  // namespace
-
-OwnerIndex Heaps::home_stripe() const {
-    if (thread_number == 0) [[unlikely]] {
-        thread_number = 1 + threads_numbered.fetch_add(1, std::memory_order_relaxed);
-    }
-    return owner_of_heap((thread_number - 1) % setup_.stripes);
-}
+// stripes of every instance.
+OwnerIndex Heaps::home_stripe() const { return owner_of_heap((platform::thread_number() - 1) % setup_.stripes); }
 
 // Under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the caller waits.
 void *Heaps::allocate_by_stripe(ClassIndex c, bool *fresh) {

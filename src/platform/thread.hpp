@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: who the calling thread is, and how it waits a moment.
-// Invariant: the identity needs no thread-local storage of our own, no call, and survives fork in the child.
+// Invariant: no two living threads have the same number; it survives fork in the child.
 // Must not know: locks and heaps.
 #pragma once
 
 #include <sched.h>
 #include <sys/syscall.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "platform/syscall.hpp"
@@ -23,11 +24,25 @@ inline std::uintptr_t thread_pointer() {
     return pointer;
 }
 
-// Never zero, its lowest bit clear: a lock word's holder. Thread control blocks are aligned to 64 bytes or more.
-inline std::uint32_t thread_tag() {
-    const std::uint32_t tag = static_cast<std::uint32_t>(thread_pointer() >> 5) & ~std::uint32_t{1};
-    return tag == 0 ? 2 : tag;
+inline thread_local constinit std::uint32_t number_of_caller = 0;  // none yet
+inline constinit std::atomic<std::uint32_t> threads_numbered{0};   // ordered by nothing
+
+// A handler that interrupts this and asks has let go, at its end, of whatever it took by its first number.
+inline void number_caller() {
+    constexpr std::uint32_t kMost = UINT32_MAX >> 1;  // so that it fits a tag
+    do number_of_caller = (threads_numbered.fetch_add(1, std::memory_order_relaxed) + 1) & kMost;
+    while (number_of_caller == 0);
 }
+
+// In turn, as threads first ask; never zero.
+inline std::uint32_t thread_number() {
+    if (number_of_caller == 0) [[unlikely]]
+        number_caller();
+    return number_of_caller;
+}
+
+// Never zero, its lowest bit clear: a lock word's holder.
+inline std::uint32_t thread_tag() { return thread_number() << 1; }
 
 inline void pause() {
 #if defined(__x86_64__)
