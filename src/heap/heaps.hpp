@@ -187,7 +187,8 @@ class Heaps {
         for (UnitIndex u = first; u < first + UnitCount(kUnitsPerChunk); ++u) visit(u);
     }
     // Calls visit(owner, superblock) under the owner's lock, if a superblock begins there. It has an entry from the moment
-    // on when its first owner has it; what that says may be stale, and units inside a superblock have one, too.
+    // on when its first owner has it, and so have the units inside it. What the entry says may be stale, and so may the
+    // descriptor of units that are changing hands: but entries that name an owner change under its lock only.
     template <class Visit>
     void visit_superblock(UnitIndex u, Visit visit) {
         const UnitEntry e = load_entry(region_, u);
@@ -195,7 +196,7 @@ class Heaps {
         const OwnerIndex o = owner_in(e);
         Superblock *const s = superblocks_.descriptor(u);
         if (!lock(o)) return;
-        if (owner_of(s) == o && s->use == UnitUse::superblock) visit(o, s);
+        if (load_entry(region_, u) == e && owner_of(s) == o && s->use == UnitUse::superblock) visit(o, s);
         unlock_and_settle(o);
     }
 

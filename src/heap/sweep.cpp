@@ -98,9 +98,9 @@ void Heaps::give_back_swept(Superblock *s, const PageSet &pages, const PageSet &
         GR_CHECK(locked);
         const bool still = owner_of(s) == o;
         if (still) {
-            const std::uint32_t blocks = superblocks_.return_pages(s, pages, gone);
-            gave(o, s, blocks);
-            if (!is_heap(o)) slack_.subtract(superblocks_.bytes_of_blocks(s, gone));
+            const std::size_t absent = superblocks_.bytes_of_blocks(s, gone);  // afterwards s may be another's
+            gave(o, s, superblocks_.return_pages(s, pages, gone));
+            if (!is_heap(o)) slack_.subtract(absent);
         }
         unlock_and_settle(o);
         if (still) return;

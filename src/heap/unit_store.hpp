@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: superblocks and runs out of units, and back: the border between heaps and the page heap.
-// Invariant: units that are nobody's have entry 0 and owner kNobody; a release by a signal handler that interrupted the
-//            heaps is deferred, never lost.
+// Invariant: units that are nobody's have entry 0, and what was released has the owner kNobody; a release by a signal
+//            handler that interrupted the heaps is deferred, never lost.
 // Must not know: bins, magazines, when a superblock is wanted.
 #pragma once
 
