@@ -46,6 +46,8 @@ class Instance {
     void unlock_all(platform::Rank rank);
     // After the last of them.
     void settle_all();
+    // In fork's child: what threads that it does not have were doing without a lock.
+    void forget_other_threads() { pages_.huge_pages().forget_visitor(); }
 
     // The global one starts on first use. false: not possible yet, or no address space at all; then every block is a
     // direct one.

@@ -75,6 +75,10 @@ void Instances::unlock_all() {
     mutex_.unlock(kRank);
 }
 
+void Instances::forget_other_threads() {
+    for_each([](Instance &i) { i.forget_other_threads(); });
+}
+
 void Instances::die_outside(const Instance &asked, const char *function, const void *p) {
     const bool locked = Inside::is_interrupted() ? mutex_.try_lock(kRank) : mutex_.lock(kRank);
     const Instance *owner = nullptr;

@@ -30,6 +30,8 @@ class Instances {
     // allows it.
     void lock_all();
     void unlock_all();
+    // In fork's child: what threads that it does not have were doing without a lock.
+    void forget_other_threads();
 
     // Dies of a pointer that is no block of the instance asked and lies outside its region: says whose it is.
     [[noreturn]] void die_outside(const Instance &asked, const char *function, const void *p);

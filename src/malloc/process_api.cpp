@@ -10,6 +10,7 @@
 #include "malloc/instances.hpp"
 #include "malloc/statistics.hpp"
 #include "platform/process.hpp"
+#include "platform/stdio_list.hpp"
 
 namespace {
 
@@ -18,10 +19,18 @@ int report_fd = 2;
 
 void put_report(void *, const gr::Text &line) { gr::platform::write_all(report_fd, line.data(), line.size()); }
 
-void before_fork() { gr::instances.lock_all(); }
-void after_fork() { gr::instances.unlock_all(); }
+void before_fork() {
+    gr::platform::lock_stdio_list();
+    gr::instances.lock_all();
+}
+void after_fork() {
+    gr::instances.unlock_all();
+    gr::platform::unlock_stdio_list();
+}
 void after_fork_in_child() {
-    after_fork();
+    gr::instances.unlock_all();
+    gr::platform::reset_stdio_list();
+    gr::instances.forget_other_threads();
     if (gr::instance.options().background != 0) gr::background.expect();
 }
 

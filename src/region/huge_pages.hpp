@@ -64,6 +64,12 @@ class HugePages {
         end(platform::nanoseconds() + kTicksToLate * kTickNanoseconds);
     }
 
+    // In fork's child, where whoever was at it is not.
+    void forget_visitor() {
+        std::uint64_t turn = kBusy;
+        next_.compare_exchange_strong(turn, 0, std::memory_order_relaxed);
+    }
+
   private:
     using Maker = HugePageMaker;
     enum class State : std::uint8_t { unknown, settling, huge, split };

@@ -159,6 +159,18 @@ TEST_P(HugePagesOfUs, WhereAHelperMakesThemNobodyElseIsDue) {
     EXPECT_LE(huge_.not_before(), platform::nanoseconds() + kTwoTicks) << "a helper that is gone would be waited for";
 }
 
+TEST_P(HugePagesOfUs, AreMadeInForksChildToo) {
+    huge_.make_one(1, [this](ChunkIndex) {
+        EXPECT_FALSE(huge_.is_due(kHugeHeapBytes));
+        huge_.forget_visitor();
+        EXPECT_TRUE(huge_.is_due(kHugeHeapBytes)) << "a child would wait for a thread it does not have";
+        return false;
+    });
+    const std::uint64_t next = huge_.not_before();
+    huge_.forget_visitor();
+    EXPECT_EQ(huge_.not_before(), next) << "nobody was at it";
+}
+
 TEST_P(HugePagesOfUs, ComeWithALargeHeap) {
     EXPECT_FALSE(huge_.may_make(kHugeHeapBytes - 1));
     EXPECT_TRUE(huge_.may_make(kHugeHeapBytes));
