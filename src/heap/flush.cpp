@@ -21,46 +21,49 @@ BlockRef Heaps::find_or_die(const char *function, const void *p) const {
 
 void Heaps::free(const char *function, void *p, UnitEntry e) {
     const Inside inside;
-    const bool done =
-        !inside.again() && (setup_.sequences ? free_by_sequence(function, p, e) : free_by_owner(function, p, e));
-    if (!done) free_to_remote_bits(function, p, inside.again());
+    Freed how = Freed::not_yet;
+    if (!inside.again()) how = setup_.sequences ? free_by_sequence(function, p, e) : free_by_owner(function, p, e);
+    if (how == Freed::quickly) return;
+    if (how == Freed::not_yet) free_to_remote_bits(function, p, inside.again());
     if (inside.again()) return;
     sweep_if_due();
     make_huge_pages();
 }
 
-// false: not done; the bits are the way that always works.
-bool Heaps::free_by_sequence(const char *function, void *p, UnitEntry e) {
+Heaps::Freed Heaps::free_by_sequence(const char *function, void *p, UnitEntry e) {
     const OwnerIndex owner = owner_in(e);
     const ClassIndex c = class_in(e);
     for (unsigned attempt = 0; attempt < kSequenceRetries; ++attempt) {
         const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
-        if (cid < 0 || static_cast<std::uint32_t>(cid) >= setup_.heaps) return false;
+        if (cid < 0 || static_cast<std::uint32_t>(cid) >= setup_.heaps) return Freed::not_yet;
         const OwnerIndex here = owner_of_heap(static_cast<std::uint32_t>(cid));
         const bool local = owner == here;
-        if (!local && shape_of(c).size > kRemoteMagazineLimit) return false;
+        if (!local && shape_of(c).size > kRemoteMagazineLimit) return Freed::not_yet;
         const std::uint32_t magazine = local ? magazine_of(c) : kRemoteMagazine;
-        // A magazine that holds p at any moment of this call means that p is free already, whoever's magazine it is
-        // now.
-        if (slab(here).is_top(magazine, p)) die_twice(function, p, shape_of(c).size);
+        // A magazine that holds p at any moment of this call means that p is free already; but whoever moved to another
+        // CPU meanwhile may have seen half of what somebody wrote there.
+        if (slab(here).is_top(magazine, p) && platform::current_cid(platform::gr_sequence_state) == cid)
+            die_twice(function, p, shape_of(c).size);
         const std::int64_t pushed = platform::gr_sequence_push_n(here.value, magazine, &p, 1);
-        if (pushed == 1) return true;
+        if (pushed == 1) return attempt == 0 ? Freed::quickly : Freed::slowly;
         if (pushed != 0) continue;
         const Flush flushed = local ? flush(here, c, p) : flush_remote(here);
-        if (flushed == Flush::freed || flushed == Flush::refused) return flushed == Flush::freed;
+        if (flushed == Flush::freed) return Freed::slowly;
+        if (flushed == Flush::refused) return Freed::not_yet;
     }
-    return false;
+    return Freed::not_yet;
 }
 
 // Without sequences: straight into the owner's magazine, if its lock is free.
-bool Heaps::free_by_owner(const char *function, void *p, UnitEntry e) {
+Heaps::Freed Heaps::free_by_owner(const char *function, void *p, UnitEntry e) {
     const OwnerIndex o = owner_in(e);
     const ClassIndex c = class_in(e);
-    if (!is_heap(o) || !try_lock(o)) return false;
+    if (!is_heap(o) || !try_lock(o)) return Freed::not_yet;
     if (slab(o).is_top(magazine_of(c), p)) die_twice(function, p, shape_of(c).size);
-    if (!slab(o).push(magazine_of(c), p) && flush_locked(o, c, p) == Flush::room) slab(o).push(magazine_of(c), p);
+    const bool quickly = slab(o).push(magazine_of(c), p);
+    if (!quickly && flush_locked(o, c, p) == Flush::room) slab(o).push(magazine_of(c), p);
     unlock_and_settle(o);
-    return true;
+    return quickly ? Freed::quickly : Freed::slowly;
 }
 
 Heaps::Flush Heaps::flush(OwnerIndex o, ClassIndex c, void *p) {

@@ -227,8 +227,10 @@ class Heaps {
     }
 
     // flush.cpp
-    bool free_by_sequence(const char *function, void *p, UnitEntry e);
-    bool free_by_owner(const char *function, void *p, UnitEntry e);
+    // Into a magazine that had room; by more than that; not at all: the bits are the way that always works.
+    enum class Freed : std::uint8_t { quickly, slowly, not_yet };
+    Freed free_by_sequence(const char *function, void *p, UnitEntry e);
+    Freed free_by_owner(const char *function, void *p, UnitEntry e);
     Flush flush(OwnerIndex o, ClassIndex c, void *p);
     Flush flush_locked(OwnerIndex o, ClassIndex c, void *p);
     void give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, MayWait may_wait = MayWait::yes);
