@@ -24,7 +24,6 @@ namespace {
 constexpr std::size_t kNamesShown = 6;
 constexpr std::string_view kNewName = "_Znwm";
 constexpr std::string_view kDeleteName = "_ZdlPv";
-constexpr std::string_view kSizedDeleteName = "_ZdlPvm";
 
 // The symbols of a file that matter here, by what the loader makes of them.
 struct Symbols {
@@ -36,8 +35,8 @@ struct Symbols {
 };
 
 bool matters(std::string_view name) {
-    return is_malloc_family(name) || name == kNewName || name == kDeleteName || name == kSizedDeleteName ||
-           name == "gr_version" || name == "dlopen" || name == "PyObject_Malloc" || may_be_allocators(name) ||
+    return is_malloc_family(name) || name == kNewName || name == kDeleteName || name == "gr_version" ||
+           name == "dlopen" || name == "PyObject_Malloc" || may_be_allocators(name) ||
            !sanitizer_of_symbol(name).empty();
 }
 
@@ -139,16 +138,10 @@ void add_sanitizer(const ElfFile &program, const Symbols &symbols, Diagnosis &di
 }
 
 void add_operators(const Symbols &symbols, Diagnosis &diagnosis) {
-    const bool replaces = symbols.exports(kNewName) || symbols.exports(kDeleteName);
-    if (!replaces) return;
-    if (symbols.exports(kDeleteName) && !symbols.exports(kSizedDeleteName)) {
-        diagnosis.add(Weight::kLimits, "operator-new",
-                      "it replaces operator delete, but not the one with a size: that one would be Granary's and must "
-                      "not be given blocks that its operator new has changed");
-    } else {
-        diagnosis.add(Weight::kNote, "operator-new",
-                      "it replaces operator new and delete; Granary sees what these ask of malloc");
-    }
+    if (!symbols.exports(kNewName) && !symbols.exports(kDeleteName)) return;
+    diagnosis.add(Weight::kNote, "operator-new",
+                  "it replaces operator new or delete; Granary sees what these ask of malloc, and its other forms of "
+                  "them call the program's");
 }
 
 void add_runtimes(const ElfFile &program, const Symbols &symbols, Diagnosis &diagnosis) {

@@ -9,8 +9,9 @@
 #include "granary/granary.h"
 
 extern "C" {
-// malloc and free, under names that no program defines.
+// malloc, operator new and free, under names that no program defines.
 [[gnu::visibility("hidden")]] void *gr_malloc(std::size_t size);
+[[gnu::visibility("hidden")]] void *gr_new(std::size_t size);
 [[gnu::visibility("hidden")]] void gr_free(void *p);
 
 void *gr_malloc_slow(std::size_t size);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: C++'s operator new in all its forms (operator delete is free, in the assembly file), and its slow path.
-// Invariant: no memory: the new_handler is asked until there is none, then std::bad_alloc is thrown by the C++ runtime
-//            that the program brought; this library needs none.
+// What: C++'s operators new and delete, but for the fast path of new and the two deletes that are free (assembly file).
+// Invariant: each form calls the one that the standard defines it over, which may be the program's own. No memory: the
+//            new_handler is asked until there is none, then std::bad_alloc is thrown by the C++ runtime that the program
+//            brought; this library needs none.
 // Must not know: how blocks are found.
 #include <new>
 
@@ -42,36 +43,93 @@ void *try_new(std::size_t size, std::size_t alignment) {
     }
 }
 
-// What a new_handler throws ends a nothrow form's search.
-void *new_or_null(std::size_t size, std::size_t alignment) {
-    try {
-        return try_new(size, alignment);
-    } catch (...) {
-        return nullptr;
-    }
-}
-
 void *new_or_throw(std::size_t size, std::size_t alignment) {
     void *const p = try_new(size, alignment);
     if (p == nullptr) out_of_memory(size);
     return p;
 }
 
+// Whether the loader bound a name to the library's own function. The compiler must not infer that from two names.
+template <class Function>
+bool is_same(Function *bound, Function *own) {
+    asm("" : "+r"(bound));
+    return bound == own;
+}
+
+// What is thrown, by a new_handler or by the program's own operator, ends the search. The library's own throws nothing
+// here: without a runtime it could not.
+template <class Throwing>
+void *new_or_null(bool own, std::size_t size, std::size_t alignment, Throwing throwing) {
+    try {
+        return own ? try_new(size, alignment) : throwing();
+    } catch (...) {
+        return nullptr;
+    }
+}
+
 }  // namespace
 
-extern "C" void *gr_new_slow(std::size_t size) { return new_or_throw(size, 1); }
+// The library's own, under names that no program defines.
+extern "C" {
+using std::align_val_t;
 
-GR_EXPORT void *operator new(std::size_t size, const std::nothrow_t &) noexcept { return new_or_null(size, 1); }
-GR_EXPORT void *operator new[](std::size_t size, const std::nothrow_t &) noexcept { return new_or_null(size, 1); }
-GR_EXPORT void *operator new(std::size_t size, std::align_val_t alignment) {
+void *gr_new_slow(std::size_t size) { return new_or_throw(size, 1); }
+void *gr_new_aligned(std::size_t size, align_val_t alignment) {
     return new_or_throw(size, static_cast<std::size_t>(alignment));
 }
-GR_EXPORT void *operator new[](std::size_t size, std::align_val_t alignment) {
-    return new_or_throw(size, static_cast<std::size_t>(alignment));
+void *gr_new_array(std::size_t size) { return ::operator new(size); }
+void *gr_new_array_aligned(std::size_t size, align_val_t alignment) { return ::operator new(size, alignment); }
 }
-GR_EXPORT void *operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t &) noexcept {
-    return new_or_null(size, static_cast<std::size_t>(alignment));
+
+namespace {
+
+bool is_new_own() { return is_same<void *(std::size_t)>(&::operator new, &gr_new); }
+bool is_new_array_own() { return is_same<void *(std::size_t)>(&::operator new[], &gr_new_array) && is_new_own(); }
+bool is_new_aligned_own() { return is_same<void *(std::size_t, align_val_t)>(&::operator new, &gr_new_aligned); }
+bool is_new_array_aligned_own() {
+    return is_same<void *(std::size_t, align_val_t)>(&::operator new[], &gr_new_array_aligned) && is_new_aligned_own();
 }
-GR_EXPORT void *operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t &) noexcept {
-    return new_or_null(size, static_cast<std::size_t>(alignment));
+
+}  // namespace
+
+[[gnu::weak, gnu::alias("gr_new_aligned")]] GR_EXPORT void *operator new(std::size_t size, align_val_t alignment);
+[[gnu::weak, gnu::alias("gr_new_array")]] GR_EXPORT void *operator new[](std::size_t size);
+[[gnu::weak, gnu::alias("gr_new_array_aligned")]] GR_EXPORT void *operator new[](std::size_t size,
+                                                                                 align_val_t alignment);
+
+[[gnu::weak]] GR_EXPORT void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
+    return new_or_null(is_new_own(), size, 1, [=] { return ::operator new(size); });
+}
+[[gnu::weak]] GR_EXPORT void *operator new[](std::size_t size, const std::nothrow_t &) noexcept {
+    return new_or_null(is_new_array_own(), size, 1, [=] { return ::operator new[](size); });
+}
+[[gnu::weak]] GR_EXPORT void *operator new(std::size_t size, align_val_t alignment, const std::nothrow_t &) noexcept {
+    return new_or_null(is_new_aligned_own(), size, static_cast<std::size_t>(alignment),
+                       [=] { return ::operator new(size, alignment); });
+}
+[[gnu::weak]] GR_EXPORT void *operator new[](std::size_t size, align_val_t alignment, const std::nothrow_t &) noexcept {
+    return new_or_null(is_new_array_aligned_own(), size, static_cast<std::size_t>(alignment),
+                       [=] { return ::operator new[](size, alignment); });
+}
+
+[[gnu::weak]] GR_EXPORT void operator delete(void *p, std::size_t) noexcept { ::operator delete(p); }
+[[gnu::weak]] GR_EXPORT void operator delete(void *p, const std::nothrow_t &) noexcept { ::operator delete(p); }
+[[gnu::weak]] GR_EXPORT void operator delete[](void *p) noexcept { ::operator delete(p); }
+[[gnu::weak]] GR_EXPORT void operator delete[](void *p, std::size_t) noexcept { ::operator delete[](p); }
+[[gnu::weak]] GR_EXPORT void operator delete[](void *p, const std::nothrow_t &) noexcept { ::operator delete[](p); }
+
+[[gnu::weak]] GR_EXPORT void operator delete(void *p, std::size_t, align_val_t alignment) noexcept {
+    ::operator delete(p, alignment);
+}
+[[gnu::weak]] GR_EXPORT void operator delete(void *p, align_val_t alignment, const std::nothrow_t &) noexcept {
+    ::operator delete(p, alignment);
+}
+[[gnu::weak]] GR_EXPORT void operator delete[](void *p, align_val_t alignment) noexcept {
+    ::operator delete(p, alignment);
+}
+[[gnu::weak]] GR_EXPORT void operator delete[](void *p, std::size_t, align_val_t alignment) noexcept {
+    ::operator delete[](p, alignment);
+}
+[[gnu::weak]] GR_EXPORT void operator delete[](void *p, align_val_t alignment, const std::nothrow_t &) noexcept {
+    ::operator delete[](p, alignment);
 }

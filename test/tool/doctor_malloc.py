@@ -18,7 +18,7 @@ class Verdicts(ToolTest):
         self.assert_verdict(fixture("own_malloc"), "no", "own-malloc")
         self.assert_verdict(fixture("hidden_malloc"), "partly", "own-malloc")
         self.assert_verdict(fixture("bundled"), "partly", "bundled-allocator")
-        self.assert_verdict(fixture("own_delete"), "partly", "operator-new")
+        self.assert_verdict(fixture("own_delete"), "yes", "operator-new")
 
     def test_linked_allocator(self):
         self.assert_verdict(fixture("jemalloc_unused"), "yes", "linked-allocator")

@@ -5,7 +5,7 @@
 
 #include "platform/rseq/macros_x86_64.inc"
 
-    .hidden gr_sequence_state, gr_malloc_slow, gr_new_slow, gr_free_slow
+    .hidden gr_sequence_state, gr_malloc_slow, gr_new, gr_new_slow, gr_free_slow
 
 // malloc: class = (size + 15) / 16; header = slabs[cid] + 8 * class; block = last slot; commit current - 1.
 // Size 0 meets header 0, which stays empty for ever.
@@ -37,13 +37,7 @@ DESCRIBE \name, \slow
 
     .text
 ALLOCATE malloc, gr_malloc_slow
-ALLOCATE _Znwm, gr_new_slow
-    .globl _Znam
-    .set _Znam, _Znwm
-    .type _Znam, @function
-    .globl __libc_malloc
-    .set __libc_malloc, malloc
-    .type __libc_malloc, @function
+ALLOCATE gr_new, gr_new_slow
 
 // free: the unit map's entry is { owner, header offset }. Ours: push. Somebody's, and small: push to the remote
 // magazine. A block that lies on top already is freed twice in a row.
@@ -107,38 +101,6 @@ FUNCTION gr_free_remote
 END gr_free_remote
 DESCRIBE free_remote, gr_free_slow
 
-.macro ALIAS name
-    .globl \name
-    .set \name, free
-    .type \name, @function
-.endm
-
-// Size and alignment tell nothing that the unit map's one word does not (ownership needs it anyway).
-ALIAS cfree
-ALIAS __libc_free
-ALIAS free_sized
-ALIAS free_aligned_sized
-ALIAS _ZdlPv
-ALIAS _ZdaPv
-ALIAS _ZdlPvm
-ALIAS _ZdaPvm
-ALIAS _ZdlPvSt11align_val_t
-ALIAS _ZdaPvSt11align_val_t
-ALIAS _ZdlPvmSt11align_val_t
-ALIAS _ZdaPvmSt11align_val_t
-ALIAS _ZdlPvRKSt9nothrow_t
-ALIAS _ZdaPvRKSt9nothrow_t
-ALIAS _ZdlPvSt11align_val_tRKSt9nothrow_t
-ALIAS _ZdaPvSt11align_val_tRKSt9nothrow_t
-
-// The library's own calls: a program that defines malloc or free alone must not get between the members of the family.
-.macro OWN name, of
-    .globl \name
-    .hidden \name
-    .set \name, \of
-    .type \name, @function
-.endm
-OWN gr_malloc, malloc
-OWN gr_free, free
+#include "platform/rseq/entry_names.inc"
 
     .section .note.GNU-stack, "", @progbits
