@@ -67,6 +67,7 @@ inline constexpr unsigned kMagazineMinSlots = 2;
 inline constexpr unsigned kMagazineMaxSlots = 1024;
 inline constexpr unsigned kBatchBlocks = 128;  // move at once; they lie on the stack meanwhile
 inline constexpr unsigned kMagazineFirstSlots = 8;
+inline constexpr unsigned kMagazineNarrowSlots = 16;           // as long as no more are wanted, magazines lie densely
 inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // at first, for larger blocks
 inline constexpr std::size_t kMagazineFloorBytes = 1 * kKiB;   // a quiet class keeps this much
 inline constexpr unsigned kRemoteMagazineSlots = 64;
@@ -124,6 +125,6 @@ static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 
 static_assert(kRemoteMagazineLimit <= kClassLimit && kLetters > 0);
 static_assert(0 < kLeastAllowance && kLeastAllowance <= kMostAllowance && kMostAllowance <= kMostRunAllowance);
 static_assert(kMostRunAllowance < kAllowanceParts);
-static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2);
+static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2 && kMagazineNarrowSlots >= kMagazineFirstSlots);
 
 }  // namespace gr

@@ -44,8 +44,14 @@ struct ClassShape {
     std::uint32_t words = 0;           // of one bitmap
     std::uint64_t reciprocal = 0;      // ceil(2^kReciprocalShift / size)
     std::uint32_t magazine_slots = 0;  // the largest capacity
-    std::uint32_t slots_begin = 0;     // of its slots among the slots of a slab; the slot before it is the sentinel
+    // Of its slots among the slots of a slab; the slot before is the sentinel. Narrow magazines lie beside each other, for
+    // most never want more, and small programs would notice a page for each.
+    std::uint32_t narrow_begin = 0;
+    std::uint32_t wide_begin = 0;
 
+    constexpr std::uint32_t slots_begin(std::uint32_t capacity) const {
+        return capacity <= kMagazineNarrowSlots ? narrow_begin : wide_begin;
+    }
     constexpr std::size_t bytes() const { return std::size_t{units} * kUnitBytes; }
     constexpr std::size_t bytes_of_blocks() const { return std::size_t{blocks} * size; }
     constexpr BlockIndex block_at(std::size_t offset) const {
@@ -72,7 +78,6 @@ constexpr std::uint32_t magazine_slots_for(std::size_t size) {
 
 constexpr std::array<ClassShape, kClassCount> make_shapes() {
     std::array<ClassShape, kClassCount> shapes{};
-    std::uint32_t slot = 0;
     for (std::uint32_t c = 1; c < kClassCount; ++c) {
         ClassShape &s = shapes[c];
         s.size = static_cast<std::uint32_t>(size_of_class(ClassIndex(c)));
@@ -81,8 +86,20 @@ constexpr std::array<ClassShape, kClassCount> make_shapes() {
         s.words = static_cast<std::uint32_t>(divide_up(s.blocks, kWordBits));
         s.reciprocal = ((std::uint64_t{1} << ClassShape::kReciprocalShift) + s.size - 1) / s.size;
         s.magazine_slots = magazine_slots_for(s.size);
-        s.slots_begin = slot + 1;
-        slot = s.slots_begin + s.magazine_slots;
+    }
+    std::uint32_t slot = 0;
+    const auto place = [&slot](std::uint32_t slots) {
+        const std::uint32_t begin = slot + 1;
+        slot = begin + slots;
+        return begin;
+    };
+    for (std::uint32_t c = 1; c < kClassCount; ++c) {
+        const std::uint32_t most = shapes[c].magazine_slots;
+        shapes[c].narrow_begin = place(most < kMagazineNarrowSlots ? most : kMagazineNarrowSlots);
+    }
+    for (std::uint32_t c = 1; c < kClassCount; ++c) {
+        const std::uint32_t most = shapes[c].magazine_slots;
+        if (most > kMagazineNarrowSlots) shapes[c].wide_begin = place(most);
     }
     return shapes;
 }
@@ -91,8 +108,14 @@ constexpr std::array<ClassShape, kClassCount> make_shapes() {
 
 inline constexpr std::array<ClassShape, kClassCount> kShapes = detail::make_shapes();
 inline constexpr std::uint32_t kMaxBlocks = kShapes[1].blocks;
-inline constexpr std::uint32_t kMagazineSlotsTotal =
-    kShapes[kClassCount - 1].slots_begin + kShapes[kClassCount - 1].magazine_slots;
+inline constexpr std::uint32_t kMagazineSlotsTotal = [] {
+    std::uint32_t end = 0;
+    for (const ClassShape &s : kShapes) {
+        const std::uint32_t its_end = s.slots_begin(s.magazine_slots) + s.magazine_slots;
+        if (its_end > end) end = its_end;
+    }
+    return end;
+}();
 
 constexpr const ClassShape &shape_of(ClassIndex c) { return kShapes[c.value]; }
 

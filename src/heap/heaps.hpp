@@ -218,6 +218,7 @@ class Heaps {
     Superblock *superblock_for(OwnerIndex o, ClassIndex c);
     Superblock *new_superblock(OwnerIndex o, ClassIndex c);
     bool grow(OwnerIndex o, ClassIndex c);
+    bool set_capacity(OwnerIndex o, ClassIndex c, std::uint32_t capacity);
     void shrink_quiet(OwnerIndex o, ClassIndex but);
     OwnerIndex lock_other_stripe(OwnerIndex home, bool may_wait);
     OwnerIndex home_stripe() const;

@@ -12,8 +12,10 @@ bool Slab::set_capacity(std::uint32_t header_at, std::uint32_t slots_begin, std:
     for (unsigned i = 0; i < kSequenceRetries; ++i) {
         const platform::MagazineHeader old = header(header_at);
         platform::MagazineHeader next = old;
-        next.begin = begin;
-        if (old.begin == 0) next.current = begin;
+        if (old.begin != begin) {
+            if (old.current != old.begin) return false;
+            next.begin = next.current = begin;
+        }
         next.limit = static_cast<std::uint16_t>(begin + capacity);
         const std::uint64_t expected = platform::as_word(old);
         const std::uint64_t desired = platform::as_word(next);

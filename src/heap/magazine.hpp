@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a heap's slab as its slow path sees it, and how its magazines' capacities adapt.
 // Invariant: under the heap's lock. sum of capacity * size over own magazines <= budget, which doubles only for a
-//            heap that went without it so often that the time is worth the memory; a header is published once,
-//            over zeroes; limit = begin + capacity.
+//            heap that went without it so often that the time is worth the memory; a header is published over
+//            zeroes, or for other slots while empty; limit = begin + capacity.
 // Must not know: superblocks.
 #pragma once
 
@@ -37,7 +37,8 @@ class Slab {
     void *pop(std::uint32_t header) { return platform::ReferenceSlab(memory_).pop(header); }
     bool is_top(std::uint32_t header, const void *p) { return platform::ReferenceSlab(memory_).is_top(header, p); }
 
-    // Publishes the header with this capacity, or moves its limit. false: not done.
+    // Publishes the header with this capacity, or moves its limit; a magazine moves to other slots only while it is empty.
+    // false: not done.
     bool set_capacity(std::uint32_t header, std::uint32_t slots_begin, std::uint32_t capacity);
     platform::MagazineHeader header(std::uint32_t header) const {
         return platform::as_header(std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(memory_ + header))

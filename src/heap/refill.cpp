@@ -147,9 +147,28 @@ bool Heaps::grow(OwnerIndex o, ClassIndex c) {
         wanted = policy.wanted(c, setup_.magazine_budget);
         if (wanted == now) policy.note_denied();
     }
-    if (wanted == now || !slab(o).set_capacity(magazine_of(c), shape_of(c).slots_begin, wanted)) return false;
-    policy.set_capacity(c, wanted);
-    return true;
+    return wanted != now && set_capacity(o, c, wanted);
+}
+
+// The blocks of a magazine that changes its slots come along. false: it stays as it was.
+bool Heaps::set_capacity(OwnerIndex o, ClassIndex c, std::uint32_t capacity) {
+    MagazinePolicy &policy = heap(o).magazines;
+    const ClassShape &shape = shape_of(c);
+    const std::uint32_t begin = shape.slots_begin(capacity);
+    void *moved[kMagazineNarrowSlots];
+    std::int64_t count = 0;
+    if (begin != shape.slots_begin(policy.capacity(c))) {
+        flush_excess(o, c, kMagazineNarrowSlots);
+        count = slab(o).pop_n(magazine_of(c), moved, kMagazineNarrowSlots);
+    }
+    const bool done = count >= 0 && slab(o).set_capacity(magazine_of(c), begin, capacity);
+    if (done) policy.set_capacity(c, capacity);
+    if (count > 0) {
+        const std::int64_t pushed = slab(o).push_n(magazine_of(c), moved, static_cast<std::uint32_t>(count));
+        const std::int64_t kept = pushed < 0 ? 0 : pushed;
+        give_back(o, moved + kept, static_cast<std::uint32_t>(count - kept));
+    }
+    return done;
 }
 
 // Halves the share of a class that has gone quiet.
@@ -158,9 +177,7 @@ void Heaps::shrink_quiet(OwnerIndex o, ClassIndex but) {
     const ClassIndex c = policy.next_quiet(but);
     if (c.value == 0) return;
     const std::uint32_t capacity = policy.capacity(c) / 2;
-    if (!slab(o).set_capacity(magazine_of(c), shape_of(c).slots_begin, capacity)) return;
-    policy.set_capacity(c, capacity);
-    flush_excess(o, c, capacity);
+    if (set_capacity(o, c, capacity)) flush_excess(o, c, capacity);
 }
 
 }  // namespace gr

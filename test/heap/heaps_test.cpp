@@ -84,6 +84,43 @@ TEST(Heaps, AFreedBlockComesBackFirst) {
     expect_nothing_left(world);
 }
 
+TEST(Heaps, AMagazineThatBecomesWideTakesItsBlocksAlong) {
+    World world;
+    const std::vector<void *> blocks = allocate(world, 0, kClass, kMagazineNarrowSlots + 1);
+    const std::uint32_t cached = world.in_magazine(0, kClass);
+    for (void *const p : blocks) world.free(p);
+    ASSERT_EQ(world.in_magazine(0, kClass), cached + blocks.size()) << "nothing was flushed";
+    for (std::size_t i = blocks.size(); i-- != 0;) EXPECT_EQ(world.allocate_in(0, kClass), blocks[i]);
+    EXPECT_EQ(world.in_magazine(0, kClass), cached);
+    for (void *const p : blocks) world.free(p);
+    expect_nothing_left(world);
+}
+
+// Another class asks for more than the budget has, until the quiet one's share is halved and halved again.
+TEST(Heaps, AMagazineThatBecomesNarrowKeepsWhatFits) {
+    constexpr ClassIndex kQuiet(8);
+    constexpr ClassIndex kBusy(kFineClasses);
+    World world({.budget = 16 * kKiB});
+    const std::vector<void *> blocks = allocate(world, 0, kQuiet, kMagazineNarrowSlots * 2);
+    for (void *const p : blocks) world.free(p);
+    ASSERT_GT(world.in_magazine(0, kQuiet), kMagazineNarrowSlots);
+    std::vector<void *> others;
+    while (others.size() < kDenialsForMore && world.in_magazine(0, kQuiet) > kMagazineNarrowSlots) {
+        others.push_back(world.allocate_in(0, kBusy));
+    }
+    const std::uint32_t narrow = world.in_magazine(0, kQuiet);
+    EXPECT_GT(narrow, 0U);
+    EXPECT_LE(narrow, kMagazineNarrowSlots);
+    EXPECT_TRUE(world.is_valid());
+    std::set<void *> again;
+    for (std::uint32_t i = 0; i < narrow; ++i) again.insert(world.allocate_in(0, kQuiet));
+    EXPECT_EQ(again.size(), narrow);
+    for (void *const p : again) EXPECT_EQ(world.superblock_of(p)->size_class, kQuiet);
+    for (void *const p : again) world.free(p);
+    for (void *const p : others) world.free(p);
+    expect_nothing_left(world);
+}
+
 TEST(Heaps, ABusyOwnersBlockIsFreedByItsBitAndCollectedLater) {
     World world;
     std::vector<void *> blocks = allocate(world, 0, kClass, kBlocks);

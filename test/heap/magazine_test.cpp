@@ -117,7 +117,7 @@ TEST_F(SlabTest, MagazinesDoNotOverlap) {
     };
     for (std::uint32_t c = 1; c < kClassCount; ++c) {
         const ClassShape &shape = shape_of(ClassIndex(c));
-        fill(magazine_of(ClassIndex(c)), c, shape.slots_begin, shape.magazine_slots);
+        fill(magazine_of(ClassIndex(c)), c, shape.slots_begin(shape.magazine_slots), shape.magazine_slots);
     }
     fill(kRemoteMagazine, 200, kRemoteSlotsBegin, kRemoteMagazineSlots);
     for (std::uint32_t c = 1; c < kClassCount; ++c)
@@ -129,7 +129,7 @@ TEST_F(SlabTest, MagazinesDoNotOverlap) {
 
 TEST_F(SlabTest, CapacityMovesUnderTheBlocksThatAreThere) {
     const ClassIndex c(5);
-    const std::uint32_t begin = shape_of(c).slots_begin;
+    const std::uint32_t begin = shape_of(c).slots_begin(16);
     void *blocks[16] = {};
     for (int i = 0; i < 16; ++i) blocks[i] = &blocks[i];
     ASSERT_TRUE(slab_.set_capacity(magazine_of(c), begin, 16));
@@ -139,6 +139,23 @@ TEST_F(SlabTest, CapacityMovesUnderTheBlocksThatAreThere) {
     for (void *const block : blocks) EXPECT_EQ(slab_.pop(magazine_of(c)), block);
     EXPECT_EQ(slab_.pop(magazine_of(c)), nullptr);
     EXPECT_EQ(slab_.push_n(magazine_of(c), blocks, 16), 4);
+}
+
+TEST_F(SlabTest, AMagazineChangesItsSlotsOnlyWhileEmpty) {
+    const ClassIndex c(5);
+    const std::uint32_t narrow = shape_of(c).slots_begin(kMagazineNarrowSlots);
+    const std::uint32_t wide = shape_of(c).slots_begin(kMagazineNarrowSlots + 1);
+    ASSERT_NE(narrow, wide);
+    void *block = this;
+    ASSERT_TRUE(slab_.set_capacity(magazine_of(c), narrow, kMagazineNarrowSlots));
+    ASSERT_EQ(slab_.push_n(magazine_of(c), &block, 1), 1);
+    EXPECT_FALSE(slab_.set_capacity(magazine_of(c), wide, kMagazineNarrowSlots * 2));
+    EXPECT_EQ(slab_.pop(magazine_of(c)), this);
+    EXPECT_TRUE(slab_.set_capacity(magazine_of(c), wide, kMagazineNarrowSlots * 2));
+    EXPECT_EQ(slab_.pop(magazine_of(c)), nullptr) << "the sentinel is not zero";
+    EXPECT_EQ(slab_.push_n(magazine_of(c), &block, 1), 1);
+    EXPECT_EQ(slab_.pop(magazine_of(c)), this);
+    EXPECT_EQ(slab_.header(magazine_of(c)).begin, Slab::index_from(magazine_of(c), wide));
 }
 
 }  // namespace
