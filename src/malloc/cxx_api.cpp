@@ -6,6 +6,7 @@
 // Must not know: how blocks are found.
 #include <new>
 
+#include "base/bits.hpp"
 #include "base/text.hpp"
 #include "malloc/c_api.hpp"
 #include "malloc/instance.hpp"
@@ -36,6 +37,7 @@ bool call_new_handler() {
 }
 
 void *try_new(std::size_t size, std::size_t alignment) {
+    if (!gr::is_power_of_two(alignment)) return nullptr;
     for (;;) {
         void *const p =
             alignment <= gr::kFineStep ? gr::instance.allocate(size) : gr::instance.allocate_aligned(size, alignment);

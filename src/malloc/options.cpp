@@ -99,10 +99,19 @@ bool parse_limit(const char *text, std::size_t *value, const char **rest) {
     return true;
 }
 
+// A soft limit above the hard one is a mistake, but not where one of them is what the system says.
 bool parse_limits(const char *text, std::size_t *soft, std::size_t *hard) {
+    const char *behind = nullptr;
+    bool found = starts_with(text, "auto", &behind);
     if (!parse_limit(text, soft, &text)) return false;
-    if (*text == ',' && !parse_limit(text + 1, hard, &text)) return false;
-    return *text == '\0' && (*hard == 0 || *soft <= *hard);
+    if (*text == ',') {
+        found = found || starts_with(text + 1, "auto", &behind);
+        if (!parse_limit(text + 1, hard, &text)) return false;
+    }
+    if (*text != '\0') return false;
+    if (*hard == 0 || *soft <= *hard) return true;
+    *soft = *hard;
+    return found;
 }
 
 bool parse(const Row &row, const char *text, std::size_t *value, std::size_t *second) {

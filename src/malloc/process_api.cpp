@@ -14,10 +14,9 @@
 
 namespace {
 
-// Of standard error as it was at the start; many programs close theirs before the last destructor.
-int report_fd = 2;
+gr::platform::KeptStderr report;
 
-void put_report(void *, const gr::Text &line) { gr::platform::write_all(report_fd, line.data(), line.size()); }
+void put_report(void *, const gr::Text &line) { report.write_all(line.data(), line.size()); }
 
 void before_fork() {
     gr::platform::lock_stdio_list();
@@ -36,7 +35,7 @@ void after_fork_in_child() {
 
 [[gnu::constructor(101)]] void begin() {
     gr::instance.ensure_started();
-    if (gr::instance.options().stats != 0) report_fd = gr::platform::duplicate_stderr();
+    if (gr::instance.options().stats != 0) report.keep();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
     if (gr::instance.options().background != 0) gr::background.expect();
 }

@@ -71,20 +71,28 @@ constexpr EventRow kEvents[] = {
 };
 static_assert(std::size(kEvents) == static_cast<unsigned>(platform::Event::count));
 
+std::uint64_t at_most(std::uint64_t n, std::uint64_t limit) { return n < limit ? n : limit; }
+
+// What others may be writing is read once, so that the parts still make the whole.
+template <class T>
+T read_once(const T &field) {
+    return *static_cast<const volatile T *>(&field);
+}
+
 void count_superblock(const Superblocks &superblocks, const Superblock *s, std::uint64_t (&blocks)[kClassCount],
                       gr_statistics *out) {
-    const ClassShape &shape = s->shape();
+    const ClassIndex c(read_once(s->size_class.value));
+    const ClassShape &shape = shape_of(c);
+    const std::uint64_t free = at_most(read_once(s->free_count), shape.blocks);
+    const std::uint64_t remote = at_most(superblocks.remote_count(s), shape.blocks - free);
     out->superblocks += 1;
     if (!is_heap(s->owner.load(std::memory_order_relaxed))) out->global_superblocks += 1;
     out->block_bytes += std::uint64_t{shape.blocks} * shape.size;
     out->tail_bytes += shape.bytes() - std::uint64_t{shape.blocks} * shape.size;
-    out->free_bytes += std::uint64_t{s->free_count} * shape.size;
-    const std::uint32_t remote = superblocks.remote_count(s);
-    out->remote_bytes += std::uint64_t{remote} * shape.size;
-    blocks[s->size_class.value] += shape.blocks - s->free_count - remote;
+    out->free_bytes += free * shape.size;
+    out->remote_bytes += remote * shape.size;
+    blocks[c.value] += shape.blocks - free - remote;
 }
-
-std::uint64_t at_most(std::uint64_t n, std::uint64_t limit) { return n < limit ? n : limit; }
 
 void put_row(Text &line, const Row &row, std::uint64_t value, StatisticsFormat format, bool last) {
     switch (format) {

@@ -9,7 +9,10 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 
+#include "base/config.hpp"
 #include "base/text.hpp"
 #include "platform/syscall.hpp"
 
@@ -35,7 +38,10 @@ std::size_t read_file(const char *path, char *text, std::size_t capacity) {
     return size;
 }
 
-// A number alone; "max" and whatever else is none. Version 1 says no limit by a number near the largest.
+// Version 1 says no limit by the largest whole number of its pages.
+constexpr std::size_t kUnlimited = std::size_t{PTRDIFF_MAX} / kUnitBytes * kUnitBytes;
+
+// A number alone; "max" and whatever else is none.
 std::size_t limit_in(const char *path) {
     char text[32];
     const std::size_t size = read_file(path, text, sizeof text);
@@ -45,7 +51,7 @@ std::size_t limit_in(const char *path) {
         if (__builtin_mul_overflow(number, std::size_t{10}, &number)) return kNoMemoryLimit;
         if (__builtin_add_overflow(number, static_cast<std::size_t>(text[at] - '0'), &number)) return kNoMemoryLimit;
     }
-    return at == 0 ? kNoMemoryLimit : number;
+    return at == 0 || number >= kUnlimited ? kNoMemoryLimit : number;
 }
 
 struct Span {

@@ -34,12 +34,13 @@ void *run_helper(void *) {
     return nullptr;
 }
 
-int create_detached() {
+// 0 bytes: as libc's default.
+int create_detached(std::size_t stack_bytes) {
     pthread_attr_t attributes;
     if (const int error = pthread_attr_init(&attributes); error != 0) return error;
     pthread_t thread{};
     int error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (error == 0) error = pthread_attr_setstacksize(&attributes, kStackBytes);
+    if (error == 0 && stack_bytes != 0) error = pthread_attr_setstacksize(&attributes, stack_bytes);
     if (error == 0) error = pthread_create(&thread, &attributes, run_helper, nullptr);
     pthread_attr_destroy(&attributes);
     return error;
@@ -56,7 +57,9 @@ int start_helper(void (*run)(), const char *name) {
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = create_detached();
+    int error = create_detached(kStackBytes);
+    // libc lays the program's thread-local storage into the stack, and it may be larger.
+    if (error == EINVAL) error = create_detached(0);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     errno = errno_before;
     return error;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -145,10 +146,27 @@ long write_all(int fd, const char *text, std::size_t size) {
     return 0;
 }
 
-int duplicate_stderr() {
+void KeptStderr::keep() {
     constexpr int kOutOfTheWay = 100;
     const long fd = system_call(SYS_fcntl, kStandardError, F_DUPFD_CLOEXEC, kOutOfTheWay);
-    return fd < 0 ? kStandardError : static_cast<int>(fd);
+    duplicate_ = fd < 0 ? kStandardError : static_cast<int>(fd);
+    is_kept_ = identify(kStandardError, &file_);
+}
+
+void KeptStderr::write_all(const char *text, std::size_t size) const {
+    for (const int fd : {duplicate_, kStandardError}) {
+        File now{};
+        if (!is_kept_ || !identify(fd, &now) || now.device != file_.device || now.number != file_.number) continue;
+        platform::write_all(fd, text, size);
+        return;
+    }
+}
+
+bool KeptStderr::identify(int fd, File *file) {
+    struct stat status {};
+    if (system_call(SYS_fstat, fd, &status) != 0) return false;
+    *file = {.device = status.st_dev, .number = status.st_ino};
+    return true;
 }
 
 void fatal(const char *text, std::size_t size) {

@@ -46,9 +46,24 @@ bool is_relocated();
 // Everything, in as many writes as it takes; the kernel's negative errno, or 0.
 long write_all(int fd, const char *text, std::size_t size);
 
-// A second descriptor of standard error, for those who speak after the program closed its own; standard error itself
-// where there is none to be had.
-int duplicate_stderr();
+// Standard error as it was when it was kept, for those who speak after the program closed its own: by a second
+// descriptor, or by its own number, whichever still is that file. A program may have closed both and opened others.
+class KeptStderr {
+  public:
+    void keep();
+    void write_all(const char *text, std::size_t size) const;
+
+  private:
+    struct File {
+        std::uint64_t device = 0;
+        std::uint64_t number = 0;
+    };
+    static bool identify(int fd, File *file);
+
+    int duplicate_ = 2;
+    bool is_kept_ = false;
+    File file_;
+};
 
 // One line on stderr, then SIGABRT.
 [[noreturn]] void fatal(const char *text, std::size_t size);

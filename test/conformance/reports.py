@@ -94,6 +94,12 @@ class Reports(unittest.TestCase):
         self.assertIn("live_bytes", json.loads(at_exit))
         self.assertGreaterEqual(len(run("options", GRANARY_STATS="text")[1].splitlines()), 10)
 
+    def test_statistics_at_exit_only_to_standard_error(self):
+        out, error = run("nothing", GRANARY_STATS="json")
+        self.assertEqual(out, "")
+        self.assertIn("live_bytes", json.loads(error))
+        self.assertEqual(run("nothing_at_all", GRANARY_STATS="json"), ("", ""))
+
 
 if __name__ == "__main__":
     PROGRAM = sys.argv.pop(2)

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,6 +115,11 @@ TEST(Options, LimitsAreOneOrTwo) {
     const std::size_t expected = group == platform::kNoMemoryLimit ? 0 : group;
     EXPECT_EQ(limits("GRANARY_LIMIT=auto"), std::pair(expected, std::size_t{0}));
     EXPECT_EQ(limits("GRANARY_LIMIT=64K,AUTO"), std::pair(64 * kKiB, expected));
+    // What the group allows lowers the first limit, or is lowered.
+    constexpr std::size_t kMuch = std::size_t{1} << 60;
+    EXPECT_EQ(limits("GRANARY_LIMIT=1152921504606846976,auto"),
+              std::pair(expected == 0 ? kMuch : std::min(kMuch, expected), expected));
+    EXPECT_EQ(limits("GRANARY_LIMIT=auto,64K"), std::pair(expected == 0 ? 0 : 64 * kKiB, 64 * kKiB));
     for (const std::string value : {"", ",", "1G,", ",1G", "1G,2G,3G", "auto1", "1G;2G", "2G,1G", "much"}) {
         const std::string variable = "GRANARY_LIMIT=" + value;
         const Read result = read({variable.c_str()});

@@ -123,11 +123,70 @@ TEST(Process, WriteTellsTheKernelsErrorAndLeavesErrno) {
     EXPECT_EQ(errno, EXDEV);
 }
 
-TEST(Process, StandardErrorCanBeKept) {
-    const int kept = duplicate_stderr();
-    ASSERT_GT(kept, 2);
-    EXPECT_NE(fcntl(kept, F_GETFD) & FD_CLOEXEC, 0) << "a program that is started next would inherit it";
-    close(kept);
+// Standard error is a pipe here, then whatever the test makes of its descriptors.
+class StandardErrorTest : public testing::Test {
+  protected:
+    StandardErrorTest() : before_(dup(2)) {
+        EXPECT_EQ(pipe2(ends_, O_NONBLOCK | O_CLOEXEC), 0);
+        EXPECT_EQ(dup2(ends_[1], 2), 2);
+        kept_.keep();
+    }
+    ~StandardErrorTest() override {
+        dup2(before_, 2);
+        for (const int fd : {before_, ends_[0], ends_[1], kDuplicate}) close(fd);
+    }
+    std::string written() {
+        kept_.write_all("told", 4);
+        char text[16];
+        const ssize_t size = read(ends_[0], text, sizeof text);
+        return {text, size < 0 ? 0 : static_cast<std::size_t>(size)};
+    }
+
+    static constexpr int kDuplicate = 100;  // the lowest that is tried, and nobody else has it
+    int before_;
+    int ends_[2];
+    KeptStderr kept_;
+};
+
+TEST_F(StandardErrorTest, IsKeptForThisProgramOnly) {
+    EXPECT_NE(fcntl(kDuplicate, F_GETFD) & FD_CLOEXEC, 0) << "a program that is started next would inherit it";
+    EXPECT_EQ(written(), "told");
+}
+
+TEST_F(StandardErrorTest, IsKeptWhenTheProgramClosesItsOwn) {
+    close(2);
+    EXPECT_EQ(written(), "told");
+}
+
+TEST_F(StandardErrorTest, IsTheProgramsOwnWhenTheKeptOneIsGone) {
+    dup2(before_, kDuplicate);
+    EXPECT_EQ(written(), "told");
+}
+
+TEST_F(StandardErrorTest, NothingIsWrittenElsewhere) {
+    int other[2];
+    ASSERT_EQ(pipe2(other, O_NONBLOCK | O_CLOEXEC), 0);
+    dup2(other[1], kDuplicate);
+    dup2(other[1], 2);
+    EXPECT_EQ(written(), "");
+    char text[16];
+    EXPECT_EQ(read(other[0], text, sizeof text), -1) << "another file was written to";
+    for (const int fd : other) close(fd);
+}
+
+TEST(StandardError, IsNotWrittenWhereThereWasNone) {
+    const int before = dup(2);
+    close(2);
+    KeptStderr kept;
+    kept.keep();
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+    dup2(ends[1], 2);
+    kept.write_all("told", 4);
+    char text[16];
+    EXPECT_EQ(read(ends[0], text, sizeof text), -1) << "a file that was opened later was written to";
+    dup2(before, 2);
+    for (const int fd : {before, ends[0], ends[1]}) close(fd);
 }
 
 TEST(ProcessDeathTest, FatalSaysItsLineAndAborts) {
