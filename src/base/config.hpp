@@ -116,8 +116,10 @@ inline constexpr unsigned kTicksToIdle = 2;   // of a heap without a slow path
 inline constexpr unsigned kTicksToSleep = 4;  // of a process without one; then all goes back
 inline constexpr unsigned kSlowPathsToStart = 128;
 
-// Memory limits: news of the soft one come again only after what is held fell this part of it below.
+// Memory limits: news of the soft one come again only after what is held fell this part of it below. So often the hard one
+// is asked again, while something goes back.
 inline constexpr unsigned kLimitParts = 16;
+inline constexpr unsigned kLimitAttempts = 8;
 
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);

@@ -207,7 +207,8 @@ bool Heaps::activate_slowly(OwnerIndex o) {
     if (!guard.locked()) return false;
     // An inactive heap's slab reads as zeroes, so no sequence has anything to write there yet.
     while (o.value >= active_heaps()) {
-        if (!pages_.limit().may_take(kSlabBytes)) return false;
+        if (!pages_.limit().may_take(kSlabBytes) && (pages_.trim(0) == 0 || !pages_.limit().may_take(kSlabBytes)))
+            return false;
         if (!platform::commit(setup_.slabs + active_heaps() * kSlabBytes, kSlabBytes)) {
             pages_.limit().gave(kSlabBytes);
             return false;

@@ -59,7 +59,13 @@ OwnerIndex Heaps::lock_other_stripe(OwnerIndex home, bool may_wait) {
         const OwnerIndex o = owner_of_heap((home.value + i) % setup_.stripes);
         if (try_lock(o)) return o;
     }
-    return may_wait && lock(home) ? home : kNobody;
+    if (!may_wait) return kNobody;
+    if (lock(home)) return home;
+    // There is no memory for the slab of that one. Another has its own.
+    const std::uint32_t active = active_heaps();
+    if (active == 0) return kNobody;
+    const OwnerIndex other = owner_of_heap(home.value % active);
+    return lock(other) ? other : kNobody;
 }
 
 // The heap's lock is held. The first block is the result, the others fill the magazine.

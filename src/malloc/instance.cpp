@@ -18,12 +18,29 @@ constinit Instance instance;
 // Whoever may be refused by the hard limit only tries again, once all that is empty was given back; and tells the program
 // that the soft one was crossed. Not for a handler that interrupted the heaps: it never waits for a lock.
 template <class Attempt>
-void *Instance::within_limits(Attempt attempt) {
+void *Instance::within_limits(std::size_t size, Attempt attempt) {
     void *p = attempt();
-    if (p == nullptr && pages_.limit().has_hard() && !Inside::is_inside() && trim(0) != 0) p = attempt();
+    const MemoryLimit &limit = pages_.limit();
+    if (p == nullptr && limit.has_hard() && size <= limit.hard() && !Inside::is_inside()) [[unlikely]]
+        p = after_giving_back(attempt);
     if (pages_.limit().has_news()) [[unlikely]]
         relieve();
     background.note_and_start();
+    return p;
+}
+
+// What others give back at this moment is held, too, until the kernel has it; and may be taken by others then. As long as
+// something went back there is hope.
+template <class Attempt>
+void *Instance::after_giving_back(Attempt attempt) {
+    void *p = nullptr;
+    std::size_t before = 0;
+    for (unsigned i = 0; i < kLimitAttempts && p == nullptr && (i == 0 || given_back_bytes() != before); ++i) {
+        before = given_back_bytes();
+        trim(0);
+        pages_.wait_for_purges();
+        p = attempt();
+    }
     return p;
 }
 
@@ -40,19 +57,19 @@ void Instance::on_pressure(PressureCall call, void *context) {
 }
 
 void *Instance::allocate(std::size_t size) {
-    return within_limits([&] { return allocate_once(size); });
+    return within_limits(size, [&] { return allocate_once(size); });
 }
 
 void *Instance::allocate_zeroed(std::size_t size) {
-    return within_limits([&] { return allocate_zeroed_once(size); });
+    return within_limits(size, [&] { return allocate_zeroed_once(size); });
 }
 
 void *Instance::allocate_aligned(std::size_t size, std::size_t alignment) {
-    return within_limits([&] { return allocate_aligned_once(size, alignment); });
+    return within_limits(size, [&] { return allocate_aligned_once(size, alignment); });
 }
 
 void *Instance::resize(const char *function, void *p, std::size_t size) {
-    return within_limits([&] { return resize_once(function, p, size); });
+    return within_limits(size, [&] { return resize_once(function, p, size); });
 }
 
 void *Instance::allocate_once(std::size_t size) {
@@ -193,10 +210,13 @@ void *Instance::move(const char *function, void *p, std::size_t old_size, std::s
 
 std::size_t Instance::trim(std::size_t keep) {
     if (!ensure_started()) return 0;
+    // Above the soft limit what becomes empty goes at once: it counts, too.
+    const std::size_t before = given_back_bytes();
     heaps_.reclaim();
     const Inside inside;
-    const std::size_t swept = inside.again() ? 0 : heaps_.sweep();
-    return swept + pages_.trim(keep);
+    if (!inside.again()) heaps_.sweep();
+    pages_.trim(keep);
+    return given_back_bytes() - before;
 }
 
 void Instance::lock_all(platform::Rank rank) {

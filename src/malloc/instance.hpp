@@ -47,7 +47,7 @@ class Instance {
     // After the last of them.
     void settle_all();
     // In fork's child: what threads that it does not have were doing without a lock.
-    void forget_other_threads() { pages_.huge_pages().forget_visitor(); }
+    void forget_other_threads() { pages_.forget_other_threads(); }
 
     // The global one starts on first use. false: not possible yet, or no address space at all; then every block is a
     // direct one.
@@ -82,7 +82,10 @@ class Instance {
     void set_limits();
     void publish(const platform::SequenceState &found);
     template <class Attempt>
-    void *within_limits(Attempt attempt);
+    void *within_limits(std::size_t size, Attempt attempt);
+    template <class Attempt>
+    void *after_giving_back(Attempt attempt);
+    std::size_t given_back_bytes() const { return pages_.purged_bytes() + heaps_.swept_bytes(); }
     void relieve();
     void *allocate_once(std::size_t size);
     void *allocate_zeroed_once(std::size_t size);

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "platform/memory.hpp"
+#include "platform/thread.hpp"
 
 namespace gr {
 
@@ -261,6 +262,7 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
             const platform::Guard guard(mutex_, kRank);
             if (!guard.locked() || retained_bytes() <= keep) return given_back;
             count = claim_dirty(pieces, retained_bytes() - keep, &search);
+            if (count != 0) add(purges_begun_, 1);
         }
         if (count == 0 && search.split) return given_back;
         if (count == 0) {
@@ -285,10 +287,18 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
         add(purge_calls_, count);
         mutex_.unlock(kRank);
         limit_.gave(bytes);
+        purges_ended_.fetch_add(1, std::memory_order_release);
         given_back += bytes;
         refused = kept != 0;
     }
     return given_back;
+}
+
+// Some of those that end meanwhile may have begun later; then so many more did that it is no use to wait.
+void PageHeap::wait_for_purges() const {
+    const std::size_t begun = load(purges_begun_);
+    // acquire: who is told that they ended sees what is held since.
+    while (purges_ended_.load(std::memory_order_acquire) < begun) platform::yield();
 }
 
 bool PageHeap::is_valid() const {

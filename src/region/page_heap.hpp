@@ -75,6 +75,14 @@ class PageHeap {
         return used > absent ? used - absent : 0;
     }
 
+    // Until what others are giving back now is no longer held. Not for who interrupted one of them.
+    void wait_for_purges() const;
+    // In fork's child: what threads that it does not have were doing without the lock.
+    void forget_other_threads() {
+        purges_ended_.store(load(purges_begun_), std::memory_order_relaxed);
+        huge_pages_.forget_visitor();
+    }
+
     std::size_t retained_bytes() const { return load(dirty_units_) * kUnitBytes; }
     std::size_t used_bytes() const { return load(used_units_) * kUnitBytes; }
     // The most that was ever used or retained at once.
@@ -139,6 +147,8 @@ class PageHeap {
     Counter absent_bytes_{0};  // by anyone, without the lock; ordered by nothing
     Counter purged_bytes_{0};
     Counter purge_calls_{0};
+    Counter purges_begun_{0};
+    Counter purges_ended_{0};  // by anyone, without the lock; release when the limit was told, for who waits
     // What every call writes lies side by side, for it goes from CPU to CPU.
     alignas(64) platform::Mutex mutex_;
     std::uint32_t cold_from_ = 0;  // no chunk below it has a free unit that is not dirty
