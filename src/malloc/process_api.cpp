@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the library's part in the process's life: start before main, fork, the statistics at exit.
-// Invariant: registered as early as possible, so that fork locks the heap after, and frees it before, everyone else's
-//            handlers, which may allocate.
+// Invariant: its fork handlers are the first that are registered, so that fork locks the heap after, and frees it before,
+//            everyone else's, which may allocate, or wait for a thread that does.
 // Must not know: what start and locking do.
+#include <dlfcn.h>
 #include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
 
 #include "malloc/background.hpp"
 #include "malloc/c_api.hpp"
@@ -33,10 +37,16 @@ void after_fork_in_child() {
     if (gr::instance.options().background != 0) gr::background.expect();
 }
 
+// Ordered by nothing: a library that registers handlers from another thread at start-up takes its chance.
+std::atomic<bool> are_registered{false};
+
+using Handler = void (*)();
+using Register = int (*)(Handler prepare, Handler parent, Handler child, void *library);
+
 [[gnu::constructor(101)]] void begin() {
     gr::instance.ensure_started();
     if (gr::instance.options().stats != 0) report.keep();
-    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    if (!are_registered.exchange(true)) pthread_atfork(before_fork, after_fork, after_fork_in_child);
     if (gr::instance.options().background != 0) gr::background.expect();
 }
 
@@ -49,3 +59,18 @@ void after_fork_in_child() {
 }
 
 }  // namespace
+
+extern "C" {
+
+// Absent from programs that are linked statically, where libc's __register_atfork takes the place of the one below.
+[[gnu::weak]] void *dlsym(void *scope, const char *name) noexcept;  // NOLINT(readability-redundant-declaration): weak
+
+// What pthread_atfork calls. The constructors of libraries that know nothing of this one run before its own.
+[[gnu::weak]] GR_EXPORT int __register_atfork(Handler prepare, Handler parent, Handler child, void *library) {
+    const auto next = reinterpret_cast<Register>(dlsym(RTLD_NEXT, "__register_atfork"));
+    if (next == nullptr) return ENOSYS;
+    if (!are_registered.exchange(true)) next(before_fork, after_fork, after_fork_in_child, nullptr);
+    return next(prepare, parent, child, library);
+}
+
+}  // extern "C"
