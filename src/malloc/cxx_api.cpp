@@ -10,9 +10,10 @@
 #include "base/text.hpp"
 #include "malloc/c_api.hpp"
 #include "malloc/instance.hpp"
+#include "platform/loader.hpp"
 #include "platform/process.hpp"
 
-// The runtime's own, if the program has one: what is thrown through here, or caught, cannot exist without it.
+// The runtime's own, if the program has one at its start: what is caught here cannot exist without it.
 asm(".weak __gxx_personality_v0, __cxa_begin_catch, __cxa_end_catch, _ZSt9terminatev");
 extern "C" {
 [[gnu::weak]] std::new_handler _ZSt15get_new_handlerv();
@@ -21,16 +22,29 @@ extern "C" {
 
 namespace {
 
+// A program in C may have loaded a library in C++, and the runtime with it.
+template <class Function>
+Function *of_runtime(Function *at_start, const char *name) {
+    if (at_start != nullptr) return at_start;
+    for (const char *const library : {"libstdc++.so.6", "libc++.so.1"}) {
+        if (void *const found = gr::platform::loaded_symbol(name, library)) return reinterpret_cast<Function *>(found);
+    }
+    return nullptr;
+}
+
 [[noreturn]] void out_of_memory(std::size_t size) {
-    if (&_ZSt17__throw_bad_allocv != nullptr) _ZSt17__throw_bad_allocv();
-    gr::TextBuffer<128> line;
-    line << "granary: operator new: no memory for " << size << " bytes, and no C++ runtime to throw; aborting\n";
+    auto *const throw_bad_alloc = of_runtime(&_ZSt17__throw_bad_allocv, "_ZSt17__throw_bad_allocv");
+    if (throw_bad_alloc != nullptr) throw_bad_alloc();
+    gr::TextBuffer<256> line;
+    line << "granary: operator new: no memory for " << size << " bytes, and no C++ runtime to throw; aborting "
+         << "(link a static program with -Wl,-u,_ZSt17__throw_bad_allocv)\n";
     gr::platform::fatal(line.data(), line.size());
 }
 
 // Whether a handler was called, so that another try is worth it.
 bool call_new_handler() {
-    const std::new_handler handler = &_ZSt15get_new_handlerv == nullptr ? nullptr : _ZSt15get_new_handlerv();
+    auto *const get_new_handler = of_runtime(&_ZSt15get_new_handlerv, "_ZSt15get_new_handlerv");
+    const std::new_handler handler = get_new_handler == nullptr ? nullptr : get_new_handler();
     if (handler == nullptr) return false;
     handler();
     return true;

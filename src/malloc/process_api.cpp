@@ -3,7 +3,6 @@
 // Invariant: its fork handlers are the first that are registered, so that fork locks the heap after, and frees it before,
 //            everyone else's, which may allocate, or wait for a thread that does.
 // Must not know: what start and locking do.
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -13,6 +12,7 @@
 #include "malloc/c_api.hpp"
 #include "malloc/instances.hpp"
 #include "malloc/statistics.hpp"
+#include "platform/loader.hpp"
 #include "platform/process.hpp"
 #include "platform/stdio_list.hpp"
 
@@ -60,17 +60,12 @@ using Register = int (*)(Handler prepare, Handler parent, Handler child, void *l
 
 }  // namespace
 
-extern "C" {
-
-// Absent from programs that are linked statically, where libc's __register_atfork takes the place of the one below.
-[[gnu::weak]] void *dlsym(void *scope, const char *name) noexcept;  // NOLINT(readability-redundant-declaration): weak
-
-// What pthread_atfork calls. The constructors of libraries that know nothing of this one run before its own.
-[[gnu::weak]] GR_EXPORT int __register_atfork(Handler prepare, Handler parent, Handler child, void *library) {
-    const auto next = reinterpret_cast<Register>(dlsym(RTLD_NEXT, "__register_atfork"));
+// What pthread_atfork calls. The constructors of libraries that know nothing of this one run before its own. In a static
+// program libc's takes its place.
+extern "C" [[gnu::weak]] GR_EXPORT int __register_atfork(Handler prepare, Handler parent, Handler child,
+                                                         void *library) {
+    const auto next = reinterpret_cast<Register>(gr::platform::next_symbol("__register_atfork"));
     if (next == nullptr) return ENOSYS;
     if (!are_registered.exchange(true)) next(before_fork, after_fork, after_fork_in_child, nullptr);
     return next(prepare, parent, child, library);
 }
-
-}  // extern "C"

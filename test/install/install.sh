@@ -47,4 +47,7 @@ run "$work/by_pkg_config_static"
 run "$work/wholly_static"
 "$cxx" -std=c++20 "$here/consumer/consumer.cpp" -static -o "$work/wholly_static_cpp" "${static[@]}"
 run "$work/wholly_static_cpp"
-echo "installed, moved, and used in eight ways"
+"$cxx" -std=c++20 "$here/consumer/refused.cpp" -static -o "$work/wholly_static_refused" "${static[@]}" \
+    -Wl,-u,_ZSt17__throw_bad_allocv
+run "$work/wholly_static_refused"
+echo "installed, moved, and used in nine ways"
