@@ -35,25 +35,34 @@ std::string mapped_path(const std::string &line) {
     return line.substr(start);
 }
 
+[[noreturn]] void fail_to_look(int process, int error) {
+    if (error == ENOENT || error == ESRCH) {
+        throw Failure(ExitCode::kNotFound, fmt::format("process {} has ended, or has no memory of its own", process));
+    }
+    throw Failure(ExitCode::kToolFailure,
+                  fmt::format("process {} may not be looked at: {}; try as its owner or as root", process,
+                              std::generic_category().message(error)));
+}
+
 std::vector<std::string> mapped_files(int process) {
     std::ifstream maps(process_file(process, "maps"));
+    if (!maps) fail_to_look(process, errno);
     std::vector<std::string> result;
     std::set<std::string> seen;
+    bool any = false;
     for (std::string line; std::getline(maps, line);) {
+        any = true;
         std::string path = mapped_path(line);
         if (!path.empty() && seen.insert(path).second) result.push_back(std::move(path));
     }
+    if (!any) fail_to_look(process, ESRCH);
     return result;
 }
 
 std::string executable_of(int process) {
     std::string path(4096, '\0');
     const ssize_t length = ::readlink(process_file(process, "exe").c_str(), path.data(), path.size());
-    if (length < 0) {
-        throw Failure(ExitCode::kToolFailure,
-                      fmt::format("process {} may not be looked at: {}; try as its owner or as root", process,
-                                  std::generic_category().message(errno)));
-    }
+    if (length < 0) fail_to_look(process, errno);
     path.resize(static_cast<std::size_t>(length));
     return path;
 }
@@ -114,9 +123,7 @@ Diagnosis diagnose_process(int process) {
     try {
         mapped = look_at(process, executable);
     } catch (const std::system_error &error) {
-        throw Failure(ExitCode::kToolFailure,
-                      fmt::format("process {} may not be looked at: {}; try as its owner or as root", process,
-                                  error.code().message()));
+        fail_to_look(process, error.code().value());
     }
     constexpr const char *kFixed = "a running process cannot change its malloc";
     if (mapped.contained) {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "doctor_malloc.hpp"
 #include "elf_file.hpp"
 #include "failure.hpp"
 #include "text.hpp"
@@ -37,7 +38,10 @@ void check_loadable(const std::string &path) {
     }
     try {
         const ElfFile file(path);
-        if (file.format() == ElfFormat::kNative && file.type() == ET_DYN) return;
+        if (file.format() == ElfFormat::kNative && file.type() == ET_DYN) {
+            if (contains_granary(file)) return;
+            throw Failure(ExitCode::kToolFailure, fmt::format("cannot preload {}: it is not Granary", in_quotes(path)));
+        }
     } catch (const std::system_error &error) {
         throw Failure(ExitCode::kToolFailure,
                       fmt::format("cannot preload {}: {}", in_quotes(path), error.code().message()));

@@ -131,7 +131,9 @@ class Walk {
                 const std::uint64_t header = m * t_.magazine_stride;
                 const auto next = number_at<std::uint16_t>(slab, header);
                 const auto begin = number_at<std::uint16_t>(slab, header + 4);
-                add_cached(slab, header + t_.slots_offset + begin * sizeof(std::uint64_t), next - begin);
+                const auto detached = number_at<std::uint16_t>(slab, header + 6);
+                add_cached(slab, header + t_.slots_offset + begin * sizeof(std::uint64_t),
+                           std::max(next, detached) - begin);
             }
             for (std::uint64_t l = 0; l < t_.letters; ++l) {
                 const std::uint64_t letter = t_.letters_offset + l * t_.letter_stride;

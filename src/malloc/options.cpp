@@ -159,7 +159,10 @@ void warn(const char *variable, const Row *row) {
     TextBuffer<kShown + 200> line;
     line << "granary: ignoring ";
     std::size_t shown = 0;
-    while (shown < kShown && variable[shown] != '\0') line << variable[shown++];
+    for (; shown < kShown && variable[shown] != '\0'; ++shown) {
+        // It stays one line.
+        line << (variable[shown] == '\n' || variable[shown] == '\r' ? '?' : variable[shown]);
+    }
     line << (variable[shown] == '\0' ? ": " : "...: ");
     if (row == nullptr) {
         line << "unknown option; see 'granary options'\n";

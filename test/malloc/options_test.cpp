@@ -83,6 +83,8 @@ TEST(Options, BytesThatAreNoneAreIgnoredWithOneWarning) {
 
 TEST(Options, OtherValuesThatAreNoneNameWhatIsExpected) {
     EXPECT_EQ(read({"GRANARY_STATS=xml"}).warnings, "granary: ignoring GRANARY_STATS=xml: expected off|text|json\n");
+    EXPECT_EQ(read({"GRANARY_RETAIN=1M\n2M"}).warnings,
+              "granary: ignoring GRANARY_RETAIN=1M?2M: expected bytes, as in 8M\n");
     EXPECT_EQ(read({"GRANARY_VERBOSE=2"}).warnings, "granary: ignoring GRANARY_VERBOSE=2: expected 0|1\n");
     EXPECT_EQ(read({"GRANARY_RSEQ=yes"}).warnings, "granary: ignoring GRANARY_RSEQ=yes: expected on|off\n");
     EXPECT_EQ(read({"GRANARY_RSEQ=yes"}).options.rseq, 1U);

@@ -71,6 +71,11 @@ class Refused(ToolTest):
         self.assert_refused("--library", self.folder)
         self.assert_refused("--library", fixture("static"))
 
+    def test_another_library(self):
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            libc = next(line.split()[-1] for line in maps if "/libc.so" in line)
+        self.assert_refused("--library", libc)
+
     def test_paths_that_ld_preload_cannot_hold(self):
         for name in ("with blank.so", "with:colon.so", "with$dollar.so"):
             self.assert_refused("--library", self.copy(LIBRARY, name))

@@ -52,6 +52,13 @@ class Processes(ToolTest):
             self.assertEqual((result.returncode, result.stdout), (127, ""))
             self.one_line(result.stderr)
 
+    def test_a_process_without_memory(self):
+        with subprocess.Popen(["true"]) as zombie:
+            os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
+            result = granary("doctor", str(zombie.pid))
+        self.assertEqual((result.returncode, result.stdout), (127, ""))
+        self.one_line(result.stderr)
+
     def test_a_program_with_a_number_for_a_name(self):
         self.copy(shutil.which("cat"), "123")
         self.assert_verdict("./123", "yes", cwd=self.folder)
