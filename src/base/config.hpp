@@ -120,6 +120,7 @@ inline constexpr unsigned kSlowPathsToStart = 128;
 // is asked again, while something goes back.
 inline constexpr unsigned kLimitParts = 16;
 inline constexpr unsigned kLimitAttempts = 8;
+inline constexpr unsigned kYieldsForPurges = 1U << 14;  // at most, for what other threads give back
 
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);

@@ -294,11 +294,15 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
     return given_back;
 }
 
-// Some of those that end meanwhile may have begun later; then so many more did that it is no use to wait.
+// Some of those that end meanwhile may have begun later; then so many more did that it is no use to wait. Nor for ever:
+// whoever is at it may not get to run as long as this thread does.
 void PageHeap::wait_for_purges() const {
     const std::size_t begun = load(purges_begun_);
-    // acquire: who is told that they ended sees what is held since.
-    while (purges_ended_.load(std::memory_order_acquire) < begun) platform::yield();
+    for (unsigned i = 0; i < kYieldsForPurges; ++i) {
+        // acquire: who is told that they ended sees what is held since.
+        if (purges_ended_.load(std::memory_order_acquire) >= begun) return;
+        platform::yield();
+    }
 }
 
 bool PageHeap::is_valid() const {
