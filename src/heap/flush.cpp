@@ -41,11 +41,9 @@ Heaps::Freed Heaps::free_by_sequence(const char *function, void *p, UnitEntry e)
         if (!local && shape_of(c).size > kRemoteMagazineLimit) return Freed::not_yet;
         const std::uint32_t magazine = local ? magazine_of(c) : kRemoteMagazine;
         // A magazine that holds p at any moment of this call means that p is free already; but whoever moved to another
-        // CPU meanwhile may have seen half of what somebody wrote there. Who was back once sees all of it.
-        const auto lies_on_top = [&] {
-            return slab(here).is_top(magazine, p) && platform::current_cid(platform::gr_sequence_state) == cid;
-        };
-        if (lies_on_top() && lies_on_top()) die_twice(function, p, shape_of(c).size);
+        // CPU meanwhile may have seen half of what somebody wrote there.
+        if (slab(here).is_top(magazine, p) && platform::current_cid(platform::gr_sequence_state) == cid)
+            die_twice(function, p, shape_of(c).size);
         const std::int64_t pushed = platform::gr_sequence_push_n(here.value, magazine, &p, 1);
         if (pushed == 1) return attempt == 0 ? Freed::quickly : Freed::slowly;
         if (pushed != 0) continue;

@@ -6,9 +6,8 @@
 
 #include <dlfcn.h>
 
-// Absent from most programs that are linked statically.
-extern "C" [[gnu::weak]] void *dlsym(void *scope,
-                                     const char *name) noexcept;  // NOLINT(readability-redundant-declaration)
+// Absent from most programs that are linked statically. NOLINTNEXTLINE(readability-redundant-declaration): weak
+extern "C" [[gnu::weak]] void *dlsym(void *scope, const char *name) noexcept;
 
 namespace gr::platform {
 
