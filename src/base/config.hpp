@@ -119,8 +119,9 @@ inline constexpr unsigned kSlowPathsToStart = 128;
 // Memory limits: news of the soft one come again only after what is held fell this part of it below. So often the hard one
 // is asked again, while something goes back.
 inline constexpr unsigned kLimitParts = 16;
-inline constexpr unsigned kLimitAttempts = 8;
-inline constexpr unsigned kYieldsForPurges = 1U << 14;  // at most, for what other threads give back
+inline constexpr unsigned kLimitAttempts = 32;
+inline constexpr unsigned kYieldsForPurges = 256;  // to who gives something back; then sleeps
+inline constexpr unsigned kPurgeMilliseconds = 1;
 
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);

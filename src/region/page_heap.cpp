@@ -6,6 +6,7 @@
 #include "region/page_heap.hpp"
 
 #include "base/check.hpp"
+#include "platform/futex.hpp"
 #include "platform/memory.hpp"
 #include "platform/thread.hpp"
 
@@ -262,7 +263,7 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
             const platform::Guard guard(mutex_, kRank);
             if (!guard.locked() || retained_bytes() <= keep) return given_back;
             count = claim_dirty(pieces, retained_bytes() - keep, &search);
-            if (count != 0) add(purges_begun_, 1);
+            if (count != 0) purges_begun_.fetch_add(1, std::memory_order_relaxed);
         }
         if (count == 0 && search.split) return given_back;
         if (count == 0) {
@@ -294,14 +295,19 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
     return given_back;
 }
 
-// Some of those that end meanwhile may have begun later; then so many more did that it is no use to wait. Nor for ever:
-// whoever is at it may not get to run as long as this thread does.
-void PageHeap::wait_for_purges() const {
-    const std::size_t begun = load(purges_begun_);
-    for (unsigned i = 0; i < kYieldsForPurges; ++i) {
+// Some of those that end meanwhile may have begun later; then so many more did that it is no use to wait. Whoever is at it
+// may not get to run before this thread sleeps.
+void PageHeap::wait_for_purges() {
+    const std::uint32_t begun = purges_begun_.load(std::memory_order_relaxed);
+    for (unsigned i = 0;; ++i) {
         // acquire: who is told that they ended sees what is held since.
-        if (purges_ended_.load(std::memory_order_acquire) >= begun) return;
-        platform::yield();
+        const std::uint32_t ended = purges_ended_.load(std::memory_order_acquire);
+        if (static_cast<std::int32_t>(ended - begun) >= 0) return;
+        if (i < kYieldsForPurges) {
+            platform::yield();
+        } else {
+            platform::sleep_on_for(purges_ended_, ended, kPurgeMilliseconds);
+        }
     }
 }
 

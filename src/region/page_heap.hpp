@@ -76,10 +76,10 @@ class PageHeap {
     }
 
     // Until what others are giving back now is no longer held. Not for who interrupted one of them.
-    void wait_for_purges() const;
+    void wait_for_purges();
     // In fork's child: what threads that it does not have were doing without the lock.
     void forget_other_threads() {
-        purges_ended_.store(load(purges_begun_), std::memory_order_relaxed);
+        purges_ended_.store(purges_begun_.load(std::memory_order_relaxed), std::memory_order_relaxed);
         huge_pages_.forget_visitor();
     }
 
@@ -147,8 +147,10 @@ class PageHeap {
     Counter absent_bytes_{0};  // by anyone, without the lock; ordered by nothing
     Counter purged_bytes_{0};
     Counter purge_calls_{0};
-    Counter purges_begun_{0};
-    Counter purges_ended_{0};  // by anyone, without the lock; release when the limit was told, for who waits
+    // Batches, modulo 2^32. The first by who holds the lock; the second by anyone: release when the limit was told, for
+    // who waits.
+    std::atomic<std::uint32_t> purges_begun_{0};
+    std::atomic<std::uint32_t> purges_ended_{0};
     // What every call writes lies side by side, for it goes from CPU to CPU.
     alignas(64) platform::Mutex mutex_;
     std::uint32_t cold_from_ = 0;  // no chunk below it has a free unit that is not dirty
