@@ -30,8 +30,11 @@ struct Options {
     static Options defaults();
 };
 
+// What "auto" stands for in a limit; kNoMemoryLimit: none.
+using FindLimit = std::size_t (*)();
+
 // Overwrites what the environment names; warnings go to stderr.
-void read_options(const char *const *environment, Options *options);
+void read_options(const char *const *environment, Options *options, FindLimit find);
 
 // A line for each, or a JSON array; `options` must have been given to read_options before.
 void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink);

@@ -5,6 +5,7 @@
 // Must not know: the C library's and C++'s names for what the allocator does.
 #include "malloc/heap_tables.hpp"
 #include "malloc/instance.hpp"
+#include "platform/cgroup.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
 #include "platform/rseq/stop.hpp"
@@ -80,7 +81,9 @@ bool Instance::start() {
 
 bool Instance::set_up() {
     options_ = Options::defaults();
-    if (!platform::is_secure()) read_options(platform::environment(), &options_);
+    if (!platform::is_secure()) {
+        read_options(platform::environment(), &options_, [] { return platform::cgroup_memory_limit(); });
+    }
     if (static_cast<HugePolicy>(options_.huge_pages) == HugePolicy::automatic)
         huge_pages_for_ = platform::huge_pages_for();
 

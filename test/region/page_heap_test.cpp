@@ -10,6 +10,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "fake/memory.hpp"
@@ -461,6 +462,41 @@ TEST_F(PageHeapTest, ItIsUsableWhileThePurgeRuns) {
     ASSERT_FALSE(taken.empty());
     fake::on_purge(nullptr);
     for (const std::uint32_t first : taken) release(first);
+}
+
+TEST_F(PageHeapTest, WhoWaitsForAPurgeSeesWhatItGaveBack) {
+    ASSERT_TRUE(allocate(3 * kUnitsPerChunk));
+    std::thread waiter;
+    std::size_t seen = 0;
+    fake::on_purge([&] {
+        if (waiter.joinable()) return;
+        waiter = std::thread([&] {
+            pages_.wait_for_purges();
+            seen = pages_.limit().held();
+        });
+    });
+    const std::size_t before = pages_.limit().held();
+    release(last_);
+    pages_.trim(0);
+    ASSERT_TRUE(waiter.joinable());
+    waiter.join();
+    EXPECT_LT(seen, before);
+    fake::on_purge(nullptr);
+}
+
+// In fork's child nobody is left to end it.
+TEST_F(PageHeapTest, NobodyWaitsForAPurgeThatForkCutOff) {
+    ASSERT_TRUE(allocate(3 * kUnitsPerChunk));
+    bool went_on = false;
+    fake::on_purge([&] {
+        pages_.forget_other_threads();
+        pages_.wait_for_purges();
+        went_on = true;
+    });
+    release(last_);
+    pages_.trim(0);
+    EXPECT_TRUE(went_on);
+    fake::on_purge(nullptr);
 }
 
 TEST_F(PageHeapTest, ARefusedCommitLeavesEverythingAsItWas) {
