@@ -27,6 +27,7 @@ void Heaps::free(const char *function, void *p, UnitEntry e) {
     if (how == Freed::not_yet) free_to_remote_bits(function, p, inside.again());
     if (inside.again()) return;
     sweep_if_due();
+    pages_.review();
     make_huge_pages();
 }
 

@@ -12,6 +12,7 @@ namespace gr {
 void Heaps::reclaim_idle() {
     for (std::uint32_t i = 0; i < active_heaps(); ++i) heap(owner_of_heap(i)).note_tick();
     reclaim(Which::idle);
+    pages_.review();
     make_huge_pages_of_tick();
 }
 

@@ -104,7 +104,7 @@ std::uint32_t Heaps::take_blocks(OwnerIndex o, ClassIndex c, void **blocks, std:
         if (absent != 0) {
             const std::size_t retaken = (absent - s->absent.count()) * platform::page_size();
             pages_.became_present(retaken);
-            pages_.allowance().retook(retaken);
+            pages_.retook(retaken);
         }
         if (taken == 0 && fresh != nullptr) {
             *fresh = s->zeroed && superblocks_.find(blocks[0]).index.value >= fresh_from;

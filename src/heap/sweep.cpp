@@ -27,10 +27,7 @@ void Heaps::sweep_if_due() {
     sweeping_.unlock(platform::Rank::sweep);
 }
 
-void Heaps::begin_sweep() {
-    pages_.judge_allowance();
-    sweep_cycle_.begin(slack_, pages_.may_stay(), chunk_count());
-}
+void Heaps::begin_sweep() { sweep_cycle_.begin(slack_, pages_.may_stay(), chunk_count()); }
 
 // The next ones of the sweep that is under way; the bytes given back.
 std::size_t Heaps::sweep_chunks(std::uint32_t count, SplitHuge split) {
@@ -39,7 +36,6 @@ std::size_t Heaps::sweep_chunks(std::uint32_t count, SplitHuge split) {
         const ChunkIndex chunk = sweep_cycle_.next();
         if (split == SplitHuge::yes || is_worth_sweeping(chunk)) given_back += sweep_chunk(chunk);
     }
-    pages_.allowance().gave_back(given_back);
     sweep_cycle_.gave_back(given_back);
     if (sweep_cycle_.is_under_way()) return given_back;
     sweep_cycle_.end(slack_);

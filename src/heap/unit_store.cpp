@@ -58,9 +58,10 @@ bool UnitStore::resize_run(Superblock *run, UnitCount count) {
 void UnitStore::release(Superblock *s) {
     const UnitIndex first = s->unit;
     const UnitCount count = s->units;
+    const std::uint32_t absent = s->use == UnitUse::superblock ? s->absent.count() : 0;
     superblocks_.unmake(s);
     // A handler that interrupted another instance's page heap could wait for one whose holder waits for that.
-    if (!Inside::is_again() && pages_.release(first, count)) return;
+    if (!Inside::is_again() && pages_.release(first, count, absent)) return;
     Superblock *head = deferred_.load(std::memory_order_relaxed);
     do {
         s->deferred = head;

@@ -39,6 +39,8 @@ constexpr Row kTable[] = {
      "address space to reserve for blocks; 0 chooses from the machine's memory"},
     {"RETAIN", Kind::bytes, &Options::retain, kRetainBytes, "bytes",
      "of empty units, and of free pages in others, that may stay resident each; or a 32nd of what is in use if more"},
+    {"BREATH", Kind::bytes, &Options::breath, kBreathBytes, "bytes",
+     "so much more may stay of what the program keeps taking again"},
     {"DIRECT", Kind::bytes, &Options::direct, kDirectThreshold, "bytes", "larger blocks are mapped directly"},
     {"MAGAZINE", Kind::bytes, &Options::magazine, kMagazineBudget, "bytes", "budget of each CPU's magazines, at first"},
     {"LIMIT", Kind::limits, &Options::soft_limit, 0, "soft[,hard]",

@@ -20,6 +20,7 @@ struct Options {
     std::size_t rseq;
     std::size_t region;  // 0: chosen from the machine's memory
     std::size_t retain;
+    std::size_t breath;
     std::size_t direct;
     std::size_t magazine;
     std::size_t soft_limit;  // 0: none

@@ -136,7 +136,7 @@ bool Instance::lay_out(std::size_t region_bytes, HeapsSetup setup) {
     setup.magazine_budget = options_.magazine;
     const auto huge_pages = static_cast<HugePolicy>(options_.huge_pages);
     const HugePageMaker maker = huge_page_maker(huge_pages, huge_pages_for_);
-    pages_.initialise(setup.owners + owners_bytes, options_.retain, maker);
+    pages_.initialise(setup.owners + owners_bytes, options_.retain, maker, options_.breath);
     direct_.use_huge_pages(huge_pages);
     heaps_.initialise(setup);
     return true;

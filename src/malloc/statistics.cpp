@@ -34,6 +34,8 @@ constexpr Row kTable[] = {
     {"direct_count", &gr_statistics::direct_count, false, "how many"},
     {"tail_bytes", &gr_statistics::tail_bytes, true, "ends of superblocks, which no block covers"},
     {"retained_bytes", &gr_statistics::retained_bytes, true, "empty units kept for the next request"},
+    {"breath_bytes", &gr_statistics::breath_bytes, true, "of these, as the program keeps taking them again"},
+    {"breath_seconds", &gr_statistics::breath_seconds, false, "since when it does"},
     {"metadata_bytes", &gr_statistics::metadata_bytes, true, "committed for the allocator's own tables"},
     {"resident_bytes", &gr_statistics::resident_bytes, true, "of the whole process (RSS)"},
     {"huge_bytes", &gr_statistics::huge_bytes, true, "of these in huge pages"},
@@ -147,6 +149,8 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.live_bytes += out.run_bytes + out.direct_bytes;
     out.live_blocks += out.run_count + out.direct_count;
     out.retained_bytes = allocator.pages().retained_bytes();
+    out.breath_bytes = allocator.pages().breath_bytes();
+    out.breath_seconds = allocator.pages().breath_seconds();
     out.metadata_bytes = region.metadata_bytes() + allocator.heaps().active_heaps() * kSlabBytes;
     out.reserved_bytes = region.reserved_bytes();
     out.heap_bytes = allocator.pages().used_bytes();

@@ -197,8 +197,8 @@ TEST(Options, ValuesAreFoundByNameInAnyCase) {
         TextBuffer<64> text;
         return option_value(options, name, &text) ? std::string(text.data(), text.size()) : "none";
     };
-    EXPECT_EQ(value("RETAIN"), "4194304");
-    EXPECT_EQ(value("retain"), "4194304");
+    EXPECT_EQ(value("RETAIN"), std::to_string(kRetainBytes));
+    EXPECT_EQ(value("retain"), std::to_string(kRetainBytes));
     EXPECT_EQ(value("rseq"), "on");
     EXPECT_EQ(value("Stats"), "off");
     EXPECT_EQ(value("GRANARY_RETAIN"), "none");
