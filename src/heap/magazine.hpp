@@ -91,6 +91,9 @@ static_assert(platform::kSlotsOffset + (kRemoteSlotsBegin + kRemoteMagazineSlots
 constexpr std::uint32_t magazine_of(ClassIndex c) { return platform::header_offset(c.value); }
 inline constexpr std::uint32_t kRemoteMagazine = platform::header_offset(platform::kRemoteHeader);
 
+// How many of so many blocks move at once.
+constexpr std::uint32_t batch_of(std::uint32_t blocks) { return blocks < kBatchBlocks ? blocks : kBatchBlocks; }
+
 // Capacities of one heap's magazines.
 class MagazinePolicy {
   public:

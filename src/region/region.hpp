@@ -73,6 +73,12 @@ class Region {
     // Units below it have an entry, tables and memory.
     UnitIndex unit_end() const { return UnitIndex(unit_end_.load(std::memory_order_relaxed)); }
     const std::atomic<std::uint32_t> *unit_end_cell() const { return &unit_end_; }
+    std::uint32_t chunk_count() const { return (unit_end().value - first_unit_.value) / kUnitsPerChunk; }
+    template <class Visit>
+    void for_each_unit(ChunkIndex chunk, Visit visit) const {
+        const UnitIndex first = unit_at(chunk);
+        for (UnitIndex u = first; u < first + UnitCount(kUnitsPerChunk); ++u) visit(u);
+    }
     // Whether the address lies in a committed unit.
     bool contains(const void *p) const { return unit_of(p).value < unit_end().value; }
     // The unit of an address; wraps to a large index below the base.

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: capacities.hpp.
+// Invariant: as there.
+// Must not know: why a magazine ran empty or full.
+#include "heap/capacities.hpp"
+
+namespace gr {
+
+bool Capacities::grow(OwnerIndex o, ClassIndex c) {
+    MagazinePolicy &policy = owners_.heap(o).magazines;
+    policy.note_use(c);
+    const std::size_t budget = owners_.setup().magazine_budget;
+    const std::uint32_t now = policy.capacity(c);
+    std::uint32_t wanted = policy.wanted(c, budget);
+    if (wanted == now && now < shape_of(c).magazine_slots) {
+        shrink_quiet(o, c);
+        wanted = policy.wanted(c, budget);
+        if (wanted == now) policy.note_denied();
+    }
+    return wanted != now && set(o, c, wanted);
+}
+
+// The blocks of a magazine that changes its slots come along. false: it stays as it was.
+bool Capacities::set(OwnerIndex o, ClassIndex c, std::uint32_t capacity) {
+    MagazinePolicy &policy = owners_.heap(o).magazines;
+    Slab slab = owners_.slab(o);
+    const ClassShape &shape = shape_of(c);
+    const std::uint32_t begin = shape.slots_begin(capacity);
+    void *moved[kMagazineNarrowSlots];
+    std::int64_t count = 0;
+    if (begin != shape.slots_begin(policy.capacity(c))) {
+        flush_excess(o, c, kMagazineNarrowSlots);
+        count = slab.pop_n(magazine_of(c), moved, kMagazineNarrowSlots);
+    }
+    const bool done = count >= 0 && slab.set_capacity(magazine_of(c), begin, capacity);
+    if (done) policy.set_capacity(c, capacity);
+    if (count > 0) {
+        const std::int64_t pushed = slab.push_n(magazine_of(c), moved, static_cast<std::uint32_t>(count));
+        const std::int64_t kept = pushed < 0 ? 0 : pushed;
+        returns_.give_back(o, moved + kept, static_cast<std::uint32_t>(count - kept));
+    }
+    return done;
+}
+
+// Halves the share of a class that has gone quiet.
+void Capacities::shrink_quiet(OwnerIndex o, ClassIndex but) {
+    MagazinePolicy &policy = owners_.heap(o).magazines;
+    const ClassIndex c = policy.next_quiet(but);
+    if (c.value == 0) return;
+    const std::uint32_t capacity = policy.capacity(c) / 2;
+    if (set(o, c, capacity)) flush_excess(o, c, capacity);
+}
+
+void Capacities::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
+    Slab slab = owners_.slab(o);
+    void *blocks[kBatchBlocks];
+    for (;;) {
+        const platform::MagazineHeader header = slab.header(magazine_of(c));
+        const auto held = static_cast<std::uint32_t>(header.current - header.begin);
+        if (held <= keep) return;
+        const std::int64_t popped = slab.pop_n(magazine_of(c), blocks, batch_of(held - keep));
+        if (popped <= 0) return;
+        returns_.give_back(o, blocks, static_cast<std::uint32_t>(popped));
+    }
+}
+
+}  // namespace gr
