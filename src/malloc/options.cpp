@@ -218,10 +218,11 @@ void print_options(const Options &options, bool json, void (*put)(void *sink, co
         } else {
             line << kPrefix << row.name << '=';
             put_value(line, row, options);
+            // A column that is full still ends in a space.
             line << ' ';
-            line.pad(0, 28) << origin;
-            line.pad(0, 42) << row.unit;
-            line.pad(0, 58) << row.meaning << '\n';
+            line.pad(0, 28) << origin << ' ';
+            line.pad(0, 42) << row.unit << ' ';
+            line.pad(0, 61) << row.meaning << '\n';
         }
         put(sink, line);
     }
