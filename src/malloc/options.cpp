@@ -28,6 +28,7 @@ struct Row {
 };
 
 constexpr const char *kStatisticsWords[] = {"off", "text", "json", nullptr};
+constexpr const char *kDeepBindingWords[] = {"mend", "drop", "keep", nullptr};
 constexpr const char *kHugePagesWords[] = {"never", "auto", "always", nullptr};
 
 constexpr Row kTable[] = {
@@ -50,6 +51,10 @@ constexpr Row kTable[] = {
      nullptr, kHugePagesWords},
     {"BACKGROUND", Kind::on_off, &Options::background, 0, "on|off",
      "a thread that gives back what idle CPUs' magazines, and then the whole idle program, keep"},
+    {"DEEPBIND", Kind::words, &Options::deep_binding, static_cast<std::size_t>(DeepBinding::mend), "mend|drop|keep",
+     "libraries opened with RTLD_DEEPBIND get this malloc and all else as asked; the flag is left out; they keep "
+     "libc's",
+     nullptr, kDeepBindingWords},
 };
 constexpr const char *kPrefix = "GRANARY_";
 bool from_environment[std::size(kTable)];

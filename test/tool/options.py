@@ -10,7 +10,8 @@ import json
 
 from support import LIBRARY, ToolTest, granary, main
 
-NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND")
+NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND",
+         "DEEPBIND")
 
 
 class Options(ToolTest):
