@@ -25,7 +25,7 @@
 extern "C" void *opener_open(const char *name, int flags);
 extern "C" void *opener_open_in(long space, const char *name, int flags);
 
-extern "C" [[gnu::visibility("default"), gnu::noipa]] int deep_answer() { return kHostsAnswer; }
+extern "C" [[gnu::visibility("default")]] int deep_answer() { return kHostsAnswer; }
 
 namespace {
 
