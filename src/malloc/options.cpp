@@ -28,6 +28,7 @@ struct Row {
 };
 
 constexpr const char *kStatisticsWords[] = {"off", "text", "json", nullptr};
+constexpr const char *kDeepBindingWords[] = {"mend", "drop", "keep", nullptr};
 constexpr const char *kHugePagesWords[] = {"never", "auto", "always", nullptr};
 
 constexpr Row kTable[] = {
@@ -52,6 +53,10 @@ constexpr Row kTable[] = {
      nullptr, kHugePagesWords},
     {"BACKGROUND", Kind::on_off, &Options::background, 0, "on|off",
      "a thread that gives back what idle CPUs' magazines, and then the whole idle program, keep"},
+    {"DEEPBIND", Kind::words, &Options::deep_binding, static_cast<std::size_t>(DeepBinding::mend), "mend|drop|keep",
+     "libraries opened with RTLD_DEEPBIND get this malloc and all else as asked; the flag is left out; they keep "
+     "libc's",
+     nullptr, kDeepBindingWords},
 };
 constexpr const char *kPrefix = "GRANARY_";
 bool from_environment[std::size(kTable)];
@@ -218,10 +223,11 @@ void print_options(const Options &options, bool json, void (*put)(void *sink, co
         } else {
             line << kPrefix << row.name << '=';
             put_value(line, row, options);
+            // A column that is full still ends in a space.
             line << ' ';
-            line.pad(0, 28) << origin;
-            line.pad(0, 42) << row.unit;
-            line.pad(0, 58) << row.meaning << '\n';
+            line.pad(0, 28) << origin << ' ';
+            line.pad(0, 42) << row.unit << ' ';
+            line.pad(0, 61) << row.meaning << '\n';
         }
         put(sink, line);
     }

@@ -13,6 +13,10 @@ namespace gr {
 
 enum class StatisticsMode : std::size_t { off, text, json };
 
+// What becomes of libraries that the program opens with RTLD_DEEPBIND: they get this malloc and all else as asked; the flag
+// is left out; nothing is done.
+enum class DeepBinding : std::size_t { mend, drop, keep };
+
 // One number each: bytes, 0 or 1, or the index of a word.
 struct Options {
     std::size_t stats;
@@ -27,6 +31,7 @@ struct Options {
     std::size_t hard_limit;  // 0: none; read with the soft one
     std::size_t huge_pages;
     std::size_t background;
+    std::size_t deep_binding;
 
     static Options defaults();
 };

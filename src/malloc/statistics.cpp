@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/printable.hpp"
 #include "platform/events.hpp"
 #include "platform/process.hpp"
 
@@ -112,6 +113,23 @@ void put_row(Text &line, const Row &row, std::uint64_t value, StatisticsFormat f
     }
 }
 
+constexpr std::size_t kOriginBytes = 2 * kCommandBytes + 160;  // JSON may double it
+
+void put_origin(Text &line, const Origin &origin, StatisticsFormat format) {
+    switch (format) {
+        case StatisticsFormat::text:
+            line << "granary: statistics of process " << origin.process << ": " << origin.command << '\n';
+            break;
+        case StatisticsFormat::json:
+            line << "  \"pid\": " << origin.process << ",\n  \"command\": ";
+            put_json_string(line, origin.command);
+            line << ",\n";
+            break;
+        case StatisticsFormat::xml:
+            break;  // malloc_info(3) knows whose it is
+    }
+}
+
 }  // namespace
 
 gr_statistics count_statistics(const Instance &allocator) {
@@ -182,10 +200,15 @@ bool copy_statistics(const Instance &allocator, gr_statistics *out) {
 }
 
 void print_statistics(const gr_statistics &statistics, StatisticsFormat format,
-                      void (*put)(void *sink, const Text &line), void *sink) {
-    TextBuffer<160> line;
+                      void (*put)(void *sink, const Text &line), void *sink, const Origin *origin) {
+    TextBuffer<kOriginBytes> line;
     const bool json = format == StatisticsFormat::json;
     if (json) put(sink, static_cast<Text &>(line << "{\n  \"version\": " << statistics.version << ",\n"));
+    if (origin != nullptr) {
+        line.clear();
+        put_origin(line, *origin, format);
+        put(sink, line);
+    }
     for (const Row &row : kTable) {
         line.clear();
         put_row(line, row, statistics.*row.value, format, !kCounted && &row + 1 == std::end(kTable));
