@@ -38,11 +38,12 @@ CONTENT = b"int main;\n"
 SUM = "a" * 64
 CRATE = Crate("made-up", "1.2.3", SUM)
 
-# Puts a crate where it was told to and keeps what it was asked.
+# Keeps what it was asked, and puts a crate where it was told to unless, as cargo, it finds one there.
 CARGO = """#!/bin/sh
 echo "$@" >> "{asked}"
 for folder; do :; done
 place="$folder/made-up-1.2.3"
+[ ! -f "$place/.cargo-checksum.json" ] || exit 0
 mkdir -p "$place/source"
 cp "{content}" "$place/source/file.c"
 cp "{sums}" "$place/.cargo-checksum.json"
