@@ -115,7 +115,9 @@ def beyond() -> Iterator[Workload]:
     yield workload("rptest", "8 bytes to 16 KiB, half of them freed by another thread, with pauses", **also_many(2, 16))
     yield workload("mstress", "threads that build, transfer and drop structures of mixed size", **also_many(16),
                    operations={"smoke": 1, "standard": 8, "paper": 80})
-    yield workload("small-live-set", "2 MB are live; one thread allocates, two free", threads=(3,))
+    yield workload("small-live-set", "2 MB are live; one thread allocates, two free", threads=(3,),
+                   operations={"smoke": 200_000, "standard": 8_000_000, "paper": 80_000_000})  # memory grows slowly
+    yield workload("many-sizes", "lists of blocks, each of another size; little is live", threads=ONE)
     yield workload("alloc-test", "places that are filled and emptied, a few of them nearly always", **also_many(1, 8))
     yield workload("sh8bench-like", "mixed sizes, freed forwards and backwards", **also_many(8))
     yield workload("glibc-thread", "sizes after a power law, replaced at random", **also_many(8))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do blocks up to some pages cost when every second is freed by a thread that did not allocate
-//            it, and caches are cold in between?
+// What:      Question: what do blocks up to some pages cost when every second is freed by another thread than the one
+//            that allocated it, and caches are cold in between?
 //            Source: the pattern of rpmalloc's benchmark, rptest in public suites, written anew from a description:
 //            threads allocate 8 bytes to 16 KiB, some blocks aligned, some by calloc, half are freed by another
 //            thread, with pauses. Chosen here: a thread has 1,000 places. In a loop it replaces the blocks of 100 of

@@ -2,7 +2,7 @@
 // What:      Question: what does a small live set need when one thread allocates and others free?
 //            Source: our own, beyond the papers. One thread, the first, allocates blocks of 16 to 2,015 bytes, uniform,
 //            and puts each into a place picked at random among 2,000: some 2 MB are live. What was there goes, in
-//            parcels of 32, to one of the other threads, which free it; each has room for 8 parcels. With --threads 3
+//            parcels of 64, to one of the other threads, which free it; each has room for 4 parcels. With --threads 3
 //            two free. An operation is a block's malloc and free.
 //            free-only asks the same of many that allocate, and of a larger live set.
 // Invariant: verifies that a block still carries its stamp when it is freed. Live bytes are counted by the parcel.
@@ -21,8 +21,8 @@ using Parcel = std::vector<Block>;
 
 struct Shape {
     std::size_t places = 2000;
-    std::size_t parcel = 32;
-    std::size_t room = 8;  // parcels
+    std::size_t parcel = 64;
+    std::size_t room = 4;  // parcels
     std::size_t min = 16;
     std::size_t max = 2015;
 };

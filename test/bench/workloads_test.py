@@ -60,7 +60,8 @@ class Catalogue(unittest.TestCase):
             gcc perl perl-hosts gawk gawk-costs make python sqlite ghostscript poppler z3
             rocksdb redis memcached nginx mariadb
             producer-consumer thread-churn free-only burst-idle huge-realloc fragmentation tiny-start
-            malloc-large xmalloc-test rptest mstress small-live-set alloc-test sh8bench-like glibc-thread""".split()))
+            malloc-large xmalloc-test rptest mstress small-live-set many-sizes alloc-test sh8bench-like
+            glibc-thread""".split()))
 
     def test_what_has_many_threads_has_them_in_the_standard_profile(self):
         def most(profile: str, threads: tuple[int, ...]) -> dict[str, int]:
@@ -73,7 +74,7 @@ class Catalogue(unittest.TestCase):
         few = {name for name, threads in most("standard", PROFILES["standard"].threads).items() if threads < MANY}
         self.assertEqual(few, set("""
             mt-gcbench sh6bench-like gcbench cfrac-like espresso-like roboop-like hypercube-like large-live
-            burst-idle burst-idle-older huge-realloc fragmentation tiny-start malloc-large small-live-set
+            burst-idle burst-idle-older huge-realloc fragmentation tiny-start malloc-large small-live-set many-sizes
             separate-processes malloc-test-consumers latency loop-16 loop-64 loop-200 loop-1024 loop-4096""".split()))
         self.assertEqual(most("standard", (1, MANY))["mt-gcbench"], MANY)  # since it was asked for
 
