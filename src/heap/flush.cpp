@@ -20,6 +20,8 @@ BlockRef Heaps::find_or_die(const char *function, const void *p) const {
 }
 
 void Heaps::free(const char *function, void *p, UnitEntry e) {
+    if (reinterpret_cast<std::uintptr_t>(p) % kFineStep != 0) [[unlikely]]
+        find_or_die(function, p);
     const Inside inside;
     Freed how = Freed::not_yet;
     if (!inside.again()) how = setup_.sequences ? free_by_sequence(function, p, e) : free_by_owner(function, p, e);
@@ -84,7 +86,9 @@ Heaps::Flush Heaps::flush_locked(OwnerIndex o, ClassIndex c, void *p) {
         slab(o).pop_n(magazine_of(c), blocks, batch_of((heap(o).magazines.capacity(c) + 1) / 2));
     if (popped < 0) return Flush::moved;
     if (popped == 0) blocks[0] = p;
-    give_back(o, blocks, popped == 0 ? 1 : static_cast<std::uint32_t>(popped));
+    const std::uint32_t given = popped == 0 ? 1 : static_cast<std::uint32_t>(popped);
+    give_back(o, blocks, given);
+    look(o, c, given / kLookParts + 1);
     return popped == 0 ? Flush::freed : Flush::room;
 }
 

@@ -239,6 +239,9 @@ class Heaps {
     void flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep);
     void flush_all_locked(OwnerIndex o);
 
+    // look.cpp
+    void look(OwnerIndex o, ClassIndex c, std::uint32_t count);
+
     // remote.cpp
     void free_to_remote_bits(const char *function, void *p, bool in_handler);
     Flush flush_remote(OwnerIndex o);

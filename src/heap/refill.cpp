@@ -183,7 +183,9 @@ void Heaps::shrink_quiet(OwnerIndex o, ClassIndex but) {
     const ClassIndex c = policy.next_quiet(but);
     if (c.value == 0) return;
     const std::uint32_t capacity = policy.capacity(c) / 2;
-    if (set_capacity(o, c, capacity)) flush_excess(o, c, capacity);
+    if (!set_capacity(o, c, capacity)) return;
+    flush_excess(o, c, capacity);
+    look(o, c, capacity);
 }
 
 }  // namespace gr

@@ -193,7 +193,11 @@ void Heaps::send_to_owners(OwnerIndex from, std::span<void *const> blocks) {
         const UnitEntry e = load_entry(region_, region_.unit_of(p));
         if (e != 0 && is_heap(owner_in(e))) {
             offline.let_go();  // no other owner is settled under a global bin's lock
-            if (post.add(owner_in(e), p, shape_of(class_in(e)).size)) continue;
+            const ClassShape &shape = shape_of(class_in(e));
+            // Who opens the letter looks no more.
+            if (!superblocks_.may_be_block(shape, p)) [[unlikely]]
+                find_or_die(setup_.free, p);
+            if (post.add(owner_in(e), p, shape.size)) continue;
         }
         const BlockRef ref = find_or_die(setup_.free, p);
         given = offline.give(ref, &blocks[i], count - i);
