@@ -60,10 +60,19 @@ std::vector<ClassIndex> classes() {
 
 TEST(LookDeathTest, WhatNoFlushTakesIsFoundAfterABoundedNumberOfFrees) {
     for (const ClassIndex c : classes()) {
-        World world({.chunks = 32});
-        Stage stage{world, c};
-        stage.allocate(frees_to_find(c));
-        EXPECT_ABORT(stage.free_inside_then(frees_to_find(c)), stage.message()) << "class " << c.value;
+        for (const std::size_t below : {0U, shape_of(c).magazine_slots / 2 - 1}) {
+            World world({.chunks = 32});
+            Stage stage{world, c};
+            stage.allocate(below + frees_to_find(c));
+            EXPECT_ABORT(
+                {
+                    for (; stage.others.size() > frees_to_find(c); stage.others.pop_back())
+                        world.free(stage.others.back());
+                    stage.free_inside_then(frees_to_find(c));
+                },
+                stage.message())
+                << "class " << c.value << ", above " << below;
+        }
     }
 }
 
