@@ -66,6 +66,7 @@ inline constexpr std::size_t kMagazineClassBytes = 64 * kKiB;
 inline constexpr unsigned kMagazineMinSlots = 2;
 inline constexpr unsigned kMagazineMaxSlots = 1024;
 inline constexpr unsigned kBatchBlocks = 128;  // move at once; they lie on the stack meanwhile
+inline constexpr unsigned kLookParts = 4;      // for so many blocks flushed, one that stays is looked at
 inline constexpr unsigned kMagazineFirstSlots = 8;
 inline constexpr unsigned kMagazineNarrowSlots = 16;           // as long as no more are wanted, magazines lie densely
 inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // at first, for larger blocks

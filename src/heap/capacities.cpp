@@ -48,7 +48,9 @@ void Capacities::shrink_quiet(OwnerIndex o, ClassIndex but) {
     const ClassIndex c = policy.next_quiet(but);
     if (c.value == 0) return;
     const std::uint32_t capacity = policy.capacity(c) / 2;
-    if (set(o, c, capacity)) flush_excess(o, c, capacity);
+    if (!set(o, c, capacity)) return;
+    flush_excess(o, c, capacity);
+    look(o, c, capacity);
 }
 
 void Capacities::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
@@ -62,6 +64,25 @@ void Capacities::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
         if (popped <= 0) return;
         returns_.give_back(o, blocks, static_cast<std::uint32_t>(popped));
     }
+}
+
+// Stale slots above `current` are not looked at.
+void Capacities::look(OwnerIndex o, ClassIndex c, std::uint32_t count) {
+    const Slab slab = owners_.slab(o);
+    MagazinePolicy &policy = owners_.heap(o).magazines;
+    const std::uint32_t magazine = magazine_of(c);
+    const platform::MagazineHeader header = slab.header(magazine);
+    const std::size_t hand = header.begin + policy.hand(c);
+    std::size_t slot = hand < header.current ? hand : header.begin;
+    const std::size_t end = slot + count < header.current ? slot + count : header.current;
+    if (const ClassShape shape = shape_of(c); shape.units == 1) [[likely]] {
+        while (slot < end && shape.divides(Superblocks::offset_in_unit(slab.peek(magazine, slot)))) ++slot;
+    } else {
+        while (slot < end && superblocks_.may_be_block(shape_of(c), slab.peek(magazine, slot))) ++slot;
+    }
+    policy.set_hand(c, static_cast<std::uint32_t>(slot - header.begin));
+    if (slot < end) [[unlikely]]
+        flush_excess(o, c, 0);
 }
 
 }  // namespace gr

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how wide each magazine of a heap is: wider where it runs empty or full, within the budget; narrower where nothing
-//       happens.
+//       happens; and a look at what stays in one for pointers to the inside of a block: a flush takes what was freed
+//       last, so below it they could lie for ever.
 // Invariant: under the heap's lock; the header in the slab and the heap's MagazinePolicy say the same, and no block is
-//            lost when a magazine moves or narrows.
+//            lost when a magazine moves or narrows. A look only suspects, for whoever runs on the slab's CPU may pop
+//            what is being looked at and free it elsewhere; the flush of the whole magazine judges.
 // Must not know: why a magazine ran empty or full.
 #pragma once
 
@@ -12,12 +14,15 @@ namespace gr {
 
 class Capacities {
   public:
-    constexpr Capacities(Owners &owners, Returns &returns) : owners_(owners), returns_(returns) {}
+    constexpr Capacities(Owners &owners, Returns &returns, const Superblocks &superblocks)
+        : owners_(owners), returns_(returns), superblocks_(superblocks) {}
 
     // Widens the magazine of a class that ran empty or full, within the budget. true: it is wider now.
     bool grow(OwnerIndex o, ClassIndex c);
     // Gives back all blocks of the magazine but `keep`.
     void flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep);
+    // At the next `count` slots of the magazine at most, as a hand goes round; it stays where it suspects.
+    void look(OwnerIndex o, ClassIndex c, std::uint32_t count);
 
   private:
     bool set(OwnerIndex o, ClassIndex c, std::uint32_t capacity);
@@ -25,6 +30,7 @@ class Capacities {
 
     Owners &owners_;
     Returns &returns_;
+    const Superblocks &superblocks_;
 };
 
 }  // namespace gr

@@ -24,7 +24,9 @@ Flusher::Result Flusher::flush_locked(OwnerIndex o, ClassIndex c, void *p) {
         owners_.slab(o).pop_n(magazine_of(c), blocks, batch_of((owners_.heap(o).magazines.capacity(c) + 1) / 2));
     if (popped < 0) return Result::moved;
     if (popped == 0) blocks[0] = p;
-    returns_.give_back(o, blocks, popped == 0 ? 1 : static_cast<std::uint32_t>(popped));
+    const std::uint32_t given = popped == 0 ? 1 : static_cast<std::uint32_t>(popped);
+    returns_.give_back(o, blocks, given);
+    capacities_.look(o, c, given / kLookParts + 1);
     return popped == 0 ? Result::freed : Result::room;
 }
 

@@ -70,6 +70,8 @@ OwnerIndex Heaps::lock_other_stripe(OwnerIndex home, bool may_wait) {
 }
 
 void Heaps::free(const char *function, void *p, UnitEntry e) {
+    if (reinterpret_cast<std::uintptr_t>(p) % kFineStep != 0) [[unlikely]]
+        returns_.find_or_die(function, p);
     const Inside inside;
     Freed how = Freed::not_yet;
     if (!inside.again()) how = uses_sequences() ? free_by_sequence(function, p, e) : free_by_owner(function, p, e);

@@ -55,7 +55,7 @@ class Slab {
     void forget_detached(std::uint32_t header);
 
     // What lies in a slot now, whoever works on the slab meanwhile.
-    const void *peek(std::uint32_t header, std::uint32_t index) const {
+    const void *peek(std::uint32_t header, std::size_t index) const {
         return std::atomic_ref<void *>(*slot(header, index)).load(std::memory_order_relaxed);
     }
 
@@ -66,7 +66,7 @@ class Slab {
     }
 
   private:
-    void **slot(std::uint32_t header, std::uint32_t index) const {
+    void **slot(std::uint32_t header, std::size_t index) const {
         return reinterpret_cast<void **>(memory_ + header + platform::kSlotDisplacement) + index;
     }
     void set_header(std::uint32_t header, platform::MagazineHeader value);
@@ -121,6 +121,7 @@ class MagazinePolicy {
         bytes_ += std::size_t{capacity} * shape_of(c).size;
         bytes_ -= std::size_t{state_[c.value].capacity} * shape_of(c).size;
         state_[c.value].capacity = static_cast<std::uint16_t>(capacity);
+        set_hand(c, 0);
     }
     // The class whose turn it is to be looked at, if its share should be halved, because nothing happened to it since
     // its last turn; else class 0. One class a call: what is in steady use shall have its time to show it.
@@ -131,6 +132,9 @@ class MagazinePolicy {
             return ClassIndex(0);
         return std::exchange(state.quiet, true) ? ClassIndex(hand_) : ClassIndex(0);
     }
+    // Where the next look at the magazine begins, from its first slot.
+    std::uint32_t hand(ClassIndex c) const { return state_[c.value].hand; }
+    void set_hand(ClassIndex c, std::uint32_t slot) { state_[c.value].hand = static_cast<std::uint16_t>(slot); }
     bool is_valid() const {
         std::size_t total = 0;
         for (std::uint32_t c = 1; c < kClassCount; ++c)
@@ -145,6 +149,7 @@ class MagazinePolicy {
     }
     struct State {
         std::uint16_t capacity;
+        std::uint16_t hand;
         bool quiet;
     };
     State state_[kClassCount];

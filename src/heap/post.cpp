@@ -102,7 +102,11 @@ void Post::send(OwnerIndex from, std::span<void *const> blocks) {
         const UnitEntry e = load_entry(region_, region_.unit_of(p));
         if (e != 0 && is_heap(owner_in(e))) {
             offline.let_go();  // no other owner is settled under a global bin's lock
-            if (letters.add(owner_in(e), p, shape_of(class_in(e)).size)) continue;
+            const ClassShape &shape = shape_of(class_in(e));
+            // Who opens the letter looks no more.
+            if (!superblocks_.may_be_block(shape, p)) [[unlikely]]
+                returns_.find_or_die(owners_.setup().free, p);
+            if (letters.add(owner_in(e), p, shape.size)) continue;
         }
         const BlockRef ref = returns_.find_or_die(owners_.setup().free, p);
         given = offline.give(ref, &blocks[i], count - i);

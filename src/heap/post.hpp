@@ -12,8 +12,9 @@ namespace gr {
 
 class Post {
   public:
-    constexpr Post(Owners &owners, RemoteFrees &remote, Returns &returns, Region &region)
-        : owners_(owners), remote_(remote), returns_(returns), region_(region) {}
+    constexpr Post(Owners &owners, RemoteFrees &remote, Returns &returns, Region &region,
+                   const Superblocks &superblocks)
+        : owners_(owners), remote_(remote), returns_(returns), region_(region), superblocks_(superblocks) {}
 
     // The sender's lock is held. Blocks of any owners; what no letter can carry goes to bitmaps.
     void send(OwnerIndex from, std::span<void *const> blocks);
@@ -28,6 +29,7 @@ class Post {
     RemoteFrees &remote_;
     Returns &returns_;
     Region &region_;
+    const Superblocks &superblocks_;
 };
 
 }  // namespace gr

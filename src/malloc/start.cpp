@@ -163,7 +163,7 @@ void Instance::publish(const platform::SequenceState &found) {
     state.base = region_.base();
     state.slabs = region_.readable_table();
     std::atomic_thread_fence(std::memory_order_release);
-    region_.publish_unit_end(&state.unit_limit);
+    region_.publish_fine_end(&state.fine_limit);
     state.size_limit = kFineLimit + 1;
 }
 

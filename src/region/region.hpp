@@ -91,10 +91,12 @@ class Region {
     // Commits everything that the first `chunks` chunks need. false: refused, nothing that matters changed.
     bool ensure_chunks(std::uint32_t chunks);
 
-    // Keeps *cell at unit_end from now on: the sequences read it.
-    void publish_unit_end(std::uint64_t *cell) {
-        published_unit_end_ = cell;
-        *cell = unit_end().value;
+    // The end of these units as an offset from the base, in fine steps.
+    std::uint64_t fine_end() const { return (std::uint64_t{unit_end().value} << kUnitShift) / kFineStep; }
+    // Keeps *cell at it from now on: the sequences read it.
+    void publish_fine_end(std::uint64_t *cell) {
+        published_fine_end_ = cell;
+        *cell = fine_end();
     }
 
     std::size_t reserved_bytes() const { return reserved_bytes_; }
@@ -120,7 +122,7 @@ class Region {
     std::uint32_t committed_chunks_ = 0;
     // Read without a lock; whoever holds an address beyond an older value got it from the thread that stored the newer.
     std::atomic<std::uint32_t> unit_end_{0};
-    std::uint64_t *published_unit_end_ = nullptr;
+    std::uint64_t *published_fine_end_ = nullptr;
     std::size_t reserved_bytes_ = 0;
 };
 

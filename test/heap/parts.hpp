@@ -85,8 +85,8 @@ struct Parts {
     RemoteFrees remote{owners, superblocks, ownership, post};
     Ownership ownership{owners, remote, store, slack, superblocks};
     Returns returns{owners, remote, ownership, superblocks};
-    Post post{owners, remote, returns, region};
-    Capacities capacities{owners, returns};
+    Post post{owners, remote, returns, region, superblocks};
+    Capacities capacities{owners, returns, superblocks};
 };
 
 }  // namespace gr::fake
