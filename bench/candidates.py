@@ -42,14 +42,13 @@ def change_constants(source: Path, constants: Constants) -> None:
     # Which superblocks may stay empty is another question than where the fine steps end.
     change(source / "heap" / "ownership.cpp", "kFineLimit", str(today.fine_limit))
     sizes = ClassTable(constants).sizes
-    remote_limit = int(re.search(r"kRemoteMagazineLimit = (\d+) \* kKiB", (source / CONFIG).read_text())[1]) * 1024
     headers = HEADERS if len(sizes) < HEADERS - 2 else 2 * HEADERS
     change(source / RSEQ / "magazine_header.hpp", r"(kSlotDisplacement) = \d+;", rf"\1 = {headers * 8};")
     for macros in (source / RSEQ).glob("macros_*.inc"):
         change(macros, r"(#define UNIT_SHIFT) \d+", rf"\1 {constants.unit_shift}")
         change(macros, r"(#define SLOT) \d+", rf"\1 {headers * 8}")
         change(macros, r"(#define REMOTE) \(\d+", rf"\1 ({headers - 2}")
-        change(macros, r"(#define REMOTE_HEADERS) \(\d+", rf"\1 ({sizes.index(remote_limit) + 1}")
+        change(macros, r"(#define REMOTE_HEADERS) \(\d+", rf"\1 ({len(sizes)}")
 
 
 def build(constants: Constants, folder: Path, counting: bool = False) -> Path:

@@ -72,9 +72,10 @@ inline constexpr unsigned kMagazineNarrowSlots = 16;           // as long as no 
 inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // at first, for larger blocks
 inline constexpr std::size_t kMagazineFloorBytes = 1 * kKiB;   // a quiet class keeps this much
 inline constexpr unsigned kRemoteMagazineSlots = 64;
-inline constexpr std::size_t kRemoteMagazineLimit = 4 * kKiB;  // larger foreign blocks set their bit at once
+inline constexpr std::size_t kRemoteMagazineBytes = 256 * kKiB;  // it narrows when it held more
 inline constexpr std::size_t kMagazineBudget = 256 * kKiB;     // of a heap, at first
-inline constexpr unsigned kBudgetDoublings = 2;
+inline constexpr unsigned kBudgetDoublings = 3;
+inline constexpr unsigned kBudgetParts = 4;  // of what is in use, beyond the first: of all heaps together
 inline constexpr unsigned kDenialsForMore = 1U << 14;  // slow paths for want of budget; twice as many the next time
 inline constexpr unsigned kLetters = 64;               // of each heap, for blocks on their way to other heaps
 inline constexpr std::size_t kLetterBytes = 128;
@@ -130,7 +131,7 @@ inline constexpr unsigned kPurgeMilliseconds = 1;
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
-static_assert(kRemoteMagazineLimit <= kClassLimit && kLetters > 0);
+static_assert(kLetters > 0 && kRemoteMagazineBytes >= kMagazineFirstSlots * kClassLimit);
 static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2 && kMagazineNarrowSlots >= kMagazineFirstSlots);
 
 }  // namespace gr

@@ -9,12 +9,13 @@ namespace gr {
 bool Capacities::grow(OwnerIndex o, ClassIndex c) {
     MagazinePolicy &policy = owners_.heap(o).magazines;
     policy.note_use(c);
-    const std::size_t budget = owners_.setup().magazine_budget;
+    const std::size_t first = owners_.setup().magazine_budget;
+    const std::size_t most = owners_.most_magazine_bytes();
     const std::uint32_t now = policy.capacity(c);
-    std::uint32_t wanted = policy.wanted(c, budget);
+    std::uint32_t wanted = policy.wanted(c, first, most);
     if (wanted == now && now < shape_of(c).magazine_slots) {
         shrink_quiet(o, c);
-        wanted = policy.wanted(c, budget);
+        wanted = policy.wanted(c, first, most);
         if (wanted == now) policy.note_denied();
     }
     return wanted != now && set(o, c, wanted);

@@ -43,15 +43,19 @@ Flusher::Result Flusher::flush_remote_locked(OwnerIndex o, bool may_grow) {
     Slab slab = owners_.slab(o);
     const platform::MagazineHeader header = slab.header(kRemoteMagazine);
     const auto capacity = static_cast<std::uint32_t>(header.limit - header.begin);
-    if (may_grow && capacity < kRemoteMagazineSlots) {
-        const std::uint32_t wider = capacity == 0 ? kMagazineFirstSlots : capacity * 2;
-        if (!slab.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, wider)) return Result::moved;
-        if (capacity == 0) return Result::room;
+    if (may_grow && capacity == 0) {
+        return slab.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, kMagazineFirstSlots) ? Result::room
+                                                                                          : Result::moved;
     }
     void *blocks[kRemoteMagazineSlots];
     const std::int64_t popped = slab.pop_n(kRemoteMagazine, blocks, kRemoteMagazineSlots);
     if (popped < 0) return Result::moved;
-    post_.send(o, {blocks, static_cast<std::size_t>(popped)});
+    const std::size_t bytes = post_.send(o, {blocks, static_cast<std::size_t>(popped)});
+    // By slots no magazine knows how much it holds: when it was too much it is narrower the next time.
+    const std::uint32_t wanted = bytes > kRemoteMagazineBytes ? capacity / 2 : capacity * 2;
+    if (may_grow && kMagazineFirstSlots <= wanted && wanted <= kRemoteMagazineSlots) {
+        if (!slab.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, wanted)) return Result::moved;
+    }
     return Result::room;
 }
 

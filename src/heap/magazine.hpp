@@ -100,14 +100,15 @@ class MagazinePolicy {
     std::uint32_t capacity(ClassIndex c) const { return state_[c.value].capacity; }
     std::size_t bytes() const { return bytes_; }
 
-    // The class ran empty or full. What its capacity should become within the budget, which was `first` at first; the
-    // same when it stays.
-    std::uint32_t wanted(ClassIndex c, std::size_t first) const {
+    // The class ran empty or full. What its capacity should become within the budget, which was `first` at first and never
+    // becomes more than `most`; the same when it stays.
+    std::uint32_t wanted(ClassIndex c, std::size_t first, std::size_t most) const {
         const ClassShape &shape = shape_of(c);
         const std::uint32_t now = capacity(c);
         std::uint32_t next = now == 0 ? first_capacity(shape) : now * 2;
         if (next > shape.magazine_slots) next = shape.magazine_slots;
-        const bool fits = bytes_ + std::size_t{next - now} * shape.size <= first << doublings_;
+        const std::size_t doubled = first << doublings_;
+        const bool fits = bytes_ + std::size_t{next - now} * shape.size <= (doubled < most ? doubled : most);
         return fits ? next : now;
     }
     // A class stayed narrow for want of budget.

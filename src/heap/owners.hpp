@@ -47,6 +47,12 @@ class Owners {
         return *reinterpret_cast<Outbox *>(next_slab - sizeof(Outbox));
     }
 
+    // What a heap's magazines may hold, however often it went without.
+    std::size_t most_magazine_bytes() const {
+        const std::size_t share = pages_.present_bytes() / (kBudgetParts * std::size_t{active_heaps()});
+        return share > setup_.magazine_budget ? share : setup_.magazine_budget;
+    }
+
     std::uint32_t active_heaps() const { return active_heaps_.load(std::memory_order_acquire); }
     const std::atomic<std::uint32_t> *active_heaps_cell() const { return &active_heaps_; }
     bool is_active(OwnerIndex o) const { return o.value < active_heaps(); }

@@ -92,17 +92,19 @@ class Post::Letters {
     bool no_paper_ = false;
 };
 
-void Post::send(OwnerIndex from, std::span<void *const> blocks) {
+std::size_t Post::send(OwnerIndex from, std::span<void *const> blocks) {
     std::optional<RemoteFrees::Batch> bits;
     Letters letters(*this, from);
     Returns::OfflineGiver offline(returns_, MayWait::yes);
     const auto count = static_cast<std::uint32_t>(blocks.size());
+    std::size_t bytes = 0;
     for (std::uint32_t i = 0, given = 1; i < count; i += given, given = 1) {
         void *const p = blocks[i];
         const UnitEntry e = load_entry(region_, region_.unit_of(p));
+        const ClassShape &shape = shape_of(class_in(e));
+        bytes += shape.size;
         if (e != 0 && is_heap(owner_in(e))) {
             offline.let_go();  // no other owner is settled under a global bin's lock
-            const ClassShape &shape = shape_of(class_in(e));
             // Who opens the letter looks no more.
             if (!superblocks_.may_be_block(shape, p)) [[unlikely]]
                 returns_.find_or_die(owners_.setup().free, p);
@@ -116,6 +118,7 @@ void Post::send(OwnerIndex from, std::span<void *const> blocks) {
         bits->add(ref.superblock, ref.index, p);
         given = 1;
     }
+    return bytes;
 }
 
 void Post::open(OwnerIndex o) {

@@ -16,8 +16,8 @@ class Post {
                    const Superblocks &superblocks)
         : owners_(owners), remote_(remote), returns_(returns), region_(region), superblocks_(superblocks) {}
 
-    // The sender's lock is held. Blocks of any owners; what no letter can carry goes to bitmaps.
-    void send(OwnerIndex from, std::span<void *const> blocks);
+    // The sender's lock is held. Blocks of any owners; what no letter can carry goes to bitmaps. Their bytes.
+    std::size_t send(OwnerIndex from, std::span<void *const> blocks);
     // The heap's lock is held, perhaps more by a caller further out. Into its magazines, where these may be touched and
     // have room, as if freed here; else to the bitmaps.
     void open(OwnerIndex o);

@@ -14,8 +14,7 @@ namespace gr::test {
 // remote magazine, and freed to it but not collected, with one superblock that was announced late.
 constexpr std::uint64_t kept_blocks(ClassIndex c) {
     const ClassShape &shape = shape_of(c);
-    const std::uint64_t remote_magazine = shape.size <= kRemoteMagazineLimit ? kRemoteMagazineSlots : 0;
-    return shape.magazine_slots + remote_magazine + kRemoteThreshold / shape.size + shape.blocks;
+    return shape.magazine_slots + kRemoteMagazineSlots + kRemoteThreshold / shape.size + shape.blocks;
 }
 
 // Hoard's part: superblocks of a class when at most `out` of its blocks were ever not free in a bitmap at once.

@@ -40,7 +40,7 @@ std::uint64_t over_all_classes(Of of) {
 
 // Cached and uncollected bytes at one moment: the budget holds over all classes together.
 constexpr std::uint64_t kBudget = kMagazineBudget << kBudgetDoublings;
-constexpr std::uint64_t kRemoteMagazineBytes = kRemoteMagazineSlots * kRemoteMagazineLimit;
+constexpr std::uint64_t kRemoteMagazineBytes = kRemoteMagazineSlots * kClassLimit;
 
 // Superblock bytes that one heap's magazines hold at most when nothing is live: a superblock for each block, the
 // budget spent where a byte of it holds most.

@@ -21,7 +21,7 @@ RC_GTEST_PROP(MagazinePolicy, StaysWithinItsBudget, ()) {
         const ClassIndex c(use);
         policy.note_use(c);
         const std::uint32_t before = policy.capacity(c);
-        const std::uint32_t wanted = policy.wanted(c, budget);
+        const std::uint32_t wanted = policy.wanted(c, budget, SIZE_MAX);
         RC_ASSERT(wanted >= before);
         RC_ASSERT(wanted <= shape_of(c).magazine_slots);
         policy.set_capacity(c, wanted);
@@ -34,9 +34,9 @@ TEST(MagazinePolicy, AClassInUseGrowsToItsLargest) {
     for (std::uint32_t i = 1; i < kClassCount; ++i) {
         const ClassIndex c(i);
         MagazinePolicy policy{};
-        for (int step = 0; step < 12; ++step) policy.set_capacity(c, policy.wanted(c, kMiB));
+        for (int step = 0; step < 12; ++step) policy.set_capacity(c, policy.wanted(c, kMiB, SIZE_MAX));
         EXPECT_EQ(policy.capacity(c), shape_of(c).magazine_slots) << i;
-        EXPECT_EQ(policy.wanted(c, kMiB), policy.capacity(c));
+        EXPECT_EQ(policy.wanted(c, kMiB, SIZE_MAX), policy.capacity(c));
         EXPECT_EQ(policy.bytes(), std::size_t{shape_of(c).magazine_slots} * shape_of(c).size);
         policy.set_capacity(c, 0);
         EXPECT_EQ(policy.bytes(), 0U);
@@ -52,11 +52,12 @@ TEST(MagazinePolicy, WhoGoesWithoutLongEnoughIsGivenMore) {
         const std::size_t budget = kFirst << doublings;
         policy.set_capacity(holding, static_cast<std::uint32_t>(budget / size_of_class(holding)));
         for (unsigned i = 1; i < kDenialsForMore << doublings; ++i) policy.note_denied();
-        EXPECT_EQ(policy.wanted(asking, kFirst), 0U) << "before its time, after " << doublings << " doublings";
+        EXPECT_EQ(policy.wanted(asking, kFirst, SIZE_MAX), 0U)
+            << "before its time, after " << doublings << " doublings";
         policy.note_denied();
-        EXPECT_EQ(policy.wanted(asking, kFirst) != 0, doublings < kBudgetDoublings);
+        EXPECT_EQ(policy.wanted(asking, kFirst, SIZE_MAX) != 0, doublings < kBudgetDoublings);
     }
-    EXPECT_EQ(policy.wanted(asking, 0), 0U) << "nothing doubled is something";
+    EXPECT_EQ(policy.wanted(asking, 0, SIZE_MAX), 0U) << "nothing doubled is something";
 }
 
 // The hand passes a class twice before it is called quiet; one that is used in between is spared.

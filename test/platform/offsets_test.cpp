@@ -66,7 +66,7 @@ void expect_shared(const Definitions &d) {
     EXPECT_OFFSET(d, "SLAB_SHIFT", kSlabShift);
     EXPECT_OFFSET(d, "SLOT", kSlotDisplacement);
     EXPECT_OFFSET(d, "REMOTE", header_offset(kRemoteHeader));
-    EXPECT_OFFSET(d, "REMOTE_HEADERS", header_offset(class_of(kRemoteMagazineLimit).value));
+    EXPECT_OFFSET(d, "REMOTE_HEADERS", header_offset(kClassCount - 1));
     EXPECT_OFFSET(d, "CPU_ID", offsetof(struct rseq, cpu_id));
     EXPECT_OFFSET(d, "RSEQ_CS", offsetof(struct rseq, rseq_cs));
     EXPECT_OFFSET(d, "WRONG_CID", SequenceResult::wrong_cid);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: how wide a remote magazine is, by what it held; and that a heap's magazines take a share of the heap, not more.
+// Invariant: one thread, no sequences: the slab is the reference's.
+// Must not know: how letters are written.
+#include "heap/flusher.hpp"
+
+#include "heap/parts.hpp"
+
+namespace gr {
+namespace {
+
+using fake::kHeapA;
+using fake::kHeapB;
+
+class FlusherTest : public testing::Test {
+  protected:
+    std::uint32_t width() const {
+        const platform::MagazineHeader header = parts_.owners.slab(kHeapA).header(kRemoteMagazine);
+        return static_cast<std::uint32_t>(header.limit - header.begin);
+    }
+    // Frees blocks of heap B in heap A until its remote magazine is full once more, and flushes it.
+    void fill_and_flush(ClassIndex c) {
+        Slab slab = parts_.owners.slab(kHeapA);
+        do {
+            if (blocks_.empty() || class_ != c) {
+                blocks_ = parts_.take_all(kHeapB, c);
+                class_ = c;
+            }
+            ASSERT_TRUE(slab.push(kRemoteMagazine, blocks_.back()));
+            blocks_.pop_back();
+        } while (parts_.in_magazine(kHeapA, kRemoteMagazine) < width());
+        ASSERT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
+        EXPECT_EQ(parts_.in_magazine(kHeapA, kRemoteMagazine), 0U);
+        parts_.remote.settle(kHeapB);
+    }
+
+    fake::Parts parts_;
+    Flusher flusher_{parts_.owners, parts_.remote, parts_.returns, parts_.post, parts_.capacities};
+    std::vector<void *> blocks_;
+    ClassIndex class_;
+};
+
+TEST_F(FlusherTest, ARemoteMagazineWidensForSmallBlocksAndNarrowsForLargeOnes) {
+    ASSERT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
+    ASSERT_EQ(width(), kMagazineFirstSlots);
+    for (std::uint32_t expected = kMagazineFirstSlots; expected < kRemoteMagazineSlots;) {
+        fill_and_flush(class_of(64));
+        EXPECT_EQ(width(), expected *= 2);
+    }
+    fill_and_flush(class_of(64));
+    EXPECT_EQ(width(), kRemoteMagazineSlots) << "at its widest";
+    while (width() * kClassLimit > 2 * kRemoteMagazineBytes) {
+        const std::uint32_t before = width();
+        fill_and_flush(class_of(kClassLimit));
+        ASSERT_EQ(width(), before / 2);
+    }
+    for (int i = 0; i < 8; ++i) {
+        fill_and_flush(class_of(kClassLimit));
+        EXPECT_LE(width() * kClassLimit, 2 * kRemoteMagazineBytes);
+        EXPECT_GE(width(), kMagazineFirstSlots);
+    }
+}
+
+TEST_F(FlusherTest, LargeBlocksGoByLetterAsSmallOnesDo) {
+    ASSERT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
+    Slab slab = parts_.owners.slab(kHeapA);
+    const std::vector<void *> blocks = parts_.take_all(kHeapB, class_of(kClassLimit));
+    ASSERT_TRUE(slab.push(kRemoteMagazine, blocks[0]));
+    ASSERT_TRUE(slab.push(kRemoteMagazine, blocks[1]));
+    ASSERT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
+    EXPECT_TRUE(parts_.owners.owner(kHeapB).mail.has_any());
+    EXPECT_FALSE(parts_.owners.owner(kHeapB).pending.has_any());
+}
+
+// What magazines may hold beyond their first budget is a share of what is in use, divided by the heaps there are.
+TEST_F(FlusherTest, MagazinesOfASmallHeapStaySmall) {
+    EXPECT_EQ(parts_.owners.most_magazine_bytes(), kMagazineBudget);
+    constexpr std::size_t kInUse = 8 * kMiB;
+    while (parts_.pages.present_bytes() < kInUse) parts_.take_all(kHeapA, class_of(1024));
+    EXPECT_EQ(parts_.owners.most_magazine_bytes(), parts_.pages.present_bytes() / (kBudgetParts * fake::kPartsHeaps));
+    MagazinePolicy policy{};
+    for (unsigned i = 0; i < kDenialsForMore << (kBudgetDoublings + 1); ++i) policy.note_denied();
+    const ClassIndex c = class_of(kClassLimit);
+    policy.set_capacity(c, kMagazineBudget / kClassLimit);
+    EXPECT_EQ(policy.wanted(c, kMagazineBudget, kMagazineBudget), policy.capacity(c)) << "no more than the most";
+}
+
+}  // namespace
+}  // namespace gr
