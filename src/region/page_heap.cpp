@@ -224,9 +224,9 @@ bool PageHeap::release(UnitIndex first, UnitCount count, std::uint32_t absent_pa
         allowance_.note_in_use(in_use_bytes());
         put(first, count, true);
         chunks_[region_.chunk_of(first).value].absent_pages += absent_pages;
-        if (retained_bytes() <= may_retain()) return true;
     }
-    retain_less(may_retain());
+    review();
+    retain_what_may_stay();
     return true;
 }
 

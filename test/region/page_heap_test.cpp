@@ -356,6 +356,20 @@ TEST_F(PageHeapTest, WhatIsHeldOutsideTakesThePlaceOfWhatIsRetained) {
     pages_.limit().gave(kHalf * kUnitBytes);
 }
 
+// Without end if nothing ever looks at the clock.
+TEST_F(PageHeapTest, TimeTakesAwayWhatWasEarnedFromWhoOnlyReleases) {
+    for (int breath = 0; breath < 2; ++breath) {
+        ASSERT_TRUE(allocate(8 * kUnitsPerChunk));
+        release(last_);
+    }
+    const std::size_t earned = pages_.allowance().earned();
+    ASSERT_GT(earned, 0U);
+    while (pages_.allowance().earned() >= earned) {
+        ASSERT_TRUE(allocate(1));
+        release(last_);
+    }
+}
+
 TEST_F(PageHeapTest, NothingIsEarnedWhereTheOptionSaysSo) {
     Region region;
     PageHeap pages(region);

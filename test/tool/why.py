@@ -138,11 +138,18 @@ class Accounted(WhyTest):
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
     def test_freed_by_a_stranger(self):
-        for _ in range(20):
-            report, _ = self.account(fixture("holder"), "strangers")
-            if self.resident(report, "remote") > 0:
-                return
-        self.skipTest("no block ever waited for its owner: the machine is too busy to run two threads at once")
+        report, _ = self.account(fixture("holder"), "strangers")
+        # In remote magazines and letters; or in the owner's own, where the two never ran at once.
+        self.assertGreaterEqual(self.bytes(report, "magazines") + self.bytes(report, "remote"), 20 * (9000 + 500))
+
+    def test_empty_memory_of_a_program_that_breathes(self):
+        with running(fixture("holder"), "breathing") as (process, said):
+            empty = self.why(process)["part"]["empty"]
+            told = granary("why", str(process.pid)).stdout
+        statistics = json.loads(said.split("\n", 1)[1])
+        self.assertGreater(statistics["breath_bytes"], 4 << 20)
+        self.assertIn("GRANARY_BREATH", told)
+        self.assertGreaterEqual(empty["resident_bytes"], statistics["breath_bytes"])
 
     def test_idle(self):
         report, _ = self.account(fixture("holder"))
