@@ -194,8 +194,10 @@ bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer,
     if (!guard.locked()) return false;
     const bool preferred =
         prefer == Prefer::warm ? find_warm(count, alignment, &run->first) : find_cold(count, alignment, &run->first);
-    if (!preferred && !find(count, alignment, &run->first)) return false;
-    if (!obtain(run->first, count)) return false;
+    // Where what is preferred cannot be had, what is there already may do.
+    if (!(preferred && obtain(run->first, count)) &&
+        !(find(count, alignment, &run->first) && obtain(run->first, count)))
+        return false;
     run->count = count;
     run->zeroed = take(run->first, count, For::use);
     return true;

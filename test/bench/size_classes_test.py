@@ -228,7 +228,7 @@ class Candidates(unittest.TestCase):
         candidates.change_constants(self.source, wanted)
         self.assertEqual(Constants.of(self.source), wanted)
         self.assertEqual([self.defined(name) for name in ("UNIT_SHIFT", "SLOT", "REMOTE", "REMOTE_HEADERS")],
-                         ["15", "2048", "(254 * 8)", "(96 * 8)"])
+                         ["15", "2048", "(254 * 8)", "(144 * 8)"])
 
     def test_what_is_no_longer_there_is_told(self):
         config = self.source / "base" / "config.hpp"

@@ -3,6 +3,8 @@
 // What:      a program with more thread-local storage than the library's own thread needs for a stack.
 // Invariant: the thread starts all the same, with the storage in its stack.
 // Must not know: when the library would start it.
+#include <sched.h>
+
 #include "own_thread.hpp"
 
 using namespace gr::test;
@@ -21,6 +23,7 @@ int main() {
         for (size_t i = 0; i < 1000; ++i) blocks[i] = std::malloc(16 * (i + 1));
         for (void *block : blocks) std::free(block);
     }
-    if (find_own_thread().id == 0) fail("there is no thread of the library's");
+    // It says who it is when it first runs. Without end if it never does.
+    while (find_own_thread().id == 0) sched_yield();
     gr::black_box::require_sound_heap();
 }

@@ -356,6 +356,18 @@ TEST_F(PageHeapTest, WhatIsHeldOutsideTakesThePlaceOfWhatIsRetained) {
     pages_.limit().gave(kHalf * kUnitBytes);
 }
 
+TEST_F(PageHeapTest, WhoPrefersColdUnitsGetsWarmOnesWhereNoMoreAreToBeHad) {
+    ASSERT_TRUE(allocate(4));
+    const std::uint32_t first = last_;
+    fake::fail(Call::commit, 0);
+    while (allocate(1, 1, Prefer::cold)) {
+    }
+    release(first);
+    ASSERT_EQ(pages_.retained_bytes(), 4 * kUnitBytes);
+    EXPECT_TRUE(allocate(1, 1, Prefer::cold));
+    EXPECT_EQ(last_, first);
+}
+
 // Without end if nothing ever looks at the clock.
 TEST_F(PageHeapTest, TimeTakesAwayWhatWasEarnedFromWhoOnlyReleases) {
     for (int breath = 0; breath < 2; ++breath) {
