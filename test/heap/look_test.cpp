@@ -51,7 +51,7 @@ std::size_t frees_to_find(ClassIndex c) {
 // Those whose superblocks have several units are looked at in another way.
 std::vector<ClassIndex> classes() {
     std::vector<ClassIndex> some;
-    for (const std::size_t size : {32, 64, 208, 1024, 2048, 4096}) some.push_back(class_of(size));
+    for (const unsigned size : {32U, 64U, 208U, 1024U, 2048U, 4096U}) some.push_back(class_of(size));
     for (std::uint32_t c = 1; c < kClassCount; ++c) {
         if (shape_of(ClassIndex(c)).units > 1) some.push_back(ClassIndex(c));
     }

@@ -479,7 +479,7 @@ void heap_free_unaligned() {
     gr_heap *heap = new_heap();
     char *block = block_in(heap, kSmall);
     say(STDOUT_FILENO, "granary: gr_heap_free(%p): inside a block: it starts at %p and has %zu bytes; aborting\n",
-        block + 8, block, gr_heap_usable_size(heap, block));
+        static_cast<void *>(block + 8), static_cast<void *>(block), gr_heap_usable_size(heap, block));
     gr_heap_free(heap, opaque(block + 8));
 }
 
