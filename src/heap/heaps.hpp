@@ -13,6 +13,7 @@
 #include "heap/owner.hpp"
 #include "heap/slack.hpp"
 #include "heap/sweep_cycle.hpp"
+#include "heap/thrift.hpp"
 #include "heap/unit_store.hpp"
 #include "platform/events.hpp"
 
@@ -52,7 +53,8 @@ struct HeapsSetup {
     char *zeroes = nullptr;
     char *owners = nullptr;  // zero, of owners_bytes
     std::size_t magazine_budget = kMagazineBudget;
-    const char *free = "free";  // what the program calls to free a block, for messages about misuse found later
+    std::size_t thrift_least = 0;  // thrift.hpp
+    const char *free = "free";     // what the program calls to free a block, for messages about misuse found later
 };
 
 class Heaps {
@@ -81,6 +83,12 @@ class Heaps {
     // Returns what lies in the magazines, collects every remote free, releases what is empty. With sequences that cannot
     // be stopped (or by a handler that interrupted the heaps) only the magazines of the caller's own id.
     void reclaim() { reclaim(Which::all); }
+    // After a free that held no lock: the same once what is in use has fallen, where addresses are scarce; and until it
+    // grows again nothing is cached.
+    void be_thrifty() {
+        if (thrift_.begins(pages_.present_bytes())) [[unlikely]]
+            reclaim(Which::thrift);
+    }
     // A tick has gone by: the same for the heaps that had no slow path for kTicksToIdle of them, or one less.
     void reclaim_idle();
     // Gives back the pages that hold no block in use under superblocks that have others; the bytes given back. Not for
@@ -201,12 +209,13 @@ class Heaps {
     }
 
     // reclaim.cpp
-    enum class Which : bool { all, idle };
-    bool is_wanted(OwnerIndex o, Which which) { return which == Which::all || heap(o).is_idle(); }
+    enum class Which : std::uint8_t { all, idle, thrift };  // the last narrows the magazines, too
+    bool is_wanted(OwnerIndex o, Which which) { return which != Which::idle || heap(o).is_idle(); }
     void reclaim(Which which);
     bool has_cached(Which which);
     void flush_each(Which which);
     bool flush_stopped(Which which);
+    void close_magazines(OwnerIndex o);
     void flush_detached(OwnerIndex o);
     bool has_agreed_capacities(OwnerIndex o) const;
 
@@ -264,6 +273,7 @@ class Heaps {
     platform::Mutex sweeping_;
     Slack slack_;
     SweepCycle sweep_cycle_;
+    Thrift thrift_;
     // Statistics; ordered by nothing.
     std::atomic<std::size_t> swept_bytes_{0};
     std::atomic<std::size_t> sweep_calls_{0};

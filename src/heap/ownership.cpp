@@ -61,6 +61,7 @@ void Heaps::settle(OwnerIndex o) {
 
 void Heaps::initialise(const HeapsSetup &setup) {
     setup_ = setup;
+    thrift_.initialise(setup.thrift_least);
     heaps_ = reinterpret_cast<Heap *>(setup.owners);
     globals_ = reinterpret_cast<GlobalBin *>(setup.owners + setup.heaps * sizeof(Heap));
     nobody_ = reinterpret_cast<Owner *>(reinterpret_cast<char *>(globals_ + kClassCount));

@@ -31,6 +31,7 @@ void Heaps::flush_each(Which which) {
         const OwnerIndex o = owner_of_heap(i);
         if (!is_wanted(o, which) || !lock(o)) continue;
         flush_all_locked(o);
+        for (std::uint32_t c = 1; which == Which::thrift && c < kClassCount; ++c) set_capacity(o, ClassIndex(c), 0);
         release_empty(o);
         unlock_and_settle(o);
     }
@@ -46,7 +47,7 @@ bool Heaps::has_cached(Which which) {
 // With the locks of all heaps nobody publishes a header, and while the activation is held no new heap comes. false:
 // there was nothing to do.
 bool Heaps::flush_stopped(Which which) {
-    if (setup_.zeroes == nullptr || !has_cached(which)) return false;
+    if (setup_.zeroes == nullptr || (which != Which::thrift && !has_cached(which))) return false;
     const platform::Guard activation(activation_, platform::Rank::activation);
     if (!activation.locked()) return false;
     lock_all(platform::Rank::heap);
@@ -54,7 +55,9 @@ bool Heaps::flush_stopped(Which which) {
     {
         const platform::SequencesStopped stopped(setup_.zeroes);
         for (std::uint32_t i = 0; i < count && stopped.done(); ++i) {
-            if (is_wanted(owner_of_heap(i), which)) slab(owner_of_heap(i)).detach_all();
+            if (!is_wanted(owner_of_heap(i), which)) continue;
+            slab(owner_of_heap(i)).detach_all();
+            if (which == Which::thrift) close_magazines(owner_of_heap(i));
         }
     }
     // Nobody waits longer than he must: first those of which nothing is wanted.
@@ -69,6 +72,15 @@ bool Heaps::flush_stopped(Which which) {
         unlock_and_settle(o);
     }
     return true;
+}
+
+// The sequences are stopped and the blocks detached. What was detached is narrow already.
+void Heaps::close_magazines(OwnerIndex o) {
+    slab(o).close(kRemoteMagazine);
+    for (std::uint32_t c = 1; c < kClassCount; ++c) {
+        slab(o).close(magazine_of(ClassIndex(c)));
+        heap(o).magazines.set_capacity(ClassIndex(c), 0);
+    }
 }
 
 // The heap's lock is held. Its remote magazine comes first: letters come back to it by the drain.

@@ -146,6 +146,8 @@ Superblock *Heaps::new_superblock(OwnerIndex o, ClassIndex c) {
 bool Heaps::grow(OwnerIndex o, ClassIndex c) {
     MagazinePolicy &policy = heap(o).magazines;
     policy.note_use(c);
+    if (thrift_.lasts(pages_.present_bytes(), pages_.used_bytes())) [[unlikely]]
+        return false;
     const std::uint32_t now = policy.capacity(c);
     std::uint32_t wanted = policy.wanted(c, setup_.magazine_budget);
     if (wanted == now && now < shape_of(c).magazine_slots) {

@@ -147,7 +147,7 @@ void Heaps::set_remote(Superblock *s, std::uint32_t word, Word mask, MayWait may
 void Heaps::note_remote(OwnerIndex o, std::size_t bytes, MayWait may_wait) {
     platform::count(platform::Event::atomic_operation);
     const std::size_t waiting = owner(o).remote_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (waiting > kRemoteThreshold && may_wait == MayWait::yes) settle(o);
+    if (waiting > (thrift_.is_on() ? 0 : kRemoteThreshold) && may_wait == MayWait::yes) settle(o);
 }
 
 void Heaps::free_to_remote_bits(const char *function, void *p, bool in_handler) {

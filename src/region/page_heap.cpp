@@ -139,6 +139,7 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
     });
     subtract(used_units_, count.value);
     if (dirty) add(dirty_units_, count.value);
+    if (!dirty && region_.is_scarce()) unmap_cold(first, count, region_.least_hole());
 }
 
 bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
@@ -178,9 +179,60 @@ bool PageHeap::obtain(UnitIndex first, UnitCount count) {
     const std::size_t bytes = units * kUnitBytes + region_.metadata_growth(chunks);
     const std::size_t tables = region_.metadata_bytes();
     if (!limit_.may_take(bytes)) return false;
-    if (region_.ensure_chunks(chunks)) return true;
+    if (region_.ensure_chunks(chunks) && (!region_.is_scarce() || map_missing(first, count))) return true;
     limit_.gave(bytes - (region_.metadata_bytes() - tables));  // some of the tables may have grown
     return false;
+}
+
+bool PageHeap::ensure_table(std::size_t which, const Run &run) {
+    const platform::Guard guard(mutex_, kRank);
+    if (!guard.locked()) return false;
+    const ChunkIndex last = region_.chunk_of(UnitIndex(run.first.value + run.count.value - 1));
+    const std::size_t bytes = region_.table_growth(which, last);
+    if (bytes == 0) return true;
+    if (!limit_.may_take(bytes)) return false;
+    if (region_.ensure_table(which, last)) return true;
+    limit_.gave(bytes);
+    return false;
+}
+
+// In a scarce region: gives memory to what of the run has none. false: refused, and what of it is cold has none.
+bool PageHeap::map_missing(UnitIndex first, UnitCount count) {
+    const UnitIndex end = first + count;
+    const auto is_mapped = [&](UnitIndex u) {
+        const std::uint32_t bit = (u.value - region_.first_unit().value) % kUnitsPerChunk;
+        return (chunks_[region_.chunk_of(u).value].mapped >> bit & 1) != 0;
+    };
+    for (UnitIndex u = first; u < end;) {
+        UnitIndex from = u;
+        while (from < end && is_mapped(from)) from = from + UnitCount(1);
+        for (u = from; u < end && !is_mapped(u);) u = u + UnitCount(1);
+        const UnitCount missing(u.value - from.value);
+        if (missing.value == 0) return true;
+        if (!region_.map_units(from, missing)) {
+            unmap_cold(first, UnitCount(from.value - first.value), UnitCount(1));
+            return false;
+        }
+        for_each_chunk(from, missing, [&](ChunkIndex c, std::uint32_t mask) { chunks_[c.value].mapped |= mask; });
+    }
+    return true;
+}
+
+// In a scarce region: gives the addresses of cold units back, in the chunks of the run as far as rows of at least so many
+// are concerned. Their pages went before, so it takes no longer than the lock may be held.
+void PageHeap::unmap_cold(UnitIndex first, UnitCount count, UnitCount least) {
+    for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t) {
+        Chunk &chunk = chunks_[c.value];
+        std::uint32_t cold = chunk.mapped & chunk.cold();
+        while (cold != 0) {
+            const auto bit = static_cast<unsigned>(std::countr_zero(cold));
+            const auto length = static_cast<unsigned>(std::countr_one(cold >> bit));
+            const std::uint32_t row = run_mask(bit, length);
+            cold &= ~row;
+            if (length < least.value && length < kUnitsPerChunk) continue;
+            if (region_.unmap_units(region_.unit_at(c) + UnitCount(bit), UnitCount(length))) chunk.mapped &= ~row;
+        }
+    });
 }
 
 bool PageHeap::release(UnitIndex first, UnitCount count) {
