@@ -16,6 +16,7 @@
 #include "allocators.hpp"
 #include "loaded_libraries.hpp"
 #include "text.hpp"
+#include "variables.hpp"
 
 namespace gr::tool {
 
@@ -24,6 +25,7 @@ namespace {
 constexpr std::size_t kNamesShown = 6;
 constexpr std::string_view kNewName = "_Znwm";
 constexpr std::string_view kDeleteName = "_ZdlPv";
+constexpr std::string_view kPhpName = "php_module_startup";
 
 // The symbols of a file that matter here, by what the loader makes of them.
 struct Symbols {
@@ -36,7 +38,7 @@ struct Symbols {
 
 bool matters(std::string_view name) {
     return is_malloc_family(name) || name == kNewName || name == kDeleteName || name == "gr_version" ||
-           name == "dlopen" || name == "PyObject_Malloc" || may_be_allocators(name) ||
+           name == "dlopen" || name == kPhpName || name == "PyObject_Malloc" || may_be_allocators(name) ||
            !sanitizer_of_symbol(name).empty();
 }
 
@@ -156,10 +158,24 @@ void add_runtimes(const ElfFile &program, const Symbols &symbols, Diagnosis &dia
             Weight::kNote, "python",
             "Python keeps blocks up to 512 bytes in arenas of its own; PYTHONMALLOC=malloc sends all to Granary");
     }
-    if (program.is_symbolic() && symbols.imported.contains("dlopen")) {
-        diagnosis.add(Weight::kNote, "symbolic",
-                      "linked with -Bsymbolic and loads libraries itself; one opened with RTLD_DEEPBIND would keep to "
-                      "libc's malloc");
+}
+
+// What is opened with RTLD_DEEPBIND sees libc's malloc first.
+void add_deep_binding(const Symbols &symbols, Diagnosis &diagnosis) {
+    const bool is_php = symbols.exports(kPhpName);
+    const bool is_kept = variable("GRANARY_DEEPBIND") == "keep";
+    if (is_php && is_kept) {
+        diagnosis.add(Weight::kStops, "deepbind",
+                      "PHP opens its extensions with RTLD_DEEPBIND, and GRANARY_DEEPBIND=keep leaves these on libc's "
+                      "malloc: the first block that crosses over ends the program");
+    } else if (is_php) {
+        diagnosis.add(Weight::kNote, "deepbind",
+                      "PHP opens its extensions with RTLD_DEEPBIND; they get Granary's malloc all the same "
+                      "(GRANARY_DEEPBIND)");
+    } else if (is_kept && symbols.imported.contains("dlopen")) {
+        diagnosis.add(Weight::kLimits, "deepbind",
+                      "it opens libraries itself, and GRANARY_DEEPBIND=keep leaves those that it opens with "
+                      "RTLD_DEEPBIND on libc's malloc");
     }
 }
 
@@ -245,6 +261,7 @@ void examine_own_malloc(const ElfFile &program, Diagnosis &diagnosis) {
     }
     add_operators(symbols, diagnosis);
     add_runtimes(program, symbols, diagnosis);
+    add_deep_binding(symbols, diagnosis);
     add_invisible(program, diagnosis);
 }
 

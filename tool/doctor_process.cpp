@@ -21,6 +21,7 @@
 #include "doctor_malloc.hpp"
 #include "elf_file.hpp"
 #include "failure.hpp"
+#include "process_memory.hpp"
 
 namespace gr::tool {
 
@@ -35,15 +36,6 @@ std::string mapped_path(const std::string &line) {
     return line.substr(start);
 }
 
-[[noreturn]] void fail_to_look(int process, int error) {
-    if (error == ENOENT || error == ESRCH) {
-        throw Failure(ExitCode::kNotFound, fmt::format("process {} has ended, or has no memory of its own", process));
-    }
-    throw Failure(ExitCode::kToolFailure,
-                  fmt::format("process {} may not be looked at: {}; try as its owner or as root", process,
-                              std::generic_category().message(error)));
-}
-
 std::vector<std::string> mapped_files(int process) {
     std::ifstream maps(process_file(process, "maps"));
     if (!maps) fail_to_look(process, errno);
@@ -55,7 +47,7 @@ std::vector<std::string> mapped_files(int process) {
         std::string path = mapped_path(line);
         if (!path.empty() && seen.insert(path).second) result.push_back(std::move(path));
     }
-    if (!any) fail_to_look(process, ESRCH);
+    if (!any) fail_ended(process);
     return result;
 }
 

@@ -36,6 +36,12 @@ constexpr std::size_t kRowsLabelled = 8;
 constexpr std::array<std::string_view, kMapShades> kColours{"#ffffff", "#d8d8d8", "#fde725",
                                                             "#5ec962", "#21918c", "#3b528b"};
 
+// Every colour stands where it is used, for viewers without style sheets; where it is dark, paper and ink change places.
+constexpr std::string_view kPaper = kColours[static_cast<std::size_t>(MapShade::kAbsent)];
+constexpr std::string_view kInk = "#202020";
+constexpr std::string_view kStyle =
+    "<style>@media(prefers-color-scheme:dark){.paper{fill:#15171a}.ink{fill:#e4e4e2}}</style>\n";
+
 std::string escape(std::string_view text) {
     std::string result;
     for (const char c : printable(text)) {
@@ -91,9 +97,10 @@ void draw_legend(std::string *svg, std::size_t y) {
     for (std::size_t i = 0; i < kMapShades; ++i) {
         const std::size_t x = kLeft + i * kPlace;
         fmt::format_to(std::back_inserter(*svg),
-                       "<rect x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{}\" stroke=\"#808080\"/>\n"
+                       "<rect x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{}\"{} stroke=\"#808080\"/>\n"
                        "<text x=\"{}\" y=\"{}\">{}</text>\n",
-                       x, y, kColours[i], x + 18, y + 10, shade_text(static_cast<MapShade>(i)));
+                       x, y, kColours[i], kColours[i] == kPaper ? " class=\"paper\"" : "", x + 18, y + 10,
+                       shade_text(static_cast<MapShade>(i)));
     }
 }
 
@@ -107,12 +114,13 @@ std::string heap_picture(const Explanation &explanation) {
     const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-        "font-family=\"sans-serif\" font-size=\"12\" fill=\"#202020\">\n"
-        "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n"
+        "font-family=\"sans-serif\" font-size=\"12\" fill=\"{8}\" class=\"ink\">\n{9}"
+        "<rect width=\"{0}\" height=\"{1}\" fill=\"{10}\" class=\"paper\"/>\n"
         "<text x=\"{2}\" y=\"24\" font-size=\"16\">The heap of process {3} ({4}), RSS {5}</text>\n"
         "<text x=\"{2}\" y=\"46\">from left to right and downwards by addresses; a cell is {6}, a row {7}</text>\n",
         width, bottom + kLegend, kLeft, explanation.process, escape(explanation.executable),
-        bytes_text(explanation.resident), bytes_text(cell_bytes), bytes_text(cell_bytes * kColumns));
+        bytes_text(explanation.resident), bytes_text(cell_bytes), bytes_text(cell_bytes * kColumns), kInk, kStyle,
+        kPaper);
     const auto out = std::back_inserter(svg);
     for (std::size_t row = 0; row < rows; ++row) {
         const std::size_t y = kTop + row * kCell;

@@ -97,6 +97,17 @@ std::uint64_t ProcessMemory::page_bytes() {
     return bytes;
 }
 
+void fail_ended(int process) {
+    throw Failure(ExitCode::kNotFound, fmt::format("process {} has ended, or has no memory of its own", process));
+}
+
+void fail_to_look(int process, int error) {
+    if (error == ENOENT || error == ESRCH) fail_ended(process);
+    throw Failure(ExitCode::kToolFailure,
+                  fmt::format("process {} may not be looked at: {}; try as its owner or as root", process,
+                              std::generic_category().message(error)));
+}
+
 ProcessMemory::ProcessMemory(int process) : process_(process) {
     struct stat status {};
     if (::stat(fmt::format("/proc/{}", process).c_str(), &status) != 0) {
@@ -104,8 +115,7 @@ ProcessMemory::ProcessMemory(int process) : process_(process) {
     }
     std::array<char, 4096> path{};
     const ssize_t length = ::readlink(fmt::format("/proc/{}/exe", process).c_str(), path.data(), path.size());
-    if (length < 0 && errno == ENOENT) fail_ended();
-    if (length < 0) fail_to_read(errno);
+    if (length < 0) fail_to_look(process_, errno);
     executable_.assign(path.data(), static_cast<std::size_t>(length));
     memory_ = open_file("mem");
     page_map_ = open_file("pagemap");
@@ -118,24 +128,13 @@ ProcessMemory::~ProcessMemory() {
 
 int ProcessMemory::open_file(const char *name) const {
     const int file = ::open(fmt::format("/proc/{}/{}", process_, name).c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) fail_to_read(errno);
+    if (file < 0) fail_to_look(process_, errno);
     return file;
-}
-
-void ProcessMemory::fail_ended() const {
-    throw Failure(ExitCode::kNotFound, fmt::format("process {} has ended, or has no memory of its own", process_));
-}
-
-void ProcessMemory::fail_to_read(int error) const {
-    if (error == ENOENT || error == ESRCH) fail_ended();
-    throw Failure(ExitCode::kToolFailure,
-                  fmt::format("process {} may not be looked at: {}; try as its owner or as root", process_,
-                              std::generic_category().message(error)));
 }
 
 std::vector<Mapping> ProcessMemory::mappings() const {
     std::ifstream file(fmt::format("/proc/{}/smaps", process_));
-    if (!file) fail_to_read(errno);
+    if (!file) fail_to_look(process_, errno);
     std::vector<Mapping> result;
     for (std::string line; std::getline(file, line);) {
         Mapping mapping{};
@@ -146,7 +145,7 @@ std::vector<Mapping> ProcessMemory::mappings() const {
             parse_size(line, "AnonHugePages:", &result.back().huge);
         }
     }
-    if (result.empty()) fail_ended();
+    if (result.empty()) fail_ended(process_);
     return result;
 }
 
@@ -154,7 +153,7 @@ std::vector<std::uint64_t> ProcessMemory::page_entries(std::uint64_t begin, std:
     std::vector<std::uint64_t> entries((end - begin) / page_bytes());
     const std::size_t bytes = entries.size() * sizeof entries[0];
     const std::size_t done = read_at(page_map_, begin / page_bytes() * sizeof entries[0], entries.data(), bytes);
-    if (done != bytes) fail_ended();
+    if (done != bytes) fail_ended(process_);
     return entries;
 }
 
@@ -182,7 +181,7 @@ Pages ProcessMemory::pages(const Mapping &mapping) const {
 
 bool ProcessMemory::read(std::uint64_t address, void *to, std::size_t bytes) const {
     if (read_at(memory_, address, to, bytes) == bytes) return true;
-    if (errno == 0) fail_ended();  // at its end a process has no memory any more
+    if (errno == 0) fail_ended(process_);  // at its end a process has no memory any more
     return false;
 }
 

@@ -37,6 +37,10 @@ struct Pages {
     [[nodiscard]] double resident(std::uint64_t from, std::uint64_t to) const;
 };
 
+[[noreturn]] void fail_ended(int process);
+// By what the kernel says of a file of the process.
+[[noreturn]] void fail_to_look(int process, int error);
+
 class ProcessMemory {
   public:
     // Throws Failure when there is no such process or it may not be looked at; so does every other function, when it
@@ -59,12 +63,9 @@ class ProcessMemory {
     // Pages that the process has not touched read as zeroes and are left alone: for what it wrote itself.
     [[nodiscard]] bool read_touched(std::uint64_t address, void *to, std::size_t bytes) const;
 
-    [[noreturn]] void fail_ended() const;
-
   private:
     [[nodiscard]] std::vector<std::uint64_t> page_entries(std::uint64_t begin, std::uint64_t end) const;
     [[nodiscard]] int open_file(const char *name) const;
-    [[noreturn]] void fail_to_read(int error) const;
 
     int process_;
     std::string executable_;

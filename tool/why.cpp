@@ -6,6 +6,7 @@
 #include "why.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,8 @@ namespace gr::tool {
 namespace {
 
 constexpr std::size_t kClassesNamed = 3;
-constexpr std::uint64_t kWorthAHint = 10;  // per cent of the resident set, and
+constexpr std::uint64_t kAllowanceParts = 32;  // as the manual says of GRANARY_RETAIN
+constexpr std::uint64_t kWorthAHint = 10;      // per cent of the resident set, and
 constexpr std::uint64_t kLeastWorth = 1 << 20;
 
 std::uint64_t whole(double bytes) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, bytes))); }
@@ -55,6 +57,26 @@ std::string free_text(const HeapSnapshot &heap) {
     }
     const std::string list = named.empty() ? "" : fmt::format(": {}", fmt::join(named, ", "));
     return fmt::format("free in superblocks that hold other blocks{}{}", list, named.empty() ? "" : " bytes");
+}
+
+// Of a clock that all processes share.
+std::uint64_t coarse_nanoseconds() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// What of the empty memory stays beyond the share, for the program has taken as much again.
+std::string breath_text(const HeapSnapshot &heap) {
+    double used = 0;
+    for (const Part part : {Part::kLive, Part::kCached, Part::kRemote, Part::kFree, Part::kTail})
+        used += amount(heap.amounts, part).resident;
+    const std::uint64_t share = std::max(heap.retain_bytes, whole(used) / kAllowanceParts);
+    const std::uint64_t empty = whole(amount(heap.amounts, Part::kEmpty).resident);
+    if (heap.breath_bytes == 0 || heap.breath_since == 0 || empty <= share) return "";
+    return fmt::format("; {} of it since the program has been taking it again and again, for {} s (GRANARY_BREATH)",
+                       bytes_text(std::min(empty - share, heap.breath_bytes)),
+                       (coarse_nanoseconds() - heap.breath_since) / 1'000'000'000);
 }
 
 class Explainer {
@@ -101,8 +123,8 @@ class Explainer {
             fmt::format("free in the magazines of {} heap{}", heap.heaps, heap.heaps == 1 ? "" : "s"));
         add("remote", amount(heap.amounts, Part::kRemote), "freed by other threads and not yet collected");
         add("empty", amount(heap.amounts, Part::kEmpty),
-            fmt::format("empty, kept for the next request (GRANARY_RETAIN={}, or a 32nd of what is in use)",
-                        size_text(heap.retain_bytes)));
+            fmt::format("empty, kept for the next request (GRANARY_RETAIN={}, or a 32nd of what is in use){}",
+                        size_text(heap.retain_bytes), breath_text(heap)));
         add("tails", amount(heap.amounts, Part::kTail), "at the ends of superblocks, which no block covers");
     }
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from catalogue import PEERS, Crate, Peer, Recipe
 from proof import build_probe, prove
-from sources import Failed, download, installed_version, packaged_file, require, sha256_of, unpack
+from sources import Failed, fetch, installed_version, packaged_file, require, sha256_of
 
 HERE = Path(__file__).resolve().parent
 # What a caller's environment could change a build with.
@@ -93,10 +93,10 @@ def build(peer: Peer, folder: Path, jobs: int) -> Library:
     built = recorded(stamp)
     if built.get("made_by") == made_by and library.is_file() and sha256_of(library) == built["library"]:
         return Library(library, peer.label, "built before", built["compiler"], built["flags"])
-    archive = download(peer.origin, folder / "crates")
+    crate = fetch(peer.origin, folder / "crates")
     shutil.rmtree(home, ignore_errors=True)
     begin = time.monotonic()
-    unpack(archive, home / "source")
+    shutil.copytree(crate, home / "source")
     source = home / "source" / recipe.folder
     run_steps(recipe, source, log, jobs)
     shutil.copy(source / recipe.library, library)
@@ -116,8 +116,7 @@ def installed(peer: Peer) -> Library:
 def source_of(peer: Peer) -> dict[str, str]:
     origin = peer.origin
     if isinstance(origin, Crate):
-        return {"registry": "crates.io", "package": origin.name, "version": origin.version, "sha256": origin.sha256,
-                "url": origin.url}
+        return {"registry": "cargo", "package": origin.name, "version": origin.version, "sha256": origin.sha256}
     return {"registry": "Debian 12", "package": origin.name, "version": installed_version(origin.name)}
 
 

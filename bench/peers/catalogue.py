@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      the allocators that Granary is compared with: where each comes from, how it is built, what it answers when
 #            asked who it is.
-# Invariant: a crate is named by version and SHA-256; a recipe is the project's own build with its own release flags
-#            and the plain malloc entry points, nothing between program and allocator.
-# Must not know: how to download, build or ask; sources.py, build.py and proof.py do.
+# Invariant: a crate is what Cargo.lock pins, by version and SHA-256; a recipe is the project's own build with its own
+#            release flags and the plain malloc entry points, nothing between program and allocator.
+# Must not know: how to fetch, build or ask; sources.py, build.py and proof.py do.
 """The table of peers and their recipes."""
 
+import tomllib
 from dataclasses import dataclass, field
-from urllib.parse import quote
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -20,21 +21,17 @@ class DebianPackage:
 
 @dataclass(frozen=True)
 class Crate:
-    """A package of crates.io; only the C and C++ sources in it are used."""
+    """A package that cargo brings; only the C and C++ sources in it are used."""
 
     name: str
     version: str
     sha256: str
 
-    @property
-    def url(self) -> str:
-        return f"https://static.crates.io/crates/{self.name}/{quote(f'{self.name}-{self.version}')}.crate"
-
 
 @dataclass(frozen=True)
 class Recipe:
-    """Commands from unpacked crate to library, run in `folder` of it. In them {source} is that folder, {here} this
-    one, {jobs} the number of compile jobs."""
+    """Commands from a crate's sources to the library, run in `folder` of them. In them {source} is that folder, {here}
+    this one, {jobs} the number of compile jobs."""
 
     packages: tuple[str, ...]  # of Debian, needed to build
     compiler: str
@@ -62,12 +59,20 @@ class Peer:
 
 BOUND = "the loader bound all eight calls of a C program to this file"
 
-MIMALLOC = Crate("libmimalloc-sys", "0.1.49", "6a45a52f43e1c16f667ccfe4dd8c85b7f7c204fd5e3bf46c5b0db9a5c3c0b8e9")
-JEMALLOC = Crate("tikv-jemalloc-sys", "0.7.1+5.3.1-0-g81034ce1f1373e37dc865038e1bc8eeecf559ce8",
-                 "1a2825c78386b4ae0314074867860ba9577875de945f05992c38815cbec327f0")
-SNMALLOC = Crate("snmalloc-sys", "0.7.6", "f09c93c55f9a2b8dab75738a83c771231c5f408af65b8657433fe5bc93cc76cb")
-TCMALLOC = Crate("libtcmalloc-sys", "0.1.14", "33e204268a3b09862788a2894346c768b95b2cb29cba42c5e2bb9ea7f48fa317")
-RPMALLOC = Crate("rpmalloc-sys", "0.2.3+b097fd0", "8d4b7d5e225a53887ee57fcec492eaf114b8e290f7072d035adc6ddd6810b67b")
+LOCK = tomllib.loads(Path(__file__).with_name("Cargo.lock").read_text())["package"]
+
+
+def pinned(name: str) -> Crate:
+    """As Cargo.lock has it."""
+    package, = (package for package in LOCK if package["name"] == name)
+    return Crate(name, package["version"], package["checksum"])
+
+
+MIMALLOC = pinned("libmimalloc-sys")
+JEMALLOC = pinned("tikv-jemalloc-sys")
+SNMALLOC = pinned("snmalloc-sys")
+TCMALLOC = pinned("libtcmalloc-sys")
+RPMALLOC = pinned("rpmalloc-sys")
 
 CMAKE_BUILD = ("cmake", "--build", "out", "--parallel", "{jobs}", "--verbose")
 

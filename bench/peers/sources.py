@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      where files come from: Debian's packages on this machine, and crates downloaded from crates.io.
-# Invariant: a crate is returned only if its SHA-256 is the pinned one; it is downloaded once.
+# What:      where files come from: Debian's packages on this machine, and crates that cargo brings.
+# Invariant: a crate is returned only if cargo found its SHA-256 to be the pinned one and none of its files has changed
+#            since; it is fetched once.
 # Must not know: what becomes of the files.
 """Sources: installed packages and pinned crates."""
 
 import functools
 import hashlib
+import json
+import shutil
 import subprocess
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 from catalogue import Crate, DebianPackage
 
-TIMEOUT = 60  # seconds without an answer
+MANIFEST = Path(__file__).resolve().with_name("Cargo.toml")
 
 
 class Failed(Exception):
@@ -45,26 +46,35 @@ def sha256_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def download(crate: Crate, folder: Path) -> Path:
-    """The crate's archive in `folder`."""
-    archive = folder / f"{crate.name}-{crate.version}.crate"
-    if archive.is_file() and sha256_of(archive) == crate.sha256:
-        return archive
+def is_whole(place: Path, crate: Crate) -> bool:
+    """Whether the sources there are the pinned ones, by the list of checksums that cargo leaves beside them."""
     try:
-        with urllib.request.urlopen(crate.url, timeout=TIMEOUT) as answer:
-            content = answer.read()
-    except (urllib.error.URLError, OSError) as problem:
-        raise Failed(f"{crate.url} cannot be downloaded: {problem}") from problem
-    found = hashlib.sha256(content).hexdigest()
-    if found != crate.sha256:
-        raise Failed(f"{crate.url} has the SHA-256 {found}, not {crate.sha256}")
-    folder.mkdir(parents=True, exist_ok=True)
-    part = archive.with_suffix(".part")
-    part.write_bytes(content)
-    part.rename(archive)
-    return archive
+        listed = json.loads((place / ".cargo-checksum.json").read_text())
+        return listed["package"] == crate.sha256 and all(sha256_of(place / name) == digest
+                                                         for name, digest in listed["files"].items())
+    except (OSError, ValueError):
+        return False
 
 
-def unpack(archive: Path, folder: Path) -> None:
-    folder.mkdir(parents=True)
-    subprocess.run(["tar", "-xzf", archive, "-C", folder, "--strip-components=1"], check=True)
+def fetch_all(folder: Path) -> None:
+    """Every crate of the manifest into `folder`, which then has nothing else."""
+    command = ["cargo", "vendor", "--locked", "--versioned-dirs", "--manifest-path", str(MANIFEST), str(folder)]
+    try:
+        done = subprocess.run(command, cwd=MANIFEST.parent, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except FileNotFoundError as problem:
+        raise Failed("no cargo, which brings the sources; run: scripts/setup peers") from problem
+    if done.returncode != 0:
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        causes = [line for line in said if line.startswith("error")] + said[-1:]
+        raise Failed(f"`cargo vendor` ends with {done.returncode}: {': '.join(dict.fromkeys(causes))}")
+
+
+def fetch(crate: Crate, folder: Path) -> Path:
+    """The crate's sources, in `folder`."""
+    place = folder / f"{crate.name}-{crate.version}"
+    if not is_whole(place, crate):
+        shutil.rmtree(place, ignore_errors=True)  # cargo leaves alone what is there
+        fetch_all(folder)
+        if not is_whole(place, crate):
+            raise Failed(f"{place} is not what Cargo.lock pins")
+    return place

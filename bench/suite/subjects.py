@@ -35,6 +35,7 @@ class Workload:
     sizes: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     threads: tuple[int, ...] | None = None  # None: the profile's
     sweeps: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)  # in a profile, instead of `threads`
+    most: dict[str, int] = dataclasses.field(default_factory=dict)  # threads, where more of the profile's say nothing
     operations: dict[str, int] = dataclasses.field(default_factory=dict)  # fixed, where time cannot choose them
 
 

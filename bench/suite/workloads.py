@@ -38,6 +38,14 @@ SERVERS = ("mariadb", "memcached", "nginx", "redis", "rocksdb")
 OURS = ("clang", "git")  # programs beyond the papers' and the goals'
 
 ONE = (1,)
+MANY = 64  # threads: many more than CPUs, in the profiles from which something is concluded
+
+
+def also_many(*threads: int) -> dict[str, tuple[int, ...]]:
+    """A number of threads of one's own, and MANY where it pays."""
+    return {"threads": threads, "sweeps": {"standard": (*threads, MANY), "paper": (*threads, MANY)}}
+
+
 ONCE = {"smoke": 1, "standard": 1, "paper": 1}
 BURST = {"smoke": ("--mib", "64"), "standard": ("--mib", "256"), "paper": ("--mib", "2048")}
 
@@ -53,11 +61,14 @@ def multithreaded() -> Iterator[Workload]:
     yield workload("larson-memset", ("boehm",), "larson, each block written whole", "larson", arguments=("--memset",))
     yield workload("larson-small", ("boehm",), "larson with the smallest blocks", "larson",
                    arguments=("--min", "8", "--max", "8"))
+    yield workload("larson-wide", (), "larson with 5,000 blocks of 8 to 1,000 bytes a thread", "larson",
+                   arguments=("--blocks", "5000", "--min", "8", "--max", "1000", "--generation", "20000"),
+                   threads=(MANY,))
     yield workload("active-false", ("wasik", "hoard"), "does the allocator put two threads' blocks in one cache line?")
     yield workload("passive-false", ("wasik", "hoard"), "does it do so when blocks are handed over and freed?")
     yield workload("recycle", ("wasik",), "each thread frees and allocates blocks of its own")
     yield workload("consume", ("wasik",), "one thread allocates, the others free", threads=(2, 4),
-                   sweeps={"paper": (2, 3, 4, 5, 6, 7, 8)})
+                   sweeps={"standard": (2, 4, MANY), "paper": (2, 3, 4, 5, 6, 7, 8, MANY)})
     yield workload("malloc-test", ("jemalloc",), "pairs of malloc and free in each thread")
     yield workload("linux-scalability", ("lfmalloc",), "a pair of malloc and free again and again")
     yield workload("mmicro", ("lfmalloc",), "64 blocks of 200 bytes a thread")
@@ -68,7 +79,7 @@ def multithreaded() -> Iterator[Workload]:
                    sizes={"smoke": ("--mib", "16"), "standard": ("--mib", "64"), "paper": ("--mib", "600")},
                    operations=ONCE, threads=(2,), sweeps={"paper": (1, 2, 4, 8, 14)})
     yield workload("mt-gcbench", ("boehm",), "GCBench in every thread, with explicit free",
-                   operations={"smoke": 1, "standard": 4, "paper": 40})
+                   operations={"smoke": 1, "standard": 4, "paper": 40}, most={"standard": 8})
 
 
 def single_threaded() -> Iterator[Workload]:
@@ -88,9 +99,9 @@ def beyond() -> Iterator[Workload]:
     def workload(name: str, summary: str, program: str = "", **more) -> Workload:
         return Workload(name, "beyond", (), program or name, summary, **more)
 
-    yield workload("producer-consumer", "random sizes, many producers, many consumers", threads=(2, 8))
-    yield workload("thread-churn", "short threads that allocate and leave blocks behind", threads=(2, 8))
-    yield workload("free-only", "some threads only allocate, others only free", threads=(2, 8))
+    yield workload("producer-consumer", "random sizes, many producers, many consumers", **also_many(2, 8))
+    yield workload("thread-churn", "short threads that allocate and leave blocks behind", **also_many(2, 8))
+    yield workload("free-only", "some threads only allocate, others only free", **also_many(2, 8))
     yield workload("burst-idle", "memory after a burst whose blocks are freed but for 5 %", threads=ONE, sizes=BURST,
                    operations=ONCE)
     yield workload("huge-realloc", "large and huge blocks that grow by realloc", threads=(1, 2))
@@ -98,6 +109,18 @@ def beyond() -> Iterator[Workload]:
                    sizes={"smoke": ("--mib", "8", "--phases", "40"), "standard": ("--mib", "64", "--phases", "200"),
                           "paper": ("--mib", "200", "--phases", "2000")},
                    operations=ONCE)
+    yield workload("malloc-large", "blocks of 5 to 25 MiB, replaced at random and written whole", threads=ONE,
+                   operations={"smoke": 40, "standard": 500, "paper": 5000})
+    yield workload("xmalloc-test", "batches of mixed small sizes, freed by other threads", **also_many(2, 16))
+    yield workload("rptest", "8 bytes to 16 KiB, half of them freed by another thread, with pauses", **also_many(2, 16))
+    yield workload("mstress", "threads that build, transfer and drop structures of mixed size", **also_many(16),
+                   operations={"smoke": 1, "standard": 8, "paper": 80})
+    yield workload("small-live-set", "2 MB are live; one thread allocates, two free", threads=(3,),
+                   operations={"smoke": 200_000, "standard": 8_000_000, "paper": 80_000_000})  # memory grows slowly
+    yield workload("many-sizes", "lists of blocks, each of another size; little is live", threads=ONE)
+    yield workload("alloc-test", "places that are filled and emptied, a few of them nearly always", **also_many(1, 8))
+    yield workload("sh8bench-like", "mixed sizes, freed forwards and backwards", **also_many(8))
+    yield workload("glibc-thread", "sizes after a power law, replaced at random", **also_many(8))
     yield workload("tiny-start", "a tiny process started again and again", threads=ONE,
                    operations={"smoke": 50, "standard": 500, "paper": 1000})
 
@@ -127,11 +150,19 @@ def family_of(program: str) -> str:
     return "servers" if program in SERVERS else "own" if program in OURS else "programs"
 
 
+def thread_counts(workload: Workload, profile: Profile, threads: tuple[int, ...]) -> tuple[int, ...]:
+    """`threads`: the profile's, or what was asked for instead."""
+    if fixed := workload.sweeps.get(profile.name) or workload.threads:
+        return fixed
+    most = workload.most.get(profile.name) if threads == profile.threads else None
+    return threads if most is None else tuple(count for count in threads if count <= most)
+
+
 def all_subjects(profile: Profile, threads: tuple[int, ...], folder: Path) -> list[Subject]:
     """Every workload with each of its numbers of threads, and every program."""
     compiled = [CompiledSubject(workload, count, profile, folder)
                 for part in (multithreaded, single_threaded, beyond, controls, own) for workload in part()
-                for count in workload.sweeps.get(profile.name) or workload.threads or threads]
+                for count in thread_counts(workload, profile, threads)]
     programs = [ProgramSubject(program, family_of(program.name), PROGRAMS_OF_PAPERS.get(program.name, ()))
                 for program in PROGRAMS.values() if program.in_bench]
     order = list(FAMILIES)

@@ -26,13 +26,15 @@ struct Block {
     std::uint64_t &last() const { return words[size / sizeof *words - 1]; }
 };
 
-// Of at least a word, below 4 GiB.
-inline Block allocate_stamped(Random &random, std::size_t size) {
-    const Block block{static_cast<std::uint64_t *>(allocate(size)), static_cast<std::uint32_t>(size),
+// What was allocated: of at least a word, below 4 GiB.
+inline Block stamped(Random &random, void *bytes, std::size_t size) {
+    const Block block{static_cast<std::uint64_t *>(bytes), static_cast<std::uint32_t>(size),
                       static_cast<std::uint32_t>(random.next() >> 32)};
     block.words[0] = block.last() = block.stamp;
     return block;
 }
+
+inline Block allocate_stamped(Random &random, std::size_t size) { return stamped(random, allocate(size), size); }
 
 inline void free_stamped(const Block &block, const char *workload) {
     if (block.words[0] != block.stamp || block.last() != block.stamp)

@@ -24,22 +24,25 @@ class Queue {
     void push(Item &item) {
         std::unique_lock lock(mutex_);
         not_full_.wait(lock, [this] { return count_ < ring_.size(); });
-        std::swap(ring_[(first_ + count_) % ring_.size()], item);
-        ++count_;
-        lock.unlock();
-        not_empty_.notify_one();
+        put(item, lock);
+    }
+    // false: full, and the item is as it was.
+    bool try_push(Item &item) {
+        std::unique_lock lock(mutex_);
+        if (count_ == ring_.size()) return false;
+        put(item, lock);
+        return true;
     }
     // false: closed, and everything has been popped.
     bool pop(Item &item) {
         std::unique_lock lock(mutex_);
         not_empty_.wait(lock, [this] { return count_ > 0 || closed_; });
-        if (count_ == 0) return false;
-        std::swap(ring_[first_], item);
-        first_ = (first_ + 1) % ring_.size();
-        --count_;
-        lock.unlock();
-        not_full_.notify_one();
-        return true;
+        return take(item, lock);
+    }
+    // false: empty now.
+    bool try_pop(Item &item) {
+        std::unique_lock lock(mutex_);
+        return take(item, lock);
     }
     // Nothing may be pushed afterwards.
     void close() {
@@ -49,6 +52,22 @@ class Queue {
     }
 
   private:
+    void put(Item &item, std::unique_lock<std::mutex> &lock) {
+        std::swap(ring_[(first_ + count_) % ring_.size()], item);
+        ++count_;
+        lock.unlock();
+        not_empty_.notify_one();
+    }
+    bool take(Item &item, std::unique_lock<std::mutex> &lock) {
+        if (count_ == 0) return false;
+        std::swap(ring_[first_], item);
+        first_ = (first_ + 1) % ring_.size();
+        --count_;
+        lock.unlock();
+        not_full_.notify_one();
+        return true;
+    }
+
     std::mutex mutex_;
     std::condition_variable not_full_, not_empty_;
     std::vector<Item> ring_;

@@ -82,6 +82,8 @@ typedef struct gr_statistics {
     uint64_t tail_bytes;         /* at the ends of superblocks, which no block covers */
     uint64_t resident_bytes;     /* of the whole process, as the kernel counts them (RSS); 0: it does not tell */
     uint64_t huge_bytes;         /* of these in anonymous huge pages */
+    uint64_t breath_bytes;       /* of retained_bytes: stay since the program keeps taking them again */
+    uint64_t breath_seconds;     /* since when some do */
 } gr_statistics;
 
 #define GR_STATISTICS_VERSION 1

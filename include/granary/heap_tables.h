@@ -15,7 +15,7 @@
 /* Lies in a writable mapping of the library's file (or of the program's, where it is linked in), at a multiple of
  * GR_HEAP_TABLES_ALIGNMENT. A reader accepts exactly its own version: meaning is never changed without a new one. */
 #define GR_HEAP_TABLES_MAGIC UINT64_C(0x9c5a1e62b7d0f348)
-#define GR_HEAP_TABLES_VERSION 1
+#define GR_HEAP_TABLES_VERSION 2
 #define GR_HEAP_TABLES_ALIGNMENT 64
 
 /* The values of a descriptor's use; others may be skipped. */
@@ -94,6 +94,11 @@ typedef struct gr_heap_tables {
     /* The options that explain what stays resident, in bytes. */
     uint64_t retain_bytes;
     uint64_t magazine_bytes;
+
+    /* How many bytes may stay beyond retain_bytes, since the program has taken so many again after they were given back,
+     * and since when it does, in nanoseconds of CLOCK_MONOTONIC_COARSE; 64 bits each, 0 while there is nothing. */
+    uint64_t breath_at;
+    uint64_t breath_since_at;
 } gr_heap_tables;
 
 #endif

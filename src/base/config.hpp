@@ -83,6 +83,7 @@ inline constexpr std::size_t kMagazineClassBytes = 64 * kKiB;
 inline constexpr unsigned kMagazineMinSlots = 2;
 inline constexpr unsigned kMagazineMaxSlots = 1024;
 inline constexpr unsigned kBatchBlocks = 128;  // move at once; they lie on the stack meanwhile
+inline constexpr unsigned kLookParts = 4;      // for so many blocks flushed, one that stays is looked at
 inline constexpr unsigned kMagazineFirstSlots = 8;
 inline constexpr unsigned kMagazineNarrowSlots = 16;           // as long as no more are wanted, magazines lie densely
 inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // at first, for larger blocks
@@ -102,13 +103,16 @@ inline constexpr std::size_t kGrowthLimit = 2 * kMiB;      // what realloc makes
 inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's usual vm.max_map_count
 
 // Giving back. Empty units may stay resident, and free pages in superblocks of the global heap, each up to the larger of
-// so much and a share of what is in use. Who takes again what was given back earns more: of the first, and of the share
-// of units.
-inline constexpr std::size_t kRetainBytes = 4 * kMiB;
-inline constexpr unsigned kAllowanceParts = 96;
-inline constexpr unsigned kLeastAllowance = 3;
-inline constexpr unsigned kMostAllowance = 12;
-inline constexpr unsigned kMostRunAllowance = 20;  // a long run must fit, so for these more must stay to be of use
+// so much and one part of what is in use. Who takes again what was given back earns more, but of units no more than fits
+// beside what is in use into the peak of that and one part of it. Time takes away what was earned: to take it again costs
+// so much for each KiB, and may cost one part of the time, which is looked at so often.
+inline constexpr std::size_t kRetainBytes = 1 * kMiB;
+inline constexpr std::size_t kBreathBytes = kTiB;  // may be earned: all there is
+inline constexpr unsigned kAllowanceParts = 32;
+inline constexpr unsigned kPeakSlackParts = 4;
+inline constexpr std::uint64_t kRetakeNanosecondsPerKiB = 400;
+inline constexpr std::uint64_t kRetakeTimeParts = 256;
+inline constexpr std::uint64_t kReviewNanoseconds = 50'000'000;
 // A sweep is spread over the last part of what may stay. For less than so much no chunk is looked at.
 inline constexpr unsigned kSweepParts = 2;
 inline constexpr std::size_t kLeastSweepGrowth = 256;
@@ -144,8 +148,6 @@ static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
 static_assert(kRemoteMagazineLimit <= kClassLimit && kLetters > 0);
-static_assert(0 < kLeastAllowance && kLeastAllowance <= kMostAllowance && kMostAllowance <= kMostRunAllowance);
-static_assert(kMostRunAllowance < kAllowanceParts);
 static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2 && kMagazineNarrowSlots >= kMagazineFirstSlots);
 
 }  // namespace gr

@@ -57,6 +57,12 @@ struct ClassShape {
     constexpr BlockIndex block_at(std::size_t offset) const {
         return BlockIndex(static_cast<std::uint32_t>((offset * reciprocal) >> kReciprocalShift));
     }
+    // Whether it is a multiple of the size: what offset / size leaves behind the point, the product's low part, is then
+    // less than the reciprocal.
+    constexpr bool divides(std::size_t offset) const {
+        const std::uint64_t high = reciprocal << (kWordBits - kReciprocalShift);
+        return offset * high < high;
+    }
     static constexpr unsigned kReciprocalShift = 40;
 };
 

@@ -57,7 +57,7 @@ class Slab {
     void forget_detached(std::uint32_t header);
 
     // What lies in a slot now, whoever works on the slab meanwhile.
-    const void *peek(std::uint32_t header, std::uint32_t index) const {
+    const void *peek(std::uint32_t header, std::size_t index) const {
         return std::atomic_ref<void *>(*slot(header, index)).load(std::memory_order_relaxed);
     }
 
@@ -68,7 +68,7 @@ class Slab {
     }
 
   private:
-    void **slot(std::uint32_t header, std::uint32_t index) const {
+    void **slot(std::uint32_t header, std::size_t index) const {
         return reinterpret_cast<void **>(memory_ + header + platform::kSlotDisplacement) + index;
     }
     void set_header(std::uint32_t header, platform::MagazineHeader value);
@@ -92,6 +92,9 @@ static_assert(platform::kSlotsOffset + (kRemoteSlotsBegin + kRemoteMagazineSlots
 
 constexpr std::uint32_t magazine_of(ClassIndex c) { return platform::header_offset(c.value); }
 inline constexpr std::uint32_t kRemoteMagazine = platform::header_offset(platform::kRemoteHeader);
+
+// How many of so many blocks move at once.
+constexpr std::uint32_t batch_of(std::uint32_t blocks) { return blocks < kBatchBlocks ? blocks : kBatchBlocks; }
 
 // Capacities of one heap's magazines.
 class MagazinePolicy {
@@ -120,6 +123,7 @@ class MagazinePolicy {
         bytes_ += std::size_t{capacity} * shape_of(c).size;
         bytes_ -= std::size_t{state_[c.value].capacity} * shape_of(c).size;
         state_[c.value].capacity = static_cast<std::uint16_t>(capacity);
+        set_hand(c, 0);
     }
     // The class whose turn it is to be looked at, if its share should be halved, because nothing happened to it since
     // its last turn; else class 0. One class a call: what is in steady use shall have its time to show it.
@@ -130,6 +134,9 @@ class MagazinePolicy {
             return ClassIndex(0);
         return std::exchange(state.quiet, true) ? ClassIndex(hand_) : ClassIndex(0);
     }
+    // Where the next look at the magazine begins, from its first slot.
+    std::uint32_t hand(ClassIndex c) const { return state_[c.value].hand; }
+    void set_hand(ClassIndex c, std::uint32_t slot) { state_[c.value].hand = static_cast<std::uint16_t>(slot); }
     bool is_valid() const {
         std::size_t total = 0;
         for (std::uint32_t c = 1; c < kClassCount; ++c)
@@ -144,6 +151,7 @@ class MagazinePolicy {
     }
     struct State {
         std::uint16_t capacity;
+        std::uint16_t hand;
         bool quiet;
     };
     State state_[kClassCount];

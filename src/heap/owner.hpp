@@ -25,6 +25,13 @@ constexpr platform::Rank rank_of(OwnerIndex o) {
     return o == kNobody ? platform::Rank::nobody : platform::Rank::global_bin;
 }
 
+// Whether to wait for another owner's lock. Not in a drain, whose caller may hold others.
+enum class MayWait : bool { no, yes };
+
+// seq_cst, with the stores of a new owner, push and has_any: who pushed to the old owner sees the new one, or is seen by
+// the old.
+inline OwnerIndex owner_of(const Superblock *s) { return s->owner.load(std::memory_order_seq_cst); }
+
 struct alignas(64) Owner {
     platform::Mutex mutex;
     // What strangers write, on a line of its own.

@@ -5,6 +5,7 @@
 #include "heap/unit_store.hpp"
 
 #include "heap/inside.hpp"
+#include "platform/memory.hpp"
 
 namespace gr {
 
@@ -59,12 +60,26 @@ bool UnitStore::resize_run(Superblock *run, UnitCount count) {
     return true;
 }
 
+void UnitStore::hand_over(Superblock *s, OwnerIndex to) {
+    // release: whoever reads the new owner finds the superblock as the giver left it. seq_cst: see owner_of.
+    s->owner.store(to, std::memory_order_seq_cst);
+    store_entries(region_, s, entry_of(to, s->size_class));
+}
+
+void UnitStore::take_back(Superblock *s) {
+    if (s->absent.any()) pages_.became_present(s->absent.count() * platform::page_size());
+    store_entries(region_, s, 0);
+    s->owner.store(kNobody, std::memory_order_seq_cst);  // see owner_of
+    release(s);
+}
+
 void UnitStore::release(Superblock *s) {
     const UnitIndex first = s->unit;
     const UnitCount count = s->units;
+    const std::uint32_t absent = s->use == UnitUse::superblock ? s->absent.count() : 0;
     superblocks_.unmake(s);
     // A handler that interrupted another instance's page heap could wait for one whose holder waits for that.
-    if (!Inside::is_again() && pages_.release(first, count)) return;
+    if (!Inside::is_again() && pages_.release(first, count, absent)) return;
     Superblock *head = deferred_.load(std::memory_order_relaxed);
     do {
         s->deferred = head;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: superblocks and runs out of units, and back: the border between heaps and the page heap.
+// What: superblocks and runs out of units, and back: the border between heaps and the page heap; and what the unit map
+//       says of them.
 // Invariant: units that are nobody's have entry 0, and what was released has the owner kNobody; a release by a signal
 //            handler that interrupted the heaps is deferred, never lost.
 // Must not know: bins, magazines, when a superblock is wanted.
@@ -20,6 +21,13 @@ class UnitStore {
     Superblock *acquire_superblock(ClassIndex c, Prefer prefer);
     // A superblock, nobody's already.
     void release(Superblock *s);
+
+    // Under the lock of its owner: it is `to`'s from now on (rule 1).
+    void hand_over(Superblock *s, OwnerIndex to);
+    // The same: it is nobody's, and released.
+    void take_back(Superblock *s);
+    // What the unit map says of a unit; it may be stale.
+    UnitEntry entry(UnitIndex u) const { return load_entry(region_, u); }
 
     // A single block of whole units at a multiple of `alignment` units; nullptr: no memory.
     Superblock *acquire_run(UnitCount count, UnitCount alignment, bool *zeroed);

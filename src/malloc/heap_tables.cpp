@@ -90,6 +90,8 @@ void publish_tables(const Instance &allocator) {
     heap_tables.direct_mapper = address_of(&allocator.direct());
     heap_tables.direct_count_at = address_of(allocator.direct().count_cell());
     heap_tables.retain_bytes = allocator.options().retain;
+    heap_tables.breath_at = address_of(allocator.pages().allowance().earned_cell());
+    heap_tables.breath_since_at = address_of(allocator.pages().allowance().earned_since_cell());
     // release: pairs with nothing in this process; a reader that sees it sees the rest.
     std::atomic_ref(heap_tables.self).store(address_of(&heap_tables), std::memory_order_release);
 }

@@ -23,6 +23,8 @@ void *Instance::within_limits(std::size_t size, Attempt attempt) {
     const MemoryLimit &limit = pages_.limit();
     if (p == nullptr && limit.has_hard() && size <= limit.hard() && !Inside::is_inside()) [[unlikely]]
         p = after_giving_back(attempt);
+    // What is mapped directly takes the place of what was retained.
+    if (size > kClassLimit) pages_.retain_what_may_stay();
     if (pages_.limit().has_news()) [[unlikely]]
         relieve();
     background.note_and_start();

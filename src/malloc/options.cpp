@@ -28,6 +28,7 @@ struct Row {
 };
 
 constexpr const char *kStatisticsWords[] = {"off", "text", "json", nullptr};
+constexpr const char *kDeepBindingWords[] = {"mend", "drop", "keep", nullptr};
 constexpr const char *kHugePagesWords[] = {"never", "auto", "always", nullptr};
 
 constexpr Row kTable[] = {
@@ -39,6 +40,8 @@ constexpr Row kTable[] = {
      "address space to reserve for blocks; 0 chooses from the machine's memory"},
     {"RETAIN", Kind::bytes, &Options::retain, kRetainBytes, "bytes",
      "of empty units, and of free pages in others, that may stay resident each; or a 32nd of what is in use if more"},
+    {"BREATH", Kind::bytes, &Options::breath, kBreathBytes, "bytes",
+     "so much more may stay of what the program keeps taking again"},
     {"DIRECT", Kind::bytes, &Options::direct, kDirectThreshold, "bytes", "larger blocks are mapped directly"},
     {"MAGAZINE", Kind::bytes, &Options::magazine, kMagazineBudget, "bytes", "budget of each CPU's magazines, at first"},
     {"LIMIT", Kind::limits, &Options::soft_limit, 0, "soft[,hard]",
@@ -50,6 +53,10 @@ constexpr Row kTable[] = {
      nullptr, kHugePagesWords},
     {"BACKGROUND", Kind::on_off, &Options::background, 0, "on|off",
      "a thread that gives back what idle CPUs' magazines, and then the whole idle program, keep"},
+    {"DEEPBIND", Kind::words, &Options::deep_binding, static_cast<std::size_t>(DeepBinding::mend), "mend|drop|keep",
+     "libraries opened with RTLD_DEEPBIND get this malloc and all else as asked; the flag is left out; they keep "
+     "libc's",
+     nullptr, kDeepBindingWords},
 };
 constexpr const char *kPrefix = "GRANARY_";
 bool from_environment[std::size(kTable)];
@@ -92,29 +99,27 @@ bool parse_bytes(const char *text, std::size_t *value, const char **rest) {
 
 bool parse_bytes(const char *text, std::size_t *value) { return parse_bytes(text, value, &text) && *text == '\0'; }
 
-bool parse_limit(const char *text, std::size_t *value, const char **rest) {
+// *found: it is what the system says, which the text does not tell.
+bool parse_limit(const char *text, FindLimit find, std::size_t *value, bool *found, const char **rest) {
     if (!starts_with(text, "auto", rest)) return parse_bytes(text, value, rest);
-    const std::size_t limit = platform::cgroup_memory_limit();
+    const std::size_t limit = find();
     *value = limit == platform::kNoMemoryLimit ? 0 : limit;
+    *found = true;
     return true;
 }
 
-// A soft limit above the hard one is a mistake, but not where one of them is what the system says.
-bool parse_limits(const char *text, std::size_t *soft, std::size_t *hard) {
-    const char *behind = nullptr;
-    bool found = starts_with(text, "auto", &behind);
-    if (!parse_limit(text, soft, &text)) return false;
-    if (*text == ',') {
-        found = found || starts_with(text + 1, "auto", &behind);
-        if (!parse_limit(text + 1, hard, &text)) return false;
-    }
+// A soft limit above the hard one is a mistake, but not where one of them was found.
+bool parse_limits(const char *text, FindLimit find, std::size_t *soft, std::size_t *hard) {
+    bool found = false;
+    if (!parse_limit(text, find, soft, &found, &text)) return false;
+    if (*text == ',' && !parse_limit(text + 1, find, hard, &found, &text)) return false;
     if (*text != '\0') return false;
     if (*hard == 0 || *soft <= *hard) return true;
     *soft = *hard;
     return found;
 }
 
-bool parse(const Row &row, const char *text, std::size_t *value, std::size_t *second) {
+bool parse(const Row &row, const char *text, FindLimit find, std::size_t *value, std::size_t *second) {
     switch (row.kind) {
         case Kind::bytes:
             return parse_bytes(text, value);
@@ -130,7 +135,7 @@ bool parse(const Row &row, const char *text, std::size_t *value, std::size_t *se
             }
             return false;
         case Kind::limits:
-            return parse_limits(text, value, second);
+            return parse_limits(text, find, value, second);
     }
     return false;
 }
@@ -176,7 +181,7 @@ void warn(const char *variable, const Row *row) {
     platform::write_all(2, line.data(), line.size());
 }
 
-void read_variable(const char *variable, Options *options) {
+void read_variable(const char *variable, FindLimit find, Options *options) {
     const char *name = nullptr;
     if (!starts_with(variable, kPrefix, &name)) return;
     for (const Row &row : kTable) {
@@ -184,7 +189,7 @@ void read_variable(const char *variable, Options *options) {
         if (!starts_with(name, row.name, &rest) || *rest != '=') continue;
         std::size_t value = 0;
         std::size_t second = 0;
-        if (!parse(row, rest + 1, &value, &second)) return warn(variable, &row);
+        if (!parse(row, rest + 1, find, &value, &second)) return warn(variable, &row);
         options->*row.value = value;
         if (row.second != nullptr) options->*row.second = second;
         from_environment[&row - kTable] = true;
@@ -201,8 +206,8 @@ Options Options::defaults() {
     return options;
 }
 
-void read_options(const char *const *environment, Options *options) {
-    for (; environment != nullptr && *environment != nullptr; ++environment) read_variable(*environment, options);
+void read_options(const char *const *environment, Options *options, FindLimit find) {
+    for (; environment != nullptr && *environment != nullptr; ++environment) read_variable(*environment, find, options);
 }
 
 void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink) {
@@ -218,10 +223,11 @@ void print_options(const Options &options, bool json, void (*put)(void *sink, co
         } else {
             line << kPrefix << row.name << '=';
             put_value(line, row, options);
+            // A column that is full still ends in a space.
             line << ' ';
-            line.pad(0, 28) << origin;
-            line.pad(0, 42) << row.unit;
-            line.pad(0, 58) << row.meaning << '\n';
+            line.pad(0, 28) << origin << ' ';
+            line.pad(0, 42) << row.unit << ' ';
+            line.pad(0, 61) << row.meaning << '\n';
         }
         put(sink, line);
     }

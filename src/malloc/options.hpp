@@ -13,6 +13,10 @@ namespace gr {
 
 enum class StatisticsMode : std::size_t { off, text, json };
 
+// What becomes of libraries that the program opens with RTLD_DEEPBIND: they get this malloc and all else as asked; the flag
+// is left out; nothing is done.
+enum class DeepBinding : std::size_t { mend, drop, keep };
+
 // One number each: bytes, 0 or 1, or the index of a word.
 struct Options {
     std::size_t stats;
@@ -20,18 +24,23 @@ struct Options {
     std::size_t rseq;
     std::size_t region;  // 0: chosen from the machine's memory
     std::size_t retain;
+    std::size_t breath;
     std::size_t direct;
     std::size_t magazine;
     std::size_t soft_limit;  // 0: none
     std::size_t hard_limit;  // 0: none; read with the soft one
     std::size_t huge_pages;
     std::size_t background;
+    std::size_t deep_binding;
 
     static Options defaults();
 };
 
+// What "auto" stands for in a limit; kNoMemoryLimit: none.
+using FindLimit = std::size_t (*)();
+
 // Overwrites what the environment names; warnings go to stderr.
-void read_options(const char *const *environment, Options *options);
+void read_options(const char *const *environment, Options *options, FindLimit find);
 
 // A line for each, or a JSON array; `options` must have been given to read_options before.
 void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink);

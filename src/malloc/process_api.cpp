@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 
+#include "base/printable.hpp"
 #include "malloc/background.hpp"
 #include "malloc/c_api.hpp"
 #include "malloc/instances.hpp"
@@ -20,7 +22,12 @@ namespace {
 
 gr::platform::KeptStderr report;
 
-void put_report(void *, const gr::Text &line) { report.write_all(line.data(), line.size()); }
+// Written at once, so that what other processes write to the same pipe or file does not come between its lines.
+using Report = gr::TextBuffer<4 * gr::kKiB>;
+
+void put_report(void *text, const gr::Text &line) {
+    for (std::size_t i = 0; i < line.size(); ++i) *static_cast<Report *>(text) << line.data()[i];
+}
 
 void before_fork() {
     gr::platform::lock_stdio_list();
@@ -55,7 +62,13 @@ using Register = int (*)(Handler prepare, Handler parent, Handler child, void *l
     const auto mode = static_cast<gr::StatisticsMode>(gr::instance.options().stats);
     if (mode == gr::StatisticsMode::off) return;
     const auto format = mode == gr::StatisticsMode::json ? gr::StatisticsFormat::json : gr::StatisticsFormat::text;
-    gr::print_statistics(gr::snapshot(gr::instance), format, put_report, nullptr);
+    char command[gr::kCommandBytes];
+    gr::platform::command_line(&command[0], sizeof command);
+    gr::make_printable(&command[0], std::strlen(&command[0]));
+    const gr::Origin origin{gr::platform::process_id(), &command[0]};
+    Report text;
+    gr::print_statistics(gr::snapshot(gr::instance), format, put_report, &text, &origin);
+    report.write_all(text.data(), text.size());
 }
 
 }  // namespace

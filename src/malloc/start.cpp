@@ -5,6 +5,7 @@
 // Must not know: the C library's and C++'s names for what the allocator does.
 #include "malloc/heap_tables.hpp"
 #include "malloc/instance.hpp"
+#include "platform/cgroup.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
 #include "platform/rseq/stop.hpp"
@@ -39,7 +40,9 @@ std::size_t scarce_range(const Options &options, std::size_t limit) {
 
 // Where addresses are scarce little of them may stay without use: unless the program's user said how much.
 void keep_little(Options *options, std::size_t limit) {
-    if (options->retain == kRetainBytes) options->retain = at_most(limit / kScarceRetainParts, kRetainBytes);
+    const std::size_t little = limit / kScarceRetainParts;
+    if (options->retain == kRetainBytes) options->retain = at_most(little, kRetainBytes);
+    if (options->breath == kBreathBytes) options->breath = at_most(little, kBreathBytes);
 }
 
 std::size_t region_size_beside(std::size_t wanted) {
@@ -97,7 +100,9 @@ bool Instance::start() {
 
 bool Instance::set_up() {
     options_ = Options::defaults();
-    if (!platform::is_secure()) read_options(platform::environment(), &options_);
+    if (!platform::is_secure()) {
+        read_options(platform::environment(), &options_, [] { return platform::cgroup_memory_limit(); });
+    }
     if (static_cast<HugePolicy>(options_.huge_pages) == HugePolicy::automatic)
         huge_pages_for_ = platform::huge_pages_for();
 
@@ -167,7 +172,7 @@ bool Instance::lay_out(HeapsSetup setup, Take take) {
     setup.magazine_budget = options_.magazine;
     const auto huge_pages = static_cast<HugePolicy>(options_.huge_pages);
     const HugePageMaker maker = huge_page_maker(huge_pages, huge_pages_for_);
-    pages_.initialise(setup.owners + owners_bytes, options_.retain, maker);
+    pages_.initialise(setup.owners + owners_bytes, options_.retain, maker, options_.breath);
     direct_.use_huge_pages(huge_pages);
     heaps_.initialise(setup);
     return true;
@@ -194,7 +199,7 @@ void Instance::publish(const platform::SequenceState &found) {
     state.base = region_.base();
     state.slabs = region_.readable_table();
     std::atomic_thread_fence(std::memory_order_release);
-    region_.publish_unit_end(&state.unit_limit);
+    region_.publish_fine_end(&state.fine_limit);
     state.size_limit = kFineLimit + 1;
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/printable.hpp"
 #include "platform/events.hpp"
 #include "platform/process.hpp"
 
@@ -34,6 +35,8 @@ constexpr Row kTable[] = {
     {"direct_count", &gr_statistics::direct_count, false, "how many"},
     {"tail_bytes", &gr_statistics::tail_bytes, true, "ends of superblocks, which no block covers"},
     {"retained_bytes", &gr_statistics::retained_bytes, true, "empty units kept for the next request"},
+    {"breath_bytes", &gr_statistics::breath_bytes, true, "of these, as the program keeps taking them again"},
+    {"breath_seconds", &gr_statistics::breath_seconds, false, "since when it does"},
     {"metadata_bytes", &gr_statistics::metadata_bytes, true, "committed for the allocator's own tables"},
     {"resident_bytes", &gr_statistics::resident_bytes, true, "of the whole process (RSS)"},
     {"huge_bytes", &gr_statistics::huge_bytes, true, "of these in huge pages"},
@@ -110,6 +113,23 @@ void put_row(Text &line, const Row &row, std::uint64_t value, StatisticsFormat f
     }
 }
 
+constexpr std::size_t kOriginBytes = 2 * kCommandBytes + 160;  // JSON may double it
+
+void put_origin(Text &line, const Origin &origin, StatisticsFormat format) {
+    switch (format) {
+        case StatisticsFormat::text:
+            line << "granary: statistics of process " << origin.process << ": " << origin.command << '\n';
+            break;
+        case StatisticsFormat::json:
+            line << "  \"pid\": " << origin.process << ",\n  \"command\": ";
+            put_json_string(line, origin.command);
+            line << ",\n";
+            break;
+        case StatisticsFormat::xml:
+            break;  // malloc_info(3) knows whose it is
+    }
+}
+
 }  // namespace
 
 gr_statistics count_statistics(const Instance &allocator) {
@@ -147,6 +167,8 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.live_bytes += out.run_bytes + out.direct_bytes;
     out.live_blocks += out.run_count + out.direct_count;
     out.retained_bytes = allocator.pages().retained_bytes();
+    out.breath_bytes = allocator.pages().breath_bytes();
+    out.breath_seconds = allocator.pages().breath_seconds();
     out.metadata_bytes = region.metadata_bytes() + allocator.heaps().active_heaps() * kSlabBytes;
     out.reserved_bytes = region.reserved_bytes();
     out.heap_bytes = allocator.pages().used_bytes();
@@ -178,10 +200,15 @@ bool copy_statistics(const Instance &allocator, gr_statistics *out) {
 }
 
 void print_statistics(const gr_statistics &statistics, StatisticsFormat format,
-                      void (*put)(void *sink, const Text &line), void *sink) {
-    TextBuffer<160> line;
+                      void (*put)(void *sink, const Text &line), void *sink, const Origin *origin) {
+    TextBuffer<kOriginBytes> line;
     const bool json = format == StatisticsFormat::json;
     if (json) put(sink, static_cast<Text &>(line << "{\n  \"version\": " << statistics.version << ",\n"));
+    if (origin != nullptr) {
+        line.clear();
+        put_origin(line, *origin, format);
+        put(sink, line);
+    }
     for (const Row &row : kTable) {
         line.clear();
         put_row(line, row, statistics.*row.value, format, !kCounted && &row + 1 == std::end(kTable));

@@ -20,8 +20,17 @@ gr_statistics snapshot(const Instance &allocator);
 
 enum class StatisticsFormat : unsigned char { text, json, xml };
 
+// Of a command that is told of; the rest is cut.
+inline constexpr std::size_t kCommandBytes = 256;
+
+// Whose statistics: told first where those of several processes come to the same place.
+struct Origin {
+    unsigned process;
+    const char *command;  // printable
+};
+
 // Hands line after line to put; never allocates.
 void print_statistics(const gr_statistics &statistics, StatisticsFormat format,
-                      void (*put)(void *sink, const Text &line), void *sink);
+                      void (*put)(void *sink, const Text &line), void *sink, const Origin *origin = nullptr);
 
 }  // namespace gr

@@ -10,21 +10,35 @@
 extern "C" [[gnu::weak]] void *dlsym(void *scope, const char *name) noexcept;
 
 namespace gr::platform {
+namespace {
+
+// Asked for by name: a reference would make the linker warn of them in every static program. From behind this library,
+// for it may export one of its own.
+struct Opening {
+    decltype(&dlopen) open = reinterpret_cast<decltype(&dlopen)>(next_symbol("dlopen"));
+    decltype(&dlclose) close = reinterpret_cast<decltype(&dlclose)>(next_symbol("dlclose"));
+    bool is_known() const { return open != nullptr && close != nullptr; }
+};
+
+void *symbol_in(const char *name, const char *library, int flags) {
+    const Opening opening;
+    void *const handle = opening.is_known() ? opening.open(library, flags) : nullptr;
+    if (handle == nullptr) return nullptr;
+    void *const symbol = dlsym(handle, name);
+    opening.close(handle);
+    return symbol;
+}
+
+}  // namespace
 
 void *next_symbol(const char *name) { return dlsym == nullptr ? nullptr : dlsym(RTLD_NEXT, name); }
 
-// Where to open is asked for by name: a reference would make the linker warn of it in every static program.
+void *program_symbol(const char *name) { return symbol_in(name, nullptr, RTLD_LAZY); }
+
 void *loaded_symbol(const char *name, const char *library) {
     if (dlsym == nullptr) return nullptr;
     if (void *const symbol = dlsym(RTLD_DEFAULT, name)) return symbol;
-    const auto open = reinterpret_cast<decltype(&dlopen)>(dlsym(RTLD_DEFAULT, "dlopen"));
-    const auto close = reinterpret_cast<decltype(&dlclose)>(dlsym(RTLD_DEFAULT, "dlclose"));
-    if (open == nullptr || close == nullptr) return nullptr;
-    void *const handle = open(library, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) return nullptr;
-    void *const symbol = dlsym(handle, name);
-    close(handle);
-    return symbol;
+    return symbol_in(name, library, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 }  // namespace gr::platform

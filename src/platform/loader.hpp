@@ -6,6 +6,8 @@
 
 namespace gr::platform {
 
+// What the program itself gets under this name; nullptr: nothing.
+void *program_symbol(const char *name);
 // The definition that comes after this library's in the order of lookup; nullptr: none.
 void *next_symbol(const char *name);
 // One that every library sees by now, or that of a library of this name which only its users see; nullptr: none.

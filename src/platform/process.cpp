@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -41,8 +42,8 @@ struct Affinity {
 // Its own address once relative relocations have been applied; until then the address it was linked at, or zero.
 [[gnu::used]] const volatile void *const volatile relocated = &relocated;
 
-// What there is of it, as much as fits, ended by a zero.
-void read_file(const char *path, char *text, std::size_t size) {
+// What there is of it, as much as fits, ended by a zero; returns its length.
+std::size_t read_file(const char *path, char *text, std::size_t size) {
     std::size_t length = 0;
     const long fd = system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && length + 1 < size) {
@@ -52,6 +53,7 @@ void read_file(const char *path, char *text, std::size_t size) {
     }
     if (fd >= 0) system_call(SYS_close, fd);
     text[length] = '\0';
+    return length;
 }
 
 // The text behind the first place where `words` stands, or nullptr.
@@ -92,6 +94,18 @@ std::uint64_t read_clock(clockid_t clock) {
 bool is_secure() { return getauxval(AT_SECURE) != 0; }
 
 const char *const *environment() { return &environ == nullptr ? nullptr : environ; }
+
+unsigned process_id() { return static_cast<unsigned>(system_call(SYS_getpid)); }
+
+void command_line(char *text, std::size_t size) {
+    std::size_t length = read_file("/proc/self/cmdline", text, size);
+    while (length != 0 && text[length - 1] == '\0') --length;
+    for (std::size_t i = 0; i < length; ++i) {
+        if (text[i] == '\0') text[i] = ' ';
+    }
+    constexpr std::size_t kNameBytes = 16;  // the kernel's
+    if (length == 0 && size >= kNameBytes) system_call(SYS_prctl, PR_GET_NAME, text, 0, 0, 0);
+}
 
 std::size_t physical_memory_bytes() {
     struct sysinfo info {};

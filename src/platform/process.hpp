@@ -15,6 +15,12 @@ bool is_secure();
 // NAME=VALUE strings, ended by nullptr; nullptr while there are none.
 const char *const *environment();
 
+unsigned process_id();
+
+// The words of the command that runs, with spaces between them, as much as fits; ended by a zero. A file is opened; where
+// that is refused, the name that the kernel has for the thread.
+void command_line(char *text, std::size_t size);
+
 std::size_t physical_memory_bytes();
 
 // Of this process, as /proc tells them; 0 where it does not. Both open a file, and the kernel walks its page tables for

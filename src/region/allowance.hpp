@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how much memory that holds nothing may stay resident: a share of what is in use, but not less than so many
-//       bytes. A program earns more of both by soon taking again what was given back, and loses it when it stops.
-// Invariant: kLeastAllowance <= share <= kMostRunAllowance, in parts of kAllowanceParts; `least` belongs to the least.
-// Must not know: what the memory was; how it is given back.
+// What: how much memory that holds nothing may stay resident: a share of what is in use, but not less than so many bytes,
+//       and beyond that what the program has earned: each byte that it takes again after it was given back earns a byte
+//       that may stay, and time takes away what was earned.
+// Invariant: earned <= most. It is lost so fast that to take all of it again costs one part of kRetakeTimeParts of that
+//            time: so much, and no more, does a program that breathes pay for being lean. Of empty units only so many
+//            are earned that what is held stays within the peak of what was in use, and one part of it.
+// Must not know: what the memory was; how it is given back; where the time comes from.
 #pragma once
 
 #include <atomic>
@@ -13,70 +16,83 @@
 
 namespace gr {
 
-// By anyone at any time: what it says is advice, so its atomics are ordered by nothing, and a judgement that two make at
-// once may forget something.
+// By anyone at any time: what it says is advice, so its atomics are ordered by nothing, and what two do at once may forget
+// something.
 class Allowance {
   public:
-    void initialise(std::size_t least) { least_ = least < kMostLeast ? least : kMostLeast; }
-
-    // Of empty units.
-    std::size_t unit_bytes(std::size_t in_use) const { return larger(part(in_use, load(share_)), least(load(share_))); }
-    // Of free pages in other units. In a large heap these lie everywhere and most are not taken again, whatever the
-    // program does: only the number of bytes widens, not the share.
-    std::size_t page_bytes(std::size_t in_use) const {
-        return larger(part(in_use, kLeastAllowance), least(load(share_)));
-    }
-    // Of either, without regret.
-    std::size_t least_bytes(std::size_t in_use) const {
-        return larger(part(in_use, kLeastAllowance), least(kLeastAllowance));
+    // With a least of nothing nothing is earned.
+    void initialise(std::size_t least, std::size_t most_earned) {
+        least_ = least;
+        most_earned_ = least == 0 ? 0 : most_earned;
     }
 
-    // Before memory is given back because it is more than may stay. What went before the last `window` bytes or two is
-    // forgotten by and by.
-    void judge(std::size_t window) {
-        const unsigned share = load(share_);
-        const unsigned most = load(retaken_by_runs_) > load(retaken_) / 2 ? kMostRunAllowance : kMostAllowance;
-        if (load(retaken_) > load(given_back_) / 2) {
-            store(share_, at_most(most, share * 2));
-        } else if (load(retaken_) < load(given_back_) / 4) {
-            store(share_, share / 2 > kLeastAllowance ? share / 2 : kLeastAllowance);
-        }
-        if (load(given_back_) <= window) return;
-        store(retaken_, load(retaken_) / 2);
-        store(retaken_by_runs_, load(retaken_by_runs_) / 2);
-        store(given_back_, load(given_back_) / 2);
+    // Without regret.
+    std::size_t base(std::size_t present) const { return larger(least_, present / kAllowanceParts); }
+    // Of free pages in units that are used.
+    std::size_t page_bytes(std::size_t present) const { return sum(base(present), earned()); }
+    // Of empty units, when so much else is held.
+    std::size_t unit_bytes(std::size_t present, std::size_t in_use) const {
+        if (earned() == 0) return base(present);
+        const std::size_t peak = load(peak_in_use_);
+        const std::size_t most = peak + peak / kPeakSlackParts;
+        const std::size_t room = most > in_use ? most - in_use : 0;
+        const std::size_t wanted = page_bytes(present);
+        return wanted < room ? wanted : larger(room, base(present));
     }
-    void gave_back(std::size_t bytes) { given_back_.fetch_add(bytes, std::memory_order_relaxed); }
+
+    std::size_t earned() const { return load(earned_); }
+    // Since when something is: a time that pass() was told; 0: not yet.
+    std::uint64_t earned_since() const { return load(earned_since_); }
+    const std::atomic<std::size_t> *earned_cell() const { return &earned_; }
+    const std::atomic<std::uint64_t> *earned_since_cell() const { return &earned_since_; }
+
+    // What is held and not empty.
+    void note_in_use(std::size_t bytes) {
+        if (load(peak_in_use_) < bytes) peak_in_use_.store(bytes, std::memory_order_relaxed);
+    }
     // What had been given back is in use again.
-    void retook(std::size_t bytes) { retaken_.fetch_add(bytes, std::memory_order_relaxed); }
-    // By a run that is longer than any superblock.
-    void retook_by_run(std::size_t bytes) {
-        retook(bytes);
-        retaken_by_runs_.fetch_add(bytes, std::memory_order_relaxed);
+    void retook(std::size_t bytes) {
+        change_earned(
+            [this, bytes](std::size_t now) { return bytes < most_earned_ - now ? now + bytes : most_earned_; });
+    }
+    // The time is now so much. true: some was taken away.
+    bool pass(std::uint64_t now) {
+        std::uint64_t before = load(passed_);
+        if (now < before + kReviewNanoseconds ||
+            !passed_.compare_exchange_strong(before, now, std::memory_order_relaxed))
+            return false;
+        if (load(earned_since_) == 0) {
+            earned_since_.store(now, std::memory_order_relaxed);  // before it nothing was there to be lost
+            return false;
+        }
+        const std::uint64_t bytes = (now - before) / (kRetakeNanosecondsPerKiB * kRetakeTimeParts) * kKiB;
+        if (change_earned([bytes](std::size_t earned) { return bytes < earned ? earned - bytes : 0; }) == 0)
+            earned_since_.store(0, std::memory_order_relaxed);
+        return true;
     }
 
   private:
-    static constexpr std::size_t kMostLeast = SIZE_MAX / kMostAllowance;
-
-    static unsigned at_most(unsigned most, unsigned share) { return share < most ? share : most; }
-    static std::size_t larger(std::size_t a, std::size_t b) { return a > b ? a : b; }
-    static std::size_t part(std::size_t in_use, unsigned share) { return in_use / kAllowanceParts * share; }
-    std::size_t least(unsigned share) const { return least_ * at_most(kMostAllowance, share) / kLeastAllowance; }
-
+    static constexpr std::size_t larger(std::size_t a, std::size_t b) { return a > b ? a : b; }
+    static constexpr std::size_t sum(std::size_t a, std::size_t b) { return b < SIZE_MAX - a ? a + b : SIZE_MAX; }
     template <class T>
     static T load(const std::atomic<T> &value) {
         return value.load(std::memory_order_relaxed);
     }
-    template <class T>
-    static void store(std::atomic<T> &value, T to) {
-        value.store(to, std::memory_order_relaxed);
+    // To what it is changed.
+    template <class Function>
+    std::size_t change_earned(Function to) {
+        std::size_t now = earned();
+        while (!earned_.compare_exchange_weak(now, to(now), std::memory_order_relaxed)) {
+        }
+        return to(now);
     }
 
     std::size_t least_ = 0;
-    std::atomic<unsigned> share_{kLeastAllowance};
-    std::atomic<std::size_t> given_back_{0};
-    std::atomic<std::size_t> retaken_{0};
-    std::atomic<std::size_t> retaken_by_runs_{0};  // of it
+    std::size_t most_earned_ = 0;
+    std::atomic<std::size_t> peak_in_use_{0};
+    std::atomic<std::size_t> earned_{0};
+    std::atomic<std::uint64_t> earned_since_{0};
+    std::atomic<std::uint64_t> passed_{0};  // until when time was taken into account
 };
 
 }  // namespace gr

@@ -9,10 +9,11 @@
 #include "platform/futex.hpp"
 #include "platform/memory.hpp"
 #include "platform/thread.hpp"
+#include "region/warmest_fit.hpp"
 
 namespace gr {
 
-void PageHeap::initialise(char *memory, std::size_t retain_bytes, HugePageMaker maker) {
+void PageHeap::initialise(char *memory, std::size_t retain_bytes, HugePageMaker maker, std::size_t most_earned) {
     const std::uint32_t chunks = region_.chunk_limit();
     chunks_ = reinterpret_cast<Chunk *>(memory);
     memory += chunks * sizeof(Chunk);
@@ -20,21 +21,7 @@ void PageHeap::initialise(char *memory, std::size_t retain_bytes, HugePageMaker 
     free_index_.initialise(memory, chunks);
     memory += FirstFitIndex::kFixedBytes + chunks * FirstFitIndex::kBytesPerChunk;
     huge_pages_.initialise(memory, region_, maker);
-    allowance_.initialise(retain_bytes);
-}
-
-// Calls visit(chunk, mask of the run's units in it).
-template <class Visit>
-void PageHeap::for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const {
-    std::uint32_t offset = first.value - region_.first_unit().value;
-    std::uint32_t left = count.value;
-    while (left != 0) {
-        const std::uint32_t bit = offset % kUnitsPerChunk;
-        const std::uint32_t here = left < kUnitsPerChunk - bit ? left : kUnitsPerChunk - bit;
-        visit(ChunkIndex(offset / kUnitsPerChunk), run_mask(bit, here));
-        offset += here;
-        left -= here;
-    }
+    allowance_.initialise(retain_bytes, most_earned);
 }
 
 void PageHeap::refresh(ChunkIndex c) {
@@ -69,11 +56,24 @@ unsigned PageHeap::surely_holds(UnitCount count, UnitCount alignment) {
 
 // The tightest place, so that large holes stay for large runs.
 bool PageHeap::find_warm(UnitCount count, UnitCount alignment, UnitIndex *first) const {
-    if (count.value > kUnitsPerChunk) return false;
+    if (count.value > kUnitsPerChunk) return find_warm_long(count, alignment, first);
     const std::int64_t c = warm_index_.find(surely_holds(count, alignment));
     if (c < 0) return false;
     const ChunkIndex chunk(static_cast<std::uint32_t>(c));
     return place(chunk, chunks_[chunk.value].dirty, count, alignment, first);
+}
+
+// Longer than a chunk: where most of it is warm.
+bool PageHeap::find_warm_long(UnitCount count, UnitCount alignment, UnitIndex *first) const {
+    if (load(dirty_units_) == 0) return false;
+    const std::uint32_t chunks = chunk_end_ < kLongSearchChunks ? chunk_end_ : kLongSearchChunks;
+    const std::uint64_t unit = WarmestFit(count, alignment)
+                                   .find(
+                                       chunks, [this](std::uint32_t c) { return ~chunks_[c].used; },
+                                       [this](std::uint32_t c) { return chunks_[c].dirty; });
+    if (unit == WarmestFit::kNone) return false;
+    *first = region_.first_unit() + UnitCount(static_cast<std::uint32_t>(unit));
+    return true;
 }
 
 // The lowest place within a bounded number of chunks; what it does not find waits for its chunk's turn.
@@ -104,8 +104,18 @@ bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) cons
     return place(chunk, ~chunks_[chunk.value].used, count, alignment, first);
 }
 
+// So many are taken out of its warm units. Which of these have pages absent is not known: as many as on average.
+std::uint32_t PageHeap::take_absent_pages(Chunk *chunk, std::uint32_t warm) {
+    if (chunk->absent_pages == 0) [[likely]]
+        return 0;
+    const auto units = static_cast<std::uint32_t>(std::popcount(warm));
+    const std::uint32_t pages = chunk->absent_pages * units / static_cast<std::uint32_t>(std::popcount(chunk->dirty));
+    chunk->absent_pages -= pages;
+    return pages;
+}
+
 // Marks the run used; true when every unit of it is known to be zero.
-bool PageHeap::take(UnitIndex first, UnitCount count) {
+bool PageHeap::take(UnitIndex first, UnitCount count, For what) {
     bool zeroed = true;
     std::size_t missed = 0;
     for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
@@ -115,13 +125,14 @@ bool PageHeap::take(UnitIndex first, UnitCount count) {
         zeroed = zeroed && warm == 0;
         subtract(dirty_units_, static_cast<std::size_t>(std::popcount(warm)));
         missed += static_cast<std::size_t>(std::popcount(chunk.given_back & mask)) * kUnitBytes;
+        if (warm != 0) missed += take_absent_pages(&chunk, warm) * platform::page_size();
         chunk.dirty &= ~mask;
         chunk.given_back &= ~mask;
         chunk.used |= mask;
         if (c.value >= chunk_end_) chunk_end_ = c.value + 1;
         refresh(c);
     });
-    if (missed != 0) count.value > kMaxSuperblockUnits ? allowance_.retook_by_run(missed) : allowance_.retook(missed);
+    if (missed != 0 && what == For::use) allowance_.retook(missed);
     add(used_units_, count.value);
     raise(peak_units_, load(used_units_) + load(dirty_units_));
     return zeroed;
@@ -147,13 +158,22 @@ bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run
     if (!try_allocate(count, alignment, prefer, run) &&
         (!limit_.has_hard() || purge_beyond(0) == 0 || !try_allocate(count, alignment, prefer, run)))
         return false;
-    retain_nothing_above_soft();
+    retain_what_may_stay();
     return true;
 }
 
-void PageHeap::retain_nothing_above_soft() {
-    if (limit_.is_above_soft() && retained_bytes() != 0) [[unlikely]]
-        purge_beyond(0);
+void PageHeap::retain_what_may_stay() {
+    if (retained_bytes() == 0) return;
+    allowance_.note_in_use(in_use_bytes());
+    const std::size_t may = may_retain();
+    if (retained_bytes() > may) [[unlikely]]
+        retain_less(may);
+}
+
+// A part more must go, so that the next release does not come here again.
+void PageHeap::retain_less(std::size_t may) {
+    const std::size_t part = allowance_.base(present_bytes()) / 2;
+    purge_beyond(may > part ? may - part : 0);
 }
 
 bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
@@ -164,7 +184,7 @@ bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer,
     if (!preferred && !find(count, alignment, &run->first)) return false;
     if (!obtain(run->first, count)) return false;
     run->count = count;
-    run->zeroed = take(run->first, count);
+    run->zeroed = take(run->first, count, For::use);
     return true;
 }
 
@@ -184,70 +204,16 @@ bool PageHeap::obtain(UnitIndex first, UnitCount count) {
     return false;
 }
 
-bool PageHeap::ensure_table(std::size_t which, const Run &run) {
-    const platform::Guard guard(mutex_, kRank);
-    if (!guard.locked()) return false;
-    const ChunkIndex last = region_.chunk_of(UnitIndex(run.first.value + run.count.value - 1));
-    const std::size_t bytes = region_.table_growth(which, last);
-    if (bytes == 0) return true;
-    if (!limit_.may_take(bytes)) return false;
-    if (region_.ensure_table(which, last)) return true;
-    limit_.gave(bytes);
-    return false;
-}
-
-// In a scarce region: gives memory to what of the run has none. false: refused, and what of it is cold has none.
-bool PageHeap::map_missing(UnitIndex first, UnitCount count) {
-    const UnitIndex end = first + count;
-    const auto is_mapped = [&](UnitIndex u) {
-        const std::uint32_t bit = (u.value - region_.first_unit().value) % kUnitsPerChunk;
-        return (chunks_[region_.chunk_of(u).value].mapped >> bit & 1) != 0;
-    };
-    for (UnitIndex u = first; u < end;) {
-        UnitIndex from = u;
-        while (from < end && is_mapped(from)) from = from + UnitCount(1);
-        for (u = from; u < end && !is_mapped(u);) u = u + UnitCount(1);
-        const UnitCount missing(u.value - from.value);
-        if (missing.value == 0) return true;
-        if (!region_.map_units(from, missing)) {
-            unmap_cold(first, UnitCount(from.value - first.value), UnitCount(1));
-            return false;
-        }
-        for_each_chunk(from, missing, [&](ChunkIndex c, std::uint32_t mask) { chunks_[c.value].mapped |= mask; });
-    }
-    return true;
-}
-
-// In a scarce region: gives the addresses of cold units back, in the chunks of the run as far as rows of at least so many
-// are concerned. Their pages went before, so it takes no longer than the lock may be held.
-void PageHeap::unmap_cold(UnitIndex first, UnitCount count, UnitCount least) {
-    for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t) {
-        Chunk &chunk = chunks_[c.value];
-        std::uint32_t cold = chunk.mapped & chunk.cold();
-        while (cold != 0) {
-            const auto bit = static_cast<unsigned>(std::countr_zero(cold));
-            const auto length = static_cast<unsigned>(std::countr_one(cold >> bit));
-            const std::uint32_t row = run_mask(bit, length);
-            cold &= ~row;
-            if (length < least.value && length < kUnitsPerChunk) continue;
-            if (region_.unmap_units(region_.unit_at(c) + UnitCount(bit), UnitCount(length))) chunk.mapped &= ~row;
-        }
-    });
-}
-
-bool PageHeap::release(UnitIndex first, UnitCount count) {
+bool PageHeap::release(UnitIndex first, UnitCount count, std::uint32_t absent_pages) {
     {
         const platform::Guard guard(mutex_, kRank);
         if (!guard.locked()) return false;
+        allowance_.note_in_use(in_use_bytes());
         put(first, count, true);
+        chunks_[region_.chunk_of(first).value].absent_pages += absent_pages;
         if (retained_bytes() <= may_retain()) return true;
     }
-    judge_allowance();
-    // A part more than must go, so that the next release does not come here again; no more of a wide allowance than of
-    // the least, for it was widened because all of it is taken again.
-    const std::size_t may = may_retain();
-    const std::size_t part = allowance_.least_bytes(present_bytes()) / 2;
-    purge_beyond(may > part ? may - part : 0);
+    retain_less(may_retain());
     return true;
 }
 
@@ -266,9 +232,9 @@ bool PageHeap::extend(UnitIndex first, UnitCount old_count, UnitCount new_count)
         const UnitCount count(new_count.value - old_count.value);
         if (!guard.locked() || !is_free(more, count)) return false;
         if (!obtain(more, count)) return false;
-        take(more, count);
+        take(more, count, For::use);
     }
-    retain_nothing_above_soft();
+    retain_what_may_stay();
     return true;
 }
 
@@ -294,7 +260,7 @@ unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, Search *search)
         const auto top = kUnitsPerChunk - static_cast<unsigned>(std::countl_zero(dirty));
         const unsigned length = static_cast<unsigned>(std::countl_one(dirty << (kUnitsPerChunk - top)));
         const Piece piece{region_.unit_at(c) + UnitCount(top - length), UnitCount(length)};
-        take(piece.first, piece.count);
+        take(piece.first, piece.count, For::purge);
         claimed += length * kUnitBytes;
         if (count != 0 && piece.first + piece.count == pieces[count - 1].first) {
             pieces[count - 1] = {piece.first, piece.count + pieces[count - 1].count};
@@ -335,7 +301,6 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
         // Nobody but a handler on this thread can be inside now, and it never stays: the lock is ours.
         mutex_.lock_always(kRank);
         for (unsigned i = 0; i < count; ++i) put(pieces[i].first, pieces[i].count, (kept >> i & 1) != 0);
-        allowance_.gave_back(bytes);
         add(purged_bytes_, bytes);
         add(purge_calls_, count);
         mutex_.unlock(kRank);

@@ -2,7 +2,8 @@
 // What: hands out runs of units, warm or cold ones first, then the lowest address; gives empty memory back beyond an
 //       allowance.
 // Invariant: used, dirty, given_back: disjoint masks per chunk; dirty units are free and may be resident, free units that
-//            are not dirty (cold) read as zero, or in a scarce region are not mapped until they are used.  retained = dirty units * kUnitBytes <= may_retain after every release.
+//            are not dirty (cold) read as zero, or in a scarce region are not mapped until they are used.
+//            retained = dirty units * kUnitBytes <= may_retain after every release.
 // Must not know: superblocks; what a run is for.
 #pragma once
 
@@ -10,6 +11,7 @@
 
 #include "base/units.hpp"
 #include "platform/mutex.hpp"
+#include "platform/process.hpp"
 #include "region/allowance.hpp"
 #include "region/best_fit_index.hpp"
 #include "region/first_fit_index.hpp"
@@ -33,8 +35,9 @@ class PageHeap {
     struct Chunk : BestFitNode {
         std::uint32_t used;
         std::uint32_t dirty;
-        std::uint32_t given_back;  // and not used since
-        std::uint32_t mapped;      // of a scarce region; else it is not asked
+        std::uint32_t given_back;    // and not used since
+        std::uint32_t absent_pages;  // of dirty units
+        std::uint32_t mapped;        // of a scarce region; else it is not asked
         std::uint32_t cold() const { return ~(used | dirty); }
     };
 
@@ -45,14 +48,16 @@ class PageHeap {
 
     explicit constexpr PageHeap(Region &region) : region_(region) {}
 
-    // `memory`: zero, kFixedBytes + chunks * kFixedBytesPerChunk. retain_bytes: the least allowance.
-    void initialise(char *memory, std::size_t retain_bytes, HugePageMaker maker = HugePageMaker::nobody);
+    // `memory`: zero, kFixedBytes + chunks * kFixedBytesPerChunk. retain_bytes: the least allowance, most_earned: what
+    // may be earned beyond it.
+    void initialise(char *memory, std::size_t retain_bytes, HugePageMaker maker = HugePageMaker::nobody,
+                    std::size_t most_earned = SIZE_MAX);
 
     // A run of `count` units whose first address is a multiple of `alignment` units (a power of two, at most a chunk).
     // false: no room, no memory, or the calling thread is inside the page heap already.
     bool allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run);
-    // false: the calling thread is inside already, nothing was released.
-    bool release(UnitIndex first, UnitCount count);
+    // So many pages of it are absent already. false: the calling thread is inside already, nothing was released.
+    bool release(UnitIndex first, UnitCount count, std::uint32_t absent_pages = 0);
     // Grows a run in place into free units behind it. false: they are not free.
     bool extend(UnitIndex first, UnitCount old_count, UnitCount new_count);
 
@@ -64,10 +69,27 @@ class PageHeap {
 
     // What may stay resident of what holds nothing: of empty units, and of free pages of used ones, which whoever uses
     // these gives back.
-    std::size_t may_retain() const { return may_stay(allowance_.unit_bytes(present_bytes())); }
+    std::size_t may_retain() const { return may_stay(allowance_.unit_bytes(present_bytes(), in_use_bytes())); }
     std::size_t may_stay() const { return may_stay(allowance_.page_bytes(present_bytes())); }
-    void judge_allowance() { allowance_.judge(peak_bytes()); }
-    Allowance &allowance() { return allowance_; }
+    const Allowance &allowance() const { return allowance_; }
+    // So many bytes of pages that whoever uses units had given back are touched again.
+    void retook(std::size_t bytes) { allowance_.retook(bytes); }
+    // Of what is retained, what stays for it was earned; and for how long something has.
+    std::size_t breath_bytes() const {
+        const std::size_t base = allowance_.base(present_bytes());
+        const std::size_t retained = retained_bytes();
+        return allowance_.earned() != 0 && retained > base ? retained - base : 0;
+    }
+    std::uint64_t breath_seconds() const {
+        const std::uint64_t since = allowance_.earned_since();
+        return breath_bytes() == 0 || since == 0 ? 0 : (platform::rough_nanoseconds() - since) / 1'000'000'000;
+    }
+    // To be asked from slow paths: time takes away what was earned.
+    void review() {
+        if (allowance_.earned() != 0 && allowance_.pass(platform::rough_nanoseconds())) retain_what_may_stay();
+    }
+    // More is held now, of units or outside.
+    void retain_what_may_stay();
     // Whoever uses units tells how much of them was given back, and when it is touched again or released.
     void became_absent(std::size_t bytes) { absent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
     void became_present(std::size_t bytes) { absent_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -88,6 +110,12 @@ class PageHeap {
     }
 
     std::size_t retained_bytes() const { return load(dirty_units_) * kUnitBytes; }
+    // Of all that is held, what is not retained: direct blocks and tables, too.
+    std::size_t in_use_bytes() const {
+        const std::size_t held = limit_.held();
+        const std::size_t retained = retained_bytes();
+        return held > retained ? held - retained : 0;
+    }
     std::size_t used_bytes() const { return load(used_units_) * kUnitBytes; }
     // The most that was ever used or retained at once.
     std::size_t peak_bytes() const { return load(peak_units_) * kUnitBytes; }
@@ -108,6 +136,7 @@ class PageHeap {
     };
     static constexpr unsigned kPiecesPerBatch = 64;
     static constexpr unsigned kSearchChunks = 64;
+    static constexpr unsigned kLongSearchChunks = 4096;  // 8 GiB: some microseconds
     static constexpr platform::Rank kRank = platform::Rank::page_heap;
 
     // Statistics may read these without the lock; they are written under it.
@@ -129,10 +158,13 @@ class PageHeap {
     bool map_missing(UnitIndex first, UnitCount count);
     void unmap_cold(UnitIndex first, UnitCount count, UnitCount least);
     bool is_free(UnitIndex first, UnitCount count) const;
-    bool take(UnitIndex first, UnitCount count);
+    enum class For : bool { use, purge };
+    bool take(UnitIndex first, UnitCount count, For what);
+    static std::uint32_t take_absent_pages(Chunk *chunk, std::uint32_t warm);
+    bool find_warm_long(UnitCount count, UnitCount alignment, UnitIndex *first) const;
+    void retain_less(std::size_t may);
     void put(UnitIndex first, UnitCount count, bool dirty);
     void refresh(ChunkIndex c);
-    void retain_nothing_above_soft();
     std::size_t purge_beyond(std::size_t keep);
     // Where the next pieces to be given back are sought, and whether huge pages may be split for them.
     struct Search {
@@ -141,6 +173,7 @@ class PageHeap {
     };
     unsigned claim_dirty(Piece *pieces, std::size_t bytes, Search *search);
     bool is_worth_purging(ChunkIndex c) const;
+    // Calls visit(chunk, mask of the run's units in it).
     template <class Visit>
     void for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const;
 
@@ -166,5 +199,18 @@ class PageHeap {
     Counter peak_units_{0};
     BestFitIndex<Chunk> warm_index_;  // dirty units
 };
+
+template <class Visit>
+void PageHeap::for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const {
+    std::uint32_t offset = first.value - region_.first_unit().value;
+    std::uint32_t left = count.value;
+    while (left != 0) {
+        const std::uint32_t bit = offset % kUnitsPerChunk;
+        const std::uint32_t here = left < kUnitsPerChunk - bit ? left : kUnitsPerChunk - bit;
+        visit(ChunkIndex(offset / kUnitsPerChunk), run_mask(bit, here));
+        offset += here;
+        left -= here;
+    }
+}
 
 }  // namespace gr

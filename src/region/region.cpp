@@ -188,7 +188,7 @@ bool Region::ensure_chunks(std::uint32_t chunks) {
     if (!is_scarce() && !chunks_.ensure(target * kChunkBytes, kChunkBytes)) return false;
     committed_chunks_ = target;
     unit_end_.store(first_unit_.value + target * kUnitsPerChunk, std::memory_order_relaxed);
-    if (published_unit_end_ != nullptr) *published_unit_end_ = unit_end().value;
+    if (published_fine_end_ != nullptr) *published_fine_end_ = fine_end();
     return true;
 }
 

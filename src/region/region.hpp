@@ -85,6 +85,12 @@ class Region {
     // Units below it have an entry and tables; and memory, but in a scarce region those only that map_units gave some.
     UnitIndex unit_end() const { return UnitIndex(unit_end_.load(std::memory_order_relaxed)); }
     const std::atomic<std::uint32_t> *unit_end_cell() const { return &unit_end_; }
+    std::uint32_t chunk_count() const { return (unit_end().value - first_unit_.value) / kUnitsPerChunk; }
+    template <class Visit>
+    void for_each_unit(ChunkIndex chunk, Visit visit) const {
+        const UnitIndex first = unit_at(chunk);
+        for (UnitIndex u = first; u < first + UnitCount(kUnitsPerChunk); ++u) visit(u);
+    }
     // Whether the address lies in a committed unit; of a scarce region that is to say, in the range: others may have
     // mapped what is not mapped here.
     bool contains(const void *p) const { return unit_of(p).value < unit_end().value; }
@@ -103,10 +109,12 @@ class Region {
         return ensure(tables_[which], bytes_per_chunk_[which] * (chunk.value + 1));
     }
 
-    // Keeps *cell at unit_end from now on: the sequences read it.
-    void publish_unit_end(std::uint64_t *cell) {
-        published_unit_end_ = cell;
-        *cell = unit_end().value;
+    // The end of these units as an offset from the base, in fine steps.
+    std::uint64_t fine_end() const { return (std::uint64_t{unit_end().value} << kUnitShift) / kFineStep; }
+    // Keeps *cell at it from now on: the sequences read it.
+    void publish_fine_end(std::uint64_t *cell) {
+        published_fine_end_ = cell;
+        *cell = fine_end();
     }
 
     bool is_scarce() const { return space_ == Space::scarce; }
@@ -152,7 +160,7 @@ class Region {
     std::uint32_t committed_chunks_ = 0;
     // Read without a lock; whoever holds an address beyond an older value got it from the thread that stored the newer.
     std::atomic<std::uint32_t> unit_end_{0};
-    std::uint64_t *published_unit_end_ = nullptr;
+    std::uint64_t *published_fine_end_ = nullptr;
     std::size_t range_bytes_ = 0;
     std::atomic<std::size_t> reserved_bytes_{0};  // statistics; ordered by nothing
     UnitCount least_hole_{1};

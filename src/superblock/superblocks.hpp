@@ -52,6 +52,13 @@ class Superblocks {
     char *address(const Superblock *s, BlockIndex i) const { return begin(s) + i.value * block_size(s); }
     // Which block p is; p lies in a committed unit. Whether the block is free is not asked.
     BlockRef find(const void *p) const;
+    static std::size_t offset_in_unit(const void *p) { return reinterpret_cast<std::uintptr_t>(p) % kUnitBytes; }
+    // Whether p may be a block of this shape: never wrong for one that is. Most shapes need no descriptor for that.
+    bool may_be_block(const ClassShape &shape, const void *p) const {
+        if (shape.units == 1) [[likely]]
+            return shape.divides(offset_in_unit(p));
+        return region_.contains(p) && find(p).fault == BlockFault::none;
+    }
 
     Bitmap free_bits(const Superblock *s) const { return {words(s), s->shape().blocks}; }
     AtomicWord *remote_words(const Superblock *s) const {

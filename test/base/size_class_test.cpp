@@ -72,6 +72,7 @@ TEST(SizeClass, BlockAtIsDivisionForEveryOffsetOfEverySuperblock) {
                 next += shape.size;
             }
             ASSERT_EQ(shape.block_at(offset).value, block) << "class " << c << ", offset " << offset;
+            ASSERT_EQ(shape.divides(offset), offset % shape.size == 0) << "class " << c << ", offset " << offset;
         }
     }
 }

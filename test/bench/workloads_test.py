@@ -21,7 +21,7 @@ from profiles import PROFILES
 from results import UNCOUNTED
 from schedule import build_measure
 from subjects import CompiledSubject
-from workloads import FAMILIES, PROGRAMS_OF_PAPERS, SERVERS, SUITES, all_subjects
+from workloads import FAMILIES, MANY, PROGRAMS_OF_PAPERS, SERVERS, SUITES, all_subjects
 
 SOURCES = ROOT / "bench" / "workloads"
 PROGRAM_FOLDER = BUILD / "bench" / "workloads"
@@ -54,12 +54,29 @@ class Catalogue(unittest.TestCase):
         counted = {subject.label for subject in all_subjects(PROFILES["standard"], (1,), PROGRAM_FOLDER)
                    if subject.family not in UNCOUNTED}
         self.assertEqual(counted, set("""
-            threadtest shbench larson larson-memset larson-small active-false passive-false recycle consume malloc-test
-            linux-scalability mmicro mmicro-64 barnes-hut large-live mt-gcbench
+            threadtest shbench larson larson-memset larson-small larson-wide active-false passive-false recycle consume
+            malloc-test linux-scalability mmicro mmicro-64 barnes-hut large-live mt-gcbench
             sh6bench-like gcbench cfrac-like espresso-like roboop-like hypercube-like
             gcc perl perl-hosts gawk gawk-costs make python sqlite ghostscript poppler z3
             rocksdb redis memcached nginx mariadb
-            producer-consumer thread-churn free-only burst-idle huge-realloc fragmentation tiny-start""".split()))
+            producer-consumer thread-churn free-only burst-idle huge-realloc fragmentation tiny-start
+            malloc-large xmalloc-test rptest mstress small-live-set many-sizes alloc-test sh8bench-like
+            glibc-thread""".split()))
+
+    def test_what_has_many_threads_has_them_in_the_standard_profile(self):
+        def most(profile: str, threads: tuple[int, ...]) -> dict[str, int]:
+            found: dict[str, int] = {}
+            for subject in all_subjects(PROFILES[profile], threads, PROGRAM_FOLDER):
+                if isinstance(subject, CompiledSubject):
+                    found[subject.label] = max(subject.threads, found.get(subject.label, 0))
+            return found
+
+        few = {name for name, threads in most("standard", PROFILES["standard"].threads).items() if threads < MANY}
+        self.assertEqual(few, set("""
+            mt-gcbench sh6bench-like gcbench cfrac-like espresso-like roboop-like hypercube-like large-live
+            burst-idle burst-idle-older huge-realloc fragmentation tiny-start malloc-large small-live-set many-sizes
+            separate-processes malloc-test-consumers latency loop-16 loop-64 loop-200 loop-1024 loop-4096""".split()))
+        self.assertEqual(most("standard", (1, MANY))["mt-gcbench"], MANY)  # since it was asked for
 
     def test_programs_of_papers_are_in_the_catalogue_of_programs(self):
         self.assertLessEqual({*PROGRAMS_OF_PAPERS, *SERVERS},

@@ -90,18 +90,16 @@ void print(std::ostream &out) {
     row("superblocks that full magazines can hold", [](std::uint64_t heaps) { return heaps * pinned_by_magazines(); });
     const auto may_stay = [&](const char *what, std::size_t in_use, bool breathing) {
         Allowance allowance;
-        allowance.initialise(kRetainBytes);
-        for (unsigned i = 0; breathing && i < kMostRunAllowance; ++i) {
-            allowance.retook_by_run(kMiB);
-            allowance.judge(0);
-        }
-        put(out, "%-44s%12.1f\n", what, mib(allowance.unit_bytes(in_use)));
+        allowance.initialise(kRetainBytes, SIZE_MAX);
+        allowance.note_in_use(kGiB);
+        if (breathing) allowance.retook(kGiB);
+        put(out, "%-44s%12.1f\n", what, mib(allowance.unit_bytes(in_use, in_use)));
         put(out, "%-44s%12.1f\n", "free pages in other units", mib(allowance.page_bytes(in_use)));
     };
     may_stay("empty units that may stay, nothing in use", 0, false);
-    may_stay("the same, had it been breathing", 0, true);
+    may_stay("the same, had 1 GiB been in use and retaken", 0, true);
     may_stay("empty units that may stay, 1 GiB in use", kGiB, false);
-    may_stay("the same, had it been breathing", kGiB, true);
+    may_stay("the same, had 1 GiB been retaken", kGiB, true);
 }
 
 }  // namespace

@@ -45,6 +45,16 @@ TEST(Operators, EveryPlainForm) {
     }
 }
 
+TEST(Operators, AnAlignmentThatIsNoPowerOfTwoIsRefused) {
+    for (const std::size_t alignment : {std::size_t{0}, std::size_t{24}, std::size_t{0x9000}}) {
+        const align_val_t wrong{alignment};
+        EXPECT_THROW((void)::operator new(100, wrong), std::bad_alloc);
+        EXPECT_THROW((void)::operator new[](60000000, wrong), std::bad_alloc);
+        EXPECT_EQ(::operator new(100, wrong, nothrow), nullptr);
+        EXPECT_EQ(::operator new[](60000000, wrong, nothrow), nullptr);
+    }
+}
+
 TEST(Operators, EveryAlignedForm) {
     for (std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{24}, std::size_t{100}, 3 * kKiB, 70 * kKiB}) {
         for (std::size_t power = 1; power <= kMiB; power *= 4) {

@@ -8,6 +8,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -93,6 +94,29 @@ class Reports(unittest.TestCase):
         at_exit = run("options", GRANARY_STATS="json")[1]
         self.assertIn("live_bytes", json.loads(at_exit))
         self.assertGreaterEqual(len(run("options", GRANARY_STATS="text")[1].splitlines()), 10)
+
+    def test_statistics_at_exit_tell_whose_they_are(self):
+        odd = 'nothing "quoted" back\\slash \n ä \udc80'
+        command = f"{PROGRAM} " + odd.replace("\n", "?").replace("\udc80", "?")
+        for arguments, expected in (("options", f"{PROGRAM} options"), (odd, command)):
+            with subprocess.Popen([PROGRAM, arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, "LD_PRELOAD": LIBRARY, "GRANARY_STATS": "json"}) as process:
+                told = json.loads(process.communicate()[1])
+            self.assertEqual((told["pid"], told["command"]), (process.pid, expected))
+        first = run("nothing", GRANARY_STATS="text")[1].splitlines()[0]
+        self.assertRegex(first, rf"^granary: statistics of process \d+: {re.escape(PROGRAM)} nothing$")
+
+    def test_statistics_of_children_do_not_mix(self):
+        """Many processes end at once, and write to one pipe."""
+        count = 40
+        shell = " & ".join([f"{PROGRAM} nothing"] * count) + " & wait"
+        text = subprocess.run(["/bin/sh", "-c", shell], stderr=subprocess.PIPE, text=True, check=True,
+                              env={**os.environ, "LD_PRELOAD": LIBRARY, "GRANARY_STATS": "text"}).stderr
+        reports = text.split("granary: statistics of process ")[1:]
+        # The shell may end without its own.
+        self.assertGreaterEqual(len(reports), count)
+        shapes = {tuple(line.split()[0] for line in report.splitlines()[1:]) for report in reports}
+        self.assertEqual(len(shapes), 1, "lines of one report lie in another")
 
     def test_statistics_at_exit_only_to_standard_error(self):
         out, error = run("nothing", GRANARY_STATS="json")

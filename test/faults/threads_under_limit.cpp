@@ -36,6 +36,7 @@ struct Load {
     size_t least;
     size_t most;
     Order order;
+    unsigned times = 1;  // it is filled and freed; a heap could keep what is taken again and again
 };
 constexpr Load kLoads[] = {
     {"start", 0, 0, Order::newest_first},
@@ -45,6 +46,7 @@ constexpr Load kLoads[] = {
     {"mixed", 16, 1024, Order::newest_first},
     {"mixed-oldest", 16, 1024, Order::oldest_first},
     {"mixed-shuffled", 16, 1024, Order::shuffled},
+    {"mixed-again", 16, 1024, Order::newest_first, 4},
     {"medium", 16, 32768, Order::shuffled},
     {"large", 100 * 1024, 9 * kMiB, Order::shuffled},
     {"huge", 4 * kMiB, 80 * kMiB, Order::oldest_first},
@@ -116,7 +118,10 @@ int start_threads() {
 // Says how many bytes were granted, whether the library could be loaded, and how many threads it started.
 [[noreturn]] void live(const Load &load, const char *library) {
     size_t bytes = 0;
-    if (load.most != 0) free_all(fill(load, &bytes), load.order);
+    for (unsigned i = 0; load.most != 0 && i < load.times; ++i) {
+        bytes = 0;
+        free_all(fill(load, &bytes), load.order);
+    }
     const bool loaded = *library == '\0' || dlopen(library, RTLD_NOW | RTLD_LOCAL) != nullptr;
     const int threads = start_threads();
     dprintf(STDOUT_FILENO, "%zu %d %d\n", bytes / kMiB, loaded ? 1 : 0, threads);

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "heap/inside.hpp"
 #include "heap/world.hpp"
 
 namespace gr {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "heap/inside.hpp"
 #include "heap/world.hpp"
 #include "platform/memory.hpp"
 
@@ -184,7 +185,7 @@ TEST_F(SweepByItself, WhatStaysIsBounded) {
 }
 
 TEST_F(SweepByItself, WhatIsTakenAgainIsRegretted) {
-    const std::size_t at_first = world_.pages.may_retain();
+    const std::size_t at_first = world_.pages.may_stay();
     std::vector<void *> kept = blocks_;
     for (int breath = 0; breath < 8; ++breath) {
         const std::size_t all = kept.size();
@@ -197,7 +198,7 @@ TEST_F(SweepByItself, WhatIsTakenAgainIsRegretted) {
     }
     EXPECT_GT(world_.heaps.swept_bytes(), 0U) << "the test tests nothing";
     EXPECT_EQ(world_.pages.purged_bytes(), 0U) << "the regret could be another's";
-    EXPECT_GT(world_.pages.may_retain(), at_first);
+    EXPECT_GT(world_.pages.may_stay(), at_first);
 }
 
 // What may stay falls with what is present.
@@ -222,16 +223,14 @@ TEST(SweepOfALargeHeap, EmptyUnitsGoWithTheShareOfWhatHasGone) {
 TEST(SweepOfALargeHeap, EmptyUnitsThatABreathingProgramMayKeepStay) {
     World world({.chunks = 64, .retain = kUnitBytes});
     const std::vector<void *> kept = allocate(world, 512 * shape_of(kClass).blocks);
-    for (unsigned i = 0; i < kMostRunAllowance; ++i) {
-        world.pages.allowance().retook_by_run(kMiB);
-        world.pages.judge_allowance();
-    }
+    world.pages.retook(kGiB);
     bool zeroed = false;
-    const UnitCount count(static_cast<std::uint32_t>(world.pages.may_stay() / kUnitBytes + 2));
+    const UnitCount count(
+        static_cast<std::uint32_t>(2 * world.pages.allowance().base(world.pages.present_bytes()) / kUnitBytes));
     Superblock *const run = world.heaps.store().acquire_run(count, UnitCount(1), &zeroed);
     ASSERT_TRUE(world.heaps.store().release_run(run));
     const std::size_t retained = world.pages.retained_bytes();
-    ASSERT_GT(retained, world.pages.may_stay());
+    ASSERT_GT(retained, world.pages.allowance().base(world.pages.present_bytes()));
     world.heaps.sweep();
     EXPECT_EQ(world.pages.retained_bytes(), retained);
     for (void *p : kept) world.free(p);

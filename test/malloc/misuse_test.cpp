@@ -119,6 +119,22 @@ TEST_F(MisuseDeathTest, AFullMagazineFindsItWithoutATrim) {
     free(p);
 }
 
+TEST_F(MisuseDeathTest, AnUnalignedPointerIsFoundAtOnce) {
+    for (const std::size_t size : {std::size_t{16}, std::size_t{512}, std::size_t{2000}, std::size_t{30000}}) {
+        char *const p = allocate(size);
+        const std::size_t usable = instance_->usable_size("test", p);
+        for (std::size_t offset = 1; offset < kFineStep; ++offset)
+            EXPECT_ABORT(free(p + offset), interior(p + offset, p, usable));
+        free(p);
+    }
+    char *const run = allocate(3 * kMiB);
+    EXPECT_ABORT(free(run + 8), interior(run + 8, run, 3 * kMiB));
+    free(run);
+    char *const direct = allocate(40 * kMiB);
+    EXPECT_ABORT(free(direct + 8), foreign(direct + 8));
+    free(direct);
+}
+
 TEST_F(MisuseDeathTest, InteriorOfASmallBlockIsFoundByTheFlush) {
     for (const std::size_t size : {std::size_t{32}, std::size_t{512}, std::size_t{2000}, std::size_t{30000}}) {
         char *const p = allocate(size);

@@ -129,5 +129,21 @@ TEST(Statistics, EveryFieldIsPrintedOnceInEveryFormat) {
     EXPECT_EQ(printed(s, StatisticsFormat::text).find("live_bytes"), 0U);
 }
 
+TEST(Statistics, TellWhoseTheyAre) {
+    const Origin origin{4711, R"(say "a\b")"};
+    const auto told = [&](StatisticsFormat format) {
+        std::string text;
+        print_statistics(numbered(), format, append, &text, &origin);
+        return text;
+    };
+    EXPECT_EQ(told(StatisticsFormat::text).find("granary: statistics of process 4711: say \"a\\b\"\nlive_bytes"), 0U);
+    EXPECT_EQ(told(StatisticsFormat::json)
+                  .find("{\n  \"version\": 1,\n  \"pid\": 4711,\n  \"command\": "
+                        "\"say \\\"a\\\\b\\\"\",\n  \"live_bytes\""),
+              0U)
+        << told(StatisticsFormat::json);
+    EXPECT_EQ(told(StatisticsFormat::xml), printed(numbered(), StatisticsFormat::xml));
+}
+
 }  // namespace
 }  // namespace gr

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <new>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -223,8 +224,52 @@ void free_inside(std::size_t distance) {
 }
 
 void free_inside_small() { free_inside(16); }
-void free_inside_small_odd() { free_inside(1); }
-void free_inside_small_end() { free_inside(kSmall - 1); }
+void free_inside_small_end() { free_inside(kSmall / 16 * 16); }
+
+// Nothing is freed after it, and nothing trimmed: at once or never.
+void free_unaligned(std::size_t size, std::size_t distance) {
+    char *block = block_of(size);
+    expect_inside("free", block + distance, block);
+    expect_foreign("free", block + distance);
+    std::free(opaque(block + distance));
+}
+void free_unaligned_by_1() { free_unaligned(kSmall, 1); }
+void free_unaligned_by_2() { free_unaligned(kSmall, 2); }
+void free_unaligned_by_4() { free_unaligned(kSmall, 4); }
+void free_unaligned_by_8() { free_unaligned(kSmall, 8); }
+void free_unaligned_end() { free_unaligned(kSmall, kSmall - 1); }
+void free_unaligned_smallest() { free_unaligned(1, 8); }
+void free_unaligned_largest_class() { free_unaligned(32768, 20008); }
+void free_unaligned_large() { free_unaligned(kLarge, 70001); }
+void free_unaligned_direct() { free_unaligned(kDirect, 8); }
+
+// A foreign block for that thread, where there are two CPUs.
+void free_unaligned_by_another_thread() {
+    pin(0);
+    char *block = block_of(kSmall);
+    expect_inside("free", block + 8, block);
+    std::thread([&] {
+        pin(1);
+        std::free(opaque(block + 8));
+    }).join();
+}
+
+// Others of its size are freed after it, which a flush takes first. None is allocated: nobody gets it meanwhile.
+void free_inside_under_others(std::size_t size) {
+    std::vector<char *> others(5000);
+    for (char *&other : others) {
+        other = block_of(size);
+    }
+    char *block = block_of(size);
+    expect_inside("free", block + 16, block);
+    std::free(opaque(block + 16));
+    for (char *other : others) {
+        std::free(other);
+    }
+}
+void free_inside_under_others_of_64() { free_inside_under_others(64); }
+void free_inside_under_others_of_200() { free_inside_under_others(kSmall); }
+void free_inside_under_others_of_6000() { free_inside_under_others(6000); }
 
 void free_inside_of(std::size_t size, std::size_t distance) {
     char *block = block_of(size);
@@ -268,6 +313,18 @@ void realloc_inside_small() {
     malloc_trim(0);
 }
 
+void realloc_unaligned() {
+    char *block = block_of(kSmall);
+    expect_inside("realloc", block + 8, block);
+    opaque(std::realloc(opaque(block + 8), 4000));
+}
+
+void usable_size_unaligned() {
+    char *block = block_of(kSmall);
+    expect_inside("malloc_usable_size", block + 8, block);
+    opaque(malloc_usable_size(opaque(block + 8)));
+}
+
 void reallocarray_static() {
     expect_foreign("reallocarray", static_object);
     expect_foreign("realloc", static_object);
@@ -291,6 +348,18 @@ void delete_static() {
     expect_foreign("operator delete", static_object);
     expect_foreign("free", static_object);
     ::operator delete(opaque<void *>(static_object));
+}
+
+void delete_unaligned() {
+    char *block = static_cast<char *>(::operator new(kSmall));
+    expect_inside("free", block + 8, block);
+    ::operator delete(opaque(block + 8));
+}
+
+void delete_sized_unaligned() {
+    char *block = static_cast<char *>(::operator new(kSmall));
+    expect_inside("free", block + 8, block);
+    ::operator delete(opaque(block + 8), kSmall);
 }
 
 void delete_array_twice() {
@@ -406,6 +475,14 @@ void heap_free_small_twice() { heap_free_twice(kSmall); }
 void heap_free_large_twice() { heap_free_twice(kLarge); }
 void heap_free_direct_twice() { heap_free_twice(kDirect); }
 
+void heap_free_unaligned() {
+    gr_heap *heap = new_heap();
+    char *block = block_in(heap, kSmall);
+    say(STDOUT_FILENO, "granary: gr_heap_free(%p): inside a block: it starts at %p and has %zu bytes; aborting\n",
+        block + 8, block, gr_heap_usable_size(heap, block));
+    gr_heap_free(heap, opaque(block + 8));
+}
+
 // Found when the magazine is flushed, and named after the function that must have been called.
 void heap_free_twice_with_others_between() {
     gr_heap *heap = new_heap();
@@ -464,8 +541,20 @@ constexpr Case kCases[] = {
     CASE(free_twice_by_two_threads),
     CASE(free_twice_one_thread_after_another),
     CASE(free_inside_small),
-    CASE(free_inside_small_odd),
     CASE(free_inside_small_end),
+    CASE(free_unaligned_by_1),
+    CASE(free_unaligned_by_2),
+    CASE(free_unaligned_by_4),
+    CASE(free_unaligned_by_8),
+    CASE(free_unaligned_end),
+    CASE(free_unaligned_smallest),
+    CASE(free_unaligned_largest_class),
+    CASE(free_unaligned_large),
+    CASE(free_unaligned_direct),
+    CASE(free_unaligned_by_another_thread),
+    CASE(free_inside_under_others_of_64),
+    CASE(free_inside_under_others_of_200),
+    CASE(free_inside_under_others_of_6000),
     CASE(free_inside_large),
     CASE(free_inside_large_unit),
     CASE(free_inside_direct),
@@ -473,11 +562,15 @@ constexpr Case kCases[] = {
     CASE(realloc_freed_large),
     CASE(realloc_freed_direct),
     CASE(realloc_inside_small),
+    CASE(realloc_unaligned),
+    CASE(usable_size_unaligned),
     CASE(reallocarray_static),
     CASE(usable_size_static),
     CASE(usable_size_freed_large),
 
     CASE(delete_static),
+    CASE(delete_unaligned),
+    CASE(delete_sized_unaligned),
     CASE(delete_array_twice),
 
     CASE(heap_free_small_of_malloc),
@@ -497,6 +590,7 @@ constexpr Case kCases[] = {
     CASE(heap_free_small_twice),
     CASE(heap_free_large_twice),
     CASE(heap_free_direct_twice),
+    CASE(heap_free_unaligned),
     CASE(heap_free_twice_with_others_between),
     CASE(heap_free_after_destroy),
     CASE(heap_destroy_twice),

@@ -33,8 +33,8 @@ int main() {
         std::free(block);
     }
     std::printf("AT_SECURE=%lu\n", getauxval(AT_SECURE));
-    for (const char *name :
-         {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND"}) {
+    for (const char *name : {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT",
+                             "HUGE_PAGES", "BACKGROUND", "DEEPBIND"}) {
         print_option(name);
     }
     return 0;

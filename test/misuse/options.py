@@ -51,7 +51,8 @@ class Options(unittest.TestCase):
     def test_malformed_words(self):
         for name, value in (("STATS", "maybe"), ("VERBOSE", "2"), ("RSEQ", "perhaps"), ("RSEQ", ""), ("STATS", "TEXTT"),
                             ("LIMIT", "2G,1G"), ("LIMIT", "most"),
-                            ("HUGE_PAGES", "sometimes"), ("HUGE_PAGES", ""), ("BACKGROUND", "1")):  # fmt: skip
+                            ("HUGE_PAGES", "sometimes"), ("HUGE_PAGES", ""), ("BACKGROUND", "1"),
+                            ("DEEPBIND", "on")):  # fmt: skip
             lines = run(**{f"GRANARY_{name}": value})[1]
             self.assertEqual(len(lines), 1, f"GRANARY_{name}={value}: {lines}")
             self.assertTrue(lines[0].startswith(f"granary: ignoring GRANARY_{name}={value}: expected "), lines)
@@ -71,7 +72,7 @@ class Options(unittest.TestCase):
             ("RETAIN", "3M"), ("RETAIN", "0"), ("RETAIN", "65536"), ("REGION", "1G"), ("DIRECT", "512K"),
             ("MAGAZINE", "64K"), ("LIMIT", "1G,2G"), ("HUGE_PAGES", "never"),
             ("HUGE_PAGES", "always"), ("RSEQ", "off"), ("VERBOSE", "0"), ("STATS", "off"),
-            ("BACKGROUND", "on"),
+            ("BACKGROUND", "on"), ("DEEPBIND", "drop"), ("DEEPBIND", "keep"),
         ):  # fmt: skip
             found, lines = run(**{f"GRANARY_{name}": value})
             self.assertEqual(lines, [], f"GRANARY_{name}={value}")

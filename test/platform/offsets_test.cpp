@@ -58,10 +58,11 @@ long value_of(const Definitions &from, const std::string &name) {
 
 void expect_shared(const Definitions &d) {
     EXPECT_OFFSET(d, "SIZE_LIMIT", offsetof(SequenceState, size_limit));
-    EXPECT_OFFSET(d, "UNIT_LIMIT", offsetof(SequenceState, unit_limit));
+    EXPECT_OFFSET(d, "FINE_LIMIT", offsetof(SequenceState, fine_limit));
     EXPECT_OFFSET(d, "BASE", offsetof(SequenceState, base));
     EXPECT_OFFSET(d, "SLABS", offsetof(SequenceState, slabs));
     EXPECT_OFFSET(d, "UNIT_SHIFT", kUnitShift);
+    EXPECT_EQ(1UL << value_of(d, "FINE_SHIFT"), kFineStep);
     EXPECT_OFFSET(d, "SLAB_SHIFT", kSlabShift);
     EXPECT_OFFSET(d, "SLOT", kSlotDisplacement);
     EXPECT_OFFSET(d, "REMOTE", header_offset(kRemoteHeader));

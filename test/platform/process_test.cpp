@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -187,6 +190,33 @@ TEST(StandardError, IsNotWrittenWhereThereWasNone) {
     EXPECT_EQ(read(ends[0], text, sizeof text), -1) << "a file that was opened later was written to";
     dup2(before, 2);
     for (const int fd : {before, ends[0], ends[1]}) close(fd);
+}
+
+TEST(Process, KnowsItsNumberAndItsCommand) {
+    EXPECT_EQ(process_id(), static_cast<unsigned>(getpid()));
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::string words((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    ASSERT_FALSE(words.empty());
+    words.pop_back();
+    for (char &c : words) c = c == '\0' ? ' ' : c;
+    for (const std::size_t size : {words.size() + 100, words.size() + 1, words.size(), std::size_t{5}}) {
+        std::string text(size, '#');
+        command_line(text.data(), size);
+        EXPECT_STREQ(text.c_str(), words.substr(0, size - 1).c_str());
+    }
+}
+
+[[noreturn]] void end_by_name_without_files() {
+    prctl(PR_SET_NAME, "a name");
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_NOFILE, &none);
+    char text[64];
+    command_line(text, sizeof text);
+    _exit(std::strcmp(text, "a name") == 0 ? 0 : 1);
+}
+
+TEST(ProcessDeathTest, WithoutProcTheKernelsNameServes) {
+    EXPECT_EXIT(end_by_name_without_files(), testing::ExitedWithCode(0), "");
 }
 
 TEST(ProcessDeathTest, FatalSaysItsLineAndAborts) {

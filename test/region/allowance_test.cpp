@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how much may stay resident, and what regret changes.
-// Invariant: no kernel: numbers only.
+// What: how much may stay resident, what taking again earns, and what time takes away.
+// Invariant: no kernel and no clock: numbers only.
 // Must not know: what the memory was.
 #include "region/allowance.hpp"
 
@@ -10,102 +10,120 @@ namespace gr {
 namespace {
 
 constexpr std::size_t kInUse = kAllowanceParts * kMiB;
-constexpr std::size_t kLeast = kLeastAllowance * kMiB;
-constexpr std::size_t kMost = kMostRunAllowance * kMiB;
-constexpr std::size_t kMostOfShortRuns = kMostAllowance * kMiB;
-constexpr std::size_t kWindow = 10 * kMiB;
+constexpr std::size_t kLeast = kMiB / 2;
+constexpr std::uint64_t kStart = 1'000'000'000;
+// What a review takes away.
+constexpr std::size_t kLostAtOnce = kReviewNanoseconds / (kRetakeNanosecondsPerKiB * kRetakeTimeParts) * kKiB;
 
-// A time more than may stay, when so much of what went had come back since, in long runs.
-void give_back(Allowance &allowance, std::size_t retaken, std::size_t bytes) {
-    allowance.retook_by_run(retaken);
-    allowance.judge(kWindow);
-    allowance.gave_back(bytes);
+class AllowanceTest : public testing::Test {
+  protected:
+    AllowanceTest() { allowance_.initialise(kLeast, SIZE_MAX); }
+    std::size_t units() const { return allowance_.unit_bytes(kInUse, kInUse); }
+
+    Allowance allowance_;
+};
+
+TEST_F(AllowanceTest, IsAShareOrTheLeast) {
+    EXPECT_EQ(allowance_.unit_bytes(0, 0), kLeast);
+    EXPECT_EQ(allowance_.unit_bytes(kInUse, kInUse), kMiB);
+    EXPECT_EQ(allowance_.unit_bytes(10 * kInUse, 0), 10 * kMiB);
+    EXPECT_EQ(allowance_.page_bytes(0), kLeast);
+    EXPECT_EQ(allowance_.page_bytes(10 * kInUse), 10 * kMiB);
 }
 
-TEST(Allowance, IsAShareOrTheLeast) {
-    Allowance allowance;
-    allowance.initialise(kLeastAllowance * kKiB);
-    EXPECT_EQ(allowance.unit_bytes(0), kLeastAllowance * kKiB);
-    EXPECT_EQ(allowance.unit_bytes(kInUse), kLeast);
-    EXPECT_EQ(allowance.unit_bytes(10 * kInUse), 10 * kLeast);
-    EXPECT_EQ(allowance.page_bytes(0), kLeastAllowance * kKiB);
-    EXPECT_EQ(allowance.page_bytes(10 * kInUse), 10 * kLeast);
+TEST_F(AllowanceTest, WhatIsTakenAgainIsEarned) {
+    allowance_.note_in_use(kGiB);
+    allowance_.retook(3 * kMiB);
+    allowance_.retook(4 * kMiB);
+    EXPECT_EQ(allowance_.earned(), 7 * kMiB);
+    EXPECT_EQ(units(), 8 * kMiB);
+    EXPECT_EQ(allowance_.page_bytes(kInUse), 8 * kMiB);
 }
 
-TEST(Allowance, RegretWidensItUpToItsMostAndItsAbsenceNarrowsIt) {
+// A peak that fragments needs some more than itself.
+TEST_F(AllowanceTest, UnitsStayWithinThePeakOfWhatWasInUse) {
+    allowance_.note_in_use(kInUse);
+    allowance_.note_in_use(kMiB);
+    allowance_.retook(kGiB);
+    constexpr std::size_t kMost = kInUse + kInUse / kPeakSlackParts;
+    EXPECT_EQ(allowance_.unit_bytes(kMiB, kMiB), kMost - kMiB);
+    EXPECT_EQ(units(), kInUse / kPeakSlackParts);
+    EXPECT_EQ(allowance_.unit_bytes(kInUse, kMost), kMiB) << "what may stay without regret may always";
+    EXPECT_EQ(allowance_.unit_bytes(kInUse, 2 * kMost), kMiB);
+    EXPECT_EQ(allowance_.page_bytes(kInUse), kGiB + kMiB) << "pages are in units that are used";
+}
+
+TEST_F(AllowanceTest, TimeTakesAwayInProportion) {
+    allowance_.retook(kGiB);
+    EXPECT_FALSE(allowance_.pass(kStart)) << "before it nothing was there";
+    EXPECT_EQ(allowance_.earned(), kGiB);
+    EXPECT_FALSE(allowance_.pass(kStart + kReviewNanoseconds - 1));
+    EXPECT_EQ(allowance_.earned(), kGiB);
+    EXPECT_TRUE(allowance_.pass(kStart + kReviewNanoseconds));
+    EXPECT_EQ(allowance_.earned(), kGiB - kLostAtOnce);
+    EXPECT_TRUE(allowance_.pass(kStart + 11 * kReviewNanoseconds));
+    EXPECT_NEAR(static_cast<double>(allowance_.earned()), static_cast<double>(kGiB - 11 * kLostAtOnce), 11 * kKiB);
+    EXPECT_EQ(allowance_.earned_since(), kStart);
+}
+
+// To take again what goes in some time costs one part of that time.
+TEST_F(AllowanceTest, WhatGoesBackCostsAPartOfTheTime) {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    allowance_.retook(kGiB);
+    allowance_.pass(kStart);
+    ASSERT_TRUE(allowance_.pass(kStart + kSecond));
+    const std::size_t lost = kGiB - allowance_.earned();
+    const std::uint64_t cost = lost / kKiB * kRetakeNanosecondsPerKiB;
+    EXPECT_LE(cost, kSecond / kRetakeTimeParts);
+    EXPECT_GE(cost, kSecond / kRetakeTimeParts / 2);
+}
+
+TEST_F(AllowanceTest, AllIsLostInTheEndAndWhatIsEarnedThenIsNew) {
+    allowance_.retook(kLostAtOnce / 2);
+    allowance_.pass(kStart);
+    EXPECT_TRUE(allowance_.pass(kStart + kReviewNanoseconds));
+    EXPECT_EQ(allowance_.earned(), 0U);
+    EXPECT_EQ(allowance_.earned_since(), 0U);
+    EXPECT_EQ(units(), kMiB);
+    allowance_.retook(kGiB);
+    EXPECT_FALSE(allowance_.pass(kStart + 100 * kReviewNanoseconds)) << "time without anything earned takes nothing";
+    EXPECT_EQ(allowance_.earned(), kGiB);
+    EXPECT_EQ(allowance_.earned_since(), kStart + 100 * kReviewNanoseconds);
+}
+
+TEST_F(AllowanceTest, AnOptionBoundsWhatIsEarned) {
+    Allowance bounded;
+    bounded.initialise(kLeast, 3 * kMiB);
+    bounded.note_in_use(kGiB);
+    for (int i = 0; i < 3; ++i) bounded.retook(2 * kMiB);
+    EXPECT_EQ(bounded.earned(), 3 * kMiB);
+    Allowance none;
+    none.initialise(kLeast, 0);
+    none.note_in_use(kGiB);
+    none.retook(kMiB);
+    EXPECT_EQ(none.unit_bytes(kInUse, kInUse), kMiB);
+    EXPECT_EQ(none.page_bytes(kInUse), kMiB);
+}
+
+TEST_F(AllowanceTest, WhoWantsNothingToStayEarnsNothing) {
     Allowance allowance;
-    allowance.initialise(kLeastAllowance * kKiB);
-    std::size_t last = kLeast;
-    for (int i = 0; i < 20; ++i) {
-        give_back(allowance, kMiB, kMiB);
-        EXPECT_GE(allowance.unit_bytes(kInUse), last);
-        last = allowance.unit_bytes(kInUse);
+    allowance.initialise(0, SIZE_MAX);
+    allowance.note_in_use(kGiB);
+    allowance.retook(kMiB);
+    EXPECT_EQ(allowance.unit_bytes(0, 0), 0U);
+    EXPECT_EQ(allowance.page_bytes(0), 0U);
+}
+
+TEST_F(AllowanceTest, TheLeastMayBeAllThereIs) {
+    Allowance allowance;
+    allowance.initialise(SIZE_MAX, SIZE_MAX);
+    allowance.note_in_use(kGiB);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(allowance.unit_bytes(0, 0), SIZE_MAX);
+        EXPECT_EQ(allowance.page_bytes(kInUse), SIZE_MAX);
+        allowance.retook(SIZE_MAX / 2 + kMiB);
     }
-    EXPECT_EQ(last, kMost);
-    EXPECT_EQ(allowance.unit_bytes(0), kMostAllowance * kKiB) << "who has little in use breathes, too";
-    EXPECT_EQ(allowance.page_bytes(kInUse), kLeast) << "of pages the share stays";
-    EXPECT_EQ(allowance.page_bytes(0), kMostAllowance * kKiB) << "of pages the least widens";
-    EXPECT_EQ(allowance.least_bytes(kInUse), kLeast);
-    EXPECT_EQ(allowance.least_bytes(0), kLeastAllowance * kKiB);
-    for (int i = 0; i < 100; ++i) {
-        give_back(allowance, 0, kMiB);
-        EXPECT_LE(allowance.unit_bytes(kInUse), last);
-        last = allowance.unit_bytes(kInUse);
-    }
-    EXPECT_EQ(last, kLeast);
-}
-
-// What superblocks take again fits anywhere.
-TEST(Allowance, RegretWidensItLessWithoutLongRuns) {
-    Allowance allowance;
-    const auto breathe = [&](std::size_t by_runs, std::size_t by_others) {
-        for (int i = 0; i < 100; ++i) {
-            allowance.retook_by_run(by_runs);
-            allowance.retook(by_others);
-            allowance.judge(kWindow);
-            allowance.gave_back(by_runs + by_others);
-        }
-        return allowance.unit_bytes(kInUse);
-    };
-    EXPECT_EQ(breathe(0, kMiB), kMostOfShortRuns);
-    EXPECT_EQ(breathe(kMiB / 4, kMiB), kMostOfShortRuns);
-    EXPECT_EQ(breathe(kMiB, kMiB / 4), kMost);
-    EXPECT_EQ(breathe(0, kMiB), kMostOfShortRuns) << "and less again";
-}
-
-TEST(Allowance, SomeRegretChangesNothing) {
-    Allowance allowance;
-    for (int i = 0; i < 20; ++i) give_back(allowance, kMiB, kMiB);
-    // Between a quarter and a half.
-    for (int i = 0; i < 20; ++i) give_back(allowance, 3 * kMiB, 8 * kMiB);
-    EXPECT_EQ(allowance.unit_bytes(kInUse), kMost);
-}
-
-TEST(Allowance, ABreathLongerThanASingleTimeIsRemembered) {
-    Allowance allowance;
-    for (int breath = 0; breath < 20; ++breath) {
-        for (int i = 0; i < 8; ++i) give_back(allowance, 0, kMiB);
-        allowance.retook_by_run(8 * kMiB);
-    }
-    give_back(allowance, 0, kMiB);
-    EXPECT_EQ(allowance.unit_bytes(kInUse), kMost);
-}
-
-TEST(Allowance, TheLeastMayBeAllThereIs) {
-    Allowance allowance;
-    allowance.initialise(SIZE_MAX);
-    for (int i = 0; i < 20; ++i) {
-        EXPECT_GT(allowance.unit_bytes(0), kTiB);
-        give_back(allowance, kMiB, kMiB);
-    }
-}
-
-TEST(Allowance, RegretIsForgottenByAndBy) {
-    Allowance allowance;
-    give_back(allowance, 0, kMiB);
-    give_back(allowance, 100 * kMiB, kMiB);
-    for (int i = 0; i < 200; ++i) give_back(allowance, 0, kMiB);
-    EXPECT_EQ(allowance.unit_bytes(kInUse), kLeast);
+    EXPECT_EQ(allowance.earned(), SIZE_MAX);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "fake/memory.hpp"
@@ -327,52 +328,84 @@ TEST_F(PageHeapTest, AProgramThatBreathesIsSpared) {
     EXPECT_GT(pages_.may_stay(), pages_at_first);
 }
 
-// A long run must find a hole that fits, so more may stay for these.
-TEST(PageHeapOfALargeHeap, LongRunsThatAreTakenAgainMayKeepMore) {
-    fake::reset();
-    Region region;
-    PageHeap pages(region);
-    ASSERT_TRUE(fake::reserve(region, 4 * kChunks));
-    pages.initialise(region.fixed_table(), kUnitBytes);
-    gr::Run base;
-    ASSERT_TRUE(pages.allocate(UnitCount(2 * kChunks * kUnitsPerChunk), UnitCount(1), Prefer::warm, &base));
-    const auto breathe_in_runs_of = [&](std::uint32_t count) {
-        for (int breath = 0; breath < 50; ++breath) {
-            std::vector<gr::Run> runs(kChunks * kUnitsPerChunk / count);
-            for (gr::Run &run : runs) ASSERT_TRUE(pages.allocate(UnitCount(count), UnitCount(1), Prefer::warm, &run));
-            for (const gr::Run &run : runs) ASSERT_TRUE(pages.release(run.first, run.count));
-        }
-    };
-    const std::size_t of_pages = pages.may_stay();
-    breathe_in_runs_of(kMaxSuperblockUnits);
-    const std::size_t of_short_ones = pages.may_retain();
-    EXPECT_GT(of_short_ones, of_pages);
-    EXPECT_EQ(pages.may_stay(), of_pages) << "a large heap's share of free pages does not widen";
-    breathe_in_runs_of(kMaxSuperblockUnits + 1);
-    EXPECT_GT(pages.may_retain(), of_short_ones);
-    breathe_in_runs_of(kMaxSuperblockUnits);
-    EXPECT_EQ(pages.may_retain(), of_short_ones);
+// What is earned is lost by and by, not at once.
+TEST_F(PageHeapTest, WhatWasEarnedStaysWithinThePeakOfWhatWasInUse) {
+    constexpr std::uint32_t kHalf = kChunks / 2 * kUnitsPerChunk;
+    for (int breath = 0; breath < 3; ++breath) {
+        while (live_units() < kHalf) ASSERT_TRUE(allocate(1));
+        while (!live_.empty()) release(live_.begin()->first);
+    }
+    const std::size_t peak = kHalf * kUnitBytes;
+    ASSERT_GT(pages_.allowance().earned(), peak / 2) << "the test tests nothing";
+    EXPECT_GT(pages_.retained_bytes(), peak / 2);
+    // What stays is taken before anything new is; and what does not fit, gives way.
+    while (live_units() < kHalf) ASSERT_TRUE(allocate(1, 1, Prefer::cold));
+    const std::size_t tables = region_.metadata_bytes();
+    EXPECT_LE(pages_.used_bytes() + pages_.retained_bytes(), peak + (peak + tables) / kPeakSlackParts + kRetain);
 }
 
-// What a release gives back is a part of the least allowance, however wide it has become, and the rest of a piece.
-TEST_F(PageHeapTest, AWideAllowanceIsNotGivenBackAtOnce) {
-    const std::size_t part = pages_.may_retain() / 2;
-    pages_.allowance().gave_back(kMiB);
-    for (unsigned i = 0; i < kMostRunAllowance; ++i) {
-        pages_.allowance().retook_by_run(kMiB);
-        pages_.judge_allowance();
+TEST_F(PageHeapTest, WhatIsHeldOutsideTakesThePlaceOfWhatIsRetained) {
+    constexpr std::uint32_t kHalf = kChunks / 2 * kUnitsPerChunk;
+    for (int breath = 0; breath < 3; ++breath) {
+        while (live_units() < kHalf) ASSERT_TRUE(allocate(1));
+        while (!live_.empty()) release(live_.begin()->first);
     }
-    while (allocate(1)) {
+    const std::size_t before = pages_.retained_bytes();
+    ASSERT_GT(before, 4 * kRetain) << "the test tests nothing";
+    pages_.limit().took(kHalf * kUnitBytes);
+    pages_.retain_what_may_stay();
+    EXPECT_LE(pages_.retained_bytes(), before / 2);
+    pages_.limit().gave(kHalf * kUnitBytes);
+}
+
+TEST_F(PageHeapTest, NothingIsEarnedWhereTheOptionSaysSo) {
+    Region region;
+    PageHeap pages(region);
+    ASSERT_TRUE(fake::reserve(region, kChunks));
+    pages.initialise(region.fixed_table(), kRetain, HugePageMaker::nobody, 0);
+    for (int breath = 0; breath < 3; ++breath) {
+        gr::Run run;
+        ASSERT_TRUE(pages.allocate(UnitCount(8 * kUnitsPerChunk), UnitCount(1), Prefer::warm, &run));
+        ASSERT_TRUE(pages.release(run.first, run.count));
+        EXPECT_LE(pages.retained_bytes(), kRetain);
     }
-    std::size_t released = 0;
-    for (; pages_.purged_bytes() == 0; released += kUnitBytes) {
-        ASSERT_FALSE(live_.empty());
-        release(any());
-    }
-    EXPECT_GT(released, pages_.may_stay() + kUnitBytes) << "more of units may stay than of pages";
-    ASSERT_GT(released / 2, part + kChunkBytes) << "the test tests nothing";
-    EXPECT_GE(pages_.purged_bytes(), part);
-    EXPECT_LE(pages_.purged_bytes(), part + kChunkBytes);
+    EXPECT_EQ(pages.allowance().earned(), 0U);
+}
+
+// A superblock that was swept leaves absent pages under units that are warm: whoever takes these pays for them, too.
+TEST_F(PageHeapTest, AbsentPagesOfWarmUnitsAreTakenAgainWithThem) {
+    const std::size_t page = platform::page_size();
+    constexpr std::uint32_t kAbsent = 10;
+    ASSERT_TRUE(allocate(4));
+    live_.clear();
+    ASSERT_TRUE(pages_.release(UnitIndex(last_), UnitCount(4), kAbsent));
+    ASSERT_TRUE(allocate(2));
+    EXPECT_EQ(pages_.allowance().earned(), kAbsent / 2 * page) << "as many as on average";
+    ASSERT_TRUE(allocate(2));
+    EXPECT_EQ(pages_.allowance().earned(), kAbsent * page);
+    // What is given back is not regretted before it is taken again.
+    const std::uint32_t last = last_;
+    live_.erase(last);
+    ASSERT_TRUE(pages_.release(UnitIndex(last), UnitCount(2), kAbsent));
+    pages_.trim(0);
+    EXPECT_EQ(pages_.allowance().earned(), kAbsent * page);
+}
+
+TEST_F(PageHeapTest, ARunLongerThanAChunkGoesWhereMostIsWarm) {
+    constexpr std::uint32_t kLong = kUnitsPerChunk + 8;
+    ASSERT_TRUE(allocate(kLong));
+    const std::uint32_t cold = last_;
+    ASSERT_TRUE(allocate(1));
+    ASSERT_TRUE(allocate(kRetain / kUnitBytes));
+    const std::uint32_t warm = last_;
+    release(cold);
+    pages_.trim(0);
+    release(warm);
+    ASSERT_NE(pages_.retained_bytes(), 0U);
+    ASSERT_TRUE(allocate(kLong));
+    EXPECT_LE(last_, warm);
+    EXPECT_GE(last_ + kLong, warm + kRetain / kUnitBytes);
+    EXPECT_EQ(pages_.retained_bytes(), 0U);
 }
 
 TEST_F(PageHeapTest, KeepsWhatTrimIsToldToKeep) {
@@ -574,6 +607,41 @@ TEST_F(PageHeapTest, ItIsUsableWhileThePurgeRuns) {
     ASSERT_FALSE(taken.empty());
     fake::on_purge(nullptr);
     for (const std::uint32_t first : taken) release(first);
+}
+
+TEST_F(PageHeapTest, WhoWaitsForAPurgeSeesWhatItGaveBack) {
+    ASSERT_TRUE(allocate(3 * kUnitsPerChunk));
+    std::thread waiter;
+    std::size_t seen = 0;
+    fake::on_purge([&] {
+        if (waiter.joinable()) return;
+        waiter = std::thread([&] {
+            pages_.wait_for_purges();
+            seen = pages_.limit().held();
+        });
+    });
+    const std::size_t before = pages_.limit().held();
+    release(last_);
+    pages_.trim(0);
+    ASSERT_TRUE(waiter.joinable());
+    waiter.join();
+    EXPECT_LT(seen, before);
+    fake::on_purge(nullptr);
+}
+
+// In fork's child nobody is left to end it.
+TEST_F(PageHeapTest, NobodyWaitsForAPurgeThatForkCutOff) {
+    ASSERT_TRUE(allocate(3 * kUnitsPerChunk));
+    bool went_on = false;
+    fake::on_purge([&] {
+        pages_.forget_other_threads();
+        pages_.wait_for_purges();
+        went_on = true;
+    });
+    release(last_);
+    pages_.trim(0);
+    EXPECT_TRUE(went_on);
+    fake::on_purge(nullptr);
 }
 
 TEST_F(PageHeapTest, ARefusedCommitLeavesEverythingAsItWas) {

@@ -243,7 +243,7 @@ TEST_F(RegionTest, ARefusedCommitChangesNothing) {
         Region region;
         std::uint64_t published = 0;
         ASSERT_TRUE(reserve(region, 256));
-        region.publish_unit_end(&published);
+        region.publish_fine_end(&published);
         ASSERT_TRUE(region.ensure_chunks(8));
         for (const Part &part : parts(region, 8)) std::memset(part.begin, 7, part.bytes);
         const UnitIndex end = region.unit_end();
@@ -255,11 +255,11 @@ TEST_F(RegionTest, ARefusedCommitChangesNothing) {
             return;
         }
         EXPECT_EQ(region.unit_end(), end);
-        EXPECT_EQ(published, end.value);
+        EXPECT_EQ(published, end.value * (kUnitBytes / kFineStep));
         EXPECT_FALSE(region.contains(region.address(end)));
         for (const Part &part : parts(region, 8)) EXPECT_EQ(part.begin[part.bytes - 1], 7);
         ASSERT_TRUE(region.ensure_chunks(200));
-        EXPECT_EQ(published, region.unit_end().value);
+        EXPECT_EQ(published, region.unit_end().value * (kUnitBytes / kFineStep));
         for (const Part &part : parts(region, 200)) std::memset(part.begin, 1, part.bytes);
     }
 }

@@ -15,8 +15,12 @@ CLEAN = {
     "platform/memory.cpp": HEAD + '#include "base/bits.hpp"\n#if 1\n#endif\n',
     "platform/rseq/entry.S": "#" + HEAD.replace("\n", "\n#").rstrip("#") + "#define FAST 1\n",
     "malloc/c_api.hpp": HEAD + '#pragma once\n#include "granary/granary.h"\n',
-    "heap/heap.hpp": HEAD + '#pragma once\n#include "base/bits.hpp"\nstruct A {\n    int f() {\n        return 1;\n    }\n};\n',
+    "heap/owner.hpp": HEAD + "#pragma once\n",
+    "heap/drain.cpp": HEAD + '#include "heap/heap.hpp"\n',
+    "heap/heap.cpp": HEAD + '#include "heap/heap.hpp"\n',
+    "heap/heap.hpp": HEAD + '#pragma once\n#include "base/bits.hpp"\n#include "heap/owner.hpp"\nstruct A {\n    int f() {\n        return 1;\n    }\n};\n',
 }
+PLANS = {"heap": ["owner drain* | who owns, and what comes for it", "heap | what an owner has"]}
 LONG = "int f(int a) {\n" + "    a += 1;\n" * structure.MAX_FUNCTION + "    return a;\n}\n"
 TAMPERED = [
     ("base/bits.hpp", CLEAN["base/bits.hpp"] + '#include "heap/heap.hpp"\n', "folder above its own"),
@@ -24,6 +28,9 @@ TAMPERED = [
     ("base/bits.hpp", CLEAN["base/bits.hpp"] + '#include "base/bits.hpp"\n', "circle: base/bits.hpp -> base/bits.hpp"),
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "#include <granary/granary.h>\n", "public granary/granary.h, which only"),
     ("lab/new.hpp", HEAD, "'lab' is not in order.txt"),
+    ("heap/owner.cpp", HEAD + '#include "heap/heap.hpp"\n', 'includes "heap/heap.hpp", which is not above it in heap_order'),
+    ("heap/drain.hpp", HEAD, "closes a circle by heap_order.txt, so nobody may include it"),
+    ("heap/new.hpp", HEAD, "'new' is not in heap_order.txt"),
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "#if 1\n#endif\n", "conditional outside"),
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "# define X 1\n", "#define outside"),
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "// TO" + "DO later\n", "unfinished work"),
@@ -36,13 +43,13 @@ TAMPERED = [
 ]
 
 
-def errors_of(files):
+def errors_of(files, plans=PLANS):
     with tempfile.TemporaryDirectory() as root:
         for path, text in files.items():
             file = pathlib.Path(root) / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        return structure.check(pathlib.Path(root))
+        return structure.check(pathlib.Path(root), plans)
 
 
 def main():
@@ -53,7 +60,11 @@ def main():
         assert len(errors) == 1 and expected in errors[0], (path, expected, errors)
     across = {"base/x.hpp": HEAD + '#include "base/y.hpp"\n', "base/y.hpp": HEAD + '#include "base/x.hpp"\n'}
     assert errors_of({**CLEAN, **across}) == ["circle: base/x.hpp -> base/y.hpp -> base/x.hpp"], errors_of(across)
-    print(f"structure: {len(TAMPERED) + 1} tampered trees found out")
+    gone = {path: text for path, text in CLEAN.items() if path != "heap/drain.cpp"}
+    assert errors_of(gone) == ["heap_order.txt: there is no heap/drain"], errors_of(gone)
+    beside = {"heap": ["owner heap drain*"]}
+    assert len(errors_of(CLEAN, beside)) == 1 and "not above it" in errors_of(CLEAN, beside)[0], errors_of(CLEAN, beside)
+    print(f"structure: {len(TAMPERED) + 3} tampered trees found out")
 
 
 if __name__ == "__main__":

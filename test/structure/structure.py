@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      checks the source tree against its own rules: layers, circles, preprocessor, sizes, headers of files.
-# Invariant: reads order.txt and exceptions.txt beside it and the files under the given src, and nothing else.
+# What:      checks the source tree against its own rules: layers, plans of folders, circles, preprocessor, sizes, headers
+#            of files.
+# Invariant: reads order.txt, exceptions.txt and <folder>_order.txt beside it and the files under the given src, and
+#            nothing else.
 # Must not know: C++; it reads lines, includes and braces.
 """usage: structure.py SRC"""
 import pathlib
@@ -58,6 +60,32 @@ def layer_errors(path, text, order, files):
 def neighbours(path, text, files):
     folder = path.split("/")[0] + "/"
     return [target for target in own_includes(text) if target in files and target.startswith(folder)]
+
+
+# The plan inside a folder, where there is one: the level of each name, and the names that close a circle.
+def plan_of(lines):
+    rows = [line.split("|")[0].split() for line in lines]
+    levels = {name.rstrip("*"): level for level, names in enumerate(rows) for name in names}
+    return levels, {name.rstrip("*") for names in rows for name in names if name.endswith("*")}
+
+
+def plan_errors(folder, texts, lines):
+    levels, closing = plan_of(lines)
+    own = [path for path in texts if path.startswith(folder + "/")]
+    for name in sorted(levels.keys() - {pathlib.Path(path).stem for path in own}):
+        yield f"{folder}_order.txt: there is no {folder}/{name}"
+    for path in own:
+        stem = pathlib.Path(path).stem
+        if stem not in levels:
+            yield f"{path}:1: '{stem}' is not in {folder}_order.txt"
+        elif stem in closing:
+            if path.endswith(".hpp"):
+                yield f"{path}: closes a circle by {folder}_order.txt, so nobody may include it"
+        else:
+            for target in neighbours(path, texts[path], texts):
+                other = pathlib.Path(target).stem
+                if other != stem and other in levels and levels[other] >= levels[stem]:
+                    yield f"{path}: includes \"{target}\", which is not above it in {folder}_order.txt"
 
 
 # Between folders the order excludes circles; this finds those inside one.
@@ -130,7 +158,11 @@ def size_errors(path, lines, allowed):
             yield f"{path}:{first}: {last - first + 1} lines in one function: {name}"
 
 
-def check(src):
+def written_plans():
+    return {path.name.removesuffix("_order.txt"): table(path.name) for path in sorted(HERE.glob("*_order.txt"))}
+
+
+def check(src, plans):
     order, allowed = table("order.txt"), exceptions()
     texts = {p.relative_to(src).as_posix(): p.read_text() for p in sorted(src.rglob("*")) if p.suffix in SOURCES}
     errors = [] if texts else [f"{src}: no sources here"]
@@ -140,13 +172,15 @@ def check(src):
         errors += layer_errors(path, text, order, texts)
         errors += preprocessor_errors(path, lines)
         errors += size_errors(path, lines, allowed)
+    for folder, lines in plans.items():
+        errors += plan_errors(folder, texts, lines)
     return errors + list(circle_errors({path: neighbours(path, text, texts) for path, text in texts.items()}))
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    errors = check(pathlib.Path(sys.argv[1]))
+    errors = check(pathlib.Path(sys.argv[1]), written_plans())
     print("\n".join(errors) if errors else "structure: as written down")
     sys.exit(1 if errors else 0)
 

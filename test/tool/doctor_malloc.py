@@ -37,6 +37,15 @@ class Verdicts(ToolTest):
         self.assert_verdict(fixture("needs_sanitizer"), "no", "sanitizer")
         self.assert_verdict(fixture("go"), "partly", "go")
 
+    def test_deep_binding(self):
+        keep, drop = {"GRANARY_DEEPBIND": "keep"}, {"GRANARY_DEEPBIND": "drop"}
+        self.assert_verdict(fixture("php"), "yes", "deepbind")
+        self.assert_verdict(fixture("php"), "yes", "deepbind", environment=drop)
+        self.assert_verdict(fixture("php"), "no", "deepbind", environment=keep)
+        self.assertEqual(self.assert_verdict(fixture("opens"), "yes")["findings"], [])
+        self.assert_verdict(fixture("opens"), "partly", "deepbind", environment=keep)
+        self.assertEqual(self.assert_verdict(fixture("plain"), "yes", environment=keep)["findings"], [])
+
     def test_redis(self):
         redis = shutil.which("redis-server")
         if redis is None:

@@ -10,7 +10,8 @@ import json
 
 from support import LIBRARY, ToolTest, granary, main
 
-NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND")
+NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "BREATH", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES",
+         "BACKGROUND", "DEEPBIND")
 
 
 class Options(ToolTest):
@@ -27,9 +28,22 @@ class Options(ToolTest):
         self.assertEqual([line.split("=")[0] for line in self.options().splitlines()], names)
         self.assertEqual(list(self.table()), names)
 
+    def test_columns_are_apart(self):
+        widest = {"GRANARY_REGION": str(1 << 40), "GRANARY_LIMIT": "1099511627775,1099511627776"}
+        for given in ({}, widest):
+            rows = self.table(**given)
+            for line in self.options(environment=given).splitlines():
+                row = rows[line.split("=")[0]]
+                words = [f"{row['name']}={row['value']}", row["origin"], row["unit"], row["meaning"]]
+                rest = line
+                for word in words[:-1]:
+                    self.assertTrue(rest.startswith(word + " "), line)
+                    rest = rest[len(word):].lstrip(" ")
+                self.assertEqual(rest, words[-1])
+
     def test_value_and_origin(self):
         before, after = (self.table(**given)["GRANARY_RETAIN"] for given in ({}, {"GRANARY_RETAIN": "3M"}))
-        self.assertEqual((before["value"], after["value"]), (str(4 << 20), str(3 << 20)))
+        self.assertEqual((before["value"], after["value"]), (str(1 << 20), str(3 << 20)))
         self.assertNotEqual(before["origin"], after["origin"])
         self.assertIn(f"GRANARY_RETAIN={3 << 20} ", self.options(environment={"GRANARY_RETAIN": "3M"}))
 

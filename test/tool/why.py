@@ -244,6 +244,22 @@ class Sentences(WhyTest):
             self.assertLessEqual(float(r.get("y")) + float(r.get("height")), height)
         self.assertIn("up to 50 % live", text)
 
+    def test_colours_of_the_picture_need_no_style_sheet(self):
+        path = self.path("heap.svg")
+        self.text("--svg", path)
+        picture = xml.etree.ElementTree.parse(path).getroot()
+        kinds = {}
+        for element in picture.iter():
+            kinds.setdefault(element.tag.partition("}")[2], []).append(element)
+            self.assertIsNone(element.get("style"))
+        for element in [picture, *kinds["rect"]]:
+            self.assertRegex(element.get("fill"), "^(#[0-9a-f]{6}|none)$")
+        self.assertEqual({element.get("fill") for element in kinds["text"]}, {None}, "they have the picture's")
+        dark = re.findall(r"\.(\w+){fill:#[0-9a-f]{6}}", kinds["style"][0].text)
+        used = {element.get("class"): element.get("fill") for element in picture.iter() if element.get("class")}
+        self.assertEqual(set(dark), set(used))
+        self.assertEqual(len(set(used.values())), len(used), "each class is one colour")
+
 
 class Refused(WhyTest):
     def refused(self, code, *arguments, **options):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      panels of one width, drawn by matplotlib, as SVG that follows the reader's background, or as PNG.
-# Invariant: text stays text; an SVG refers to nothing outside itself, names its colours by role, and says in words what
-#            it shows; the same panels give the same file.
+# Invariant: text stays text; an SVG refers to nothing outside itself, has its light colours in itself and their roles
+#            as classes, which a style sheet for dark overrides, and says in words what it shows; the same panels give
+#            the same file.
 # Must not know: what a panel shows.
 """From panels to files."""
 
@@ -19,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 
-from draw.styles import DRAWING, INK, MUTED, PAPER, roles, sheet
+from draw.styles import DARK, DRAWING, INK, MUTED, PAPER, roles
 
 # In points, of which an SVG shows each as a pixel: a phone has room for one panel, a desk for three.
 WIDTH = 360
@@ -104,13 +105,20 @@ def figure_of(panels: Sequence[Panel], columns: int = 1) -> Figure:
     return figure
 
 
-def with_roles(style: str) -> str:
+def paint(element: ET.Element, style: str) -> None:
+    """Colours become attributes, which every viewer understands, with classes for a style sheet; the rest stays."""
     names = {colour.light: role for role, colour in roles().items()}
-    return re.sub(r"#[0-9a-f]{6}", lambda found: f"var(--{names[found[0]]})" if found[0] in names else found[0], style)
+    declarations = dict(part.strip().split(": ", 1) for part in style.split(";") if part.strip())
+    colours = {key: declarations.pop(key) for key in ("fill", "stroke") if key in declarations}
+    classes = " ".join(f"{key}-{names[value]}" for key, value in colours.items() if value in names)
+    rest = "; ".join(f"{key}: {value}" for key, value in declarations.items())
+    for key, value in {**colours, "class": classes, "style": rest}.items():
+        if value:
+            element.set(key, value)
 
 
 def tidy(root: ET.Element, prefix: str) -> None:
-    """Leaves no id that nobody refers to, no style that would leak, no metadata; colours become roles."""
+    """Leaves no id that nobody refers to, no style that would leak, no metadata."""
     references = re.compile(r"url\(#([^)]*)\)|^#(.*)$")
     used = {found[1] or found[2] for element in root.iter() for value in element.attrib.values()
             if (found := references.search(value))}
@@ -125,7 +133,8 @@ def tidy(root: ET.Element, prefix: str) -> None:
                 else:
                     del element.attrib[key]
             elif key == "style":
-                element.set(key, with_roles(value))
+                del element.attrib[key]
+                paint(element, value)
             elif found := references.search(value):
                 name = found[1] or found[2]
                 element.set(key, value.replace(f"#{name}", f"#{prefix}-{name}"))
@@ -156,7 +165,7 @@ def text_of(root: ET.Element) -> str:
 
 
 def inline(panel: Panel, prefix: str) -> str:
-    """For a page, which gives the roles their colours."""
+    """For a page, which has the style sheet."""
     root = drawn(figure_of([panel]), prefix, panel.title, panel.description)
     for key in ("width", "height", "version"):
         root.attrib.pop(key, None)
@@ -164,13 +173,14 @@ def inline(panel: Panel, prefix: str) -> str:
 
 
 def save(picture: Picture, folder: Path) -> None:
-    """As NAME.svg, with its own background and colours for light and dark, and as NAME.png for light."""
+    """As NAME.svg, with its own background and style sheet, and as NAME.png."""
     figure = figure_of(picture.panels, COLUMNS)
     words = " ".join(f"{panel.title}: {panel.description}" for panel in picture.panels)
     root = drawn(figure, picture.name, picture.title, f"{picture.caption} {words}")
     style = ET.Element(f"{{{SVG}}}style")
-    style.text = sheet("svg") + DRAWING
-    paper = ET.Element(f"{{{SVG}}}rect", {"width": "100%", "height": "100%", "style": "fill: var(--paper)"})
+    style.text = "svg{color-scheme:light dark}" + DRAWING + DARK
+    paper = ET.Element(f"{{{SVG}}}rect", {"width": "100%", "height": "100%"})
+    paint(paper, f"fill: {PAPER.light}")
     root.insert(2, style)
     root.insert(3, paper)
     folder.mkdir(parents=True, exist_ok=True)

@@ -32,6 +32,7 @@ PAPER = Colour("#fefefd", "#15171a")
 INK = Colour("#232323", "#e4e4e2")
 MUTED = Colour("#666666", "#a0a3a8")
 FAINT = Colour("#d4d4d2", "#3c4046")
+PAGE = {"paper": PAPER, "ink": INK, "muted": MUTED, "faint": FAINT}
 
 FONT = "system-ui,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
 DRAWING = f"text{{font-family:{FONT}!important}}path,line{{stroke-linejoin:round}}"  # inside an SVG
@@ -68,15 +69,24 @@ def looks_of(names: Sequence[str]) -> dict[str, Look]:
 
 def roles() -> dict[str, Colour]:
     """Every colour by the name that it has in a style sheet."""
-    return {"paper": PAPER, "ink": INK, "muted": MUTED, "faint": FAINT,
-            **{name: look.colour for name, look in LOOKS.items()},
+    return {**PAGE, **{name: look.colour for name, look in LOOKS.items()},
             **{f"spare-{place}": look.colour for place, look in enumerate(SPARE)}}
 
 
-def sheet(selector: str = ":root") -> str:
-    """The style sheet that gives the roles their colours."""
-    def rules(shade: str) -> str:
-        return "".join(f"--{role}:{getattr(colour, shade)};" for role, colour in roles().items())
+def dark() -> str:
+    """The rules that give drawn elements their dark colours, by the classes that name their roles."""
+    rules = (f".{kind}-{role}{{{kind}:{colour.dark}}}" for role, colour in roles().items()
+             for kind in ("fill", "stroke"))
+    return f"@media(prefers-color-scheme:dark){{{''.join(rules)}}}"
 
-    return (f"{selector}{{color-scheme:light dark;{rules('light')}}}"
-            f"@media(prefers-color-scheme:dark){{{selector}{{{rules('dark')}}}}}")
+
+DARK = dark()
+
+
+def sheet() -> str:
+    """The style sheet of a page: variables for its own colours, and what its pictures need."""
+    def rules(shade: str) -> str:
+        return "".join(f"--{role}:{getattr(colour, shade)};" for role, colour in PAGE.items())
+
+    return (f":root{{color-scheme:light dark;{rules('light')}}}"
+            f"@media(prefers-color-scheme:dark){{:root{{{rules('dark')}}}}}{DARK}")

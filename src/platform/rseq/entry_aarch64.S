@@ -63,16 +63,18 @@ ALLOCATE gr_new, gr_new_slow
     strh w13, [x14]
 .endm
 
-// free: the unit map's entry is { owner, header offset }. Ours: push. Somebody's, and small: push to the remote
-// magazine. A block that lies on top already is freed twice in a row.
+// free: the low bits that no block's address has are rotated to the top, beyond every limit. The unit map's entry is
+// { owner, header offset }. Ours: push. Somebody's, and small: push to the remote magazine. A block that lies on top
+// already is freed twice in a row.
 FUNCTION free
     STATE
     ldr x9, [x8, #BASE]
     sub x16, x0, x9
-    lsr x16, x16, #UNIT_SHIFT
-    ldr x15, [x8, #UNIT_LIMIT]
+    ror x16, x16, #FINE_SHIFT
+    ldr x15, [x8, #FINE_LIMIT]
     cmp x16, x15
     b.hs 9f
+    lsr x16, x16, #(UNIT_SHIFT - FINE_SHIFT)
     ldr x9, [x9, x16, lsl #3]
     BEGIN free
     ldr w13, [x10, x12]

@@ -39,15 +39,17 @@ DESCRIBE \name, \slow
 ALLOCATE malloc, gr_malloc_slow
 ALLOCATE gr_new, gr_new_slow
 
-// free: the unit map's entry is { owner, header offset }. Ours: push. Somebody's, and small: push to the remote
-// magazine. A block that lies on top already is freed twice in a row.
+// free: the low bits that no block's address has are rotated to the top, beyond every limit. The unit map's entry is
+// { owner, header offset }. Ours: push. Somebody's, and small: push to the remote magazine. A block that lies on top
+// already is freed twice in a row.
 FUNCTION free
     movq BASE, %rdx
     movq %rdi, %rax
     subq %rdx, %rax
-    shrq $UNIT_SHIFT, %rax
-    cmpq UNIT_LIMIT, %rax
+    rorq $FINE_SHIFT, %rax
+    cmpq FINE_LIMIT, %rax
     jae gr_free_slow
+    shrq $(UNIT_SHIFT - FINE_SHIFT), %rax
     movq (%rdx,%rax,8), %rax
     BEGIN free, %rcx
     cmpl %eax, %fs:(%r9)

@@ -16,7 +16,7 @@ namespace gr::platform {
 // without rseq, and after any doubt.
 struct alignas(64) SequenceState {
     std::uint64_t size_limit;  // sizes below it are allocated by sequence
-    std::uint64_t unit_limit;  // units below it have an entry in the unit map
+    std::uint64_t fine_limit;  // offsets from the base below it, in fine steps, have an entry in the unit map
     char *base;                // of the region, where the unit map lies too
     char *slabs;
     std::int64_t rseq_offset;  // of libc's rseq area from the thread pointer

@@ -6,7 +6,7 @@
 
 from harness.program import Program
 
-from . import (compilers, ghostscript, git, interpreters, make, mariadb, memcached, nginx, poppler, redis, rocksdb,
+from . import (compilers, ghostscript, git, interpreters, make, mariadb, memcached, nginx, php, poppler, redis, rocksdb,
                scripts, sqlite, z3)
 
 PROGRAMS: dict[str, Program] = {program.name: program for program in (
@@ -15,6 +15,7 @@ PROGRAMS: dict[str, Program] = {program.name: program for program in (
     interpreters.PYTHON,
     interpreters.PYTHON_SUITE,
     interpreters.PERL,
+    php.PHP,
     scripts.PERL_HOSTS,
     scripts.GAWK_PARAGRAPHS,
     scripts.GAWK_COSTS,

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: capacities.hpp.
+// Invariant: as there.
+// Must not know: why a magazine ran empty or full.
+#include "heap/capacities.hpp"
+
+namespace gr {
+
+bool Capacities::grow(OwnerIndex o, ClassIndex c) {
+    MagazinePolicy &policy = owners_.heap(o).magazines;
+    policy.note_use(c);
+    if (thrift_.lasts(pages_.present_bytes(), pages_.used_bytes())) [[unlikely]]
+        return false;
+    const std::size_t budget = owners_.setup().magazine_budget;
+    const std::uint32_t now = policy.capacity(c);
+    std::uint32_t wanted = policy.wanted(c, budget);
+    if (wanted == now && now < shape_of(c).magazine_slots) {
+        shrink_quiet(o, c);
+        wanted = policy.wanted(c, budget);
+        if (wanted == now) policy.note_denied();
+    }
+    return wanted != now && set(o, c, wanted);
+}
+
+// The blocks of a magazine that changes its slots come along. false: it stays as it was.
+bool Capacities::set(OwnerIndex o, ClassIndex c, std::uint32_t capacity) {
+    MagazinePolicy &policy = owners_.heap(o).magazines;
+    Slab slab = owners_.slab(o);
+    const ClassShape &shape = shape_of(c);
+    const std::uint32_t begin = shape.slots_begin(capacity);
+    void *moved[kMagazineNarrowSlots];
+    std::int64_t count = 0;
+    if (begin != shape.slots_begin(policy.capacity(c))) {
+        flush_excess(o, c, kMagazineNarrowSlots);
+        count = slab.pop_n(magazine_of(c), moved, kMagazineNarrowSlots);
+    }
+    const bool done = count >= 0 && slab.set_capacity(magazine_of(c), begin, capacity);
+    if (done) policy.set_capacity(c, capacity);
+    if (count > 0) {
+        const std::int64_t pushed = slab.push_n(magazine_of(c), moved, static_cast<std::uint32_t>(count));
+        const std::int64_t kept = pushed < 0 ? 0 : pushed;
+        returns_.give_back(o, moved + kept, static_cast<std::uint32_t>(count - kept));
+    }
+    return done;
+}
+
+// Halves the share of a class that has gone quiet.
+void Capacities::shrink_quiet(OwnerIndex o, ClassIndex but) {
+    MagazinePolicy &policy = owners_.heap(o).magazines;
+    const ClassIndex c = policy.next_quiet(but);
+    if (c.value == 0) return;
+    const std::uint32_t capacity = policy.capacity(c) / 2;
+    if (!set(o, c, capacity)) return;
+    flush_excess(o, c, capacity);
+    look(o, c, capacity);
+}
+
+void Capacities::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
+    Slab slab = owners_.slab(o);
+    void *blocks[kBatchBlocks];
+    for (;;) {
+        const platform::MagazineHeader header = slab.header(magazine_of(c));
+        const auto held = static_cast<std::uint32_t>(header.current - header.begin);
+        if (held <= keep) return;
+        const std::int64_t popped = slab.pop_n(magazine_of(c), blocks, batch_of(held - keep));
+        if (popped <= 0) return;
+        returns_.give_back(o, blocks, static_cast<std::uint32_t>(popped));
+    }
+}
+
+void Capacities::close(OwnerIndex o) {
+    for (std::uint32_t c = 1; c < kClassCount; ++c) set(o, ClassIndex(c), 0);
+}
+
+// What was detached has no slot already, but the policy does not know.
+void Capacities::close_stopped(OwnerIndex o) {
+    Slab slab = owners_.slab(o);
+    slab.close(kRemoteMagazine);
+    for (std::uint32_t c = 1; c < kClassCount; ++c) {
+        slab.close(magazine_of(ClassIndex(c)));
+        owners_.heap(o).magazines.set_capacity(ClassIndex(c), 0);
+    }
+}
+
+// Stale slots above `current` are not looked at.
+void Capacities::look(OwnerIndex o, ClassIndex c, std::uint32_t count) {
+    const Slab slab = owners_.slab(o);
+    MagazinePolicy &policy = owners_.heap(o).magazines;
+    const std::uint32_t magazine = magazine_of(c);
+    const platform::MagazineHeader header = slab.header(magazine);
+    const std::size_t hand = header.begin + policy.hand(c);
+    std::size_t slot = hand < header.current ? hand : header.begin;
+    const std::size_t end = slot + count < header.current ? slot + count : header.current;
+    if (const ClassShape shape = shape_of(c); shape.units == 1) [[likely]] {
+        while (slot < end && shape.divides(Superblocks::offset_in_unit(slab.peek(magazine, slot)))) ++slot;
+    } else {
+        while (slot < end && superblocks_.may_be_block(shape_of(c), slab.peek(magazine, slot))) ++slot;
+    }
+    policy.set_hand(c, static_cast<std::uint32_t>(slot - header.begin));
+    if (slot < end) [[unlikely]]
+        flush_excess(o, c, 0);
+}
+
+}  // namespace gr

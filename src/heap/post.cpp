@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: post.hpp: drafts for several readers at once, and reading.
+// Invariant: a letter is written under its sender's lock and read under its reader's.
+// Must not know: requests in bytes; when a magazine is flushed.
+#include "heap/post.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "heap/remote_batch.hpp"
+#include "platform/events.hpp"
+
+namespace gr {
+
+// Blocks that their owners' heaps shall have, as letters to each; sent when there is no more room for drafts, and at
+// the end. The sender's lock is held.
+class Post::Letters {
+  public:
+    Letters(Post &post, OwnerIndex from) : post_(post), outbox_(post.owners_.outbox(from)) {}
+    Letters(const Letters &) = delete;
+    Letters &operator=(const Letters &) = delete;
+    ~Letters() {
+        for (unsigned i = 0; i < begun_; ++i) send(drafts_[i]);
+    }
+
+    // false: there is no paper left.
+    bool add(OwnerIndex to, void *p, std::size_t size) {
+        if (draft_->to != to) draft_ = draft_to(to);
+        if (draft_->written < draft_->room) {
+            draft_->first->write(draft_->written++, p);
+        } else if (!begin_letter(*draft_, p)) {
+            return false;
+        }
+        draft_->bytes += size;
+        return true;
+    }
+
+  private:
+    static constexpr unsigned kDrafts = 16;
+    struct Draft {
+        OwnerIndex to;
+        std::uint32_t written;  // in the first letter
+        std::uint32_t room;     // 0: there is no letter
+        std::size_t bytes;
+        Letter *first;
+        Letter *last;
+    };
+
+    Draft *draft_to(OwnerIndex to) {
+        for (unsigned i = 0; i < begun_; ++i) {
+            if (drafts_[i].to == to) return &drafts_[i];
+        }
+        if (begun_ == kDrafts) send(drafts_[--begun_]);
+        drafts_[begun_] = {.to = to, .written = 0, .room = 0, .bytes = 0, .first = nullptr, .last = nullptr};
+        return &drafts_[begun_++];
+    }
+    bool begin_letter(Draft &draft, void *block) {
+        if (no_paper_) return false;
+        Letter *letter = outbox_.blank();
+        if (letter == nullptr) {
+            // Whoever has them does not read, perhaps never again: read for him.
+            post_.remote_.settle(outbox_.slowest_reader());
+            letter = outbox_.blank();
+        }
+        no_paper_ = letter == nullptr;
+        if (no_paper_) return false;
+        if (draft.first == nullptr) {
+            draft.last = letter;
+        } else {
+            draft.first->close(draft.written);
+        }
+        letter->link.store(draft.first, std::memory_order_relaxed);
+        letter->begin(draft.to, block);
+        draft.first = letter;
+        draft.written = 1;
+        draft.room = Letter::kBlocks;
+        platform::count(platform::Event::letter);
+        return true;
+    }
+    void send(Draft &draft) {
+        if (draft.first == nullptr) return;
+        draft.first->close(draft.written);
+        post_.owners_.owner(draft.to).mail.push(draft.first, draft.last);
+        post_.remote_.note(draft.to, draft.bytes, MayWait::yes);
+    }
+
+    Post &post_;
+    Outbox &outbox_;
+    unsigned begun_ = 0;
+    Draft drafts_[kDrafts];  // the first `begun_`
+    Draft *draft_ = draft_to(kNobody);
+    bool no_paper_ = false;
+};
+
+void Post::send(OwnerIndex from, std::span<void *const> blocks) {
+    std::optional<RemoteFrees::Batch> bits;
+    Letters letters(*this, from);
+    Returns::OfflineGiver offline(returns_, MayWait::yes);
+    const auto count = static_cast<std::uint32_t>(blocks.size());
+    for (std::uint32_t i = 0, given = 1; i < count; i += given, given = 1) {
+        void *const p = blocks[i];
+        const UnitEntry e = load_entry(region_, region_.unit_of(p));
+        if (e != 0 && is_heap(owner_in(e))) {
+            offline.let_go();  // no other owner is settled under a global bin's lock
+            const ClassShape &shape = shape_of(class_in(e));
+            // Who opens the letter looks no more.
+            if (!superblocks_.may_be_block(shape, p)) [[unlikely]]
+                returns_.find_or_die(owners_.setup().free, p);
+            if (letters.add(owner_in(e), p, shape.size)) continue;
+        }
+        const BlockRef ref = returns_.find_or_die(owners_.setup().free, p);
+        given = offline.give(ref, &blocks[i], count - i);
+        if (given != 0) continue;
+        offline.let_go();
+        if (!bits) bits.emplace(remote_);
+        bits->add(ref.superblock, ref.index, p);
+        given = 1;
+    }
+}
+
+void Post::open(OwnerIndex o) {
+    if (!is_heap(o)) return;
+    void *left[kBatchBlocks];
+    std::uint32_t left_count = 0;
+    bool touchable = true;
+    for (Letter *letter = owners_.owner(o).mail.take_all(); letter != nullptr;) {
+        Letter *const next = letter->link.load(std::memory_order_relaxed);  // before it is its sender's again
+        void *blocks[Letter::kBlocks];
+        const std::uint32_t count = letter->read(blocks);
+        if (left_count + count > kBatchBlocks) returns_.give_back(o, left, std::exchange(left_count, 0), MayWait::no);
+        const auto entry = [&](std::uint32_t i) { return load_entry(region_, region_.unit_of(blocks[i])); };
+        UnitEntry e = entry(0);
+        UnitEntry other = 0;
+        for (std::uint32_t i = 0, alike = 1; i < count; i += alike, alike = 1, e = other) {
+            while (i + alike < count && (other = entry(i + alike)) == e) ++alike;
+            const bool own = touchable && e != 0 && owner_in(e) == o;
+            const std::int64_t pushed = own ? owners_.slab(o).push_n(magazine_of(class_in(e)), &blocks[i], alike) : 0;
+            if (pushed < 0) touchable = false;
+            for (auto n = static_cast<std::uint32_t>(pushed < 0 ? 0 : pushed); n < alike; ++n)
+                left[left_count++] = blocks[i + n];
+        }
+        letter = next;
+    }
+    returns_.give_back(o, left, left_count, MayWait::no);
+}
+
+}  // namespace gr

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: reclaimer.hpp.
+// Invariant: as there.
+// Must not know: who wants the memory.
+#include "heap/reclaimer.hpp"
+
+#include "heap/inside.hpp"
+#include "platform/rseq/stop.hpp"
+
+namespace gr {
+
+void Reclaimer::reclaim_idle() {
+    owners_.for_each_heap([this](OwnerIndex o) { owners_.heap(o).note_tick(); });
+    reclaim(Which::idle);
+}
+
+void Reclaimer::reclaim(Which which) {
+    const Inside inside;
+    flush_each(which);
+    // What came by letter meanwhile may lie in the caller's magazines now.
+    if (!inside.again() && flush_stopped(which)) flush_each(which);
+    store_.release_deferred();
+    for (std::uint32_t c = 1; c < kClassCount; ++c) remote_.settle(owner_of_global(ClassIndex(c)));
+    owners_.for_each_heap([this](OwnerIndex o) { remote_.settle(o); });
+}
+
+// With sequences only the caller's own slab gives anything; a foreign cid is refused by each.
+void Reclaimer::flush_each(Which which) {
+    owners_.for_each_heap([&](OwnerIndex o) {
+        if (!is_wanted(o, which) || !owners_.lock(o)) return;
+        flusher_.flush_all(o);
+        if (which == Which::thrift) capacities_.close(o);
+        ownership_.release_empty(o);
+        remote_.unlock_and_settle(o);
+    });
+}
+
+bool Reclaimer::has_cached(Which which) {
+    for (std::uint32_t i = 0; i < owners_.active_heaps(); ++i) {
+        const OwnerIndex o = owner_of_heap(i);
+        if (is_wanted(o, which) && owners_.slab(o).has_blocks()) return true;
+    }
+    return false;
+}
+
+// With the locks of all heaps nobody publishes a header, and while the activation is held no new heap comes. false:
+// there was nothing to do.
+bool Reclaimer::flush_stopped(Which which) {
+    char *const zeroes = owners_.setup().zeroes;
+    if (zeroes == nullptr || (which != Which::thrift && !has_cached(which))) return false;
+    const platform::Guard activation(owners_.activation(), platform::Rank::activation);
+    if (!activation.locked()) return false;
+    owners_.lock_all(platform::Rank::heap);
+    {
+        const platform::SequencesStopped stopped(zeroes);
+        owners_.for_each_heap([&](OwnerIndex o) {
+            if (!stopped.done() || !is_wanted(o, which)) return;
+            owners_.slab(o).detach_all();
+            if (which == Which::thrift) capacities_.close_stopped(o);
+        });
+    }
+    // Nobody waits longer than he must: first those of which nothing is wanted.
+    const std::uint32_t count = owners_.active_heaps();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const OwnerIndex o = owner_of_heap(i);
+        if (!owners_.slab(o).has_detached()) remote_.unlock_and_settle(o);
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const OwnerIndex o = owner_of_heap(i);
+        if (!owners_.slab(o).has_detached()) continue;
+        flusher_.flush_detached(o);
+        ownership_.release_empty(o);
+        remote_.unlock_and_settle(o);
+    }
+    return true;
+}
+
+}  // namespace gr

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: refiller.hpp.
+// Invariant: as there; memory grows only after the global heap, arrears, and what is not there any more were asked.
+// Must not know: requests in bytes; which heap serves a thread.
+#include "heap/refiller.hpp"
+
+#include "platform/events.hpp"
+#include "platform/memory.hpp"
+
+namespace gr {
+
+void *Refiller::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
+    platform::count(platform::Event::refill);
+    Heap &heap = owners_.heap(o);
+    heap.note_use();
+    void *blocks[1 + kBatchBlocks];
+    if (heap.has_news()) {
+        remote_.drain(o);
+        if (owners_.slab(o).pop_n(magazine_of(c), blocks, 1) == 1) {
+            heap.magazines.note_use(c);
+            return blocks[0];
+        }
+    }
+    capacities_.grow(o, c);
+    const std::uint32_t count = take(o, c, blocks, 1 + batch_of(heap.magazines.capacity(c) / 2), fresh);
+    if (count == 0) return nullptr;
+    const std::int64_t pushed = count == 1 ? 0 : owners_.slab(o).push_n(magazine_of(c), blocks + 1, count - 1);
+    const std::uint32_t kept = 1 + (pushed < 0 ? 0 : static_cast<std::uint32_t>(pushed));
+    // Moved to another CPU meanwhile, or somebody filled the magazine.
+    if (kept != count) returns_.give_back(o, blocks + kept, count - kept);
+    return blocks[0];
+}
+
+std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, void **blocks, std::uint32_t count, bool *fresh) {
+    Bin &bin = owners_.heap(o).bins[c.value];
+    std::uint32_t taken = 0;
+    while (taken < count) {
+        Superblock *s = bin.fullest();
+        // A refill opens one more superblock at most, and only for its first block.
+        if (s == nullptr) s = taken == 0 ? superblock_for(o, c) : nullptr;
+        if (s == nullptr) return taken;
+        const std::uint32_t fresh_from = s->fresh_from;
+        const unsigned absent = s->absent.count();
+        const std::uint32_t got = superblocks_.take(s, blocks + taken, count - taken);
+        if (absent != 0) {
+            const std::size_t retaken = (absent - s->absent.count()) * platform::page_size();
+            pages_.became_present(retaken);
+            pages_.retook(retaken);
+        }
+        if (taken == 0 && fresh != nullptr) {
+            *fresh = s->zeroed && superblocks_.find(blocks[0]).index.value >= fresh_from;
+        }
+        bin.took(s, got);
+        taken += got;
+    }
+    return taken;
+}
+
+Superblock *Refiller::superblock_for(OwnerIndex o, ClassIndex c) {
+    if (Superblock *const s = ownership_.take_from_global(o, c)) return s;
+    if (Superblock *const s = ownership_.collect_arrears(o, c)) return s;
+    if (Superblock *const s = ownership_.take_new(o, c)) return s;
+    // Memory is used up: what this heap's magazines hold back, then what other heaps have free.
+    flusher_.flush_all(o);
+    if (Superblock *const s = owners_.heap(o).bins[c.value].fullest()) return s;
+    if (Superblock *const s = ownership_.take_from_global(o, c)) return s;
+    if (Superblock *const s = take_from_others(o, c)) return s;
+    return ownership_.take_new(o, c);
+}
+
+// What other heaps have free of this class, as far as their locks are free; their magazines too, where these may be
+// touched.
+Superblock *Refiller::take_from_others(OwnerIndex to, ClassIndex c) {
+    for (std::uint32_t i = 0; i < owners_.active_heaps(); ++i) {
+        const OwnerIndex from = owner_of_heap(i);
+        if (from == to || !owners_.try_lock(from)) continue;
+        flusher_.flush_all(from);
+        Superblock *const s = ownership_.take_from(from, to, c);
+        remote_.unlock_and_settle(from);
+        if (s != nullptr) return s;
+    }
+    return nullptr;
+}
+
+}  // namespace gr

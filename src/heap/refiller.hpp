@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: into magazines: blocks of a heap's superblocks, and where its next superblock comes from.
+// Invariant: the heap's lock is held from the first bit cleared to the last block in a magazine.
+// Must not know: requests in bytes; which heap serves a thread.
+#pragma once
+
+#include "heap/flusher.hpp"
+
+namespace gr {
+
+class Refiller {
+  public:
+    constexpr Refiller(Owners &owners, RemoteFrees &remote, Ownership &ownership, Returns &returns,
+                       Capacities &capacities, Flusher &flusher, Superblocks &superblocks, PageHeap &pages)
+        : owners_(owners),
+          remote_(remote),
+          ownership_(ownership),
+          returns_(returns),
+          capacities_(capacities),
+          flusher_(flusher),
+          superblocks_(superblocks),
+          pages_(pages) {}
+
+    // In both the heap's lock is held. nullptr: no memory. *fresh, if asked for: the block reads as zero.
+
+    // A block; others fill the magazine.
+    void *refill(OwnerIndex o, ClassIndex c, bool *fresh);
+    // The same for whoever may not touch the magazine.
+    void *take_one(OwnerIndex o, ClassIndex c, bool *fresh) {
+        void *block = nullptr;
+        return take(o, c, &block, 1, fresh) == 0 ? nullptr : block;
+    }
+
+  private:
+    std::uint32_t take(OwnerIndex o, ClassIndex c, void **blocks, std::uint32_t count, bool *fresh);
+    Superblock *superblock_for(OwnerIndex o, ClassIndex c);
+    Superblock *take_from_others(OwnerIndex to, ClassIndex c);
+
+    Owners &owners_;
+    RemoteFrees &remote_;
+    Ownership &ownership_;
+    Returns &returns_;
+    Capacities &capacities_;
+    Flusher &flusher_;
+    Superblocks &superblocks_;
+    PageHeap &pages_;
+};
+
+}  // namespace gr

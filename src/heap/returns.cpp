@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: returns.hpp.
+// Invariant: no other owner is settled under a global bin's lock.
+// Must not know: magazines, letters.
+#include "heap/returns.hpp"
+
+namespace gr {
+
+BlockRef Returns::find_or_die(const char *function, const void *p) const {
+    const BlockRef ref = superblocks_.find(p);
+    if (ref.fault == BlockFault::none && ref.superblock->use == UnitUse::superblock) return ref;
+    if (ref.fault == BlockFault::interior) {
+        die_interior(function, p, superblocks_.address(ref.superblock, ref.index),
+                     superblocks_.block_size(ref.superblock));
+    }
+    die_foreign(function, p);
+}
+
+void Returns::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, MayWait may_wait) {
+    OfflineGiver offline(*this, may_wait);
+    for (std::uint32_t done = 0; done < count;) {
+        const void *const p = blocks[done];
+        const BlockRef ref = find_or_die(owners_.setup().free, p);
+        Superblock *const s = ref.superblock;
+        // Rule 1: stable while the lock is held, if it is this heap.
+        if (owner_of(s) == o) {
+            const std::uint32_t given = superblocks_.give(s, blocks + done, count - done);
+            if (given == 0) die_twice(owners_.setup().free, p, s->shape().size);
+            offline.let_go();  // the superblock may have to go there itself
+            ownership_.gave(o, s, given);
+            done += given;
+            continue;
+        }
+        if (const std::uint32_t given = offline.give(ref, blocks + done, count - done); given != 0) {
+            done += given;
+            continue;
+        }
+        offline.let_go();
+        const BitPosition at = BitPosition::of(ref.index);
+        remote_.set(s, at.word, at.mask, may_wait);
+        ++done;
+    }
+}
+
+void Returns::give_one(const char *function, void *p, bool in_handler) {
+    const BlockRef ref = find_or_die(function, p);
+    if (superblocks_.is_free(ref.superblock, ref.index)) die_twice(function, p, ref.superblock->shape().size);
+    if (!in_handler && OfflineGiver(*this, MayWait::yes).give(ref, &p, 1) != 0) return;
+    const BitPosition at = BitPosition::of(ref.index);
+    remote_.set(ref.superblock, at.word, at.mask, MayWait::yes);
+}
+
+}  // namespace gr

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: sweeper.hpp: when a sweep begins and goes on, and what it does with each superblock.
+// Invariant: as there.
+// Must not know: magazines, letters.
+#include "heap/sweeper.hpp"
+
+#include "platform/memory.hpp"
+
+namespace gr {
+
+std::size_t Sweeper::sweep() {
+    const platform::Guard guard(mutex_, platform::Rank::sweep);
+    if (!guard.locked()) return 0;
+    begin();
+    return sweep_chunks(cycle_.left(), SplitHuge::yes);
+}
+
+void Sweeper::sweep_if_due() {
+    pages_.review();
+    const std::size_t may_stay = pages_.may_stay();
+    if (!cycle_.is_due(slack_, may_stay)) return;
+    if (!mutex_.try_lock(platform::Rank::sweep)) return;
+    if (cycle_.is_under_way()) {
+        sweep_chunks(cycle_.take_chunks(slack_), may_stay == 0 ? SplitHuge::yes : SplitHuge::if_worth_it);
+    } else {
+        begin();
+    }
+    mutex_.unlock(platform::Rank::sweep);
+}
+
+void Sweeper::begin() { cycle_.begin(slack_, pages_.may_stay(), region_.chunk_count()); }
+
+// The next ones of the sweep that is under way; the bytes given back.
+std::size_t Sweeper::sweep_chunks(std::uint32_t count, SplitHuge split) {
+    std::size_t given_back = 0;
+    for (; count != 0; --count) {
+        const ChunkIndex chunk = cycle_.next();
+        if (split == SplitHuge::yes || is_worth_sweeping(chunk)) given_back += sweep_chunk(chunk);
+    }
+    cycle_.gave_back(given_back);
+    if (cycle_.is_under_way()) return given_back;
+    cycle_.end(slack_);
+    // Less is in use now than before.
+    return given_back + pages_.trim(pages_.may_retain());
+}
+
+// Whether so much of it can go that a huge page may be split for it.
+bool Sweeper::is_worth_sweeping(ChunkIndex chunk) {
+    if (!pages_.huge_pages().may_be_huge(chunk)) return true;
+    std::size_t empty = 0;
+    region_.for_each_unit(chunk, [&](UnitIndex u) {
+        ownership_.visit_superblock(u, [&](OwnerIndex, const Superblock *s) {
+            empty += superblocks_.empty_pages(s).count() * platform::page_size();
+        });
+    });
+    return empty >= kChunkBytes / kHugeSplitParts;
+}
+
+std::size_t Sweeper::sweep_chunk(ChunkIndex chunk) {
+    std::size_t given_back = 0;
+    region_.for_each_unit(chunk, [&](UnitIndex u) { given_back += sweep_unit(u); });
+    if (given_back != 0) pages_.huge_pages().was_split(chunk);
+    return given_back;
+}
+
+// Bytes given back of the superblock that begins there, if one does.
+std::size_t Sweeper::sweep_unit(UnitIndex u) {
+    Superblock *const s = superblocks_.descriptor(u);
+    PageSet pages;
+    ownership_.visit_superblock(u, [&](OwnerIndex o, Superblock *) {
+        pages = superblocks_.empty_pages(s);
+        ownership_.took(o, s, superblocks_.claim_pages(s, pages));
+    });
+    if (!pages.any()) return 0;
+    const std::size_t page = platform::page_size();
+    PageSet gone;
+    pages.for_each_run([&](unsigned first, unsigned count) {
+        if (!platform::purge(superblocks_.begin(s) + first * page, count * page)) return;
+        for (unsigned i = 0; i < count; ++i) gone.add(first + i);
+        swept_bytes_.fetch_add(count * page, std::memory_order_relaxed);
+        calls_.fetch_add(1, std::memory_order_relaxed);
+    });
+    pages_.became_absent(gone.count() * page);
+    give_back_swept(s, pages, gone);
+    return gone.count() * page;
+}
+
+// To whoever owns it now. It cannot have gone: blocks of it are marked used.
+void Sweeper::give_back_swept(Superblock *s, const PageSet &pages, const PageSet &gone) {
+    ownership_.visit_owner(s, [&](OwnerIndex o) {
+        const std::size_t absent = superblocks_.bytes_of_blocks(s, gone);  // afterwards s may be another's
+        ownership_.gave(o, s, superblocks_.return_pages(s, pages, gone));
+        if (!is_heap(o)) slack_.subtract(absent);
+    });
+}
+
+}  // namespace gr

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what becomes of RTLD_DEEPBIND, with which a library would get libc's malloc while the program has this one.
+// Invariant: done only where this library is the process's malloc, and before the library that is opened runs or binds
+//            anything.
+// Must not know: how libc's names are made to lead elsewhere, and how dlopen is entered and left.
+#include "base/text.hpp"
+#include "malloc/c_api.hpp"
+#include "malloc/instance.hpp"
+#include "platform/loader.hpp"
+#include "platform/process.hpp"
+#include "platform/shared/deep_binding.hpp"
+
+namespace {
+
+// Whatever this library exports of libc's own.
+constexpr const char *kFamily[] = {"malloc",
+                                   "calloc",
+                                   "realloc",
+                                   "free",
+                                   "reallocarray",
+                                   "memalign",
+                                   "aligned_alloc",
+                                   "posix_memalign",
+                                   "valloc",
+                                   "pvalloc",
+                                   "cfree",
+                                   "malloc_usable_size",
+                                   "free_sized",
+                                   "free_aligned_sized",
+                                   "mallinfo",
+                                   "mallinfo2",
+                                   "malloc_info",
+                                   "malloc_stats",
+                                   "malloc_trim",
+                                   "mallopt",
+                                   "__libc_malloc",
+                                   "__libc_calloc",
+                                   "__libc_realloc",
+                                   "__libc_free",
+                                   "__libc_memalign",
+                                   "__libc_valloc",
+                                   "__libc_pvalloc",
+                                   "__posix_memalign",
+                                   nullptr};
+
+// In two registers, as the assembly expects it.
+struct Onward {
+    void *function;
+    long flags;
+};
+
+// Where there is no dlopen behind this one.
+void *open_nothing(const char *, int) { return nullptr; }
+void *open_nothing_there(long, const char *, int) { return nullptr; }
+
+// Asked of a block, not of a name's address: that may be the program's entry for it, or lead here by way of another's.
+bool is_malloc_of_process() {
+    const auto allocate = reinterpret_cast<void *(*)(std::size_t)>(gr::platform::program_symbol("malloc"));
+    const auto release = reinterpret_cast<void (*)(void *)>(gr::platform::program_symbol("free"));
+    if (allocate == nullptr || release == nullptr) return false;
+    void *const block = allocate(1);
+    const bool is_ours = block != nullptr && gr::instance.owns(block);
+    release(block);
+    return is_ours;
+}
+
+void say(const char *file, const char *what) {
+    if (gr::instance.options().verbose == 0) return;
+    gr::TextBuffer<512> line;
+    line << "granary: RTLD_DEEPBIND of ";
+    for (const char *c = file == nullptr ? "the program" : file; *c != '\0' && line.size() < 300; ++c) {
+        line << (*c == '\n' || *c == '\r' ? '?' : *c);  // it stays one line
+    }
+    line << ": " << what << '\n';
+    gr::platform::write_all(2, line.data(), line.size());
+}
+
+int flags_for(const char *file, int flags) {
+    if (!gr::platform::binds_deeply(flags)) return flags;
+    gr::instance.ensure_started();
+    const auto wanted = static_cast<gr::DeepBinding>(gr::instance.options().deep_binding);
+    if (wanted == gr::DeepBinding::keep || !is_malloc_of_process()) return flags;
+    if (wanted == gr::DeepBinding::mend && gr::platform::lead_libc_to_program(kFamily)) {
+        say(file, "it gets this malloc, and all else as asked (GRANARY_DEEPBIND)");
+        return flags;
+    }
+    say(file, "left out, so that it gets this malloc (GRANARY_DEEPBIND)");
+    return gr::platform::without_deep_binding(flags);
+}
+
+}  // namespace
+
+extern "C" {
+
+Onward gr_before_dlopen(const char *file, int flags) {
+    void *const next = gr::platform::next_symbol("dlopen");
+    return {next == nullptr ? reinterpret_cast<void *>(open_nothing) : next, flags_for(file, flags)};
+}
+
+// A namespace of its own brings a libc of its own, and blocks do not leave it by accident.
+Onward gr_before_dlmopen(long space, const char *file, int flags) {
+    void *const next = gr::platform::next_symbol("dlmopen");
+    if (next == nullptr) return {reinterpret_cast<void *>(open_nothing_there), flags};
+    return {next, gr::platform::is_own_namespace(space) ? flags_for(file, flags) : flags};
+}
+
+}  // extern "C"

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: which superblock belongs to whom: new ones, empty ones, those that are too empty, and what held locks leave undone.
+// Invariant: blocks go straight from and to bitmaps here.
+// Must not know: magazines, letters.
+#include "heap/ownership.hpp"
+
+#include "heap/parts.hpp"
+
+namespace gr {
+namespace {
+
+using fake::kHeapA;
+using fake::kHeapB;
+
+constexpr ClassIndex kClass = class_of(256);
+constexpr OwnerIndex kGlobal = owner_of_global(kClass);
+
+class OwnershipTest : public testing::Test {
+  protected:
+    void TearDown() override { EXPECT_TRUE(parts_.pages.is_valid()); }
+    const Bin &bin(OwnerIndex o) const { return parts_.owners.bin_of(o, kClass); }
+    OwnerIndex owner(const std::vector<void *> &blocks) const { return owner_of(parts_.superblock_of(blocks[0])); }
+    UnitEntry entry(const void *p) const { return parts_.store.entry(parts_.region.unit_of(p)); }
+
+    fake::Parts parts_;
+    const std::uint32_t each_ = shape_of(kClass).blocks;
+};
+
+TEST_F(OwnershipTest, ANewSuperblockIsItsHeapsAndAnEmptyOneNobodys) {
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    Superblock *const s = parts_.superblock_of(blocks[0]);
+    EXPECT_EQ(owner_of(s), kHeapA);
+    EXPECT_EQ(entry(blocks[0]), entry_of(kHeapA, kClass));
+    EXPECT_EQ(bin(kHeapA).superblocks(), 1U);
+    EXPECT_EQ(parts_.pages.used_bytes(), shape_of(kClass).units * kUnitBytes);
+    parts_.give_back(kHeapA, blocks, 0, each_ - 1);
+    EXPECT_EQ(owner_of(s), kHeapA) << "one superblock may be as empty as it likes";
+    parts_.give_back(kHeapA, blocks, each_ - 1, 1);
+    EXPECT_EQ(owner_of(s), kNobody);
+    EXPECT_EQ(entry(blocks[0]), 0U);
+    EXPECT_EQ(bin(kHeapA).superblocks(), 0U);
+    EXPECT_EQ(parts_.pages.used_bytes(), 0U);
+}
+
+TEST_F(OwnershipTest, WhatIsTooEmptyGoesToTheGlobalHeapAndFromThereToWhoAsks) {
+    std::vector<std::vector<void *>> held;
+    for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
+    for (const auto &blocks : held) parts_.give_back(kHeapA, blocks, 0, each_ / 2);
+    EXPECT_TRUE(bin(kHeapA).keeps_hoards_invariant(kClass));
+    ASSERT_GE(bin(kGlobal).superblocks(), 1U);
+    EXPECT_EQ(parts_.owners.global(kClass).offered.load(), bin(kGlobal).superblocks());
+    EXPECT_EQ(parts_.slack.bytes(), bin(kGlobal).free_blocks() * shape_of(kClass).size);
+    const std::uint32_t offered = bin(kGlobal).superblocks();
+    parts_.holding(kHeapB, [&] {
+        Superblock *const s = parts_.ownership.take_from_global(kHeapB, kClass);
+        ASSERT_NE(s, nullptr);
+        EXPECT_EQ(owner_of(s), kHeapB);
+        EXPECT_EQ(parts_.store.entry(s->unit), entry_of(kHeapB, kClass));
+    });
+    EXPECT_EQ(bin(kGlobal).superblocks(), offered - 1);
+    EXPECT_EQ(bin(kHeapB).superblocks(), 1U);
+    EXPECT_EQ(parts_.slack.bytes(), bin(kGlobal).free_blocks() * shape_of(kClass).size);
+}
+
+TEST_F(OwnershipTest, WhatAHeldLockLeavesUndoneIsArrearsUntilSomebodyNeedsIt) {
+    std::vector<std::vector<void *>> held;
+    for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
+    parts_.holding(kHeapA, [&] {
+        ASSERT_TRUE(parts_.owners.try_lock(kGlobal));
+        for (const auto &blocks : held) parts_.returns.give_back(kHeapA, blocks.data(), each_ / 2);
+        EXPECT_EQ(bin(kGlobal).superblocks(), 0U);
+        EXPECT_FALSE(bin(kHeapA).keeps_hoards_invariant(kClass));
+        EXPECT_TRUE(parts_.owners.global(kClass).arrears.load());
+        parts_.remote.unlock_and_settle(kGlobal);
+    });
+
+    // A heap that is busy is asked again next time.
+    parts_.hold(kHeapA);
+    parts_.holding(kHeapB, [&] { EXPECT_EQ(parts_.ownership.collect_arrears(kHeapB, kClass), nullptr); });
+    EXPECT_TRUE(parts_.owners.global(kClass).arrears.load());
+    parts_.let_go(kHeapA);
+
+    parts_.holding(kHeapB, [&] { EXPECT_NE(parts_.ownership.collect_arrears(kHeapB, kClass), nullptr); });
+    EXPECT_TRUE(bin(kHeapA).keeps_hoards_invariant(kClass));
+    EXPECT_FALSE(parts_.owners.global(kClass).arrears.load());
+    EXPECT_EQ(bin(kHeapB).superblocks(), 1U);
+}
+
+TEST_F(OwnershipTest, WhoLosesItsFullestKeepsTheInvariant) {
+    std::vector<std::vector<void *>> held;
+    for (int i = 0; i < 8; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
+    parts_.give_back(kHeapA, held[0], 0, 1);
+    // As much as the invariant allows with the others.
+    parts_.give_back(kHeapA, held[1], 0, each_ - 1);
+    parts_.give_back(kHeapA, held[2], 0, each_ - 2);
+    ASSERT_TRUE(bin(kHeapA).keeps_hoards_invariant(kClass));
+    Superblock *taken = nullptr;
+    for (int i = 0; i < 2; ++i) {
+        parts_.holding(kHeapA, [&] {
+            ASSERT_TRUE(parts_.owners.try_lock(kHeapB));
+            taken = parts_.ownership.take_from(kHeapA, kHeapB, kClass);
+            parts_.remote.unlock_and_settle(kHeapB);
+        });
+        ASSERT_NE(taken, nullptr);
+        EXPECT_EQ(owner_of(taken), kHeapB);
+        EXPECT_TRUE(bin(kHeapA).keeps_hoards_invariant(kClass));
+    }
+}
+
+TEST_F(OwnershipTest, AVisitorMeetsASuperblockUnderItsOwnersLockOnly) {
+    const std::vector<void *> blocks = parts_.take_all(kHeapB, kClass);
+    Superblock *const s = parts_.superblock_of(blocks[0]);
+    int visits = 0;
+    const auto visit = [&](OwnerIndex o, const Superblock *met) {
+        EXPECT_EQ(met, s);
+        EXPECT_TRUE(parts_.owners.owner(o).mutex.held_by_me());
+        ++visits;
+    };
+    parts_.ownership.visit_superblock(s->unit, visit);
+    parts_.ownership.visit_superblock(s->unit + UnitCount(1), visit);
+    EXPECT_EQ(visits, 1) << "behind it begins nothing";
+    parts_.ownership.visit_owner(s, [&](OwnerIndex o) { visit(o, s); });
+    EXPECT_EQ(visits, 2);
+    parts_.give_back(kHeapB, blocks, 0, each_);
+    parts_.ownership.visit_superblock(s->unit, visit);
+    EXPECT_EQ(visits, 2) << "it is nobody's";
+}
+
+}  // namespace
+}  // namespace gr
