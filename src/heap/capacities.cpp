@@ -38,7 +38,7 @@ bool Capacities::set(OwnerIndex o, ClassIndex c, std::uint32_t capacity) {
     if (count > 0) {
         const std::int64_t pushed = slab.push_n(magazine_of(c), moved, static_cast<std::uint32_t>(count));
         const std::int64_t kept = pushed < 0 ? 0 : pushed;
-        returns_.give_back(o, moved + kept, static_cast<std::uint32_t>(count - kept));
+        returns_.give_back(o, moved, static_cast<std::uint32_t>(count - kept));
     }
     return done;
 }

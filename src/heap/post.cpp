@@ -123,14 +123,15 @@ std::size_t Post::send(OwnerIndex from, std::span<void *const> blocks) {
 
 void Post::open(OwnerIndex o) {
     if (!is_heap(o)) return;
-    void *left[kBatchBlocks];
+    constexpr std::uint32_t kMostLeft = 4 * Letter::kBlocks;  // this may be deep in a stack that holds a batch already
+    void *left[kMostLeft];
     std::uint32_t left_count = 0;
     bool touchable = true;
     for (Letter *letter = owners_.owner(o).mail.take_all(); letter != nullptr;) {
         Letter *const next = letter->link.load(std::memory_order_relaxed);  // before it is its sender's again
         void *blocks[Letter::kBlocks];
         const std::uint32_t count = letter->read(blocks);
-        if (left_count + count > kBatchBlocks) returns_.give_back(o, left, std::exchange(left_count, 0), MayWait::no);
+        if (left_count + count > kMostLeft) returns_.give_back(o, left, std::exchange(left_count, 0), MayWait::no);
         const auto entry = [&](std::uint32_t i) { return load_entry(region_, region_.unit_of(blocks[i])); };
         UnitEntry e = entry(0);
         UnitEntry other = 0;
@@ -139,8 +140,8 @@ void Post::open(OwnerIndex o) {
             const bool own = touchable && e != 0 && owner_in(e) == o;
             const std::int64_t pushed = own ? owners_.slab(o).push_n(magazine_of(class_in(e)), &blocks[i], alike) : 0;
             if (pushed < 0) touchable = false;
-            for (auto n = static_cast<std::uint32_t>(pushed < 0 ? 0 : pushed); n < alike; ++n)
-                left[left_count++] = blocks[i + n];
+            const std::uint32_t kept = pushed < 0 ? 0 : static_cast<std::uint32_t>(pushed);
+            for (std::uint32_t n = kept; n < alike; ++n) left[left_count++] = blocks[i + n - kept];
         }
         letter = next;
     }

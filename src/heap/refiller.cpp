@@ -13,42 +13,48 @@ void *Refiller::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
     platform::count(platform::Event::refill);
     Heap &heap = owners_.heap(o);
     heap.note_use();
-    void *blocks[1 + kBatchBlocks];
     if (heap.has_news()) {
         remote_.drain(o);
-        if (owners_.slab(o).pop_n(magazine_of(c), blocks, 1) == 1) {
+        void *block = nullptr;
+        if (owners_.slab(o).pop_n(magazine_of(c), &block, 1) == 1) {
             heap.magazines.note_use(c);
-            return blocks[0];
+            return block;
         }
     }
     capacities_.grow(o, c);
-    const std::uint32_t count = take(o, c, blocks, 1 + batch_of(heap.magazines.capacity(c) / 2), fresh);
-    if (count == 0) return nullptr;
-    const std::int64_t pushed = count == 1 ? 0 : owners_.slab(o).push_n(magazine_of(c), blocks + 1, count - 1);
-    const std::uint32_t kept = 1 + (pushed < 0 ? 0 : static_cast<std::uint32_t>(pushed));
+    void *room[kBatchBlocks + 1];
+    std::uint32_t most = batch_of(heap.magazines.capacity(c) / 2) + 1;
+    if (most > kWordBits) most -= most % kWordBits;  // whole words of a bitmap are taken quickest
+    const std::uint32_t taken = take(o, c, {room, most}, fresh);
+    if (taken == 0) return nullptr;
+    void *const wanted = room[most - 1];
+    void **const others = room + most - taken;
+    const std::uint32_t count = taken - 1;
+    const std::int64_t pushed = count == 0 ? 0 : owners_.slab(o).push_n(magazine_of(c), others, count);
+    const std::uint32_t kept = pushed < 0 ? 0 : static_cast<std::uint32_t>(pushed);
     // Moved to another CPU meanwhile, or somebody filled the magazine.
-    if (kept != count) returns_.give_back(o, blocks + kept, count - kept);
-    return blocks[0];
+    if (kept != count) returns_.give_back(o, others, count - kept);
+    return wanted;
 }
 
-std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, void **blocks, std::uint32_t count, bool *fresh) {
+std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, std::span<void *> room, bool *fresh) {
     Bin &bin = owners_.heap(o).bins[c.value];
     std::uint32_t taken = 0;
-    while (taken < count) {
+    while (taken < room.size()) {
         Superblock *s = bin.fullest();
         // A refill opens one more superblock at most, and only for its first block.
         if (s == nullptr) s = taken == 0 ? superblock_for(o, c) : nullptr;
         if (s == nullptr) return taken;
         const std::uint32_t fresh_from = s->fresh_from;
         const unsigned absent = s->absent.count();
-        const std::uint32_t got = superblocks_.take(s, blocks + taken, count - taken);
+        const std::uint32_t got = superblocks_.take(s, room.first(room.size() - taken));
         if (absent != 0) {
             const std::size_t retaken = (absent - s->absent.count()) * platform::page_size();
             pages_.became_present(retaken);
             pages_.retook(retaken);
         }
         if (taken == 0 && fresh != nullptr) {
-            *fresh = s->zeroed && superblocks_.find(blocks[0]).index.value >= fresh_from;
+            *fresh = s->zeroed && superblocks_.find(room.back()).index.value >= fresh_from;
         }
         bin.took(s, got);
         taken += got;

@@ -47,10 +47,13 @@ void Superblocks::unmake(Superblock *s) {
     for (std::uint32_t i = 0; i < s->units.value; ++i) s[i].use = UnitUse::unused;
 }
 
-std::uint32_t Superblocks::take(Superblock *s, void **blocks, std::uint32_t count) {
+std::uint32_t Superblocks::take(Superblock *s, std::span<void *> room) {
     Bitmap free = free_bits(s);
     char *const start = begin(s);
     const std::size_t size = s->shape().size;
+    const auto count = static_cast<std::uint32_t>(room.size());
+    void **const end = room.data() + count;
+    void **next = end;
     std::uint32_t taken = 0;
     std::uint32_t w = s->first_word;
     for (; w < free.word_count(); ++w) {
@@ -58,14 +61,16 @@ std::uint32_t Superblocks::take(Superblock *s, void **blocks, std::uint32_t coun
         std::uint32_t last = 0;
         if (bits == ~Word{0} && count - taken >= kWordBits) {  // as in a superblock that is new or was emptied
             char *block = start + std::size_t{w} * kWordBits * size;
-            for (std::uint32_t i = 0; i < kWordBits; ++i, block += size) blocks[taken++] = block;
+            for (std::uint32_t i = 0; i < kWordBits; ++i, block += size) *--next = block;
+            taken += kWordBits;
             last = (w + 1) * kWordBits - 1;
             bits = 0;
         }
         while (bits != 0 && taken < count) {
             last = w * kWordBits + static_cast<std::uint32_t>(std::countr_zero(bits));
             bits &= bits - 1;
-            blocks[taken++] = start + last * size;
+            *--next = start + last * size;
+            ++taken;
         }
         free.word(w) = bits;
         if (last >= s->fresh_from) s->fresh_from = last + 1;
@@ -74,7 +79,7 @@ std::uint32_t Superblocks::take(Superblock *s, void **blocks, std::uint32_t coun
     s->first_word = w;
     s->free_count -= taken;
     if (taken != 0 && s->absent.any()) [[unlikely]]
-        touch(s, blocks[0], blocks[taken - 1]);
+        touch(s, end[-1], *next);
     return taken;
 }
 

@@ -5,6 +5,8 @@
 // Must not know: heaps, magazines, who owns what.
 #pragma once
 
+#include <span>
+
 #include "base/bitmap.hpp"
 #include "region/region.hpp"
 #include "superblock/superblock.hpp"
@@ -69,8 +71,8 @@ class Superblocks {
     void unmake(Superblock *s);
 
     // Under the owner's lock.
-    // Takes up to `count` blocks, lowest address first; how many.
-    std::uint32_t take(Superblock *s, void **blocks, std::uint32_t count);
+    // Takes blocks into the end of `room`, the lowest address last, as slots of a magazine want them; how many.
+    std::uint32_t take(Superblock *s, std::span<void *> room);
     // Gives blocks in turn while they are good blocks of s and not free; how many. What stops it is for the caller to
     // find out.
     std::uint32_t give(Superblock *s, void *const *blocks, std::uint32_t count);

@@ -33,7 +33,7 @@ class BinTest : public testing::TestWithParam<std::uint32_t> {
     }
     void take(Superblock *s, std::uint32_t count) {
         std::vector<void *> out(count);
-        bin_.took(s, superblocks_.take(s, out.data(), count));
+        bin_.took(s, superblocks_.take(s, out));
     }
     void give(Superblock *s, std::uint32_t count) {
         std::uint32_t given = 0;

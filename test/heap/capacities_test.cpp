@@ -22,10 +22,10 @@ class CapacitiesTest : public testing::Test {
         EXPECT_EQ(static_cast<std::uint32_t>(header.limit - header.begin), capacity());
         EXPECT_TRUE(parts_.owners.heap(kHeapA).magazines.is_valid());
     }
-    // As many as there is room for.
-    std::size_t fill(const std::vector<void *> &blocks, std::size_t from) {
-        const auto left = static_cast<std::uint32_t>(blocks.size() - from);
-        return static_cast<std::size_t>(parts_.owners.slab(kHeapA).push_n(magazine_of(kClass), &blocks[from], left));
+    // As many as there is room for, from the end on; so many are in already.
+    std::size_t fill(const std::vector<void *> &blocks, std::size_t filled) {
+        const auto left = static_cast<std::uint32_t>(blocks.size() - filled);
+        return static_cast<std::size_t>(parts_.owners.slab(kHeapA).push_n(magazine_of(kClass), blocks.data(), left));
     }
 
     fake::Parts parts_;

@@ -178,7 +178,7 @@ void free_far_away(World &world, std::uint32_t at, const std::vector<void *> &bl
     ASSERT_TRUE(slab.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, kRemoteMagazineSlots));
     for (std::size_t i = 0; i < blocks.size();) {
         const auto left = static_cast<std::uint32_t>(blocks.size() - i);
-        const std::int64_t pushed = slab.push_n(kRemoteMagazine, &blocks[i], left);
+        const std::int64_t pushed = slab.push_n(kRemoteMagazine, blocks.data(), left);
         ASSERT_GT(pushed, 0);
         i += static_cast<std::size_t>(pushed);
         world.heaps.reclaim();
@@ -190,7 +190,7 @@ TEST(Post, SendsToEveryHeapWhatIsIts) {
     std::vector<std::vector<void *>> blocks;
     for (std::uint32_t i = 0; i < 33; ++i) blocks.push_back(allocate(world, i, 10));
     std::vector<void *> one_of_each;
-    for (const auto &of_heap : blocks) one_of_each.push_back(of_heap[0]);  // heap 0's is popped first
+    for (const auto &of_heap : blocks) one_of_each.push_back(of_heap[0]);  // heap 0's is the first
     ASSERT_LE(one_of_each.size(), kRemoteMagazineSlots) << "more than one flush";
     free_far_away(world, 5, one_of_each);
     for (std::uint32_t i = 0; i < 5; ++i) {  // those that were reclaimed before it

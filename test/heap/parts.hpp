@@ -58,7 +58,7 @@ struct Parts {
         holding(heap, [&] {
             Superblock *const s = ownership.take_new(heap, c);
             ASSERT_NE(s, nullptr);
-            ASSERT_EQ(superblocks.take(s, blocks.data(), shape_of(c).blocks), shape_of(c).blocks);
+            ASSERT_EQ(superblocks.take(s, blocks), shape_of(c).blocks);
             owners.heap(heap).bins[c.value].took(s, shape_of(c).blocks);
         });
         return blocks;

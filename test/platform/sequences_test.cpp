@@ -214,19 +214,30 @@ TEST_F(Sequences, AnAllZeroHeaderIsEmptyAndFull) {
     EXPECT_TRUE(same_bytes()) << "a slab of zeroes was written to";
 }
 
-TEST_F(Sequences, TheFirstOfManyLiesOnTopBothWays) {
+TEST_F(Sequences, TheLastOfManyLiesOnTopBothWays) {
     put_header(header_offset(3), {300, 340, 300, 0});
     void *blocks[] = {&blocks[0], &blocks[1], &blocks[2]};
     ASSERT_EQ(until_committed([&] { return gr_sequence_push_n(cid_, header_offset(3), blocks, 3); }), 3);
     void *popped = nullptr;
     while (popped == nullptr) popped = gr_sequence_pop(header_offset(3));
-    EXPECT_EQ(popped, blocks[0]);
+    EXPECT_EQ(popped, blocks[2]);
     void *out[3] = {};
     ASSERT_EQ(until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(3), out, 3); }), 2);
-    EXPECT_EQ(out[0], blocks[1]);
-    EXPECT_EQ(out[1], blocks[2]);
+    EXPECT_EQ(out[0], blocks[0]);
+    EXPECT_EQ(out[1], blocks[1]);
     EXPECT_EQ(out[2], nullptr);
     EXPECT_EQ(gr_sequence_pop(header_offset(3)), nullptr) << "the sentinel was popped";
+}
+
+TEST_F(Sequences, WhatFindsNoRoomAreTheFirst) {
+    put_header(header_offset(3), {300, 302, 300, 0});
+    void *blocks[] = {&blocks[0], &blocks[1], &blocks[2]};
+    ASSERT_EQ(until_committed([&] { return gr_sequence_push_n(cid_, header_offset(3), blocks, 3); }), 2);
+    void *out[3] = {};
+    ASSERT_EQ(until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(3), out, 1); }), 1);
+    EXPECT_EQ(out[0], blocks[2]);
+    ASSERT_EQ(until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(3), out, 3); }), 1);
+    EXPECT_EQ(out[0], blocks[1]);
 }
 
 TEST_F(Sequences, ALimitBelowCurrentMeansFull) {

@@ -53,18 +53,20 @@ TEST_P(EveryClass, HandsOutAllBlocksLowestFirst) {
     ASSERT_TRUE(superblocks_.is_valid(s));
     EXPECT_TRUE(s->is_empty());
     const ClassShape &shape = s->shape();
-    std::vector<void *> blocks(shape.blocks + 5);
+    std::vector<void *> blocks;
     std::uint32_t taken = 0;
     for (std::uint32_t wanted = 1; taken < shape.blocks; wanted = wanted * 2 + 1) {
-        const std::uint32_t got = superblocks_.take(s, blocks.data() + taken, wanted);
+        std::vector<void *> room(wanted);
+        const std::uint32_t got = superblocks_.take(s, room);
         ASSERT_EQ(got, std::min(wanted, shape.blocks - taken));
+        blocks.insert(blocks.end(), room.rbegin(), room.rbegin() + got);
         taken += got;
         ASSERT_TRUE(superblocks_.is_valid(s));
         ASSERT_EQ(s->used_count(), taken);
         ASSERT_EQ(s->fresh_from, taken);
     }
     EXPECT_TRUE(s->is_full());
-    EXPECT_EQ(superblocks_.take(s, blocks.data(), 1), 0U);
+    EXPECT_EQ(superblocks_.take(s, blocks), 0U);
     for (std::uint32_t i = 0; i < taken; ++i) {
         ASSERT_EQ(blocks[i], region_.address(unit(3)) + std::size_t{i} * shape.size);
         ASSERT_EQ(index_of(blocks[i]).value, i);
@@ -79,8 +81,8 @@ TEST_P(EveryClass, RandomTakesGivesAndRemoteFreesAgreeWithAModel) {
     for (int step = 0; step < 400; ++step) {
         if (const auto choice = random_() % 8; choice < 3) {
             std::vector<void *> blocks(1 + random_() % (s->shape().blocks / 4 + 2));
-            blocks.resize(superblocks_.take(s, blocks.data(), static_cast<std::uint32_t>(blocks.size())));
-            ASSERT_TRUE(std::is_sorted(blocks.begin(), blocks.end()));
+            blocks.erase(blocks.begin(), blocks.end() - superblocks_.take(s, blocks));
+            ASSERT_TRUE(std::is_sorted(blocks.rbegin(), blocks.rend()));
             for (void *block : blocks) highest = std::max(highest, index_of(block).value + 1);
             live.insert(live.end(), blocks.begin(), blocks.end());
         } else if (choice == 7) {
@@ -113,7 +115,7 @@ TEST_P(EveryClass, GivesManyUpToTheFirstThatIsNotGood) {
     Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
     const std::uint32_t count = s->shape().blocks;
     std::vector<void *> blocks(count);
-    ASSERT_EQ(superblocks_.take(s, blocks.data(), count), count);
+    ASSERT_EQ(superblocks_.take(s, blocks), count);
     std::shuffle(blocks.begin(), blocks.end(), random_);
     const std::uint32_t good = count / 2;
     const std::vector<void *> sound = blocks;
@@ -128,7 +130,7 @@ TEST_P(EveryClass, GivesManyUpToTheFirstThatIsNotGood) {
             ASSERT_EQ(superblocks_.is_free(s, index_of(sound[i])), i < good) << i;
         }
         std::vector<void *> again(count);
-        ASSERT_EQ(superblocks_.take(s, again.data(), count), good);
+        ASSERT_EQ(superblocks_.take(s, again), good);
     }
 }
 
@@ -137,7 +139,7 @@ TEST_P(EveryClass, GivesRunsUpToTheFirstThatIsFree) {
     Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
     const std::uint32_t count = s->shape().blocks;
     std::vector<void *> blocks(count);
-    ASSERT_EQ(superblocks_.take(s, blocks.data(), count), count);
+    ASSERT_EQ(superblocks_.take(s, blocks), count);
     for (const bool forwards : {true, false}) {
         for (std::uint32_t free_one = 0; free_one < count; free_one += 1 + count / 16) {
             ASSERT_TRUE(give(s, index_of(blocks[free_one])));
@@ -146,7 +148,7 @@ TEST_P(EveryClass, GivesRunsUpToTheFirstThatIsFree) {
             ASSERT_TRUE(superblocks_.is_valid(s));
             ASSERT_EQ(superblocks_.give(s, blocks.data() + free_one + 1, count - free_one - 1), count - free_one - 1);
             ASSERT_TRUE(s->is_empty() && superblocks_.is_valid(s));
-            ASSERT_EQ(superblocks_.take(s, blocks.data(), count), count);
+            ASSERT_EQ(superblocks_.take(s, blocks), count);
             if (!forwards) std::reverse(blocks.begin(), blocks.end());
         }
         std::reverse(blocks.begin(), blocks.end());
@@ -158,7 +160,7 @@ TEST_P(EveryClass, ClaimsThePagesThatHoldNoOtherBlock) {
     Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
     const std::size_t page = platform::page_size(), size = s->shape().size;
     std::vector<void *> blocks(s->shape().blocks);
-    ASSERT_EQ(superblocks_.take(s, blocks.data(), s->shape().blocks), blocks.size());
+    ASSERT_EQ(superblocks_.take(s, blocks), blocks.size());
     for (unsigned keep = 1; keep < 80; keep = keep * 2 + 1) {
         std::vector<bool> out(blocks.size());
         for (std::size_t i = 0; i < blocks.size(); ++i) out[i] = random_() % keep == 0;
@@ -193,7 +195,7 @@ TEST_P(EveryClass, ClaimsThePagesThatHoldNoOtherBlock) {
         ASSERT_TRUE(superblocks_.is_valid(s));
         ASSERT_FALSE(superblocks_.empty_pages(s).any()) << "what is not resident was claimed once more";
         std::vector<void *> taken(free);
-        ASSERT_EQ(superblocks_.take(s, taken.data(), free), free);
+        ASSERT_EQ(superblocks_.take(s, taken), free);
         ASSERT_FALSE(s->absent.any()) << "a page is called absent and all blocks are out";
     }
 }
@@ -223,7 +225,7 @@ TEST_P(EveryClass, PagesThatWereNeverTouchedAreNotClaimed) {
     const std::size_t size = s->shape().size, page = platform::page_size();
     EXPECT_EQ(superblocks_.idle_bytes(s), 0U);
     std::vector<void *> blocks(s->shape().blocks / 2);
-    ASSERT_EQ(superblocks_.take(s, blocks.data(), s->shape().blocks / 2), blocks.size());
+    ASSERT_EQ(superblocks_.take(s, blocks), blocks.size());
     for (std::uint32_t i = 0; i < blocks.size(); ++i) ASSERT_TRUE(give(s, BlockIndex(i)));
     EXPECT_LT(superblocks_.idle_bytes(s), blocks.size() * size + page);
     EXPECT_GE(superblocks_.idle_bytes(s), blocks.size() * size);
@@ -237,7 +239,7 @@ TEST_P(EveryClass, PagesThatWereNeverTouchedAreNotClaimed) {
 TEST_P(EveryClass, EveryKindOfDoubleFreeIsFound) {
     Superblock *const s = superblocks_.make_superblock(unit(0), size_class(), false);
     std::vector<void *> blocks(s->shape().blocks);
-    superblocks_.take(s, blocks.data(), s->shape().blocks);
+    superblocks_.take(s, blocks);
     const BlockIndex last(s->shape().blocks - 1);
     ASSERT_TRUE(give(s, last));
     EXPECT_FALSE(give(s, last)) << "by the owner twice";
@@ -288,7 +290,7 @@ TEST_F(SuperblocksTest, NeighboursDoNotShareWords) {
     }
     for (Superblock *s : made) {
         std::vector<void *> blocks(s->shape().blocks);
-        ASSERT_EQ(superblocks_.take(s, blocks.data(), s->shape().blocks), s->shape().blocks);
+        ASSERT_EQ(superblocks_.take(s, blocks), s->shape().blocks);
         for (std::uint32_t i = 0; i < s->shape().blocks; i += 2) ASSERT_TRUE(set_remote(s, BlockIndex(i)));
         for (const Superblock *other : made) ASSERT_TRUE(superblocks_.is_valid(other));
     }

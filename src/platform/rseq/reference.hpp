@@ -31,16 +31,16 @@ class ReferenceSlab {
         if (magazine.current >= magazine.limit) return 0;
         const std::uint32_t room = static_cast<std::uint32_t>(magazine.limit - magazine.current);
         const std::uint32_t moved = count < room ? count : room;
+        for (std::uint32_t i = 0; i < moved; ++i) slot(header, magazine.current + i) = blocks[count - moved + i];
         magazine.current = static_cast<std::uint16_t>(magazine.current + moved);
-        for (std::uint32_t i = 0; i < moved; ++i) slot(header, magazine.current - 1U - i) = blocks[i];
         return moved;
     }
     std::int64_t pop_n(std::uint32_t header, void **blocks, std::uint32_t count) {
         MagazineHeader &magazine = at(header);
         const std::uint32_t held = static_cast<std::uint32_t>(magazine.current - magazine.begin);
         const std::uint32_t moved = count < held ? count : held;
-        for (std::uint32_t i = 0; i < moved; ++i) blocks[i] = slot(header, magazine.current - 1U - i);
         magazine.current = static_cast<std::uint16_t>(magazine.current - moved);
+        for (std::uint32_t i = 0; i < moved; ++i) blocks[i] = slot(header, magazine.current + i);
         return moved;
     }
     std::int64_t replace(std::uint32_t header, std::uint64_t expected, std::uint64_t desired) {

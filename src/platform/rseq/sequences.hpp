@@ -31,8 +31,8 @@ extern SequenceState gr_sequence_state;
 
 // A block, or nullptr: empty, aborted, or the thread's rseq is not registered.
 void *gr_sequence_pop(std::uint32_t header);
-// Blocks moved, 0 when full or empty, or a negative SequenceResult. The first in `blocks` lies on top: the first that
-// pop_n took, the first that will be popped after push_n.
+// Blocks moved, 0 when full or empty, or a negative SequenceResult. `blocks` has the order of the slots: the last lies on
+// top. What finds no room are the first.
 std::int64_t gr_sequence_push_n(std::uint32_t cid, std::uint32_t header, void *const *blocks, std::uint32_t count);
 std::int64_t gr_sequence_pop_n(std::uint32_t cid, std::uint32_t header, void **blocks, std::uint32_t count);
 // Replaces a whole header if it still is `expected`: 0, or a negative SequenceResult.

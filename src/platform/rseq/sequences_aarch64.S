@@ -56,6 +56,23 @@ DESCRIBE pop, .Lpop_aborted
     STEP
 .endm
 
+// Copies x5 words, one at least. Clobbers both addresses, x7, x13, v0.
+.macro COPY from, to
+    mov w7, w5
+    tbz w7, #0, 1f
+    ldr x13, [\from], #8
+    str x13, [\to], #8
+    STEP
+    subs w7, w7, #1
+    b.eq 2f
+1:  ldr q0, [\from], #16
+    str q0, [\to], #16
+    STEP
+    subs w7, w7, #2
+    b.ne 1b
+2:
+.endm
+
 // i64 gr_sequence_push_n(u32 cid, u32 header, void *const *blocks, u32 count)
     .hidden gr_sequence_push_n
 FUNCTION gr_sequence_push_n
@@ -66,16 +83,12 @@ FUNCTION gr_sequence_push_n
     b.le 7f
     cmp w5, w3
     csel w5, w3, w5, hi
-    add w4, w4, w5
+    sub w3, w3, w5
+    add x2, x2, x3, lsl #3
     add x6, x14, x4, lsl #3
     add x6, x6, #SLOT
-    mov x7, #0
-1:  ldr x13, [x2, x7, lsl #3]
-    str x13, [x6, #-8]!
-    STEP
-    add x7, x7, #1
-    cmp w7, w5
-    b.lo 1b
+    add w4, w4, w5
+    COPY x2, x6
     STEP
     strh w4, [x14]
 .Lpush_n_commit:
@@ -98,16 +111,10 @@ FUNCTION gr_sequence_pop_n
     b.le 7f
     cmp w5, w3
     csel w5, w3, w5, hi
+    sub w4, w4, w5
     add x6, x14, x4, lsl #3
     add x6, x6, #SLOT
-    mov x7, #0
-1:  ldr x13, [x6, #-8]!
-    str x13, [x2, x7, lsl #3]
-    STEP
-    add x7, x7, #1
-    cmp w7, w5
-    b.lo 1b
-    sub w4, w4, w5
+    COPY x6, x2
     STEP
     strh w4, [x14]
 .Lpop_n_commit:

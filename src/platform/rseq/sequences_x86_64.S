@@ -48,6 +48,26 @@ DESCRIBE pop, .Lpop_aborted
     STEP
 .endm
 
+// Copies r11 words, one at least. Clobbers rcx, r10, xmm0.
+.macro COPY from, to
+    xorl %r10d, %r10d
+    testl $1, %r11d
+    jz 1f
+    movq (\from), %rcx
+    movq %rcx, (\to)
+    STEP
+    incl %r10d
+    cmpl %r11d, %r10d
+    jae 2f
+1:  movups (\from,%r10,8), %xmm0
+    movups %xmm0, (\to,%r10,8)
+    STEP
+    addl $2, %r10d
+    cmpl %r11d, %r10d
+    jb 1b
+2:
+.endm
+
 // i64 gr_sequence_push_n(u32 cid, u32 header, void *const *blocks, u32 count)
     .hidden gr_sequence_push_n
 FUNCTION gr_sequence_push_n
@@ -59,16 +79,10 @@ FUNCTION gr_sequence_push_n
     jle 7f
     cmpl %ecx, %r11d
     cmoval %ecx, %r11d
-    addl %r11d, %r10d
-    leaq SLOT(%rax,%r10,8), %r10
-    xorl %edi, %edi
-1:  subq $8, %r10
-    movq (%rdx,%rdi,8), %rcx
-    movq %rcx, (%r10)
-    STEP
-    incl %edi
-    cmpl %r11d, %edi
-    jb 1b
+    subl %r11d, %ecx
+    leaq (%rdx,%rcx,8), %rdx
+    leaq SLOT(%rax,%r10,8), %rdi
+    COPY %rdx, %rdi
     STEP
     addw %r11w, (%rax)
 .Lpush_n_commit:
@@ -93,15 +107,9 @@ FUNCTION gr_sequence_pop_n
     jle 7f
     cmpl %ecx, %r11d
     cmoval %ecx, %r11d
-    leaq SLOT(%rax,%r10,8), %r10
-    xorl %edi, %edi
-1:  subq $8, %r10
-    movq (%r10), %rcx
-    movq %rcx, (%rdx,%rdi,8)
-    STEP
-    incl %edi
-    cmpl %r11d, %edi
-    jb 1b
+    subl %r11d, %r10d
+    leaq SLOT(%rax,%r10,8), %rdi
+    COPY %rdi, %rdx
     STEP
     subw %r11w, (%rax)
 .Lpop_n_commit:
