@@ -63,7 +63,7 @@ inline constexpr unsigned kMinStripes = 4;
 // Magazines.
 inline constexpr std::size_t kSlabBytes = 128 * kKiB;
 inline constexpr std::size_t kMagazineClassBytes = 64 * kKiB;
-inline constexpr unsigned kMagazineMinSlots = 2;
+inline constexpr unsigned kMagazineMinSlots = 16;
 inline constexpr unsigned kMagazineMaxSlots = 1024;
 inline constexpr unsigned kBatchBlocks = 256;  // move at once; they lie on the stack meanwhile
 inline constexpr unsigned kLookParts = 4;      // for so many blocks flushed, one that stays is looked at
@@ -76,7 +76,7 @@ inline constexpr std::size_t kRemoteMagazineBytes = 256 * kKiB;  // it narrows w
 inline constexpr std::size_t kMagazineBudget = 256 * kKiB;       // of a heap, at first
 inline constexpr unsigned kBudgetDoublings = 3;
 inline constexpr unsigned kBudgetParts = 4;            // of what is in use, beyond the first: of all heaps together
-inline constexpr unsigned kDenialsForMore = 1U << 14;  // slow paths for want of budget; twice as many the next time
+inline constexpr unsigned kDenialsForMore = 1U << 12;  // slow paths for want of budget; twice as many the next time
 inline constexpr unsigned kLetters = 64;               // of each heap, for blocks on their way to other heaps
 inline constexpr std::size_t kLetterBytes = 128;
 inline constexpr unsigned kSequenceRetries = 8;  // aborts in a row before the path without sequences
