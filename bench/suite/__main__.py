@@ -7,6 +7,7 @@
 
 import argparse
 import datetime
+import math
 import shlex
 import signal
 import sys
@@ -19,13 +20,14 @@ sys.dont_write_bytecode = True
 
 import check
 import machine
+import pieces
 import report
 from harness.allocators import Allocator, Missing
 from peers import BUMP, SIX, Peers
 from places import Places
 from profiles import PROFILES, STANDARD, Profile
 from results import Results
-from schedule import Schedule, tell
+from schedule import OutOfTime, Schedule, tell
 from subjects import Subject
 from workloads import FAMILIES, SUITES, all_subjects
 
@@ -42,7 +44,9 @@ def thread_counts(text: str) -> tuple[int, ...]:
 
 
 # What has no meaning for a result that is stored already.
-MEASURING = ("suite", "profile", "allocators", "only", "threads", "rounds", "json")
+MEASURING = ("suite", "profile", "allocators", "only", "threads", "rounds", "json", "minutes", "resume")
+
+UNFINISHED = 3  # the exit code when time was over
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -57,6 +61,10 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=thread_counts, metavar="N,N", help="of the workloads that scale")
     parser.add_argument("--rounds", type=int, help="trials of each case on each allocator (default: the profile's)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep every trial")
+    parser.add_argument("--minutes", type=float, metavar="N",
+                        help=f"end after so long, with exit code {UNFINISHED} if something is left; see --resume")
+    parser.add_argument("--resume", action="store_true", default=None,
+                        help="go on with the run that --json kept, if there is one")
     parser.add_argument("--from", dest="source", type=Path, metavar="FILE",
                         help="show this stored result and measure nothing")
     parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with pictures")
@@ -68,6 +76,8 @@ def parse_arguments() -> argparse.Namespace:
     arguments.words = sys.argv[3:] if sys.argv[1:2] == ["--build"] else sys.argv[1:]  # without the command's own
     if arguments.rounds is not None and arguments.rounds < 1:
         parser.error("--rounds: at least 1")
+    if arguments.resume and arguments.json is None:
+        parser.error("--resume: of which run? --json FILE says")
     return arguments
 
 
@@ -115,7 +125,8 @@ def listing(arguments: argparse.Namespace, peers: Peers) -> str:
     return "\n".join(rows[1:])
 
 
-def measure(arguments: argparse.Namespace, peers: Peers) -> Results:
+def measure(arguments: argparse.Namespace, peers: Peers) -> tuple[Results, bool]:
+    """The run, and whether it is over."""
     profile = asked_of(arguments)
     subjects, allocators = chosen_subjects(arguments), chosen_allocators(arguments, peers)
     if not subjects or not allocators:
@@ -128,18 +139,29 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> Results:
         allocators=places.named([{**peers.facts(allocator.name), "name": allocator.name} for allocator in allocators]),
         cases={subject.name: {"label": subject.label, "threads": subject.threads, "family": subject.family,
                               "suites": list(subject.suites), "summary": subject.summary} for subject in subjects})
+    if arguments.resume and arguments.json.exists():
+        results = pieces.go_on(Results.load(arguments.json), results)
+        operations = pieces.operations(results)
+        for subject in subjects:
+            subject.fix_operations(operations.get(subject.name))
     schedule = Schedule(subjects, allocators, arguments.rounds or profile.rounds, profile.warm_ups,
-                        seen=lambda record: results.trials.append(places.named(record)))
+                        seen=lambda record: results.trials.append(places.named(record)),
+                        failures=pieces.failures(results), done=pieces.whole_rounds(results),
+                        seconds=math.inf if arguments.minutes is None else arguments.minutes * 60)
     if arguments.json:
         results.save(arguments.json)  # what cannot be written is told now
+    over = True
     try:
         schedule.run()
     except KeyboardInterrupt:
         tell("interrupted; what was measured so far is shown and kept")
+    except OutOfTime:
+        over = False
+        tell("time is over; what was measured so far is shown and kept, --resume goes on")
     finally:
         if arguments.json:
             results.save(arguments.json)
-    return results
+    return results, over
 
 
 def read(arguments: argparse.Namespace) -> Results:
@@ -175,7 +197,9 @@ def main() -> int:
         return 0
     try:
         stored = Results.load(arguments.check) if arguments.check else None
-        return conclude(arguments, read(arguments) if arguments.source else measure(arguments, peers), stored)
+        results, over = (read(arguments), True) if arguments.source else measure(arguments, peers)
+        found = conclude(arguments, results, stored)
+        return found if over else UNFINISHED
     except (Missing, ValueError, OSError) as problem:
         tell(problem)
         return 2

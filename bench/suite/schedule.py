@@ -6,6 +6,7 @@
 """Interleaved trials."""
 
 import contextlib
+import math
 import random
 import subprocess
 import sys
@@ -61,9 +62,14 @@ def tell(problem: object) -> None:
     print(f"{clear}bench: {one_line(problem)}", file=sys.stderr, flush=True)
 
 
+class OutOfTime(Exception):
+    """Something is left to measure."""
+
+
 @dataclass
 class Schedule:
-    """`seen` is told of each record at once."""
+    """`seen` is told of each record at once. `done` are rounds of cases, by number and name, that an earlier piece of
+    the run measured, with so many `failures`. No round of a case is begun after so many `seconds`: OutOfTime."""
 
     subjects: list[Subject]
     allocators: list[Allocator]
@@ -73,14 +79,19 @@ class Schedule:
     seen: Callable[[dict], None] = lambda _: None
     records: list[dict] = field(default_factory=list)
     failures: dict[tuple[str, str], int] = field(default_factory=dict)
+    done: frozenset[tuple[int, str]] = frozenset()
+    seconds: float = math.inf
 
     def run(self) -> list[dict]:
         """All trials that count, and all failures, as flat records."""
+        self.ends = time.monotonic() + self.seconds
+        left = [subject for subject in self.subjects
+                if any((number, subject.name) not in self.done for number in range(1, self.rounds + 1))]
         with contextlib.ExitStack() as stack:
             tools = stack.enter_context(Work(self.size))
             measure = build_measure(tools.prepared)
-            works = {subject.name: stack.enter_context(Work(self.size)) for subject in self.subjects}
-            self._rounds([subject for subject in self.subjects
+            works = {subject.name: stack.enter_context(Work(self.size)) for subject in left}
+            self._rounds([subject for subject in left
                           if self._prepare(subject, works[subject.name], measure, tools)], works, measure)
         return self.records
 
@@ -95,20 +106,30 @@ class Schedule:
             tell(f"{subject.name} on the system's malloc: {problem}")
             return False
         for allocator in self.allocators:
+            if self.failures.get((subject.name, allocator.name), 0) >= ENOUGH_FAILURES:
+                continue
             try:
                 with tools.trial() as folder:  # what a crash leaves there must not speak against the next
                     subject.prove(allocator, folder)
             except (Missing, ProgramFailed) as problem:
-                self._fail(0, subject, allocator, problem, ENOUGH_FAILURES)
+                self._fail(0, subject, allocator, problem, unproven=True)
         return True
 
     def _rounds(self, subjects: list[Subject], works: dict[str, Work], measure: Path) -> None:
         rng = random.Random(SEED)
-        progress = Progress((self.rounds + self.warm_ups) * len(subjects) * len(self.allocators))
+        turns = (self.rounds + self.warm_ups) * len(subjects) - len(self.done & {
+            (number, subject.name) for number in range(1, self.rounds + 1) for subject in subjects})
+        progress = Progress(turns * len(self.allocators))
         for number in range(1 - self.warm_ups, self.rounds + 1):
             turn = f"round {number}" if number >= 1 else "warm-up"
             for subject in subjects:
-                for allocator in rng.sample(self.allocators, len(self.allocators)):
+                order = rng.sample(self.allocators, len(self.allocators))
+                if (number, subject.name) in self.done:
+                    continue
+                if time.monotonic() >= self.ends:
+                    progress.end()
+                    raise OutOfTime
+                for allocator in order:
                     progress.show(f"{turn}: {subject.name} on {allocator.name}")
                     self._trial(number, subject, allocator, works[subject.name], measure)
                     progress.done += 1
@@ -125,11 +146,12 @@ class Schedule:
             if number >= 1:
                 self._keep(number, subject, allocator, figures)
 
-    def _fail(self, number: int, subject: Subject, allocator: Allocator, problem: Exception, weight: int = 1) -> None:
+    def _fail(self, number: int, subject: Subject, allocator: Allocator, problem: Exception,
+              unproven: bool = False) -> None:
         tell(f"{subject.name} on {allocator.name}: {problem}")
         key = subject.name, allocator.name
-        self.failures[key] = self.failures.get(key, 0) + weight
-        self._keep(number, subject, allocator, {"failed": str(problem)})
+        self.failures[key] = self.failures.get(key, 0) + (ENOUGH_FAILURES if unproven else 1)
+        self._keep(number, subject, allocator, {"failed": str(problem), **({"unproven": True} if unproven else {})})
 
     def _keep(self, number: int, subject: Subject, allocator: Allocator, figures: dict) -> None:
         self.records.append({"round": number, "case": subject.name, "allocator": allocator.name, **figures})

@@ -66,6 +66,11 @@ class CompiledSubject:
         own = [*self.workload.arguments, *self.workload.sizes.get(self.profile.name, ())]
         return [str(self.binary), "--threads", str(self.threads), *amount, *own]
 
+    def fix_operations(self, known: int | None) -> None:
+        """Those of an earlier piece of the run, if there are any."""
+        if self.profile.calibrated and known:
+            self.operations = known
+
     def prepare(self, work: Work, measure: Path, system: Allocator) -> None:
         """Fixes the operations, once, as what the system's malloc does in the profile's time."""
         if self.operations is None and self.profile.calibrated:
@@ -110,6 +115,9 @@ class ProgramSubject:
 
     def in_profile(self, profile: Profile) -> bool:
         return profile.programs
+
+    def fix_operations(self, known: int | None) -> None:
+        """The whole run is one."""
 
     def require(self) -> None:
         self.program.require()

@@ -110,6 +110,62 @@ class Paths(CommandLine):
         self.assertTrue(stored.samples("cost"))
 
 
+class Pieces(CommandLine):
+    def test_a_run_in_pieces_is_the_whole_run(self):
+        run = self.folder / "run.json"
+        words = (*QUICK, "--rounds", "3", "--with", "granary,system", "--json", run, "--resume")
+        ended = self.bench(*words, "--minutes", "0", code=3)
+        self.assertIn("--resume goes on", ended.stderr)
+        self.assertEqual(Results.load(run).trials, [])
+        self.bench(*words)
+        whole = Results.load(run)
+        self.assertEqual(len(whole.trials), 6)
+
+        broken = Results.load(run)
+        del broken.trials[3]
+        broken.save(run)
+        self.bench(*words)
+        again = Results.load(run)
+        self.assertEqual(len(again.trials), 6)
+        self.assertEqual(again.trials[:2], whole.trials[:2])
+        self.assertEqual({trial["round"] for trial in again.trials}, {1, 2, 3})
+        self.bench(*words)
+        self.assertEqual(Results.load(run).trials, again.trials, "nothing was left")
+
+    def test_all_pieces_do_the_same_work(self):
+        run = self.folder / "run.json"
+        words = ("--profile", "standard", *QUICK[2:], "--threads", "1", "--rounds", "2", "--with", "granary",
+                 "--json", run)
+        self.bench(*words)
+        broken = Results.load(run)
+        first = broken.trials[0]["operations"]
+        broken.trials = [trial | {"operations": 12800} for trial in broken.trials[:1]]
+        broken.save(run)
+        self.bench(*words, "--resume")
+        self.assertEqual([trial["operations"] for trial in Results.load(run).trials], [12800, 12800])
+        self.assertNotEqual(first, 12800)
+
+    def test_only_the_same_run_is_gone_on_with(self):
+        run = self.folder / "run.json"
+        words = (*QUICK, "--with", "granary,system", "--json", run)
+        self.bench(*words)
+        stored = Results.load(run)
+        for what, words_then in (("cases", (*QUICK[:2], "--only", "loop-64", *words[4:])),
+                                 ("--with", (*QUICK, "--with", "system,granary", "--json", run)),
+                                 ("profile", ("--profile", "standard", *words[2:]))):
+            with self.subTest(what):
+                self.assertIn(what, self.refused(*words_then, "--resume"))
+        cpus = stored.machine["cpus"]
+        stored.machine["cpus"] = 1000
+        stored.save(run)
+        self.assertIn("cpus 1000", self.refused(*words, "--resume"))
+        stored.machine["cpus"] = cpus
+        stored.allocators[0]["library_sha256"] = "another"
+        stored.save(run)
+        self.assertIn("granary is not what it was", self.refused(*words, "--resume"))
+        self.assertIn("--json FILE says", self.bench(*QUICK, "--resume", code=2).stderr)
+
+
 class Wrong(CommandLine):
     def test_command_lines(self):
         for words in (("--bogus",), ("--suite", "other"), ("--profile", "long"), ("--rounds", "0"), ("--rounds", "x"),

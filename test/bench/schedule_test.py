@@ -12,7 +12,7 @@ from support import main, told
 
 from harness.allocators import Allocator, Missing
 from harness.launcher import Launcher, ProgramFailed
-from schedule import ENOUGH_FAILURES, Schedule
+from schedule import ENOUGH_FAILURES, OutOfTime, Schedule
 
 ALLOCATORS = [Allocator(name, None) for name in ("first", "second", "third")]
 
@@ -95,6 +95,34 @@ class Order(unittest.TestCase):
         self.assertEqual(subject.prepared_on, "system")
 
 
+class Pieces(unittest.TestCase):
+    def test_what_is_done_is_not_asked_again(self):
+        first, second = Subject("a"), Subject("b")
+        done = frozenset({(1, "a"), (2, "a"), (3, "a"), (1, "b")})
+        records, _ = run(first, second, rounds=3, done=done)
+        self.assertEqual(first.asked, [], "not even in the warm-up")
+        self.assertFalse(hasattr(first, "prepared_on"))
+        self.assertEqual([(record["round"], record["case"]) for record in records],
+                         [(number, "b") for number in (2, 3) for _ in ALLOCATORS])
+        self.assertEqual(len(second.asked), 3 * len(ALLOCATORS), "a warm-up and two rounds")
+
+    def test_what_failed_too_often_is_not_proven_again(self):
+        subject = Subject("a", unproven=("second",))
+        records, said = run(subject, rounds=2, done=frozenset({(1, "a")}), failures={("a", "second"): ENOUGH_FAILURES})
+        self.assertEqual([record["allocator"] for record in records if "failed" in record], [])
+        self.assertNotIn("second", subject.asked)
+        self.assertEqual(said, "")
+
+    def test_time_ends_between_two_rounds_of_a_case(self):
+        subjects = [Subject("a"), Subject("b")]
+        clock = iter(range(1000))
+        with mock.patch("schedule.time.monotonic", lambda: next(clock)), self.assertRaises(OutOfTime):
+            run(*subjects, rounds=1000, seconds=100)
+        for subject in subjects:
+            self.assertEqual(len(subject.asked) % len(ALLOCATORS), 0)
+        self.assertGreater(len(subjects[0].asked), 0)
+
+
 class Failures(unittest.TestCase):
     def assert_others_whole(self, records: list[dict], bad: tuple[str, str], rounds: int = 6):
         """All but the bad one have all their figures."""
@@ -161,7 +189,8 @@ class Failures(unittest.TestCase):
         records, said = run(subject, Subject("b"))
         self.assertNotIn("second", subject.asked)
         self.assertEqual([record for record in records if "failed" in record],
-                         [{"round": 0, "case": "a", "allocator": "second", "failed": "malloc is another's"}])
+                         [{"round": 0, "case": "a", "allocator": "second", "failed": "malloc is another's",
+                           "unproven": True}])
         self.assertEqual(said, "bench: a on second: malloc is another's\n")
         self.assert_others_whole(records, ("a", "second"))
 
