@@ -66,17 +66,22 @@ std::uint64_t coarse_nanoseconds() {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// What of the empty memory stays beyond the share, for the program has taken as much again.
-std::string breath_text(const HeapSnapshot &heap) {
+// What stays beyond the share.
+Breath breath_of(const HeapSnapshot &heap) {
     double used = 0;
     for (const Part part : {Part::kLive, Part::kCached, Part::kRemote, Part::kFree, Part::kTail})
         used += amount(heap.amounts, part).resident;
     const std::uint64_t share = std::max(heap.retain_bytes, whole(used) / kAllowanceParts);
     const std::uint64_t empty = whole(amount(heap.amounts, Part::kEmpty).resident);
-    if (heap.breath_bytes == 0 || heap.breath_since == 0 || empty <= share) return "";
+    if (heap.breath_bytes == 0 || heap.breath_since == 0 || empty <= share) return {};
+    return {.bytes = std::min(empty - share, heap.breath_bytes),
+            .seconds = (coarse_nanoseconds() - heap.breath_since) / 1'000'000'000};
+}
+
+std::string breath_text(const Breath &breath) {
+    if (breath.bytes == 0) return "";
     return fmt::format("; {} of it since the program has been taking it again and again, for {} s (GRANARY_BREATH)",
-                       bytes_text(std::min(empty - share, heap.breath_bytes)),
-                       (coarse_nanoseconds() - heap.breath_since) / 1'000'000'000);
+                       bytes_text(breath.bytes), breath.seconds);
 }
 
 class Explainer {
@@ -87,6 +92,7 @@ class Explainer {
         result_.executable = memory.executable();
         result_.library = found.file;
         result_.heap = take_snapshot(memory, mappings, found.tables);
+        result_.breath = breath_of(result_.heap);
     }
 
     Explanation explain() {
@@ -124,7 +130,7 @@ class Explainer {
         add("remote", amount(heap.amounts, Part::kRemote), "freed by other threads and not yet collected");
         add("empty", amount(heap.amounts, Part::kEmpty),
             fmt::format("empty, kept for the next request (GRANARY_RETAIN={}, or a 32nd of what is in use){}",
-                        size_text(heap.retain_bytes), breath_text(heap)));
+                        size_text(heap.retain_bytes), breath_text(result_.breath)));
         add("tails", amount(heap.amounts, Part::kTail), "at the ends of superblocks, which no block covers");
     }
 

@@ -21,6 +21,12 @@ struct Share {
     std::string text;        // for people, after the number
 };
 
+// What of the empty memory stays because the program takes as much again and again, and since when.
+struct Breath {
+    std::uint64_t bytes = 0;
+    std::uint64_t seconds = 0;
+};
+
 struct Explanation {
     int process;
     std::string executable;
@@ -28,6 +34,7 @@ struct Explanation {
     HeapSnapshot heap;
     std::uint64_t resident;  // the sum of all shares
     std::uint64_t huge;      // of it in huge pages
+    Breath breath;
     std::vector<Share> shares;
     std::vector<std::string> hints;
 };

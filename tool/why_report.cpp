@@ -104,6 +104,8 @@ std::string why_json(const Explanation &explanation) {
     put_text(json, "library", explanation.library);
     put_number(json, "resident_bytes", explanation.resident);
     put_number(json, "huge_bytes", explanation.huge);
+    put_number(json, "breath_bytes", explanation.breath.bytes);
+    put_number(json, "breath_seconds", explanation.breath.seconds);
     put_shares(json, explanation.shares);
     put_number(json, "live_blocks", heap.live_blocks);
     put_number(json, "superblocks", heap.superblocks);

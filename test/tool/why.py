@@ -144,12 +144,18 @@ class Accounted(WhyTest):
 
     def test_empty_memory_of_a_program_that_breathes(self):
         with running(fixture("holder"), "breathing") as (process, said):
-            empty = self.why(process)["part"]["empty"]
+            report = self.why(process)
             told = granary("why", str(process.pid)).stdout
         statistics = json.loads(said.split("\n", 1)[1])
         self.assertGreater(statistics["breath_bytes"], 4 << 20)
         self.assertIn("GRANARY_BREATH", told)
-        self.assertGreaterEqual(empty["resident_bytes"], statistics["breath_bytes"])
+        self.assertGreater(report["breath_bytes"], 4 << 20)
+        self.assertLess(report["breath_bytes"], report["part"]["empty"]["resident_bytes"])
+        self.assertLess(report["breath_seconds"], 60)
+
+    def test_nothing_of_a_program_that_does_not_breathe(self):
+        report, _ = self.account(fixture("holder"), "full")
+        self.assertEqual((report["breath_bytes"], report["breath_seconds"]), (0, 0))
 
     def test_idle(self):
         report, _ = self.account(fixture("holder"))
