@@ -11,14 +11,14 @@ import sys
 import unittest
 
 LIBRARY, PROGRAM = sys.argv[1:3]
-BATCH = 128  # blocks that move at once
+BATCH = 256  # blocks that move at once
 START = 400  # what a program does before and after main
 
 
 def events(*words: str, **environment: str) -> dict[str, int]:
     done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=True,
                           env=os.environ | {"LD_PRELOAD": LIBRARY, "GRANARY_STATS": "json"} | environment)
-    return json.loads(done.stderr)
+    return json.loads(done.stderr) | {"seconds": float(done.stdout)}
 
 
 class Events(unittest.TestCase):
@@ -46,6 +46,20 @@ class Events(unittest.TestCase):
             self.assertLess(slow, 2 * 1.1 * count / BATCH + START)
         # Hoard 4.2: the global heap is visited once for the blocks that make a superblock cross the threshold.
         self.assertLess(counted["global_locks"], count / 100)
+
+    def test_a_few_large_blocks_take_no_slow_path(self):
+        count = 20_000
+        counted = events("large", str(count))
+        self.assert_coherent(counted)
+        if counted["rseq"]:
+            self.assertLess(counted["refills"] + counted["flushes"], START + 16 * counted["aborted_sequences"])
+
+    def test_what_breathes_is_given_back_in_the_measure_of_time(self):
+        count, breath = 200, 8 << 20
+        kept, back = events("breathe", str(count)), events("breathe", str(count), GRANARY_BREATH="0")
+        # Ten million bytes a second, looked at rarely; a breath to learn, and one for what is given back at the end.
+        self.assertLess(kept["purged_bytes"], 2 * breath + 2 * 10e6 * (kept["seconds"] + 0.1))
+        self.assertGreater(back["purged_bytes"], count * breath / 2, "without the price it all goes back each time")
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
     def test_what_strangers_free_goes_by_letter(self):
