@@ -67,6 +67,21 @@ void Capacities::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
     }
 }
 
+void Capacities::empty_unused(OwnerIndex o, ClassIndex but) {
+    Heap &heap = owners_.heap(o);
+    for (unsigned i = 0; i < kUnusedLooks; ++i) {
+        const ClassIndex c = heap.magazines.next_unused(but);
+        if (c.value == 0) continue;
+        const platform::MagazineHeader header = owners_.slab(o).header(magazine_of(c));
+        const auto cached = static_cast<std::uint32_t>(header.current - header.begin);
+        const Bin &bin = heap.bins[c.value];
+        if (cached == 0 || cached != bin.used_blocks(c)) continue;
+        std::size_t resident = cached * std::size_t{shape_of(c).size};
+        bin.for_each([&](const Superblock *s) { resident += superblocks_.idle_bytes(s); });
+        if (resident >= kUnusedBytes) flush_excess(o, c, 0);
+    }
+}
+
 // Stale slots above `current` are not looked at.
 void Capacities::look(OwnerIndex o, ClassIndex c, std::uint32_t count) {
     const Slab slab = owners_.slab(o);

@@ -21,6 +21,10 @@ class Capacities {
     bool grow(OwnerIndex o, ClassIndex c);
     // Gives back all blocks of the magazine but `keep`.
     void flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep);
+    // Before a superblock is made for class `but`: the magazines of the next few others, as a hand goes round, are emptied
+    // where nothing happened since the last time and no block is live, so that their superblocks go back and are taken
+    // instead of new memory.
+    void empty_unused(OwnerIndex o, ClassIndex but);
     // At the next `count` slots of the magazine at most, as a hand goes round; it stays where it suspects.
     void look(OwnerIndex o, ClassIndex c, std::uint32_t count);
 

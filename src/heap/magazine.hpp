@@ -117,7 +117,7 @@ class MagazinePolicy {
         denials_ = 0;
         ++doublings_;
     }
-    void note_use(ClassIndex c) { state_[c.value].quiet = false; }
+    void note_use(ClassIndex c) { state_[c.value].quiet = state_[c.value].unused = false; }
     void set_capacity(ClassIndex c, std::uint32_t capacity) {
         bytes_ += std::size_t{capacity} * shape_of(c).size;
         bytes_ -= std::size_t{state_[c.value].capacity} * shape_of(c).size;
@@ -132,6 +132,12 @@ class MagazinePolicy {
         if (state.capacity * size_of_class(ClassIndex(hand_)) <= kMagazineFloorBytes || hand_ == but.value)
             return ClassIndex(0);
         return std::exchange(state.quiet, true) ? ClassIndex(hand_) : ClassIndex(0);
+    }
+    // The next class in turn if nothing happened to it since its last turn here; else class 0.
+    ClassIndex next_unused(ClassIndex but) {
+        unused_hand_ = unused_hand_ + 1 < kClassCount ? unused_hand_ + 1 : 1;
+        if (unused_hand_ == but.value) return ClassIndex(0);
+        return std::exchange(state_[unused_hand_].unused, true) ? ClassIndex(unused_hand_) : ClassIndex(0);
     }
     // Where the next look at the magazine begins, from its first slot.
     std::uint32_t hand(ClassIndex c) const { return state_[c.value].hand; }
@@ -152,9 +158,11 @@ class MagazinePolicy {
         std::uint16_t capacity;
         std::uint16_t hand;
         bool quiet;
+        bool unused;
     };
     State state_[kClassCount];
     std::uint32_t hand_;
+    std::uint32_t unused_hand_;
     std::uint32_t denials_;
     unsigned doublings_;
     std::size_t bytes_;

@@ -119,11 +119,9 @@ Superblock *Ownership::take_from(OwnerIndex from, OwnerIndex to, ClassIndex c) {
     return s;
 }
 
-Superblock *Ownership::take_new(OwnerIndex to, ClassIndex c) {
+Superblock *Ownership::take_new(OwnerIndex to, ClassIndex c, Prefer prefer) {
     Bin &bin = owners_.heap(to).bins[c.value];
-    // The first one of a class of small blocks often stays the only one, with a page or two in use.
-    const bool may_stay_empty = bin.superblocks() == 0 && shape_of(c).size <= kFineLimit;
-    Superblock *const s = store_.acquire_superblock(c, may_stay_empty ? Prefer::cold : Prefer::warm);
+    Superblock *const s = store_.acquire_superblock(c, prefer);
     if (s == nullptr) return nullptr;
     if (!owners_.lock(kNobody)) {
         store_.release(s);

@@ -28,7 +28,7 @@ class Ownership {
     // nullptr: there is none, or no memory.
     Superblock *take_from_global(OwnerIndex to, ClassIndex c);
     Superblock *take_from(OwnerIndex from, OwnerIndex to, ClassIndex c);
-    Superblock *take_new(OwnerIndex to, ClassIndex c);
+    Superblock *take_new(OwnerIndex to, ClassIndex c, Prefer prefer);
     // Memory of a class grows only after what held locks left undone in its heaps was done, as far as their locks are
     // free now. What that brought to the global heap.
     Superblock *collect_arrears(OwnerIndex to, ClassIndex c);

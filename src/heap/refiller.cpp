@@ -21,11 +21,13 @@ void *Refiller::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
             return block;
         }
     }
+    // The first superblock of a class of small blocks often stays the only one, with a page or two in use.
+    const bool is_first = heap.magazines.capacity(c) == 0 && shape_of(c).size <= kFineLimit;
     capacities_.grow(o, c);
     void *room[kBatchBlocks + 1];
     std::uint32_t most = batch_of(heap.magazines.capacity(c) / 2) + 1;
     if (most > kWordBits) most -= most % kWordBits;  // whole words of a bitmap are taken quickest
-    const std::uint32_t taken = take(o, c, {room, most}, fresh);
+    const std::uint32_t taken = take(o, c, {room, most}, is_first ? Prefer::cold : Prefer::warm, fresh);
     if (taken == 0) return nullptr;
     void *const wanted = room[most - 1];
     void **const others = room + most - taken;
@@ -37,13 +39,13 @@ void *Refiller::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
     return wanted;
 }
 
-std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, std::span<void *> room, bool *fresh) {
+std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, std::span<void *> room, Prefer prefer, bool *fresh) {
     Bin &bin = owners_.heap(o).bins[c.value];
     std::uint32_t taken = 0;
     while (taken < room.size()) {
         Superblock *s = bin.fullest();
         // A refill opens one more superblock at most, and only for its first block.
-        if (s == nullptr) s = taken == 0 ? superblock_for(o, c) : nullptr;
+        if (s == nullptr) s = taken == 0 ? superblock_for(o, c, prefer) : nullptr;
         if (s == nullptr) return taken;
         const std::uint32_t fresh_from = s->fresh_from;
         const unsigned absent = s->absent.count();
@@ -62,16 +64,17 @@ std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, std::span<void *> room,
     return taken;
 }
 
-Superblock *Refiller::superblock_for(OwnerIndex o, ClassIndex c) {
+Superblock *Refiller::superblock_for(OwnerIndex o, ClassIndex c, Prefer prefer) {
     if (Superblock *const s = ownership_.take_from_global(o, c)) return s;
     if (Superblock *const s = ownership_.collect_arrears(o, c)) return s;
-    if (Superblock *const s = ownership_.take_new(o, c)) return s;
+    capacities_.empty_unused(o, c);
+    if (Superblock *const s = ownership_.take_new(o, c, prefer)) return s;
     // Memory is used up: what this heap's magazines hold back, then what other heaps have free.
     flusher_.flush_all(o);
     if (Superblock *const s = owners_.heap(o).bins[c.value].fullest()) return s;
     if (Superblock *const s = ownership_.take_from_global(o, c)) return s;
     if (Superblock *const s = take_from_others(o, c)) return s;
-    return ownership_.take_new(o, c);
+    return ownership_.take_new(o, c, prefer);
 }
 
 // What other heaps have free of this class, as far as their locks are free; their magazines too, where these may be

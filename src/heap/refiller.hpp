@@ -28,13 +28,13 @@ class Refiller {
     // The same for whoever may not touch the magazine.
     void *take_one(OwnerIndex o, ClassIndex c, bool *fresh) {
         void *block = nullptr;
-        return take(o, c, {&block, 1}, fresh) == 0 ? nullptr : block;
+        return take(o, c, {&block, 1}, Prefer::warm, fresh) == 0 ? nullptr : block;
     }
 
   private:
     // Into the end of `room`, first comes last; how many.
-    std::uint32_t take(OwnerIndex o, ClassIndex c, std::span<void *> room, bool *fresh);
-    Superblock *superblock_for(OwnerIndex o, ClassIndex c);
+    std::uint32_t take(OwnerIndex o, ClassIndex c, std::span<void *> room, Prefer prefer, bool *fresh);
+    Superblock *superblock_for(OwnerIndex o, ClassIndex c, Prefer prefer);
     Superblock *take_from_others(OwnerIndex to, ClassIndex c);
 
     Owners &owners_;

@@ -69,5 +69,76 @@ TEST_F(CapacitiesTest, WhatIsTooMuchGoesBackToItsSuperblock) {
     EXPECT_EQ(held(), 5U);
 }
 
+// A program of many sizes has little of each, and would hold a superblock of each for ever.
+class UnusedTest : public CapacitiesTest {
+  protected:
+    // All but `live` of the blocks of a superblock are free, a few of them in the magazine.
+    void SetUp() override {
+        blocks_ = parts_.take_all(kHeapA, kClass);
+        parts_.holding(kHeapA, [&] { parts_.capacities.grow(kHeapA, kClass); });
+    }
+    void leave(std::size_t live) {
+        parts_.give_back(kHeapA, blocks_, live, blocks_.size() - live - kCached);
+        Slab slab = parts_.owners.slab(kHeapA);
+        const std::int64_t pushed = slab.push_n(magazine_of(kClass), &blocks_[blocks_.size() - kCached], kCached);
+        ASSERT_EQ(pushed, kCached);
+    }
+    void look() {
+        parts_.holding(kHeapA, [&] { parts_.capacities.empty_unused(kHeapA, class_of(32)); });
+    }
+    // The hand comes by once: it begins at the smallest class, of which this is one, and does not quite go round.
+    void look_round() {
+        for (std::uint32_t looks = 0; looks + kUnusedLooks < kClassCount; looks += kUnusedLooks) look();
+    }
+    // So that it has come by twice.
+    void look_twice() {
+        look_round();
+        look_round();
+        look();
+    }
+    bool is_there() const { return parts_.superblock_of(blocks_[0]) != nullptr; }
+
+    static constexpr std::uint32_t kCached = 3;
+    std::vector<void *> blocks_;
+};
+
+TEST_F(UnusedTest, WhatOnlyAMagazineHoldsGoesBackInItsSecondQuietTurn) {
+    leave(0);
+    look_round();
+    EXPECT_TRUE(is_there()) << "it was in use before this turn";
+    look_round();
+    look();
+    EXPECT_FALSE(is_there());
+    EXPECT_EQ(held(), 0U);
+}
+
+TEST_F(UnusedTest, ALiveBlockKeepsTheMagazine) {
+    leave(1);
+    look_twice();
+    EXPECT_TRUE(is_there());
+    EXPECT_EQ(held(), kCached);
+}
+
+TEST_F(UnusedTest, WhatIsInUseStays) {
+    leave(0);
+    for (std::uint32_t looks = 0; looks < 4 * kClassCount; looks += kUnusedLooks) {
+        look();
+        parts_.holding(kHeapA, [&] { parts_.owners.heap(kHeapA).magazines.note_use(kClass); });
+    }
+    EXPECT_TRUE(is_there());
+}
+
+TEST_F(UnusedTest, WhatHasFewResidentPagesIsNotWorthIt) {
+    leave(0);
+    Superblock *const s = parts_.superblock_of(blocks_[0]);
+    parts_.holding(kHeapA, [&] {
+        const PageSet pages = parts_.superblocks.empty_pages(s);
+        const std::uint32_t claimed = parts_.superblocks.claim_pages(s, pages);
+        ASSERT_EQ(parts_.superblocks.return_pages(s, pages, pages), claimed) << "as after a sweep";
+    });
+    look_twice();
+    EXPECT_TRUE(is_there());
+}
+
 }  // namespace
 }  // namespace gr

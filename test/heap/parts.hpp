@@ -56,7 +56,7 @@ struct Parts {
     std::vector<void *> take_all(OwnerIndex heap, ClassIndex c) {
         std::vector<void *> blocks(shape_of(c).blocks);
         holding(heap, [&] {
-            Superblock *const s = ownership.take_new(heap, c);
+            Superblock *const s = ownership.take_new(heap, c, Prefer::warm);
             ASSERT_NE(s, nullptr);
             ASSERT_EQ(superblocks.take(s, blocks), shape_of(c).blocks);
             owners.heap(heap).bins[c.value].took(s, shape_of(c).blocks);
