@@ -9,6 +9,8 @@ namespace gr {
 bool Capacities::grow(OwnerIndex o, ClassIndex c) {
     MagazinePolicy &policy = owners_.heap(o).magazines;
     policy.note_use(c);
+    if (thrift_.lasts(pages_.present_bytes(), pages_.used_bytes())) [[unlikely]]
+        return false;
     const std::size_t first = owners_.setup().magazine_budget;
     const std::size_t most = owners_.most_magazine_bytes();
     const std::uint32_t now = policy.capacity(c);
@@ -64,6 +66,21 @@ void Capacities::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
         const std::int64_t popped = slab.pop_n(magazine_of(c), blocks, batch_of(held - keep));
         if (popped <= 0) return;
         returns_.give_back(o, blocks, static_cast<std::uint32_t>(popped));
+    }
+}
+
+void Capacities::close(OwnerIndex o) {
+    owners_.slab(o).set_capacity(kRemoteMagazine, kRemoteSlotsBegin, 0);
+    for (std::uint32_t c = 1; c < kClassCount; ++c) set(o, ClassIndex(c), 0);
+}
+
+// What was detached has no slot already, but the policy does not know.
+void Capacities::close_stopped(OwnerIndex o) {
+    Slab slab = owners_.slab(o);
+    slab.close(kRemoteMagazine);
+    for (std::uint32_t c = 1; c < kClassCount; ++c) {
+        slab.close(magazine_of(ClassIndex(c)));
+        owners_.heap(o).magazines.set_capacity(ClassIndex(c), 0);
     }
 }
 
