@@ -86,8 +86,9 @@ Fact address_space_fact() {
     struct rlimit limit {};
     if (::getrlimit(RLIMIT_AS, &limit) != 0) return {"address-space", "unknown", ""};
     if (limit.rlim_cur == RLIM_INFINITY) return {"address-space", "unlimited", ""};
-    return {"address-space", size_text(limit.rlim_cur),
-            "RLIMIT_AS (ulimit -v) counts reserved addresses, so Granary reserves less; malloc fails beyond it"};
+    return {
+        "address-space", size_text(limit.rlim_cur),
+        "RLIMIT_AS (ulimit -v) counts reserved addresses, so Granary maps what it uses only; malloc fails beyond it"};
 }
 
 std::optional<std::string> first_line(const std::string &path) {

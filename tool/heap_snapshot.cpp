@@ -85,8 +85,8 @@ class Walk {
         std::erase_if(result_.classes, [](const ClassSummary &c) { return c.superblocks == 0; });
     }
 
-    // Every mapping of the region is either one of tables, or the one where blocks begin; the kernel may have merged it
-    // with neighbours.
+    // Every mapping of the region is either one of tables, or one of blocks, the first of which the kernel may have merged
+    // with its neighbours. They come in ascending order.
     void read_residency() {
         const std::uint64_t heap = address_of_unit(0);
         const std::uint64_t region_end = t_.region_begin + t_.region_bytes;
@@ -203,7 +203,8 @@ class Walk {
 
     double resident(std::uint64_t from, std::uint64_t to) const {
         double bytes = 0;
-        for (const Pages &pages : pages_) bytes += pages.resident(from, to);
+        auto pages = std::ranges::partition_point(pages_, [from](const Pages &p) { return p.end() <= from; });
+        for (; pages != pages_.end() && pages->begin < to; ++pages) bytes += pages->resident(from, to);
         return bytes;
     }
 

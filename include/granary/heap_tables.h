@@ -28,8 +28,9 @@ typedef struct gr_heap_tables {
     uint64_t version;
     uint64_t self;
 
-    /* The one reserved range. Units are numbered from region_begin; memory for blocks begins at first_unit and has a
-     * descriptor each up to the unit whose number (32 bits) lies at unit_end_at; what comes before are tables.
+    /* The one range. Units are numbered from region_begin; memory for blocks begins at first_unit and has a descriptor
+     * each up to the unit whose number (32 bits) lies at unit_end_at; what comes before are tables. Under a limit on
+     * addresses what is not in use may not be mapped.
      * region_bytes is 0 when there was no address space: then only direct blocks exist. */
     uint64_t region_begin;
     uint64_t region_bytes;

@@ -36,6 +36,18 @@ inline constexpr std::size_t kRegionPerPhysicalByte = 8;
 inline constexpr std::size_t kRegionMinBytes = 4 * kMiB;
 inline constexpr std::size_t kRegionMaxBytes = 4 * kTiB;
 
+// Under a limit on addresses (RLIMIT_AS). Up to so much the region is mapped piece by piece and given back the same way,
+// in so many holes at most, for each is a mapping more; its range leaves room for a limit that is raised. What stays
+// beside what is in use is one part of the limit each.
+inline constexpr std::size_t kScarceLimit = 32 * kGiB;
+inline constexpr std::size_t kMostHoles = 16384;
+inline constexpr std::size_t kScarceRangePerByte = 64;
+inline constexpr std::size_t kScarceSlabsParts = 32;
+inline constexpr std::size_t kScarceRetainParts = 256;
+inline constexpr std::size_t kScarceThriftParts = 16;  // from so much in use on nothing is cached while it falls
+inline constexpr std::size_t kScarceBytesPerDirect =
+    8 * kKiB;  // of the limit, for an entry in the table of direct blocks
+
 // A first-class heap's region, where its maker names no size. The kernel's usual vm.max_map_count, at a dozen mappings a
 // heap, ends before 47 bits of addresses do.
 inline constexpr std::size_t kFirstClassRegionBytes = 16 * kGiB;
@@ -59,6 +71,11 @@ inline constexpr unsigned kSlackSuperblocks = 1;             // K
 inline constexpr std::size_t kRemoteThreshold = 256 * kKiB;  // T of the bound: an idle owner is drained beyond it
 inline constexpr unsigned kStripesPerCpu = 2;                // heaps in use without rseq
 inline constexpr unsigned kMinStripes = 4;
+
+// Nothing is cached once what is in use fell by one part, until it grew by one, is down to one, or calls went by without
+// half a part's fall: one for so many bytes.
+inline constexpr std::size_t kThriftFallParts = 8;
+inline constexpr std::size_t kThriftBytesPerCall = 1 * kKiB;
 
 // Magazines.
 inline constexpr std::size_t kSlabBytes = 128 * kKiB;

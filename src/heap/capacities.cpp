@@ -9,6 +9,8 @@ namespace gr {
 bool Capacities::grow(OwnerIndex o, ClassIndex c) {
     MagazinePolicy &policy = owners_.heap(o).magazines;
     policy.note_use(c);
+    if (thrift_.lasts(pages_.present_bytes(), pages_.used_bytes())) [[unlikely]]
+        return false;
     const std::size_t first = owners_.setup().magazine_budget;
     const std::size_t most = owners_.most_magazine_bytes();
     const std::uint32_t now = policy.capacity(c);
@@ -79,6 +81,21 @@ void Capacities::empty_unused(OwnerIndex o, ClassIndex but) {
         std::size_t resident = cached * std::size_t{shape_of(c).size};
         bin.for_each([&](const Superblock *s) { resident += superblocks_.idle_bytes(s); });
         if (resident >= kUnusedBytes) flush_excess(o, c, 0);
+    }
+}
+
+void Capacities::close(OwnerIndex o) {
+    owners_.slab(o).set_capacity(kRemoteMagazine, kRemoteSlotsBegin, 0);
+    for (std::uint32_t c = 1; c < kClassCount; ++c) set(o, ClassIndex(c), 0);
+}
+
+// What was detached has no slot already, but the policy does not know.
+void Capacities::close_stopped(OwnerIndex o) {
+    Slab slab = owners_.slab(o);
+    slab.close(kRemoteMagazine);
+    for (std::uint32_t c = 1; c < kClassCount; ++c) {
+        slab.close(magazine_of(ClassIndex(c)));
+        owners_.heap(o).magazines.set_capacity(ClassIndex(c), 0);
     }
 }
 

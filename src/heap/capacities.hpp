@@ -9,22 +9,30 @@
 #pragma once
 
 #include "heap/returns.hpp"
+#include "heap/thrift.hpp"
 
 namespace gr {
 
 class Capacities {
   public:
-    constexpr Capacities(Owners &owners, Returns &returns, const Superblocks &superblocks)
-        : owners_(owners), returns_(returns), superblocks_(superblocks) {}
+    constexpr Capacities(Owners &owners, Returns &returns, const Superblocks &superblocks, const PageHeap &pages,
+                         Thrift &thrift)
+        : owners_(owners), returns_(returns), superblocks_(superblocks), pages_(pages), thrift_(thrift) {}
 
-    // Widens the magazine of a class that ran empty or full, within the budget. true: it is wider now.
+    // Widens the magazine of a class that ran empty or full, within the budget, but not in thrift. true: it is wider now.
     bool grow(OwnerIndex o, ClassIndex c);
+    // Whether the remote magazine may have slots.
+    bool may_gather() const { return !thrift_.is_on(); }
     // Gives back all blocks of the magazine but `keep`.
     void flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep);
     // Before a superblock is made for class `but`: the magazines of the next few others, as a hand goes round, are emptied
     // where nothing happened since the last time and no block is live, so that their superblocks go back and are taken
     // instead of new memory.
     void empty_unused(OwnerIndex o, ClassIndex but);
+    // Leaves no slot to the magazines, which are empty, as far as they may be touched.
+    void close(OwnerIndex o);
+    // The same while the sequences are stopped, whoever's they are.
+    void close_stopped(OwnerIndex o);
     // At the next `count` slots of the magazine at most, as a hand goes round; it stays where it suspects.
     void look(OwnerIndex o, ClassIndex c, std::uint32_t count);
 
@@ -35,6 +43,8 @@ class Capacities {
     Owners &owners_;
     Returns &returns_;
     const Superblocks &superblocks_;
+    const PageHeap &pages_;
+    Thrift &thrift_;
 };
 
 }  // namespace gr

@@ -6,24 +6,44 @@
 
 #include "base/bits.hpp"
 #include "platform/memory.hpp"
+#include "platform/process.hpp"
 
 namespace gr {
 
 static_assert(is_power_of_two(kDirectTableEntries));
 
-Direct::Entry Direct::entries_[kDirectTableEntries];
+std::atomic<Direct::Entry *> Direct::entries_{nullptr};
+std::atomic<std::size_t> Direct::entry_count_{0};
 std::atomic<std::size_t> Direct::used_entries_{0};
 
-std::size_t Direct::home(std::uintptr_t address) {
+// Two may come here together: one says how many, and one's table it is.
+bool Direct::make_table() {
+    if (entries() != nullptr) return true;
+    std::size_t wanted = kDirectTableEntries;
+    const std::size_t addresses = platform::address_space_limit();
+    const std::size_t data = platform::data_limit();
+    const std::size_t limit = addresses < data ? addresses : data;
+    while (wanted > kReserve * 2 && wanted / 2 >= limit / kScarceBytesPerDirect) wanted /= 2;
+    std::size_t count = 0;
+    if (entry_count_.compare_exchange_strong(count, wanted, std::memory_order_relaxed)) count = wanted;
+    const std::size_t bytes = align_up(count * sizeof(Entry), platform::page_size());
+    auto *const made = static_cast<Entry *>(platform::map(bytes, 1));
+    if (made == nullptr) return false;
+    Entry *seen = nullptr;
+    if (!entries_.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) platform::unmap(made, bytes);
+    return true;
+}
+
+Direct::Entry &Direct::entry_of(std::uintptr_t address, std::size_t i) {
     constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
-    return static_cast<std::size_t>((address >> 12) * kGolden >> 40) % kDirectTableEntries;
+    const auto home = static_cast<std::size_t>((address >> 12) * kGolden >> 40);
+    return entries_.load(std::memory_order_relaxed)[(home + i) & (entry_count() - 1)];
 }
 
 Direct::Entry *Direct::find(std::uintptr_t address) const {
-    if (address <= kClaimed) return nullptr;
-    const std::size_t start = home(address);
-    for (std::size_t i = 0; i < kDirectTableEntries; ++i) {
-        Entry &entry = entries_[(start + i) % kDirectTableEntries];
+    if (address <= kClaimed || entries() == nullptr) return nullptr;
+    for (std::size_t i = 0; i < entry_count(); ++i) {
+        Entry &entry = entry_of(address, i);
         const std::uintptr_t seen = entry.address.load(std::memory_order_acquire);
         if (seen == address) return entry.mapper.load(std::memory_order_relaxed) == this ? &entry : nullptr;
         if (seen == 0) return nullptr;
@@ -47,9 +67,9 @@ void Direct::subtract(std::size_t bytes) {
 }
 
 bool Direct::insert(std::uintptr_t address, std::size_t bytes) {
-    const std::size_t start = home(address);
-    for (std::size_t i = 0; i < kDirectTableEntries; ++i) {
-        Entry &entry = entries_[(start + i) % kDirectTableEntries];
+    if (!make_table()) return false;
+    for (std::size_t i = 0; i < entry_count(); ++i) {
+        Entry &entry = entry_of(address, i);
         std::uintptr_t seen = entry.address.load(std::memory_order_relaxed);
         if (seen > kGone || !entry.address.compare_exchange_strong(seen, kClaimed, std::memory_order_acquire)) continue;
         entry.bytes.store(bytes, std::memory_order_relaxed);
@@ -98,9 +118,9 @@ bool Direct::release(void *p) {
 }
 
 void Direct::release_all() {
-    for (std::size_t i = 0; i < kDirectTableEntries && count() != 0; ++i) {
+    for (std::size_t i = 0; i < entry_count() && count() != 0; ++i) {
         // Whatever another's entry says meanwhile, it is not found for this one.
-        release(reinterpret_cast<void *>(entries_[i].address.load(std::memory_order_relaxed)));
+        release(reinterpret_cast<void *>(entries()[i].address.load(std::memory_order_relaxed)));
     }
 }
 
@@ -115,7 +135,7 @@ void *Direct::resize(void *p, std::size_t bytes) {
     if (rounded < bytes || old == 0) return nullptr;
     if (rounded == old) return p;
     // Afterwards there must be room for the new address.
-    if (used_entries_.load(std::memory_order_relaxed) + kReserve > kDirectTableEntries) return nullptr;
+    if (used_entries_.load(std::memory_order_relaxed) + kReserve > entry_count()) return nullptr;
     if (rounded > old && !may_take(rounded - old)) return nullptr;
     Entry *const entry = find(reinterpret_cast<std::uintptr_t>(p));
     entry->address.store(kClaimed, std::memory_order_relaxed);

@@ -44,8 +44,12 @@ class Direct {
     std::size_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
     std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
+    // Makes the table unless there is one: as large as usual, or as large as a limit on addresses or data has blocks
+    // for. false: no memory; tried again with the next block.
+    static bool make_table();
     // For who looks from outside.
-    static const Entry *entries() { return entries_; }
+    static const Entry *entries() { return entries_.load(std::memory_order_acquire); }
+    static std::size_t entry_count() { return entry_count_.load(std::memory_order_relaxed); }
     const std::atomic<std::size_t> *count_cell() const { return &count_; }
 
   private:
@@ -53,7 +57,8 @@ class Direct {
     static constexpr std::uintptr_t kClaimed = 2;
     static constexpr std::size_t kReserve = 1024;  // entries that growth in place leaves to allocation
 
-    static std::size_t home(std::uintptr_t address);
+    // The entry that is i behind the one where the search for an address begins.
+    static Entry &entry_of(std::uintptr_t address, std::size_t i);
     // Of a live block that this one mapped, or nullptr.
     Entry *find(std::uintptr_t address) const;
     bool insert(std::uintptr_t address, std::size_t bytes);
@@ -65,8 +70,10 @@ class Direct {
         if (limit_ != nullptr) limit_->gave(bytes);
     }
 
-    // One for the process, as the address space is: zeroed memory that needs no relocation to be reached.
-    static Entry entries_[kDirectTableEntries];
+    // One for the process, as the address space is; never moved. Whoever makes it says how long it is before anybody has
+    // it: release, with the acquire of its readers.
+    static std::atomic<Entry *> entries_;
+    static std::atomic<std::size_t> entry_count_;    // a power of two; ordered by entries_
     static std::atomic<std::size_t> used_entries_;   // roughly; ordered by nothing
     MemoryLimit *limit_ = nullptr;                   // set at start-up, by the thread that starts
     HugePolicy huge_pages_ = HugePolicy::automatic;  // as limit_

@@ -43,6 +43,8 @@ Flusher::Result Flusher::flush_remote_locked(OwnerIndex o, bool may_grow) {
     Slab slab = owners_.slab(o);
     const platform::MagazineHeader header = slab.header(kRemoteMagazine);
     const auto capacity = static_cast<std::uint32_t>(header.limit - header.begin);
+    if (may_grow && !capacities_.may_gather()) [[unlikely]]
+        return Result::refused;
     if (may_grow && capacity == 0) {
         return slab.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, kMagazineFirstSlots) ? Result::room
                                                                                           : Result::moved;

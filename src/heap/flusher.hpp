@@ -14,7 +14,8 @@ class Flusher {
     constexpr Flusher(Owners &owners, RemoteFrees &remote, Returns &returns, Post &post, Capacities &capacities)
         : owners_(owners), remote_(remote), returns_(returns), post_(post), capacities_(capacities) {}
 
-    // There is room now; the caller has moved to another CPU; its block is free; the lock is its own already.
+    // There is room now; the caller has moved to another CPU; its block is free; the lock is its own already, or nothing
+    // may be gathered.
     enum class Result : std::uint8_t { room, moved, freed, refused };
 
     // No lock is held. Makes room for p: by a larger capacity if the budget allows, else by giving back what was freed last,

@@ -90,6 +90,7 @@ Heaps::Freed Heaps::free_by_sequence(const char *function, void *p, UnitEntry e)
         if (cid < 0 || static_cast<std::uint32_t>(cid) >= owners_.setup().heaps) return Freed::not_yet;
         const OwnerIndex here = owner_of_heap(static_cast<std::uint32_t>(cid));
         const bool local = owner == here;
+        if (!local && thrift_.is_on()) return Freed::not_yet;
         const std::uint32_t magazine = local ? magazine_of(c) : kRemoteMagazine;
         // A magazine that holds p at any moment of this call means that p is free already; but whoever moved to another
         // CPU meanwhile may have seen half of what somebody wrote there.

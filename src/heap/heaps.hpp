@@ -11,28 +11,33 @@
 #include "heap/reclaimer.hpp"
 #include "heap/refiller.hpp"
 #include "heap/sweeper.hpp"
+#include "heap/thrift.hpp"
 
 namespace gr {
 
 class Heaps {
   public:
     constexpr Heaps(Region &region, Superblocks &superblocks, PageHeap &pages)
-        : store_(region, superblocks, pages),
+        : pages_(pages),
+          store_(region, superblocks, pages),
           owners_(pages),
-          remote_(owners_, superblocks, ownership_, post_),
+          remote_(owners_, superblocks, ownership_, post_, thrift_),
           ownership_(owners_, remote_, store_, slack_, superblocks),
           returns_(owners_, remote_, ownership_, superblocks),
           post_(owners_, remote_, returns_, region, superblocks),
-          capacities_(owners_, returns_, superblocks),
+          capacities_(owners_, returns_, superblocks, pages, thrift_),
           flusher_(owners_, remote_, returns_, post_, capacities_),
           refiller_(owners_, remote_, ownership_, returns_, capacities_, flusher_, superblocks, pages),
           sweeper_(ownership_, slack_, region, superblocks, pages),
           dense_chunks_(ownership_, region, superblocks, pages),
-          reclaimer_(owners_, remote_, ownership_, flusher_, store_),
+          reclaimer_(owners_, remote_, ownership_, capacities_, flusher_, store_),
           census_(owners_, slack_, region, superblocks, pages) {}
 
     static constexpr std::size_t owners_bytes(std::uint32_t heaps) { return Owners::bytes(heaps); }
-    void initialise(const HeapsSetup &setup) { owners_.initialise(setup); }
+    void initialise(const HeapsSetup &setup) {
+        thrift_.initialise(setup.thrift_least);
+        owners_.initialise(setup);
+    }
 
     // A block of the class, or nullptr: no memory, or the calling thread was interrupted inside and may not wait for
     // itself. *fresh, if asked for: the block reads as zero.
@@ -50,6 +55,12 @@ class Heaps {
     // Returns what lies in the magazines, collects every remote free, releases what is empty. With sequences that cannot
     // be stopped (or by a handler that interrupted the heaps) only the magazines of the caller's own id.
     void reclaim() { reclaimer_.reclaim(); }
+    // After a free that held no lock: the same once what is in use has fallen, where addresses are scarce; and until it
+    // grows again nothing is cached.
+    void be_thrifty() {
+        if (thrift_.begins(pages_.present_bytes())) [[unlikely]]
+            reclaimer_.reclaim_for_thrift();
+    }
     // A tick has gone by: the same for the heaps that had no slow path for kTicksToIdle of them, or one less.
     void reclaim_idle() {
         reclaimer_.reclaim_idle();
@@ -86,7 +97,9 @@ class Heaps {
     Freed free_by_owner(const char *function, void *p, UnitEntry e);
 
     // Each knows those before it, and remote_ the two that its drain hands blocks to (drain.cpp).
+    PageHeap &pages_;
     Slack slack_;
+    Thrift thrift_;
     UnitStore store_;
     Owners owners_;
     RemoteFrees remote_;

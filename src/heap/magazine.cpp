@@ -51,6 +51,12 @@ void Slab::detach_all() {
     }
 }
 
+void Slab::close(std::uint32_t header_at) {
+    platform::MagazineHeader magazine = header(header_at);
+    magazine.limit = magazine.current;
+    set_header(header_at, magazine);
+}
+
 bool Slab::has_detached() const {
     for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
         if (header(platform::header_offset(i)).detached != 0) return true;

@@ -19,7 +19,8 @@ struct HeapsSetup {
     char *zeroes = nullptr;
     char *owners = nullptr;  // zero, of Owners::bytes
     std::size_t magazine_budget = kMagazineBudget;
-    const char *free = "free";  // what the program calls to free a block, for messages about misuse found later
+    std::size_t thrift_least = 0;  // thrift.hpp
+    const char *free = "free";     // what the program calls to free a block, for messages about misuse found later
 };
 
 class Owners {

@@ -29,6 +29,7 @@ void Reclaimer::flush_each(Which which) {
     owners_.for_each_heap([&](OwnerIndex o) {
         if (!is_wanted(o, which) || !owners_.lock(o)) return;
         flusher_.flush_all(o);
+        if (which == Which::thrift) capacities_.close(o);
         ownership_.release_empty(o);
         remote_.unlock_and_settle(o);
     });
@@ -46,14 +47,16 @@ bool Reclaimer::has_cached(Which which) {
 // there was nothing to do.
 bool Reclaimer::flush_stopped(Which which) {
     char *const zeroes = owners_.setup().zeroes;
-    if (zeroes == nullptr || !has_cached(which)) return false;
+    if (zeroes == nullptr || (which != Which::thrift && !has_cached(which))) return false;
     const platform::Guard activation(owners_.activation(), platform::Rank::activation);
     if (!activation.locked()) return false;
     owners_.lock_all(platform::Rank::heap);
     {
         const platform::SequencesStopped stopped(zeroes);
         owners_.for_each_heap([&](OwnerIndex o) {
-            if (stopped.done() && is_wanted(o, which)) owners_.slab(o).detach_all();
+            if (!stopped.done() || !is_wanted(o, which)) return;
+            owners_.slab(o).detach_all();
+            if (which == Which::thrift) capacities_.close_stopped(o);
         });
     }
     // Nobody waits longer than he must: first those of which nothing is wanted.

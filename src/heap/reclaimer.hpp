@@ -12,20 +12,28 @@ namespace gr {
 
 class Reclaimer {
   public:
-    constexpr Reclaimer(Owners &owners, RemoteFrees &remote, Ownership &ownership, Flusher &flusher, UnitStore &store)
-        : owners_(owners), remote_(remote), ownership_(ownership), flusher_(flusher), store_(store) {}
+    constexpr Reclaimer(Owners &owners, RemoteFrees &remote, Ownership &ownership, Capacities &capacities,
+                        Flusher &flusher, UnitStore &store)
+        : owners_(owners),
+          remote_(remote),
+          ownership_(ownership),
+          capacities_(capacities),
+          flusher_(flusher),
+          store_(store) {}
 
-    // In both no lock is held, but perhaps by the code that this handler has interrupted: it gets what it can.
+    // In these no lock is held, but perhaps by the code that this handler has interrupted: it gets what it can.
 
     // Empties all magazines, collects every remote free, releases what is empty.
     void reclaim() { reclaim(Which::all); }
     // A tick has gone by: the same for the heaps that had no slow path for kTicksToIdle of them, or one less.
     void reclaim_idle();
+    // As reclaim, and leaves no magazine a slot.
+    void reclaim_for_thrift() { reclaim(Which::thrift); }
 
   private:
-    enum class Which : bool { all, idle };
+    enum class Which : std::uint8_t { all, idle, thrift };
 
-    bool is_wanted(OwnerIndex o, Which which) { return which == Which::all || owners_.heap(o).is_idle(); }
+    bool is_wanted(OwnerIndex o, Which which) { return which != Which::idle || owners_.heap(o).is_idle(); }
     void reclaim(Which which);
     bool has_cached(Which which);
     void flush_each(Which which);
@@ -34,6 +42,7 @@ class Reclaimer {
     Owners &owners_;
     RemoteFrees &remote_;
     Ownership &ownership_;
+    Capacities &capacities_;
     Flusher &flusher_;
     UnitStore &store_;
 };

@@ -27,7 +27,7 @@ void RemoteFrees::set(Superblock *s, std::uint32_t word, Word mask, MayWait may_
 void RemoteFrees::note(OwnerIndex o, std::size_t bytes, MayWait may_wait) {
     platform::count(platform::Event::atomic_operation);
     const std::size_t waiting = world_.owners.owner(o).remote_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (waiting > kRemoteThreshold && may_wait == MayWait::yes) settle(o);
+    if (waiting > (thrift_.is_on() ? 0 : kRemoteThreshold) && may_wait == MayWait::yes) settle(o);
 }
 
 void RemoteFrees::settle_all() {

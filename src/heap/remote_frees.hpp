@@ -7,6 +7,7 @@
 #pragma once
 
 #include "heap/owners.hpp"
+#include "heap/thrift.hpp"
 #include "superblock/superblocks.hpp"
 
 namespace gr {
@@ -20,12 +21,14 @@ class RemoteFrees {
   public:
     class Batch;
 
-    constexpr RemoteFrees(Owners &owners, Superblocks &superblocks, Ownership &ownership, Post &post)
-        : superblocks_(superblocks), world_{owners, ownership, post} {}
+    constexpr RemoteFrees(Owners &owners, Superblocks &superblocks, Ownership &ownership, Post &post,
+                          const Thrift &thrift)
+        : superblocks_(superblocks), thrift_(thrift), world_{owners, ownership, post} {}
 
     // Bits of one word, and that their owner will know.
     void set(Superblock *s, std::uint32_t word, Word mask, MayWait may_wait);
-    // Rule 6: an idle owner still collects. So many bytes are on the way to it; beyond a threshold they are drained now.
+    // Rule 6: an idle owner still collects. So many bytes are on the way to it; beyond a threshold, or in thrift,
+    // they are drained now.
     // Not inside another's drain, lest that become as deep as there are heaps.
     void note(OwnerIndex o, std::size_t bytes, MayWait may_wait);
 
@@ -68,6 +71,7 @@ class RemoteFrees {
     void announce(Superblock *s);
 
     Superblocks &superblocks_;
+    const Thrift &thrift_;
     World world_;
 };
 

@@ -13,6 +13,10 @@ Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer) {
     release_deferred();
     Run run;
     if (!pages_.allocate(UnitCount(shape_of(c).units), UnitCount(1), prefer, &run)) return nullptr;
+    if (Superblocks::is_wide(c) && !pages_.ensure_table(Superblocks::kWideBitmaps, run)) {
+        pages_.release(run.first, run.count);
+        return nullptr;
+    }
     return superblocks_.make_superblock(run.first, c, run.zeroed);
 }
 

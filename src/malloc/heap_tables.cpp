@@ -36,7 +36,7 @@ std::uint64_t address_of(const volatile void *p) { return reinterpret_cast<std::
 
 void describe_region(const Region &region, gr_heap_tables *t) {
     t->region_begin = address_of(region.base());
-    t->region_bytes = region.reserved_bytes();
+    t->region_bytes = region.range_bytes();
     t->unit_bytes = kUnitBytes;
     t->first_unit = region.first_unit().value;
     t->unit_end_at = address_of(region.unit_end_cell());
@@ -84,7 +84,7 @@ void publish_tables(const Instance &allocator) {
     describe_superblocks(allocator.region(), &heap_tables);
     describe_heaps(allocator, &heap_tables);
     heap_tables.direct_at = address_of(Direct::entries());
-    heap_tables.direct_entries = kDirectTableEntries;
+    heap_tables.direct_entries = Direct::entries() == nullptr ? 0 : Direct::entry_count();
     heap_tables.direct_stride = sizeof(Direct::Entry);
     heap_tables.direct_mapper_offset = offsetof(Direct::Entry, mapper);
     heap_tables.direct_mapper = address_of(&allocator.direct());

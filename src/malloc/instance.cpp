@@ -120,24 +120,33 @@ void *Instance::allocate_large(std::size_t size, std::size_t alignment, bool *ze
 
 // The run that starts at p, or nullptr.
 Superblock *Instance::run_at(const void *p) const {
-    if (!region_.contains(p)) return nullptr;
+    if (entry_at(p) != kRunEntry) return nullptr;
     const BlockRef ref = superblocks_.find(p);
     return ref.fault == BlockFault::none && ref.superblock->use == UnitUse::run ? ref.superblock : nullptr;
 }
 
 void Instance::free(const char *function, void *p) {
-    if (!region_.contains(p)) return free_direct(function, p);
-    const UnitEntry e = load_entry(region_, region_.unit_of(p));
-    if (e != 0 && e != kRunEntry) [[likely]] {
+    const UnitEntry e = entry_at(p);
+    if (e == 0) return free_direct(function, p);
+    if (e != kRunEntry) [[likely]] {
         heaps_.free(function, p, e);
     } else {
         free_run(function, p);
     }
+    if (region_.is_scarce() && !Inside::is_inside()) [[unlikely]]
+        heaps_.be_thrifty();
     background.note();
 }
 
 void Instance::free_direct(const char *function, void *p) {
-    if (!direct_.release(p)) instances.die_outside(*this, function, p);
+    if (!direct_.release(p)) die_outside(function, p);
+}
+
+// Inside a run, perhaps.
+void Instance::die_outside(const char *function, const void *p) const {
+    const BlockRef ref = region_.contains(p) ? superblocks_.find(p) : BlockRef{};
+    if (ref.fault != BlockFault::foreign) die_of(function, p, ref);
+    instances.die_outside(*this, function, p);
 }
 
 void Instance::free_run(const char *function, void *p) {
@@ -147,9 +156,9 @@ void Instance::free_run(const char *function, void *p) {
 }
 
 std::size_t Instance::usable_size(const char *function, const void *p) {
-    if (!region_.contains(p)) {
+    if (entry_at(p) == 0) {
         const std::size_t size = direct_.size_of(p);
-        if (size == 0) instances.die_outside(*this, function, p);
+        if (size == 0) die_outside(function, p);
         return size;
     }
     const BlockRef ref = superblocks_.find(p);
@@ -163,14 +172,14 @@ void Instance::die_of(const char *function, const void *p, const BlockRef &ref) 
 }
 
 bool Instance::owns(const void *p) const {
-    if (!region_.contains(p)) return p != nullptr && direct_.size_of(p) != 0;
+    if (entry_at(p) == 0) return p != nullptr && direct_.size_of(p) != 0;
     const BlockRef ref = superblocks_.find(p);
     if (ref.fault != BlockFault::none) return false;
     return ref.superblock->use == UnitUse::run || !superblocks_.is_free(ref.superblock, ref.index);
 }
 
 std::size_t Instance::size_of(const void *p) const {
-    if (!region_.contains(p)) return direct_.size_of(p);
+    if (entry_at(p) == 0) return direct_.size_of(p);
     const BlockRef ref = superblocks_.find(p);
     return ref.superblock == nullptr ? 0 : superblocks_.block_size(ref.superblock);
 }
@@ -180,7 +189,7 @@ void *Instance::resize_once(const char *function, void *p, std::size_t size) {
     if (size > kMaxRequest) return nullptr;
     if (Superblock *const run = run_at(p)) {
         if (void *const same = resize_run(run, size)) return same;
-    } else if (!region_.contains(p)) {
+    } else if (entry_at(p) == 0) {
         if (size > kClassLimit && (size > old_size || size * 2 > growth_limit())) {
             if (void *const moved = direct_.resize(p, size)) return moved;
         }

@@ -78,7 +78,8 @@ class Instance {
     std::size_t growth_limit() const { return options_.direct < kGrowthLimit ? options_.direct : kGrowthLimit; }
     bool start();
     bool set_up();
-    bool lay_out(std::size_t region_bytes, HeapsSetup setup);
+    template <class Take>
+    bool lay_out(HeapsSetup setup, Take take);
     void set_limits();
     void publish(const platform::SequenceState &found);
     template <class Attempt>
@@ -92,8 +93,13 @@ class Instance {
     void *allocate_aligned_once(std::size_t size, std::size_t alignment);
     void *resize_once(const char *function, void *p, std::size_t size);
     void *allocate_large(std::size_t size, std::size_t alignment, bool *zeroed);
+    // 0 where no block of the region begins: then it is a direct one, which may lie in the range of a scarce region, too.
+    UnitEntry entry_at(const void *p) const {
+        return region_.contains(p) ? load_entry(region_, region_.unit_of(p)) : UnitEntry{0};
+    }
     void free_direct(const char *function, void *p);
     void free_run(const char *function, void *p);
+    [[noreturn]] void die_outside(const char *function, const void *p) const;
     [[noreturn]] void die_of(const char *function, const void *p, const BlockRef &ref) const;
     void *resize_run(Superblock *run, std::size_t size);
     void *move(const char *function, void *p, std::size_t old_size, std::size_t size);

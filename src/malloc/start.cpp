@@ -17,14 +17,32 @@ namespace {
 // first-class heap's region, too.
 constexpr std::size_t kSlabsParts = 8;
 
+std::size_t at_least(std::size_t least, std::size_t bytes) { return bytes < least ? least : bytes; }
+std::size_t at_most(std::size_t most, std::size_t bytes) { return bytes < most ? bytes : most; }
+
 std::size_t region_size(const Options &options) {
     std::size_t bytes = options.region;
     if (bytes == 0) bytes = platform::physical_memory_bytes() * kRegionPerPhysicalByte;
-    if (bytes > kRegionMaxBytes) bytes = kRegionMaxBytes;
-    // Under a small limit, leave half of it to stacks and mappings.
+    return at_least(kRegionMinBytes, at_most(kRegionMaxBytes, bytes));
+}
+
+// Leaves half of a limit to stacks and mappings.
+std::size_t reservation_size(const Options &options) {
     const std::size_t limit = platform::address_space_limit();
-    if (limit != SIZE_MAX && bytes > limit / 2) bytes = limit / 2;
-    return bytes < kRegionMinBytes ? kRegionMinBytes : bytes;
+    return at_least(kRegionMinBytes, at_most(limit == SIZE_MAX ? limit : limit / 2, region_size(options)));
+}
+
+// What the limit may be raised to later counts, but the tables for that must stay small.
+std::size_t scarce_range(const Options &options, std::size_t limit) {
+    const std::size_t later = at_most(platform::highest_address_space_limit(), limit * kScarceRangePerByte);
+    return at_least(kRegionMinBytes, at_most(later, region_size(options)));
+}
+
+// Where addresses are scarce little of them may stay without use: unless the program's user said how much.
+void keep_little(Options *options, std::size_t limit) {
+    const std::size_t little = limit / kScarceRetainParts;
+    if (options->retain == kRetainBytes) options->retain = at_most(little, kRetainBytes);
+    if (options->breath == kBreathBytes) options->breath = at_most(little, kBreathBytes);
 }
 
 std::size_t region_size_beside(std::size_t wanted) {
@@ -66,6 +84,7 @@ bool Instance::start() {
     if (state_.compare_exchange_strong(seen, State::starting, std::memory_order_acquire)) {
         starter_.store(platform::thread_tag(), std::memory_order_relaxed);
         const bool ready = set_up();
+        Direct::make_table();
         publish_tables(*this);
         state_.store(ready ? State::ready : State::without_region, std::memory_order_release);
         if (options_.verbose != 0) say_hello(*this);
@@ -87,15 +106,29 @@ bool Instance::set_up() {
     if (static_cast<HugePolicy>(options_.huge_pages) == HugePolicy::automatic)
         huge_pages_for_ = platform::huge_pages_for();
 
+    const std::size_t limit = platform::address_space_limit();
+    const bool scarce = limit <= kScarceLimit;
+    const std::size_t slabs_most = limit / (scarce ? kScarceSlabsParts : kSlabsParts);
+    if (scarce) keep_little(&options_, limit);
     platform::SequenceState found{};
     HeapsSetup setup;
-    setup.stripes = stripe_count(SIZE_MAX);
+    setup.stripes = stripe_count(slabs_most);
     setup.heaps = platform::cpu_bound();
-    const bool fits = setup.heaps * kSlabBytes * 2 <= platform::address_space_limit() / kSlabsParts;
+    if (scarce) {
+        setup.thrift_least = limit / kScarceThriftParts;
+        if (const unsigned cpus = platform::possible_cpus(); cpus != 0) setup.heaps = cpus;
+    }
+    const bool fits = setup.heaps * kSlabBytes * 2 <= slabs_most;
     setup.sequences =
         options_.rseq != 0 && setup.heaps != 0 && setup.heaps <= kMaxHeaps && fits && platform::find_rseq(&found);
+    if (scarce && setup.sequences && setup.stripes > setup.heaps) setup.stripes = setup.heaps;
     if (!setup.sequences || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
-    if (!lay_out(region_size(options_), setup)) return false;
+    const bool spread = scarce && lay_out(setup, [&](const TableSizes &sizes) {
+                            return region_.spread(scarce_range(options_, limit), sizes, limit);
+                        });
+    if (!spread &&
+        !lay_out(setup, [&](const TableSizes &sizes) { return region_.reserve(reservation_size(options_), sizes); }))
+        return false;
     set_limits();
     if (setup.sequences) publish(found);
     return true;
@@ -108,7 +141,7 @@ bool Instance::start_beside(const Instance &first, std::size_t region_bytes) {
     HeapsSetup setup;
     setup.stripes = setup.heaps = stripe_count(region_bytes / kSlabsParts);
     setup.free = "gr_heap_free";
-    if (!lay_out(region_bytes, setup)) return false;
+    if (!lay_out(setup, [&](const TableSizes &sizes) { return region_.reserve(region_bytes, sizes); })) return false;
     state_.store(State::ready, std::memory_order_release);
     return true;
 }
@@ -118,7 +151,9 @@ void Instance::end() {
     region_.unreserve();
 }
 
-bool Instance::lay_out(std::size_t region_bytes, HeapsSetup setup) {
+// take: has the region take its addresses.
+template <class Take>
+bool Instance::lay_out(HeapsSetup setup, Take take) {
     const std::size_t owners_bytes = align_up(Heaps::owners_bytes(setup.heaps), kUnitBytes);
     TableSizes sizes;
     // With zeroes behind the slabs, for moments when no sequence may find these.
@@ -128,7 +163,8 @@ bool Instance::lay_out(std::size_t region_bytes, HeapsSetup setup) {
     sizes.fixed_bytes = owners_bytes + PageHeap::kFixedBytes;
     sizes.fixed_bytes_per_chunk = PageHeap::kFixedBytesPerChunk;
     sizes.bytes_per_chunk = Superblocks::kBytesPerChunk;
-    if (!region_.reserve(region_bytes, sizes)) return false;
+    sizes.seldom_used = Superblocks::kWideBitmaps;
+    if (!take(sizes)) return false;
 
     setup.slabs = region_.readable_table();
     if (can_stop) setup.zeroes = setup.slabs + slabs_bytes;

@@ -34,6 +34,28 @@ std::size_t page_size() {
 
 void *reserve(std::size_t bytes) { return map_pages(bytes, PROT_NONE); }
 
+char *far_below_mappings(std::size_t bytes) {
+    constexpr std::uintptr_t kLowest = kGiB;  // below lie programs that were linked at a fixed address
+    void *const probe = map_pages(page_size(), PROT_NONE);
+    if (probe == nullptr) return nullptr;
+    unmap(probe, page_size());
+    const auto here = reinterpret_cast<std::uintptr_t>(probe);
+    return here < kLowest || here - kLowest < bytes ? nullptr : static_cast<char *>(probe) - bytes;
+}
+
+bool map_at(void *address, std::size_t bytes, Access access) {
+    constexpr int kFixedNoReplace = 0x100000;  // of kernel 4.17; an older one takes the address as a hint
+    const int protection = access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ;
+    const long result = system_call(SYS_mmap, address, bytes, protection, kAnonymous | kFixedNoReplace, -1, 0);
+    if (result < 0) return false;
+    void *const mapped = reinterpret_cast<void *>(result);
+    if (mapped == address) return true;
+    unmap(mapped, bytes);
+    return false;
+}
+
+bool unmap_at(void *address, std::size_t bytes) { return system_call(SYS_munmap, address, bytes) == 0; }
+
 bool commit(void *address, std::size_t bytes) {
     return system_call(SYS_mprotect, address, bytes, PROT_READ | PROT_WRITE) == 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: memory from the kernel: reserve, commit, purge, huge pages, map, remap, unmap.
+// What: memory from the kernel: reserve, commit, purge, huge pages, map (anywhere or at a place), remap, unmap.
 // Invariant: no call changes errno; a failed call changes nothing the caller must undo.
 // Must not know: units, superblocks, who uses the memory.
 #pragma once
@@ -14,6 +14,16 @@ std::size_t page_size();
 
 // Address space that may not be touched yet and is not charged; nullptr when the kernel refuses.
 void *reserve(std::size_t bytes);
+
+// An address so many bytes below where the kernel puts mappings now, or nullptr: there is no such. Nothing is reserved.
+char *far_below_mappings(std::size_t bytes);
+
+enum class Access : std::uint8_t { read, write };
+// Zeroed memory at a page-aligned place where there is none. false: refused or taken by somebody, nothing changed.
+bool map_at(void *address, std::size_t bytes, Access access);
+
+// Ends what was mapped there; it may be somebody else's from then on. false: refused, nothing changed.
+bool unmap_at(void *address, std::size_t bytes);
 
 // Makes a page-aligned part of a reservation readable, writable and zero. false: refused, nothing changed.
 bool commit(void *address, std::size_t bytes);

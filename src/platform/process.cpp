@@ -77,6 +77,12 @@ std::size_t number_behind(const char *text, const char *words) {
     return number;
 }
 
+std::size_t limit_of(decltype(RLIMIT_AS) resource, rlim_t rlimit::*which) {
+    struct rlimit limit {};
+    if (system_call(SYS_prlimit64, 0, resource, nullptr, &limit) != 0) return SIZE_MAX;
+    return limit.*which == RLIM_INFINITY ? SIZE_MAX : limit.*which;
+}
+
 std::uint64_t read_clock(clockid_t clock) {
     timespec now{};
     clock_gettime(clock, &now);
@@ -129,15 +135,25 @@ HugePagesFor huge_pages_for() {
 std::uint64_t rough_nanoseconds() { return read_clock(CLOCK_MONOTONIC_COARSE); }
 std::uint64_t nanoseconds() { return read_clock(CLOCK_MONOTONIC); }
 
-std::size_t address_space_limit() {
-    struct rlimit limit {};
-    if (system_call(SYS_prlimit64, 0, RLIMIT_AS, nullptr, &limit) != 0) return SIZE_MAX;
-    return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : limit.rlim_cur;
-}
+std::size_t address_space_limit() { return limit_of(RLIMIT_AS, &rlimit::rlim_cur); }
+std::size_t highest_address_space_limit() { return limit_of(RLIMIT_AS, &rlimit::rlim_max); }
+std::size_t data_limit() { return limit_of(RLIMIT_DATA, &rlimit::rlim_cur); }
 
 unsigned cpu_bound() {
     const Affinity affinity;
     return affinity.bytes <= 0 ? 0 : static_cast<unsigned>(affinity.bytes) * 8;
+}
+
+unsigned possible_cpus() {
+    char text[256];  // ranges in ascending order, as "0-3,8-11"
+    read_file("/sys/devices/system/cpu/possible", &text[0], sizeof text);
+    const char *last = &text[0];
+    bool any = false;
+    for (const char *at = &text[0]; *at != '\0'; ++at) {
+        any = any || (*at >= '0' && *at <= '9');
+        if (*at == '-' || *at == ',') last = at + 1;
+    }
+    return any ? static_cast<unsigned>(number_behind(last, "")) + 1 : 0;
 }
 
 unsigned usable_cpus() {

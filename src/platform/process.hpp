@@ -36,11 +36,18 @@ HugePagesFor huge_pages_for();
 std::uint64_t rough_nanoseconds();
 std::uint64_t nanoseconds();
 
-// RLIMIT_AS, or SIZE_MAX.
+// RLIMIT_AS, or SIZE_MAX; and how far the process may raise it itself.
 std::size_t address_space_limit();
+std::size_t highest_address_space_limit();
+
+// RLIMIT_DATA, or SIZE_MAX: what may be writable.
+std::size_t data_limit();
 
 // Above every CPU number and every concurrency id the kernel can give us; 0 when it does not say.
 unsigned cpu_bound();
+
+// The same as /sys tells it, which is seldom so much more than there are (a file is opened); 0 where it does not.
+unsigned possible_cpus();
 
 // CPUs this process may use now, at least 1.
 unsigned usable_cpus();

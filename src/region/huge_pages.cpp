@@ -14,10 +14,6 @@ namespace {
 // A table of the kernel's is a page of words, and a huge page is what the last one of them maps.
 bool chunk_is_huge_page() { return platform::page_size() / sizeof(void *) * platform::page_size() == kChunkBytes; }
 
-void allow(const Region &region, bool allowed) {
-    platform::allow_huge_pages(region.address(region.first_unit()), region.chunk_limit() * kChunkBytes, allowed);
-}
-
 }  // namespace
 
 HugePageMaker huge_page_maker(HugePolicy policy, platform::HugePagesFor whom) {
@@ -34,18 +30,18 @@ HugePageMaker huge_page_maker(HugePolicy policy, platform::HugePagesFor whom) {
     return HugePageMaker::nobody;
 }
 
-void HugePages::initialise(char *memory, const Region &region, HugePageMaker maker) {
+void HugePages::initialise(char *memory, Region &region, HugePageMaker maker) {
     region_ = &region;
     states_ = reinterpret_cast<State *>(memory);
     if (maker == Maker::us && !chunk_is_huge_page()) maker = Maker::nobody;
     // What we make must not be forbidden.
-    if (maker == Maker::forbidden || maker == Maker::kernel_later) allow(region, false);
-    if (maker == Maker::kernel) allow(region, true);
+    if (maker == Maker::forbidden || maker == Maker::kernel_later) region.allow_huge_pages(false);
+    if (maker == Maker::kernel) region.allow_huge_pages(true);
     maker_.store(maker, std::memory_order_relaxed);
 }
 
 void HugePages::leave_to_kernel() {
-    allow(*region_, true);
+    region_->allow_huge_pages(true);
     maker_.store(Maker::kernel, std::memory_order_relaxed);
 }
 

@@ -27,7 +27,7 @@ class HugePages {
     static constexpr std::size_t kBytesPerChunk = sizeof(std::uint8_t);
 
     // `memory`: zero, of chunks * kBytesPerChunk.
-    void initialise(char *memory, const Region &region, HugePageMaker maker);
+    void initialise(char *memory, Region &region, HugePageMaker maker);
 
     bool may_be_huge(ChunkIndex c) const {
         const State s = state(c).load(std::memory_order_relaxed);
@@ -107,7 +107,7 @@ class HugePages {
     void note_duration(std::uint64_t nanoseconds);
     std::uint64_t next_visit(std::uint64_t began, bool round_is_over);
 
-    const Region *region_ = nullptr;
+    Region *region_ = nullptr;
     State *states_ = nullptr;
     std::atomic<Maker> maker_{Maker::nobody};
     std::atomic<std::uint64_t> next_{0};  // not before; kBusy while somebody is at it

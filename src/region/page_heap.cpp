@@ -24,20 +24,6 @@ void PageHeap::initialise(char *memory, std::size_t retain_bytes, HugePageMaker 
     allowance_.initialise(retain_bytes, most_earned);
 }
 
-// Calls visit(chunk, mask of the run's units in it).
-template <class Visit>
-void PageHeap::for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const {
-    std::uint32_t offset = first.value - region_.first_unit().value;
-    std::uint32_t left = count.value;
-    while (left != 0) {
-        const std::uint32_t bit = offset % kUnitsPerChunk;
-        const std::uint32_t here = left < kUnitsPerChunk - bit ? left : kUnitsPerChunk - bit;
-        visit(ChunkIndex(offset / kUnitsPerChunk), run_mask(bit, here));
-        offset += here;
-        left -= here;
-    }
-}
-
 void PageHeap::refresh(ChunkIndex c) {
     warm_index_.set_longest_run(c, longest_run(chunks_[c.value].dirty));
     free_index_.set_longest_run(c, longest_run(~chunks_[c.value].used));
@@ -164,6 +150,7 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
     });
     subtract(used_units_, count.value);
     if (dirty) add(dirty_units_, count.value);
+    if (!dirty && region_.is_scarce()) unmap_cold(first, count, region_.least_hole());
 }
 
 bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
@@ -192,11 +179,13 @@ void PageHeap::retain_less(std::size_t may) {
 bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) return false;
-    const bool preferred =
-        prefer == Prefer::warm ? find_warm(count, alignment, &run->first) : find_cold(count, alignment, &run->first);
-    // Where what is preferred cannot be had, what is there already may do.
-    if (!(preferred && obtain(run->first, count)) &&
-        !(find(count, alignment, &run->first) && obtain(run->first, count)))
+    const auto get = [&](bool found) { return found && obtain(run->first, count); };
+    const auto get_warm = [&] { return get(find_warm(count, alignment, &run->first)); };
+    const bool cold = prefer == Prefer::cold;
+    // Where what is preferred cannot be had, what is there already may do. What lies lowest may not be there where
+    // addresses are scarce.
+    if (!(cold ? get(find_cold(count, alignment, &run->first)) : get_warm()) &&
+        !get(find(count, alignment, &run->first)) && !(cold && get_warm()))
         return false;
     run->count = count;
     run->zeroed = take(run->first, count, For::use);
@@ -214,7 +203,7 @@ bool PageHeap::obtain(UnitIndex first, UnitCount count) {
     const std::size_t bytes = units * kUnitBytes + region_.metadata_growth(chunks);
     const std::size_t tables = region_.metadata_bytes();
     if (!limit_.may_take(bytes)) return false;
-    if (region_.ensure_chunks(chunks)) return true;
+    if (region_.ensure_chunks(chunks) && (!region_.is_scarce() || map_missing(first, count))) return true;
     limit_.gave(bytes - (region_.metadata_bytes() - tables));  // some of the tables may have grown
     return false;
 }

@@ -2,7 +2,8 @@
 // What: hands out runs of units, warm or cold ones first, then the lowest address; gives empty memory back beyond an
 //       allowance.
 // Invariant: used, dirty, given_back: disjoint masks per chunk; dirty units are free and may be resident, free units that
-//            are not dirty (cold) read as zero.  retained = dirty units * kUnitBytes <= may_retain after every release.
+//            are not dirty (cold) read as zero, or in a scarce region are not mapped until they are used.
+//            retained = dirty units * kUnitBytes <= may_retain after every release.
 // Must not know: superblocks; what a run is for.
 #pragma once
 
@@ -36,6 +37,7 @@ class PageHeap {
         std::uint32_t dirty;
         std::uint32_t given_back;    // and not used since
         std::uint32_t absent_pages;  // of dirty units
+        std::uint32_t mapped;        // of a scarce region; else it is not asked
         std::uint32_t cold() const { return ~(used | dirty); }
     };
 
@@ -58,6 +60,9 @@ class PageHeap {
     bool release(UnitIndex first, UnitCount count, std::uint32_t absent_pages = 0);
     // Grows a run in place into free units behind it. false: they are not free.
     bool extend(UnitIndex first, UnitCount old_count, UnitCount new_count);
+
+    // The table that is seldom used, for a run. false: no memory, or the calling thread is inside already.
+    bool ensure_table(std::size_t which, const Run &run);
 
     // Gives back all but about `keep` bytes of empty memory; the bytes given back.
     std::size_t trim(std::size_t keep) { return purge_beyond(keep); }
@@ -150,6 +155,8 @@ class PageHeap {
     bool place(ChunkIndex c, std::uint32_t units, UnitCount count, UnitCount alignment, UnitIndex *first) const;
     bool try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run);
     bool obtain(UnitIndex first, UnitCount count);
+    bool map_missing(UnitIndex first, UnitCount count);
+    void unmap_cold(UnitIndex first, UnitCount count, UnitCount least);
     bool is_free(UnitIndex first, UnitCount count) const;
     enum class For : bool { use, purge };
     bool take(UnitIndex first, UnitCount count, For what);
@@ -166,6 +173,7 @@ class PageHeap {
     };
     unsigned claim_dirty(Piece *pieces, std::size_t bytes, Search *search);
     bool is_worth_purging(ChunkIndex c) const;
+    // Calls visit(chunk, mask of the run's units in it).
     template <class Visit>
     void for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const;
 
@@ -191,5 +199,18 @@ class PageHeap {
     Counter peak_units_{0};
     BestFitIndex<Chunk> warm_index_;  // dirty units
 };
+
+template <class Visit>
+void PageHeap::for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const {
+    std::uint32_t offset = first.value - region_.first_unit().value;
+    std::uint32_t left = count.value;
+    while (left != 0) {
+        const std::uint32_t bit = offset % kUnitsPerChunk;
+        const std::uint32_t here = left < kUnitsPerChunk - bit ? left : kUnitsPerChunk - bit;
+        visit(ChunkIndex(offset / kUnitsPerChunk), run_mask(bit, here));
+        offset += here;
+        left -= here;
+    }
+}
 
 }  // namespace gr

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the arithmetic and the commits of region.hpp.
-// Invariant: PROT_NONE until committed, so that the reservation is charged nowhere and mlockall does not fill it.
+// Invariant: PROT_NONE until committed, so that the reservation is charged nowhere and mlockall does not fill it. A scarce
+//            region has no reservation, for a limit on addresses counts that.
 // Must not know: what the tables hold; superblocks and heaps.
 #include "region/region.hpp"
 
@@ -14,6 +15,9 @@ constexpr std::size_t kTableStep = 64 * kKiB;
 constexpr std::uint32_t kChunkStepDivisor = 4;  // chunks are committed in steps of this part of what is there
 constexpr std::uint32_t kMinChunkStep = 2;
 constexpr std::uint32_t kMaxChunkStep = 64;
+constexpr std::size_t kFarthest = kTiB;
+constexpr std::size_t kNearest = 4 * kGiB;
+constexpr std::size_t kNearer = 4;
 constexpr std::size_t kMapBytesPerChunk = kUnitsPerChunk * sizeof(UnitEntry);
 
 struct Offsets {
@@ -50,9 +54,18 @@ Offsets offsets_for(std::uint32_t chunks, const TableSizes &sizes) {
 bool CommittedPrefix::ensure(std::size_t bytes, std::size_t step) {
     if (bytes <= committed_) return true;
     const std::size_t target = target_for(bytes, step);
-    if (target < bytes || !platform::commit(begin_ + committed_, target - committed_)) return false;
-    committed_ = target;
-    return true;
+    if (target < bytes) return false;
+    char *const begin = begin_ + committed_;
+    const std::size_t more = target - committed_;
+    const bool done = space_ == Space::reserved ? platform::commit(begin, more)
+                                                : platform::map_at(begin, more, platform::Access::write);
+    if (done) committed_ = target;
+    return done;
+}
+
+void CommittedPrefix::unmap() {
+    if (committed_ != 0) platform::unmap(begin_, committed_);
+    committed_ = 0;
 }
 
 bool Region::reserve(std::size_t wanted, const TableSizes &sizes) {
@@ -62,36 +75,76 @@ bool Region::reserve(std::size_t wanted, const TableSizes &sizes) {
         const std::size_t total = offsets_for(chunks, sizes).end;
         reservation_ = static_cast<char *>(platform::reserve(total + kChunkBytes));
         if (reservation_ == nullptr) continue;
-        reserved_bytes_ = total + kChunkBytes;
-        lay_out(chunks, sizes);
-        if (platform::make_readable(readable_, sizes.readable_bytes) &&
-            fixed_.ensure(align_up(sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks, kTableStep), kTableStep) &&
-            ensure_chunks(1)) {
-            return true;
-        }
+        space_ = Space::reserved;
+        reserved_bytes_.store(total + kChunkBytes, std::memory_order_relaxed);
+        lay_out(reservation_, chunks, sizes);
+        if (commit_start(sizes)) return true;
         unreserve();
     }
     return false;
 }
 
+// So far from what is mapped that the kernel has room for everybody else's mappings without coming near; nearer where the
+// addresses are fewer.
+bool Region::spread(std::size_t wanted, const TableSizes &sizes, std::size_t address_limit) {
+    const auto chunks = static_cast<std::uint32_t>(divide_up(wanted, kChunkBytes));
+    const std::size_t total = offsets_for(chunks, sizes).end + kChunkBytes;
+    space_ = Space::scarce;
+    least_hole_ = UnitCount(static_cast<std::uint32_t>(divide_up(address_limit / kMostHoles, kUnitBytes)));
+    for (std::size_t distance = kFarthest; distance >= kNearest; distance /= kNearer) {
+        char *const at = platform::far_below_mappings(total + distance);
+        if (at == nullptr) continue;
+        lay_out(at, chunks, sizes);
+        if (commit_start(sizes)) return true;
+        unreserve();
+    }
+    space_ = Space::reserved;
+    return false;
+}
+
+bool Region::commit_start(const TableSizes &sizes) {
+    const std::size_t readable = align_up(sizes.readable_bytes, kUnitBytes);
+    if (space_ == Space::reserved) {
+        if (!platform::make_readable(readable_, sizes.readable_bytes)) return false;
+    } else if (platform::map_at(readable_, readable, platform::Access::read)) {
+        readable_bytes_ = readable;
+        reserved_bytes_.fetch_add(readable, std::memory_order_relaxed);
+    } else {
+        return false;
+    }
+    return ensure(fixed_, align_up(sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunk_limit_, kTableStep)) &&
+           ensure_chunks(1);
+}
+
 void Region::unreserve() {
-    platform::unmap(reservation_, reserved_bytes_);
+    if (space_ == Space::reserved) {
+        platform::unmap(reservation_, reserved_bytes());
+    } else {
+        if (readable_bytes_ != 0) platform::unmap(readable_, readable_bytes_);
+        unit_map_.unmap();
+        fixed_.unmap();
+        for (CommittedPrefix &table : tables_) table.unmap();
+    }
     reservation_ = base_ = nullptr;
-    reserved_bytes_ = 0;
+    readable_bytes_ = range_bytes_ = 0;
+    reserved_bytes_.store(0, std::memory_order_relaxed);
     unit_end_.store(0, std::memory_order_relaxed);
 }
 
-void Region::lay_out(std::uint32_t chunks, const TableSizes &sizes) {
+void Region::lay_out(char *at, std::uint32_t chunks, const TableSizes &sizes) {
     const Offsets o = offsets_for(chunks, sizes);
-    base_ = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(reservation_), kChunkBytes));
-    unit_map_ = CommittedPrefix(base_, o.readable);
+    base_ = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(at), kChunkBytes));
+    range_bytes_ = o.end;
+    unit_map_ = CommittedPrefix(base_, o.readable, space_);
     readable_ = base_ + o.readable;
-    fixed_ = CommittedPrefix(base_ + o.fixed, o.fixed_bytes);
+    fixed_ = CommittedPrefix(base_ + o.fixed, o.fixed_bytes, space_);
     for (std::size_t i = 0; i < tables_.size(); ++i) {
-        tables_[i] = CommittedPrefix(base_ + o.tables[i], align_up(sizes.bytes_per_chunk[i] * chunks, kTableStep));
+        const std::size_t bytes = align_up(sizes.bytes_per_chunk[i] * chunks, kTableStep);
+        tables_[i] = CommittedPrefix(base_ + o.tables[i], bytes, space_);
     }
     bytes_per_chunk_ = sizes.bytes_per_chunk;
-    chunks_ = CommittedPrefix(base_ + o.chunks, chunks * kChunkBytes);
+    seldom_used_ = sizes.seldom_used;
+    chunks_ = CommittedPrefix(base_ + o.chunks, chunks * kChunkBytes, space_);
     first_unit_ = UnitIndex(static_cast<std::uint32_t>(o.chunks >> kUnitShift));
     chunk_limit_ = chunks;
     committed_chunks_ = 0;
@@ -115,24 +168,59 @@ std::size_t Region::metadata_growth(std::uint32_t chunks) const {
     const std::uint32_t target = chunks_for(chunks);
     std::size_t total = unit_map_.growth(map_bytes_for(target), kTableStep);
     for (std::size_t i = 0; i < tables_.size(); ++i) {
-        total += tables_[i].growth(bytes_per_chunk_[i] * target, kTableStep);
+        if (grows_with_chunks(i)) total += tables_[i].growth(bytes_per_chunk_[i] * target, kTableStep);
     }
     return total;
+}
+
+std::size_t Region::table_growth(std::size_t which, ChunkIndex chunk) const {
+    return tables_[which].growth(bytes_per_chunk_[which] * (chunk.value + 1), kTableStep);
 }
 
 bool Region::ensure_chunks(std::uint32_t chunks) {
     if (chunks <= committed_chunks_) return true;
     if (chunks > chunk_limit_) return false;
     const std::uint32_t target = chunks_for(chunks);
-    if (!unit_map_.ensure(map_bytes_for(target), kTableStep)) return false;
+    if (!ensure(unit_map_, map_bytes_for(target))) return false;
     for (std::size_t i = 0; i < tables_.size(); ++i) {
-        if (!tables_[i].ensure(bytes_per_chunk_[i] * target, kTableStep)) return false;
+        if (grows_with_chunks(i) && !ensure(tables_[i], bytes_per_chunk_[i] * target)) return false;
     }
-    if (!chunks_.ensure(target * kChunkBytes, kChunkBytes)) return false;
+    if (!is_scarce() && !chunks_.ensure(target * kChunkBytes, kChunkBytes)) return false;
     committed_chunks_ = target;
     unit_end_.store(first_unit_.value + target * kUnitsPerChunk, std::memory_order_relaxed);
     if (published_fine_end_ != nullptr) *published_fine_end_ = fine_end();
     return true;
+}
+
+// Of a table.
+bool Region::ensure(CommittedPrefix &prefix, std::size_t bytes) {
+    const std::size_t before = prefix.committed();
+    if (!prefix.ensure(bytes, kTableStep)) return false;
+    if (is_scarce()) reserved_bytes_.fetch_add(prefix.committed() - before, std::memory_order_relaxed);
+    return true;
+}
+
+bool Region::map_units(UnitIndex first, UnitCount count) {
+    const std::size_t bytes = std::size_t{count.value} * kUnitBytes;
+    if (!platform::map_at(address(first), bytes, platform::Access::write)) return false;
+    const HugePagesAllowed huge_pages = huge_pages_.load(std::memory_order_relaxed);
+    if (huge_pages != HugePagesAllowed::unsaid)
+        platform::allow_huge_pages(address(first), bytes, huge_pages == HugePagesAllowed::yes);
+    reserved_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    return true;
+}
+
+bool Region::unmap_units(UnitIndex first, UnitCount count) {
+    const std::size_t bytes = std::size_t{count.value} * kUnitBytes;
+    if (!platform::unmap_at(address(first), bytes)) return false;
+    reserved_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    return true;
+}
+
+// Where units are mapped; where others are, it is for them, too, but there are none.
+void Region::allow_huge_pages(bool allowed) {
+    huge_pages_.store(allowed ? HugePagesAllowed::yes : HugePagesAllowed::no, std::memory_order_relaxed);
+    platform::allow_huge_pages(address(first_unit_), chunk_limit_ * kChunkBytes, allowed);
 }
 
 std::size_t Region::metadata_bytes() const {

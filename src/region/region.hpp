@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the one reserved address range and its parts, all found by arithmetic from its base.
+// What: the one address range and its parts, all found by arithmetic from its base: reserved whole, or, where address
+//       space is scarce, mapped piece by piece far from everybody else's mappings.
 // Invariant: base | unit map | readable zeroes | fixed tables | tables that grow with the units | chunks of units;
-//            every part is committed as a prefix, the unit map, the growing tables and the chunks for the same units.
+//            every part but the chunks of a scarce region is committed as a prefix, all for the same units. What is not
+//            mapped may be mapped by others: it is taken only where nobody is, and its units' entries are 0.
 // Must not know: what the tables hold; superblocks and heaps.
 #pragma once
 
@@ -18,16 +20,21 @@ namespace gr {
 // One word per unit: what free needs to know of it. 0: nothing that can be freed begins here.
 using UnitEntry = std::uint64_t;
 
-// A part of the reservation that is committed from its start.
+// Whether all of the range is reserved at once, or each part of it mapped when it is wanted.
+enum class Space : std::uint8_t { reserved, scarce };
+
+// A part of the range that is committed from its start.
 class CommittedPrefix {
   public:
     CommittedPrefix() = default;
-    CommittedPrefix(char *begin, std::size_t reserved) : begin_(begin), reserved_(reserved) {}
+    CommittedPrefix(char *begin, std::size_t bytes, Space space) : begin_(begin), bytes_(bytes), space_(space) {}
 
     char *begin() const { return begin_; }
     std::size_t committed() const { return committed_; }
     // Commits in multiples of step. false: the kernel refused, nothing changed.
     bool ensure(std::size_t bytes, std::size_t step);
+    // Of a scarce region's.
+    void unmap();
     // What that would commit.
     std::size_t growth(std::size_t bytes, std::size_t step) const { return target_for(bytes, step) - committed_; }
 
@@ -35,12 +42,13 @@ class CommittedPrefix {
     std::size_t target_for(std::size_t bytes, std::size_t step) const {
         if (bytes <= committed_) return committed_;
         const std::size_t target = align_up(bytes, step);
-        return target < reserved_ ? target : reserved_;
+        return target < bytes_ ? target : bytes_;
     }
 
     char *begin_ = nullptr;
-    std::size_t reserved_ = 0;
+    std::size_t bytes_ = 0;
     std::size_t committed_ = 0;
+    Space space_ = Space::reserved;
 };
 
 // What the layers above want kept beside the chunks.
@@ -49,13 +57,17 @@ struct TableSizes {
     std::size_t fixed_bytes = 0;            // whatever the number of chunks
     std::size_t fixed_bytes_per_chunk = 0;  // in the fixed table too, for every chunk that could be
     std::array<std::size_t, 3> bytes_per_chunk{};
+    std::size_t seldom_used = SIZE_MAX;  // of these; in a scarce region it grows by ensure_table only
 };
 
 class Region {
   public:
     // Reserves at most `wanted` bytes of chunks, halving until the kernel agrees. false: not even the least.
     bool reserve(std::size_t wanted, const TableSizes &sizes);
-    // Gives the whole reservation back; nothing in it may be used any more.
+    // The same range, of which only what is wanted is mapped. address_limit: what the process may map. false: not even
+    // the tables.
+    bool spread(std::size_t wanted, const TableSizes &sizes, std::size_t address_limit);
+    // Gives everything back but units that were mapped one by one; nothing in it may be used any more.
     void unreserve();
 
     char *base() const { return base_; }
@@ -70,7 +82,7 @@ class Region {
     UnitEntry &entry(UnitIndex u) const { return reinterpret_cast<UnitEntry *>(base_)[u.value]; }
     char *address(UnitIndex u) const { return base_ + (std::size_t{u.value} << kUnitShift); }
 
-    // Units below it have an entry, tables and memory.
+    // Units below it have an entry and tables; and memory, but in a scarce region those only that map_units gave some.
     UnitIndex unit_end() const { return UnitIndex(unit_end_.load(std::memory_order_relaxed)); }
     const std::atomic<std::uint32_t> *unit_end_cell() const { return &unit_end_; }
     std::uint32_t chunk_count() const { return (unit_end().value - first_unit_.value) / kUnitsPerChunk; }
@@ -79,7 +91,8 @@ class Region {
         const UnitIndex first = unit_at(chunk);
         for (UnitIndex u = first; u < first + UnitCount(kUnitsPerChunk); ++u) visit(u);
     }
-    // Whether the address lies in a committed unit.
+    // Whether the address lies in a committed unit; of a scarce region that is to say, in the range: others may have
+    // mapped what is not mapped here.
     bool contains(const void *p) const { return unit_of(p).value < unit_end().value; }
     // The unit of an address; wraps to a large index below the base.
     UnitIndex unit_of(const void *p) const {
@@ -91,6 +104,11 @@ class Region {
     // Commits everything that the first `chunks` chunks need. false: refused, nothing that matters changed.
     bool ensure_chunks(std::uint32_t chunks);
 
+    // The same for the table that is seldom used, up to a chunk that is there.
+    bool ensure_table(std::size_t which, ChunkIndex chunk) {
+        return ensure(tables_[which], bytes_per_chunk_[which] * (chunk.value + 1));
+    }
+
     // The end of these units as an offset from the base, in fine steps.
     std::uint64_t fine_end() const { return (std::uint64_t{unit_end().value} << kUnitShift) / kFineStep; }
     // Keeps *cell at it from now on: the sequences read it.
@@ -99,23 +117,43 @@ class Region {
         *cell = fine_end();
     }
 
-    std::size_t reserved_bytes() const { return reserved_bytes_; }
+    bool is_scarce() const { return space_ == Space::scarce; }
+    // In a scarce region: memory for units that have none. false: refused or taken by somebody, nothing changed.
+    bool map_units(UnitIndex first, UnitCount count);
+    // Gives it back, and its addresses with it. false: refused, nothing changed.
+    bool unmap_units(UnitIndex first, UnitCount count);
+    // Giving back fewer is not worth a hole, of which a process has so many only.
+    UnitCount least_hole() const { return least_hole_; }
+    // Whether huge pages may lie among the chunks from now on; until then as the kernel likes.
+    void allow_huge_pages(bool allowed);
+
+    // The addresses, and how many of them count as the process's.
+    std::size_t range_bytes() const { return range_bytes_; }
+    std::size_t reserved_bytes() const { return reserved_bytes_.load(std::memory_order_relaxed); }
     std::size_t metadata_bytes() const;
-    // By how much ensure_chunks would make it grow.
+    // By how much ensure_chunks would make it grow, and ensure_table.
     std::size_t metadata_growth(std::uint32_t chunks) const;
+    std::size_t table_growth(std::size_t which, ChunkIndex chunk) const;
 
   private:
+    enum class HugePagesAllowed : std::uint8_t { unsaid, no, yes };
+
+    bool commit_start(const TableSizes &sizes);
+    bool ensure(CommittedPrefix &prefix, std::size_t bytes);
+    bool grows_with_chunks(std::size_t table) const { return !is_scarce() || table != seldom_used_; }
     std::uint32_t chunks_for(std::uint32_t chunks) const;
     std::size_t map_bytes_for(std::uint32_t chunks) const;
-    void lay_out(std::uint32_t chunks, const TableSizes &sizes);
+    void lay_out(char *at, std::uint32_t chunks, const TableSizes &sizes);
 
-    char *reservation_ = nullptr;
-    char *base_ = nullptr;  // the first chunk boundary in it
+    char *reservation_ = nullptr;  // of a region that is not scarce
+    char *base_ = nullptr;         // the first chunk boundary in it
     CommittedPrefix unit_map_;
     char *readable_ = nullptr;
+    std::size_t readable_bytes_ = 0;  // as far as they are mapped alone
     CommittedPrefix fixed_;
     std::array<CommittedPrefix, 3> tables_;
     std::array<std::size_t, 3> bytes_per_chunk_{};
+    std::size_t seldom_used_ = SIZE_MAX;
     CommittedPrefix chunks_;
     UnitIndex first_unit_;
     std::uint32_t chunk_limit_ = 0;
@@ -123,7 +161,13 @@ class Region {
     // Read without a lock; whoever holds an address beyond an older value got it from the thread that stored the newer.
     std::atomic<std::uint32_t> unit_end_{0};
     std::uint64_t *published_fine_end_ = nullptr;
-    std::size_t reserved_bytes_ = 0;
+    std::size_t range_bytes_ = 0;
+    std::atomic<std::size_t> reserved_bytes_{0};  // statistics; ordered by nothing
+    UnitCount least_hole_{1};
+    Space space_ = Space::reserved;
+    // By who maps units, and whoever changes it tells the kernel of those that are mapped: ordered by nothing, for one
+    // unit more or less does not matter.
+    std::atomic<HugePagesAllowed> huge_pages_{HugePagesAllowed::unsaid};
 };
 
 }  // namespace gr

@@ -37,6 +37,9 @@ class Superblocks {
 
     explicit constexpr Superblocks(Region &region) : region_(region) {}
 
+    // Whether its bitmaps lie in the wide table.
+    static bool is_wide(ClassIndex c) { return shape_of(c).words > kNarrowWords; }
+
     Superblock *descriptor(UnitIndex u) const {
         return reinterpret_cast<Superblock *>(region_.table(kDescriptors)) + (u.value - region_.first_unit().value);
     }
@@ -105,7 +108,7 @@ class Superblocks {
 
   private:
     static std::size_t words_per_bitmap(const Superblock *s) {
-        return s->shape().words <= kNarrowWords ? kNarrowWords : kWideWords;
+        return is_wide(s->size_class) ? kWideWords : kNarrowWords;
     }
     Word *words(const Superblock *s) const {
         const std::size_t per_bitmap = words_per_bitmap(s);

@@ -93,6 +93,27 @@ std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE))
 
 void *reserve(std::size_t bytes) { return fake::fails(Call::reserve) ? nullptr : fake::map_pages(bytes, PROT_NONE); }
 
+char *far_below_mappings(std::size_t bytes) {
+    void *const probe = mmap(nullptr, page_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(probe, page_size());
+    return static_cast<char *>(probe) - bytes;
+}
+
+bool map_at(void *address, std::size_t bytes, Access access) {
+    if (fake::fails(Call::map_at)) return false;
+    const int protection = access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ;
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    if (mmap(address, bytes, protection, kFlags, -1, 0) != address) return false;
+    fake::mapped += bytes;
+    return true;
+}
+
+bool unmap_at(void *address, std::size_t bytes) {
+    if (fake::fails(Call::unmap_at) || munmap(address, bytes) != 0) return false;
+    fake::mapped -= bytes;
+    return true;
+}
+
 bool commit(void *address, std::size_t bytes) {
     return !fake::fails(Call::commit) && mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0;
 }

@@ -15,7 +15,7 @@
 
 namespace gr::fake {
 
-enum class Call : std::uint8_t { reserve, commit, make_readable, purge, collapse, map, remap, count };
+enum class Call : std::uint8_t { reserve, commit, make_readable, map_at, unmap_at, purge, collapse, map, remap, count };
 
 struct Range {
     char *begin;

@@ -27,4 +27,10 @@ inline bool reserve(Region &region, std::uint32_t chunks, const TableSizes &size
     return region.reserve(chunks * kChunkBytes, sizes);
 }
 
+// A scarce one, under a limit at which a hole of any length pays.
+inline bool spread(Region &region, std::uint32_t chunks, const TableSizes &sizes = table_sizes(),
+                   std::size_t address_limit = kGiB) {
+    return region.spread(chunks * kChunkBytes, sizes, address_limit);
+}
+
 }  // namespace gr::fake

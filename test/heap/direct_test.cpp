@@ -22,6 +22,18 @@ using fake::Call;
 
 class DirectTest : public testing::Test {
   protected:
+    // The table is the process's: refused once, it is made with the next block.
+    static void SetUpTestSuite() {
+        fake::reset();
+        const std::size_t before = fake::mapped_bytes();
+        Direct direct;
+        fake::fail(Call::map, 1, 1);
+        EXPECT_EQ(direct.allocate(1, 1), nullptr);
+        EXPECT_EQ(fake::mapped_bytes(), before) << "a block that stands in no table";
+        EXPECT_EQ(Direct::entries(), nullptr);
+        EXPECT_TRUE(Direct::make_table());
+        EXPECT_EQ(Direct::entry_count(), kDirectTableEntries);
+    }
     void SetUp() override {
         fake::reset();
         mapped_before_ = fake::mapped_bytes();

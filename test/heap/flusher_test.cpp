@@ -72,6 +72,29 @@ TEST_F(FlusherTest, LargeBlocksGoByLetterAsSmallOnesDo) {
     EXPECT_FALSE(parts_.owners.owner(kHeapB).pending.has_any());
 }
 
+// Where addresses are scarce and what is in use falls, blocks of no size wait for others of their way.
+TEST_F(FlusherTest, InThriftNothingIsGathered) {
+    ASSERT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
+    Slab slab = parts_.owners.slab(kHeapA);
+    for (const std::size_t size : {std::size_t{64}, kClassLimit}) {
+        const std::vector<void *> blocks = parts_.take_all(kHeapB, class_of(size));
+        ASSERT_TRUE(slab.push(kRemoteMagazine, blocks[0]));
+        parts_.begin_thrift();
+        parts_.holding(kHeapA, [&] {
+            flusher_.flush_all(kHeapA);
+            parts_.capacities.close(kHeapA);
+        });
+        EXPECT_FALSE(parts_.owners.owner(kHeapB).has_news()) << "its owner comes for it at once";
+        EXPECT_TRUE(parts_.is_free(blocks[0]));
+        EXPECT_EQ(width(), 0U);
+        EXPECT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::refused);
+        EXPECT_EQ(width(), 0U);
+        parts_.end_thrift();
+        EXPECT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
+        EXPECT_EQ(width(), kMagazineFirstSlots);
+    }
+}
+
 // What magazines may hold beyond their first budget is a share of what is in use, divided by the heaps there are.
 TEST_F(FlusherTest, MagazinesOfASmallHeapStaySmall) {
     EXPECT_EQ(parts_.owners.most_magazine_bytes(), kMagazineBudget);

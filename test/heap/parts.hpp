@@ -16,6 +16,7 @@
 namespace gr::fake {
 
 inline constexpr std::uint32_t kPartsHeaps = 4;
+inline constexpr std::size_t kThriftLeast = 64 * kMiB;
 inline constexpr OwnerIndex kHeapA = owner_of_heap(0);
 inline constexpr OwnerIndex kHeapB = owner_of_heap(1);
 
@@ -71,6 +72,12 @@ struct Parts {
         const BlockRef ref = superblocks.find(p);
         return superblocks.is_free(ref.superblock, ref.index);
     }
+    void begin_thrift() {
+        thrift.initialise(kThriftLeast);
+        ASSERT_FALSE(thrift.begins(kThriftLeast));
+        ASSERT_TRUE(thrift.begins(kThriftLeast / 2));
+    }
+    void end_thrift() { ASSERT_FALSE(thrift.lasts(kThriftLeast, kThriftLeast)); }
     std::uint32_t in_magazine(OwnerIndex heap, std::uint32_t magazine) const {
         const platform::MagazineHeader h = owners.slab(heap).header(magazine);
         return static_cast<std::uint32_t>(h.current - h.begin);
@@ -81,12 +88,13 @@ struct Parts {
     PageHeap pages{region};
     Slack slack;
     UnitStore store{region, superblocks, pages};
+    Thrift thrift;
     Owners owners{pages};
-    RemoteFrees remote{owners, superblocks, ownership, post};
+    RemoteFrees remote{owners, superblocks, ownership, post, thrift};
     Ownership ownership{owners, remote, store, slack, superblocks};
     Returns returns{owners, remote, ownership, superblocks};
     Post post{owners, remote, returns, region, superblocks};
-    Capacities capacities{owners, returns, superblocks};
+    Capacities capacities{owners, returns, superblocks, pages, thrift};
 };
 
 }  // namespace gr::fake

@@ -75,6 +75,27 @@ TEST_F(Memory, ReservationsAreUntouchableUntilCommitted) {
     EXPECT_FALSE(purge(p, page));
 }
 
+TEST_F(Memory, MapsAtAPlaceWhereNobodyIs) {
+    const std::size_t page = page_size();
+    char *const p = far_below_mappings(kGiB);
+    ASSERT_NE(p, nullptr);
+    EXPECT_FALSE(is_mapped(p));
+    ASSERT_TRUE(map_at(p, 3 * page, Access::write));
+    EXPECT_TRUE(is_zero(p, 3 * page));
+    std::memset(p, 7, 3 * page);
+    EXPECT_FALSE(map_at(p - page, 2 * page, Access::write)) << "the second page is taken";
+    EXPECT_FALSE(is_mapped(p - page));
+    EXPECT_EQ(p[0], 7);
+    ASSERT_TRUE(unmap_at(p + page, page));
+    EXPECT_FALSE(is_mapped(p + page));
+    ASSERT_TRUE(map_at(p + page, page, Access::read));
+    EXPECT_TRUE(is_zero(p + page, page));
+    EXPECT_DEATH(static_cast<volatile char *>(p)[page] = 1, "");
+    EXPECT_EQ(p[2 * page], 7);
+    EXPECT_TRUE(unmap_at(p, 3 * page));
+    EXPECT_EQ(far_below_mappings(SIZE_MAX - page), nullptr);
+}
+
 TEST_F(Memory, PurgedPagesReadAsZeroAndTheirNeighboursStay) {
     const std::size_t page = page_size();
     char *const p = static_cast<char *>(map(3 * page, 1));

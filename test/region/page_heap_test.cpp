@@ -5,6 +5,7 @@
 #include "region/page_heap.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstring>
 #include <map>
@@ -28,9 +29,10 @@ class PageHeapTest : public testing::Test {
   protected:
     void SetUp() override {
         fake::reset();
-        ASSERT_TRUE(fake::reserve(region_, kChunks));
+        ASSERT_TRUE(take_region());
         pages_.initialise(region_.fixed_table(), kRetain);
     }
+    virtual bool take_region() { return fake::reserve(region_, kChunks); }
     void TearDown() override {
         EXPECT_TRUE(pages_.is_valid());
         EXPECT_EQ(pages_.used_bytes(), live_units() * kUnitBytes);
@@ -505,6 +507,135 @@ TEST_F(PageHeapTest, ARefusedPurgeKeepsTheMemoryAndPromisesNoZeroes) {
     ASSERT_TRUE(pages_.release(run.first, run.count));
     fake::fail(Call::purge, 0, 0);
     EXPECT_EQ(pages_.trim(0), 8 * kUnitBytes);
+}
+
+// Where addresses are scarce.
+class ScarcePageHeapTest : public PageHeapTest {
+  protected:
+    bool take_region() override {
+        const bool done = fake::spread(region_, kChunks);
+        before_ = region_.reserved_bytes() - region_.metadata_bytes();
+        return done;
+    }
+    void TearDown() override {
+        PageHeapTest::TearDown();
+        munmap(region_.base(), region_.range_bytes());  // the next test's lies there
+    }
+    // Beside the tables: that of used and warm units, and no more.
+    std::size_t bytes_of_units() const { return region_.reserved_bytes() - region_.metadata_bytes() - before_; }
+    void expect_no_more_than_needed() const {
+        EXPECT_EQ(bytes_of_units(), pages_.used_bytes() + pages_.retained_bytes());
+    }
+    bool is_mapped(const char *p) const {
+        unsigned char resident = 0;
+        return mincore(const_cast<char *>(p), platform::page_size(), &resident) == 0;
+    }
+    void give_all_back() {
+        while (!live_.empty()) release(live_.begin()->first);
+        pages_.trim(0);
+    }
+
+  private:
+    std::size_t before_ = 0;
+};
+
+TEST_F(ScarcePageHeapTest, AgreesWithTheModel) {
+    history(4000, 0);
+    expect_no_more_than_needed();
+    give_all_back();
+    EXPECT_EQ(bytes_of_units(), 0U);
+}
+
+TEST_F(ScarcePageHeapTest, AgreesWithTheModelWhenTheKernelRefuses) {
+    for (unsigned i = 0; i < 200; ++i) {
+        fake::fail(i % 2 == 0 ? Call::map_at : Call::unmap_at, i % 5, 1 + i % 3);
+        history(20, 1);
+        EXPECT_GE(bytes_of_units(), pages_.used_bytes() + pages_.retained_bytes());
+    }
+}
+
+TEST_F(ScarcePageHeapTest, AddressesGoBackAndAreTakenAgain) {
+    ASSERT_TRUE(allocate(40));
+    const char *const p = region_.address(UnitIndex(last_));
+    EXPECT_TRUE(is_mapped(p));
+    give_all_back();
+    for (std::uint32_t unit = 0; unit < 40; ++unit) EXPECT_FALSE(is_mapped(p + unit * kUnitBytes));
+    ASSERT_TRUE(allocate(40));
+    EXPECT_EQ(region_.address(UnitIndex(last_)), p);
+}
+
+TEST_F(ScarcePageHeapTest, WhatOthersMappedMeanwhileStaysTheirs) {
+    ASSERT_TRUE(allocate(8));
+    const std::uint32_t first = last_;
+    give_all_back();
+    char *const theirs = region_.address(UnitIndex(first + 5));
+    ASSERT_TRUE(platform::map_at(theirs, kUnitBytes, platform::Access::write));
+    theirs[0] = 7;
+    EXPECT_FALSE(allocate(8)) << "another's memory was handed out";
+    EXPECT_EQ(bytes_of_units(), 0U) << "the units before it were kept";
+    ASSERT_TRUE(allocate(5));
+    EXPECT_EQ(last_, first);
+    EXPECT_EQ(theirs[0], 7);
+    EXPECT_TRUE(platform::unmap_at(theirs, kUnitBytes));
+    ASSERT_TRUE(allocate(8));
+    EXPECT_EQ(last_, first + 5);
+    expect_no_more_than_needed();
+}
+
+// Of what is free the lowest has no memory then, and gets none.
+TEST_F(ScarcePageHeapTest, WhoPrefersColdUnitsGetsWarmOnesWhereNoMoreAreToBeHad) {
+    ASSERT_TRUE(allocate(1));
+    const std::uint32_t lowest = last_;
+    ASSERT_TRUE(allocate(1));
+    ASSERT_TRUE(allocate(4));
+    const std::uint32_t warm = last_;
+    release(lowest);
+    pages_.trim(0);
+    release(warm);
+    ASSERT_EQ(pages_.retained_bytes(), 4 * kUnitBytes);
+    fake::fail(Call::map_at, 0);
+    EXPECT_TRUE(allocate(1, 1, Prefer::cold));
+    EXPECT_EQ(last_, warm);
+    fake::reset();
+    expect_no_more_than_needed();
+}
+
+TEST_F(ScarcePageHeapTest, ARefusalLeavesNothingMapped) {
+    ASSERT_TRUE(allocate(2));
+    const std::uint32_t hole = last_;
+    ASSERT_TRUE(allocate(1));
+    const std::uint32_t between = last_;
+    release(hole);
+    pages_.trim(0);
+    // The whole chunk but the one in the middle goes; a run over both of its sides does not fit then.
+    fake::fail(Call::map_at, 1);
+    EXPECT_FALSE(pages_.extend(UnitIndex(between), UnitCount(1), UnitCount(kUnitsPerChunk * 4)));
+    fake::reset();
+    expect_no_more_than_needed();
+}
+
+// Where the limit is so large that there could be too many holes.
+TEST(ScarcePageHeap, MakesHolesOfSomeLengthOnly) {
+    fake::reset();
+    Region region;
+    constexpr std::uint32_t kHole = 4;
+    ASSERT_TRUE(fake::spread(region, 4, fake::table_sizes(), kMostHoles * kHole * kUnitBytes));
+    PageHeap pages{region};
+    pages.initialise(region.fixed_table(), 0);
+    std::vector<gr::Run> runs(8);
+    for (gr::Run &run : runs) ASSERT_TRUE(pages.allocate(UnitCount(1), UnitCount(1), Prefer::warm, &run));
+    const std::size_t all = region.reserved_bytes();
+    for (std::uint32_t i = 1; i < kHole; ++i) ASSERT_TRUE(pages.release(runs[i].first, UnitCount(1)));
+    EXPECT_EQ(pages.retained_bytes(), 0U);
+    EXPECT_EQ(region.reserved_bytes(), all);
+    ASSERT_TRUE(pages.release(runs[kHole].first, UnitCount(1)));
+    EXPECT_EQ(region.reserved_bytes(), all - kHole * kUnitBytes);
+    gr::Run run;
+    ASSERT_TRUE(pages.allocate(UnitCount(2), UnitCount(1), Prefer::warm, &run));
+    EXPECT_TRUE(run.zeroed);
+    EXPECT_EQ(region.reserved_bytes(), all - (kHole - 2) * kUnitBytes);
+    EXPECT_TRUE(pages.is_valid());
+    munmap(region.base(), region.range_bytes());
 }
 
 // The kernel takes its time: others must be able to allocate meanwhile, and must not be given what is being purged.

@@ -125,6 +125,81 @@ TEST_F(RegionTest, NothingIsLeftOfWhatIsUnreserved) {
     EXPECT_EQ(region.reserved_bytes(), 0U);
 }
 
+bool spread(Region &region, std::uint32_t chunks) {
+    TableSizes sizes = fake::table_sizes(0, kReadableBytes);
+    sizes.seldom_used = 2;
+    return fake::spread(region, chunks, sizes);
+}
+
+TEST_F(RegionTest, AScarceOneMapsWhatIsWantedOnly) {
+    const std::size_t before = fake::mapped_bytes();
+    Region region;
+    ASSERT_TRUE(spread(region, 2048));
+    EXPECT_EQ(region.chunk_limit(), 2048U);
+    EXPECT_GE(region.range_bytes(), 2048 * kChunkBytes);
+    EXPECT_LT(region.reserved_bytes(), 2 * kMiB);
+    EXPECT_EQ(fake::calls(Call::reserve), 0U);
+    ASSERT_TRUE(region.ensure_chunks(300));
+    std::vector<Part> all = parts(region, 300);
+    const Part chunks = all.back();
+    const Part seldom = all[4];
+    all.pop_back();
+    all.pop_back();
+    for (const Part &part : all) {
+        EXPECT_TRUE(is_zero(part));
+        std::memset(part.begin, 1, part.bytes);
+    }
+    const std::size_t tables = region.reserved_bytes();
+    ASSERT_TRUE(region.ensure_table(2, ChunkIndex(299)));
+    EXPECT_GE(region.reserved_bytes() - tables, seldom.bytes);
+    std::memset(seldom.begin, 1, seldom.bytes);
+    const UnitIndex first = region.first_unit() + UnitCount(100);
+    ASSERT_TRUE(region.map_units(first, UnitCount(9)));
+    std::memset(chunks.begin + 100 * kUnitBytes, 1, 9 * kUnitBytes);
+    EXPECT_EQ(fake::mapped_bytes() - before, region.reserved_bytes());
+    ASSERT_TRUE(region.unmap_units(first, UnitCount(9)));
+    region.unreserve();
+    EXPECT_EQ(fake::mapped_bytes(), before);
+    EXPECT_FALSE(region.contains(chunks.begin));
+}
+
+TEST_F(RegionTest, AScarceOneTakesNobodysPlace) {
+    Region region;
+    ASSERT_TRUE(spread(region, 64));
+    char *const theirs = region.address(region.first_unit() + UnitCount(3));
+    ASSERT_TRUE(platform::map_at(theirs, kUnitBytes, platform::Access::write));
+    EXPECT_FALSE(region.map_units(region.first_unit(), UnitCount(4)));
+    ASSERT_TRUE(region.map_units(region.first_unit(), UnitCount(3)));
+    // It would lie where the first one does, finds that there, and goes elsewhere.
+    Region other;
+    ASSERT_TRUE(spread(other, 64));
+    EXPECT_TRUE(other.base() >= region.base() + region.range_bytes() || other.base() < region.base());
+    other.unreserve();
+    EXPECT_TRUE(platform::unmap_at(theirs, kUnitBytes));
+    EXPECT_TRUE(region.unmap_units(region.first_unit(), UnitCount(3)));
+    region.unreserve();
+}
+
+// Whichever mapping is refused: another distance is tried, and what was mapped at the one before goes back.
+TEST_F(RegionTest, AScarceOneThatIsRefusedLeavesNothing) {
+    const std::size_t before = fake::mapped_bytes();
+    constexpr unsigned kMappings = 5;
+    for (unsigned passes = 0; passes < kMappings; ++passes) {
+        fake::reset();
+        Region region;
+        fake::fail(Call::map_at, passes, 1);
+        ASSERT_TRUE(spread(region, 64)) << passes;
+        EXPECT_EQ(fake::calls(Call::map_at), passes + 1 + kMappings);
+        EXPECT_EQ(fake::mapped_bytes() - before, region.reserved_bytes());
+        region.unreserve();
+        fake::fail(Call::map_at, passes);
+        EXPECT_FALSE(spread(region, 64));
+        EXPECT_EQ(fake::mapped_bytes(), before);
+        EXPECT_FALSE(region.contains(&region));
+        EXPECT_EQ(region.reserved_bytes(), 0U);
+    }
+}
+
 TEST_F(RegionTest, HalvesUntilTheKernelAgrees) {
     Region region;
     fake::fail(Call::reserve, 0, 3);
