@@ -19,11 +19,7 @@ class PostTest : public testing::Test {
     void send(OwnerIndex from, std::span<void *const> blocks) {
         parts_.holding(from, [&] { parts_.post.send(from, blocks); });
     }
-    std::size_t in_letters_of(OwnerIndex sender) {
-        std::size_t count = 0;
-        parts_.owners.outbox(sender).for_each_block([&](const void *) { ++count; });
-        return count;
-    }
+    std::size_t in_letters_of(OwnerIndex sender) const { return parts_.in_letters_of(sender); }
 
     fake::Parts parts_;
     const std::uint32_t each_ = shape_of(kClass).blocks;
@@ -47,6 +43,24 @@ TEST_F(PostTest, BlocksWaitInLettersUntilTheirHeapOpensThem) {
     EXPECT_EQ(parts_.in_magazine(kHeapA, magazine_of(kClass)), room);
     EXPECT_EQ(parts_.superblock_of(blocks[0])->free_count, count - room);
     EXPECT_EQ(in_letters_of(kHeapB), 0U) << "read letters are blank";
+}
+
+// Rule 6: it has no slow path of its own, and its lock is free.
+TEST_F(PostTest, AnIdleOwnerIsDrainedWhenTooMuchWaitsInLetters) {
+    constexpr ClassIndex kLarge = class_of(8192);
+    std::vector<void *> blocks;
+    while (blocks.size() * shape_of(kLarge).size <= kRemoteThreshold) {
+        const std::vector<void *> more = parts_.take_all(kHeapA, kLarge);
+        blocks.insert(blocks.end(), more.begin(), more.end());
+    }
+    const std::size_t most = kRemoteThreshold / shape_of(kLarge).size;
+    send(kHeapB, {blocks.data(), most});
+    EXPECT_TRUE(parts_.owners.owner(kHeapA).mail.has_any()) << "so much may wait";
+    EXPECT_EQ(in_letters_of(kHeapB), most);
+    send(kHeapB, {&blocks[most], 1});
+    EXPECT_FALSE(parts_.owners.owner(kHeapA).mail.has_any());
+    EXPECT_EQ(in_letters_of(kHeapB), 0U);
+    EXPECT_EQ(parts_.owners.owner(kHeapA).remote_bytes.load(), 0U);
 }
 
 TEST_F(PostTest, TheGlobalHeapGetsNoLetters) {
@@ -85,6 +99,25 @@ TEST_F(PostTest, WithoutPaperBitsAreSetAndTheOwnerIsToldOfBoth) {
     send(kHeapB, {&blocks[4], 4});
     EXPECT_EQ(parts_.superblock_of(slow[0])->free_count, kLetters) << "the slowest's letters were read for it";
     EXPECT_EQ(in_letters_of(kHeapB), 4U);
+}
+
+// Between the writing and the reading of a letter.
+TEST_F(PostTest, WhatWentToAnotherHeapMeanwhileIsPassedOn) {
+    const OwnerIndex third = owner_of_heap(2);
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    const Superblock *const s = parts_.superblock_of(blocks[0]);
+    send(kHeapB, {blocks.data(), 3});
+    parts_.hold(kHeapA);  // else it is drained when the superblock has gone
+    parts_.returns.give_back(kHeapA, &blocks[3], 1);
+    ASSERT_TRUE(parts_.owners.try_lock(third));
+    ASSERT_EQ(parts_.ownership.take_from(kHeapA, third, kClass), s);
+    parts_.remote.unlock_and_settle(third);
+    ASSERT_TRUE(parts_.capacities.grow(kHeapA, kClass));
+    parts_.post.open(kHeapA);
+    EXPECT_EQ(parts_.in_magazine(kHeapA, magazine_of(kClass)), 0U);
+    EXPECT_EQ(parts_.superblocks.remote_count(s), 3U);
+    parts_.let_go(kHeapA);
+    EXPECT_TRUE(parts_.owners.owner(third).has_news());
 }
 
 }  // namespace
