@@ -72,20 +72,20 @@ TEST_F(OwnershipTest, WhatIsTooEmptyGoesToTheGlobalHeapAndFromThereToWhoAsks) {
 TEST_F(OwnershipTest, WhatAHeldLockLeavesUndoneIsArrearsUntilSomebodyNeedsIt) {
     std::vector<std::vector<void *>> held;
     for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
-    parts_.holding(kHeapA, [&] {
-        ASSERT_TRUE(parts_.owners.try_lock(kGlobal));
-        for (const auto &blocks : held) parts_.returns.give_back(kHeapA, blocks.data(), each_ / 2);
+    parts_.while_held_elsewhere(kGlobal, [&] {
+        parts_.holding(kHeapA, [&] {
+            for (const auto &blocks : held) parts_.returns.give_back(kHeapA, blocks.data(), each_ / 2);
+        });
         EXPECT_EQ(bin(kGlobal).superblocks(), 0U);
         EXPECT_FALSE(bin(kHeapA).keeps_hoards_invariant(kClass));
         EXPECT_TRUE(parts_.owners.global(kClass).arrears.load());
-        parts_.remote.unlock_and_settle(kGlobal);
     });
 
     // A heap that is busy is asked again next time.
-    parts_.hold(kHeapA);
-    parts_.holding(kHeapB, [&] { EXPECT_EQ(parts_.ownership.collect_arrears(kHeapB, kClass), nullptr); });
+    parts_.while_held_elsewhere(kHeapA, [&] {
+        parts_.holding(kHeapB, [&] { EXPECT_EQ(parts_.ownership.collect_arrears(kHeapB, kClass), nullptr); });
+    });
     EXPECT_TRUE(parts_.owners.global(kClass).arrears.load());
-    parts_.let_go(kHeapA);
 
     parts_.holding(kHeapB, [&] { EXPECT_NE(parts_.ownership.collect_arrears(kHeapB, kClass), nullptr); });
     EXPECT_TRUE(bin(kHeapA).keeps_hoards_invariant(kClass));

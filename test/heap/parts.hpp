@@ -94,6 +94,25 @@ struct Parts {
         remote.unlock_and_settle(o);
         other.join();
     }
+    // Runs the action while another thread holds the lock, till its end: to wait for it is to wait for ever.
+    template <class Action>
+    void while_held_elsewhere(OwnerIndex o, Action action) {
+        while_held_elsewhere(owners.owner(o).mutex, rank_of(o), action);
+        remote.settle(o);
+    }
+    template <class Action>
+    static void while_held_elsewhere(platform::Mutex &mutex, platform::Rank rank, Action action) {
+        std::atomic<bool> over = false;
+        std::thread other([&] {
+            mutex.lock_always(rank);
+            while (!over) std::this_thread::yield();
+            mutex.unlock(rank);
+        });
+        while (!mutex.is_held()) std::this_thread::yield();
+        action();
+        over = true;
+        other.join();
+    }
     // All blocks of a new superblock of the heap.
     std::vector<void *> take_all(OwnerIndex heap, ClassIndex c) {
         std::vector<void *> blocks(shape_of(c).blocks);

@@ -16,10 +16,26 @@ constexpr ClassIndex kClass = class_of(256);
 
 class PostTest : public testing::Test {
   protected:
+    explicit PostTest(const fake::PartsSetup &setup = {}) : parts_(setup) {}
+
     void send(OwnerIndex from, std::span<void *const> blocks) {
         parts_.holding(from, [&] { parts_.post.send(from, blocks); });
     }
     std::size_t in_letters_of(OwnerIndex sender) const { return parts_.in_letters_of(sender); }
+
+    // Blocks in use of a superblock that the global heap owns.
+    std::vector<void *> take_global() {
+        std::vector<std::vector<void *>> held;
+        for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
+        for (const auto &blocks : held) parts_.give_back(kHeapA, blocks, 0, each_ / 2);
+        std::vector<void *> rest;
+        for (const auto &blocks : held) {
+            const bool global = !is_heap(owner_of(parts_.superblock_of(blocks[0])));
+            if (global) rest.assign(blocks.begin() + each_ / 2, blocks.begin() + each_ / 2 + 5);
+        }
+        EXPECT_EQ(rest.size(), 5U) << "none went to the global heap";
+        return rest;
+    }
 
     fake::Parts parts_;
     const std::uint32_t each_ = shape_of(kClass).blocks;
@@ -64,15 +80,7 @@ TEST_F(PostTest, AnIdleOwnerIsDrainedWhenTooMuchWaitsInLetters) {
 }
 
 TEST_F(PostTest, TheGlobalHeapGetsNoLetters) {
-    std::vector<std::vector<void *>> held;
-    for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
-    for (const auto &blocks : held) parts_.give_back(kHeapA, blocks, 0, each_ / 2);
-    std::vector<void *> rest;
-    for (const auto &blocks : held) {
-        const bool global = !is_heap(owner_of(parts_.superblock_of(blocks[0])));
-        if (global) rest.assign(blocks.begin() + each_ / 2, blocks.begin() + each_ / 2 + 5);
-    }
-    ASSERT_EQ(rest.size(), 5U) << "none went to the global heap";
+    const std::vector<void *> rest = take_global();
     send(kHeapB, rest);
     EXPECT_EQ(in_letters_of(kHeapB), 0U);
     for (const void *p : rest) EXPECT_TRUE(parts_.is_free(p));
@@ -118,6 +126,46 @@ TEST_F(PostTest, WhatWentToAnotherHeapMeanwhileIsPassedOn) {
     EXPECT_EQ(parts_.superblocks.remote_count(s), 3U);
     parts_.let_go(kHeapA);
     EXPECT_TRUE(parts_.owners.owner(third).has_news());
+}
+
+// Who opens letters may hold more, so it waits for nobody: by bits, which the lock's holder collects.
+TEST_F(PostTest, AReaderDoesNotWaitForTheGlobalHeap) {
+    const std::vector<void *> blocks = take_global();
+    Letter letter = {};
+    letter.begin(kHeapA, blocks[0]);
+    parts_.owners.owner(kHeapA).mail.push(&letter);
+    const Superblock *const s = parts_.superblock_of(blocks[0]);
+    const std::uint32_t free = s->free_count;
+    parts_.while_held_elsewhere(owner_of_global(kClass), [&] {
+        parts_.holding(kHeapA, [&] { parts_.post.open(kHeapA); });
+        EXPECT_TRUE(letter.is_blank());
+        EXPECT_EQ(s->free_count, free);
+    });
+    EXPECT_EQ(s->free_count, free + 1);
+}
+
+class PostElsewhere : public PostTest {
+  protected:
+    void SetUp() override {
+        if (!fake::has_rseq()) GTEST_SKIP() << "libc registers no rseq here";
+    }
+    PostElsewhere() : PostTest({.sequences = fake::has_rseq()}) {}
+};
+
+// Its magazine has room, but nobody else may touch it.
+TEST_F(PostElsewhere, WhoReadsForAnotherPutsItsBlocksIntoTheBitmap) {
+    const OwnerIndex far = parts_.last_heap();
+    const std::vector<void *> blocks = parts_.take_all(far, kClass);
+    ASSERT_EQ(parts_.fill(far, {blocks[0]}), 1U);
+    Letter letter = {};
+    letter.begin(far, blocks[1]);
+    letter.write(1, blocks[2]);
+    letter.close(2);
+    parts_.owners.owner(far).mail.push(&letter);
+    parts_.remote.settle(far);
+    EXPECT_TRUE(letter.is_blank());
+    EXPECT_EQ(parts_.in_magazine(far, magazine_of(kClass)), 1U);
+    EXPECT_EQ(parts_.superblock_of(blocks[0])->free_count, 2U) << "a block was lost";
 }
 
 }  // namespace

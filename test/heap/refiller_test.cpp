@@ -125,9 +125,7 @@ TEST_F(RefillerTest, InNeedAnotherHeapsFullestServesAndABusyOneIsNotWaitedFor) {
     const std::vector<void *> blocks = parts_.take_all(kHeapB, kClass);
     parts_.give_back(kHeapB, blocks, 0, 5);
     use_memory_up();
-    parts_.hold(kHeapB);
-    EXPECT_EQ(refill(kHeapA), nullptr);
-    parts_.let_go(kHeapB);
+    parts_.while_held_elsewhere(kHeapB, [&] { EXPECT_EQ(refill(kHeapA), nullptr); });
     EXPECT_EQ(refill(kHeapA), blocks[0]);
     EXPECT_EQ(owner_of(parts_.superblock_of(blocks[0])), kHeapA);
 }

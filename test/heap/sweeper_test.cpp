@@ -122,6 +122,18 @@ TEST_F(SweeperTest, AStepGoesAsFarAsWhatBecameFreeAndTheNextOneGoesOn) {
     }
 }
 
+TEST_F(SweeperTest, WhoeverIsAtItIsNotWaitedFor) {
+    make(kUnits, kOneBlock);
+    const platform::Rank rank = platform::Rank::sweep;
+    fake::Parts::while_held_elsewhere(sweeper_.mutex(), rank, [&] { sweeper_.sweep_if_due(); });
+    parts_.slack.add(parts_.pages.may_stay());
+    sweeper_.sweep_if_due();
+    EXPECT_EQ(sweeper_.swept_bytes(), 0U) << "it had begun";
+    parts_.slack.add(parts_.pages.may_stay());
+    sweeper_.sweep_if_due();
+    EXPECT_GT(sweeper_.swept_bytes(), 0U);
+}
+
 class SweeperOfHugePages : public SweeperTest {
   protected:
     SweeperOfHugePages() : SweeperTest({.maker = HugePageMaker::kernel}) {}
