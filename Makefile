@@ -82,7 +82,7 @@ soak:
 	ctest --test-dir build/release -C soak -L soak --output-on-failure
 	$(MAKE) mutants
 
-# Breaks the sources, a copy of them, in some eighty ways: each must be found by a fast test.
+# Breaks the sources, a copy of them, in each way that test/mutation lists: a unit test must find it.
 mutants:
 	scripts/setup --check build test
 	python3 test/mutation/run.py

@@ -128,6 +128,15 @@ TEST_F(PostTest, WhatWentToAnotherHeapMeanwhileIsPassedOn) {
     EXPECT_TRUE(parts_.owners.owner(third).has_news());
 }
 
+TEST_F(PostTest, SomeLettersHoldMoreThanGoesBackAtOnce) {
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    constexpr std::uint32_t kCount = kBatchBlocks + 5 * Letter::kBlocks;
+    ASSERT_LT(kCount, blocks.size());
+    send(kHeapB, {blocks.data(), kCount});
+    parts_.holding(kHeapA, [&] { parts_.post.open(kHeapA); });
+    EXPECT_EQ(parts_.superblock_of(blocks[0])->free_count, kCount) << "there is no magazine";
+}
+
 // Who opens letters may hold more, so it waits for nobody: by bits, which the lock's holder collects.
 TEST_F(PostTest, AReaderDoesNotWaitForTheGlobalHeap) {
     const std::vector<void *> blocks = take_global();

@@ -133,9 +133,9 @@ TEST_F(ReturnsTest, ABatchSetsEachBlocksOwnBit) {
     const std::vector<void *> more = parts_.take_all(kHeapA, kSmall);
     {
         RemoteFrees::Batch batch(parts_.remote);
-        for (std::size_t i = 0; i < blocks.size(); i += kWordBits) {
-            for (void *p : {blocks[i], more[i]})
-                batch.add(parts_.superblock_of(p), parts_.superblocks.find(p).index, p);
+        for (const std::vector<void *> &row : {blocks, more}) {
+            for (std::size_t i = 0; i < row.size(); i += kWordBits)
+                batch.add(parts_.superblock_of(row[i]), parts_.superblocks.find(row[i]).index, row[i]);
         }
     }
     for (std::size_t i = 0; i < blocks.size(); ++i) {

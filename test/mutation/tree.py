@@ -63,7 +63,7 @@ class Tree:
                 shutil.copy(path, target)
 
     def compile(self, *targets: str) -> None:
-        self._run("cmake", "--build", self.build, "--target", *targets)
+        self._run("cmake", "--build", self.build, "-j", os.cpu_count(), "--target", *targets)
 
     def prepare(self) -> None:
         """Everything built, and remembered."""
