@@ -65,9 +65,10 @@ class Verdicts(MadeUp):
         self.assertIsNone(self.verdict(SAYS + "exit 0"))
 
     def test_who_fails_crashes_or_hangs_is_named(self):
-        self.assertEqual(self.verdict(SAYS + "printf '[  FAILED  ] A.Bad (3 ms)\\n'; exit 1"), ("heap.a A.Bad", "fails"))
+        said = SAYS + "printf '[  FAILED  ] A.Bad (3 ms)\\n'; "
+        self.assertEqual(self.verdict(said + "exit 1"), ("heap.a A.Bad", "fails"))
         self.assertEqual(self.verdict(SAYS + "kill -SEGV $$"), ("heap.a A.Bad", "signal 11"))
-        self.assertEqual(self.verdict(SAYS + "exec sleep 60", limit=3), ("heap.a A.Bad", "hangs"))
+        self.assertEqual(self.verdict(SAYS + "sleep 60 & wait", limit=3), ("heap.a A.Bad", "hangs"))
         self.assertEqual(self.verdict("exit 2"), ("heap.a at its start", "fails"))
 
 

@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -40,14 +41,19 @@ class Test:
 
     def run(self) -> Verdict | None:
         """None: it passes."""
+        # A session of its own, for death tests fork.
+        process = subprocess.Popen([self.path, "--gtest_fail_fast", "--gtest_color=no"], start_new_session=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                   env=ENVIRONMENT)
         try:
-            done = subprocess.run([self.path, "--gtest_fail_fast", "--gtest_color=no"], timeout=self.limit,
-                                  capture_output=True, text=True, errors="replace", env=ENVIRONMENT)
-            said, how = done.stdout, "fails" if done.returncode > 0 else f"signal {-done.returncode}"
-            if done.returncode == 0:
+            said, _ = process.communicate(timeout=self.limit)
+            if process.returncode == 0:
                 return None
-        except subprocess.TimeoutExpired as late:
-            said, how = (late.stdout or b"").decode(errors="replace"), "hangs"
+            how = "fails" if process.returncode > 0 else f"signal {-process.returncode}"
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            said, _ = process.communicate()
+            how = "hangs"
         begun = re.findall(r"^\[ RUN      \] (\S+)", said, re.MULTILINE)
         failed = re.findall(r"^\[  FAILED  \] ([^\s,]+)", said, re.MULTILINE)
         return Verdict(f"{self.name} {(failed or begun[-1:] or ['at its start'])[0]}", how)
