@@ -13,7 +13,7 @@ SOURCES = $(shell find include src tool test bench \( -name '*.cpp' -o -name '*.
 PRODUCTS := granary_shared granary_static granary_tool man
 
 .PHONY: all release demo test test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install format lint \
-        lint-format bench bench-peers counted soak clean
+        lint-format bench bench-peers counted soak mutants clean
 .NOTPARALLEL:
 
 all: release
@@ -80,6 +80,12 @@ soak:
 	cmake --preset release -DGRANARY_TESTS=ON
 	cmake --build --preset release -j $(CPUS)
 	ctest --test-dir build/release -C soak -L soak --output-on-failure
+	$(MAKE) mutants
+
+# Breaks the sources, a copy of them, in each way that test/mutation lists: a unit test must find it.
+mutants:
+	scripts/setup --check build test
+	python3 test/mutation/run.py
 
 clean:
 	rm -rf build

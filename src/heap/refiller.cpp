@@ -21,13 +21,12 @@ void *Refiller::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
             return block;
         }
     }
-    // The first superblock of a class of small blocks often stays the only one, with a page or two in use.
-    const bool is_first = heap.magazines.capacity(c) == 0 && shape_of(c).size <= kFineLimit;
+    const Prefer prefer = preferred(o, c);
     capacities_.grow(o, c);
     void *room[kBatchBlocks + 1];
     std::uint32_t most = batch_of(heap.magazines.capacity(c) / 2) + 1;
     if (most > kWordBits) most -= most % kWordBits;  // whole words of a bitmap are taken quickest
-    const std::uint32_t taken = take(o, c, {room, most}, is_first ? Prefer::cold : Prefer::warm, fresh);
+    const std::uint32_t taken = take(o, c, {room, most}, prefer, fresh);
     if (taken == 0) return nullptr;
     void *const wanted = room[most - 1];
     void **const others = room + most - taken;
@@ -37,6 +36,12 @@ void *Refiller::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
     // Moved to another CPU meanwhile, or somebody filled the magazine.
     if (kept != count) returns_.give_back(o, others, count - kept);
     return wanted;
+}
+
+// The first superblock ever of a class of small blocks often stays the only one, with a page or two in use.
+Prefer Refiller::preferred(OwnerIndex o, ClassIndex c) const {
+    const bool is_first = owners_.heap(o).magazines.capacity(c) == 0;
+    return is_first && shape_of(c).size <= kFineLimit ? Prefer::cold : Prefer::warm;
 }
 
 std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, std::span<void *> room, Prefer prefer, bool *fresh) {

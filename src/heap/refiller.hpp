@@ -28,10 +28,12 @@ class Refiller {
     // The same for whoever may not touch the magazine.
     void *take_one(OwnerIndex o, ClassIndex c, bool *fresh) {
         void *block = nullptr;
-        return take(o, c, {&block, 1}, Prefer::warm, fresh) == 0 ? nullptr : block;
+        return take(o, c, {&block, 1}, preferred(o, c), fresh) == 0 ? nullptr : block;
     }
 
   private:
+    // Where its next superblock should lie.
+    Prefer preferred(OwnerIndex o, ClassIndex c) const;
     // Into the end of `room`, first comes last; how many.
     std::uint32_t take(OwnerIndex o, ClassIndex c, std::span<void *> room, Prefer prefer, bool *fresh);
     Superblock *superblock_for(OwnerIndex o, ClassIndex c, Prefer prefer);

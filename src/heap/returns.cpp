@@ -26,6 +26,7 @@ void Returns::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, 
         if (owner_of(s) == o) {
             const std::uint32_t given = superblocks_.give(s, blocks + done, count - done);
             if (given == 0) die_twice(owners_.setup().free, p, s->shape().size);
+            if (s->is_empty()) expect_none_of(s, {blocks + done + given, count - done - given});
             offline.let_go();  // the superblock may have to go there itself
             ownership_.gave(o, s, given);
             done += given;
@@ -39,6 +40,13 @@ void Returns::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, 
         const BitPosition at = BitPosition::of(ref.index);
         remote_.set(s, at.word, at.mask, may_wait);
         ++done;
+    }
+}
+
+// All its blocks are free, so one that comes now came twice; when it has gone back nobody can tell any more.
+void Returns::expect_none_of(const Superblock *s, std::span<void *const> blocks) const {
+    for (void *const p : blocks) {
+        if (find_or_die(owners_.setup().free, p).superblock == s) die_twice(owners_.setup().free, p, s->shape().size);
     }
 }
 

@@ -25,6 +25,8 @@ class Returns {
     void give_one(const char *function, void *p, bool in_handler);
 
   private:
+    void expect_none_of(const Superblock *s, std::span<void *const> blocks) const;
+
     Owners &owners_;
     RemoteFrees &remote_;
     Ownership &ownership_;

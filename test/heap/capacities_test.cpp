@@ -140,5 +140,23 @@ TEST_F(UnusedTest, WhatHasFewResidentPagesIsNotWorthIt) {
     EXPECT_TRUE(is_there());
 }
 
+// From wide to narrow slots, of which it then has fewer than came along: as for who moved to another CPU in between.
+TEST(CapacitiesOfAQuietClass, WhatFindsNoRoomAnyMoreGoesBackToItsSuperblock) {
+    constexpr ClassIndex kQuiet = class_of(1024);
+    constexpr std::uint32_t kWide = kMagazineNarrowSlots * 3 / 2;
+    constexpr std::uint32_t kNarrow = kWide / 2;
+    fake::Parts parts({.budget = kWide * shape_of(kQuiet).size});
+    const std::vector<void *> blocks = parts.take_all(kHeapA, kQuiet);
+    ASSERT_EQ(parts.fill(kHeapA, blocks, kWide), kWide);
+    const MagazinePolicy &policy = parts.owners.heap(kHeapA).magazines;
+    // Each asks for what the quiet one has.
+    for (std::uint32_t i = 0; i < 2 * kClassCount && policy.capacity(kQuiet) != kNarrow; ++i)
+        parts.holding(kHeapA, [&] { parts.capacities.grow(kHeapA, kClass); });
+    ASSERT_EQ(policy.capacity(kQuiet), kNarrow);
+    EXPECT_EQ(parts.in_magazine(kHeapA, magazine_of(kQuiet)), kNarrow);
+    EXPECT_EQ(parts.superblock_of(blocks[0])->free_count, kWide - kNarrow) << "a block was lost";
+    EXPECT_TRUE(policy.is_valid());
+}
+
 }  // namespace
 }  // namespace gr

@@ -22,6 +22,13 @@ class OwnershipTest : public testing::Test {
     OwnerIndex owner(const std::vector<void *> &blocks) const { return owner_of(parts_.superblock_of(blocks[0])); }
     UnitEntry entry(const void *p) const { return parts_.store.entry(parts_.region.unit_of(p)); }
 
+    // The fullest superblock of heap A, whose lock is held.
+    void hand_to(OwnerIndex to) {
+        ASSERT_TRUE(parts_.owners.try_lock(to));
+        ASSERT_NE(parts_.ownership.take_from(kHeapA, to, kClass), nullptr);
+        parts_.remote.unlock_and_settle(to);
+    }
+
     fake::Parts parts_;
     const std::uint32_t each_ = shape_of(kClass).blocks;
 };
@@ -65,20 +72,20 @@ TEST_F(OwnershipTest, WhatIsTooEmptyGoesToTheGlobalHeapAndFromThereToWhoAsks) {
 TEST_F(OwnershipTest, WhatAHeldLockLeavesUndoneIsArrearsUntilSomebodyNeedsIt) {
     std::vector<std::vector<void *>> held;
     for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
-    parts_.holding(kHeapA, [&] {
-        ASSERT_TRUE(parts_.owners.try_lock(kGlobal));
-        for (const auto &blocks : held) parts_.returns.give_back(kHeapA, blocks.data(), each_ / 2);
+    parts_.while_held_elsewhere(kGlobal, [&] {
+        parts_.holding(kHeapA, [&] {
+            for (const auto &blocks : held) parts_.returns.give_back(kHeapA, blocks.data(), each_ / 2);
+        });
         EXPECT_EQ(bin(kGlobal).superblocks(), 0U);
         EXPECT_FALSE(bin(kHeapA).keeps_hoards_invariant(kClass));
         EXPECT_TRUE(parts_.owners.global(kClass).arrears.load());
-        parts_.remote.unlock_and_settle(kGlobal);
     });
 
     // A heap that is busy is asked again next time.
-    parts_.hold(kHeapA);
-    parts_.holding(kHeapB, [&] { EXPECT_EQ(parts_.ownership.collect_arrears(kHeapB, kClass), nullptr); });
+    parts_.while_held_elsewhere(kHeapA, [&] {
+        parts_.holding(kHeapB, [&] { EXPECT_EQ(parts_.ownership.collect_arrears(kHeapB, kClass), nullptr); });
+    });
     EXPECT_TRUE(parts_.owners.global(kClass).arrears.load());
-    parts_.let_go(kHeapA);
 
     parts_.holding(kHeapB, [&] { EXPECT_NE(parts_.ownership.collect_arrears(kHeapB, kClass), nullptr); });
     EXPECT_TRUE(bin(kHeapA).keeps_hoards_invariant(kClass));
@@ -124,6 +131,34 @@ TEST_F(OwnershipTest, AVisitorMeetsASuperblockUnderItsOwnersLockOnly) {
     parts_.give_back(kHeapB, blocks, 0, each_);
     parts_.ownership.visit_superblock(s->unit, visit);
     EXPECT_EQ(visits, 2) << "it is nobody's";
+}
+
+// Between the look at the entry and the lock a superblock may go to another heap, or be nobody's.
+TEST_F(OwnershipTest, AVisitorWhoWaitedDoesNotMeetWhatHasGone) {
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    Superblock *const s = parts_.superblock_of(blocks[0]);
+    parts_.give_back(kHeapA, blocks, 0, 1);
+    int visits = 0;
+    const auto visit = [&] {
+        parts_.ownership.visit_superblock(s->unit, [&](OwnerIndex, const Superblock *) { ++visits; });
+    };
+    parts_.while_waiting(kHeapA, visit, [&] { hand_to(kHeapB); });
+    EXPECT_EQ(visits, 0);
+    parts_.while_waiting(kHeapB, visit, [&] {
+        parts_.returns.give_back(kHeapB, &blocks[1], each_ - 1);
+        EXPECT_EQ(owner_of(s), kNobody);
+    });
+    EXPECT_EQ(visits, 0);
+}
+
+TEST_F(OwnershipTest, AVisitorOfAnOwnerWhoWaitedForTheLastOneGoesToTheNext) {
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    Superblock *const s = parts_.superblock_of(blocks[0]);
+    parts_.give_back(kHeapA, blocks, 0, 1);
+    std::vector<OwnerIndex> met;
+    const auto visit = [&] { parts_.ownership.visit_owner(s, [&](OwnerIndex o) { met.push_back(o); }); };
+    parts_.while_waiting(kHeapA, visit, [&] { hand_to(kHeapB); });
+    EXPECT_EQ(met, std::vector<OwnerIndex>{kHeapB});
 }
 
 }  // namespace

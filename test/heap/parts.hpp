@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the objects of src/heap that stand around the circle of drain.cpp, over a fake of the kernel, for tests of one of
-//       them: without the face, without sequences.
+//       them: without the face; without sequences, or with them, where a heap is wanted whose magazines nobody here may
+//       touch.
 // Invariant: whoever calls holds the locks that the object's header asks for.
 // Must not know: what is tested.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "fake/region.hpp"
 #include "heap/capacities.hpp"
 #include "heap/post.hpp"
+#include "platform/process.hpp"
 
 namespace gr::fake {
 
@@ -20,21 +25,49 @@ inline constexpr std::size_t kThriftLeast = 64 * kMiB;
 inline constexpr OwnerIndex kHeapA = owner_of_heap(0);
 inline constexpr OwnerIndex kHeapB = owner_of_heap(1);
 
+struct PartsSetup {
+    std::uint32_t chunks = 16;
+    std::size_t retain = kMiB;
+    std::size_t budget = kMagazineBudget;
+    HugePageMaker maker = HugePageMaker::nobody;
+    bool sequences = false;  // as many heaps more as there can be ids: the last ones are nobody's
+};
+
+// Whether libc registers restartable sequences here.
+inline bool has_rseq() {
+    platform::SequenceState found{};
+    return platform::find_rseq(&found);
+}
+
 struct Parts {
-    Parts() {
+    explicit Parts(const PartsSetup &wanted = {})
+        : heaps(kPartsHeaps + (wanted.sequences ? platform::cpu_bound() : 0)) {
         reset();
-        const std::size_t owners_bytes = align_up(Owners::bytes(kPartsHeaps), kUnitBytes);
-        EXPECT_TRUE(reserve(region, 16, table_sizes(owners_bytes, kPartsHeaps * kSlabBytes)));
+        const std::size_t owners_bytes = align_up(Owners::bytes(heaps), kUnitBytes);
+        const std::size_t slabs_bytes = heaps * kSlabBytes;
+        EXPECT_TRUE(reserve(region, wanted.chunks, table_sizes(owners_bytes, 2 * slabs_bytes)));
         HeapsSetup setup;
-        setup.heaps = setup.stripes = kPartsHeaps;
+        setup.heaps = setup.stripes = heaps;
         setup.slabs = region.readable_table();
         setup.owners = region.fixed_table();
-        pages.initialise(setup.owners + owners_bytes, kMiB);
+        setup.magazine_budget = wanted.budget;
+        setup.sequences = wanted.sequences;
+        if (wanted.sequences) {
+            EXPECT_TRUE(platform::find_rseq(&platform::gr_sequence_state));
+            platform::gr_sequence_state.slabs = setup.slabs;
+            setup.zeroes = setup.slabs + slabs_bytes;
+        }
+        pages.initialise(setup.owners + owners_bytes, wanted.retain, wanted.maker);
         owners.initialise(setup);
-        holding(owner_of_heap(kPartsHeaps - 1), [] {});  // all are active
+        holding(last_heap(), [] {});  // all are active
     }
     Parts(const Parts &) = delete;
     Parts &operator=(const Parts &) = delete;
+    ~Parts() {
+        if (owners.setup().sequences) platform::gr_sequence_state = {};
+    }
+    // With sequences no thread ever runs under its id: as after a move to another CPU each of them is refused.
+    OwnerIndex last_heap() const { return owner_of_heap(heaps - 1); }
 
     // Under the owner's lock, which is free.
     template <class Action>
@@ -53,7 +86,36 @@ struct Parts {
         remote.unlock_and_settle(heap);
         owners.unlock_all(platform::Rank::activation);
     }
-    // All blocks of a new superblock of the heap.
+    // Runs `waiting` in another thread, which comes to wait for the owner's lock, and meanwhile the rest under that lock.
+    template <class Waiting, class Meanwhile>
+    void while_waiting(OwnerIndex o, Waiting waiting, Meanwhile meanwhile) {
+        ASSERT_TRUE(owners.lock(o));
+        std::thread other(waiting);
+        while (!is_awaited(o)) std::this_thread::yield();
+        meanwhile();
+        remote.unlock_and_settle(o);
+        other.join();
+    }
+    // Runs the action while another thread holds the lock, till its end: to wait for it is to wait for ever.
+    template <class Action>
+    void while_held_elsewhere(OwnerIndex o, Action action) {
+        while_held_elsewhere(owners.owner(o).mutex, rank_of(o), action);
+        remote.settle(o);
+    }
+    template <class Action>
+    static void while_held_elsewhere(platform::Mutex &mutex, platform::Rank rank, Action action) {
+        std::atomic<bool> over = false;
+        std::thread other([&] {
+            mutex.lock_always(rank);
+            while (!over) std::this_thread::yield();
+            mutex.unlock(rank);
+        });
+        while (!mutex.is_held()) std::this_thread::yield();
+        action();
+        over = true;
+        other.join();
+    }
+    // All blocks of a new superblock of the heap, in the order of their addresses.
     std::vector<void *> take_all(OwnerIndex heap, ClassIndex c) {
         std::vector<void *> blocks(shape_of(c).blocks);
         holding(heap, [&] {
@@ -62,6 +124,7 @@ struct Parts {
             ASSERT_EQ(superblocks.take(s, blocks), shape_of(c).blocks);
             owners.heap(heap).bins[c.value].took(s, shape_of(c).blocks);
         });
+        std::reverse(blocks.begin(), blocks.end());
         return blocks;
     }
     void give_back(OwnerIndex heap, const std::vector<void *> &blocks, std::size_t from, std::size_t count) {
@@ -83,6 +146,34 @@ struct Parts {
         return static_cast<std::uint32_t>(h.current - h.begin);
     }
 
+    // By the slab's memory, whoever may touch it.
+    Slab reference_slab(OwnerIndex heap) const { return {owners.setup().slabs, heap.value, false}; }
+    // The heap's magazine of a class becomes so wide, or as wide as it can, and holds as many of the blocks as it then has
+    // room for.
+    std::uint32_t fill(OwnerIndex heap, const std::vector<void *> &blocks, std::uint32_t slots = kMagazineMaxSlots) {
+        const ClassIndex c = superblock_of(blocks[0])->size_class;
+        const ClassShape &shape = shape_of(c);
+        if (slots > shape.magazine_slots) slots = shape.magazine_slots;
+        Slab slab = reference_slab(heap);
+        EXPECT_TRUE(slab.set_capacity(magazine_of(c), shape.slots_begin(slots), slots));
+        owners.heap(heap).magazines.set_capacity(c, slots);
+        return static_cast<std::uint32_t>(
+            slab.push_n(magazine_of(c), blocks.data(), static_cast<std::uint32_t>(blocks.size())));
+    }
+    // The same of its magazine of blocks that others own.
+    void fill_remote(OwnerIndex heap, std::span<void *const> blocks) {
+        Slab slab = reference_slab(heap);
+        EXPECT_TRUE(slab.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, kRemoteMagazineSlots));
+        const auto count = static_cast<std::uint32_t>(blocks.size());
+        EXPECT_EQ(slab.push_n(kRemoteMagazine, blocks.data(), count), std::int64_t{count});
+    }
+    std::size_t in_letters_of(OwnerIndex sender) const {
+        std::size_t count = 0;
+        owners.outbox(sender).for_each_block([&](const void *) { ++count; });
+        return count;
+    }
+
+    std::uint32_t heaps;
     Region region;
     Superblocks superblocks{region};
     PageHeap pages{region};
@@ -95,6 +186,13 @@ struct Parts {
     Returns returns{owners, remote, ownership, superblocks};
     Post post{owners, remote, returns, region, superblocks};
     Capacities capacities{owners, returns, superblocks, pages, thrift};
+
+  private:
+    // Its holder's tag has the bit set that says so (platform/mutex.hpp).
+    bool is_awaited(OwnerIndex o) const {
+        const auto *const word = reinterpret_cast<const std::atomic<std::uint32_t> *>(&owners.owner(o).mutex);
+        return (word->load(std::memory_order_relaxed) & 1) != 0;
+    }
 };
 
 }  // namespace gr::fake

@@ -16,13 +16,25 @@ constexpr ClassIndex kClass = class_of(256);
 
 class PostTest : public testing::Test {
   protected:
+    explicit PostTest(const fake::PartsSetup &setup = {}) : parts_(setup) {}
+
     void send(OwnerIndex from, std::span<void *const> blocks) {
         parts_.holding(from, [&] { parts_.post.send(from, blocks); });
     }
-    std::size_t in_letters_of(OwnerIndex sender) {
-        std::size_t count = 0;
-        parts_.owners.outbox(sender).for_each_block([&](const void *) { ++count; });
-        return count;
+    std::size_t in_letters_of(OwnerIndex sender) const { return parts_.in_letters_of(sender); }
+
+    // Blocks in use of a superblock that the global heap owns.
+    std::vector<void *> take_global() {
+        std::vector<std::vector<void *>> held;
+        for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
+        for (const auto &blocks : held) parts_.give_back(kHeapA, blocks, 0, each_ / 2);
+        std::vector<void *> rest;
+        for (const auto &blocks : held) {
+            const bool global = !is_heap(owner_of(parts_.superblock_of(blocks[0])));
+            if (global) rest.assign(blocks.begin() + each_ / 2, blocks.begin() + each_ / 2 + 5);
+        }
+        EXPECT_EQ(rest.size(), 5U) << "none went to the global heap";
+        return rest;
     }
 
     fake::Parts parts_;
@@ -49,16 +61,26 @@ TEST_F(PostTest, BlocksWaitInLettersUntilTheirHeapOpensThem) {
     EXPECT_EQ(in_letters_of(kHeapB), 0U) << "read letters are blank";
 }
 
-TEST_F(PostTest, TheGlobalHeapGetsNoLetters) {
-    std::vector<std::vector<void *>> held;
-    for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
-    for (const auto &blocks : held) parts_.give_back(kHeapA, blocks, 0, each_ / 2);
-    std::vector<void *> rest;
-    for (const auto &blocks : held) {
-        const bool global = !is_heap(owner_of(parts_.superblock_of(blocks[0])));
-        if (global) rest.assign(blocks.begin() + each_ / 2, blocks.begin() + each_ / 2 + 5);
+// Rule 6: it has no slow path of its own, and its lock is free.
+TEST_F(PostTest, AnIdleOwnerIsDrainedWhenTooMuchWaitsInLetters) {
+    constexpr ClassIndex kLarge = class_of(8192);
+    std::vector<void *> blocks;
+    while (blocks.size() * shape_of(kLarge).size <= kRemoteThreshold) {
+        const std::vector<void *> more = parts_.take_all(kHeapA, kLarge);
+        blocks.insert(blocks.end(), more.begin(), more.end());
     }
-    ASSERT_EQ(rest.size(), 5U) << "none went to the global heap";
+    const std::size_t most = kRemoteThreshold / shape_of(kLarge).size;
+    send(kHeapB, {blocks.data(), most});
+    EXPECT_TRUE(parts_.owners.owner(kHeapA).mail.has_any()) << "so much may wait";
+    EXPECT_EQ(in_letters_of(kHeapB), most);
+    send(kHeapB, {&blocks[most], 1});
+    EXPECT_FALSE(parts_.owners.owner(kHeapA).mail.has_any());
+    EXPECT_EQ(in_letters_of(kHeapB), 0U);
+    EXPECT_EQ(parts_.owners.owner(kHeapA).remote_bytes.load(), 0U);
+}
+
+TEST_F(PostTest, TheGlobalHeapGetsNoLetters) {
+    const std::vector<void *> rest = take_global();
     send(kHeapB, rest);
     EXPECT_EQ(in_letters_of(kHeapB), 0U);
     for (const void *p : rest) EXPECT_TRUE(parts_.is_free(p));
@@ -85,6 +107,74 @@ TEST_F(PostTest, WithoutPaperBitsAreSetAndTheOwnerIsToldOfBoth) {
     send(kHeapB, {&blocks[4], 4});
     EXPECT_EQ(parts_.superblock_of(slow[0])->free_count, kLetters) << "the slowest's letters were read for it";
     EXPECT_EQ(in_letters_of(kHeapB), 4U);
+}
+
+// Between the writing and the reading of a letter.
+TEST_F(PostTest, WhatWentToAnotherHeapMeanwhileIsPassedOn) {
+    const OwnerIndex third = owner_of_heap(2);
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    const Superblock *const s = parts_.superblock_of(blocks[0]);
+    send(kHeapB, {blocks.data(), 3});
+    parts_.hold(kHeapA);  // else it is drained when the superblock has gone
+    parts_.returns.give_back(kHeapA, &blocks[3], 1);
+    ASSERT_TRUE(parts_.owners.try_lock(third));
+    ASSERT_EQ(parts_.ownership.take_from(kHeapA, third, kClass), s);
+    parts_.remote.unlock_and_settle(third);
+    ASSERT_TRUE(parts_.capacities.grow(kHeapA, kClass));
+    parts_.post.open(kHeapA);
+    EXPECT_EQ(parts_.in_magazine(kHeapA, magazine_of(kClass)), 0U);
+    EXPECT_EQ(parts_.superblocks.remote_count(s), 3U);
+    parts_.let_go(kHeapA);
+    EXPECT_TRUE(parts_.owners.owner(third).has_news());
+}
+
+TEST_F(PostTest, SomeLettersHoldMoreThanGoesBackAtOnce) {
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    constexpr std::uint32_t kCount = 10 * Letter::kBlocks;
+    ASSERT_LT(kCount, blocks.size());
+    send(kHeapB, {blocks.data(), kCount});
+    parts_.holding(kHeapA, [&] { parts_.post.open(kHeapA); });
+    EXPECT_EQ(parts_.superblock_of(blocks[0])->free_count, kCount) << "there is no magazine";
+}
+
+// Who opens letters may hold more, so it waits for nobody: by bits, which the lock's holder collects.
+TEST_F(PostTest, AReaderDoesNotWaitForTheGlobalHeap) {
+    const std::vector<void *> blocks = take_global();
+    Letter letter = {};
+    letter.begin(kHeapA, blocks[0]);
+    parts_.owners.owner(kHeapA).mail.push(&letter);
+    const Superblock *const s = parts_.superblock_of(blocks[0]);
+    const std::uint32_t free = s->free_count;
+    parts_.while_held_elsewhere(owner_of_global(kClass), [&] {
+        parts_.holding(kHeapA, [&] { parts_.post.open(kHeapA); });
+        EXPECT_TRUE(letter.is_blank());
+        EXPECT_EQ(s->free_count, free);
+    });
+    EXPECT_EQ(s->free_count, free + 1);
+}
+
+class PostElsewhere : public PostTest {
+  protected:
+    void SetUp() override {
+        if (!fake::has_rseq()) GTEST_SKIP() << "libc registers no rseq here";
+    }
+    PostElsewhere() : PostTest({.sequences = fake::has_rseq()}) {}
+};
+
+// Its magazine has room, but nobody else may touch it.
+TEST_F(PostElsewhere, WhoReadsForAnotherPutsItsBlocksIntoTheBitmap) {
+    const OwnerIndex far = parts_.last_heap();
+    const std::vector<void *> blocks = parts_.take_all(far, kClass);
+    ASSERT_EQ(parts_.fill(far, {blocks[0]}), 1U);
+    Letter letter = {};
+    letter.begin(far, blocks[1]);
+    letter.write(1, blocks[2]);
+    letter.close(2);
+    parts_.owners.owner(far).mail.push(&letter);
+    parts_.remote.settle(far);
+    EXPECT_TRUE(letter.is_blank());
+    EXPECT_EQ(parts_.in_magazine(far, magazine_of(kClass)), 1U);
+    EXPECT_EQ(parts_.superblock_of(blocks[0])->free_count, 2U) << "a block was lost";
 }
 
 }  // namespace

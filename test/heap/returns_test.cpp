@@ -5,6 +5,7 @@
 #include "heap/returns.hpp"
 
 #include "heap/parts.hpp"
+#include "heap/remote_batch.hpp"
 
 namespace gr {
 namespace {
@@ -103,6 +104,44 @@ TEST_F(ReturnsTest, TheGlobalHeapsBlocksAreGivenUnderItsLock) {
     parts_.remote.unlock_and_settle(kHeapB);
     parts_.remote.unlock_and_settle(kGlobal);
     EXPECT_EQ(s->free_count, before + 1);
+}
+
+// Between the look at the owner and the lock a heap may have taken the superblock.
+TEST_F(ReturnsTest, WhoWaitedForTheGlobalHeapGivesNothingThatItHasNoLonger) {
+    const std::vector<void *> blocks = take_global();
+    Superblock *const s = parts_.superblock_of(blocks[0]);
+    const std::uint32_t free = s->free_count;
+    parts_.while_waiting(
+        kGlobal, [&] { parts_.returns.give_one("free", blocks[0], false); },
+        [&] {
+            // As take_from_global, under a lock that is held already.
+            ASSERT_TRUE(parts_.owners.try_lock(kHeapB));
+            parts_.owners.global(kClass).bin.abandon(s);
+            parts_.store.hand_over(s, kHeapB);
+            parts_.owners.heap(kHeapB).bins[kClass.value].adopt(s);
+            parts_.remote.unlock_and_settle(kHeapB);
+        });
+    EXPECT_EQ(s->free_count, free);
+    EXPECT_EQ(parts_.superblocks.remote_count(s), 1U) << "so by its bit";
+    EXPECT_TRUE(has_news(kHeapB));
+}
+
+// Words of one superblock, and of two, that share a place in the batch.
+TEST_F(ReturnsTest, ABatchSetsEachBlocksOwnBit) {
+    constexpr ClassIndex kSmall(1);
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kSmall);
+    const std::vector<void *> more = parts_.take_all(kHeapA, kSmall);
+    {
+        RemoteFrees::Batch batch(parts_.remote);
+        for (const std::vector<void *> &row : {blocks, more}) {
+            for (std::size_t i = 0; i < row.size(); i += kWordBits)
+                batch.add(parts_.superblock_of(row[i]), parts_.superblocks.find(row[i]).index, row[i]);
+        }
+    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        EXPECT_EQ(parts_.is_free(blocks[i]), i % kWordBits == 0) << i;
+        EXPECT_EQ(parts_.is_free(more[i]), i % kWordBits == 0) << i;
+    }
 }
 
 using ReturnsDeathTest = ReturnsTest;

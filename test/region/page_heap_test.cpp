@@ -296,6 +296,14 @@ TEST_F(PageHeapTest, GivesBackInFewCalls) {
     EXPECT_LE(fake::purged().size(), 2 * kChunks * kChunkBytes / kRetain);
 }
 
+TEST_F(PageHeapTest, NeighboursInSeveralChunksGoInOneCall) {
+    ASSERT_TRUE(allocate(3 * kUnitsPerChunk));
+    release(last_);
+    ASSERT_EQ(fake::purged().size(), 1U);
+    EXPECT_GE(fake::purged()[0].bytes, 2 * kChunkBytes);
+    EXPECT_EQ(pages_.purge_calls(), 1U);
+}
+
 TEST_F(PageHeapTest, WhatIsAbsentFromUsedUnitsIsNotInUse) {
     ASSERT_TRUE(allocate(kChunks * kUnitsPerChunk));
     const std::size_t all = pages_.used_bytes();
