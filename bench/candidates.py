@@ -40,7 +40,7 @@ def change_constants(source: Path, constants: Constants) -> None:
     change(source / CONFIG, r"(kChunkShift) = \d+;", rf"\1 = {constants.unit_shift + CHUNK_UNITS_SHIFT};")
     change(source / "superblock" / "superblock.hpp", r"sizeof\(Superblock\) == \d+", "sizeof(Superblock) % 128 == 0")
     # Which superblocks may stay empty is another question than where the fine steps end.
-    change(source / "heap" / "ownership.cpp", "kFineLimit", str(today.fine_limit))
+    change(source / "heap" / "refiller.cpp", "kFineLimit", str(today.fine_limit))
     sizes = ClassTable(constants).sizes
     headers = HEADERS if len(sizes) < HEADERS - 2 else 2 * HEADERS
     change(source / RSEQ / "magazine_header.hpp", r"(kSlotDisplacement) = \d+;", rf"\1 = {headers * 8};")
