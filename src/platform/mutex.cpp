@@ -10,7 +10,7 @@
 namespace gr::platform {
 namespace {
 
-constexpr int kSpins = 40;
+constexpr int kSpins = 600;  // as long as a batch is held; to sleep and be woken takes longer
 
 // How many locks of each rank the thread holds; used by debug builds only.
 struct HeldRanks {
