@@ -45,8 +45,7 @@ inline constexpr std::size_t kScarceRangePerByte = 64;
 inline constexpr std::size_t kScarceSlabsParts = 32;
 inline constexpr std::size_t kScarceRetainParts = 256;
 inline constexpr std::size_t kScarceThriftParts = 16;  // from so much in use on nothing is cached while it falls
-inline constexpr std::size_t kScarceBytesPerDirect =
-    8 * kKiB;  // of the limit, for an entry in the table of direct blocks
+inline constexpr std::size_t kScarceBytesPerDirect = 8 * kKiB;  // of the limit; an entry of its table each
 
 // A first-class heap's region, where its maker names no size. The kernel's usual vm.max_map_count, at a dozen mappings a
 // heap, ends before 47 bits of addresses do.

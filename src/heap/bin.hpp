@@ -47,7 +47,9 @@ class Bin {
 
     std::uint32_t superblocks() const { return superblocks_; }
     std::uint64_t free_blocks() const { return free_blocks_; }
-    std::uint64_t used_blocks(ClassIndex c) const { return superblocks_ * shape_of(c).blocks - free_blocks_; }
+    std::uint64_t used_blocks(ClassIndex c) const {
+        return std::uint64_t{superblocks_} * shape_of(c).blocks - free_blocks_;
+    }
 
     // As far as can be told without the owner's lock.
     std::uint64_t peek_superblocks() const { return peek(superblocks_); }

@@ -27,9 +27,8 @@ class RemoteFrees {
 
     // Bits of one word, and that their owner will know.
     void set(Superblock *s, std::uint32_t word, Word mask, MayWait may_wait);
-    // Rule 6: an idle owner still collects. So many bytes are on the way to it; beyond a threshold, or in thrift,
-    // they are drained now.
-    // Not inside another's drain, lest that become as deep as there are heaps.
+    // Rule 6: an idle owner still collects. So many bytes are on the way to it; beyond a threshold, or in thrift, they are
+    // drained now. Not inside another's drain, lest that become as deep as there are heaps.
     void note(OwnerIndex o, std::size_t bytes, MayWait may_wait);
 
     // The owner's lock is held: what has come by letter and by bits.
