@@ -26,6 +26,8 @@ inline constexpr std::size_t kMiB = 1024 * kKiB;
 inline constexpr std::size_t kGiB = 1024 * kMiB;
 inline constexpr std::size_t kTiB = 1024 * kGiB;
 
+inline constexpr std::size_t kCacheLineBytes = 64;
+
 // The region.
 inline constexpr unsigned kUnitShift = 16;
 inline constexpr std::size_t kUnitBytes = std::size_t{1} << kUnitShift;
@@ -57,6 +59,9 @@ inline constexpr std::size_t kFineStep = 16;
 inline constexpr std::size_t kFineLimit = 1024;
 inline constexpr unsigned kCoarsePerDoubling = 8;
 inline constexpr std::size_t kClassLimit = 32 * kKiB;
+// calloc writes its zeros up to so much though they are there: a page that is read before it is written faults twice, and
+// the second time every CPU that runs the program is stopped.
+inline constexpr std::size_t kZeroedAtOnce = kMiB;
 
 // Superblocks: a class takes the fewest units whose tail waste is one part in kTailWasteParts at most.
 inline constexpr unsigned kMaxSuperblockUnits = 4;
@@ -147,7 +152,7 @@ inline constexpr unsigned kYieldsForPurges = 256;  // to who gives something bac
 inline constexpr unsigned kPurgeMilliseconds = 1;
 
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
-static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit);
+static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit && kClassLimit <= kZeroedAtOnce);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
 static_assert(kLetters > 0 && kRemoteMagazineBytes >= kMagazineFirstSlots * kClassLimit);
 static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2 && kMagazineNarrowSlots >= kMagazineFirstSlots);

@@ -9,7 +9,7 @@
 
 namespace gr {
 
-void *Heaps::allocate_by_sequence(ClassIndex c, bool *fresh) {
+void *Heaps::allocate_by_sequence(ClassIndex c) {
     if (void *const block = platform::gr_sequence_pop(magazine_of(c))) return block;
     if (const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
         cid >= 0 && static_cast<std::uint32_t>(cid) < owners_.setup().heaps) {
@@ -17,14 +17,14 @@ void *Heaps::allocate_by_sequence(ClassIndex c, bool *fresh) {
         const Inside inside;
         if (inside.again()) return nullptr;
         if (owners_.lock(o)) {
-            void *const block = refiller_.refill(o, c, fresh);
+            void *const block = refiller_.refill(o, c);
             remote_.unlock_and_settle(o);
             dense_chunks_.make_huge_pages();
             return block;
         }
     }
     // No id, or no memory for the slab of its heap: some other heap may have what is wanted.
-    return allocate_by_stripe(c, fresh);
+    return allocate_by_stripe(c);
 }
 
 // Where a thread without a concurrency id begins to look: threads are numbered in turn, so that they spread over the
@@ -34,7 +34,7 @@ OwnerIndex Heaps::home_stripe() const {
 }
 
 // Under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the caller waits.
-void *Heaps::allocate_by_stripe(ClassIndex c, bool *fresh) {
+void *Heaps::allocate_by_stripe(ClassIndex c) {
     const Inside inside;
     OwnerIndex o = home_stripe();
     if (!owners_.try_lock(o)) [[unlikely]] {
@@ -45,7 +45,7 @@ void *Heaps::allocate_by_stripe(ClassIndex c, bool *fresh) {
     const bool slow = block == nullptr && !inside.again();
     if (slow) [[unlikely]] {
         // With sequences some other thread may be inside that magazine: leave it alone.
-        block = uses_sequences() ? refiller_.take_one(o, c, fresh) : refiller_.refill(o, c, fresh);
+        block = uses_sequences() ? refiller_.take_one(o, c) : refiller_.refill(o, c);
     }
     remote_.unlock_and_settle(o);
     if (slow) [[unlikely]]

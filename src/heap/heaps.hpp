@@ -40,10 +40,8 @@ class Heaps {
     }
 
     // A block of the class, or nullptr: no memory, or the calling thread was interrupted inside and may not wait for
-    // itself. *fresh, if asked for: the block reads as zero.
-    void *allocate(ClassIndex c, bool *fresh) {
-        return uses_sequences() ? allocate_by_sequence(c, fresh) : allocate_by_stripe(c, fresh);
-    }
+    // itself.
+    void *allocate(ClassIndex c) { return uses_sequences() ? allocate_by_sequence(c) : allocate_by_stripe(c); }
     // p lies in a unit whose entry is e, of a superblock. Dies of misuse, named after `function`.
     void free(const char *function, void *p, UnitEntry e);
 
@@ -87,8 +85,8 @@ class Heaps {
     const char *first_fault() const { return census_.first_fault(); }
 
   private:
-    void *allocate_by_sequence(ClassIndex c, bool *fresh);
-    void *allocate_by_stripe(ClassIndex c, bool *fresh);
+    void *allocate_by_sequence(ClassIndex c);
+    void *allocate_by_stripe(ClassIndex c);
     OwnerIndex lock_other_stripe(OwnerIndex home, bool may_wait);
     OwnerIndex home_stripe() const;
     // Into a magazine that had room; by more than that; not at all: the bits are the way that always works.

@@ -32,11 +32,11 @@ enum class MayWait : bool { no, yes };
 // the old.
 inline OwnerIndex owner_of(const Superblock *s) { return s->owner.load(std::memory_order_seq_cst); }
 
-struct alignas(64) Owner {
+struct alignas(kCacheLineBytes) Owner {
     platform::Mutex mutex;
     // What strangers write, on a line of its own.
-    alignas(64) TakeAllStack<Superblock> pending;  // superblocks with remote bits
-    TakeAllStack<Letter> mail;                     // heaps only
+    alignas(kCacheLineBytes) TakeAllStack<Superblock> pending;  // superblocks with remote bits
+    TakeAllStack<Letter> mail;                                  // heaps only
     // Freed remotely since the last drain, roughly; ordered by nothing.
     std::atomic<std::size_t> remote_bytes{0};
 

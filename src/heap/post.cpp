@@ -112,7 +112,10 @@ std::size_t Post::send(OwnerIndex from, std::span<void *const> blocks) {
         }
         const BlockRef ref = returns_.find_or_die(owners_.setup().free, p);
         given = offline.give(ref, &blocks[i], count - i);
-        if (given != 0) continue;
+        if (given != 0) {
+            bytes += (given - 1) * shape.size;
+            continue;
+        }
         offline.let_go();
         if (!bits) bits.emplace(remote_);
         bits->add(ref.superblock, ref.index, p);

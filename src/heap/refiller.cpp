@@ -9,7 +9,7 @@
 
 namespace gr {
 
-void *Refiller::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
+void *Refiller::refill(OwnerIndex o, ClassIndex c) {
     platform::count(platform::Event::refill);
     Heap &heap = owners_.heap(o);
     heap.note_use();
@@ -26,7 +26,7 @@ void *Refiller::refill(OwnerIndex o, ClassIndex c, bool *fresh) {
     void *room[kBatchBlocks + 1];
     std::uint32_t most = batch_of(heap.magazines.capacity(c) / 2) + 1;
     if (most > kWordBits) most -= most % kWordBits;  // whole words of a bitmap are taken quickest
-    const std::uint32_t taken = take(o, c, {room, most}, prefer, fresh);
+    const std::uint32_t taken = take(o, c, {room, most}, prefer);
     if (taken == 0) return nullptr;
     void *const wanted = room[most - 1];
     void **const others = room + most - taken;
@@ -44,7 +44,7 @@ Prefer Refiller::preferred(OwnerIndex o, ClassIndex c) const {
     return is_first && shape_of(c).size <= kFineLimit ? Prefer::cold : Prefer::warm;
 }
 
-std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, std::span<void *> room, Prefer prefer, bool *fresh) {
+std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, std::span<void *> room, Prefer prefer) {
     Bin &bin = owners_.heap(o).bins[c.value];
     std::uint32_t taken = 0;
     while (taken < room.size()) {
@@ -52,16 +52,12 @@ std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, std::span<void *> room,
         // A refill opens one more superblock at most, and only for its first block.
         if (s == nullptr) s = taken == 0 ? superblock_for(o, c, prefer) : nullptr;
         if (s == nullptr) return taken;
-        const std::uint32_t fresh_from = s->fresh_from;
         const unsigned absent = s->absent.count();
         const std::uint32_t got = superblocks_.take(s, room.first(room.size() - taken));
         if (absent != 0) {
             const std::size_t retaken = (absent - s->absent.count()) * platform::page_size();
             pages_.became_present(retaken);
             pages_.retook(retaken);
-        }
-        if (taken == 0 && fresh != nullptr) {
-            *fresh = s->zeroed && superblocks_.find(room.back()).index.value >= fresh_from;
         }
         bin.took(s, got);
         taken += got;

@@ -21,21 +21,21 @@ class Refiller {
           superblocks_(superblocks),
           pages_(pages) {}
 
-    // In both the heap's lock is held. nullptr: no memory. *fresh, if asked for: the block reads as zero.
+    // In both the heap's lock is held. nullptr: no memory.
 
     // A block; others fill the magazine.
-    void *refill(OwnerIndex o, ClassIndex c, bool *fresh);
+    void *refill(OwnerIndex o, ClassIndex c);
     // The same for whoever may not touch the magazine.
-    void *take_one(OwnerIndex o, ClassIndex c, bool *fresh) {
+    void *take_one(OwnerIndex o, ClassIndex c) {
         void *block = nullptr;
-        return take(o, c, {&block, 1}, preferred(o, c), fresh) == 0 ? nullptr : block;
+        return take(o, c, {&block, 1}, preferred(o, c)) == 0 ? nullptr : block;
     }
 
   private:
     // Where its next superblock should lie.
     Prefer preferred(OwnerIndex o, ClassIndex c) const;
     // Into the end of `room`, first comes last; how many.
-    std::uint32_t take(OwnerIndex o, ClassIndex c, std::span<void *> room, Prefer prefer, bool *fresh);
+    std::uint32_t take(OwnerIndex o, ClassIndex c, std::span<void *> room, Prefer prefer);
     Superblock *superblock_for(OwnerIndex o, ClassIndex c, Prefer prefer);
     Superblock *take_from_others(OwnerIndex to, ClassIndex c);
 

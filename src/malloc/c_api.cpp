@@ -24,9 +24,8 @@ void *zeroed(std::size_t count, std::size_t size) {
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
     // Before relocation there is no memset, and every block comes fresh from the kernel.
-    if (bytes > gr::kFineLimit || !gr::platform::is_relocated()) {
-        return or_enomem(gr::instance.allocate_zeroed(bytes));
-    }
+    if (!gr::platform::is_relocated()) return or_enomem(gr::instance.allocate(bytes));
+    if (bytes > gr::kFineLimit) return or_enomem(gr::instance.allocate_zeroed(bytes));
     void *const p = gr_malloc(bytes);
     return p == nullptr ? nullptr : std::memset(p, 0, bytes);
 }

@@ -80,20 +80,14 @@ void *Instance::allocate_once(std::size_t size) {
         return allocate_large(size, 1, &zeroed);
     }
     if (ensure_started()) {
-        if (void *const p = heaps_.allocate(class_of(size), nullptr)) return p;
+        if (void *const p = heaps_.allocate(class_of(size))) return p;
     }
     return direct_.allocate(size, 1);
 }
 
 void *Instance::allocate_zeroed_once(std::size_t size) {
     bool zeroed = false;
-    void *p = nullptr;
-    if (size > kClassLimit) {
-        p = allocate_large(size, 1, &zeroed);
-    } else if (ensure_started()) {
-        p = heaps_.allocate(class_of(size), &zeroed);
-    }
-    if (p == nullptr && size <= kClassLimit) return direct_.allocate(size, 1);
+    void *const p = size > kZeroedAtOnce ? allocate_large(size, 1, &zeroed) : allocate_once(size);
     if (p != nullptr && !zeroed) std::memset(p, 0, size);
     return p;
 }
@@ -101,7 +95,7 @@ void *Instance::allocate_zeroed_once(std::size_t size) {
 void *Instance::allocate_aligned_once(std::size_t size, std::size_t alignment) {
     const ClassIndex c = class_of_aligned(size, alignment);
     if (c.value != 0 && ensure_started()) {
-        if (void *const p = heaps_.allocate(c, nullptr)) return p;
+        if (void *const p = heaps_.allocate(c)) return p;
     }
     bool zeroed = false;
     return allocate_large(size, alignment, &zeroed);

@@ -191,7 +191,7 @@ class PageHeap {
     std::atomic<std::uint32_t> purges_begun_{0};
     std::atomic<std::uint32_t> purges_ended_{0};
     // What every call writes lies side by side, for it goes from CPU to CPU.
-    alignas(64) platform::Mutex mutex_;
+    alignas(kCacheLineBytes) platform::Mutex mutex_;
     std::uint32_t cold_from_ = 0;  // no chunk below it has a free unit that is not dirty
     std::uint32_t chunk_end_ = 0;  // no chunk at or beyond it was ever used
     Counter used_units_{0};

@@ -29,13 +29,13 @@ using Held = std::vector<void *>;
 // The heap that the thread before the next one was dealt.
 std::uint32_t heap_of_a_new_thread(World &world) {
     void *p = nullptr;
-    std::thread([&] { p = world.heaps.allocate(ClassIndex(1), nullptr); }).join();
+    std::thread([&] { p = world.heaps.allocate(ClassIndex(1)); }).join();
     return world.owner_of(p).value;
 }
 // From the next heap, while all others are free.
 void allocate_in_a_new_thread(World &world, std::size_t count) {
     std::thread([&] {
-        for (std::size_t i = 0; i < count; ++i) EXPECT_NE(world.heaps.allocate(kClass, nullptr), nullptr);
+        for (std::size_t i = 0; i < count; ++i) EXPECT_NE(world.heaps.allocate(kClass), nullptr);
     }).join();
 }
 

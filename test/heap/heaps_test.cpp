@@ -57,7 +57,7 @@ TEST(Heaps, BlocksOfEveryClassAreDistinctAndWritable) {
     std::vector<std::pair<char *, std::size_t>> blocks;
     for (std::uint32_t c = 1; c < kClassCount; ++c) {
         for (int i = 0; i < 20; ++i) {
-            char *const p = static_cast<char *>(world.heaps.allocate(ClassIndex(c), nullptr));
+            char *const p = static_cast<char *>(world.heaps.allocate(ClassIndex(c)));
             ASSERT_NE(p, nullptr);
             ASSERT_EQ(class_in(world.entry(p)).value, c);
             std::memset(p, static_cast<int>(c), shape_of(ClassIndex(c)).size);
@@ -240,34 +240,6 @@ TEST(Heaps, TheFirstSuperblockOfASmallClassLeavesWarmUnitsToOthers) {
     EXPECT_LT(world.pages.retained_bytes(), more) << "it was used before, and is worth a warm one";
 }
 
-TEST(Heaps, FreshMeansThatItReadsAsZero) {
-    World world;
-    for (std::uint32_t c = 2; c < kClassCount; c += 7) {
-        std::vector<char *> blocks;
-        unsigned fresh_blocks = 0;
-        for (unsigned round = 0; round < 3; ++round) {
-            for (std::uint32_t i = 0; i < 300; ++i) {
-                bool fresh = false;
-                char *const p = static_cast<char *>(world.allocate_in(i % 3, ClassIndex(c), &fresh));
-                ASSERT_NE(p, nullptr);
-                const std::size_t size = shape_of(ClassIndex(c)).size;
-                if (fresh) {
-                    ++fresh_blocks;
-                    ASSERT_TRUE(p[0] == 0 && std::memcmp(p, p + 1, size - 1) == 0) << "class " << c;
-                }
-                std::memset(p, 0x77, size);
-                blocks.push_back(p);
-            }
-            for (char *p : blocks) world.free(p);
-            blocks.clear();
-        }
-        EXPECT_GT(fresh_blocks, 0U) << "class " << c;
-        world.heaps.reclaim();
-        world.pages.trim(0);
-    }
-    expect_nothing_left(world);
-}
-
 constexpr platform::Rank kRanks[] = {platform::Rank::activation, platform::Rank::heap, platform::Rank::global_bin,
                                      platform::Rank::nobody};
 
@@ -279,7 +251,7 @@ TEST(Heaps, AHolderOfEveryLockIsRefusedAndMayStillFree) {
     for (const platform::Rank rank : kRanks) world.heaps.lock_all(rank);
     for (std::uint32_t i = 0; i < fake::kStripes; ++i) EXPECT_TRUE(world.heap(i).mutex.held_by_me());
     for (std::uint32_t c = 1; c < kClassCount; ++c) EXPECT_TRUE(world.global(ClassIndex(c)).mutex.held_by_me());
-    EXPECT_EQ(world.heaps.allocate(kClass, nullptr), nullptr);
+    EXPECT_EQ(world.heaps.allocate(kClass), nullptr);
     for (void *p : blocks) world.free(p);
     for (const platform::Rank rank : kRanks) world.heaps.unlock_all(rank);
     world.heaps.settle_all();
@@ -300,7 +272,7 @@ TEST(Heaps, AHandlerThatInterruptedTheHeapsNeverWaits) {
         EXPECT_EQ(world.superblocks.remote_count(s), 1U);
         EXPECT_EQ(world.in_magazine(0, kClass), cached);
         for (std::uint32_t i = 0; i < fake::kStripes; ++i) world.hold(i);
-        EXPECT_EQ(world.heaps.allocate(kClass, nullptr), nullptr);
+        EXPECT_EQ(world.heaps.allocate(kClass), nullptr);
         for (std::uint32_t i = 0; i < fake::kStripes; ++i) world.let_go(i);
         void *const p = world.allocate_in(0, kClass);
         EXPECT_NE(p, nullptr);
@@ -348,12 +320,12 @@ TEST(Heaps, AFullRegionRefusesAndRecovers) {
     for (const std::uint32_t c : {1U, 40U, 64U, 80U, kClassCount - 1}) {
         World world({.chunks = 2});
         std::vector<void *> blocks;
-        while (void *const p = world.heaps.allocate(ClassIndex(c), nullptr)) blocks.push_back(p);
+        while (void *const p = world.heaps.allocate(ClassIndex(c))) blocks.push_back(p);
         EXPECT_GT(blocks.size() * shape_of(ClassIndex(c)).size, 3 * kMiB);
         EXPECT_TRUE(world.is_valid());
-        EXPECT_EQ(world.heaps.allocate(ClassIndex(c == 1 ? 90 : 1), nullptr), nullptr);
+        EXPECT_EQ(world.heaps.allocate(ClassIndex(c == 1 ? 90 : 1)), nullptr);
         world.free(blocks.back());
-        EXPECT_EQ(world.heaps.allocate(ClassIndex(c), nullptr), blocks.back());
+        EXPECT_EQ(world.heaps.allocate(ClassIndex(c)), blocks.back());
         for (void *p : blocks) world.free(p);
         expect_nothing_left(world);
     }
@@ -368,7 +340,7 @@ TEST(Heaps, WhenMemoryIsUsedUpHeapsTakeFromEachOther) {
     ASSERT_GT(world.heap(0).bins[kClass.value].free_blocks(), 0U);
     for (std::uint32_t i = 0; i < fake::kStripes; ++i) {
         void *p = nullptr;
-        std::thread([&] { p = world.heaps.allocate(kClass, nullptr); }).join();
+        std::thread([&] { p = world.heaps.allocate(kClass); }).join();
         EXPECT_NE(p, nullptr);
         EXPECT_TRUE(world.is_valid());
         blocks.push_back(p);
@@ -412,11 +384,7 @@ TEST(Heaps, RefusedPurgesLoseNothing) {
     fake::fail(Call::purge, 1);
     for (int round = 0; round < 3; ++round) {
         for (void *p : allocate(world, 0, ClassIndex(90), 400)) {
-            bool fresh = false;
-            char *const q = static_cast<char *>(world.allocate_in(1, ClassIndex(90), &fresh));
-            if (fresh) {
-                ASSERT_EQ(q[100], 0) << "garbage left by a refused purge was called fresh";
-            }
+            void *const q = world.allocate_in(1, ClassIndex(90));
             std::memset(q, 1, 200);
             world.free(p);
             world.free(q);
@@ -445,8 +413,8 @@ TEST(HeapsDeathTest, InstancesOfDifferentSizesServeTheSameThread) {
         World large({.stripes = 8});
         World small({.stripes = 1});
         const auto use_both = [&] {
-            void *const p = large.heaps.allocate(kClass, nullptr);
-            void *const q = small.heaps.allocate(kClass, nullptr);
+            void *const p = large.heaps.allocate(kClass);
+            void *const q = small.heaps.allocate(kClass);
             EXPECT_EQ(small.owner_of(q), owner_of_heap(0));
             large.free(p);
             small.free(q);
@@ -464,7 +432,7 @@ TEST(HeapsDeathTest, AHandlerMayBeTheFirstToUseAHeap) {
         World world({.stripes = 4, .activate = false});
         const Inside interrupted;
         world.hold(0);
-        void *const p = world.heaps.allocate(kClass, nullptr);
+        void *const p = world.heaps.allocate(kClass);
         if (p != nullptr) world.free(p);
         world.let_go(0);
         EXPECT_TRUE(world.is_valid());

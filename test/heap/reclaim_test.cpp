@@ -89,7 +89,7 @@ class Reclaim : public testing::Test {
         for (std::uint32_t i = 0; i < world_->heaps.active_heaps(); ++i) blocks += cached(*world_, i);
         return blocks;
     }
-    void *allocate(ClassIndex c) { return world_->heaps.allocate(c, nullptr); }
+    void *allocate(ClassIndex c) { return world_->heaps.allocate(c); }
 
     std::unique_ptr<World> world_;
 

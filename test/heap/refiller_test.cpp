@@ -21,14 +21,9 @@ class RefillerTest : public testing::Test {
   protected:
     explicit RefillerTest(const fake::PartsSetup &setup = {}) : parts_(setup) {}
 
-    void *refill(OwnerIndex o, bool *fresh = nullptr) {
+    void *refill(OwnerIndex o) {
         void *block = nullptr;
-        parts_.holding(o, [&] { block = refiller_.refill(o, kClass, fresh); });
-        return block;
-    }
-    void *take_one(bool *fresh) {
-        void *block = nullptr;
-        parts_.holding(kHeapA, [&] { block = refiller_.take_one(kHeapA, kClass, fresh); });
+        parts_.holding(o, [&] { block = refiller_.refill(o, kClass); });
         return block;
     }
     const Bin &bin(OwnerIndex o) const { return parts_.owners.bin_of(o, kClass); }
@@ -69,7 +64,7 @@ TEST_F(RefillerTest, WhatWasFreedElsewhereComesBeforeAnyNewSuperblock) {
     parts_.hold(kHeapA);
     parts_.returns.give_one("free", blocks[3], false);
     ASSERT_EQ(parts_.superblock_of(blocks[3])->free_count, 0U) << "it was collected already";
-    EXPECT_EQ(refiller_.refill(kHeapA, kClass, nullptr), blocks[3]);
+    EXPECT_EQ(refiller_.refill(kHeapA, kClass), blocks[3]);
     parts_.let_go(kHeapA);
     EXPECT_EQ(bin(kHeapA).superblocks(), 1U);
 }
@@ -128,19 +123,6 @@ TEST_F(RefillerTest, InNeedAnotherHeapsFullestServesAndABusyOneIsNotWaitedFor) {
     parts_.while_held_elsewhere(kHeapB, [&] { EXPECT_EQ(refill(kHeapA), nullptr); });
     EXPECT_EQ(refill(kHeapA), blocks[0]);
     EXPECT_EQ(owner_of(parts_.superblock_of(blocks[0])), kHeapA);
-}
-
-TEST_F(RefillerTest, OnlyWhatWasNeverHandedOutIsFresh) {
-    bool fresh = false;
-    EXPECT_NE(take_one(&fresh), nullptr);
-    EXPECT_TRUE(fresh);
-    std::vector<void *> second = {take_one(&fresh)};
-    EXPECT_TRUE(fresh);
-    parts_.give_back(kHeapA, second, 0, 1);
-    EXPECT_EQ(take_one(&fresh), second[0]);
-    EXPECT_FALSE(fresh);
-    EXPECT_NE(take_one(&fresh), nullptr);
-    EXPECT_TRUE(fresh);
 }
 
 TEST_F(RefillerTest, PagesThatWereGivenBackAreRegrettedWhenTheyAreTakenAgain) {

@@ -17,7 +17,7 @@ using fake::World;
 TEST(Untouched, TheUnitsReallyCannotBeTouched) {
     World world;
     world.forbid_blocks();
-    char *const p = static_cast<char *>(world.heaps.allocate(ClassIndex(1), nullptr));
+    char *const p = static_cast<char *>(world.heaps.allocate(ClassIndex(1)));
     ASSERT_NE(p, nullptr);
     EXPECT_DEATH(*static_cast<volatile char *>(p) = 1, "");
     EXPECT_DEATH(static_cast<void>(*static_cast<volatile char *>(p)), "");

@@ -57,7 +57,7 @@ class World {
     }
     // A thread that is new is dealt the next heap.
     void activate_next() {
-        std::thread([this] { free(heaps.allocate(ClassIndex(1), nullptr)); }).join();
+        std::thread([this] { free(heaps.allocate(ClassIndex(1))); }).join();
         heaps.reclaim();
     }
 
@@ -78,11 +78,11 @@ class World {
         if (--held_ == 0) heaps.unlock_all(platform::Rank::activation);
     }
 
-    void *allocate_in(std::uint32_t i, ClassIndex c, bool *fresh = nullptr) {
+    void *allocate_in(std::uint32_t i, ClassIndex c) {
         for (std::uint32_t other = 0; other < stripes_; ++other) {
             if (other != i) hold(other);
         }
-        void *const p = heaps.allocate(c, fresh);
+        void *const p = heaps.allocate(c);
         for (std::uint32_t other = 0; other < stripes_; ++other) {
             if (other != i) let_go(other);
         }

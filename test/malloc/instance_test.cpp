@@ -90,7 +90,7 @@ TEST(Instance, ZeroedIsZeroWhenPurgesFail) {
     FreshInstance instance({{"GRANARY_RETAIN", "0"}});
     fake::fail(Call::purge, 0);
     for (int round = 0; round < 3; ++round) {
-        for (std::size_t size = 1000; size < kMiB; size += 30011) {
+        for (std::size_t size = 1000; size < 3 * kZeroedAtOnce; size += size < kMiB ? 30011 : 300011) {
             char *const p = static_cast<char *>(instance->allocate_zeroed(size));
             ASSERT_TRUE(is_zero(p, size)) << size;
             std::memset(p, 0x5a, size);
@@ -98,6 +98,22 @@ TEST(Instance, ZeroedIsZeroWhenPurgesFail) {
         }
     }
     EXPECT_GT(fake::calls(Call::purge), 0U);
+}
+
+std::size_t resident_pages(const void *p, std::size_t size) {
+    std::vector<unsigned char> pages(divide_up(size, platform::page_size()));
+    EXPECT_EQ(::mincore(const_cast<void *>(p), size, pages.data()), 0);
+    return static_cast<std::size_t>(
+        std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return page & 1; }));
+}
+
+// A program that reads a page before it writes it shall not pay for two faults; large memory may stay untouched.
+TEST(Instance, OnlyLargeZeroesAreLeftToTheKernel) {
+    FreshInstance instance;
+    const void *const written = instance->allocate_zeroed(kZeroedAtOnce);
+    EXPECT_EQ(resident_pages(written, kZeroedAtOnce), kZeroedAtOnce / platform::page_size());
+    const void *const large = instance->allocate_zeroed(kZeroedAtOnce + kUnitBytes);
+    EXPECT_EQ(resident_pages(large, kZeroedAtOnce), 0U);
 }
 
 TEST(Instance, ResizingKeepsTheBytes) {

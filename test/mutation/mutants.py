@@ -60,8 +60,6 @@ MUTANTS = (
          "flusher_.flush_all(from);", ""),
         ("refill-waits", "who needs memory waits for another heap's lock",
          "!owners_.try_lock(from)) continue;", "!owners_.lock(from)) continue;"),
-        ("refill-fresh", "a block that was used is said to read as zero",
-         ".index.value >= fresh_from", ".index.value + 1 >= fresh_from"),
         ("refill-no-regret", "pages that were given back and are taken again earn nothing",
          "pages_.retook(retaken);", ""),
     ),

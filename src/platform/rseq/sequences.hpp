@@ -14,7 +14,7 @@ namespace gr::platform {
 
 // What the assembly reads, at offsets it knows. All zero means that every call takes the slow path: before start-up,
 // without rseq, and after any doubt.
-struct alignas(64) SequenceState {
+struct alignas(kCacheLineBytes) SequenceState {
     std::uint64_t size_limit;  // sizes below it are allocated by sequence
     std::uint64_t fine_limit;  // offsets from the base below it, in fine steps, have an entry in the unit map
     char *base;                // of the region, where the unit map lies too
