@@ -144,12 +144,11 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> tuple[Results, bool]
         operations = pieces.operations(results)
         for subject in subjects:
             subject.fix_operations(operations.get(subject.name))
+    saved = pieces.Saved(results, arguments.json)
     schedule = Schedule(subjects, allocators, arguments.rounds or profile.rounds, profile.warm_ups,
-                        seen=lambda record: results.trials.append(places.named(record)),
+                        seen=lambda record: saved.add(places.named(record)),
                         failures=pieces.failures(results), done=pieces.whole_rounds(results),
                         seconds=math.inf if arguments.minutes is None else arguments.minutes * 60)
-    if arguments.json:
-        results.save(arguments.json)  # what cannot be written is told now
     over = True
     try:
         schedule.run()
@@ -159,8 +158,7 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> tuple[Results, bool]
         over = False
         tell("time is over; what was measured so far is shown and kept, --resume goes on")
     finally:
-        if arguments.json:
-            results.save(arguments.json)
+        saved.save()
     return results, over
 
 

@@ -5,13 +5,36 @@
 # Must not know: how a trial is run.
 """Going on with a stored run."""
 
+import time
 from collections import Counter
+from pathlib import Path
 
 from results import Results
 from schedule import ENOUGH_FAILURES
 
 # Of the machine: what must be the same, for a reader is told of one.
 SAME = ("cpu", "cpus", "memory_mib", "kernel", "libc", "transparent_huge_pages", "options")
+
+
+SAVED_EVERY = 60  # seconds: so much of a run is lost with the machine
+
+
+class Saved:
+    """Adds records to the results, and keeps these in a file all along."""
+
+    def __init__(self, results: Results, path: Path | None, every: float = SAVED_EVERY):
+        self.results, self.path, self.every = results, path, every
+        self.save()  # what cannot be written is told now
+
+    def add(self, record: dict) -> None:
+        self.results.trials.append(record)
+        if time.monotonic() >= self.due:
+            self.save()
+
+    def save(self) -> None:
+        if self.path:
+            self.results.save(self.path)
+        self.due = time.monotonic() + self.every
 
 
 def go_on(stored: Results, planned: Results) -> Results:

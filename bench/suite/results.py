@@ -129,7 +129,13 @@ class Results:
         head = {key: value for key, value in vars(self).items() if key != "trials"}
         lines = ",\n".join("  " + json.dumps(trial) for trial in self.trials)
         text = json.dumps({"format": FORMAT, **head}, indent=1)
-        path.write_text(text[:-2] + ',\n "trials": [\n' + lines + "\n ]\n}\n")
+        text = text[:-2] + ',\n "trials": [\n' + lines + "\n ]\n}\n"
+        if path.is_symlink() or (path.exists() and not path.is_file()):  # /dev/stdout
+            path.write_text(text)
+            return
+        whole = path.with_name(path.name + ".new")  # who is killed here leaves the old one
+        whole.write_text(text)
+        whole.replace(path)
 
     @staticmethod
     def load(path: Path) -> "Results":

@@ -117,9 +117,11 @@ class Schedule:
 
     def _rounds(self, subjects: list[Subject], works: dict[str, Work], measure: Path) -> None:
         rng = random.Random(SEED)
-        turns = (self.rounds + self.warm_ups) * len(subjects) - len(self.done & {
+        left = self.rounds * len(subjects) - len(self.done & {
             (number, subject.name) for number in range(1, self.rounds + 1) for subject in subjects})
-        progress = Progress(turns * len(self.allocators))
+        # A piece that goes on warms up what is the same for all: files and the program's own pages.
+        warming = 1 if self.done else len(self.allocators)
+        progress = Progress(left * len(self.allocators) + self.warm_ups * len(subjects) * warming)
         for number in range(1 - self.warm_ups, self.rounds + 1):
             turn = f"round {number}" if number >= 1 else "warm-up"
             for subject in subjects:
@@ -129,7 +131,7 @@ class Schedule:
                 if time.monotonic() >= self.ends:
                     progress.end()
                     raise OutOfTime
-                for allocator in order:
+                for allocator in order if number >= 1 else order[:warming]:
                     progress.show(f"{turn}: {subject.name} on {allocator.name}")
                     self._trial(number, subject, allocator, works[subject.name], measure)
                     progress.done += 1

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from support import failed, main, results, steady
 
+from pieces import Saved
 from results import FORMAT, METRICS, Results, one_line
 
 
@@ -31,6 +32,24 @@ class File(unittest.TestCase):
         run = results({})
         run.save(self.path)
         self.assertEqual(Results.load(self.path), run)
+
+    def test_what_a_link_leads_to_is_written(self):
+        self.path.parent.mkdir(parents=True)
+        link = self.path.with_name("link")
+        link.symlink_to(self.path)
+        run = results({"a": {"granary": steady(1.5, 2)}})
+        run.save(link)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(Results.load(self.path), run)
+
+    def test_a_run_is_in_its_file_before_it_is_over(self):
+        run = results({"a": {"granary": steady(1.5, 2)}})
+        records, run.trials = run.trials, []
+        saved = Saved(run, self.path, every=0)
+        for count, record in enumerate(records, 1):
+            saved.add(record)
+            self.assertEqual(len(Results.load(self.path).trials), count)
+        Saved(run, None, every=0).add(records[0])
 
     def assert_refused(self):
         with self.assertRaises(ValueError) as caught:

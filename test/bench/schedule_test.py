@@ -96,6 +96,12 @@ class Order(unittest.TestCase):
 
 
 class Pieces(unittest.TestCase):
+    def test_a_piece_that_goes_on_warms_up_once_for_all_allocators(self):
+        first, second = Subject("a"), Subject("b")
+        run(first, second, rounds=2, warm_ups=2, done=frozenset({(1, "a")}))
+        self.assertEqual(len(first.asked), 2 + 3)
+        self.assertEqual(len(second.asked), 2 + 2 * 3)
+
     def test_what_is_done_is_not_asked_again(self):
         first, second = Subject("a"), Subject("b")
         done = frozenset({(1, "a"), (2, "a"), (3, "a"), (1, "b")})
@@ -104,7 +110,7 @@ class Pieces(unittest.TestCase):
         self.assertFalse(hasattr(first, "prepared_on"))
         self.assertEqual([(record["round"], record["case"]) for record in records],
                          [(number, "b") for number in (2, 3) for _ in ALLOCATORS])
-        self.assertEqual(len(second.asked), 3 * len(ALLOCATORS), "a warm-up and two rounds")
+        self.assertEqual(len(second.asked), 1 + 2 * len(ALLOCATORS), "a warm-up and two rounds")
 
     def test_what_failed_too_often_is_not_proven_again(self):
         subject = Subject("a", unproven=("second",))
