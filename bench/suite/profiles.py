@@ -27,7 +27,7 @@ STANDARD = "standard"  # unless told otherwise
 PROFILES = {profile.name: profile for profile in (
     Profile("smoke", "every compiled workload once; under 5 minutes with every peer",
             seconds=0.1, rounds=1, warm_ups=0, threads=(2,), programs=False, calibrated=False),
-    Profile(STANDARD, "everything; six allocators in under an hour",
+    Profile(STANDARD, "everything; six allocators in some seventy minutes",
             seconds=0.5, rounds=6, warm_ups=1, threads=(1, 2, 8, 64), programs=True, calibrated=True),
     Profile("paper", "the papers' own sizes and threads; some ten hours",
             seconds=4, rounds=6, warm_ups=1, threads=(1, 2, 4, 8, 14, 64, 256), programs=True, calibrated=True),
