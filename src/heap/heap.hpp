@@ -15,8 +15,11 @@ struct Heap : Owner {
     MagazinePolicy magazines;
     // Until it counts as idle; ordered by nothing, so a tick may go by too early.
     std::atomic<std::uint32_t> ticks_to_idle;
+    // Slow paths of those who run on its CPU; changed under the lock, and a hint without.
+    std::atomic<std::uint32_t> uses;
 
     void note_use() {
+        uses.store(uses.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         if (ticks_to_idle.load(std::memory_order_relaxed) != kTicksToIdle)
             ticks_to_idle.store(kTicksToIdle, std::memory_order_relaxed);
     }

@@ -67,9 +67,23 @@ class Outbox {
     // Of the letter that was written longest ago, when none is blank.
     OwnerIndex slowest_reader() const { return letters_[next_].to; }
 
+    // Whose letters the sender had to read itself, and how often that heap had been used by then: as long as it is not
+    // used again it is asleep. One at a time.
+    void found_asleep(OwnerIndex o, std::uint32_t uses) {
+        sleeper_ = o;
+        sleepers_uses_ = uses;
+        has_sleeper_ = true;
+    }
+    void found_awake() { has_sleeper_ = false; }
+    bool is_asleep(OwnerIndex o) const { return has_sleeper_ && sleeper_ == o; }
+    bool is_asleep(OwnerIndex o, std::uint32_t uses) const { return is_asleep(o) && sleepers_uses_ == uses; }
+
   private:
     Letter letters_[kLetters];
     std::uint32_t next_;
+    std::uint32_t sleepers_uses_;
+    OwnerIndex sleeper_;
+    bool has_sleeper_;
 };
 
 }  // namespace gr

@@ -59,8 +59,11 @@ class Post::Letters {
         Letter *letter = outbox_.blank();
         if (letter == nullptr) {
             // Whoever has them does not read, perhaps never again: read for him.
-            post_.remote_.settle(outbox_.slowest_reader());
+            const OwnerIndex slowest = outbox_.slowest_reader();
+            const std::uint32_t uses = post_.owners_.heap(slowest).uses.load(std::memory_order_relaxed);
+            post_.remote_.settle(slowest);
             letter = outbox_.blank();
+            if (letter != nullptr) outbox_.found_asleep(slowest, uses);
         }
         no_paper_ = letter == nullptr;
         if (no_paper_) return false;
@@ -95,7 +98,8 @@ class Post::Letters {
 std::size_t Post::send(OwnerIndex from, std::span<void *const> blocks) {
     std::optional<RemoteFrees::Batch> bits;
     Letters letters(*this, from);
-    Returns::OfflineGiver offline(returns_, MayWait::yes);
+    Outbox &outbox = owners_.outbox(from);
+    Returns::Giver giver(returns_, outbox);
     const auto count = static_cast<std::uint32_t>(blocks.size());
     std::size_t bytes = 0;
     for (std::uint32_t i = 0, given = 1; i < count; i += given, given = 1) {
@@ -103,20 +107,25 @@ std::size_t Post::send(OwnerIndex from, std::span<void *const> blocks) {
         const UnitEntry e = load_entry(region_, region_.unit_of(p));
         const ClassShape &shape = shape_of(class_in(e));
         bytes += shape.size;
-        if (e != 0 && is_heap(owner_in(e))) {
-            offline.let_go();  // no other owner is settled under a global bin's lock
+        const bool sleeps = outbox.is_asleep(owner_in(e));
+        if (e != 0 && is_heap(owner_in(e)) && !sleeps) {
+            giver.let_go();  // no other owner is settled under a global bin's lock
             // Who opens the letter looks no more.
             if (!superblocks_.may_be_block(shape, p)) [[unlikely]]
                 returns_.find_or_die(owners_.setup().free, p);
             if (letters.add(owner_in(e), p, shape.size)) continue;
         }
         const BlockRef ref = returns_.find_or_die(owners_.setup().free, p);
-        given = offline.give(ref, &blocks[i], count - i);
+        given = giver.give(ref, &blocks[i], count - i);
         if (given != 0) {
             bytes += (given - 1) * shape.size;
             continue;
         }
-        offline.let_go();
+        if (sleeps && !outbox.is_asleep(owner_in(e))) {
+            bytes -= shape.size;
+            continue;  // it is awake: by letter
+        }
+        giver.let_go();
         if (!bits) bits.emplace(remote_);
         bits->add(ref.superblock, ref.index, p);
         given = 1;

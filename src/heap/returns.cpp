@@ -17,7 +17,7 @@ BlockRef Returns::find_or_die(const char *function, const void *p) const {
 }
 
 void Returns::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, MayWait may_wait) {
-    OfflineGiver offline(*this, may_wait);
+    Giver offline(*this, may_wait);
     for (std::uint32_t done = 0; done < count;) {
         const void *const p = blocks[done];
         const BlockRef ref = find_or_die(owners_.setup().free, p);
@@ -53,7 +53,7 @@ void Returns::expect_none_of(const Superblock *s, std::span<void *const> blocks)
 void Returns::give_one(const char *function, void *p, bool in_handler) {
     const BlockRef ref = find_or_die(function, p);
     if (superblocks_.is_free(ref.superblock, ref.index)) die_twice(function, p, ref.superblock->shape().size);
-    if (!in_handler && OfflineGiver(*this, MayWait::yes).give(ref, &p, 1) != 0) return;
+    if (!in_handler && Giver(*this, MayWait::yes).give(ref, &p, 1) != 0) return;
     const BitPosition at = BitPosition::of(ref.index);
     remote_.set(ref.superblock, at.word, at.mask, MayWait::yes);
 }

@@ -12,7 +12,7 @@ namespace gr {
 
 class Returns {
   public:
-    class OfflineGiver;
+    class Giver;
 
     constexpr Returns(Owners &owners, RemoteFrees &remote, Ownership &ownership, Superblocks &superblocks)
         : owners_(owners), remote_(remote), ownership_(ownership), superblocks_(superblocks) {}
@@ -33,23 +33,25 @@ class Returns {
     Superblocks &superblocks_;
 };
 
-// Gives blocks to superblocks of the global heap. Their bins' locks are taken for that, not remote bits set (design):
-// one at a time, from the first block given to let_go(), kept while the class stays the same.
-class Returns::OfflineGiver {
+// Gives blocks to superblocks of the global heap, and of one that sleeps. Their owners' locks are taken for that, not
+// remote bits set (design): one at a time, from the first block given to let_go(), kept while the owner stays the same.
+class Returns::Giver {
   public:
-    OfflineGiver(Returns &returns, MayWait may_wait) : returns_(returns), may_wait_(may_wait) {}
-    OfflineGiver(const OfflineGiver &) = delete;
-    OfflineGiver &operator=(const OfflineGiver &) = delete;
-    ~OfflineGiver() { let_go(); }
+    Giver(Returns &returns, MayWait may_wait) : returns_(returns), may_wait_(may_wait) {}
+    // To the heap that sleeps, too, as the sender's outbox knows it.
+    Giver(Returns &returns, Outbox &outbox) : returns_(returns), may_wait_(MayWait::yes), outbox_(&outbox) {}
+    Giver(const Giver &) = delete;
+    Giver &operator=(const Giver &) = delete;
+    ~Giver() { let_go(); }
 
     // Blocks from the first on, which ref tells of, as long as they lie in the same superblock; how many they were.
     // 0: it is a heap's.
     std::uint32_t give(const BlockRef &ref, void *const *blocks, std::uint32_t count) {
         const OwnerIndex o = owner_of(ref.superblock);
-        if (is_heap(o) || o == kNobody) return 0;
+        if (o == kNobody || (is_heap(o) && !is_asleep(o))) return 0;
         if (o != held_) {
             let_go();
-            if (!returns_.owners_.lock(o, may_wait_)) return 0;
+            if (!(is_heap(o) ? lock_sleeper(o) : returns_.owners_.lock(o, may_wait_))) return 0;
             held_ = o;
         }
         if (owner_of(ref.superblock) != o) return 0;
@@ -65,8 +67,19 @@ class Returns::OfflineGiver {
     }
 
   private:
+    bool is_asleep(OwnerIndex o) const { return outbox_ != nullptr && outbox_->is_asleep(o); }
+    // false: it is awake, as the outbox knows from now on.
+    bool lock_sleeper(OwnerIndex o) {
+        if (!returns_.owners_.try_lock(o)) return outbox_->found_awake(), false;
+        if (outbox_->is_asleep(o, returns_.owners_.heap(o).uses.load(std::memory_order_relaxed))) return true;
+        outbox_->found_awake();
+        returns_.remote_.unlock_and_settle(o);
+        return false;
+    }
+
     Returns &returns_;
     MayWait may_wait_;
+    Outbox *outbox_ = nullptr;
     OwnerIndex held_ = kNobody;
 };
 

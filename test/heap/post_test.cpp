@@ -107,6 +107,46 @@ TEST_F(PostTest, WithoutPaperBitsAreSetAndTheOwnerIsToldOfBoth) {
     send(kHeapB, {&blocks[4], 4});
     EXPECT_EQ(parts_.superblock_of(slow[0])->free_count, kLetters) << "the slowest's letters were read for it";
     EXPECT_EQ(in_letters_of(kHeapB), 4U);
+    EXPECT_TRUE(parts_.owners.outbox(kHeapB).is_asleep(owner_of_heap(2)));
+}
+
+TEST_F(PostTest, WhoSleepsGetsItsBlocksWithoutLettersUntilItIsUsedAgain) {
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    const Superblock *const s = parts_.superblock_of(blocks[0]);
+    Outbox &outbox = parts_.owners.outbox(kHeapB);
+    outbox.found_asleep(kHeapA, parts_.owners.heap(kHeapA).uses.load());
+    send(kHeapB, {blocks.data(), 4});
+    EXPECT_EQ(in_letters_of(kHeapB), 0U);
+    EXPECT_EQ(s->free_count, 4U);
+    EXPECT_TRUE(outbox.is_asleep(kHeapA));
+    parts_.owners.heap(kHeapA).note_use();
+    send(kHeapB, {&blocks[4], 4});
+    EXPECT_EQ(in_letters_of(kHeapB), 4U);
+    EXPECT_EQ(s->free_count, 4U);
+    EXPECT_FALSE(outbox.is_asleep(kHeapA));
+}
+
+TEST_F(PostTest, WhoseLockIsTakenIsAwake) {
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    Outbox &outbox = parts_.owners.outbox(kHeapB);
+    outbox.found_asleep(kHeapA, parts_.owners.heap(kHeapA).uses.load());
+    parts_.hold(kHeapA);
+    send(kHeapB, {blocks.data(), 4});
+    EXPECT_EQ(in_letters_of(kHeapB), 4U);
+    EXPECT_FALSE(outbox.is_asleep(kHeapA));
+    parts_.let_go(kHeapA);
+}
+
+// While one heap's lock is held for it, letters to others go their way, and the other way round.
+TEST_F(PostTest, BlocksOfSleepersAndOthersMayComeInTurn) {
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    const std::vector<void *> others = parts_.take_all(owner_of_heap(2), kClass);
+    parts_.owners.outbox(kHeapB).found_asleep(kHeapA, parts_.owners.heap(kHeapA).uses.load());
+    std::vector<void *> mixed;
+    for (std::size_t i = 0; i < 5; ++i) mixed.insert(mixed.end(), {blocks[i], others[i]});
+    send(kHeapB, mixed);
+    EXPECT_EQ(parts_.superblock_of(blocks[0])->free_count, 5U);
+    EXPECT_EQ(in_letters_of(kHeapB), 5U);
 }
 
 // Between the writing and the reading of a letter.
