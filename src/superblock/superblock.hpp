@@ -34,8 +34,8 @@ struct alignas(128) Superblock {
     PageSet absent;       // given back, and of no block that was handed out since
 
     // The strangers' line (the protocol of remote_protocol.hpp).
-    alignas(
-        kCacheLineBytes) std::atomic<OwnerIndex> owner{};  // stored under the giver's lock; acquire loads pair with it
+    // The owner is stored under the giver's lock; acquire loads pair with it.
+    alignas(kCacheLineBytes) std::atomic<OwnerIndex> owner{};
     std::atomic<std::uint32_t> mark{0};       // exchanged only; 1 while it lies on some owner's stack, or soon will
     std::atomic<Superblock *> link{nullptr};  // next on that stack; ordered by the stack's own operations
 
