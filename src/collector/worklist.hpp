@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what is marked and not yet scanned: a stack of each marker's own, in segments, and full segments for all.
+// Invariant: what was pushed is popped once, by anybody; a segment is in one place: a marker's hands, the full ones or the
+//            blank ones. Memory is what the depth of the graph needs; where it ends, push says so.
+// Must not know: what a task is; who marks.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "platform/memory.hpp"
+#include "platform/mutex.hpp"
+
+namespace gr {
+
+// A piece of memory to be scanned.
+struct Task {
+    const char *begin;
+    std::size_t bytes;
+};
+
+struct Segment {
+    static constexpr std::size_t kBytes = 4096;
+    static constexpr std::uint32_t kTasks = (kBytes - 2 * sizeof(void *)) / sizeof(Task);
+
+    Segment *next;
+    std::uint32_t count;
+    Task tasks[kTasks];
+};
+static_assert(sizeof(Segment) <= Segment::kBytes);
+
+// The segments that all markers share.
+class Worklist {
+  public:
+    constexpr Worklist() = default;
+
+    // nullptr: no memory.
+    Segment *take_blank();
+    void give_blank(Segment *segment);
+    void give_full(Segment *segment);
+    // nullptr: there is none now.
+    Segment *take_full();
+    // A hint; ordered by nothing.
+    bool has_full() const { return full_count_.load(std::memory_order_relaxed) != 0; }
+    std::uint32_t full_count() const { return full_count_.load(std::memory_order_relaxed); }
+
+    // Nobody marks. Gives the memory back but for so many segments.
+    void shrink(std::size_t keep);
+
+  private:
+    static Segment *pop(Segment *&first);
+    static void push(Segment *&first, Segment *segment);
+
+    platform::Mutex mutex_;
+    Segment *full_ = nullptr;
+    Segment *blank_ = nullptr;
+    std::size_t blank_count_ = 0;
+    std::atomic<std::uint32_t> full_count_{0};  // changed under the lock
+};
+
+// One marker's end of it.
+class Work {
+  public:
+    explicit Work(Worklist &shared) : shared_(shared) {}
+    ~Work();
+    Work(const Work &) = delete;
+    Work &operator=(const Work &) = delete;
+
+    // false: no memory for it.
+    [[nodiscard]] bool push(Task task) {
+        if ((top_ == nullptr || top_->count == Segment::kTasks) && !next_segment()) [[unlikely]]
+            return false;
+        top_->tasks[top_->count++] = task;
+        return true;
+    }
+    // false: nothing is left, of its own or for all.
+    bool pop(Task *out) {
+        if ((top_ == nullptr || top_->count == 0) && !previous_segment()) [[unlikely]]
+            return false;
+        *out = top_->tasks[--top_->count];
+        return true;
+    }
+    // Whatever it has beyond what it is at goes to who has nothing to do.
+    void share();
+
+  private:
+    bool next_segment();
+    bool previous_segment();
+
+    Worklist &shared_;
+    Segment *top_ = nullptr;   // being filled and emptied
+    Segment *rest_ = nullptr;  // full ones below
+};
+
+}  // namespace gr
