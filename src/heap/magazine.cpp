@@ -51,6 +51,15 @@ void Slab::detach_all() {
     }
 }
 
+void Slab::drop_all() {
+    for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
+        platform::MagazineHeader magazine = header(platform::header_offset(i));
+        if (magazine.current == magazine.begin) continue;
+        magazine.current = magazine.begin;
+        set_header(platform::header_offset(i), magazine);
+    }
+}
+
 void Slab::close(std::uint32_t header_at) {
     platform::MagazineHeader magazine = header(header_at);
     magazine.limit = magazine.current;

@@ -50,6 +50,8 @@ class Slab {
     // While the sequences are stopped: what the magazines hold is detached, and a magazine that held something has no
     // capacity any more. Its blocks are for whoever holds the heap's lock until forget_detached.
     void detach_all();
+    // The same, and nobody wants what they held.
+    void drop_all();
     // The same, of an empty magazine: without a slot from now on.
     void close(std::uint32_t header_at);
     bool has_detached() const;

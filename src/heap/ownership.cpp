@@ -17,15 +17,19 @@ void Ownership::collect(OwnerIndex o, Superblock *s) {
     if (blocks != 0) gave(o, s, blocks);
 }
 
+void Ownership::freed(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
+    owners_.bin_of(o, s->size_class).gave(s, blocks);
+    if (!is_heap(o)) slack_.add(std::size_t{blocks} * s->shape().size);
+}
+
 void Ownership::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
     const ClassIndex c = s->size_class;
     Bin &bin = owners_.bin_of(o, c);
-    bin.gave(s, blocks);
-    if (!is_heap(o)) {
-        slack_.add(std::size_t{blocks} * s->shape().size);
-        if (s->is_empty()) slack_.subtract(superblocks_.idle_bytes(s));
+    freed(o, s, blocks);
+    if (s->is_empty()) {
+        if (!is_heap(o)) slack_.subtract(superblocks_.idle_bytes(s));
+        release(bin, s);
     }
-    if (s->is_empty()) release(bin, s);
     if (!is_heap(o)) {
         owners_.global(c).offered.store(bin.superblocks(), std::memory_order_relaxed);
         return;

@@ -20,6 +20,8 @@ class Ownership {
 
     // Blocks of s became free: puts it where it belongs now. s may be gone afterwards.
     void gave(OwnerIndex o, Superblock *s, std::uint32_t blocks);
+    // The same, but it stays where it is.
+    void freed(OwnerIndex o, Superblock *s, std::uint32_t blocks);
     // They are in use, although nobody asked for them.
     void took(OwnerIndex o, Superblock *s, std::uint32_t blocks);
     // Its remote bits became free.
