@@ -66,7 +66,7 @@ class Field {
         }
         const BlockIndex index = shape.block_at(at);
         if (index.value >= shape.blocks) return {};  // the tail that no block covers
-        const UnitIndex first = unit - UnitCount((at - Superblocks::offset_in_unit(p)) >> kUnitShift);
+        const UnitIndex first = shape.units == 1 ? unit : s->unit;
         return {.begin = p - (at - std::size_t{index.value} * shape.size),
                 .bytes = shape.size,
                 .mark = kind.marks->row(first, Superblocks::is_wide(c)) + index.value,
