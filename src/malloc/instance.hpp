@@ -55,6 +55,8 @@ class Instance {
     // Any other, once: with the options of the first and what that found at its start, for a program may have shut itself
     // off from files since; without sequences. false: no address space, no memory; nothing is left.
     bool start_beside(const Instance &first, std::size_t region_bytes);
+    // The same in a place of so many bytes that the caller has reserved; all its blocks lie there, large ones, too.
+    bool start_within(const Instance &first, char *place, std::size_t bytes);
     // Gives everything back that start_beside and the blocks took; nobody may use either any more.
     void end();
 

@@ -146,6 +146,18 @@ bool Instance::start_beside(const Instance &first, std::size_t region_bytes) {
     return true;
 }
 
+bool Instance::start_within(const Instance &first, char *place, std::size_t bytes) {
+    options_ = first.options_;
+    options_.direct = SIZE_MAX;
+    huge_pages_for_ = first.huge_pages_for_;
+    HeapsSetup setup;
+    setup.stripes = setup.heaps = stripe_count(bytes / kSlabsParts);
+    setup.free = "GC_free";
+    if (!lay_out(setup, [&](const TableSizes &sizes) { return region_.settle(place, bytes, sizes); })) return false;
+    state_.store(State::ready, std::memory_order_release);
+    return true;
+}
+
 void Instance::end() {
     direct_.release_all();
     region_.unreserve();
