@@ -53,6 +53,7 @@ bool Marker::empty_ring() {
 void Marker::drain() {
     do {
         for (Task task; work_.pop(&task);) {
+            work_.share();
             if (task.bytes > kPiece) {
                 push(task.begin + kPiece, task.bytes - kPiece);
                 task.bytes = kPiece;

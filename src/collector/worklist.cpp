@@ -4,9 +4,16 @@
 // Must not know: what a task is; who marks.
 #include "collector/worklist.hpp"
 
+#include <cstring>
 #include <utility>
 
 namespace gr {
+namespace {
+
+constexpr unsigned kLooks = 1000;
+constexpr unsigned kMillisecondsToLook = 1;
+
+}  // namespace
 
 Segment *Worklist::pop(Segment *&first) {
     Segment *const segment = first;
@@ -64,14 +71,12 @@ Work::~Work() {
     if (top_ != nullptr) shared_.give_blank(top_);
 }
 
-// The full one goes below, or to the others when they have none.
 bool Work::next_segment() {
     Segment *const blank = shared_.take_blank();
     if (blank == nullptr) return false;
     if (Segment *const full = std::exchange(top_, blank)) {
         full->next = rest_;
         rest_ = full;
-        if (!shared_.has_full()) share();
     }
     return true;
 }
@@ -83,8 +88,41 @@ bool Work::previous_segment() {
     return true;
 }
 
-void Work::share() {
-    while (rest_ != nullptr) shared_.give_full(std::exchange(rest_, rest_->next));
+// Of the segments below the last is the oldest; of a single one the first half.
+void Work::feed() {
+    if (rest_ != nullptr) {
+        Segment **oldest = &rest_;
+        while ((*oldest)->next != nullptr) oldest = &(*oldest)->next;
+        return shared_.give_full(std::exchange(*oldest, nullptr));
+    }
+    if (top_ == nullptr || top_->count < 2) return;
+    Segment *const half = shared_.take_blank();
+    if (half == nullptr) return;
+    half->count = top_->count / 2;
+    top_->count -= half->count;
+    std::memcpy(&half->tasks[0], &top_->tasks[0], half->count * sizeof(Task));
+    std::memmove(&top_->tasks[0], &top_->tasks[half->count], top_->count * sizeof(Task));
+    shared_.give_full(half);
+}
+
+// A short while for what comes at once; then it sleeps, for others need the CPU.
+bool Worklist::wait(std::uint32_t markers) {
+    if (idle_.fetch_add(1, std::memory_order_seq_cst) + 1 == markers && !has_full()) {
+        over_.store(1, std::memory_order_release);
+        platform::wake_all(over_);
+        return false;
+    }
+    for (unsigned looks = 0;; ++looks) {
+        if (over_.load(std::memory_order_acquire) != 0) return false;
+        if (has_full()) break;
+        if (looks < kLooks) {
+            platform::pause();
+        } else {
+            platform::sleep_on_for(over_, 0, kMillisecondsToLook);
+        }
+    }
+    idle_.fetch_sub(1, std::memory_order_seq_cst);
+    return true;
 }
 
 }  // namespace gr

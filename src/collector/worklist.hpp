@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "platform/futex.hpp"
 #include "platform/memory.hpp"
 #include "platform/mutex.hpp"
 
@@ -41,9 +42,18 @@ class Worklist {
     void give_full(Segment *segment);
     // nullptr: there is none now.
     Segment *take_full();
-    // A hint; ordered by nothing.
+    // Hints; ordered by nothing.
     bool has_full() const { return full_count_.load(std::memory_order_relaxed) != 0; }
-    std::uint32_t full_count() const { return full_count_.load(std::memory_order_relaxed); }
+    // Somebody has nothing to do, and there is nothing for him.
+    bool is_hungry() const { return idle_.load(std::memory_order_relaxed) != 0 && !has_full(); }
+
+    // A marker that found nothing waits until there is something (true) or all wait (false): then all is marked.
+    bool wait(std::uint32_t markers);
+    // All markers have gone; the next ones may come.
+    void reset() {
+        idle_.store(0, std::memory_order_relaxed);
+        over_.store(0, std::memory_order_relaxed);
+    }
 
     // Nobody marks. Gives the memory back but for so many segments.
     void shrink(std::size_t keep);
@@ -57,6 +67,8 @@ class Worklist {
     Segment *blank_ = nullptr;
     std::size_t blank_count_ = 0;
     std::atomic<std::uint32_t> full_count_{0};  // changed under the lock
+    std::atomic<std::uint32_t> idle_{0};        // seq_cst: the last to come sees all others
+    platform::FutexWord over_{0};               // 1: all is marked
 };
 
 // One marker's end of it.
@@ -81,12 +93,16 @@ class Work {
         *out = top_->tasks[--top_->count];
         return true;
     }
-    // Whatever it has beyond what it is at goes to who has nothing to do.
-    void share();
+    // What lies deepest, where most hangs on each task, goes to who has nothing to do: half of it.
+    void share() {
+        if (shared_.is_hungry()) [[unlikely]]
+            feed();
+    }
 
   private:
     bool next_segment();
     bool previous_segment();
+    void feed();
 
     Worklist &shared_;
     Segment *top_ = nullptr;   // being filled and emptied
