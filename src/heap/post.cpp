@@ -106,28 +106,25 @@ std::size_t Post::send(OwnerIndex from, std::span<void *const> blocks) {
         void *const p = blocks[i];
         const UnitEntry e = load_entry(region_, region_.unit_of(p));
         const ClassShape &shape = shape_of(class_in(e));
-        bytes += shape.size;
         const bool sleeps = outbox.is_asleep(owner_in(e));
         if (e != 0 && is_heap(owner_in(e)) && !sleeps) {
             giver.let_go();  // no other owner is settled under a global bin's lock
             // Who opens the letter looks no more.
             if (!superblocks_.may_be_block(shape, p)) [[unlikely]]
                 returns_.find_or_die(owners_.setup().free, p);
-            if (letters.add(owner_in(e), p, shape.size)) continue;
+            if (letters.add(owner_in(e), p, shape.size)) {
+                bytes += shape.size;
+                continue;
+            }
         }
         const BlockRef ref = returns_.find_or_die(owners_.setup().free, p);
         given = giver.give(ref, &blocks[i], count - i);
-        if (given != 0) {
-            bytes += (given - 1) * shape.size;
-            continue;
-        }
-        if (sleeps && !outbox.is_asleep(owner_in(e))) {
-            bytes -= shape.size;
-            continue;  // it is awake: by letter
-        }
+        bytes += given * shape.size;
+        if (given != 0 || (sleeps && !outbox.is_asleep(owner_in(e)))) continue;  // awake after all: by letter
         giver.let_go();
         if (!bits) bits.emplace(remote_);
         bits->add(ref.superblock, ref.index, p);
+        bytes += shape.size;
         given = 1;
     }
     return bytes;

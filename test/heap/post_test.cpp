@@ -18,8 +18,10 @@ class PostTest : public testing::Test {
   protected:
     explicit PostTest(const fake::PartsSetup &setup = {}) : parts_(setup) {}
 
-    void send(OwnerIndex from, std::span<void *const> blocks) {
-        parts_.holding(from, [&] { parts_.post.send(from, blocks); });
+    std::size_t send(OwnerIndex from, std::span<void *const> blocks) {
+        std::size_t bytes = 0;
+        parts_.holding(from, [&] { bytes = parts_.post.send(from, blocks); });
+        return bytes;
     }
     std::size_t in_letters_of(OwnerIndex sender) const { return parts_.in_letters_of(sender); }
 
@@ -135,6 +137,16 @@ TEST_F(PostTest, WhoseLockIsTakenIsAwake) {
     EXPECT_EQ(in_letters_of(kHeapB), 4U);
     EXPECT_FALSE(outbox.is_asleep(kHeapA));
     parts_.let_go(kHeapA);
+}
+
+TEST_F(PostTest, ItTellsTheBytesWhicheverWayTheyWent) {
+    const std::size_t size = shape_of(kClass).size;
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    EXPECT_EQ(send(kHeapB, {blocks.data(), 4}), 4 * size) << "by letter";
+    parts_.owners.outbox(kHeapB).found_asleep(kHeapA, parts_.owners.heap(kHeapA).uses.load());
+    EXPECT_EQ(send(kHeapB, {&blocks[4], 4}), 4 * size) << "to a sleeper";
+    parts_.owners.heap(kHeapA).note_use();
+    EXPECT_EQ(send(kHeapB, {&blocks[8], 4}), 4 * size) << "it awoke";
 }
 
 // While one heap's lock is held for it, letters to others go their way, and the other way round.
