@@ -32,7 +32,7 @@ struct Shared {
     LiveBytes live;
 };
 
-void produce(const Shape &shape, const Worker &worker, Shared &shared) {
+void produce(const Shape &shape, Worker &worker, Shared &shared) {
     std::uint64_t next = 0;
     for (std::uint64_t round = 0; round < shared.rounds && worker.more(); ++round) {
         for (Array &array : shared.arrays) {

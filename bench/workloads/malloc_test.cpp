@@ -78,7 +78,7 @@ class Queue {
 std::uint64_t first_mark(std::size_t pair) { return std::uint64_t{pair} << 48; }
 
 // At most `blocks`; the consumer counts them, so that the worker's own end is that of the time.
-void produce(std::size_t size, std::size_t pair, std::uint64_t blocks, Queue &queue, const Worker &worker) {
+void produce(std::size_t size, std::size_t pair, std::uint64_t blocks, Queue &queue, Worker &worker) {
     for (std::uint64_t number = 0; number < blocks && worker.more(); ++number)
         queue.put(block_with(size, first_mark(pair) + number));
     queue.put(nullptr);

@@ -83,8 +83,13 @@ class Worker {
           endless_(settings.operations == 0),
           stop_(stop) {}
 
-    // Whether to go on. Ask often enough that the clock is obeyed within a millisecond or so.
-    bool more() const { return endless_ ? !stop_.load(std::memory_order_relaxed) : done_ < quota_; }
+    // Whether to go on. Ask often enough that the clock is obeyed within a millisecond or so. Who has no CPU before the
+    // time is over does one turn all the same: of no operation at all nothing can be said.
+    bool more() {
+        if (!endless_) return done_ < quota_;
+        if (std::exchange(fresh_, false)) return true;
+        return !stop_.load(std::memory_order_relaxed);
+    }
     // Counts what the workload calls its operations.
     void did(std::uint64_t operations) { done_ += operations; }
     std::uint64_t done() const { return done_; }
@@ -101,6 +106,7 @@ class Worker {
     std::uint64_t quota_;
     std::uint64_t done_ = 0;
     bool endless_;
+    bool fresh_ = true;
     const std::atomic<bool> &stop_;
 };
 
