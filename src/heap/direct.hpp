@@ -26,6 +26,8 @@ class Direct {
 
     // Everything from now on, and what there is, counts against the limit.
     void count_against(MemoryLimit *limit);
+    // Nothing is ever mapped: whoever counts on the region has all blocks there.
+    void forbid() { is_forbidden_ = true; }
     // For everything from now on.
     void use_huge_pages(HugePolicy policy) { huge_pages_ = policy; }
     // nullptr: no memory. Zeroed.
@@ -77,6 +79,7 @@ class Direct {
     static std::atomic<std::size_t> used_entries_;   // roughly; ordered by nothing
     MemoryLimit *limit_ = nullptr;                   // set at start-up, by the thread that starts
     HugePolicy huge_pages_ = HugePolicy::automatic;  // as limit_
+    bool is_forbidden_ = false;                      // as limit_
     // Statistics; ordered by nothing.
     std::atomic<std::size_t> bytes_{0};
     std::atomic<std::size_t> peak_bytes_{0};

@@ -10,7 +10,7 @@
 namespace gr {
 
 void *Heaps::allocate_by_sequence(ClassIndex c) {
-    if (void *const block = platform::gr_sequence_pop(magazine_of(c))) return block;
+    if (void *const block = platform::gr_sequence_pop(magazine_of(c), owners_.setup().found_at)) return block;
     if (const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
         cid >= 0 && static_cast<std::uint32_t>(cid) < owners_.setup().heaps) {
         const OwnerIndex o = owner_of_heap(static_cast<std::uint32_t>(cid));
@@ -85,6 +85,7 @@ void Heaps::free(const char *function, void *p, UnitEntry e) {
 Heaps::Freed Heaps::free_by_sequence(const char *function, void *p, UnitEntry e) {
     const OwnerIndex owner = owner_in(e);
     const ClassIndex c = class_in(e);
+    char *const *const found_at = owners_.setup().found_at;
     for (unsigned attempt = 0; attempt < kSequenceRetries; ++attempt) {
         const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
         if (cid < 0 || static_cast<std::uint32_t>(cid) >= owners_.setup().heaps) return Freed::not_yet;
@@ -96,7 +97,7 @@ Heaps::Freed Heaps::free_by_sequence(const char *function, void *p, UnitEntry e)
         // CPU meanwhile may have seen half of what somebody wrote there.
         if (owners_.slab(here).is_top(magazine, p) && platform::current_cid(platform::gr_sequence_state) == cid)
             die_twice(function, p, shape_of(c).size);
-        const std::int64_t pushed = platform::gr_sequence_push_n(here.value, magazine, &p, 1);
+        const std::int64_t pushed = platform::gr_sequence_push_n(here.value, magazine, &p, 1, found_at);
         if (pushed == 1) return attempt == 0 ? Freed::quickly : Freed::slowly;
         if (pushed != 0) continue;
         const Flusher::Result flushed = local ? flusher_.flush(here, c, p) : flusher_.flush_remote(here);

@@ -8,6 +8,7 @@
 
 #include "heap/census.hpp"
 #include "heap/dense_chunks.hpp"
+#include "heap/keeper.hpp"
 #include "heap/reclaimer.hpp"
 #include "heap/refiller.hpp"
 #include "heap/sweeper.hpp"
@@ -31,7 +32,8 @@ class Heaps {
           sweeper_(ownership_, slack_, region, superblocks, pages),
           dense_chunks_(ownership_, region, superblocks, pages),
           reclaimer_(owners_, remote_, ownership_, capacities_, flusher_, store_),
-          census_(owners_, slack_, region, superblocks, pages) {}
+          census_(owners_, slack_, region, superblocks, pages),
+          keeper_(owners_, ownership_, region, superblocks) {}
 
     static constexpr std::size_t owners_bytes(std::uint32_t heaps) { return Owners::bytes(heaps); }
     void initialise(const HeapsSetup &setup) {
@@ -48,7 +50,8 @@ class Heaps {
     UnitStore &store() { return store_; }
     std::uint32_t active_heaps() const { return owners_.active_heaps(); }
     const std::atomic<std::uint32_t> *active_heaps_cell() const { return owners_.active_heaps_cell(); }
-    bool uses_sequences() const { return owners_.setup().sequences; }
+    bool uses_sequences() const { return owners_.setup().has_sequences(); }
+    const HeapsSetup &setup() const { return owners_.setup(); }
 
     // Returns what lies in the magazines, collects every remote free, releases what is empty. With sequences that cannot
     // be stopped (or by a handler that interrupted the heaps) only the magazines of the caller's own id.
@@ -81,6 +84,12 @@ class Heaps {
     void count_cached(std::uint64_t (&blocks)[kClassCount]) const { census_.count_cached(blocks); }
     ClassUse class_use(ClassIndex c) const { return census_.class_use(c); }
     void restore_invariants() { ownership_.restore_invariants(); }
+    // For a collection (keeper.hpp), and what it owes when the locks are free again.
+    Keeper &keeper() { return keeper_; }
+    void settle_collected() {
+        ownership_.release_all_empty();
+        ownership_.restore_invariants();
+    }
     // All locks are held.
     const char *first_fault() const { return census_.first_fault(); }
 
@@ -111,6 +120,7 @@ class Heaps {
     DenseChunks dense_chunks_;
     Reclaimer reclaimer_;
     Census census_;
+    Keeper keeper_;
 };
 
 }  // namespace gr

@@ -19,8 +19,9 @@ bool Slab::set_capacity(std::uint32_t header_at, std::uint32_t slots_begin, std:
         next.limit = static_cast<std::uint16_t>(begin + capacity);
         const std::uint64_t expected = platform::as_word(old);
         const std::uint64_t desired = platform::as_word(next);
-        const std::int64_t result = sequences_ ? platform::gr_sequence_replace(cid_, header_at, expected, desired)
-                                               : platform::ReferenceSlab(memory_).replace(header_at, expected, desired);
+        const std::int64_t result = found_at_ != nullptr
+                                        ? platform::gr_sequence_replace(cid_, header_at, expected, desired, found_at_)
+                                        : platform::ReferenceSlab(memory_).replace(header_at, expected, desired);
         if (result == 0) return true;
         if (result == static_cast<std::int64_t>(platform::SequenceResult::wrong_cid)) return false;
     }
@@ -47,6 +48,15 @@ void Slab::detach_all() {
         if (magazine.current == magazine.begin) continue;
         magazine.detached = std::exchange(magazine.current, magazine.begin);
         magazine.limit = magazine.begin;
+        set_header(platform::header_offset(i), magazine);
+    }
+}
+
+void Slab::drop_all() {
+    for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
+        platform::MagazineHeader magazine = header(platform::header_offset(i));
+        if (magazine.current == magazine.begin) continue;
+        magazine.current = magazine.begin;
         set_header(platform::header_offset(i), magazine);
     }
 }

@@ -17,20 +17,20 @@
 
 namespace gr {
 
-// The slab of one concurrency id. With sequences each operation may find the caller moved to another CPU or be aborted
+// The slab of one concurrency id. With sequences, which look for it at `found_at`, each operation may find the caller moved to another CPU or be aborted
 // too often: it then moved nothing and says so by a negative result.
 class Slab {
   public:
-    Slab(char *slabs, std::uint32_t cid, bool sequences)
-        : memory_(slabs + std::size_t{cid} * kSlabBytes), cid_(cid), sequences_(sequences) {}
+    Slab(char *slabs, std::uint32_t cid, char *const *found_at)
+        : memory_(slabs + std::size_t{cid} * kSlabBytes), cid_(cid), found_at_(found_at) {}
 
     std::int64_t push_n(std::uint32_t header, void *const *blocks, std::uint32_t count) {
-        if (!sequences_) return platform::ReferenceSlab(memory_).push_n(header, blocks, count);
-        return retry([&] { return platform::gr_sequence_push_n(cid_, header, blocks, count); });
+        if (found_at_ == nullptr) return platform::ReferenceSlab(memory_).push_n(header, blocks, count);
+        return retry([&] { return platform::gr_sequence_push_n(cid_, header, blocks, count, found_at_); });
     }
     std::int64_t pop_n(std::uint32_t header, void **blocks, std::uint32_t count) {
-        if (!sequences_) return platform::ReferenceSlab(memory_).pop_n(header, blocks, count);
-        return retry([&] { return platform::gr_sequence_pop_n(cid_, header, blocks, count); });
+        if (found_at_ == nullptr) return platform::ReferenceSlab(memory_).pop_n(header, blocks, count);
+        return retry([&] { return platform::gr_sequence_pop_n(cid_, header, blocks, count, found_at_); });
     }
     // Without sequences only.
     bool push(std::uint32_t header, void *p) { return platform::ReferenceSlab(memory_).push(header, p); }
@@ -50,6 +50,8 @@ class Slab {
     // While the sequences are stopped: what the magazines hold is detached, and a magazine that held something has no
     // capacity any more. Its blocks are for whoever holds the heap's lock until forget_detached.
     void detach_all();
+    // The same, and nobody wants what they held.
+    void drop_all();
     // The same, of an empty magazine: without a slot from now on.
     void close(std::uint32_t header_at);
     bool has_detached() const;
@@ -83,7 +85,7 @@ class Slab {
 
     char *memory_;
     std::uint32_t cid_;
-    bool sequences_;
+    char *const *found_at_;  // nullptr: nobody but the holder of the lock is in there
 };
 
 inline constexpr std::uint32_t kRemoteSlotsBegin = kMagazineSlotsTotal + 1;

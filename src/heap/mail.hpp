@@ -32,6 +32,8 @@ struct alignas(kLetterBytes) Letter {
     }
     void write(std::uint32_t at, void *block) { blocks[at].store(block, std::memory_order_relaxed); }
     void close(std::uint32_t written) { count.store(written, std::memory_order_relaxed); }
+    // What stands in it is nobody's.
+    void forget() { count.store(0, std::memory_order_release); }
     // Its blocks' number; the letter is its sender's again. What was freed last comes last: its neighbours in a cache
     // line may still be in use where it was freed.
     std::uint32_t read(void *(&out)[kBlocks]) {

@@ -13,14 +13,17 @@ namespace gr {
 struct HeapsSetup {
     std::uint32_t heaps = 0;    // one for every possible concurrency id
     std::uint32_t stripes = 0;  // how many of them serve threads that have no id
-    bool sequences = false;
     char *slabs = nullptr;
+    // With sequences: where they look for where the slabs lie.
+    char **found_at = nullptr;
     // With sequences: as much again that reads as zero for ever, if they can be stopped.
     char *zeroes = nullptr;
     char *owners = nullptr;  // zero, of Owners::bytes
     std::size_t magazine_budget = kMagazineBudget;
     std::size_t thrift_least = 0;  // thrift.hpp
     const char *free = "free";     // what the program calls to free a block, for messages about misuse found later
+
+    bool has_sequences() const { return found_at != nullptr; }
 };
 
 class Owners {
@@ -41,7 +44,7 @@ class Owners {
     Heap &heap(OwnerIndex o) const { return heaps_[o.value]; }
     GlobalBin &global(ClassIndex c) const { return globals_[c.value]; }
     Bin &bin_of(OwnerIndex o, ClassIndex c) const { return is_heap(o) ? heap(o).bins[c.value] : global(c).bin; }
-    Slab slab(OwnerIndex o) const { return {setup_.slabs, o.value, setup_.sequences}; }
+    Slab slab(OwnerIndex o) const { return {setup_.slabs, o.value, setup_.found_at}; }
     // At the end of the heap's slab, which has memory from the heap's first use on.
     Outbox &outbox(OwnerIndex o) const {
         char *const next_slab = setup_.slabs + (std::size_t{o.value} + 1) * kSlabBytes;

@@ -17,15 +17,19 @@ void Ownership::collect(OwnerIndex o, Superblock *s) {
     if (blocks != 0) gave(o, s, blocks);
 }
 
+void Ownership::freed(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
+    owners_.bin_of(o, s->size_class).gave(s, blocks);
+    if (!is_heap(o)) slack_.add(std::size_t{blocks} * s->shape().size);
+}
+
 void Ownership::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
     const ClassIndex c = s->size_class;
     Bin &bin = owners_.bin_of(o, c);
-    bin.gave(s, blocks);
-    if (!is_heap(o)) {
-        slack_.add(std::size_t{blocks} * s->shape().size);
-        if (s->is_empty()) slack_.subtract(superblocks_.idle_bytes(s));
+    freed(o, s, blocks);
+    if (s->is_empty()) {
+        if (!is_heap(o)) slack_.subtract(superblocks_.idle_bytes(s));
+        release(bin, s);
     }
-    if (s->is_empty()) release(bin, s);
     if (!is_heap(o)) {
         owners_.global(c).offered.store(bin.superblocks(), std::memory_order_relaxed);
         return;
@@ -67,14 +71,40 @@ void Ownership::release(Bin &bin, Superblock *s) {
     store_.take_back(s);
 }
 
+// visit may take it away.
+template <class Visit>
+void Ownership::for_each_empty(Bin &bin, Visit visit) {
+    for (Superblock *s = bin.first_of(kFullnessGroups - 1); s != nullptr;) {
+        Superblock *const next = s->next;
+        if (s->is_empty()) visit(s);
+        s = next;
+    }
+}
+
 void Ownership::release_empty(OwnerIndex o) {
     for (std::uint32_t c = 1; c < kClassCount; ++c) {
         Bin &bin = owners_.heap(o).bins[c];
-        for (Superblock *s = bin.first_of(kFullnessGroups - 1); s != nullptr;) {
-            Superblock *const next = s->next;
-            if (s->is_empty()) release(bin, s);
-            s = next;
-        }
+        for_each_empty(bin, [&](Superblock *s) { release(bin, s); });
+    }
+}
+
+void Ownership::release_all_empty() {
+    const Inside inside;
+    owners_.for_each_heap([this](OwnerIndex o) {
+        if (!owners_.lock(o)) return;
+        release_empty(o);
+        remote_.unlock_and_settle(o);
+    });
+    for (std::uint32_t c = 1; c < kClassCount; ++c) {
+        const OwnerIndex o = owner_of_global(ClassIndex(c));
+        if (!owners_.lock(o)) continue;
+        Bin &bin = owners_.global(ClassIndex(c)).bin;
+        for_each_empty(bin, [&](Superblock *s) {
+            slack_.subtract(superblocks_.idle_bytes(s));
+            release(bin, s);
+        });
+        owners_.global(ClassIndex(c)).offered.store(bin.superblocks(), std::memory_order_relaxed);
+        remote_.unlock_and_settle(o);
     }
 }
 

@@ -20,6 +20,8 @@ class Ownership {
 
     // Blocks of s became free: puts it where it belongs now. s may be gone afterwards.
     void gave(OwnerIndex o, Superblock *s, std::uint32_t blocks);
+    // The same, but it stays where it is, even if it is empty.
+    void freed(OwnerIndex o, Superblock *s, std::uint32_t blocks);
     // They are in use, although nobody asked for them.
     void took(OwnerIndex o, Superblock *s, std::uint32_t blocks);
     // Its remote bits became free.
@@ -35,6 +37,8 @@ class Ownership {
 
     // No lock is held. What contended locks left undone, in all heaps.
     [[gnu::cold]] void restore_invariants();
+    // The same. Superblocks that are empty where freed() left them, the global heap's among them.
+    [[gnu::cold]] void release_all_empty();
     // No lock is held. Calls visit(owner, superblock) under the owner's lock, if a superblock begins there. It has an entry
     // from the moment on when its first owner has it, and so have the units inside it. What the entry says may be stale,
     // and so may the descriptor of units that are changing hands: but entries that name an owner change under its lock
@@ -67,6 +71,8 @@ class Ownership {
   private:
     void restore_invariant(OwnerIndex o, ClassIndex c, MayWait may_wait);
     void release(Bin &bin, Superblock *s);
+    template <class Visit>
+    void for_each_empty(Bin &bin, Visit visit);
     bool give_to_global(OwnerIndex from, Superblock *s, MayWait may_wait);
 
     Owners &owners_;

@@ -52,7 +52,7 @@ bool Reclaimer::flush_stopped(Which which) {
     if (!activation.locked()) return false;
     owners_.lock_all(platform::Rank::heap);
     {
-        const platform::SequencesStopped stopped(zeroes);
+        const platform::SequencesStopped stopped(owners_.setup().found_at, zeroes);
         owners_.for_each_heap([&](OwnerIndex o) {
             if (!stopped.done() || !is_wanted(o, which)) return;
             owners_.slab(o).detach_all();

@@ -46,7 +46,8 @@ extern "C" {
 void *gr_malloc_slow(std::size_t size) {
     // The coarse classes' fast path: what keeps it from the assembly is only the arithmetic of their class.
     if (size - 1 < gr::kClassLimit && gr::platform::gr_sequence_state.size_limit != 0) {
-        if (void *const p = gr::platform::gr_sequence_pop(gr::magazine_of(gr::class_of(size)))) return p;
+        const std::uint32_t magazine = gr::magazine_of(gr::class_of(size));
+        if (void *const p = gr::platform::gr_sequence_pop(magazine, &gr::platform::gr_sequence_state.slabs)) return p;
     }
     return or_enomem(gr::instance.allocate(size));
 }

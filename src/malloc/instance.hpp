@@ -21,6 +21,11 @@ class Instance {
     // Blocks; nullptr when there is no memory. The size is at most kMaxRequest.
     void *allocate(std::size_t size);
     void *allocate_zeroed(std::size_t size);
+    // A cached block of the class, or nullptr: none, or no sequences; then allocate() is to be asked. Of any instance but
+    // the global one.
+    void *pop(ClassIndex c) {
+        return found_slabs_ == nullptr ? nullptr : platform::gr_sequence_pop(magazine_of(c), &found_slabs_);
+    }
     void *allocate_aligned(std::size_t size, std::size_t alignment);  // a power of two
     // In place or moved; nullptr: the old block stands. `function` names the caller in a message about misuse.
     [[gnu::nonnull(3)]] void *resize(const char *function, void *p, std::size_t size);
@@ -55,8 +60,20 @@ class Instance {
     // Any other, once: with the options of the first and what that found at its start, for a program may have shut itself
     // off from files since; without sequences. false: no address space, no memory; nothing is left.
     bool start_beside(const Instance &first, std::size_t region_bytes);
+    // The same, with sequences, in a place of so many bytes that the caller has reserved; all its blocks lie there, large
+    // ones, too.
+    bool start_within(const Options &options, char *place, std::size_t bytes, const char *free_function);
     // Gives everything back that start_beside and the blocks took; nobody may use either any more.
     void end();
+
+    // Of the list of all of them, under its lock.
+    Instance *&next() { return next_; }
+
+    // For who collects what nobody can reach. All locks are held, and no thread runs but the caller.
+    Keeper &keeper() { return heaps_.keeper(); }
+    // Afterwards, with no lock held: what it left empty or out of balance; and a block of whole units that it found dead.
+    void settle_collected() { heaps_.settle_collected(); }
+    bool release_run(Superblock *run) { return heaps_.store().release_run(run); }
 
     const Options &options() const { return options_; }
     const Region &region() const { return region_; }
@@ -78,10 +95,11 @@ class Instance {
     std::size_t growth_limit() const { return options_.direct < kGrowthLimit ? options_.direct : kGrowthLimit; }
     bool start();
     bool set_up();
+    bool can_have_sequences(std::uint32_t heaps, std::size_t slabs_most) const;
     template <class Take>
     bool lay_out(HeapsSetup setup, Take take);
     void set_limits();
-    void publish(const platform::SequenceState &found);
+    void publish();
     template <class Attempt>
     void *within_limits(std::size_t size, Attempt attempt);
     template <class Attempt>
@@ -111,6 +129,8 @@ class Instance {
     Heaps heaps_{region_, superblocks_, pages_};
     Direct direct_{};
     Options options_{};
+    Instance *next_ = nullptr;
+    char *found_slabs_ = nullptr;  // where sequences look for the slabs of any instance but the global one
     platform::HugePagesFor huge_pages_for_ = platform::HugePagesFor::nobody;  // asked for one policy only
     std::atomic<State> state_{State::cold};  // release when ready: publishes everything above
     std::atomic<std::uint32_t> starter_{0};  // the tag of the thread that starts; only compared with one's own

@@ -17,7 +17,7 @@ constinit Instances instances;
 template <class Visit>
 void Instances::for_each(Visit visit) {
     visit(instance);
-    for (gr_heap *heap = first_; heap != nullptr; heap = heap->next) visit(heap->instance);
+    for (Instance *other = first_; other != nullptr; other = other->next()) visit(*other);
 }
 
 gr_heap *Instances::make(std::size_t region_bytes) {
@@ -32,19 +32,26 @@ gr_heap *Instances::make(std::size_t region_bytes) {
         platform::unmap(pages, sizeof(gr_heap));
         return nullptr;
     }
-    heap->next = first_;
-    first_ = heap;
+    heap->instance.next() = first_;
+    first_ = &heap->instance;
     return heap;
+}
+
+void Instances::add(Instance &other) {
+    mutex_.lock_always(kRank);
+    other.next() = first_;
+    first_ = &other;
+    mutex_.unlock(kRank);
 }
 
 void Instances::destroy(const char *function, gr_heap *heap) {
     if (Inside::is_interrupted()) die_interrupted(function, heap);
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) die_interrupted(function, heap);
-    gr_heap **link = &first_;
-    while (*link != heap && *link != nullptr) link = &(*link)->next;
+    Instance **link = &first_;
+    while (*link != &heap->instance && *link != nullptr) link = &(*link)->next();
     if (*link == nullptr) die_no_heap(function, heap);
-    *link = heap->next;
+    *link = heap->instance.next();
     heap->instance.end();
     platform::unmap(heap, sizeof(gr_heap));
 }

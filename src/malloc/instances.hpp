@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: every instance of the process: the global one, and the first-class heaps that programs make and destroy.
-// Invariant: the list changes, and a heap is made and unmade, under one lock, the lowest in rank; so fork finds each
+// Invariant: the list changes, and a heap is made and unmade, under one lock, lower in rank than theirs; so fork finds each
 //            heap whole or not at all. Nobody waits for it with another lock held.
 // Must not know: what an instance consists of; the C library's and C++'s names.
 #pragma once
@@ -11,7 +11,6 @@
 // A first-class heap: an instance in pages of its own, out of reach of the blocks like all that the allocator keeps.
 struct gr_heap {
     gr::Instance instance;
-    gr_heap *next = nullptr;
 };
 
 namespace gr {
@@ -26,8 +25,11 @@ class Instances {
     // With all its blocks. Dies, named after `function`, of a heap that is none and where make would not do.
     void destroy(const char *function, gr_heap *heap);
 
-    // For fork. A handler that interrupted the allocator and forks locks nothing: its child may do no more than POSIX
-    // allows it.
+    // One more, for ever: of who makes instances for another purpose.
+    void add(Instance &other);
+
+    // For fork, and for who stops the world. A handler that interrupted the allocator and forks locks nothing: its child
+    // may do no more than POSIX allows it.
     void lock_all();
     void unlock_all();
     // In fork's child: what threads that it does not have were doing without a lock.
@@ -46,7 +48,7 @@ class Instances {
     void for_each(Visit visit);
 
     platform::Mutex mutex_;
-    gr_heap *first_ = nullptr;
+    Instance *first_ = nullptr;  // but for the global one
     unsigned forks_within_ = 0;  // by handlers that interrupted the holder of the lock
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: start-up: options, the reservation, its tables, rseq, and the moment the sequences are switched on; and the end.
 // Invariant: happens once; a thread that comes in meanwhile waits, a re-entrant call on the starting thread does not.
-//            The sequences serve the global instance only.
+//            The entries malloc and free serve the global instance only.
 // Must not know: the C library's and C++'s names for what the allocator does.
 #include "malloc/heap_tables.hpp"
 #include "malloc/instance.hpp"
@@ -98,6 +98,12 @@ bool Instance::start() {
     return seen == State::ready;
 }
 
+// Finds rseq, too: for the first instance that asks, and any later one the same.
+bool Instance::can_have_sequences(std::uint32_t heaps, std::size_t slabs_most) const {
+    return options_.rseq != 0 && heaps != 0 && heaps <= kMaxHeaps && heaps * kSlabBytes * 2 <= slabs_most &&
+           platform::find_rseq(&platform::gr_sequence_state);
+}
+
 bool Instance::set_up() {
     options_ = Options::defaults();
     if (!platform::is_secure()) {
@@ -110,7 +116,6 @@ bool Instance::set_up() {
     const bool scarce = limit <= kScarceLimit;
     const std::size_t slabs_most = limit / (scarce ? kScarceSlabsParts : kSlabsParts);
     if (scarce) keep_little(&options_, limit);
-    platform::SequenceState found{};
     HeapsSetup setup;
     setup.stripes = stripe_count(slabs_most);
     setup.heaps = platform::cpu_bound();
@@ -118,11 +123,9 @@ bool Instance::set_up() {
         setup.thrift_least = limit / kScarceThriftParts;
         if (const unsigned cpus = platform::possible_cpus(); cpus != 0) setup.heaps = cpus;
     }
-    const bool fits = setup.heaps * kSlabBytes * 2 <= slabs_most;
-    setup.sequences =
-        options_.rseq != 0 && setup.heaps != 0 && setup.heaps <= kMaxHeaps && fits && platform::find_rseq(&found);
-    if (scarce && setup.sequences && setup.stripes > setup.heaps) setup.stripes = setup.heaps;
-    if (!setup.sequences || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
+    if (can_have_sequences(setup.heaps, slabs_most)) setup.found_at = &platform::gr_sequence_state.slabs;
+    if (scarce && setup.has_sequences() && setup.stripes > setup.heaps) setup.stripes = setup.heaps;
+    if (!setup.has_sequences() || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
     const bool spread = scarce && lay_out(setup, [&](const TableSizes &sizes) {
                             return region_.spread(scarce_range(options_, limit), sizes, limit);
                         });
@@ -130,7 +133,7 @@ bool Instance::set_up() {
         !lay_out(setup, [&](const TableSizes &sizes) { return region_.reserve(reservation_size(options_), sizes); }))
         return false;
     set_limits();
-    if (setup.sequences) publish(found);
+    if (setup.has_sequences()) publish();
     return true;
 }
 
@@ -142,6 +145,22 @@ bool Instance::start_beside(const Instance &first, std::size_t region_bytes) {
     setup.stripes = setup.heaps = stripe_count(region_bytes / kSlabsParts);
     setup.free = "gr_heap_free";
     if (!lay_out(setup, [&](const TableSizes &sizes) { return region_.reserve(region_bytes, sizes); })) return false;
+    state_.store(State::ready, std::memory_order_release);
+    return true;
+}
+
+bool Instance::start_within(const Options &options, char *place, std::size_t bytes, const char *free_function) {
+    options_ = options;
+    options_.direct = SIZE_MAX;
+    direct_.forbid();
+    HeapsSetup setup;
+    setup.stripes = stripe_count(bytes / kSlabsParts);
+    setup.heaps = platform::cpu_bound();
+    setup.free = free_function;
+    if (can_have_sequences(setup.heaps, bytes / kSlabsParts)) setup.found_at = &found_slabs_;
+    if (!setup.has_sequences() || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
+    if (!lay_out(setup, [&](const TableSizes &sizes) { return region_.settle(place, bytes, sizes); })) return false;
+    if (setup.has_sequences()) found_slabs_ = region_.readable_table();
     state_.store(State::ready, std::memory_order_release);
     return true;
 }
@@ -158,7 +177,7 @@ bool Instance::lay_out(HeapsSetup setup, Take take) {
     TableSizes sizes;
     // With zeroes behind the slabs, for moments when no sequence may find these.
     const std::size_t slabs_bytes = setup.heaps * kSlabBytes;
-    const bool can_stop = setup.sequences && platform::register_for_stops();
+    const bool can_stop = setup.has_sequences() && platform::register_for_stops();
     sizes.readable_bytes = can_stop ? slabs_bytes * 2 : slabs_bytes;
     sizes.fixed_bytes = owners_bytes + PageHeap::kFixedBytes;
     sizes.fixed_bytes_per_chunk = PageHeap::kFixedBytesPerChunk;
@@ -192,10 +211,8 @@ void Instance::set_limits() {
 
 // From here on the assembly takes the fast path. A thread that sees a limit sees the rest: start-up comes before the
 // process has a second thread that could allocate, since creating one allocates.
-void Instance::publish(const platform::SequenceState &found) {
+void Instance::publish() {
     platform::SequenceState &state = platform::gr_sequence_state;
-    state.rseq_offset = found.rseq_offset;
-    state.cid_offset = found.cid_offset;
     state.base = region_.base();
     state.slabs = region_.readable_table();
     std::atomic_thread_fence(std::memory_order_release);

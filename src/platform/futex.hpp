@@ -25,6 +25,9 @@ inline void sleep_on_for(FutexWord &word, std::uint32_t value, unsigned millisec
     const timespec time{milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1000000};
     system_call(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &time, nullptr, 0);
 }
+inline void wake_all(FutexWord &word) {
+    system_call(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+}
 inline void wake_one(FutexWord &word) { system_call(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }
 
 }  // namespace gr::platform

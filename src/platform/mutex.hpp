@@ -16,7 +16,19 @@ namespace gr::platform {
 
 // Blocking acquisitions go from low to high, one lock of a rank at a time; only who holds the list of instances or an
 // activation takes all of them, in order. trylock may go anywhere.
-enum class Rank : std::uint8_t { loader, instances, sweep, activation, heap, global_bin, nobody, page_heap, count };
+enum class Rank : std::uint8_t {
+    loader,
+    collector,
+    instances,
+    sweep,
+    activation,
+    heap,
+    global_bin,
+    nobody,
+    page_heap,
+    worklist,
+    count
+};
 
 // The word: 0 free, else the holder's tag, with bit 0 set when somebody sleeps on it. Zeroed memory is a free lock, so
 // the rank is named by each call and stored nowhere.

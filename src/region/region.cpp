@@ -18,6 +18,7 @@ constexpr std::uint32_t kMaxChunkStep = 64;
 constexpr std::size_t kFarthest = kTiB;
 constexpr std::size_t kNearest = 4 * kGiB;
 constexpr std::size_t kNearer = 4;
+constexpr std::uint32_t kSettleParts = 64;  // tables take one or two of them
 constexpr std::size_t kMapBytesPerChunk = kUnitsPerChunk * sizeof(UnitEntry);
 
 struct Offsets {
@@ -84,6 +85,16 @@ bool Region::reserve(std::size_t wanted, const TableSizes &sizes) {
     return false;
 }
 
+bool Region::settle(char *place, std::size_t bytes, const TableSizes &sizes) {
+    auto chunks = static_cast<std::uint32_t>(bytes >> kChunkShift);
+    while (chunks != 0 && offsets_for(chunks, sizes).end + kChunkBytes > bytes)
+        chunks -= static_cast<std::uint32_t>(divide_up(chunks, kSettleParts));
+    if (chunks == 0) return false;
+    space_ = Space::reserved;
+    lay_out(place, chunks, sizes);
+    return commit_start(sizes);
+}
+
 // So far from what is mapped that the kernel has room for everybody else's mappings without coming near; nearer where the
 // addresses are fewer.
 bool Region::spread(std::size_t wanted, const TableSizes &sizes, std::size_t address_limit) {
@@ -118,7 +129,7 @@ bool Region::commit_start(const TableSizes &sizes) {
 
 void Region::unreserve() {
     if (space_ == Space::reserved) {
-        platform::unmap(reservation_, reserved_bytes());
+        if (reservation_ != nullptr) platform::unmap(reservation_, reserved_bytes());
     } else {
         if (readable_bytes_ != 0) platform::unmap(readable_, readable_bytes_);
         unit_map_.unmap();

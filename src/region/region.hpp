@@ -64,6 +64,8 @@ class Region {
   public:
     // Reserves at most `wanted` bytes of chunks, halving until the kernel agrees. false: not even the least.
     bool reserve(std::size_t wanted, const TableSizes &sizes);
+    // In so many bytes that the caller has reserved, and keeps. false: they are too few, or the kernel refused.
+    bool settle(char *place, std::size_t bytes, const TableSizes &sizes);
     // The same range, of which only what is wanted is mapped. address_limit: what the process may map. false: not even
     // the tables.
     bool spread(std::size_t wanted, const TableSizes &sizes, std::size_t address_limit);

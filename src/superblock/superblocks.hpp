@@ -82,6 +82,22 @@ class Superblocks {
     // Moves the remote bits into `free`; how many. A block that was free already is left in *twice.
     std::uint32_t collect(Superblock *s, void **twice);
 
+    // What live(word), the bits of one word, does not name becomes free; how many did.
+    template <class Live>
+    std::uint32_t keep_only(Superblock *s, Live live) {
+        Bitmap free = free_bits(s);
+        std::uint32_t freed = 0;
+        for (std::uint32_t w = free.word_count(); w-- != 0;) {
+            const Word more = ~live(w) & free.valid_bits(w) & ~free.word(w);
+            if (more == 0) continue;
+            free.word(w) |= more;
+            freed += static_cast<std::uint32_t>(std::popcount(more));
+            if (w < s->first_word) s->first_word = w;
+        }
+        s->free_count += freed;
+        return freed;
+    }
+
     // Of free blocks, as far as they may be resident.
     std::size_t idle_bytes(const Superblock *s) const;
     // Of the pages, as far as blocks cover them.

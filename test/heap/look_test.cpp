@@ -125,7 +125,7 @@ TEST(LookDeathTest, NoneEntersALetter) {
     constexpr ClassIndex kClass = class_of(208);
     World world;
     char *const p = static_cast<char *>(world.allocate_in(1, kClass));
-    Slab sender(world.region.readable_table(), 0, false);
+    Slab sender(world.region.readable_table(), 0, nullptr);
     ASSERT_TRUE(sender.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, kMagazineFirstSlots));
     ASSERT_TRUE(sender.push(kRemoteMagazine, p + kFineStep));
     EXPECT_ABORT(

@@ -81,7 +81,7 @@ TEST(MagazinePolicy, FindsTheQuietAndSparesTheBusy) {
 class SlabTest : public testing::Test {
   protected:
     std::vector<std::uint64_t> memory_ = std::vector<std::uint64_t>(2 * kSlabBytes / 8);
-    Slab slab_{reinterpret_cast<char *>(memory_.data()), 1, false};
+    Slab slab_{reinterpret_cast<char *>(memory_.data()), 1, nullptr};
 };
 
 TEST_F(SlabTest, AnUnpublishedMagazineIsEmptyAndFull) {

@@ -174,7 +174,7 @@ TEST(Mail, ALetterThatCameTooLateIsPassedOn) {
 
 // As if heap `at` had freed them all: full remote magazines, one after the other.
 void free_far_away(World &world, std::uint32_t at, const std::vector<void *> &blocks) {
-    Slab slab(world.region.readable_table(), at, false);
+    Slab slab(world.region.readable_table(), at, nullptr);
     ASSERT_TRUE(slab.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, kRemoteMagazineSlots));
     for (std::size_t i = 0; i < blocks.size();) {
         const auto left = static_cast<std::uint32_t>(blocks.size() - i);

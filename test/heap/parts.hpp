@@ -51,10 +51,10 @@ struct Parts {
         setup.slabs = region.readable_table();
         setup.owners = region.fixed_table();
         setup.magazine_budget = wanted.budget;
-        setup.sequences = wanted.sequences;
         if (wanted.sequences) {
             EXPECT_TRUE(platform::find_rseq(&platform::gr_sequence_state));
             platform::gr_sequence_state.slabs = setup.slabs;
+            setup.found_at = &platform::gr_sequence_state.slabs;
             setup.zeroes = setup.slabs + slabs_bytes;
         }
         pages.initialise(setup.owners + owners_bytes, wanted.retain, wanted.maker);
@@ -64,7 +64,7 @@ struct Parts {
     Parts(const Parts &) = delete;
     Parts &operator=(const Parts &) = delete;
     ~Parts() {
-        if (owners.setup().sequences) platform::gr_sequence_state = {};
+        if (owners.setup().has_sequences()) platform::gr_sequence_state = {};
     }
     // With sequences no thread ever runs under its id: as after a move to another CPU each of them is refused.
     OwnerIndex last_heap() const { return owner_of_heap(heaps - 1); }
@@ -147,7 +147,7 @@ struct Parts {
     }
 
     // By the slab's memory, whoever may touch it.
-    Slab reference_slab(OwnerIndex heap) const { return {owners.setup().slabs, heap.value, false}; }
+    Slab reference_slab(OwnerIndex heap) const { return {owners.setup().slabs, heap.value, nullptr}; }
     // The heap's magazine of a class becomes so wide, or as wide as it can, and holds as many of the blocks as it then has
     // room for.
     std::uint32_t fill(OwnerIndex heap, const std::vector<void *> &blocks, std::uint32_t slots = kMagazineMaxSlots) {

@@ -30,7 +30,7 @@ std::int32_t my_cid() { return platform::current_cid(platform::gr_sequence_state
 
 // Of any class and the remote one.
 std::uint32_t cached(World &world, std::uint32_t cid) {
-    const Slab slab(world.region.readable_table(), cid, false);
+    const Slab slab(world.region.readable_table(), cid, nullptr);
     std::uint32_t blocks = 0;
     for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
         const platform::MagazineHeader header = slab.header(platform::header_offset(i));

@@ -48,7 +48,8 @@ class ReclaimerOfOthers : public ReclaimerTest {
 // The first of this file: the kernel refuses as long as the process did not register, and nothing takes that back.
 TEST_F(ReclaimerOfOthers, WhatCannotBeStoppedIsLeftAlone) {
     char *const slabs = platform::gr_sequence_state.slabs;
-    if (platform::SequencesStopped(parts_.owners.setup().zeroes).done()) GTEST_SKIP() << "the process registered";
+    if (platform::SequencesStopped(parts_.owners.setup().found_at, parts_.owners.setup().zeroes).done())
+        GTEST_SKIP() << "the process registered";
     cache(far_);
     const std::uint32_t before = cached(far_);
     reclaimer_.reclaim();

@@ -106,7 +106,7 @@ class World {
         return superblocks.is_free(ref.superblock, ref.index);
     }
     std::uint32_t in_magazine(std::uint32_t i, ClassIndex c) const {
-        const platform::MagazineHeader h = Slab(region.readable_table(), i, false).header(magazine_of(c));
+        const platform::MagazineHeader h = Slab(region.readable_table(), i, nullptr).header(magazine_of(c));
         return static_cast<std::uint32_t>(h.current - h.begin);
     }
     // Frees the blocks but every eighth, so that most of their superblocks go to the global heap; what is kept.
@@ -143,7 +143,7 @@ class World {
     void switch_on(HeapsSetup *setup, char *zeroes) {
         EXPECT_TRUE(platform::find_rseq(&platform::gr_sequence_state));
         platform::gr_sequence_state.slabs = setup->slabs;
-        setup->sequences = true;
+        setup->found_at = &platform::gr_sequence_state.slabs;
         if (platform::register_for_stops()) setup->zeroes = zeroes;
     }
 

@@ -189,7 +189,7 @@ bool is_locked(gr_heap *heap, std::size_t size) {
 TEST_F(InstancesTest, AnInstanceKnowsEveryRankButTheLists) {
     auto rank = static_cast<unsigned>(platform::Rank::instances);
     for (const platform::Rank known : Instance::kRanks) EXPECT_EQ(static_cast<unsigned>(known), ++rank);
-    EXPECT_EQ(++rank, static_cast<unsigned>(platform::Rank::count));
+    EXPECT_EQ(++rank, static_cast<unsigned>(platform::Rank::worklist)) << "which is a collector's";
 }
 
 TEST_F(InstancesTest, ForkHoldsEveryLockOfEveryHeapAndOfTheirList) {

@@ -158,9 +158,9 @@ class History : public Sequences {
     }
     void pop(const Place &place) {
         void *const expected = twin().pop(place.header);
-        void *got = gr_sequence_pop(place.header);
+        void *got = gr_sequence_pop(place.header, &gr_sequence_state.slabs);
         // An abort and an empty magazine look alike: only the first is worth another try.
-        while (got == nullptr && expected != nullptr) got = gr_sequence_pop(place.header);
+        while (got == nullptr && expected != nullptr) got = gr_sequence_pop(place.header, &gr_sequence_state.slabs);
         ASSERT_EQ(got, expected);
     }
     void push_n(const Place &place) {
@@ -168,7 +168,9 @@ class History : public Sequences {
         for (void *&block : blocks) block = reinterpret_cast<void *>(16 * ++next_block_);
         const auto count = static_cast<std::uint32_t>(blocks.size());
         const std::int64_t expected = twin().push_n(place.header, blocks.data(), count);
-        ASSERT_EQ(until_committed([&] { return gr_sequence_push_n(cid_, place.header, blocks.data(), count); }),
+        ASSERT_EQ(until_committed([&] {
+                      return gr_sequence_push_n(cid_, place.header, blocks.data(), count, &gr_sequence_state.slabs);
+                  }),
                   expected);
     }
     void pop_n(const Place &place) {
@@ -176,7 +178,10 @@ class History : public Sequences {
         std::vector<void *> expected(count, this);  // also what must not be written shows
         std::vector<void *> got(count, this);
         const std::int64_t moved = twin().pop_n(place.header, expected.data(), count);
-        ASSERT_EQ(until_committed([&] { return gr_sequence_pop_n(cid_, place.header, got.data(), count); }), moved);
+        ASSERT_EQ(until_committed([&] {
+                      return gr_sequence_pop_n(cid_, place.header, got.data(), count, &gr_sequence_state.slabs);
+                  }),
+                  moved);
         ASSERT_EQ(got, expected);
     }
     // Moves the limit, also below current, or expects what is not there.
@@ -188,7 +193,9 @@ class History : public Sequences {
         if (next.current == 0) next.current = place.begin;
         next.limit = static_cast<std::uint16_t>(place.begin + random_() % (place.slots + 1U));
         const std::int64_t result = twin().replace(place.header, expected, as_word(next));
-        ASSERT_EQ(until_committed([&] { return gr_sequence_replace(cid_, place.header, expected, as_word(next)); }),
+        ASSERT_EQ(until_committed([&] {
+                      return gr_sequence_replace(cid_, place.header, expected, as_word(next), &gr_sequence_state.slabs);
+                  }),
                   result);
     }
 
@@ -225,42 +232,58 @@ TEST_F(History, AgreesWithTheReferenceUnderSignals) {
 
 TEST_F(Sequences, AnAllZeroHeaderIsEmptyAndFull) {
     void *block = this;
-    EXPECT_EQ(gr_sequence_pop(header_offset(5)), nullptr);
-    EXPECT_EQ(until_committed([&] { return gr_sequence_push_n(cid_, header_offset(5), &block, 1); }), 0);
-    EXPECT_EQ(until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(5), &block, 1); }), 0);
+    EXPECT_EQ(gr_sequence_pop(header_offset(5), &gr_sequence_state.slabs), nullptr);
+    EXPECT_EQ(until_committed(
+                  [&] { return gr_sequence_push_n(cid_, header_offset(5), &block, 1, &gr_sequence_state.slabs); }),
+              0);
+    EXPECT_EQ(
+        until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(5), &block, 1, &gr_sequence_state.slabs); }),
+        0);
     EXPECT_TRUE(same_bytes()) << "a slab of zeroes was written to";
 }
 
 TEST_F(Sequences, TheLastOfManyLiesOnTopBothWays) {
     put_header(header_offset(3), {300, 340, 300, 0});
     void *blocks[] = {&blocks[0], &blocks[1], &blocks[2]};
-    ASSERT_EQ(until_committed([&] { return gr_sequence_push_n(cid_, header_offset(3), blocks, 3); }), 3);
+    ASSERT_EQ(until_committed(
+                  [&] { return gr_sequence_push_n(cid_, header_offset(3), blocks, 3, &gr_sequence_state.slabs); }),
+              3);
     void *popped = nullptr;
-    while (popped == nullptr) popped = gr_sequence_pop(header_offset(3));
+    while (popped == nullptr) popped = gr_sequence_pop(header_offset(3), &gr_sequence_state.slabs);
     EXPECT_EQ(popped, blocks[2]);
     void *out[3] = {};
-    ASSERT_EQ(until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(3), out, 3); }), 2);
+    ASSERT_EQ(
+        until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(3), out, 3, &gr_sequence_state.slabs); }),
+        2);
     EXPECT_EQ(out[0], blocks[0]);
     EXPECT_EQ(out[1], blocks[1]);
     EXPECT_EQ(out[2], nullptr);
-    EXPECT_EQ(gr_sequence_pop(header_offset(3)), nullptr) << "the sentinel was popped";
+    EXPECT_EQ(gr_sequence_pop(header_offset(3), &gr_sequence_state.slabs), nullptr) << "the sentinel was popped";
 }
 
 TEST_F(Sequences, WhatFindsNoRoomAreTheFirst) {
     put_header(header_offset(3), {300, 302, 300, 0});
     void *blocks[] = {&blocks[0], &blocks[1], &blocks[2]};
-    ASSERT_EQ(until_committed([&] { return gr_sequence_push_n(cid_, header_offset(3), blocks, 3); }), 2);
+    ASSERT_EQ(until_committed(
+                  [&] { return gr_sequence_push_n(cid_, header_offset(3), blocks, 3, &gr_sequence_state.slabs); }),
+              2);
     void *out[3] = {};
-    ASSERT_EQ(until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(3), out, 1); }), 1);
+    ASSERT_EQ(
+        until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(3), out, 1, &gr_sequence_state.slabs); }),
+        1);
     EXPECT_EQ(out[0], blocks[2]);
-    ASSERT_EQ(until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(3), out, 3); }), 1);
+    ASSERT_EQ(
+        until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(3), out, 3, &gr_sequence_state.slabs); }),
+        1);
     EXPECT_EQ(out[0], blocks[1]);
 }
 
 TEST_F(Sequences, ALimitBelowCurrentMeansFull) {
     put_header(header_offset(3), {310, 305, 300, 0});
     void *block = this;
-    EXPECT_EQ(until_committed([&] { return gr_sequence_push_n(cid_, header_offset(3), &block, 1); }), 0);
+    EXPECT_EQ(until_committed(
+                  [&] { return gr_sequence_push_n(cid_, header_offset(3), &block, 1, &gr_sequence_state.slabs); }),
+              0);
     EXPECT_EQ(header(header_offset(3)).current, 310);
 }
 
@@ -270,11 +293,17 @@ TEST_F(Sequences, ReplaceLooksAtTheWholeHeader) {
     put_header(header_offset(3), now);
     for (unsigned bit = 0; bit < 64; ++bit) {
         const std::uint64_t other = as_word(now) ^ std::uint64_t{1} << bit;
-        ASSERT_EQ(until_committed([&] { return gr_sequence_replace(cid_, header_offset(3), other, as_word(next)); }),
+        ASSERT_EQ(until_committed([&] {
+                      return gr_sequence_replace(cid_, header_offset(3), other, as_word(next),
+                                                 &gr_sequence_state.slabs);
+                  }),
                   kDiffers);
         ASSERT_TRUE(same_bytes());
     }
-    ASSERT_EQ(until_committed([&] { return gr_sequence_replace(cid_, header_offset(3), as_word(now), as_word(next)); }),
+    ASSERT_EQ(until_committed([&] {
+                  return gr_sequence_replace(cid_, header_offset(3), as_word(now), as_word(next),
+                                             &gr_sequence_state.slabs);
+              }),
               0);
     EXPECT_EQ(as_word(header(header_offset(3))), as_word(next));
 }
@@ -283,9 +312,9 @@ TEST_F(Sequences, AnotherCidIsRefusedAndNothingMoves) {
     put_header(header_offset(3), {310, 320, 300, 0});
     void *blocks[4] = {};
     for (const std::uint32_t other : {cid_ + 1, cid_ ^ 0x80000000U, UINT32_MAX}) {
-        EXPECT_EQ(gr_sequence_push_n(other, header_offset(3), blocks, 4), kWrongCid);
-        EXPECT_EQ(gr_sequence_pop_n(other, header_offset(3), blocks, 4), kWrongCid);
-        EXPECT_EQ(gr_sequence_replace(other, header_offset(3), 0, 1), kWrongCid);
+        EXPECT_EQ(gr_sequence_push_n(other, header_offset(3), blocks, 4, &gr_sequence_state.slabs), kWrongCid);
+        EXPECT_EQ(gr_sequence_pop_n(other, header_offset(3), blocks, 4, &gr_sequence_state.slabs), kWrongCid);
+        EXPECT_EQ(gr_sequence_replace(other, header_offset(3), 0, 1, &gr_sequence_state.slabs), kWrongCid);
     }
     EXPECT_TRUE(same_bytes());
 }
@@ -302,10 +331,10 @@ TEST_F(Sequences, AThreadWithoutRseqIsRefused) {
         unregistered = syscall(SYS_rseq, area, kRegisteredBytes, RSEQ_FLAG_UNREGISTER, RSEQ_SIG) == 0;
         if (!unregistered) return;
         void *block = area;
-        results[0] = gr_sequence_pop(header_offset(3)) == nullptr ? 0 : 1;
-        results[1] = gr_sequence_push_n(cid_, header_offset(3), &block, 1);
-        results[2] = gr_sequence_pop_n(cid_, header_offset(3), &block, 1);
-        results[3] = gr_sequence_replace(cid_, header_offset(3), 0, 1);
+        results[0] = gr_sequence_pop(header_offset(3), &gr_sequence_state.slabs) == nullptr ? 0 : 1;
+        results[1] = gr_sequence_push_n(cid_, header_offset(3), &block, 1, &gr_sequence_state.slabs);
+        results[2] = gr_sequence_pop_n(cid_, header_offset(3), &block, 1, &gr_sequence_state.slabs);
+        results[3] = gr_sequence_replace(cid_, header_offset(3), 0, 1, &gr_sequence_state.slabs);
         cid = current_cid(gr_sequence_state);
     }).join();
     if (!unregistered) GTEST_SKIP() << "libc registered more than the original 32 bytes; cannot unregister them";
@@ -323,12 +352,14 @@ TEST_F(Sequences, SignalsNeitherLoseNorDoubleBlocks) {
     std::uintptr_t next = 0;
     while (signals < until) {
         void *in = reinterpret_cast<void *>(16 * ++next);
-        ASSERT_EQ(until_committed([&] { return gr_sequence_push_n(cid_, header_offset(3), &in, 1); }), 1);
+        ASSERT_EQ(until_committed(
+                      [&] { return gr_sequence_push_n(cid_, header_offset(3), &in, 1, &gr_sequence_state.slabs); }),
+                  1);
         ASSERT_EQ(header(header_offset(3)).current, 301);
         void *out = nullptr;
         while (out == nullptr) {
             ASSERT_EQ(header(header_offset(3)).current, 301);
-            out = gr_sequence_pop(header_offset(3));
+            out = gr_sequence_pop(header_offset(3), &gr_sequence_state.slabs);
         }
         ASSERT_EQ(out, in);
         ASSERT_EQ(header(header_offset(3)).current, 300);
@@ -347,13 +378,14 @@ struct Traffic {
     void push() {
         const std::uint32_t id = ++next;
         void *block = reinterpret_cast<void *>(std::uintptr_t{id} << 4);
-        const std::int64_t moved =
-            until_committed([&] { return gr_sequence_push_n(cid, header_offset(3), &block, 1); });
+        const std::int64_t moved = until_committed(
+            [&] { return gr_sequence_push_n(cid, header_offset(3), &block, 1, &gr_sequence_state.slabs); });
         pushed[id] = moved == 1;
     }
     bool pop() {
         void *block = nullptr;
-        const std::int64_t moved = until_committed([&] { return gr_sequence_pop_n(cid, header_offset(3), &block, 1); });
+        const std::int64_t moved = until_committed(
+            [&] { return gr_sequence_pop_n(cid, header_offset(3), &block, 1, &gr_sequence_state.slabs); });
         if (moved == 1) ++popped[reinterpret_cast<std::uintptr_t>(block) >> 4];
         return moved == 1;
     }

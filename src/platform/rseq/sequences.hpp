@@ -29,15 +29,18 @@ enum class SequenceResult : std::int64_t { wrong_cid = -1, aborted = -2, differs
 extern "C" {
 extern SequenceState gr_sequence_state;
 
+// `slabs`: where it stands where the slabs lie; read anew by each attempt.
 // A block, or nullptr: empty, aborted, or the thread's rseq is not registered.
-void *gr_sequence_pop(std::uint32_t header);
+void *gr_sequence_pop(std::uint32_t header, char *const *slabs);
 // Blocks moved, 0 when full or empty, or a negative SequenceResult. `blocks` has the order of the slots: the last lies on
 // top. What finds no room are the first.
-std::int64_t gr_sequence_push_n(std::uint32_t cid, std::uint32_t header, void *const *blocks, std::uint32_t count);
-std::int64_t gr_sequence_pop_n(std::uint32_t cid, std::uint32_t header, void **blocks, std::uint32_t count);
+std::int64_t gr_sequence_push_n(std::uint32_t cid, std::uint32_t header, void *const *blocks, std::uint32_t count,
+                                char *const *slabs);
+std::int64_t gr_sequence_pop_n(std::uint32_t cid, std::uint32_t header, void **blocks, std::uint32_t count,
+                               char *const *slabs);
 // Replaces a whole header if it still is `expected`: 0, or a negative SequenceResult.
-std::int64_t gr_sequence_replace(std::uint32_t cid, std::uint32_t header, std::uint64_t expected,
-                                 std::uint64_t desired);
+std::int64_t gr_sequence_replace(std::uint32_t cid, std::uint32_t header, std::uint64_t expected, std::uint64_t desired,
+                                 char *const *slabs);
 }
 
 // Whether libc registered rseq here and the kernel keeps a concurrency id or CPU number in it. On success the offsets

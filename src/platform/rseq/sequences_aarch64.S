@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the aarch64 sequences that the slow paths call: pop, push_n, pop_n, replace. Their C++ twins: reference.hpp.
+//       `slabs`, last of the arguments, is where it stands where the slabs lie.
 // Invariant: one committing store, the last instruction before .L*_commit; nothing else that others can see is written
 //            but slots above `current`.
 // Must not know: size classes and heaps.
@@ -8,7 +9,7 @@
 
     .text
 
-// void *gr_sequence_pop(u32 header)
+// void *gr_sequence_pop(u32 header, char *const *slabs)
     .hidden gr_sequence_pop
 FUNCTION gr_sequence_pop
     STATE
@@ -17,7 +18,7 @@ FUNCTION gr_sequence_pop
     ldr w13, [x11, #CPU_ID]
     tbnz w13, #31, 9f
     ldr w13, [x10, x12]
-    ldr x14, [x8, #SLABS]
+    ldr x14, [x1]
     add x14, x14, x13, lsl #SLAB_SHIFT
     add x14, x14, x9
     STEP
@@ -39,7 +40,7 @@ FUNCTION gr_sequence_pop
 END gr_sequence_pop
 DESCRIBE pop, .Lpop_aborted
 
-// Enters and checks the cid (w0), then leaves the header's address in x14.
+// Enters and checks the cid (w0), then leaves the header's address in x14. x4: slabs.
 .macro HEADER name
     STATE
     mov w0, w0
@@ -50,7 +51,7 @@ DESCRIBE pop, .Lpop_aborted
     ldr w13, [x10, x12]
     cmp w13, w0
     b.ne 8f
-    ldr x14, [x8, #SLABS]
+    ldr x14, [x4]
     add x14, x14, x0, lsl #SLAB_SHIFT
     add x14, x14, x1
     STEP
@@ -73,7 +74,7 @@ DESCRIBE pop, .Lpop_aborted
 2:
 .endm
 
-// i64 gr_sequence_push_n(u32 cid, u32 header, void *const *blocks, u32 count)
+// i64 gr_sequence_push_n(u32 cid, u32 header, void *const *blocks, u32 count, char *const *slabs)
     .hidden gr_sequence_push_n
 FUNCTION gr_sequence_push_n
     HEADER push_n
@@ -101,7 +102,7 @@ FUNCTION gr_sequence_push_n
 END gr_sequence_push_n
 DESCRIBE push_n, .Laborted
 
-// i64 gr_sequence_pop_n(u32 cid, u32 header, void **blocks, u32 count)
+// i64 gr_sequence_pop_n(u32 cid, u32 header, void **blocks, u32 count, char *const *slabs)
     .hidden gr_sequence_pop_n
 FUNCTION gr_sequence_pop_n
     HEADER pop_n
@@ -127,7 +128,7 @@ FUNCTION gr_sequence_pop_n
 END gr_sequence_pop_n
 DESCRIBE pop_n, .Laborted
 
-// i64 gr_sequence_replace(u32 cid, u32 header, u64 expected, u64 desired)
+// i64 gr_sequence_replace(u32 cid, u32 header, u64 expected, u64 desired, char *const *slabs)
     .hidden gr_sequence_replace
 FUNCTION gr_sequence_replace
     HEADER replace

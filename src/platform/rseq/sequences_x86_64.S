@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the x86-64 sequences that the slow paths call: pop, push_n, pop_n, replace. Their C++ twins: reference.hpp.
+//       `slabs`, last of the arguments, is where it stands where the slabs lie.
 // Invariant: one committing store, the last instruction before .L*_commit; nothing else that others can see is written
 //            but slots above `current`.
 // Must not know: size classes and heaps.
@@ -8,7 +9,7 @@
 
     .text
 
-// void *gr_sequence_pop(u32 header)
+// void *gr_sequence_pop(u32 header, char *const *slabs)
     .hidden gr_sequence_pop
 FUNCTION gr_sequence_pop
     xorl %eax, %eax
@@ -17,7 +18,7 @@ FUNCTION gr_sequence_pop
     js 9f
     movl %fs:(%r9), %ecx
     shlq $SLAB_SHIFT, %rcx
-    addq SLABS, %rcx
+    addq (%rsi), %rcx
     addq %rdi, %rcx
     STEP
     movzwl (%rcx), %edx
@@ -34,8 +35,9 @@ DESCRIBE pop, .Lpop_aborted
     xorl %eax, %eax
     ret
 
-// Enters and checks the cid (edi), then leaves the header's address in rax. Clobbers r8, r9.
-.macro HEADER name
+// Enters and checks the cid (edi), then leaves the header's address in rax. Clobbers r8, r9, r11.
+.macro HEADER name, slabs
+    movq \slabs, %r11
     BEGIN \name, %rax
     cmpl $0, %fs:CPU_ID(%r8)
     js 8f
@@ -43,7 +45,7 @@ DESCRIBE pop, .Lpop_aborted
     jne 8f
     movl %edi, %eax
     shlq $SLAB_SHIFT, %rax
-    addq SLABS, %rax
+    addq (%r11), %rax
     addq %rsi, %rax
     STEP
 .endm
@@ -68,11 +70,11 @@ DESCRIBE pop, .Lpop_aborted
 2:
 .endm
 
-// i64 gr_sequence_push_n(u32 cid, u32 header, void *const *blocks, u32 count)
+// i64 gr_sequence_push_n(u32 cid, u32 header, void *const *blocks, u32 count, char *const *slabs)
     .hidden gr_sequence_push_n
 FUNCTION gr_sequence_push_n
     movl %esi, %esi
-    HEADER push_n
+    HEADER push_n, %r8
     movzwl (%rax), %r10d
     movzwl 2(%rax), %r11d
     subl %r10d, %r11d
@@ -95,11 +97,11 @@ FUNCTION gr_sequence_push_n
 END gr_sequence_push_n
 DESCRIBE push_n, .Laborted
 
-// i64 gr_sequence_pop_n(u32 cid, u32 header, void **blocks, u32 count)
+// i64 gr_sequence_pop_n(u32 cid, u32 header, void **blocks, u32 count, char *const *slabs)
     .hidden gr_sequence_pop_n
 FUNCTION gr_sequence_pop_n
     movl %esi, %esi
-    HEADER pop_n
+    HEADER pop_n, %r8
     movzwl (%rax), %r10d
     movzwl 4(%rax), %r11d
     subl %r10d, %r11d
@@ -122,11 +124,11 @@ FUNCTION gr_sequence_pop_n
 END gr_sequence_pop_n
 DESCRIBE pop_n, .Laborted
 
-// i64 gr_sequence_replace(u32 cid, u32 header, u64 expected, u64 desired)
+// i64 gr_sequence_replace(u32 cid, u32 header, u64 expected, u64 desired, char *const *slabs)
     .hidden gr_sequence_replace
 FUNCTION gr_sequence_replace
     movl %esi, %esi
-    HEADER replace
+    HEADER replace, %r8
     cmpq %rdx, (%rax)
     jne 7f
     STEP

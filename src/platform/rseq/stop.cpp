@@ -10,7 +10,7 @@
 
 #include <atomic>
 
-#include "platform/rseq/sequences.hpp"
+#include "platform/syscall.hpp"
 
 namespace gr::platform {
 namespace {
@@ -18,8 +18,8 @@ namespace {
 bool membarrier(int command) { return system_call(SYS_membarrier, command, 0, 0) == 0; }
 
 // release: a sequence that reads it finds the headers as they are left, for it finds them by what it read.
-void point_sequences_at(char *slabs) {
-    std::atomic_ref<char *>(gr_sequence_state.slabs).store(slabs, std::memory_order_release);
+void point_sequences_at(char **found_at, char *slabs) {
+    std::atomic_ref<char *>(*found_at).store(slabs, std::memory_order_release);
 }
 
 }  // namespace
@@ -28,12 +28,12 @@ bool register_for_stops() { return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EX
 
 // Not header by header: commits on x86-64 are increments and decrements, which nothing that is put there meanwhile would
 // survive.
-SequencesStopped::SequencesStopped(char *zeroes) : slabs_(gr_sequence_state.slabs) {
-    point_sequences_at(zeroes);
+SequencesStopped::SequencesStopped(char **found_at, char *zeroes) : found_at_(found_at), slabs_(*found_at) {
+    point_sequences_at(found_at, zeroes);
     // Orders the store above before whatever another CPU does after its interruption.
     done_ = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ);
 }
 
-SequencesStopped::~SequencesStopped() { point_sequences_at(slabs_); }
+SequencesStopped::~SequencesStopped() { point_sequences_at(found_at_, slabs_); }
 
 }  // namespace gr::platform

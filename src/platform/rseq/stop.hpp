@@ -13,8 +13,8 @@ bool register_for_stops();
 // One at a time, and nobody may publish a header meanwhile: it would go to the zeroes.
 class [[nodiscard]] SequencesStopped {
   public:
-    // `zeroes` are as many readable bytes as there are of slabs.
-    explicit SequencesStopped(char *zeroes);
+    // `zeroes` are as many readable bytes as there are of slabs, which the sequences find at `found_at`.
+    SequencesStopped(char **found_at, char *zeroes);
     ~SequencesStopped();
     SequencesStopped(const SequencesStopped &) = delete;
     SequencesStopped &operator=(const SequencesStopped &) = delete;
@@ -23,6 +23,7 @@ class [[nodiscard]] SequencesStopped {
     bool done() const { return done_; }
 
   private:
+    char **found_at_;
     char *slabs_;
     bool done_;
 };
