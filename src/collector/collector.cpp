@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: collector.hpp.
+// Invariant: as there.
+// Must not know: which names programs call.
+#include "collector/collector.hpp"
+
+#include "collector/deaf_threads.hpp"
+#include "collector/reachability.hpp"
+#include "heap/inside.hpp"
+#include "malloc/instances.hpp"
+#include "platform/cgroup.hpp"
+#include "platform/process.hpp"
+
+namespace gr {
+namespace {
+
+constexpr std::size_t kWorthHelp = 4 * kMiB;  // live; below it threads cost more than they help
+
+}  // namespace
+
+constinit Collector collector;
+
+bool Collector::start(int signal) {
+    Options options = Options::defaults();
+    if (!platform::is_secure())
+        read_options(platform::environment(), &options, [] { return platform::cgroup_memory_limit(); });
+    if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
+    roots_.initialise();
+    started_.store(true, std::memory_order_release);
+    return true;
+}
+
+void Collector::lock() {
+    if (!mutex_.held_by_me()) mutex_.lock_always(platform::Rank::collector);
+    ++depth_;
+}
+
+bool Collector::try_lock() {
+    if (!mutex_.held_by_me() && !mutex_.try_lock(platform::Rank::collector)) return false;
+    ++depth_;
+    return true;
+}
+
+void Collector::unlock() {
+    if (--depth_ == 0) mutex_.unlock(platform::Rank::collector);
+}
+
+Kind *Collector::make_kind(const KindSetup &setup) {
+    Kind *const kind = kinds_.make(setup);
+    if (kind != nullptr) instances.add(kind->instance);
+    return kind;
+}
+
+// Who finds another thread collecting goes on: that one may be waiting for a lock of the loader's that this one holds.
+template <class Attempt>
+void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
+    if (pace_.automatic.load(std::memory_order_relaxed) && pace_.is_due(used_bytes()) && try_lock()) {
+        collect();
+        unlock();
+    }
+    const std::size_t growth = bytes > kClassLimit ? bytes : 0;
+    const auto may_grow = [&] { return used_bytes() + growth < pace_.most.load(std::memory_order_relaxed); };
+    if (may_grow()) {
+        if (void *const p = attempt()) return p;
+    }
+    return collect().done && may_grow() ? attempt() : nullptr;
+}
+
+void *Collector::allocate_slowly(Kind &kind, std::size_t size) {
+    if (size > kMaxRequest - kUnitBytes) return nullptr;
+    return after_collecting(size, [&]() -> void * {
+        if (size > kClassLimit) {
+            // The whole run is scanned, so the whole is zeroed.
+            const std::size_t whole = align_up(size, kUnitBytes);
+            return kind.setup.zeroed ? kind.instance.allocate_zeroed(whole) : kind.instance.allocate(whole);
+        }
+        const ClassIndex c = class_of(size == 0 ? 1 : size);
+        void *const p = kind.instance.allocate(size_of_class(c));
+        return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;
+    });
+}
+
+void *Collector::allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment) {
+    if (size > kMaxRequest - kUnitBytes || alignment > kMaxRequest) return nullptr;
+    void *const p = after_collecting(size, [&] { return kind.instance.allocate_aligned(size, alignment); });
+    return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, kind.instance.size_of(p)) : p;
+}
+
+BlockAt Collector::block_at(const void *p) const {
+    const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
+    if (t.begin == nullptr) return {};
+    return {const_cast<char *>(t.begin), t.bytes, kinds_.kind(t.kind)};
+}
+
+bool Collector::is_marked(const void *p) const {
+    const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
+    return t.begin != nullptr && t.mark->load(std::memory_order_relaxed) == number_;
+}
+
+void Collector::set_mark(const void *p, bool marked) {
+    const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
+    if (t.begin != nullptr) t.mark->store(marked ? number_ : std::uint8_t{0}, std::memory_order_relaxed);
+}
+
+std::size_t Collector::used_bytes() const {
+    std::size_t bytes = 0;
+    kinds_.for_each([&](const Kind &kind) { bytes += kind.instance.pages().used_bytes(); });
+    return bytes;
+}
+
+CollectionReport Collector::collect(bool (*must_stop)()) {
+    if (pace_.disabled.load(std::memory_order_relaxed) > 0 || Inside::is_interrupted()) return {};
+    lock();
+    CollectionReport report;
+    if (!is_collecting_) {
+        is_collecting_ = true;
+        report = collect_locked(must_stop);
+        is_collecting_ = false;
+    }
+    void (*const after)() = hooks_.after;
+    unlock();
+    if (report.done && after != nullptr && !is_locked_by_me()) after();
+    return report;
+}
+
+CollectionReport Collector::collect_locked(bool (*must_stop)()) {
+    CollectionReport report;
+    if (must_stop != nullptr && must_stop()) return report;
+    tell(Step::begin);
+    tell(Step::stopping);
+    if (last_.live_bytes >= kWorthHelp) markers_.ensure_helpers();
+    const std::uint64_t began = platform::nanoseconds();
+    if (roots_.stop(markers_.tasks(), [] { instances.lock_all(); })) {
+        tell(Step::stopped);
+        walk(&report);
+        tell(Step::resuming);
+        roots_.resume();
+    }
+    instances.unlock_all();
+    report.stopped_nanoseconds = platform::nanoseconds() - began;
+    tell(Step::resumed);
+    if (report.done) {
+        report.number = last_.number + 1;
+        last_ = report;
+        settle();
+    }
+    tell(Step::end);
+    return report;
+}
+
+// While the world stands still.
+void Collector::walk(CollectionReport *report) {
+    const DeafThreadsKeptOut kept_out(kinds_);
+    if (!kept_out.done() || !kinds_.cover_marks()) return;
+    tell(Step::marking);
+    empty_caches();
+    report->done = mark(report);
+    tell(Step::marked);
+    if (!report->done) return;
+    tell(Step::sweeping);
+    sweep(report);
+    tell(Step::swept);
+}
+
+// Whenever the numbers begin anew every mark is cleared, so that no old one counts.
+std::uint8_t Collector::next_number() {
+    if (number_ == UINT8_MAX) {
+        kinds_.for_each([](Kind &kind) { kind.marks.clear(); });
+        number_ = 0;
+    }
+    return ++number_;
+}
+
+// What is freed by the program only must not count as used because it is cached, nor be told of as dead: it is marked as
+// such, and swept.
+void Collector::empty_caches() {
+    const std::uint8_t cached = next_number();
+    const Field &field = kinds_.field();
+    kinds_.for_each([&](Kind &kind) {
+        Keeper &keeper = kind.instance.keeper();
+        const bool is_exact = kind.setup.lifetime != Lifetime::collected || kind.tells_dead;
+        if (is_exact) {
+            keeper.for_each_cached([&](const void *p) {
+                const Target t = field.target(reinterpret_cast<std::uintptr_t>(p));
+                if (t.begin != nullptr) t.mark->store(cached, std::memory_order_relaxed);
+            });
+        }
+        keeper.drop_cached();
+        if (!is_exact) return;
+        keeper.keep_only([&](const Superblock *s, std::uint32_t word) { return ~kind.marks.live(s, word, cached); });
+    });
+}
+
+bool Collector::mark(CollectionReport *report) {
+    const std::uint8_t number = next_number();
+    prepare(number);
+    markers_.begin(number);
+    Marker marker(kinds_.field(), procedures_, markers_.worklist(), number);
+    const Marker::Current current(marker);
+    mark_roots(marker);
+    MarkTotals totals = markers_.finish(marker);
+    totals.add(marker);
+    if (totals.failed) return false;
+    const std::uint64_t before = marker.marked_blocks();
+    finalize(marker, report);
+    if (hooks_.reached != nullptr) {
+        hooks_.reached();
+        marker.drain();
+    }
+    report->live_blocks = totals.blocks - before + marker.marked_blocks();
+    return !marker.failed();
+}
+
+// Free blocks bear the number at once, so that nobody who marks need ask whether a block is free.
+void Collector::prepare(std::uint8_t number) {
+    kinds_.for_each([&](Kind &kind) {
+        Keeper &keeper = kind.instance.keeper();
+        keeper.forget_stale_entries();
+        keeper.for_each_free_word(
+            [&](const Superblock *s, std::uint32_t word, Word bits) { kind.marks.stamp(s, word, bits, number); });
+    });
+    kinds_.prepare_field();
+}
+
+void Collector::finalize(Marker &marker, CollectionReport *report) {
+    const auto java = hooks_.finalizes_as_java == nullptr ? JavaFinalization::on : hooks_.finalizes_as_java();
+    Reachability reachability(kinds_.field(), marker);
+    report->finalization = finalization_.settle(reachability, java);
+}
+
+void Collector::mark_roots(Marker &marker) {
+    if (hooks_.push_roots != nullptr) {
+        hooks_.push_roots();
+    } else {
+        push_threads();
+    }
+    roots_.for_each_variable([&](platform::Range range) { marker.scan(range); });
+    finalization_.for_each_root([&](const void *p) { marker.consider(reinterpret_cast<std::uintptr_t>(p)); });
+    kinds_.for_each([&](Kind &kind) {
+        if (kind.setup.lifetime == Lifetime::until_freed) marker.reach_all(kind.instance.keeper(), kind.number);
+    });
+}
+
+void Collector::push_threads() {
+    roots_.for_each_of_threads([](platform::Range range) { Marker::current()->scan_stack(range); });
+}
+
+void Collector::sweep(CollectionReport *report) {
+    Found found;
+    kinds_.for_each([&](Kind &kind) {
+        Keeper &keeper = kind.instance.keeper();
+        std::size_t live = 0;
+        if (kind.setup.lifetime == Lifetime::collected) {
+            report->freed_blocks += keeper.keep_only(
+                [&](const Superblock *s, std::uint32_t word) { return kind.marks.live(s, word, number_); });
+            keeper.for_each_run([&](Superblock *run) {
+                const bool is_live = kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_;
+                // What does not fit on the list is found by the next collection.
+                if (!is_live && dead_runs_.add({&kind, run})) ++report->freed_blocks;
+                if (is_live) live += run->bytes();
+            });
+        }
+        keeper.for_each_superblock(
+            [&](const Superblock *s) { live += std::size_t{s->used_count()} * s->shape().size; });
+        (kind.setup.descriptor.is_nothing() && !kind.setup.adds_size ? found.live_without : found.live_with_pointers) +=
+            live;
+    });
+    report->live_bytes = found.live_with_pointers + found.live_without;
+    found_ = found;
+}
+
+// With no lock held but the collector's.
+void Collector::settle() {
+    release_dead_runs();
+    kinds_.for_each([](Kind &kind) { kind.instance.settle_collected(); });
+    markers_.worklist().shrink(1);
+    found_.held = used_bytes();
+    found_.roots = roots_.static_bytes();
+    pace_.learn(found_);
+}
+
+void Collector::release_dead_runs() {
+    while (!dead_runs_.is_empty()) {
+        const DeadRun dead = dead_runs_.take_last();
+        dead.kind->instance.release_run(dead.run);
+    }
+}
+
+}  // namespace gr

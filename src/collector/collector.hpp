@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the collection: when it is due, and its steps from the stop to the last page given back; and blocks of the kinds.
+// Invariant: one at a time; who collects holds the locks of all instances from before the stop until after it, so that no
+//            block is in flight but in registers and on stacks. Nothing reachable is ever freed: what cannot be found out
+//            or scanned ends the collection, and everything stays; but who blocks the signal is seen only as far as it
+//            sleeps in the kernel.
+// Must not know: which names programs call.
+#pragma once
+
+#include <cstring>
+
+#include "collector/finalization.hpp"
+#include "collector/kinds.hpp"
+#include "collector/markers.hpp"
+#include "collector/pace.hpp"
+#include "collector/roots.hpp"
+
+namespace gr {
+
+enum class Step : std::uint8_t { begin, stopping, stopped, marking, marked, sweeping, swept, resuming, resumed, end };
+
+// What a program is told and asked in the course of a collection. Nothing of it may allocate from a kind but `begin` and
+// `end`; from `stopped` to `resuming` no other thread runs.
+struct Hooks {
+    void (*step)(Step step) = nullptr;
+    bool (*must_stop)() = nullptr;   // asked before the stop; true: no collection
+    void (*push_roots)() = nullptr;  // in place of stacks and what else threads have: see push_threads()
+    JavaFinalization (*finalizes_as_java)() = nullptr;  // on, if nobody says
+    // All that stays is marked; what it marks and pushes stays, too.
+    void (*reached)() = nullptr;
+    // After a collection that was done, with no lock held; not where the caller of collect() holds the collector's.
+    void (*after)() = nullptr;
+};
+
+struct CollectionReport {
+    bool done = false;
+    std::uint64_t number = 0;
+    std::uint64_t live_blocks = 0;
+    std::uint64_t live_bytes = 0;
+    std::uint64_t freed_blocks = 0;
+    std::uint64_t stopped_nanoseconds = 0;
+    FinalizationReport finalization{};
+};
+
+// A block that somebody may be using, or that is cached.
+struct BlockAt {
+    void *begin = nullptr;  // nullptr: none
+    std::size_t bytes = 0;
+    Kind *kind = nullptr;
+};
+
+class Collector {
+  public:
+    constexpr Collector() = default;
+
+    // Once. false: no addresses, no signal; nothing can be collected or allocated.
+    bool start(int signal);
+    bool is_started() const { return started_.load(std::memory_order_acquire); }
+
+    // Under the lock.
+    Kind *make_kind(const KindSetup &setup);
+    Kind *kind(std::uint32_t number) const { return kinds_.kind(number); }
+    std::uint32_t kind_count() const { return kinds_.count(); }
+
+    // Zeroed as the kind has it; nullptr: no memory, even after a collection.
+    void *allocate(Kind &kind, std::size_t size) {
+        if (size - 1 < kClassLimit) [[likely]] {
+            const ClassIndex c = class_of(size);
+            if (void *const p = kind.instance.pop(c)) [[likely]]
+                return kind.setup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;
+        }
+        return allocate_slowly(kind, size);
+    }
+    void *allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment);
+    // Dies of what is no block.
+    static void free(Kind &kind, void *p) { kind.instance.free("GC_free", p); }
+    // Whatever the address points into.
+    BlockAt block_at(const void *p) const;
+    bool may_be_block(const void *p) const { return kinds_.field().may_point(reinterpret_cast<std::uintptr_t>(p)); }
+    const Field &field() const { return kinds_.field(); }
+    // Under the lock, between collections.
+    void set_accepts(Field::Accepts accepts) { kinds_.field().set_accepts(accepts); }
+
+    // By the last collection; in its course, by this one. The address of a block; what is none is not marked.
+    bool is_marked(const void *p) const;
+    void set_mark(const void *p, bool marked);
+    // visit(BlockAt, is_marked) for all blocks in use. While no other thread runs or allocates; in a kind that tells of
+    // its dead none is only cached then.
+    template <class Visit>
+    void for_each_block(Kind &kind, Visit visit) const {
+        const Keeper &keeper = kind.instance.keeper();
+        const auto visit_at = [&](char *begin) {
+            if (const BlockAt block = block_at(begin); block.begin == begin) visit(block, is_marked(begin));
+        };
+        keeper.for_each_superblock([&](const Superblock *s) {
+            char *const begin = kind.instance.superblocks().begin(s);
+            for (std::uint32_t i = 0; i < s->shape().blocks; ++i) visit_at(begin + std::size_t{i} * s->shape().size);
+        });
+        keeper.for_each_run([&](const Superblock *run) { visit_at(kind.instance.superblocks().begin(run)); });
+    }
+
+    // Of all kinds, now; not done while it is disabled, inside the allocator, or from one of its own hooks.
+    CollectionReport collect() { return collect(hooks_.must_stop); }
+    CollectionReport collect(bool (*must_stop)());
+    const CollectionReport &last() const { return last_; }
+    std::size_t used_bytes() const;
+
+    // The lock of all that is not a block. Its holder may take it again. The calling thread's only.
+    void lock();
+    bool try_lock();
+    void unlock();
+    bool is_locked_by_me() const { return mutex_.held_by_me(); }
+
+    // Under the lock.
+    Roots &roots() { return roots_; }
+    Hooks &hooks() { return hooks_; }
+    Pace &pace() { return pace_; }
+    MarkProcedures &procedures() { return procedures_; }
+    Finalization &finalization() { return finalization_; }
+    Markers &markers() { return markers_; }
+
+    // For hooks, while the world is stopped and what is reachable is being marked.
+    void push_threads();
+    void push(platform::Range range) { Marker::current()->scan(range); }
+
+    // Around fork: lock() before, and in the child forget_other_threads() before unlock().
+    void forget_other_threads() {
+        platform::world.forget_other_threads();
+        markers_.forget_other_threads();
+    }
+
+  private:
+    void *allocate_slowly(Kind &kind, std::size_t size);
+    template <class Attempt>
+    void *after_collecting(std::size_t bytes, Attempt attempt);
+    CollectionReport collect_locked(bool (*must_stop)());
+    void tell(Step step) const {
+        if (hooks_.step != nullptr) hooks_.step(step);
+    }
+    void walk(CollectionReport *report);
+    void empty_caches();
+    bool mark(CollectionReport *report);
+    void prepare(std::uint8_t number);
+    void mark_roots(Marker &marker);
+    void finalize(Marker &marker, CollectionReport *report);
+    void sweep(CollectionReport *report);
+    void release_dead_runs();
+    void settle();
+    std::uint8_t next_number();
+
+    struct DeadRun {
+        Kind *kind;
+        Superblock *run;
+    };
+
+    Kinds kinds_;
+    Roots roots_;
+    Hooks hooks_;
+    Pace pace_;
+    MarkProcedures procedures_{};
+    Markers markers_{kinds_.field(), procedures_};
+    Finalization finalization_;
+    platform::Mutex mutex_;
+    unsigned depth_ = 0;  // how often its holder has taken it
+    bool is_collecting_ = false;
+    platform::MappedList<DeadRun> dead_runs_;
+    std::uint8_t number_ = 0;  // of the marks that count
+    CollectionReport last_;
+    Found found_;
+    std::atomic<bool> started_{false};  // release, with the acquire of is_started
+};
+
+extern Collector collector;
+
+}  // namespace gr

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: finalizers.hpp: what is registered, and the queue.
+// Invariant: as there.
+// Must not know: what is marked.
+#include "collector/finalizers.hpp"
+
+namespace gr {
+
+std::optional<Finalizer> Finalizers::set(const void *object, const Finalizer &finalizer) {
+    Finalizer *const known = registered_.find(object);
+    const Finalizer before = known != nullptr ? *known : Finalizer{};
+    if (finalizer.procedure == nullptr) {
+        registered_.remove(object);
+    } else if (known != nullptr) {
+        *known = finalizer;
+    } else if (!registered_.add(object, finalizer)) {
+        return std::nullopt;
+    }
+    return before;
+}
+
+std::size_t Finalizers::queue_all() {
+    const std::size_t before = queue_.size();
+    registered_.remove_if([&](void *object, const Finalizer &finalizer) { return queue_.add({object, finalizer}); });
+    publish();
+    return queue_.size() - before;
+}
+
+bool Finalizers::take(QueuedFinalizer *taken) {
+    *taken = {};  // what was called last is kept by nobody's stack
+    if (queue_.is_empty()) return false;
+    *taken = queue_.take_last();
+    publish();
+    return true;
+}
+
+// It came from there, so there is room; if not, it stays queued.
+void Finalizers::register_again(std::size_t i) {
+    if (registered_.add(queue_[i].object, queue_[i].finalizer)) queue_.remove(i);
+}
+
+}  // namespace gr

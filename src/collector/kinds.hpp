@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the kinds of collected memory: each a whole allocator of its own, beside each other in one range of addresses.
+// Invariant: a kind, once made, stays; its region lies in its own slot of the range, so an address tells its kind.
+// Must not know: what is marked, and when.
+#pragma once
+
+#include "collector/field.hpp"
+#include "malloc/instance.hpp"
+
+namespace gr {
+
+// What happens to a block that nothing points to.
+enum class Lifetime : std::uint8_t { collected, until_freed };
+
+struct KindSetup {
+    Descriptor descriptor{};  // of its blocks
+    bool adds_size = false;   // the block's to the descriptor
+    bool zeroed = true;       // when a block is handed out
+    Lifetime lifetime = Lifetime::collected;
+};
+
+struct Kind {
+    Instance instance;
+    Marks marks;
+    KindSetup setup;
+    std::uint32_t number = 0;
+    bool tells_dead = false;  // the program looks at its dead blocks: none may be one that is only cached
+};
+
+class Kinds {
+  public:
+    constexpr Kinds() = default;
+
+    // Once: the range. false: no addresses.
+    bool start(const Options &options);
+    // nullptr: there are as many as there may be, or no memory. One at a time.
+    Kind *make(const KindSetup &setup);
+
+    // Of the block that lies there; nullptr: no kind's.
+    Kind *kind_of(const void *p) const {
+        const auto offset = static_cast<std::size_t>(static_cast<const char *>(p) - base_);
+        return offset < slot_bytes_ * kMostKinds ? kinds_[offset / slot_bytes_] : nullptr;
+    }
+    Kind *kind(std::uint32_t number) const { return kinds_[number]; }
+    std::uint32_t count() const { return count_.load(std::memory_order_acquire); }
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (std::uint32_t i = 0; i < count(); ++i) visit(*kinds_[i]);
+    }
+    // Memory for the marks of all there is. false: refused.
+    bool cover_marks();
+    void prepare_field() { field_.prepare(); }
+    constexpr Field &field() { return field_; }
+    constexpr const Field &field() const { return field_; }
+
+  private:
+    char *base_ = nullptr;  // a multiple of a slot
+    std::size_t slot_bytes_ = 0;
+    Options options_{};
+    std::atomic<std::uint32_t> count_{0};  // release, with the acquire of visitors: the kind is whole
+    std::array<Kind *, kMostKinds> kinds_{};
+    Field field_;
+};
+
+}  // namespace gr

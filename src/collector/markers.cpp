@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: markers.hpp.
+// Invariant: as there.
+// Must not know: roots; what becomes of what is not marked.
+#include "collector/markers.hpp"
+
+#include "collector/collector.hpp"
+#include "platform/helper_thread.hpp"
+#include "platform/process.hpp"
+#include "platform/world/tasks.hpp"
+
+namespace gr {
+
+void MarkTotals::add(const Marker &marker) {
+    blocks += marker.marked_blocks();
+    failed = failed || marker.failed();
+}
+
+void Markers::ensure_helpers() {
+    const unsigned all = most_ == 0 ? platform::usable_cpus() : most_;
+    const unsigned wanted = (all < kMostMarkers ? all : kMostMarkers) - 1;
+    while (helper_count_ < wanted) {
+        const std::uint32_t before = arrived_.load(std::memory_order_relaxed);
+        if (platform::start_helper([] { collector.markers().help(); }, "granary-mark") != 0) return;
+        while (arrived_.load(std::memory_order_acquire) == before) platform::sleep_on(arrived_, before);
+        ++helper_count_;
+    }
+}
+
+void Markers::help() {
+    tasks_[helper_count_] = platform::task_of_caller();
+    arrived_.fetch_add(1, std::memory_order_release);
+    platform::wake_all(arrived_);
+    for (;;) {
+        worklist_.sleep_until_called();
+        if (!worklist_.join()) continue;
+        {
+            Marker marker(field_, procedures_, worklist_, number_);
+            const Marker::Current current(marker);
+            do {
+                marker.drain();
+            } while (worklist_.wait());
+            mutex_.lock_always(platform::Rank::worklist);
+            totals_.add(marker);
+            mutex_.unlock(platform::Rank::worklist);
+        }
+        worklist_.leave();
+    }
+}
+
+void Markers::begin(std::uint8_t number) {
+    number_ = number;
+    totals_ = {};
+    worklist_.begin();
+}
+
+MarkTotals Markers::finish(Marker &marker) {
+    do {
+        marker.drain();
+    } while (worklist_.wait());
+    worklist_.end();
+    return totals_;
+}
+
+void Markers::forget_other_threads() {
+    helper_count_ = 0;
+    worklist_.forget_others();
+}
+
+}  // namespace gr

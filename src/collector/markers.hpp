@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the threads that help to mark: they sleep until the one that collects has more to do than it soon will.
+// Invariant: but between begin() and finish() none of them touches a mark, a block or the worklist; they run while the world is stopped.
+// Must not know: roots; what becomes of what is not marked.
+#pragma once
+
+#include "collector/marker.hpp"
+
+namespace gr {
+
+inline constexpr unsigned kMostMarkers = 16;
+
+struct MarkTotals {
+    std::uint64_t blocks = 0;
+    bool failed = false;
+
+    void add(const Marker &marker);
+};
+
+class Markers {
+  public:
+    constexpr Markers(const Field &field, const MarkProcedures &procedures) : field_(field), procedures_(procedures) {}
+
+    // Of all that mark, the thread that collects among them; 0: as many as there are CPUs for the process.
+    void set_most(unsigned most) { most_ = most; }
+    // Those that help.
+    unsigned helpers() const { return helper_count_; }
+
+    // Before the stop, with no lock that a new thread may need: there shall be helpers. Fewer, if the kernel refuses.
+    void ensure_helpers();
+    // For the stop: it must not stop them.
+    std::span<const std::uint32_t> tasks() const { return {&tasks_[0], helper_count_}; }
+
+    Worklist &worklist() { return worklist_; }
+    // The marker scans the roots first: begin(); then it marks to the end, helped: finish().
+    void begin(std::uint8_t number);
+    MarkTotals finish(Marker &marker);
+
+    void forget_other_threads();
+    // What a helper does, for ever.
+    void help();
+
+  private:
+    const Field &field_;
+    const MarkProcedures &procedures_;
+    Worklist worklist_;
+    unsigned most_ = 0;
+    std::uint8_t number_ = 0;  // ordered by the worklist's begin and join
+    unsigned helper_count_ = 0;
+    std::array<std::uint32_t, kMostMarkers> tasks_{};
+    platform::FutexWord arrived_{0};  // release, with the acquire of ensure_helpers: the task's number is there
+    platform::Mutex mutex_;           // of totals_
+    MarkTotals totals_;
+};
+
+}  // namespace gr

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: when the next collection is due: as soon as the heap would grow beyond what the last one found worth keeping.
+// Invariant: between two collections at least a part of what the last one marked is allocated, so that the cost of marking
+//            is a constant for each byte allocated (Boehm, section 2).
+// Must not know: how it is collected; who allocates.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/config.hpp"
+
+namespace gr {
+
+// Bytes, as the last collection left them.
+struct Found {
+    std::size_t live_with_pointers = 0;  // in blocks that are scanned
+    std::size_t live_without = 0;
+    std::size_t roots = 0;
+    std::size_t held = 0;  // units in use
+};
+
+class Pace {
+  public:
+    constexpr Pace() = default;
+
+    // An eighth of what is not scanned counts as work; free blocks in units that are held serve first.
+    void learn(const Found &found) {
+        const std::size_t live = found.live_with_pointers + found.live_without;
+        const std::size_t worth = 2 * found.live_with_pointers + found.live_without / 4 + found.roots;
+        const std::size_t wanted = worth / divisor_ > kLeast ? worth / divisor_ : kLeast;
+        const std::size_t idle = found.held > live ? found.held - live : 0;
+        const std::size_t growth = wanted > idle ? wanted - idle : 0;
+        const std::size_t least = wanted / kLeastParts;
+        due_at_.store(found.held + (growth > least ? growth : least), std::memory_order_relaxed);
+    }
+    bool is_due(std::size_t held) const { return held >= due_at_.load(std::memory_order_relaxed); }
+    std::size_t due_at() const { return due_at_.load(std::memory_order_relaxed); }
+    // A program that knows that it will need so much.
+    void expect(std::size_t bytes) { due_at_.fetch_add(bytes, std::memory_order_relaxed); }
+
+    // The larger, the less memory and the more collections; at least 1.
+    std::size_t divisor() const { return divisor_; }
+    void set_divisor(std::size_t divisor) { divisor_ = divisor == 0 ? 1 : divisor; }
+
+    // Nobody collects while it is above 0; and not unasked while `automatic` is false.
+    std::atomic<int> disabled{0};       // ordered by nothing
+    std::atomic<bool> automatic{true};  // ordered by nothing
+    // Bytes in units; with so many the heap grows no more unless a collection frees some. Ordered by nothing.
+    std::atomic<std::size_t> most{SIZE_MAX};
+
+  private:
+    static constexpr std::size_t kLeast = 4 * kMiB;
+    static constexpr std::size_t kLeastParts = 8;
+
+    std::size_t divisor_ = 3;
+    std::atomic<std::size_t> due_at_{kLeast};  // bytes held; ordered by nothing
+};
+
+}  // namespace gr

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the marks as finalization asks for them (marking.hpp).
+// Invariant: what is kept until it is freed counts as marked for as long.
+// Must not know: finalizers, links.
+#pragma once
+
+#include "collector/marker.hpp"
+#include "collector/marking.hpp"
+
+namespace gr {
+
+class Reachability {
+  public:
+    Reachability(const Field &field, Marker &marker) : field_(field), marker_(marker) {}
+
+    bool is_marked(const void *p) const {
+        const Target t = used_at(p);
+        return t.begin != nullptr && (marker_.is_marked(t) || !field_.kind(t.kind).is_collected);
+    }
+    const void *base_of(const void *p) const { return used_at(p).begin; }
+    platform::Range contents_of(const void *p) const {
+        const Target t = used_at(p);
+        if (t.begin == nullptr) return {};
+        const Descriptor d = field_.descriptor_of(t);
+        if (d.form() == Descriptor::Form::length) return {t.begin, t.begin + d.length()};
+        return {t.begin, t.begin + t.bytes};
+    }
+    void mark(const void *p) {
+        marker_.consider(reinterpret_cast<std::uintptr_t>(p));
+        marker_.drain();
+    }
+    void mark_from(const void *p) {
+        const Target t = used_at(p);
+        if (t.begin == nullptr) return;
+        marker_.scan(Task{t.begin, field_.descriptor_of(t)});
+        marker_.drain();
+    }
+    void mark_range(platform::Range range) {
+        marker_.scan(range);
+        marker_.drain();
+    }
+
+  private:
+    Target used_at(const void *p) const { return field_.target(reinterpret_cast<std::uintptr_t>(p)); }
+
+    const Field &field_;
+    Marker &marker_;
+};
+static_assert(Marking<Reachability>);
+
+}  // namespace gr

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: roots.hpp.
+// Invariant: as there.
+// Must not know: how marking goes on.
+#include "collector/roots.hpp"
+
+#include <sys/auxv.h>
+
+#include "base/bits.hpp"
+#include "platform/process.hpp"
+#include "platform/thread.hpp"
+
+namespace gr {
+
+bool Roots::add(platform::Range range) {
+    for (const platform::Range known : added_.all()) {
+        if (known.begin <= range.begin && range.end <= known.end) return true;
+    }
+    return added_.add(range);
+}
+
+const platform::Range *Roots::first_excluded(platform::Range range) const {
+    const platform::Range *first = nullptr;
+    for (const platform::Range &hole : excluded_.all()) {
+        const bool is_common = hole.begin < range.end && range.begin < hole.end;
+        if (is_common && (first == nullptr || hole.begin < first->begin)) first = &hole;
+    }
+    return first;
+}
+
+bool Roots::is_variable(const void *p) const {
+    for (const platform::Range range : modules_.variables()) {
+        if (range.contains(p)) return true;
+    }
+    return false;
+}
+
+void Roots::remove(platform::Range range) {
+    for (std::size_t i = added_.size(); i-- != 0;) {
+        if (range.begin <= added_[i].begin && added_[i].end <= range.end) added_.remove(i);
+    }
+}
+
+bool Roots::stop(std::span<const std::uint32_t> exempt, void (*lock)()) {
+    struct Stop {
+        std::span<const std::uint32_t> exempt;
+        void (*lock)();
+        bool done = false;
+    } stop{exempt, lock};
+    const auto at_rest = [](void *context) {
+        auto &s = *static_cast<Stop *>(context);
+        s.lock();
+        s.done = platform::world.stop(s.exempt);
+    };
+    const bool known = modules_.learn(at_rest, &stop) && stop.done && mappings_.read();
+    if (stop.done && !known) platform::world.resume();
+    return known;
+}
+
+platform::Range Roots::stack_from(const char *pointer, std::uintptr_t thread_pointer) const {
+    const auto first = align_down(reinterpret_cast<std::uintptr_t>(pointer), sizeof(void *));
+    const platform::Mapping mapping = mappings_.of(pointer);
+    const auto *const record = reinterpret_cast<const char *>(thread_pointer);
+    const char *const end = mapping.contains(record) && pointer < record ? record : mapping.end;
+    return {reinterpret_cast<const char *>(first), end};
+}
+
+// libc lays a thread's record above its stack; the first thread's stack is the kernel's, and its name lies there.
+platform::Range Roots::own_stack(const platform::StoppedThread &thread) const {
+    if (thread.id == platform::process_id()) {
+        const platform::Mapping first = mappings_.of(reinterpret_cast<const void *>(getauxval(AT_EXECFN)));
+        return {first.begin, first.end};
+    }
+    const auto *const record = reinterpret_cast<const char *>(thread.thread_pointer);
+    return {mappings_.of(record).begin, record};
+}
+
+std::size_t Roots::static_bytes() const {
+    std::size_t bytes = 0;
+    for (const platform::Range range : modules_.variables()) bytes += range.bytes();
+    for (const platform::Range range : added_.all()) bytes += range.bytes();
+    return bytes;
+}
+
+}  // namespace gr

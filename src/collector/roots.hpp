@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: where marking begins: what threads have, variables of the program and its libraries, and ranges that it names.
+// Invariant: the world is stopped while they are visited; a range that the program took away before is not visited.
+// Must not know: how marking goes on.
+#pragma once
+
+#include "platform/thread.hpp"
+#include "platform/world/mappings.hpp"
+#include "platform/world/modules.hpp"
+#include "platform/world/tasks.hpp"
+#include "platform/world/thread_record.hpp"
+#include "platform/world/world.hpp"
+
+namespace gr {
+
+class Roots {
+  public:
+    constexpr Roots() = default;
+
+    // Once, before any collection.
+    void initialise() { records_.initialise(); }
+
+    // With the lock of the collector. What is there already is not added again. false: no memory.
+    bool add(platform::Range range);
+    // What lies wholly in it.
+    void remove(platform::Range range);
+    // No variable there is looked at, nor what was added. false: no memory.
+    bool exclude(platform::Range range) { return excluded_.add(range); }
+    bool overlaps_excluded(platform::Range range) const { return first_excluded(range) != nullptr; }
+    void forget_excluded() { excluded_.clear(); }
+    // Which variables of libraries are looked at.
+    void set_wants(platform::Modules::Wants wants) { modules_.set_wants(wants); }
+    // Whether the last stop found a variable there.
+    bool is_variable(const void *p) const;
+
+    // Stops all threads but the caller and those exempt, while no library comes or goes. false: nobody is stopped, or
+    // not all is known of what is loaded; then the world must go on, and nothing be visited.
+    // lock() is called first, in any case: with the loader's lock held, for who holds that may wait for those of ours.
+    bool stop(std::span<const std::uint32_t> exempt, void (*lock)());
+    void resume() { platform::world.resume(); }
+
+    // visit(range) for each. The caller's own stack is visited from this call's frame on, its registers in it.
+    template <class Visit>
+    [[gnu::noinline]] void for_each_of_threads(Visit visit) const {
+        std::size_t at = 0;
+        while (const platform::StoppedThread *const thread = platform::world.next_stopped(&at))
+            visit_thread(*thread, visit);
+        // Who blocks the signal and waits in the kernel has all on its stack, but for registers that it saved nowhere.
+        at = 0;
+        while (const platform::StoppedThread *const thread = platform::world.next_deaf(&at)) {
+            const char *const pointer = platform::sleeping_stack_pointer(thread->id);
+            if (pointer != nullptr) visit(stack_from(pointer - kRedZone, 0));
+        }
+        __builtin_unwind_init();  // registers that calls preserve onto the stack
+        visit_thread({.id = platform::task_of_caller(),
+                      .stack_pointer = static_cast<const char *>(__builtin_frame_address(0)),
+                      .thread_pointer = platform::thread_pointer()},
+                     visit);
+    }
+    template <class Visit>
+    void for_each_variable(Visit visit) const {
+        for (const platform::Range range : modules_.variables()) visit_but_excluded(range, visit);
+        for (const platform::Range range : added_.all()) visit_but_excluded(range, visit);
+    }
+    // Bytes of what is no stack, for pacing.
+    std::size_t static_bytes() const;
+
+  private:
+    // The lowest that has something in common with the range, or nullptr.
+    const platform::Range *first_excluded(platform::Range range) const;
+    template <class Visit>
+    void visit_but_excluded(platform::Range range, Visit visit) const {
+        while (const platform::Range *const hole = first_excluded(range)) {
+            if (range.begin < hole->begin) visit(platform::Range{range.begin, hole->begin});
+            if (hole->end >= range.end) return;
+            range.begin = hole->end;
+        }
+        visit(range);
+    }
+    static constexpr std::size_t kRedZone = 128;
+
+    template <class Visit>
+    void visit_thread(const platform::StoppedThread &thread, Visit visit) const {
+        visit(stack_from(thread.stack_pointer, thread.thread_pointer));
+        // On a stack for signals, or a coroutine's: how much of its own is in use is not known.
+        const platform::Range own = own_stack(thread);
+        if (!own.contains(thread.stack_pointer)) visit(own);
+        records_.for_each_range(thread.thread_pointer, modules_, visit);
+    }
+    // Up to the end of the mapping, or to the thread's record if that lies in it above.
+    platform::Range stack_from(const char *pointer, std::uintptr_t thread_pointer) const;
+    platform::Range own_stack(const platform::StoppedThread &thread) const;
+
+    platform::ThreadRecords records_;
+    platform::Modules modules_;
+    platform::MappingTable mappings_;  // of the last stop
+    platform::MappedList<platform::Range> added_;
+    platform::MappedList<platform::Range> excluded_;
+};
+
+}  // namespace gr

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: worklist.hpp.
+// Invariant: as there.
+// Must not know: what a task is; who marks.
+#include "collector/worklist.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace gr {
+namespace {
+
+constexpr unsigned kLooks = 1000;
+constexpr unsigned kMillisecondsToLook = 1;
+
+}  // namespace
+
+Segment *Worklist::pop(Segment *&first) {
+    Segment *const segment = first;
+    if (segment != nullptr) first = segment->next;
+    return segment;
+}
+
+void Worklist::push(Segment *&first, Segment *segment) {
+    segment->next = first;
+    first = segment;
+}
+
+Segment *Worklist::take_blank() {
+    mutex_.lock_always(platform::Rank::worklist);
+    Segment *segment = pop(blank_);
+    if (segment != nullptr) --blank_count_;
+    mutex_.unlock(platform::Rank::worklist);
+    if (segment == nullptr) segment = static_cast<Segment *>(platform::map(Segment::kBytes, 1));
+    if (segment != nullptr) segment->count = 0;
+    return segment;
+}
+
+void Worklist::give_blank(Segment *segment) {
+    mutex_.lock_always(platform::Rank::worklist);
+    push(blank_, segment);
+    ++blank_count_;
+    mutex_.unlock(platform::Rank::worklist);
+}
+
+void Worklist::give_full(Segment *segment) {
+    mutex_.lock_always(platform::Rank::worklist);
+    push(full_, segment);
+    full_count_.fetch_add(1, std::memory_order_relaxed);
+    mutex_.unlock(platform::Rank::worklist);
+}
+
+Segment *Worklist::take_full() {
+    if (!has_full()) return nullptr;
+    mutex_.lock_always(platform::Rank::worklist);
+    Segment *const segment = pop(full_);
+    if (segment != nullptr) full_count_.fetch_sub(1, std::memory_order_relaxed);
+    mutex_.unlock(platform::Rank::worklist);
+    return segment;
+}
+
+void Worklist::shrink(std::size_t keep) {
+    mutex_.lock_always(platform::Rank::worklist);
+    Segment *gone = nullptr;
+    for (; blank_count_ > keep; --blank_count_) push(gone, pop(blank_));
+    mutex_.unlock(platform::Rank::worklist);
+    while (Segment *const segment = pop(gone)) platform::unmap(segment, Segment::kBytes);
+}
+
+Work::~Work() {
+    if (top_ != nullptr) shared_.give_blank(top_);
+}
+
+bool Work::next_segment() {
+    Segment *const blank = shared_.take_blank();
+    if (blank == nullptr) return false;
+    if (Segment *const full = std::exchange(top_, blank)) {
+        full->next = rest_;
+        rest_ = full;
+    }
+    return true;
+}
+
+bool Work::previous_segment() {
+    Segment *const more = rest_ != nullptr ? std::exchange(rest_, rest_->next) : shared_.take_full();
+    if (more == nullptr) return false;
+    if (Segment *const empty = std::exchange(top_, more)) shared_.give_blank(empty);
+    return true;
+}
+
+// Of the segments below the last is the oldest; of a single one the first half.
+void Work::feed() {
+    if (rest_ != nullptr) {
+        Segment **oldest = &rest_;
+        while ((*oldest)->next != nullptr) oldest = &(*oldest)->next;
+        return shared_.give_full(std::exchange(*oldest, nullptr));
+    }
+    if (top_ == nullptr || top_->count < 2) return;
+    Segment *const half = shared_.take_blank();
+    if (half == nullptr) return;
+    half->count = top_->count / 2;
+    top_->count -= half->count;
+    std::memcpy(&half->tasks[0], &top_->tasks[0], half->count * sizeof(Task));
+    std::memmove(&top_->tasks[0], &top_->tasks[half->count], top_->count * sizeof(Task));
+    shared_.give_full(half);
+}
+
+void Worklist::begin() {
+    idle_.store(0, std::memory_order_seq_cst);
+    over_.store(0, std::memory_order_seq_cst);
+}
+
+void Worklist::end() {
+    over_.store(1, std::memory_order_seq_cst);
+    platform::wake_all(over_);
+    while (const std::uint32_t present = present_.load(std::memory_order_seq_cst))
+        platform::sleep_on_for(present_, present, kMillisecondsToLook);
+}
+
+bool Worklist::join() {
+    present_.fetch_add(1, std::memory_order_seq_cst);
+    if (over_.load(std::memory_order_seq_cst) == 0) return true;
+    leave();
+    return false;
+}
+
+void Worklist::leave() {
+    if (present_.fetch_sub(1, std::memory_order_seq_cst) == 1) platform::wake_one(present_);
+}
+
+// A short while for what comes at once; then it sleeps, for others need the CPU.
+bool Worklist::wait() {
+    const std::uint32_t waiting = idle_.fetch_add(1, std::memory_order_seq_cst) + 1;
+    if (waiting == present_.load(std::memory_order_seq_cst) + 1 && !has_full()) {
+        over_.store(1, std::memory_order_seq_cst);
+        platform::wake_all(over_);
+        return false;
+    }
+    for (unsigned looks = 0;; ++looks) {
+        if (over_.load(std::memory_order_acquire) != 0) return false;
+        if (has_full()) break;
+        if (looks < kLooks) {
+            platform::pause();
+        } else {
+            platform::sleep_on_for(over_, 0, kMillisecondsToLook);
+        }
+    }
+    idle_.fetch_sub(1, std::memory_order_seq_cst);
+    return true;
+}
+
+void Worklist::sleep_until_called() {
+    const std::uint32_t seen = calls_.load(std::memory_order_acquire);
+    sleepers_.fetch_add(1, std::memory_order_relaxed);
+    while (calls_.load(std::memory_order_acquire) == seen) platform::sleep_on(calls_, seen);
+    sleepers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Worklist::call_one() {
+    calls_.fetch_add(1, std::memory_order_release);
+    platform::wake_one(calls_);
+}
+
+void Worklist::forget_others() {
+    present_.store(0, std::memory_order_relaxed);
+    sleepers_.store(0, std::memory_order_relaxed);
+    over_.store(1, std::memory_order_relaxed);
+}
+
+}  // namespace gr

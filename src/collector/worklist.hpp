@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what is marked and not yet scanned: a stack of each marker's own, in segments, and full segments for all.
+// Invariant: what was pushed is popped once, by anybody; a segment is in one place: a marker's hands, the full ones or the
+//            blank ones. Memory is what the depth of the graph needs; where it ends, push says so.
+// Must not know: what a task is; who marks.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "collector/descriptor.hpp"
+#include "platform/futex.hpp"
+#include "platform/memory.hpp"
+#include "platform/mutex.hpp"
+
+namespace gr {
+
+struct Segment {
+    static constexpr std::size_t kBytes = 4096;
+    static constexpr std::uint32_t kTasks = (kBytes - 2 * sizeof(void *)) / sizeof(Task);
+
+    Segment *next;
+    std::uint32_t count;
+    Task tasks[kTasks];
+};
+static_assert(sizeof(Segment) <= Segment::kBytes);
+
+// The segments that all markers share.
+class Worklist {
+  public:
+    constexpr Worklist() = default;
+
+    // nullptr: no memory.
+    Segment *take_blank();
+    void give_blank(Segment *segment);
+    void give_full(Segment *segment);
+    // nullptr: there is none now.
+    Segment *take_full();
+    // Hints; ordered by nothing.
+    bool has_full() const { return full_count_.load(std::memory_order_relaxed) != 0; }
+    // Somebody has nothing to do, and there is nothing for him.
+    bool is_hungry() const { return idle_.load(std::memory_order_relaxed) != 0 && !has_full(); }
+
+    // The first marker begins and ends a marking; others may come in between. end() returns when all have left.
+    void begin();
+    void end();
+    // false: it is over already, or has not begun.
+    bool join();
+    void leave();
+    // A marker that found nothing waits until there is something (true) or all wait (false): then all is marked.
+    bool wait();
+    // Who may join sleeps until somebody has more to do than he soon will.
+    void sleep_until_called();
+    void call() {
+        if (sleepers_.load(std::memory_order_relaxed) != 0) call_one();
+    }
+    // In fork's child: nobody but the caller is left.
+    void forget_others();
+
+    // Nobody marks. Gives the memory back but for so many segments.
+    void shrink(std::size_t keep);
+
+  private:
+    void call_one();
+    static Segment *pop(Segment *&first);
+    static void push(Segment *&first, Segment *segment);
+
+    platform::Mutex mutex_;
+    Segment *full_ = nullptr;
+    Segment *blank_ = nullptr;
+    std::size_t blank_count_ = 0;
+    std::atomic<std::uint32_t> full_count_{0};  // changed under the lock
+    // seq_cst, all three: the last to come sees all others, and who joins late sees that it is over.
+    std::atomic<std::uint32_t> idle_{0};
+    platform::FutexWord present_{0};  // but for the first
+    platform::FutexWord over_{1};     // 1: all is marked
+    std::atomic<std::uint32_t> sleepers_{0};
+    platform::FutexWord calls_{0};
+};
+
+// One marker's end of it.
+class Work {
+  public:
+    explicit Work(Worklist &shared) : shared_(shared) {}
+    ~Work();
+    Work(const Work &) = delete;
+    Work &operator=(const Work &) = delete;
+
+    // false: no memory for it.
+    [[nodiscard]] bool push(Task task) {
+        if ((top_ == nullptr || top_->count == Segment::kTasks) && !next_segment()) [[unlikely]]
+            return false;
+        top_->tasks[top_->count++] = task;
+        return true;
+    }
+    // false: nothing is left, of its own or for all.
+    bool pop(Task *out) {
+        if ((top_ == nullptr || top_->count == 0) && !previous_segment()) [[unlikely]]
+            return false;
+        *out = top_->tasks[--top_->count];
+        if (++popped_ % kTasksToCall == 0) [[unlikely]]
+            shared_.call();
+        return true;
+    }
+    // What lies deepest, where most hangs on each task, goes to who has nothing to do: half of it.
+    void share() {
+        if (shared_.is_hungry()) [[unlikely]]
+            feed();
+    }
+
+  private:
+    static constexpr std::uint32_t kTasksToCall = 4096;  // done alone, before a helper is woken
+
+    bool next_segment();
+    bool previous_segment();
+    void feed();
+
+    Worklist &shared_;
+    Segment *top_ = nullptr;   // being filled and emptied
+    Segment *rest_ = nullptr;  // full ones below
+    std::uint32_t popped_ = 0;
+};
+
+}  // namespace gr

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: mappings.hpp, by /proc/self/maps.
+// Invariant: as there.
+// Must not know: whose the mappings are.
+#include "platform/world/mappings.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "platform/syscall.hpp"
+
+namespace gr::platform {
+namespace {
+
+constexpr int kNoDigit = -1;
+
+constexpr int digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return kNoDigit;
+}
+
+}  // namespace
+
+Mappings::Mappings() : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC)) {}
+
+Mappings::~Mappings() {
+    if (opened()) system_call(SYS_close, fd_);
+}
+
+bool Mappings::peek(char *out) {
+    if (at_ == end_) {
+        const long bytes = opened() ? system_call(SYS_read, fd_, &text_[0], sizeof text_) : 0;
+        at_ = 0;
+        end_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+        if (end_ == 0) return false;
+    }
+    *out = text_[at_];
+    return true;
+}
+
+bool Mappings::take(char *out) {
+    if (!peek(out)) return false;
+    ++at_;
+    return true;
+}
+
+bool Mappings::take_address(char end, const char **out) {
+    std::uintptr_t address = 0;
+    for (char c = 0; take(&c);) {
+        if (c == end) {
+            *out = reinterpret_cast<const char *>(address);
+            return true;
+        }
+        if (digit(c) == kNoDigit) return false;
+        address = address * 16 + static_cast<std::uintptr_t>(digit(c));
+    }
+    return false;
+}
+
+bool Mappings::next(Mapping *out) {
+    char read = 0;
+    char write = 0;
+    if (!take_address('-', &out->begin) || !take_address(' ', &out->end) || !take(&read) || !take(&write)) return false;
+    out->readable = read == 'r';
+    out->writable = write == 'w';
+    for (char c = 0; take(&c) && c != '\n';) {
+    }
+    return true;
+}
+
+bool MappingTable::read() {
+    Mappings all;
+    if (!all.opened()) return false;
+    mappings_.clear();
+    for (Mapping mapping; all.next(&mapping);) {
+        if (!mappings_.add(mapping)) return false;
+    }
+    return true;
+}
+
+Mapping MappingTable::of(const void *p) const {
+    const std::span<const Mapping> all = mappings_.all();
+    const auto at = std::ranges::upper_bound(all, static_cast<const char *>(p), {}, &Mapping::begin);
+    if (at == all.begin() || !std::prev(at)->contains(p)) return {};
+    return *std::prev(at);
+}
+
+}  // namespace gr::platform

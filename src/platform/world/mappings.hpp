@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what is mapped into the process, as the kernel tells it.
+// Invariant: takes no memory and no lock of libc's; what is not mapped or unmapped meanwhile is told as it is, in the
+//            order of the addresses.
+// Must not know: whose the mappings are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "platform/world/mapped_list.hpp"
+
+namespace gr::platform {
+
+struct Mapping {
+    const char *begin = nullptr;
+    const char *end = nullptr;
+    bool readable = false;
+    bool writable = false;
+
+    bool contains(const void *p) const { return begin <= p && p < end; }
+};
+
+class Mappings {
+  public:
+    Mappings();
+    ~Mappings();
+    Mappings(const Mappings &) = delete;
+    Mappings &operator=(const Mappings &) = delete;
+
+    // false: /proc is not there.
+    bool opened() const { return fd_ >= 0; }
+    // false: that was the last.
+    bool next(Mapping *out);
+
+  private:
+    bool peek(char *out);
+    bool take(char *out);
+    bool take_address(char end, const char **out);
+
+    long fd_;
+    std::size_t at_ = 0;
+    std::size_t end_ = 0;
+    char text_[1024];
+};
+
+// All of them at one moment.
+class MappingTable {
+  public:
+    constexpr MappingTable() = default;
+    // false: no memory or no /proc; what was read before stays.
+    [[nodiscard]] bool read();
+    // Where p lies; no address at all if nothing was mapped there.
+    Mapping of(const void *p) const;
+
+  private:
+    MappedList<Mapping> mappings_;
+};
+
+}  // namespace gr::platform

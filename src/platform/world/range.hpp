@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a piece of memory by its two ends.
+// Invariant: begin <= end; end is not in it.
+// Must not know: what lies there.
+#pragma once
+
+#include <cstddef>
+
+namespace gr::platform {
+
+struct Range {
+    const char *begin = nullptr;
+    const char *end = nullptr;
+
+    std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
+    bool is_empty() const { return begin == end; }
+    bool contains(const void *p) const { return begin <= p && p < end; }
+};
+
+}  // namespace gr::platform

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: tasks.hpp, by /proc/self/task.
+// Invariant: as there.
+// Must not know: what the threads are for.
+#include "platform/world/tasks.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include <cstring>
+
+#include "base/text.hpp"
+#include "platform/syscall.hpp"
+
+namespace gr::platform {
+namespace {
+
+// As the kernel writes it; the name follows.
+struct Entry {
+    std::uint64_t inode;
+    std::int64_t offset;
+    std::uint16_t bytes;
+    unsigned char type;
+    char name[1];
+};
+
+std::uint32_t number_in(const char *name) {
+    std::uint32_t number = 0;
+    for (; *name >= '0' && *name <= '9'; ++name) number = number * 10 + static_cast<std::uint32_t>(*name - '0');
+    return number;
+}
+
+// The beginning of /proc/self/task/ID/NAME; ended by a zero.
+class TaskFile {
+  public:
+    TaskFile(std::uint32_t id, const char *name) {
+        TextBuffer<64> path;
+        path << "/proc/self/task/" << id << "/" << name << '\0';
+        const long fd = system_call(SYS_openat, AT_FDCWD, path.data(), O_RDONLY | O_CLOEXEC);
+        if (fd < 0) return;
+        const long bytes = system_call(SYS_read, fd, &text_[0], sizeof text_ - 1);
+        text_[bytes > 0 ? bytes : 0] = 0;
+        system_call(SYS_close, fd);
+    }
+    const char *text() const { return &text_[0]; }
+
+  private:
+    char text_[4096] = {};
+};
+
+std::uint64_t hexadecimal_at(const char *text) {
+    std::uint64_t number = 0;
+    for (;; ++text) {
+        const char c = *text;
+        const bool is_digit = c >= '0' && c <= '9';
+        if (!is_digit && (c < 'a' || c > 'f')) return number;
+        number = number * 16 + static_cast<std::uint64_t>(is_digit ? c - '0' : c - 'a' + 10);
+    }
+}
+
+}  // namespace
+
+bool blocks_signal(std::uint32_t id, int signal) {
+    constexpr char kBlocked[] = "SigBlk:\t";
+    const TaskFile status(id, "status");
+    const char *const blocked = std::strstr(status.text(), kBlocked);
+    if (blocked == nullptr) return false;
+    return (hexadecimal_at(blocked + sizeof kBlocked - 1) >> (signal - 1) & 1) != 0;
+}
+
+// "NUMBER ARGUMENTS STACK PROGRAM-COUNTER", the last four in hexadecimal, or "running".
+const char *sleeping_stack_pointer(std::uint32_t id) {
+    const TaskFile call(id, "syscall");
+    const char *last = nullptr;
+    const char *before = nullptr;
+    for (const char *at = std::strstr(call.text(), "0x"); at != nullptr; at = std::strstr(at + 2, "0x")) {
+        before = last;
+        last = at;
+    }
+    return before == nullptr ? nullptr : reinterpret_cast<const char *>(hexadecimal_at(before + 2));
+}
+
+Tasks::Tasks() : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+
+Tasks::~Tasks() {
+    if (opened()) system_call(SYS_close, fd_);
+}
+
+bool Tasks::read_more() {
+    const long bytes = opened() ? system_call(SYS_getdents64, fd_, &names_[0], sizeof names_) : 0;
+    at_ = 0;
+    end_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+    return end_ != 0;
+}
+
+std::uint32_t Tasks::next() {
+    while (at_ < end_ || read_more()) {
+        const auto *const entry = reinterpret_cast<const Entry *>(&names_[at_]);
+        at_ += entry->bytes;
+        if (const std::uint32_t id = number_in(&entry->name[0]); id != 0) return id;  // else "." or ".."
+    }
+    return 0;
+}
+
+std::uint32_t task_of_caller() { return static_cast<std::uint32_t>(system_call(SYS_gettid)); }
+
+}  // namespace gr::platform

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: thread_record.hpp, for glibc.
+// Invariant: reads only what the kernel lets it copy, until it is known to be there.
+// Must not know: what lies there.
+#include "platform/world/thread_record.hpp"
+
+#include <link.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <cstring>
+
+#include "platform/loader.hpp"
+#include "platform/syscall.hpp"
+#include "platform/thread.hpp"
+
+namespace gr::platform {
+namespace {
+
+// The vector of a thread's blocks of thread-local variables, by the number of the module; before it stands how many.
+struct VectorEntry {
+    union {
+        std::uintptr_t count;
+        const char *block;
+    };
+    void *allocated;
+};
+const char *const kNotAllocated = reinterpret_cast<const char *>(-1);
+
+#if defined(__x86_64__)
+constexpr std::size_t kVectorOffset = 8;
+constexpr std::size_t kRecordBefore = 0;  // the record begins at the thread pointer
+#else
+constexpr std::size_t kVectorOffset = 0;
+constexpr std::size_t kRecordBefore = 1;  // it ends there, but for the two words of the thread control block
+#endif
+
+constexpr std::size_t kLikelyRecordBytes = 2304;
+
+// false: some of it cannot be read.
+bool copy_if_readable(void *to, const void *from, std::size_t bytes) {
+    const iovec local{to, bytes};
+    const iovec remote{const_cast<void *>(from), bytes};
+    const long copied = system_call(SYS_process_vm_readv, system_call(SYS_getpid), &local, 1, &remote, 1, 0);
+    return copied == static_cast<long>(bytes);
+}
+
+const VectorEntry *vector_of(std::uintptr_t thread_pointer) {
+    return *reinterpret_cast<const VectorEntry *const *>(thread_pointer + kVectorOffset);
+}
+
+}  // namespace
+
+void ThreadRecords::initialise() {
+    find_record();
+    find_keys();
+    try_thread_locals();
+}
+
+// libc tells debuggers its size.
+void ThreadRecords::find_record() {
+    const auto *const told = static_cast<const std::uint32_t *>(program_symbol("_thread_db_sizeof_pthread"));
+    record_bytes_ = told == nullptr ? kLikelyRecordBytes : *told;
+}
+
+Range ThreadRecords::record(std::uintptr_t thread_pointer) const {
+    const auto *const begin = reinterpret_cast<const char *>(thread_pointer) - kRecordBefore * record_bytes_;
+    return {begin, begin + record_bytes_};
+}
+
+// A value set for a key of the second block is looked for through every word of the record.
+void ThreadRecords::find_keys() {
+    pthread_key_t keys[kKeysPerBlock + 1];
+    std::size_t made = 0;
+    while (made <= kKeysPerBlock && pthread_key_create(&keys[made], nullptr) == 0) {
+        if (keys[made++] >= kKeysPerBlock) break;
+    }
+    const pthread_key_t key = made == 0 ? 0 : keys[made - 1];
+    if (key >= kKeysPerBlock && pthread_setspecific(key, this) == 0) {
+        const Range all = record(thread_pointer());
+        for (const char *at = all.begin; at < all.end; at += sizeof(void *)) {
+            const KeyValue *block = nullptr;
+            std::memcpy(&block, at, sizeof block);
+            KeyValue found{};
+            if (block == nullptr || !copy_if_readable(&found, block + key % kKeysPerBlock, sizeof found)) continue;
+            if (found.value != this) continue;
+            const std::size_t first = (key / kKeysPerBlock) * sizeof(void *);
+            keys_offset_ = reinterpret_cast<std::uintptr_t>(at) - thread_pointer() - first;
+            break;
+        }
+        pthread_setspecific(key, nullptr);
+    }
+    while (made != 0) pthread_key_delete(keys[--made]);
+}
+
+Range ThreadRecords::key_block(std::uintptr_t thread_pointer, std::size_t i) const {
+    const char *begin = nullptr;
+    std::memcpy(&begin, reinterpret_cast<const char *>(thread_pointer + keys_offset_) + i * sizeof begin, sizeof begin);
+    return begin == nullptr ? Range{} : Range{begin, begin + kKeysPerBlock * sizeof(KeyValue)};
+}
+
+// The caller's blocks as the vector tells them are those that the loader tells.
+void ThreadRecords::try_thread_locals() {
+    struct Trial {
+        const ThreadRecords *records;
+        unsigned same = 0;
+        unsigned other = 0;
+    } trial{this};
+    dl_iterate_phdr(
+        [](dl_phdr_info *info, std::size_t, void *context) {
+            auto &t = *static_cast<Trial *>(context);
+            if (info->dlpi_tls_data == nullptr) return 0;
+            const VectorEntry *const vector = vector_of(thread_pointer());
+            VectorEntry entry{};
+            const bool readable = copy_if_readable(&entry, vector + info->dlpi_tls_modid, sizeof entry);
+            ++(readable && entry.block == info->dlpi_tls_data ? t.same : t.other);
+            return 0;
+        },
+        &trial);
+    knows_thread_locals_ = trial.same != 0 && trial.other == 0;
+}
+
+Range ThreadRecords::thread_local_block(std::uintptr_t thread_pointer, const TlsModule &module) const {
+    if (!knows_thread_locals_) return {};
+    const VectorEntry *const vector = vector_of(thread_pointer);
+    if (vector == nullptr || module.number > vector[-1].count) return {};
+    const char *const begin = vector[module.number].block;
+    if (begin == nullptr || begin == kNotAllocated) return {};
+    return {begin, begin + module.bytes};
+}
+
+}  // namespace gr::platform

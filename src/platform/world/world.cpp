@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: world.hpp, by a signal to each thread and a futex that all wait for.
+// Invariant: a thread is called once in a stop, again only while it has not arrived; who is called twice arrives once.
+// Must not know: why they are stopped; what lies on a stack.
+#include "platform/world/world.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <new>
+
+#include "platform/memory.hpp"
+#include "platform/thread.hpp"
+#include "platform/world/tasks.hpp"
+
+namespace gr::platform {
+
+constinit World world;
+
+namespace {
+
+constexpr std::size_t kFirstSlots = 64;
+constexpr unsigned kMillisecondsToLook = 10;  // then some may have gone
+constexpr unsigned kLooksToCallAgain = 10;    // a signal may have been taken by a wait for signals
+constexpr unsigned kLooksUntilDeaf = 100;
+
+bool is_odd(std::uint32_t epoch) { return (epoch & 1) != 0; }
+
+void handle(int) { world.arrive(static_cast<const char *>(__builtin_frame_address(0))); }
+
+}  // namespace
+
+bool World::initialise(int signal) {
+    struct sigaction action {};
+    action.sa_handler = handle;
+    action.sa_flags = SA_RESTART;
+    sigfillset(&action.sa_mask);
+    if (!make_room() || sigaction(signal, &action, nullptr) != 0) return false;
+    signal_ = signal;
+    return true;
+}
+
+World::Slot *World::slot_of(std::uint32_t id) const {
+    Table *const table = table_.load(std::memory_order_acquire);
+    if (table == nullptr) return nullptr;
+    for (std::size_t at = id;; ++at) {
+        Slot &slot = table->slots()[at & (table->count - 1)];
+        const std::uint32_t found = slot.id.load(std::memory_order_acquire);
+        if (found == id || found == 0) return &slot;
+    }
+}
+
+bool World::is_half_full() const { return std::size_t{called_} * 2 >= table_.load(std::memory_order_relaxed)->count; }
+
+template <class Visit>
+void World::for_each_called(Visit visit) const {
+    Table *const table = table_.load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < table->count; ++i) {
+        Slot &slot = table->slots()[i];
+        if (slot.id.load(std::memory_order_relaxed) != 0) visit(slot);
+    }
+}
+
+// All that were called have arrived: their handlers look no more.
+bool World::make_room() {
+    Table *const old = table_.load(std::memory_order_relaxed);
+    const std::size_t count = old == nullptr ? kFirstSlots : old->count * 2;
+    auto *const table = static_cast<Table *>(map(sizeof(Table) + count * sizeof(Slot), 1));
+    if (table == nullptr) return false;
+    table->count = count;
+    table_.store(table, std::memory_order_release);
+    if (old == nullptr) return true;
+    for (std::size_t i = 0; i < old->count; ++i) {
+        Slot &from = old->slots()[i];
+        const std::uint32_t id = from.id.load(std::memory_order_relaxed);
+        if (id == 0) continue;
+        Slot &to = *slot_of(id);
+        to.thread = from.thread;
+        to.state.store(from.state.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        to.id.store(id, std::memory_order_release);
+    }
+    return true;
+}
+
+bool World::send(std::uint32_t id, int signal) const {
+    return system_call(SYS_tgkill, system_call(SYS_getpid), id, signal) == 0;
+}
+
+bool World::stop(std::span<const std::uint32_t> exempt) {
+    for_each_called([](Slot &slot) {
+        slot.state.store(kGone, std::memory_order_relaxed);
+        slot.id.store(0, std::memory_order_relaxed);
+    });
+    called_ = gone_ = deaf_ = 0;
+    arrived_.store(0, std::memory_order_relaxed);
+    epoch_.fetch_add(1, std::memory_order_release);
+    // Who runs while the others are called may have begun new threads; when nobody ran, nobody has.
+    for (;;) {
+        const Round round = call_those_that_run(exempt);
+        wait_for_called();
+        if (round == Round::found_none) return true;
+        if (round == Round::failed || (is_half_full() && !make_room())) {
+            resume();
+            return false;
+        }
+    }
+}
+
+World::Round World::call_those_that_run(std::span<const std::uint32_t> exempt) {
+    const std::uint32_t me = task_of_caller();
+    Tasks tasks;
+    if (!tasks.opened()) return Round::failed;
+    Round round = Round::found_none;
+    while (const std::uint32_t id = tasks.next()) {
+        if (id == me || std::ranges::find(exempt, id) != exempt.end()) continue;
+        Slot &slot = *slot_of(id);
+        if (slot.id.load(std::memory_order_relaxed) == id) continue;
+        round = Round::found_some;
+        if (is_half_full()) return round;
+        slot.thread = {.id = id};
+        slot.state.store(kCalled, std::memory_order_relaxed);
+        slot.id.store(id, std::memory_order_release);
+        ++called_;
+        if (!send(id, signal_)) {
+            slot.state.store(kGone, std::memory_order_relaxed);
+            ++gone_;
+        }
+    }
+    return round;
+}
+
+void World::wait_for_called() {
+    for (unsigned looks = 0;;) {
+        const std::uint32_t arrived = arrived_.load(std::memory_order_acquire);
+        if (arrived + gone_ == called_) return;
+        sleep_on_for(arrived_, arrived, kMillisecondsToLook);
+        if (arrived_.load(std::memory_order_relaxed) == arrived) look_for_gone(++looks);
+    }
+}
+
+// Every thread blocks all signals for a moment when it begins and when it ends. Who blocks this one and sleeps may be
+// waiting for one that stands; who blocks it for long will go on doing so.
+bool World::is_deaf(std::uint32_t id, bool for_long) const {
+    return blocks_signal(id, signal_) && (for_long || sleeping_stack_pointer(id) != nullptr);
+}
+
+// The id of one that is gone may already be another's: that one is found by the next round, for it has no slot of its own
+// before this is free.
+void World::look_for_gone(unsigned looks) {
+    for_each_called([&](Slot &slot) {
+        if (slot.state.load(std::memory_order_acquire) != kCalled) return;
+        const std::uint32_t id = slot.id.load(std::memory_order_relaxed);
+        const bool deaf = is_deaf(id, looks >= kLooksUntilDeaf);
+        if (!deaf && send(id, looks % kLooksToCallAgain == 0 ? signal_ : 0)) return;
+        std::uint32_t expected = kCalled;
+        if (!slot.state.compare_exchange_strong(expected, deaf ? kDeaf : kGone, std::memory_order_relaxed)) return;
+        ++gone_;
+        deaf_ += deaf ? 1 : 0;
+    });
+}
+
+void World::arrive(const char *stack_pointer) {
+    const std::uint32_t epoch = epoch_.load(std::memory_order_acquire);
+    Slot *const slot = slot_of(task_of_caller());
+    if (!is_odd(epoch) || slot == nullptr || slot->id.load(std::memory_order_relaxed) == 0) return;
+    slot->thread.stack_pointer = stack_pointer;
+    slot->thread.thread_pointer = thread_pointer();
+    std::uint32_t expected = kCalled;
+    const bool is_waited_for = slot->state.compare_exchange_strong(expected, kArrived, std::memory_order_release);
+    if (!is_waited_for && expected != kDeaf) return;
+    if (is_waited_for) {
+        arrived_.fetch_add(1, std::memory_order_release);
+        wake_one(arrived_);
+    }
+    while (epoch_.load(std::memory_order_acquire) == epoch) sleep_on(epoch_, epoch);
+}
+
+void World::resume() {
+    epoch_.fetch_add(1, std::memory_order_release);
+    wake_all(epoch_);
+}
+
+const StoppedThread *World::next(std::size_t *at, std::uint32_t state) const {
+    Table *const table = table_.load(std::memory_order_relaxed);
+    while (*at < table->count) {
+        const Slot &slot = table->slots()[(*at)++];
+        if (slot.id.load(std::memory_order_relaxed) != 0 && slot.state.load(std::memory_order_acquire) == state)
+            return &slot.thread;
+    }
+    return nullptr;
+}
+
+void World::forget_other_threads() {
+    const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+    if (is_odd(epoch)) epoch_.store(epoch + 1, std::memory_order_relaxed);
+}
+
+}  // namespace gr::platform

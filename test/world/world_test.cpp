@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: threads stopped wherever they are, and what is found of each: stack, registers, thread-local variables, keys.
+// Invariant: what must be found is held nowhere else.
+// Must not know: what a collector makes of it.
+#include "platform/world/world.hpp"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "platform/world/mappings.hpp"
+#include "platform/world/modules.hpp"
+#include "platform/world/tasks.hpp"
+#include "platform/world/thread_record.hpp"
+
+namespace gr::platform {
+namespace {
+
+Mapping mapping_of_now(const void *p) {
+    MappingTable table;
+    EXPECT_TRUE(table.read());
+    return table.of(p);
+}
+
+class WorldTest : public testing::Test {
+  protected:
+    void SetUp() override { ASSERT_TRUE(world_.initialise(SIGPWR)); }
+
+    std::vector<StoppedThread> stopped() const {
+        std::vector<StoppedThread> all;
+        std::size_t at = 0;
+        while (const StoppedThread *const thread = world_.next_stopped(&at)) all.push_back(*thread);
+        return all;
+    }
+
+    World &world_ = world;
+};
+
+bool holds(Range range, const void *wanted) {
+    for (const char *at = range.begin; at + sizeof(void *) <= range.end; at += sizeof(void *)) {
+        const void *word = nullptr;
+        __builtin_memcpy(&word, at, sizeof word);
+        if (word == wanted) return true;
+    }
+    return false;
+}
+
+Range stack_of(const StoppedThread &thread) {
+    const char *const begin = thread.stack_pointer - reinterpret_cast<std::uintptr_t>(thread.stack_pointer) % 8;
+    return {begin, mapping_of_now(thread.stack_pointer).end};
+}
+
+// Threads that run until they are told to end.
+class Threads {
+  public:
+    explicit Threads(unsigned count) : counters_(count) {
+        for (auto &counter : counters_) {
+            threads_.emplace_back([this, &counter] {
+                while (!end_.load(std::memory_order_relaxed)) counter.fetch_add(1, std::memory_order_relaxed);
+            });
+        }
+        for (auto &counter : counters_) {
+            while (counter.load() == 0) std::this_thread::yield();
+        }
+    }
+    ~Threads() {
+        end_.store(true);
+        for (std::thread &thread : threads_) thread.join();
+    }
+    std::vector<std::uint64_t> counts() const { return {counters_.begin(), counters_.end()}; }
+
+  private:
+    std::atomic<bool> end_{false};
+    std::vector<std::atomic<std::uint64_t>> counters_;
+    std::vector<std::thread> threads_;
+};
+
+TEST_F(WorldTest, NobodyRunsUntilItGoesOn) {
+    const Threads threads(20);
+    for (int round = 0; round < 20; ++round) {
+        ASSERT_TRUE(world_.stop({}));
+        const auto before = threads.counts();
+        for (int i = 0; i < 50; ++i) std::this_thread::yield();
+        EXPECT_EQ(threads.counts(), before);
+        EXPECT_EQ(stopped().size(), 20U);
+        world_.resume();
+        while (threads.counts() == before) std::this_thread::yield();
+    }
+}
+
+TEST_F(WorldTest, ThreadsThatComeAndGoMeanwhileAreStoppedOrGone) {
+    std::atomic<bool> end{false};
+    std::atomic<std::uint64_t> runs{0};
+    std::vector<std::thread> makers;
+    for (int i = 0; i < 4; ++i) {
+        makers.emplace_back([&] {
+            while (!end.load()) std::thread([&] { runs.fetch_add(1); }).join();
+        });
+    }
+    for (int round = 0; round < 200; ++round) {
+        ASSERT_TRUE(world_.stop({}));
+        const std::uint64_t before = runs.load();
+        for (int i = 0; i < 20; ++i) std::this_thread::yield();
+        EXPECT_EQ(runs.load(), before);
+        EXPECT_GE(stopped().size(), makers.size());
+        world_.resume();
+    }
+    end.store(true);
+    for (std::thread &maker : makers) maker.join();
+}
+
+TEST_F(WorldTest, WhoIsExemptRuns) {
+    std::atomic<std::uint32_t> id{0};
+    std::atomic<std::uint64_t> count{0};
+    std::atomic<bool> end{false};
+    std::thread exempt([&] {
+        id.store(task_of_caller());
+        while (!end.load()) count.fetch_add(1);
+    });
+    while (id.load() == 0) std::this_thread::yield();
+    const std::uint32_t ids[] = {id.load()};
+    ASSERT_TRUE(world_.stop(ids));
+    const std::uint64_t before = count.load();
+    while (count.load() == before) std::this_thread::yield();
+    EXPECT_TRUE(stopped().empty());
+    world_.resume();
+    end.store(true);
+    exempt.join();
+}
+
+// The value is made in the register from its complement, so that it lies nowhere else.
+#if defined(__x86_64__)
+#define GR_HOLD_IN(load, name)                                                                          \
+    void hold_in_##name(std::uintptr_t hidden, std::atomic<int> *ready, const std::atomic<bool> *end) { \
+        asm volatile("notq %[value]\n\t" load                                                           \
+                     "\n\txorl %%eax, %%eax\n\tmovl $1, (%[ready])\n"                                   \
+                     "1:\tpause\n\tcmpb $0, (%[end])\n\tje 1b\n\t"                                      \
+                     : [value] "+r"(hidden)                                                             \
+                     : [ready] "r"(ready), [end] "r"(end)                                               \
+                     : "rax", "r12", "r15", "xmm9", "memory");                                          \
+    }
+GR_HOLD_IN("movq %[value], %%r12\n\txorq %[value], %[value]", r12)
+GR_HOLD_IN("movq %[value], %%r15\n\txorq %[value], %[value]", r15)
+GR_HOLD_IN("movq %[value], %%xmm9\n\txorq %[value], %[value]", xmm9)
+
+TEST_F(WorldTest, RegistersAreFoundOnTheStack) {
+    for (const auto hold : {hold_in_r12, hold_in_r15, hold_in_xmm9}) {
+        auto wanted = std::make_unique<int>(7);
+        const std::uintptr_t hidden = ~reinterpret_cast<std::uintptr_t>(wanted.get());
+        std::atomic<int> ready{0};
+        std::atomic<bool> end{false};
+        std::thread thread([&, hidden] { hold(hidden, &ready, &end); });
+        while (ready.load() == 0) std::this_thread::yield();
+        ASSERT_TRUE(world_.stop({}));
+        const auto all = stopped();
+        ASSERT_EQ(all.size(), 1U);
+        EXPECT_TRUE(holds(stack_of(all[0]), wanted.get()));
+        world_.resume();
+        end.store(true);
+        thread.join();
+    }
+}
+#endif
+
+thread_local const void *volatile of_this_thread = nullptr;
+
+TEST_F(WorldTest, ThreadLocalVariablesAndValuesOfKeysAreFound) {
+    static ThreadRecords records;
+    records.initialise();
+    ASSERT_TRUE(records.knows_thread_locals());
+    ASSERT_TRUE(records.knows_keys());
+    std::vector<pthread_key_t> keys(100);
+    for (pthread_key_t &key : keys) ASSERT_EQ(pthread_key_create(&key, nullptr), 0);
+    int variable = 0;
+    std::vector<int> values(keys.size());
+    std::atomic<bool> ready{false};
+    std::atomic<bool> end{false};
+    std::thread thread([&] {
+        of_this_thread = &variable;
+        for (std::size_t i = 0; i < keys.size(); ++i) pthread_setspecific(keys[i], &values[i]);
+        ready.store(true);
+        while (!end.load()) std::this_thread::yield();
+    });
+    while (!ready.load()) std::this_thread::yield();
+    static Modules modules;
+    bool stopped_all = false;
+    ASSERT_TRUE(modules.learn([](void *done) { *static_cast<bool *>(done) = world.stop({}); }, &stopped_all));
+    ASSERT_TRUE(stopped_all);
+    const auto all = stopped();
+    ASSERT_EQ(all.size(), 1U);
+    const auto found = [&](const void *wanted) {
+        bool any = false;
+        records.for_each_range(all[0].thread_pointer, modules, [&](Range range) { any = any || holds(range, wanted); });
+        return any;
+    };
+    EXPECT_TRUE(found(&variable));
+    std::size_t missing = 0;
+    for (const int &value : values) missing += found(&value) ? 0 : 1;
+    EXPECT_EQ(missing, 0U);
+    world_.resume();
+    end.store(true);
+    thread.join();
+    for (const pthread_key_t key : keys) pthread_key_delete(key);
+}
+
+const void *in_data = &in_data;
+
+TEST_F(WorldTest, VariablesOfTheProgramAndItsLibrariesAreFound) {
+    static Modules modules;
+    ASSERT_TRUE(modules.learn([](void *) {}, nullptr));
+    std::size_t with = 0;
+    for (const Range range : modules.variables()) {
+        EXPECT_TRUE(mapping_of_now(range.begin).writable);
+        with += range.contains(&in_data) ? 1 : 0;
+    }
+    EXPECT_EQ(with, 1U);
+    EXPECT_GE(modules.variables().size(), 2U) << "libc's, too";
+}
+
+}  // namespace
+}  // namespace gr::platform
