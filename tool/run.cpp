@@ -64,8 +64,12 @@ void run_program(const RunRequest &request) {
     if (!request.stats.empty()) set_option("STATS", request.stats);
     if (request.no_rseq) set_option("RSEQ", "off");
     const std::string library = find_library(request.library);
-    if (!request.quiet) warn(request);
-    preload(library);
+    if (request.collector) {
+        put_collector_first(library);
+    } else {
+        if (!request.quiet) warn(request);
+        preload(library);
+    }
     std::vector<char *> arguments;
     arguments.reserve(request.command.size() + 1);
     for (const std::string &word : request.command) arguments.push_back(const_cast<char *>(word.c_str()));

@@ -14,6 +14,22 @@ import subprocess
 from support import CLEAN, GRANARY, LIBRARY, ToolTest, fixture, granary, main, run_program
 
 
+class Collector(ToolTest):
+    def test_the_folder_of_the_librarys_neighbour_comes_first(self):
+        result = run_program("--gc", "sh", "-c", "echo $LD_LIBRARY_PATH; echo $LD_PRELOAD",
+                             environment={"LD_LIBRARY_PATH": "/other"})
+        folder = os.path.join(os.path.dirname(os.path.realpath(LIBRARY)), "libgc")
+        self.assertEqual(result.stdout, f"{folder}:/other\n\n")
+        self.assertTrue(os.path.exists(os.path.join(folder, "libgc.so.1")))
+
+    def test_without_it_nothing_runs(self):
+        library = os.path.join(self.folder, "libgranary.so")
+        os.link(os.path.realpath(LIBRARY), library)
+        result = granary("run", "--gc", "--library", library, "echo", "ran")
+        self.assertEqual((result.returncode, result.stdout), (125, ""))
+        self.one_line(result.stderr)
+
+
 class ExitCodes(ToolTest):
     def test_the_programs_own(self):
         for code in (0, 1, 2, 42, 125, 126, 127, 255):

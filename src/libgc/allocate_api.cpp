@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: libgc's allocation and free.
+// Invariant: what has no memory returns what the client's out-of-memory function says.
+// Must not know: how blocks are found, and when they are collected.
+#include <cerrno>
+
+#include "libgc/allocation.hpp"
+#include "libgc/functions.hpp"
+#include "libgc/text_copies.hpp"
+
+namespace {
+
+using gr::allocate;
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kMostInChain = kPage / gr::kFineStep;
+
+unsigned number(int kind) { return static_cast<unsigned>(kind); }
+
+// About a page of objects, each referring to the next; nullptr: no memory for one. Until they are linked, and where the
+// kind is not scanned, this frame is what keeps them.
+void *make_chain(std::size_t bytes, unsigned kind) {
+    gr::Kind &of = gr::kind_of_number(kind);
+    void *objects[kMostInChain];
+    const std::size_t wanted = bytes < kPage ? kPage / bytes : 1;
+    std::size_t count = 0;
+    while (count < wanted && (objects[count] = gr::collector.allocate(of, bytes)) != nullptr) ++count;
+    void *first = nullptr;
+    for (std::size_t i = count; i-- != 0;) {
+        *static_cast<void **>(objects[i]) = first;
+        first = objects[i];
+    }
+    return first;
+}
+
+void *aligned(std::size_t alignment, std::size_t size) {
+    if (alignment <= gr::kFineStep) return allocate(gr::kNormal, size);
+    if (alignment > kPage || !gr::is_power_of_two(alignment) || size > PTRDIFF_MAX) return gr::now(GC_oom_fn)(size);
+    gr::Kind &kind = gr::kind_of_number(gr::kNormal);
+    void *const p = gr::collector.allocate_aligned(kind, size + (gr::has_more() ? 1 : 0), alignment);
+    return p != nullptr ? p : gr::now(GC_oom_fn)(size);
+}
+
+}  // namespace
+
+extern "C" {
+
+GR_EXPORT void *GC_malloc(std::size_t size) { return allocate(gr::kNormal, size); }
+GR_EXPORT void *GC_malloc_atomic(std::size_t size) { return allocate(gr::kAtomic, size); }
+GR_EXPORT void *GC_malloc_uncollectable(std::size_t size) { return allocate(gr::kUncollectable, size); }
+GR_EXPORT void *GC_malloc_atomic_uncollectable(std::size_t size) { return allocate(gr::kAtomicUncollectable, size); }
+GR_EXPORT void *GC_malloc_stubborn(std::size_t size) { return allocate(gr::kNormal, size); }
+
+// That a client keeps a pointer to the beginning makes nothing easier here.
+GR_EXPORT void *GC_malloc_ignore_off_page(std::size_t size) { return allocate(gr::kNormal, size); }
+GR_EXPORT void *GC_malloc_atomic_ignore_off_page(std::size_t size) { return allocate(gr::kAtomic, size); }
+
+GR_EXPORT void *GC_malloc_kind(std::size_t size, int kind) { return allocate(number(kind), size); }
+GR_EXPORT void *GC_malloc_kind_global(std::size_t size, int kind) { return allocate(number(kind), size); }
+GR_EXPORT void *GC_generic_malloc(std::size_t size, int kind) { return allocate(number(kind), size); }
+GR_EXPORT void *GC_generic_malloc_ignore_off_page(std::size_t size, int kind) { return allocate(number(kind), size); }
+GR_EXPORT void *GC_generic_malloc_uncollectable(std::size_t size, int kind) { return allocate(number(kind), size); }
+GR_EXPORT void *GC_generic_or_special_malloc(std::size_t size, int kind) { return allocate(number(kind), size); }
+
+GR_EXPORT void *GC_malloc_many(std::size_t size) {
+    gr::ensure_initialised();
+    if (size > PTRDIFF_MAX) return nullptr;
+    const std::size_t bytes = size + (gr::has_more() ? 1 : 0);
+    return make_chain(gr::align_up(bytes == 0 ? 1 : bytes, gr::kFineStep), gr::kNormal);
+}
+GR_EXPORT void GC_generic_malloc_many(std::size_t size, int kind, void **list) {
+    *list = size > PTRDIFF_MAX ? nullptr : make_chain(size, number(kind));
+}
+
+GR_EXPORT void *GC_realloc(void *p, std::size_t size) {
+    if (p == nullptr) return allocate(gr::kNormal, size);
+    if (size == 0) {
+        gr::free(p);
+        return nullptr;
+    }
+    void *const resized = gr::resize_block("GC_realloc", p, size, gr::has_more() ? 1 : 0);
+    return resized != nullptr ? resized : gr::now(GC_oom_fn)(size);
+}
+
+GR_EXPORT void GC_free(void *p) { gr::free(p); }
+
+GR_EXPORT char *GC_strndup(const char *text, std::size_t most) {
+    return gr::copy_of_text(text, most, [](std::size_t bytes) { return allocate(gr::kAtomic, bytes); });
+}
+GR_EXPORT char *GC_strdup(const char *text) {
+    if (text == nullptr) return nullptr;
+    return gr::copy_of_text(text, SIZE_MAX, [](std::size_t bytes) { return allocate(gr::kAtomic, bytes); });
+}
+
+GR_EXPORT void *GC_memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+GR_EXPORT int GC_posix_memalign(void **out, std::size_t alignment, std::size_t size) {
+    if (!gr::is_power_of_two(alignment) || alignment < sizeof(void *)) return EINVAL;
+    void *const p = aligned(alignment, size);
+    if (p == nullptr) return ENOMEM;
+    *out = p;
+    return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: allocation.hpp.
+// Invariant: as there.
+// Must not know: kinds of clients.
+#include "libgc/allocation.hpp"
+
+#include "libgc/messages.hpp"
+#include "libgc/statistics.hpp"
+
+namespace gr {
+
+// A collection frees nothing more at once, but finalizers and other threads may have let something go.
+void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes) {
+    for (GC_word tries = now(GC_max_retries); tries != 0; --tries) {
+        if (!collector.collect().done) break;
+        if (void *const p = collector.allocate(kind, bytes)) return p;
+    }
+    warn("GC Warning: Out of Memory! Heap size: %lu MiB. Returning NULL!\n", collector.used_bytes() / kMiB);
+    return now(GC_oom_fn)(size);
+}
+
+void count_uncollectable(const Kind &kind, std::size_t bytes, bool added) {
+    if (kind.setup.lifetime == Lifetime::collected) return;
+    const std::atomic_ref<GC_word> all(GC_non_gc_bytes);
+    if (added) {
+        all.fetch_add(bytes, std::memory_order_relaxed);
+    } else {
+        all.fetch_sub(bytes, std::memory_order_relaxed);
+    }
+}
+
+namespace {
+
+BlockAt block_of(const char *function, const void *p) {
+    const BlockAt block = collector.block_at(p);
+    if (block.begin == p) return block;
+    TextBuffer<128> line;
+    line << function << ": " << p << " is not the beginning of an object\n";
+    write_line(messages.errors, line);
+    die("not the beginning of an object");
+}
+
+}  // namespace
+
+void *resize_block(const char *function, void *p, std::size_t size, std::size_t more) {
+    const BlockAt block = block_of(function, p);
+    void *const resized = size > PTRDIFF_MAX ? nullptr : resize(block, size, more);
+    if (resized == nullptr) return nullptr;
+    count_uncollectable(*block.kind, block.bytes, false);
+    count_uncollectable(*block.kind, collector.block_at(resized).bytes, true);
+    return resized;
+}
+
+void free(void *p) {
+    if (p == nullptr) return;
+    const BlockAt block = block_of("GC_free", p);
+    count_uncollectable(*block.kind, block.bytes, false);
+    count_freed(block.bytes);
+    free_block(block);
+}
+
+}  // namespace gr

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a collection in the steps that clients know, in their order, and what libgc itself does at each.
+// Invariant: an event of the sweep is told after threads run again, though the sweep is over by then.
+// Must not know: what clients do.
+#include "libgc/callbacks.hpp"
+
+#include "libgc/disclaim.hpp"
+#include "libgc/displacements.hpp"
+#include "libgc/finalizing.hpp"
+#include "libgc/leaks.hpp"
+#include "libgc/locked.hpp"
+#include "libgc/messages.hpp"
+#include "libgc/performance.hpp"
+#include "libgc/statistics.hpp"
+
+namespace gr {
+namespace {
+
+int never() { return 0; }
+
+void tell(GC_EventType event) {
+    if (callbacks.event != nullptr) callbacks.event(event);
+}
+
+// libc's name of a thread is its pointer.
+void tell_of_threads(GC_EventType event) {
+    if (callbacks.thread_event == nullptr) return;
+    std::size_t at = 0;
+    while (const platform::StoppedThread *const thread = platform::world.next_stopped(&at))
+        callbacks.thread_event(event, reinterpret_cast<void *>(thread->thread_pointer));
+}
+
+constinit bool is_swept = false;  // of this collection
+
+void begin() {
+    collector.pace().set_divisor(now(GC_free_space_divisor));
+    collector.set_accepts(now(GC_all_interior_pointers) != 0 ? nullptr : is_registered_displacement);
+    is_swept = false;
+    note_begin();
+    prepare_finalization();
+    tell(GC_EVENT_START);
+    if (callbacks.start != nullptr) callbacks.start();
+    ask_toggle_references();
+}
+
+void resumed() {
+    tell(GC_EVENT_POST_START_WORLD);
+    if (!is_swept) return;
+    tell_of_queued();
+    tell(GC_EVENT_RECLAIM_START);
+    disclaim_dead();
+    tell(GC_EVENT_RECLAIM_END);
+}
+
+void end() {
+    if (is_swept) note_end();
+    store(GC_parallel, static_cast<int>(collector.markers().helpers()));
+    tell(GC_EVENT_END);
+    if (is_swept) log_collection();
+    tell_of_size();
+}
+
+void take(Step step) {
+    switch (step) {
+        case Step::begin:
+            return begin();
+        case Step::stopping:
+            return tell(GC_EVENT_PRE_STOP_WORLD);
+        case Step::stopped:
+            tell_of_threads(GC_EVENT_THREAD_SUSPENDED);
+            return tell(GC_EVENT_POST_STOP_WORLD);
+        case Step::marking:
+            return tell(GC_EVENT_MARK_START);
+        case Step::marked:
+            return tell(GC_EVENT_MARK_END);
+        case Step::sweeping:
+            return;
+        case Step::swept:
+            is_swept = true;
+            store(GC_gc_no, GC_gc_no + 1);
+            return;
+        case Step::resuming:
+            tell(GC_EVENT_PRE_START_WORLD);
+            return tell_of_threads(GC_EVENT_THREAD_UNSUSPENDED);
+        case Step::resumed:
+            return resumed();
+        case Step::end:
+            return end();
+    }
+}
+
+void push_roots() {
+    if (const auto push = now(GC_push_other_roots); push != nullptr) push();
+}
+
+// The counter is a variable of the client's.
+bool must_stop() { return now(GC_dont_gc) != 0 || callbacks.stop() != 0; }
+
+JavaFinalization finalizes_as_java() {
+    return now(GC_java_finalization) != 0 ? JavaFinalization::on : JavaFinalization::off;
+}
+
+void reached() {
+    keep_disclaimed();
+    report_leaks();
+}
+
+}  // namespace
+
+constinit Callbacks callbacks{.stop = never};
+
+void tell_of_size() {
+    static constinit std::size_t told = 0;
+    const std::size_t bytes = heap_bytes();
+    if (const auto resized = now(GC_on_heap_resize); resized != nullptr && bytes != told) resized(bytes);
+    told = bytes;
+}
+
+void install_hooks() {
+    Hooks &hooks = collector.hooks();
+    hooks.step = take;
+    hooks.must_stop = must_stop;
+    hooks.push_roots = push_roots;
+    hooks.finalizes_as_java = finalizes_as_java;
+    hooks.reached = reached;
+    hooks.after = after_collection;
+}
+
+}  // namespace gr

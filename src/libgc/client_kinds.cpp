@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: client_kinds.hpp.
+// Invariant: as there.
+// Must not know: what they are for.
+#include "libgc/client_kinds.hpp"
+
+#include "libgc/messages.hpp"
+
+namespace gr {
+namespace {
+
+constinit unsigned next_procedure = kReservedProcedures;
+
+}  // namespace
+
+unsigned make_client_kind(const KindSetup &setup) {
+    if (collector.kind_count() >= kMostClientKinds) die("too many kinds");
+    const Kind *const kind = collector.make_kind(setup);
+    if (kind == nullptr) die_without_memory();
+    return kind->number;
+}
+
+unsigned make_procedure(MarkProcedure procedure) {
+    if (next_procedure == Descriptor::kMostProcedures) die("too many mark procedures");
+    collector.procedures()[next_procedure] = procedure;
+    return next_procedure++;
+}
+
+}  // namespace gr

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: libgccpp.so.1: C++'s operators new and delete over libgc, of blocks that only delete frees.
+// Invariant: a library of its own, which takes from libgc.so.1 two functions; so exceptions may be thrown here.
+// Must not know: how libgc allocates.
+#include <new>
+
+#include "granary/granary.h"
+
+extern "C" {
+void *GC_malloc_uncollectable(std::size_t size);
+void GC_free(void *p);
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming): as gc_cpp.h declares it
+[[noreturn]] GR_EXPORT void GC_throw_bad_alloc();
+void GC_throw_bad_alloc() { throw std::bad_alloc(); }
+
+GR_EXPORT void *operator new(std::size_t size) {
+    void *const p = GC_malloc_uncollectable(size);
+    if (p == nullptr) GC_throw_bad_alloc();
+    return p;
+}
+GR_EXPORT void *operator new[](std::size_t size) { return ::operator new(size); }
+
+GR_EXPORT void operator delete(void *p) noexcept { GC_free(p); }
+GR_EXPORT void operator delete[](void *p) noexcept { GC_free(p); }
+GR_EXPORT void operator delete(void *p, std::size_t) noexcept { GC_free(p); }
+GR_EXPORT void operator delete[](void *p, std::size_t) noexcept { GC_free(p); }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: kinds.hpp.
+// Invariant: as there.
+// Must not know: the names that programs call; variables of theirs.
+#include "libgc/kinds.hpp"
+
+#include <signal.h>
+
+#include "libgc/locked.hpp"
+#include "malloc/instances.hpp"
+
+namespace gr {
+namespace {
+
+constexpr KindSetup kSetups[] = {
+    {.descriptor = {}, .adds_size = false, .zeroed = false, .lifetime = Lifetime::collected},
+    {.descriptor = {}, .adds_size = true, .zeroed = true, .lifetime = Lifetime::collected},
+    {.descriptor = {}, .adds_size = true, .zeroed = true, .lifetime = Lifetime::until_freed},
+    {.descriptor = {}, .adds_size = false, .zeroed = false, .lifetime = Lifetime::until_freed},
+};
+static_assert(std::size(kSetups) == kStandardKinds);
+
+}  // namespace
+
+int default_suspend_signal() { return SIGPWR; }
+
+bool start_kinds(int suspend_signal) {
+    const Locked locked;
+    if (collector.kind_count() >= kStandardKinds) return true;
+    if (!collector.is_started() && !collector.start(suspend_signal)) return false;
+    while (collector.kind_count() < kStandardKinds) {
+        if (collector.make_kind(kSetups[collector.kind_count()]) == nullptr) return false;
+    }
+    return true;
+}
+
+void lock_for_fork() {
+    collector.lock();
+    instances.lock_all();
+}
+
+void unlock_after_fork() {
+    instances.unlock_all();
+    collector.unlock();
+}
+
+void unlock_in_child() {
+    instances.unlock_all();
+    instances.forget_other_threads();
+    collector.forget_other_threads();
+    collector.unlock();
+}
+
+void *resize(const BlockAt &block, std::size_t size, std::size_t more) {
+    auto *const begin = static_cast<char *>(block.begin);
+    if (size + more <= block.bytes && size + more >= block.bytes / 2) {
+        if (block.kind->setup.zeroed) std::memset(begin + size, 0, block.bytes - size);
+        return begin;
+    }
+    void *const moved = collector.allocate(*block.kind, size + more);
+    if (moved == nullptr) return nullptr;
+    std::memcpy(moved, begin, size < block.bytes ? size : block.bytes);
+    free_block(block);
+    return moved;
+}
+
+void free_block(const BlockAt &block) {
+    if (block.kind->tells_dead) std::memset(block.begin, 0, block.bytes);
+    Collector::free(*block.kind, block.begin);
+}
+
+}  // namespace gr

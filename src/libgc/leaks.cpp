@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: leaks.hpp.
+// Invariant: as there.
+// Must not know: how objects are found.
+#include "libgc/leaks.hpp"
+
+#include <stdlib.h>
+
+#include "libgc/debug_header.hpp"
+#include "libgc/kinds.hpp"
+#include "libgc/messages.hpp"
+
+namespace gr {
+namespace {
+
+constinit bool are_looked_for = false;
+
+void report(const BlockAt &block) {
+    TextBuffer<512> line;
+    line << "Leaked "
+         << (block.kind->setup.descriptor.is_nothing() && !block.kind->setup.adds_size ? "atomic" : "composite")
+         << " object at ";
+    if (const DebugHeader *const header = DebugHeader::of(block)) {
+        line << static_cast<const void *>(DebugHeader::user_data(block.begin)) << " (" << header->file << ':'
+             << header->line << ", sz=" << header->size << ")\n";
+    } else {
+        line << static_cast<const void *>(block.begin) << " (appr. sz=" << block.bytes << ")\n";
+    }
+    write_line(messages.errors, line);
+}
+
+}  // namespace
+
+void begin_to_look_for_leaks() {
+    are_looked_for = true;
+    collector.kind(kAtomic)->tells_dead = true;
+    collector.kind(kNormal)->tells_dead = true;
+}
+
+void report_leaks() {
+    if (!are_looked_for) return;
+    bool any = false;
+    for (const unsigned kind : {kAtomic, kNormal}) {
+        collector.for_each_block(*collector.kind(kind), [&](const BlockAt &block, bool marked) {
+            if (marked) return;
+            any = true;
+            const DebugHeader *const header = DebugHeader::of(block);
+            if (header == nullptr || !header->is_freed(block.begin)) report(block);
+        });
+    }
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread runs
+    if (any && getenv("GC_ABORT_ON_LEAK") != nullptr) die("leaks were found");
+}
+
+}  // namespace gr

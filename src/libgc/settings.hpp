@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what clients set by functions alone, where it changes something here, and what they only get back.
+// Invariant: read and written without a lock, as documented.
+// Must not know: the functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gr {
+
+struct Settings {
+    bool gives_back = false;        // explicit collections give back all free memory
+    bool prints_regularly = false;  // GC_dump at each collection
+    bool ignores_gcj = false;
+    int suspend_signal = -1;  // the default
+    int restart_signal = -1;
+    int handles_fork = 1;
+    // Told again, and no more than that.
+    int rate = 10;
+    int most_prior_attempts = 1;
+    int manual_dirty = 0;
+    int executable_pages = 0;
+    unsigned markers = 0;
+    unsigned long time_limit_nanoseconds = 0;
+    std::size_t least_allocated = 1;
+    unsigned long bytes_per_finalizer = 10000;
+};
+inline constinit Settings settings;
+
+// The client will need so much.
+void expand_heap(std::size_t bytes);
+// 0: no limit.
+void limit_heap(std::size_t bytes);
+
+}  // namespace gr

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: statistics.hpp.
+// Invariant: as there.
+// Must not know: who asks.
+#include "libgc/statistics.hpp"
+
+#include "malloc/statistics.hpp"
+#include "platform/thread.hpp"
+
+namespace gr {
+namespace {
+
+// Counted by many threads at once, so in many places.
+class Counter {
+  public:
+    void add(std::size_t bytes) {
+        places_[platform::thread_number() % kPlaces].bytes.fetch_add(bytes, std::memory_order_relaxed);
+    }
+    std::size_t sum() const {
+        std::size_t bytes = 0;
+        for (const Place &place : places_) bytes += place.bytes.load(std::memory_order_relaxed);
+        return bytes;
+    }
+
+  private:
+    static constexpr std::size_t kPlaces = 16;
+    struct alignas(kCacheLineBytes) Place {
+        std::atomic<std::size_t> bytes{0};  // ordered by nothing
+    };
+    Place places_[kPlaces];
+};
+
+constinit Counter freed;
+constinit Counter allocated;  // what clients say that they took without a call
+
+constinit std::atomic<std::size_t> promised{0};  // bytes of heap; ordered by nothing
+
+// As the last collection left it. Under the lock.
+struct Last {
+    std::size_t live = 0;
+    std::size_t freed = 0;      // then, of all
+    std::size_t allocated = 0;  // then, of all
+    std::size_t total = 0;
+    std::size_t reclaimed = 0;
+    std::size_t reclaimed_ever = 0;
+};
+constinit Last last;
+
+// As this one found it when it began.
+struct Before {
+    std::size_t blocks = 0;
+    std::size_t since = 0;
+};
+constinit Before before;
+
+std::size_t since_last(std::size_t blocks) {
+    const std::size_t now = blocks + (freed.sum() - last.freed);
+    return (now > last.live ? now - last.live : 0) + (allocated.sum() - last.allocated);
+}
+
+}  // namespace
+
+void count_allocated(std::size_t bytes) { allocated.add(bytes); }
+void count_freed(std::size_t bytes) { freed.add(bytes); }
+
+std::size_t blocks_bytes() {
+    std::size_t bytes = 0;
+    for (std::uint32_t i = 0; i < collector.kind_count(); ++i)
+        bytes += count_statistics(collector.kind(i)->instance).live_bytes;
+    return bytes;
+}
+
+void promise(std::size_t bytes) { promised.store(heap_bytes() + bytes, std::memory_order_relaxed); }
+
+std::size_t heap_bytes() {
+    std::size_t bytes = 0;
+    for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
+        const PageHeap &pages = collector.kind(i)->instance.pages();
+        bytes += pages.used_bytes() + pages.retained_bytes();
+    }
+    const std::size_t least = promised.load(std::memory_order_relaxed);
+    return bytes > least ? bytes : least;
+}
+
+HeapNumbers heap_numbers() {
+    HeapNumbers numbers;
+    std::size_t live = 0;
+    for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
+        const gr_statistics s = count_statistics(collector.kind(i)->instance);
+        live += s.live_bytes;
+        numbers.heap += s.heap_bytes + s.retained_bytes;
+        numbers.free += s.retained_bytes;
+        numbers.obtained += s.peak_heap_bytes + s.metadata_bytes;
+        if (s.peak_heap_bytes > s.heap_bytes + s.retained_bytes)
+            numbers.unmapped += s.peak_heap_bytes - s.heap_bytes - s.retained_bytes;
+    }
+    if (const std::size_t least = promised.load(std::memory_order_relaxed); numbers.heap < least) {
+        numbers.free += least - numbers.heap;
+        numbers.heap = least;
+    }
+    numbers.since = since_last(live);
+    numbers.total = last.total + numbers.since;
+    numbers.reclaimed = last.reclaimed;
+    numbers.reclaimed_ever = last.reclaimed_ever;
+    numbers.freed = freed.sum() - last.freed;
+    return numbers;
+}
+
+void note_begin() {
+    before.blocks = blocks_bytes();
+    before.since = since_last(before.blocks);
+}
+
+void note_end() {
+    last.live = blocks_bytes();
+    last.reclaimed_ever += last.reclaimed;
+    last.reclaimed = before.blocks > last.live ? before.blocks - last.live : 0;
+    last.total += before.since;
+    last.freed = freed.sum();
+    last.allocated = allocated.sum();
+}
+
+}  // namespace gr

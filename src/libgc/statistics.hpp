@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the heap in numbers, as libgc counts: bytes now, since the last collection, ever.
+// Invariant: nothing is counted where blocks are allocated; what was is told from what is in use.
+// Must not know: who asks.
+#pragma once
+
+#include "collector/collector.hpp"
+
+namespace gr {
+
+struct HeapNumbers {
+    std::size_t heap = 0;            // bytes held, without what was given back
+    std::size_t free = 0;            // of these in wholly free units
+    std::size_t unmapped = 0;        // given back, kept as addresses
+    std::size_t since = 0;           // allocated since the last collection
+    std::size_t total = 0;           // allocated ever
+    std::size_t obtained = 0;        // had from the system, with tables
+    std::size_t reclaimed = 0;       // by the last collection
+    std::size_t reclaimed_ever = 0;  // by those before
+    std::size_t freed = 0;           // by the client since the last collection
+};
+
+HeapNumbers heap_numbers();
+// Cheaper.
+std::size_t heap_bytes();
+std::size_t blocks_bytes();
+
+// What a client was promised counts as heap, free as long as it is not used.
+void promise(std::size_t bytes);
+
+void count_allocated(std::size_t bytes);
+void count_freed(std::size_t bytes);
+// Of a collection, under the lock: before it stops anybody, and after one that was done.
+void note_begin();
+void note_end();
+
+}  // namespace gr

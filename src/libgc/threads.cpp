@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: threads.hpp.
+// Invariant: as there.
+// Must not know: what is scanned of a thread.
+#include "libgc/threads.hpp"
+
+#include <signal.h>
+
+#include <new>
+
+#include "libgc/allocation.hpp"
+#include "libgc/locked.hpp"
+#include "libgc/messages.hpp"
+#include "libgc/settings.hpp"
+#include "malloc/instances.hpp"
+
+namespace gr {
+namespace {
+
+enum Pause : std::uint32_t { kRuns, kIsAsked, kStands };
+
+thread_local constinit ThreadEntry *of_caller = nullptr;
+
+void stand(ThreadEntry &thread) {
+    thread.state.store(kStands, std::memory_order_release);
+    platform::wake_all(thread.state);
+    while (thread.state.load(std::memory_order_acquire) == kStands) platform::sleep_on(thread.state, kStands);
+}
+
+// Whatever was interrupted finds errno as it was; raw calls do not touch it. The world may be stopped meanwhile.
+void take_signal(int) {
+    ThreadEntry *const thread = of_caller;
+    if (thread != nullptr && thread->state.load(std::memory_order_acquire) == kIsAsked) stand(*thread);
+}
+
+void forget_at_end(void *) {
+    const Locked locked;
+    threads.remove_caller();
+}
+
+}  // namespace
+
+constinit Threads threads;
+
+ThreadEntry *Threads::mine() { return of_caller; }
+
+ThreadEntry *Threads::find(pthread_t id) const {
+    ThreadEntry *thread = first_;
+    while (thread != nullptr && (thread->has_left || pthread_equal(thread->id, id) == 0)) thread = thread->next;
+    return thread;
+}
+
+bool Threads::add_caller(void *stack_bottom, bool is_joinable) {
+    if (of_caller != nullptr) return false;
+    if (!is_prepared_) is_prepared_ = pthread_key_create(&at_end_, forget_at_end) == 0;
+    void *const memory = collector.allocate(kind_of_number(kUncollectable), sizeof(ThreadEntry));
+    if (memory == nullptr) die_without_memory();
+    auto *const thread =
+        ::new (memory) ThreadEntry{pthread_self(), stack_bottom, nullptr, is_joinable, false, first_, {}};
+    if (stack_bottom == nullptr) thread->stack_bottom = stack_bottom_of_caller();
+    first_ = of_caller = thread;
+    if (is_prepared_) pthread_setspecific(at_end_, thread);
+    return true;
+}
+
+void Threads::remove_caller() {
+    ThreadEntry *const thread = of_caller;
+    if (thread == nullptr) return;
+    of_caller = nullptr;
+    if (is_prepared_) pthread_setspecific(at_end_, nullptr);
+    thread->has_left = true;
+    if (!thread->is_joinable) remove(thread);
+}
+
+void Threads::forget_result(pthread_t id) {
+    for (ThreadEntry *thread = first_; thread != nullptr; thread = thread->next) {
+        if (pthread_equal(thread->id, id) == 0) continue;
+        thread->is_joinable = false;
+        if (thread->has_left) return remove(thread);
+    }
+}
+
+void Threads::remove(ThreadEntry *thread) {
+    ThreadEntry **link = &first_;
+    while (*link != thread) link = &(*link)->next;
+    *link = thread->next;
+    Collector::free(*collector.kind(kUncollectable), thread);
+}
+
+void Threads::forget_others() {
+    first_ = of_caller;
+    if (of_caller != nullptr) of_caller->next = nullptr;
+}
+
+// With all locks, so that it holds none where it stands.
+void Threads::suspend(ThreadEntry &thread) {
+    if (!can_suspend_) {
+        struct sigaction action {};
+        action.sa_handler = take_signal;
+        action.sa_flags = SA_RESTART;
+        can_suspend_ = sigaction(restart_signal(), &action, nullptr) == 0;
+    }
+    if (!can_suspend_ || is_suspended(thread)) return;
+    instances.lock_all();
+    thread.state.store(kIsAsked, std::memory_order_release);
+    if (pthread_kill(thread.id, restart_signal()) != 0) thread.state.store(kRuns, std::memory_order_relaxed);
+    while (thread.state.load(std::memory_order_acquire) == kIsAsked) platform::sleep_on(thread.state, kIsAsked);
+    instances.unlock_all();
+}
+
+void Threads::suspend_caller(ThreadEntry &caller) { stand(caller); }
+
+void Threads::resume(ThreadEntry &thread) {
+    thread.state.store(kRuns, std::memory_order_release);
+    platform::wake_all(thread.state);
+}
+
+bool Threads::is_suspended(const ThreadEntry &thread) {
+    return thread.state.load(std::memory_order_acquire) == kStands;
+}
+
+void *stack_bottom_of_caller() {
+    pthread_attr_t attributes;
+    void *low = nullptr;
+    std::size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return nullptr;
+    const bool known = pthread_attr_getstack(&attributes, &low, &bytes) == 0;
+    pthread_attr_destroy(&attributes);
+    return known ? static_cast<char *>(low) + bytes : nullptr;
+}
+
+int suspend_signal() {
+    if (platform::world.signal() != 0) return platform::world.signal();
+    return settings.suspend_signal < 0 ? default_suspend_signal() : settings.suspend_signal;
+}
+int restart_signal() { return settings.restart_signal < 0 ? SIGXCPU : settings.restart_signal; }
+
+void unlock_in_child_and_forget() {
+    threads.forget_others();
+    unlock_in_child();
+}
+
+}  // namespace gr
