@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -111,6 +114,27 @@ TEST_F(WorldTest, ThreadsThatComeAndGoMeanwhileAreStoppedOrGone) {
     }
     end.store(true);
     for (std::thread &maker : makers) maker.join();
+}
+
+// In a process of its own, for its first thread ends.
+[[noreturn]] void *stop_after_the_first(void *) {
+    while (!has_ended(static_cast<std::uint32_t>(getpid()))) std::this_thread::yield();
+    const bool stopped = world.stop({});
+    world.resume();
+    _exit(stopped ? 0 : 1);
+}
+
+TEST_F(WorldTest, AFirstThreadThatHasEndedIsNotWaitedFor) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        pthread_t other{};
+        if (pthread_create(&other, nullptr, stop_after_the_first, nullptr) != 0) _exit(2);
+        syscall(SYS_exit, 0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST_F(WorldTest, WhoIsExemptRuns) {

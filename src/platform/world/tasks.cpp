@@ -60,6 +60,13 @@ std::uint64_t hexadecimal_at(const char *text) {
 
 }  // namespace
 
+bool has_ended(std::uint32_t id) {
+    constexpr char kState[] = "State:\t";
+    const TaskFile status(id, "status");
+    const char *const state = std::strstr(status.text(), kState);
+    return state != nullptr && (state[sizeof kState - 1] == 'Z' || state[sizeof kState - 1] == 'X');
+}
+
 bool blocks_signal(std::uint32_t id, int signal) {
     constexpr char kBlocked[] = "SigBlk:\t";
     const TaskFile status(id, "status");

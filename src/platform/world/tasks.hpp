@@ -32,7 +32,10 @@ class Tasks {
 
 std::uint32_t task_of_caller();
 
-// Of a task of this process. false: it is gone, or /proc is not there.
+// Of a task of this process. A first thread that has ended while others run is still told, and takes signals that nobody
+// handles.
+bool has_ended(std::uint32_t id);
+// false: it is gone, or /proc is not there.
 bool blocks_signal(std::uint32_t id, int signal);
 // Where its stack ends, as far as it is inside a system call; nullptr: it runs, or is gone.
 const char *sleeping_stack_pointer(std::uint32_t id);

@@ -151,7 +151,7 @@ void World::look_for_gone(unsigned looks) {
         if (slot.state.load(std::memory_order_acquire) != kCalled) return;
         const std::uint32_t id = slot.id.load(std::memory_order_relaxed);
         const bool deaf = is_deaf(id, looks >= kLooksUntilDeaf);
-        if (!deaf && send(id, looks % kLooksToCallAgain == 0 ? signal_ : 0)) return;
+        if (!deaf && !has_ended(id) && send(id, looks % kLooksToCallAgain == 0 ? signal_ : 0)) return;
         std::uint32_t expected = kCalled;
         if (!slot.state.compare_exchange_strong(expected, deaf ? kDeaf : kGone, std::memory_order_relaxed)) return;
         ++gone_;
