@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -135,6 +136,24 @@ TEST_F(WorldTest, AFirstThreadThatHasEndedIsNotWaitedFor) {
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+// Its numbers are not those that the process's own namespace has.
+TEST_F(WorldTest, ProcOfAnotherNamespaceStopsNobody) {
+    constexpr int kNoNamespace = 77;
+    const pid_t child = fork();
+    if (child == 0) {
+        if (unshare(CLONE_NEWPID) != 0) _exit(kNoNamespace);
+        const pid_t inside = fork();
+        if (inside == 0) _exit(world.stop({}) ? 1 : 0);
+        int status = 0;
+        _exit(waitpid(inside, &status, 0) == inside && WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == kNoNamespace) GTEST_SKIP() << "no namespaces";
+    EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(WorldTest, WhoIsExemptRuns) {

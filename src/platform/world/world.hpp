@@ -28,8 +28,8 @@ class World {
     bool initialise(int signal);
     int signal() const { return signal_; }
 
-    // Neither the calling thread nor one of `exempt` is stopped. false: there is no memory for their list, or no /proc,
-    // and nobody is stopped.
+    // Neither the calling thread nor one of `exempt` is stopped. false: there is no memory for their list, or no /proc
+    // that tells of this process, and nobody is stopped.
     bool stop(std::span<const std::uint32_t> exempt);
     void resume();
     // In turn until nullptr; the caller's own is not among them.
