@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,6 +155,19 @@ TEST_F(WorldTest, ProcOfAnotherNamespaceStopsNobody) {
     ASSERT_TRUE(WIFEXITED(status));
     if (WEXITSTATUS(status) == kNoNamespace) GTEST_SKIP() << "no namespaces";
     EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(WorldTest, NobodyIsStoppedIfOneCannotBeCalled) {
+    const pid_t child = fork();
+    if (child == 0) {
+        const Threads threads(2);
+        const rlimit none{};
+        if (!world.initialise(SIGRTMIN + 6) || setrlimit(RLIMIT_SIGPENDING, &none) != 0) _exit(2);
+        _exit(world.stop({}) ? 1 : 0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST_F(WorldTest, WhoIsExemptRuns) {

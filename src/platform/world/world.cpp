@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 
 #include "platform/memory.hpp"
@@ -82,8 +83,11 @@ bool World::make_room() {
     return true;
 }
 
-bool World::send(std::uint32_t id, int signal) const {
-    return system_call(SYS_tgkill, system_call(SYS_getpid), id, signal) == 0;
+// A signal of those that queue is refused where too many wait already.
+World::Sent World::send(std::uint32_t id, int signal) {
+    const long result = system_call(SYS_tgkill, system_call(SYS_getpid), id, signal);
+    if (result == 0) return Sent::yes;
+    return result == -ESRCH ? Sent::gone : Sent::refused;
 }
 
 bool World::stop(std::span<const std::uint32_t> exempt) {
@@ -123,9 +127,10 @@ World::Round World::call_those_that_run(std::span<const std::uint32_t> exempt) {
         slot.state.store(kCalled, std::memory_order_relaxed);
         slot.id.store(id, std::memory_order_release);
         ++called_;
-        if (!send(id, signal_)) {
+        if (const Sent sent = send(id, signal_); sent != Sent::yes) {
             slot.state.store(kGone, std::memory_order_relaxed);
             ++gone_;
+            if (sent == Sent::refused) return Round::failed;
         }
     }
     // A /proc of another process namespace has other numbers.
@@ -154,7 +159,7 @@ void World::look_for_gone(unsigned looks) {
         if (slot.state.load(std::memory_order_acquire) != kCalled) return;
         const std::uint32_t id = slot.id.load(std::memory_order_relaxed);
         const bool deaf = is_deaf(id, looks >= kLooksUntilDeaf);
-        if (!deaf && !has_ended(id) && send(id, looks % kLooksToCallAgain == 0 ? signal_ : 0)) return;
+        if (!deaf && !has_ended(id) && send(id, looks % kLooksToCallAgain == 0 ? signal_ : 0) != Sent::gone) return;
         std::uint32_t expected = kCalled;
         if (!slot.state.compare_exchange_strong(expected, deaf ? kDeaf : kGone, std::memory_order_relaxed)) return;
         ++gone_;

@@ -29,7 +29,7 @@ class World {
     int signal() const { return signal_; }
 
     // Neither the calling thread nor one of `exempt` is stopped. false: there is no memory for their list, or no /proc
-    // that tells of this process, and nobody is stopped.
+    // that tells of this process, or the kernel takes no more signals, and nobody is stopped.
     bool stop(std::span<const std::uint32_t> exempt);
     void resume();
     // In turn until nullptr; the caller's own is not among them.
@@ -69,7 +69,8 @@ class World {
     bool make_room();
     template <class Visit>
     void for_each_called(Visit visit) const;
-    bool send(std::uint32_t id, int signal) const;
+    enum class Sent : std::uint8_t { yes, gone, refused };
+    static Sent send(std::uint32_t id, int signal);
 
     // Odd while threads are to stand still. release with the acquire of those that wait for the next.
     FutexWord epoch_{0};
