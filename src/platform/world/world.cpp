@@ -169,8 +169,10 @@ void World::look_for_gone(unsigned looks) {
 
 void World::arrive(const char *stack_pointer) {
     const std::uint32_t epoch = epoch_.load(std::memory_order_acquire);
-    Slot *const slot = slot_of(task_of_caller());
-    if (!is_odd(epoch) || slot == nullptr || slot->id.load(std::memory_order_relaxed) == 0) return;
+    const std::uint32_t me = task_of_caller();
+    Slot *const slot = slot_of(me);
+    // Not called: another's signal, or one late from before. Where it would stand another may be put at this moment.
+    if (!is_odd(epoch) || slot == nullptr || slot->id.load(std::memory_order_relaxed) != me) return;
     slot->thread.stack_pointer = stack_pointer;
     slot->thread.thread_pointer = thread_pointer();
     std::uint32_t expected = kCalled;
