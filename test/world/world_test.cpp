@@ -170,6 +170,19 @@ TEST_F(WorldTest, NobodyIsStoppedIfOneCannotBeCalled) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
+TEST_F(WorldTest, ASignalThatTheProgramInheritedBlockedIsUnblocked) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPWR);
+    ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &signals, nullptr), 0);
+    ASSERT_TRUE(world_.initialise(SIGPWR));
+    const Threads threads(2);
+    ASSERT_TRUE(world_.stop({}));
+    EXPECT_EQ(stopped().size(), 2U);
+    EXPECT_EQ(world_.deaf(), 0U);
+    world_.resume();
+}
+
 TEST_F(WorldTest, WhoIsExemptRuns) {
     std::atomic<std::uint32_t> id{0};
     std::atomic<std::uint64_t> count{0};

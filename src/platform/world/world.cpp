@@ -37,6 +37,11 @@ bool World::initialise(int signal) {
     action.sa_flags = SA_RESTART;
     sigfillset(&action.sa_mask);
     if (!make_room() || sigaction(signal, &action, nullptr) != 0) return false;
+    // Whoever started the program may have blocked it; threads take that from who begins them.
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    sigaddset(&wanted, signal);
+    pthread_sigmask(SIG_UNBLOCK, &wanted, nullptr);
     signal_ = signal;
     return true;
 }

@@ -24,7 +24,7 @@ class World {
   public:
     constexpr World() = default;
 
-    // Once; the signal's handler is this one's from now on. false: refused.
+    // Once; the signal's handler is this one's from now on, and the caller does not block it. false: refused.
     bool initialise(int signal);
     int signal() const { return signal_; }
 
