@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -275,6 +276,18 @@ TEST_F(WorldTest, ThreadLocalVariablesAndValuesOfKeysAreFound) {
     end.store(true);
     thread.join();
     for (const pthread_key_t key : keys) pthread_key_delete(key);
+}
+
+TEST(MappingTableTest, AStackOfWhichAPageIsLockedIsOne) {
+    const std::size_t page = page_size();
+    alignas(4096) char pages[5 * 4096];
+    ASSERT_EQ(page, 4096U);
+    ASSERT_EQ(madvise(&pages[page], page, MADV_DONTDUMP), 0);
+    ASSERT_EQ(madvise(&pages[3 * page], page, MADV_DONTDUMP), 0);
+    const Mapping whole = mapping_of_now(&pages[0]);
+    EXPECT_TRUE(whole.contains(&pages[5 * page - 1]));
+    EXPECT_TRUE(whole.contains(__builtin_frame_address(0)));
+    EXPECT_EQ(mapping_of_now(&pages[2 * page]).begin, whole.begin);
 }
 
 const void *in_data = &in_data;

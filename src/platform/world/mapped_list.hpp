@@ -33,6 +33,7 @@ class MappedList {
         elements_[size_++] = element;
         return true;
     }
+    T &last() { return elements_[size_ - 1]; }
     T take_last() { return elements_[--size_]; }
     void remove(std::size_t i) { elements_[i] = elements_[--size_]; }
     // What it has stays its own.

@@ -77,7 +77,11 @@ bool MappingTable::read() {
     if (!all.opened()) return false;
     mappings_.clear();
     for (Mapping mapping; all.next(&mapping);) {
-        if (!mappings_.add(mapping)) return false;
+        if (!mappings_.is_empty() && mappings_.last().goes_on_in(mapping)) {
+            mappings_.last().end = mapping.end;
+        } else if (!mappings_.add(mapping)) {
+            return false;
+        }
     }
     return true;
 }

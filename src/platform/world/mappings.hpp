@@ -19,6 +19,10 @@ struct Mapping {
     bool writable = false;
 
     bool contains(const void *p) const { return begin <= p && p < end; }
+    // The kernel divides what is one to the program where a page is locked, or left out of dumps.
+    bool goes_on_in(const Mapping &next) const {
+        return end == next.begin && readable && writable && next.readable && next.writable;
+    }
 };
 
 class Mappings {
@@ -44,7 +48,7 @@ class Mappings {
     char text_[1024];
 };
 
-// All of them at one moment.
+// All of them at one moment. What may be written and lies side by side is one.
 class MappingTable {
   public:
     constexpr MappingTable() = default;
