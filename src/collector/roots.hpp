@@ -53,7 +53,7 @@ class Roots {
         }
         __builtin_unwind_init();  // registers that calls preserve onto the stack
         visit_thread({.id = platform::task_of_caller(),
-                      .stack_pointer = static_cast<const char *>(__builtin_frame_address(0)),
+                      .stack_pointer = below_caller(),
                       .thread_pointer = platform::thread_pointer()},
                      visit);
     }
@@ -86,6 +86,10 @@ class Roots {
         const platform::Range own = own_stack(thread);
         if (!own.contains(thread.stack_pointer)) visit(own);
         records_.for_each_range(thread.thread_pointer, modules_, visit);
+    }
+    // Below the whole frame of who calls: what a function saves of registers may lie below the address of its frame.
+    [[gnu::noinline]] static const char *below_caller() {
+        return static_cast<const char *>(__builtin_frame_address(0));
     }
     // Up to the end of the mapping, or to the thread's record if that lies in it above.
     platform::Range stack_from(const char *pointer, std::uintptr_t thread_pointer) const;
