@@ -75,6 +75,12 @@ platform::Range Roots::own_stack(const platform::StoppedThread &thread) const {
     return {mappings_.of(record).begin, record};
 }
 
+platform::Range Roots::mapped_part(platform::Range range) const {
+    const platform::Mapping mapping = mappings_.of(range.begin);
+    if (!mapping.readable) return {};
+    return {range.begin, range.end < mapping.end ? range.end : mapping.end};
+}
+
 std::size_t Roots::static_bytes() const {
     std::size_t bytes = 0;
     for (const platform::Range range : modules_.variables()) bytes += range.bytes();

@@ -85,7 +85,8 @@ class Roots {
         // On a stack for signals, or a coroutine's: how much of its own is in use is not known.
         const platform::Range own = own_stack(thread);
         if (!own.contains(thread.stack_pointer)) visit(own);
-        records_.for_each_range(thread.thread_pointer, modules_, visit);
+        records_.for_each_range(thread.thread_pointer, modules_,
+                                [&](platform::Range range) { visit(mapped_part(range)); });
     }
     // Below the whole frame of who calls: what a function saves of registers may lie below the address of its frame.
     [[gnu::noinline]] static const char *below_caller() {
@@ -93,6 +94,8 @@ class Roots {
     }
     // Up to the end of the mapping, or to the thread's record if that lies in it above.
     platform::Range stack_from(const char *pointer, std::uintptr_t thread_pointer) const;
+    // A thread may still have the block of a library that is gone, under the number of a new one that has larger blocks.
+    platform::Range mapped_part(platform::Range range) const;
     platform::Range own_stack(const platform::StoppedThread &thread) const;
 
     platform::ThreadRecords records_;

@@ -33,7 +33,7 @@ static void expect_no_root(const char *what) {
 
 int main(void) {
     GC_INIT();
-    void *library = library_open();
+    void *library = library_open("library.so");
     bss = library_symbol(library, "library_bss");
     GC_register_has_static_roots_callback(filter);
     check_place(&(struct place){.what = "bss of a library that the filter lets through", .put = put, .clear = clear});

@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     pthread_t threads[kThreads], collector;
     rounds = argument(argc, argv, 0, 150);
     is_bdwgc = skip_on_bdwgc("dlclose beside a collection, without the lock");
-    library_path(path, sizeof path);
+    library_path("library.so", path, sizeof path);
     CHECK(mkdtemp(folder) != NULL, "no folder in /tmp");
     GC_INIT();
     CHECK(pthread_create(&collector, NULL, collects, NULL) == 0, "no thread");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What:      finds and loads library.so, which lies beside the program.
+ * What:      finds and loads a library that lies beside the program.
  * Invariant: a library that is not there ends the program with 77.
  * Must not know: what is in it.
  */
@@ -12,19 +12,19 @@
 
 #include "check.h"
 
-UNUSED static void library_path(char *path, size_t size) {
+UNUSED static void library_path(const char *name, char *path, size_t size) {
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0) not_available("/proc/self/exe");
     self[length] = 0;
     *strrchr(self, '/') = 0;
-    snprintf(path, size, "%s/library.so", self);
-    if (access(path, R_OK) != 0) not_available("library.so beside the program");
+    snprintf(path, size, "%s/%s", self, name);
+    if (access(path, R_OK) != 0) not_available("the library beside the program");
 }
 
-UNUSED static void *library_open(void) {
+UNUSED static void *library_open(const char *name) {
     char path[PATH_MAX + 20];
-    library_path(path, sizeof path);
+    library_path(name, path, sizeof path);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     CHECK(library != NULL, "%s", dlerror());
     return library;

@@ -19,7 +19,7 @@ int main(void) {
     static struct watched left[kPlaces];
     GC_INIT();
     for (int round = 0; round < 4; ++round) {
-        void *library = library_open();
+        void *library = library_open("library.so");
         data = library_symbol(library, "library_data");
         bss = library_symbol(library, "library_bss");
         check_place(&(struct place){.what = "data of a loaded library", .put = put_data, .clear = clear_data});

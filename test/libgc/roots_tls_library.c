@@ -18,7 +18,7 @@ int main(void) {
     static struct helper before, after;
     GC_INIT();
     helper_start(&before);
-    void *library = library_open();
+    void *library = library_open("library.so");
     *(void **)&put = library_symbol(library, "library_put_thread_local");
     helper_start(&after);
     check_place(&(struct place){.what = "__thread of a loaded library, main", .put = put, .clear = clear});
