@@ -56,6 +56,7 @@ class MappingTable {
     [[nodiscard]] bool read();
     // Where p lies; no address at all if nothing was mapped there.
     Mapping of(const void *p) const;
+    void release() { mappings_.release(); }
 
   private:
     MappedList<Mapping> mappings_;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: thread_record.hpp, for glibc.
-// Invariant: reads only what the kernel lets it copy, until it is known to be there.
+// Invariant: reads only what the kernel says is mapped, until it is known to be there.
 // Must not know: what lies there.
 #include "platform/world/thread_record.hpp"
 
 #include <link.h>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include <cstring>
 
 #include "platform/loader.hpp"
-#include "platform/syscall.hpp"
 #include "platform/thread.hpp"
+#include "platform/world/mappings.hpp"
 
 namespace gr::platform {
 namespace {
@@ -38,12 +36,13 @@ constexpr std::size_t kRecordBefore = 1;  // it ends there, but for the two word
 
 constexpr std::size_t kLikelyRecordBytes = 2304;
 
-// false: some of it cannot be read.
-bool copy_if_readable(void *to, const void *from, std::size_t bytes) {
-    const iovec local{to, bytes};
-    const iovec remote{const_cast<void *>(from), bytes};
-    const long copied = system_call(SYS_process_vm_readv, system_call(SYS_getpid), &local, 1, &remote, 1, 0);
-    return copied == static_cast<long>(bytes);
+// false: some of it cannot be read. By /proc, which stops need as well: a sandbox may forbid to ask the kernel for a copy.
+bool copy_if_readable(const MappingTable &mappings, void *to, const void *from, std::size_t bytes) {
+    const Mapping mapping = mappings.of(from);
+    if (!mapping.readable || static_cast<std::size_t>(mapping.end - static_cast<const char *>(from)) < bytes)
+        return false;
+    std::memcpy(to, from, bytes);
+    return true;
 }
 
 const VectorEntry *vector_of(std::uintptr_t thread_pointer) {
@@ -54,8 +53,10 @@ const VectorEntry *vector_of(std::uintptr_t thread_pointer) {
 
 void ThreadRecords::initialise() {
     find_record();
-    find_keys();
-    try_thread_locals();
+    MappingTable mappings;
+    find_keys(&mappings);
+    if (mappings.read()) try_thread_locals(mappings);
+    mappings.release();
 }
 
 // libc tells debuggers its size.
@@ -70,20 +71,21 @@ Range ThreadRecords::record(std::uintptr_t thread_pointer) const {
 }
 
 // A value set for a key of the second block is looked for through every word of the record.
-void ThreadRecords::find_keys() {
+void ThreadRecords::find_keys(MappingTable *mappings) {
     pthread_key_t keys[kKeysPerBlock + 1];
     std::size_t made = 0;
     while (made <= kKeysPerBlock && pthread_key_create(&keys[made], nullptr) == 0) {
         if (keys[made++] >= kKeysPerBlock) break;
     }
     const pthread_key_t key = made == 0 ? 0 : keys[made - 1];
-    if (key >= kKeysPerBlock && pthread_setspecific(key, this) == 0) {
+    if (key >= kKeysPerBlock && pthread_setspecific(key, this) == 0 && mappings->read()) {
         const Range all = record(thread_pointer());
         for (const char *at = all.begin; at < all.end; at += sizeof(void *)) {
             const KeyValue *block = nullptr;
             std::memcpy(&block, at, sizeof block);
             KeyValue found{};
-            if (block == nullptr || !copy_if_readable(&found, block + key % kKeysPerBlock, sizeof found)) continue;
+            if (block == nullptr || !copy_if_readable(*mappings, &found, block + key % kKeysPerBlock, sizeof found))
+                continue;
             if (found.value != this) continue;
             const std::size_t first = (key / kKeysPerBlock) * sizeof(void *);
             keys_offset_ = reinterpret_cast<std::uintptr_t>(at) - thread_pointer() - first;
@@ -101,19 +103,19 @@ Range ThreadRecords::key_block(std::uintptr_t thread_pointer, std::size_t i) con
 }
 
 // The caller's blocks as the vector tells them are those that the loader tells.
-void ThreadRecords::try_thread_locals() {
+void ThreadRecords::try_thread_locals(const MappingTable &mappings) {
     struct Trial {
-        const ThreadRecords *records;
+        const MappingTable *mappings;
         unsigned same = 0;
         unsigned other = 0;
-    } trial{this};
+    } trial{&mappings};
     dl_iterate_phdr(
         [](dl_phdr_info *info, std::size_t, void *context) {
             auto &t = *static_cast<Trial *>(context);
             if (info->dlpi_tls_data == nullptr) return 0;
             const VectorEntry *const vector = vector_of(thread_pointer());
             VectorEntry entry{};
-            const bool readable = copy_if_readable(&entry, vector + info->dlpi_tls_modid, sizeof entry);
+            const bool readable = copy_if_readable(*t.mappings, &entry, vector + info->dlpi_tls_modid, sizeof entry);
             ++(readable && entry.block == info->dlpi_tls_data ? t.same : t.other);
             return 0;
         },

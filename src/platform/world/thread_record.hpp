@@ -11,6 +11,8 @@
 
 namespace gr::platform {
 
+class MappingTable;
+
 class ThreadRecords {
   public:
     constexpr ThreadRecords() = default;
@@ -45,8 +47,8 @@ class ThreadRecords {
     Range key_block(std::uintptr_t thread_pointer, std::size_t i) const;
     Range thread_local_block(std::uintptr_t thread_pointer, const TlsModule &module) const;
     void find_record();
-    void find_keys();
-    void try_thread_locals();
+    void find_keys(MappingTable *mappings);
+    void try_thread_locals(const MappingTable &mappings);
 
     std::size_t record_bytes_ = 0;
     std::size_t keys_offset_ = 0;  // of the pointers to blocks of keys, from the thread pointer
