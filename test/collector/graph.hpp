@@ -28,6 +28,11 @@ class Graph {
     // From now on a root, or no more.
     void hold(void **object) { held_.push_back(object); }
     void let_go(void **object) { std::erase(held_, object); }
+    // As the program does; its memory stays.
+    void free(void **object) {
+        freed_.insert_or_assign(address(object), std::move(objects_.at(address(object))));
+        objects_.erase(address(object));
+    }
     bool is_object(const void *p) const { return objects_.count(address(p)) != 0; }
 
     // Marks what is held, and nothing else.
@@ -43,13 +48,8 @@ class Graph {
     }
 
     bool is_marked(const void *object) const { return objects_.at(address(object)).marked; }
-    const void *base_of(const void *p) const {
-        auto after = objects_.upper_bound(address(p));
-        if (after == objects_.begin()) return nullptr;
-        const Object &object = std::prev(after)->second;
-        const void *const *const words = object.memory.get();
-        return address(p) < address(words + object.size) ? static_cast<const void *>(words) : nullptr;
-    }
+    const void *base_of(const void *p) const { return base_among(objects_, p); }
+    bool is_free(const void *p) const { return base_of(p) == nullptr && base_among(freed_, p) != nullptr; }
     platform::Range contents_of(const void *p) const {
         const Object &object = objects_.at(address(p));
         const auto *const begin = static_cast<const char *>(p);
@@ -78,9 +78,18 @@ class Graph {
         Words words;
         bool marked = false;
     };
+    using Objects = std::map<std::uintptr_t, Object>;
     static std::uintptr_t address(const void *p) { return reinterpret_cast<std::uintptr_t>(p); }
+    static const void *base_among(const Objects &objects, const void *p) {
+        auto after = objects.upper_bound(address(p));
+        if (after == objects.begin()) return nullptr;
+        const Object &object = std::prev(after)->second;
+        const void *const *const words = object.memory.get();
+        return address(p) < address(words + object.size) ? static_cast<const void *>(words) : nullptr;
+    }
 
-    std::map<std::uintptr_t, Object> objects_;
+    Objects objects_;
+    Objects freed_;
     std::vector<void **> held_;
 };
 

@@ -143,6 +143,16 @@ TEST_F(LinksTest, ForgetsCellsInDeadObjectsUnwritten) {
     EXPECT_TRUE(links_.remove(&outside));
 }
 
+TEST_F(LinksTest, ForgetsCellsInObjectsThatTheProgramHasFreed) {
+    void **const object = graph_.make();
+    void **const holder = graph_.make();
+    graph_.hold(object);
+    EXPECT_EQ(links_.add(&holder[3], object), LinkResult::success);
+    graph_.free(holder);
+    collect();
+    EXPECT_EQ(links_.size(), 0U) << "it would be cleared in what is made there next";
+}
+
 TEST_F(LinksTest, ACellMayLieInItsOwnObject) {
     void **const object = graph_.make();
     object[2] = object;
