@@ -54,7 +54,8 @@ class Roots {
         __builtin_unwind_init();  // registers that calls preserve onto the stack
         visit_thread({.id = platform::task_of_caller(),
                       .stack_pointer = below_caller(),
-                      .thread_pointer = platform::thread_pointer()},
+                      .thread_pointer = platform::thread_pointer(),
+                      .is_on_stack_for_signals = platform::is_on_stack_for_signals()},
                      visit);
     }
     template <class Visit>
@@ -84,7 +85,7 @@ class Roots {
         visit(stack_from(thread.stack_pointer, thread.thread_pointer));
         // On a stack for signals, or a coroutine's: how much of its own is in use is not known.
         const platform::Range own = own_stack(thread);
-        if (!own.contains(thread.stack_pointer)) visit(own);
+        if (thread.is_on_stack_for_signals || !own.contains(thread.stack_pointer)) visit(own);
         records_.for_each_range(thread.thread_pointer, modules_,
                                 [&](platform::Range range) { visit(mapped_part(range)); });
     }

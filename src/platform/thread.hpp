@@ -5,6 +5,7 @@
 #pragma once
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 
 #include <atomic>
@@ -50,6 +51,12 @@ inline void pause() {
 #else
     asm volatile("isb");
 #endif
+}
+
+// On a stack of which the kernel was told that it is for signals.
+inline bool is_on_stack_for_signals() {
+    stack_t current{};
+    return system_call(SYS_sigaltstack, nullptr, &current) == 0 && (current.ss_flags & SS_ONSTACK) != 0;
 }
 
 inline void yield() { system_call(SYS_sched_yield); }

@@ -180,6 +180,7 @@ void World::arrive(const char *stack_pointer) {
     if (!is_odd(epoch) || slot == nullptr || slot->id.load(std::memory_order_relaxed) != me) return;
     slot->thread.stack_pointer = stack_pointer;
     slot->thread.thread_pointer = thread_pointer();
+    slot->thread.is_on_stack_for_signals = is_on_stack_for_signals();
     std::uint32_t expected = kCalled;
     const bool is_waited_for = slot->state.compare_exchange_strong(expected, kArrived, std::memory_order_release);
     if (!is_waited_for && expected != kDeaf) return;

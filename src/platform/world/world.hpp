@@ -18,6 +18,7 @@ struct StoppedThread {
     std::uint32_t id = 0;
     const char *stack_pointer = nullptr;  // below all that it has on the stack that it runs on
     std::uintptr_t thread_pointer = 0;
+    bool is_on_stack_for_signals = false;  // which may lie anywhere, in a frame of its own stack, too
 };
 
 class World {
