@@ -78,8 +78,13 @@ void Marks::stamp(const Superblock *s, std::uint32_t word, Word bits, std::uint8
 
 void Marks::clear() {
     const std::size_t units = covered_units_ - first_unit_.value;
-    platform::purge(row(first_unit_, false), units * kNarrowRow);
-    platform::purge(row(first_unit_, true), units * kWideRow);
+    clear(row(first_unit_, false), units * kNarrowRow);
+    clear(row(first_unit_, true), units * kWideRow);
+}
+
+// Pages that are locked are not given back.
+void Marks::clear(Mark *marks, std::size_t bytes) {
+    if (!platform::purge(marks, bytes)) std::memset(static_cast<void *>(marks), 0, bytes);
 }
 
 }  // namespace gr

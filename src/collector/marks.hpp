@@ -39,6 +39,7 @@ class Marks {
     void clear();
 
   private:
+    static void clear(Mark *marks, std::size_t bytes);
     bool cover(Mark *table, std::size_t row_bytes, std::size_t units);
 
     // Rows are counted from unit 0, and have addresses from there on: a region's units begin behind its unit map.
