@@ -251,6 +251,7 @@ void Collector::sweep(CollectionReport *report) {
         Keeper &keeper = kind.instance.keeper();
         std::size_t live = 0;
         if (kind.setup.lifetime == Lifetime::collected) {
+            if (kind.setup.asks_blocks()) zero_dead(kind);
             report->freed_blocks += keeper.keep_only(
                 [&](const Superblock *s, std::uint32_t word) { return kind.marks.live(s, word, number_); });
             keeper.for_each_run([&](Superblock *run) {
@@ -267,6 +268,13 @@ void Collector::sweep(CollectionReport *report) {
     });
     report->live_bytes = found.live_with_pointers + found.live_without;
     found_ = found;
+}
+
+// Whatever still points there finds no descriptor that others wrote as something else.
+void Collector::zero_dead(Kind &kind) const {
+    for_each_block(kind, [](const BlockAt &block, bool is_marked) {
+        if (!is_marked) std::memset(block.begin, 0, block.bytes);
+    });
 }
 
 // With no lock held but the collector's.

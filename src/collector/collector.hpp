@@ -144,6 +144,7 @@ class Collector {
     void mark_roots(Marker &marker);
     void finalize(Marker &marker, CollectionReport *report);
     void sweep(CollectionReport *report);
+    void zero_dead(Kind &kind) const;
     void release_dead_runs();
     void settle();
     std::uint8_t next_number();

@@ -17,6 +17,11 @@ struct KindSetup {
     bool adds_size = false;   // the block's to the descriptor
     bool zeroed = true;       // when a block is handed out
     Lifetime lifetime = Lifetime::collected;
+
+    // What a block holds is asked of the block itself, also of one that is cached, or not handed out yet.
+    bool asks_blocks() const {
+        return descriptor.form() == Descriptor::Form::procedure || descriptor.form() == Descriptor::Form::per_object;
+    }
 };
 
 struct Kind {

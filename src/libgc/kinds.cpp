@@ -65,7 +65,7 @@ void *resize(const BlockAt &block, std::size_t size, std::size_t more) {
 }
 
 void free_block(const BlockAt &block) {
-    if (block.kind->tells_dead) std::memset(block.begin, 0, block.bytes);
+    if (block.kind->tells_dead || block.kind->setup.asks_blocks()) std::memset(block.begin, 0, block.bytes);
     Collector::free(*block.kind, block.begin);
 }
 

@@ -26,7 +26,7 @@ void unlock_in_child();
 // than half of what is there. nullptr: no memory, the block stands.
 void *resize(const BlockAt &block, std::size_t size, std::size_t more);
 
-// What is freed must be zero where the dead are told of.
+// What is freed must be zero where the dead are told of, or blocks are asked what they hold.
 void free_block(const BlockAt &block);
 
 }  // namespace gr
