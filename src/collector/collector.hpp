@@ -73,7 +73,11 @@ class Collector {
     }
     void *allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment);
     // Dies of what is no block.
-    static void free(Kind &kind, void *p) { kind.instance.free("GC_free", p); }
+    static void free(Kind &kind, void *p) {
+        kind.instance.free("GC_free", p);
+        // Until then a register or the stack has it: a collection that stops this thread must not free it before.
+        asm volatile("" : : "r"(p));
+    }
     // Whatever the address points into.
     BlockAt block_at(const void *p) const;
     bool may_be_block(const void *p) const { return kinds_.field().may_point(reinterpret_cast<std::uintptr_t>(p)); }
