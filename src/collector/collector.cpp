@@ -94,12 +94,12 @@ BlockAt Collector::block_at(const void *p) const {
 
 bool Collector::is_marked(const void *p) const {
     const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
-    return t.begin != nullptr && t.mark->load(std::memory_order_relaxed) == number_;
+    return t.mark != nullptr && t.mark->load(std::memory_order_relaxed) == number_;
 }
 
 void Collector::set_mark(const void *p, bool marked) {
     const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
-    if (t.begin != nullptr) t.mark->store(marked ? number_ : std::uint8_t{0}, std::memory_order_relaxed);
+    if (t.mark != nullptr) t.mark->store(marked ? number_ : std::uint8_t{0}, std::memory_order_relaxed);
 }
 
 std::size_t Collector::used_bytes() const {

@@ -18,7 +18,7 @@ Target Field::target(std::uintptr_t word) const {
     const bool is_wide = s->use == UnitUse::superblock && Superblocks::is_wide(s->size_class);
     return {.begin = kind.superblocks->address(s, ref.index),
             .bytes = Superblocks::block_size(s),
-            .mark = kind.marks->row(s->unit, is_wide) + ref.index.value,
+            .mark = kind.marks->covers(s->unit) ? kind.marks->row(s->unit, is_wide) + ref.index.value : nullptr,
             .kind = slot};
 }
 

@@ -20,7 +20,7 @@ inline constexpr unsigned kMostKinds = 32;
 struct Target {
     const char *begin = nullptr;  // nullptr: no block
     std::size_t bytes = 0;
-    Mark *mark = nullptr;
+    Mark *mark = nullptr;  // nullptr: it has none before the first collection that finds it
     std::uint32_t kind = 0;
 };
 

@@ -23,6 +23,7 @@ class Marks {
     bool reserve(const Region &region);
     // Memory for those below `end`. false: refused; what there was stays.
     bool cover(UnitIndex end);
+    bool covers(UnitIndex unit) const { return unit.value < covered_units_; }
     void unreserve();
 
     static constexpr std::size_t kNarrowRow = Superblocks::kNarrowWords * kWordBits;
