@@ -46,7 +46,7 @@ ThreadEntry *Threads::mine() { return of_caller; }
 
 ThreadEntry *Threads::find(pthread_t id) const {
     ThreadEntry *thread = first_;
-    while (thread != nullptr && (thread->has_left || pthread_equal(thread->id, id) == 0)) thread = thread->next;
+    while (thread != nullptr && pthread_equal(thread->id, id) == 0) thread = thread->next;
     return thread;
 }
 
@@ -94,6 +94,7 @@ void Threads::forget_others() {
 
 // With all locks, so that it holds none where it stands.
 void Threads::suspend(ThreadEntry &thread) {
+    if (thread.has_left) return thread.state.store(kStands, std::memory_order_relaxed);
     if (!can_suspend_) {
         struct sigaction action {};
         action.sa_handler = take_signal;

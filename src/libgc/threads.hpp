@@ -28,7 +28,7 @@ class Threads {
 
     // Of the calling thread; nullptr: it is not registered. Without the lock.
     static ThreadEntry *mine();
-    // One that runs.
+    // The last with that id, though it may have left; nullptr: it is not registered, or forgotten.
     ThreadEntry *find(pthread_t id) const;
 
     // nullptr bottom: found out. false: it was registered.
@@ -38,7 +38,8 @@ class Threads {
     void forget_result(pthread_t id);
     void forget_others();
 
-    // Until it is resumed the thread stands; not counted. Of the caller's own without the lock.
+    // Until it is resumed the thread stands, as one that has left does anyway; not counted. Of the caller's own without
+    // the lock.
     void suspend(ThreadEntry &thread);
     void suspend_caller(ThreadEntry &caller);
     static void resume(ThreadEntry &thread);

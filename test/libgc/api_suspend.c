@@ -32,6 +32,28 @@ static void expect_standing(const char *when) {
     CHECK(steps == before, "a thread went on %s", when);
 }
 
+static void *leave(void *argument) {
+    *(volatile int *)argument = 1;
+    return argument;
+}
+/* Whether it runs still or has ended is not known to who suspends it. */
+static void check_ended(void) {
+    for (int round = 0; round < 200; ++round) {
+        volatile int has_run = 0;
+        pthread_t id;
+        CHECK(pthread_create(&id, NULL, leave, (void *)&has_run) == 0, "no thread");
+        for (int i = 0; i < round && !has_run; ++i) sched_yield();
+        for (int i = 0; i < round / 2; ++i) sched_yield();
+        GC_suspend_thread(id);
+        CHECK(GC_is_thread_suspended(id), "a thread that may have ended is not suspended");
+        GC_suspend_thread(id);
+        if (round % 50 == 0) collect();
+        GC_resume_thread(id);
+        CHECK(!GC_is_thread_suspended(id), "a thread that may have ended is not resumed");
+        CHECK(pthread_join(id, NULL) == 0, "pthread_join failed");
+    }
+}
+
 int main(void) {
     pthread_t id;
     GC_INIT();
@@ -66,5 +88,6 @@ int main(void) {
     CHECK(pthread_join(id, NULL) == 0, "pthread_join failed");
     collect();
     expect_half_dead(watched, kPlaces, "a thread that has ended");
+    check_ended();
     return 0;
 }
