@@ -16,19 +16,26 @@ struct Disclaim {
 constinit std::array<Disclaim, kMostKinds> disclaims{};
 constinit platform::MappedList<void *> dead;  // of this collection
 
+// Not the dead themselves: one that another refers to lives until that one is gone.
+void mark_from_dead_of(Kind &kind) {
+    collector.for_each_block(kind, [](const BlockAt &block, bool marked) {
+        if (marked) return;
+        const Field &field = collector.field();
+        const Target t = field.target(reinterpret_cast<std::uintptr_t>(block.begin));
+        Marker::current()->scan(Task{t.begin, field.descriptor_of(t)});
+    });
+    Marker::current()->drain();
+}
+
 // Where there is no memory for the list, the object lives until there is.
-void keep_dead_of(Kind &kind, bool whole) {
-    const std::size_t first = dead.size();
+void list_dead_of(Kind &kind) {
     collector.for_each_block(kind, [](const BlockAt &block, bool marked) {
         if (!marked && !dead.add(block.begin)) collector.set_mark(block.begin, true);
     });
-    for (void *const object : dead.all().subspan(first)) {
-        if (whole) {
-            Marker::current()->consider(reinterpret_cast<std::uintptr_t>(object));
-        } else {
-            collector.set_mark(object, true);
-        }
-    }
+}
+
+void mark_dead(bool marked) {
+    for (void *const object : dead.all()) collector.set_mark(object, marked);
 }
 
 }  // namespace
@@ -41,14 +48,24 @@ void set_disclaim(unsigned kind, DisclaimProcedure disclaim, bool whole) {
 void keep_disclaimed() {
     dead.clear();
     for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
-        if (disclaims[i].procedure != nullptr) keep_dead_of(*collector.kind(i), disclaims[i].whole);
+        if (disclaims[i].whole) mark_from_dead_of(*collector.kind(i));
     }
+    for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
+        if (disclaims[i].procedure != nullptr) list_dead_of(*collector.kind(i));
+    }
+    mark_dead(true);
 }
 
 void disclaim_dead() {
+    mark_dead(false);
     for (void *const object : dead.all()) {
         const BlockAt block = collector.block_at(object);
-        if (disclaims[block.kind->number].procedure(object) == 0) free_block(block);
+        if (collector.is_marked(object)) continue;  // by a procedure, for it is to live
+        if (disclaims[block.kind->number].procedure(object) == 0) {
+            free_block(block);
+        } else {
+            collector.set_mark(object, true);
+        }
     }
     dead.clear();
 }

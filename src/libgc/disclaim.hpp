@@ -9,7 +9,7 @@ namespace gr {
 
 using DisclaimProcedure = int (*)(void *object);
 
-// Of a kind; `whole`: what the dead refer to stays, too.
+// Of a kind; `whole`: what the dead refer to stays, too, so that a chain of them goes one by one and a circle never.
 void set_disclaim(unsigned kind, DisclaimProcedure disclaim, bool whole);
 
 // While the world is stopped and all that is reachable is marked.

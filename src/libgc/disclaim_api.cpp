@@ -47,6 +47,7 @@ GR_EXPORT void GC_init_finalized_malloc() {
     const gr::Locked locked;
     if (finalized_kind != 0) return;
     gr::register_displacement(kHidden);
+    gr::register_displacement(1);  // of the closure
     finalized_kind = gr::make_client_kind({.descriptor = {}, .adds_size = true});
     GC_register_disclaim_proc(static_cast<int>(finalized_kind), finalize, 1);
 }
