@@ -156,7 +156,7 @@ MUTANTS = (
     *of_file(
         "heap/ownership.cpp", "heap.ownership",
         ("owner-keeps-empty", "what falls empty is not given back",
-         "\n    if (s->is_empty()) release(bin, s);", ""),
+         "\n    if (s->is_empty()) {", "\n    if (false) {"),
         ("owner-no-invariant", "Hoard's invariant is not restored when blocks come back",
          "restore_invariant(o, c, MayWait::no);", ""),
         ("owner-waits", "who gives blocks back, perhaps inside a drain, waits for a global bin's lock",
