@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# What:      guile compiles its own modules on the installed libgc and on the collector's, and does what strains a
+#            collector (guile_behaviours.scm); both must come to the same.
+# Invariant: a module counts as different only if two runs on the installed libgc agree with each other; where each
+#            libgc came from is looked up in the process.
+# Must not know: what a module is for; how either collector works.
+"""Usage: guile_modules.py [NUMBER | --all] [-j N]. The environment's LD_LIBRARY_PATH names the collector's libgc.so.1,
+LIBGC_FOLDER the folder that it lies below."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+GUILE = "guile-3.0" if shutil.which("guile-3.0") else "guile"
+MODULES = Path("/usr/share/guile/3.0")
+BEHAVIOURS = Path(__file__).with_name("guile_behaviours.scm")
+COMPILE = """(begin (use-modules (system base compile))
+                    (compile-file (cadr (command-line)) #:output-file (caddr (command-line))))"""
+LIBRARIES = """(begin (use-modules (ice-9 rdelim))
+  (call-with-input-file "/proc/self/maps"
+    (lambda (port) (let loop ((line (read-line port)))
+      (unless (eof-object? line) (write-line line) (loop (read-line port)))))))"""
+LIMIT = 900  # seconds for one process
+
+
+class Failed(Exception):
+    pass
+
+
+class Side:
+    """One of the two libraries."""
+
+    def __init__(self, name, folder, environment):
+        self.name, self.folder = name, folder
+        folder.mkdir()
+        self.environment = dict(environment, GUILE_AUTO_COMPILE="0", HOME=str(folder), XDG_CACHE_HOME=str(folder))
+
+    def guile(self, *arguments):
+        try:
+            done = subprocess.run([GUILE, "--no-auto-compile", *arguments], env=self.environment, cwd=self.folder,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  errors="replace", timeout=LIMIT, check=False)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{self.name}: not done after {LIMIT} s") from None
+        if done.returncode != 0:
+            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+            raise Failed(f"{self.name}: exit code {done.returncode}: {''.join(last) or 'said nothing'}")
+        return done.stdout
+
+    def libraries(self):
+        """What of libgc is mapped, by its real path."""
+        mapped = {line.split()[-1] for line in self.guile("-c", LIBRARIES).splitlines() if "/" in line}
+        return {os.path.realpath(path) for path in mapped
+                if os.path.basename(path).startswith(("libgc.so", "libgranary-gc.so"))}
+
+    def compiled(self, module, suffix=""):
+        # The same words on the command line, whatever the side.
+        name = module.replace("/", "_") + suffix + ".go"
+        self.guile("-c", COMPILE, str(MODULES / module), name)
+        return (self.folder / name).read_bytes()
+
+
+def expect_libraries(original, ours, folder):
+    below = os.path.realpath(folder) + os.sep
+    for side, wanted in ((original, False), (ours, True)):
+        found = side.libraries()
+        if not found or any(path.startswith(below) is not wanted for path in found):
+            raise Failed(f"{side.name}: runs on {' '.join(sorted(found)) or 'no libgc'}")
+
+
+def check_module(original, ours, module):
+    """None: the same. Otherwise what it said, and whether that is a failure."""
+    try:
+        expected = original.compiled(module)
+        if ours.compiled(module) == expected:
+            return None
+        if original.compiled(module, ".again") != expected:
+            return f"left out: {module}: two runs on the installed libgc differ", False
+        return f"{module}: the .go file differs", True
+    except Failed as problem:
+        return f"{module}: {problem}", True
+
+
+def check_behaviour(original, ours, name):
+    try:
+        expected, actual = (side.guile(str(BEHAVIOURS), name).splitlines() for side in (original, ours))
+    except Failed as problem:
+        return f"{name}: {problem}", True
+    for at, (wanted, got) in enumerate(zip(expected, actual), 1):
+        if wanted != got:
+            return f"{name}: line {at} is {got[:80]!r}, on the installed libgc {wanted[:80]!r}", True
+    return None if len(expected) == len(actual) else (f"{name}: {len(actual)} lines, not {len(expected)}", True)
+
+
+def spread(modules, number):
+    return [modules[i * len(modules) // number] for i in range(min(number, len(modules)))]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("number", type=int, nargs="?", default=12, help="of modules, spread evenly over all")
+    parser.add_argument("--all", action="store_true", help="all modules")
+    parser.add_argument("-j", type=int, default=1, metavar="N", help="so many at once")
+    return parser.parse_args()
+
+
+def main():
+    wanted = arguments()
+    if shutil.which(GUILE) is None or not MODULES.is_dir():
+        print("not available: guile-3.0")
+        return 77
+    if "LIBGC_FOLDER" not in os.environ or "LD_LIBRARY_PATH" not in os.environ:
+        print("guile_modules.py: set LD_LIBRARY_PATH and LIBGC_FOLDER")
+        return 2
+    modules = sorted(str(path.relative_to(MODULES)) for path in MODULES.rglob("*.scm"))
+    chosen = modules if wanted.all else spread(modules, wanted.number)
+    without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(wanted.j) as pool:
+        original = Side("installed", Path(name) / "original", without)
+        ours = Side("ours", Path(name) / "ours", os.environ)
+        try:
+            expect_libraries(original, ours, os.environ["LIBGC_FOLDER"])
+            behaviours = original.guile(str(BEHAVIOURS)).split()
+        except Failed as problem:
+            print(problem)
+            return 1
+        said = list(pool.map(lambda behaviour: check_behaviour(original, ours, behaviour), behaviours))
+        said += pool.map(lambda module: check_module(original, ours, module), chosen)
+    for line, _ in filter(None, said):
+        print(line)
+    failures = sum(is_failure for _, is_failure in filter(None, said))
+    print(f"{len(chosen)} of {len(modules)} modules, {len(behaviours)} behaviours: "
+          f"{said.count(None)} the same, {failures} failed, {len(said) - said.count(None) - failures} left out")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
