@@ -100,9 +100,8 @@ void put_collector_first(const std::string &library) {
     constexpr const char *kPath = "LD_LIBRARY_PATH";
     const fs::path folder = fs::path(library).parent_path() / "libgc";
     if (std::error_code error; !fs::exists(folder / "libgc.so.1", error)) {
-        throw Failure(ExitCode::kToolFailure,
-                      fmt::format("no {}; the collector is built and installed beside {}",
-                                  in_quotes((folder / "libgc.so.1").string()), kFileName));
+        throw Failure(ExitCode::kToolFailure, fmt::format("no {}; the collector is built and installed beside {}",
+                                                          in_quotes((folder / "libgc.so.1").string()), kFileName));
     }
     const std::string kept = variable(kPath).value_or("");
     set_variable(kPath, kept.empty() ? folder.string() : fmt::format("{}:{}", folder.string(), kept));
