@@ -54,10 +54,8 @@ Kind *Collector::make_kind(const KindSetup &setup) {
 // Who finds another thread collecting goes on: that one may be waiting for a lock of the loader's that this one holds.
 template <class Attempt>
 void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
-    if (pace_.automatic.load(std::memory_order_relaxed) && pace_.is_due(used_bytes()) && try_lock()) {
-        collect();
-        unlock();
-    }
+    if (pace_.automatic.load(std::memory_order_relaxed) && pace_.is_due(used_bytes()) && may_collect() && try_lock())
+        collect_and_unlock(hooks_.must_stop);
     const std::size_t growth = bytes > kClassLimit ? bytes : 0;
     const auto may_grow = [&] { return used_bytes() + growth < pace_.most.load(std::memory_order_relaxed); };
     if (may_grow()) {
@@ -108,9 +106,17 @@ std::size_t Collector::used_bytes() const {
     return bytes;
 }
 
+bool Collector::may_collect() const {
+    return pace_.disabled.load(std::memory_order_relaxed) <= 0 && !Inside::is_interrupted();
+}
+
 CollectionReport Collector::collect(bool (*must_stop)()) {
-    if (pace_.disabled.load(std::memory_order_relaxed) > 0 || Inside::is_interrupted()) return {};
+    if (!may_collect()) return {};
     lock();
+    return collect_and_unlock(must_stop);
+}
+
+CollectionReport Collector::collect_and_unlock(bool (*must_stop)()) {
     CollectionReport report;
     if (!is_collecting_) {
         is_collecting_ = true;

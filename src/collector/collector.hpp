@@ -137,6 +137,8 @@ class Collector {
     void *allocate_slowly(Kind &kind, std::size_t size);
     template <class Attempt>
     void *after_collecting(std::size_t bytes, Attempt attempt);
+    bool may_collect() const;
+    CollectionReport collect_and_unlock(bool (*must_stop)());
     CollectionReport collect_locked(bool (*must_stop)());
     void tell(Step step) const {
         if (hooks_.step != nullptr) hooks_.step(step);

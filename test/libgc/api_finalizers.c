@@ -247,6 +247,21 @@ NOINLINE static void make_allocating(void) {
     for (int i = 0; i < kPairs; ++i) GC_register_finalizer(make(77, NULL), allocate_much, NULL, NULL, NULL);
 }
 
+/* Nobody asks for a collection: allocation does, and runs what it queued. */
+static int by_allocation;
+static void count_one(void *object, void *data) {
+    (void)object;
+    ++*(int *)data;
+}
+NOINLINE static void make_counted(void) {
+    for (int i = 0; i < kPairs; ++i) GC_register_finalizer(make(1, NULL), count_one, &by_allocation, NULL, NULL);
+}
+static void check_by_allocation(void) {
+    make_counted();
+    for (long bytes = 0; by_allocation < kPairs / 2 && bytes < 1L << 30; bytes += 64) GC_malloc(64);
+    CHECK(by_allocation >= kPairs / 2, "allocating ran %d of %d finalizers", by_allocation, (int)kPairs);
+}
+
 int main(void) {
     GC_INIT();
     GC_set_java_finalization(1);
@@ -264,5 +279,6 @@ int main(void) {
     make_allocating();
     finalize_once();
     CHECK(cleaned >= kPairs / 2, "only %d of %d finalizers that allocate ran", cleaned, (int)kPairs);
+    check_by_allocation();
     return 0;
 }
