@@ -50,6 +50,12 @@ ThreadEntry *Threads::find(pthread_t id) const {
     return thread;
 }
 
+ThreadEntry *Threads::find_joinable(pthread_t id) const {
+    ThreadEntry *thread = first_;
+    while (thread != nullptr && (!thread->is_joinable || pthread_equal(thread->id, id) == 0)) thread = thread->next;
+    return thread;
+}
+
 bool Threads::add_caller(void *stack_bottom, bool is_joinable) {
     if (of_caller != nullptr) return false;
     if (!is_prepared_) is_prepared_ = pthread_key_create(&at_end_, forget_at_end) == 0;
@@ -72,12 +78,9 @@ void Threads::remove_caller() {
     if (!thread->is_joinable) remove(thread);
 }
 
-void Threads::forget_result(pthread_t id) {
-    for (ThreadEntry *thread = first_; thread != nullptr; thread = thread->next) {
-        if (pthread_equal(thread->id, id) == 0) continue;
-        thread->is_joinable = false;
-        if (thread->has_left) return remove(thread);
-    }
+void Threads::forget_result(ThreadEntry *thread) {
+    thread->is_joinable = false;
+    if (thread->has_left) remove(thread);
 }
 
 void Threads::remove(ThreadEntry *thread) {

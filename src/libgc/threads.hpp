@@ -30,12 +30,14 @@ class Threads {
     static ThreadEntry *mine();
     // The last with that id, though it may have left; nullptr: it is not registered, or forgotten.
     ThreadEntry *find(pthread_t id) const;
+    // The last whose result is kept; it stays until it is forgotten.
+    ThreadEntry *find_joinable(pthread_t id) const;
 
     // nullptr bottom: found out. false: it was registered.
     bool add_caller(void *stack_bottom, bool is_joinable = false);
     void remove_caller();
     // What it returned is nobody's affair any more.
-    void forget_result(pthread_t id);
+    void forget_result(ThreadEntry *thread);
     void forget_others();
 
     // Until it is resumed the thread stands, as one that has left does anyway; not counted. Of the caller's own without

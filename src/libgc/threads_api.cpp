@@ -67,9 +67,18 @@ bool is_joinable(const pthread_attr_t *attributes) {
     return state == PTHREAD_CREATE_JOINABLE;
 }
 
-int forget_result(pthread_t thread, int error) {
+// libc gives the id to another thread as soon as it has done this, so the entry is looked for before.
+template <class Call>
+int forget_result(pthread_t id, Call call) {
+    ThreadEntry *thread = nullptr;
+    {
+        const Locked locked;
+        thread = threads.find_joinable(id);
+    }
+    const int error = call();
+    if (error != 0 || thread == nullptr) return error;
     const Locked locked;
-    if (error == 0) threads.forget_result(thread);
+    threads.forget_result(thread);
     return error;
 }
 
@@ -90,9 +99,11 @@ GR_EXPORT int GC_pthread_create(pthread_t *thread, const pthread_attr_t *attribu
     return error;
 }
 GR_EXPORT int GC_pthread_join(pthread_t thread, void **result) {
-    return forget_result(thread, pthread_join(thread, result));
+    return forget_result(thread, [=] { return pthread_join(thread, result); });
 }
-GR_EXPORT int GC_pthread_detach(pthread_t thread) { return forget_result(thread, pthread_detach(thread)); }
+GR_EXPORT int GC_pthread_detach(pthread_t thread) {
+    return forget_result(thread, [=] { return pthread_detach(thread); });
+}
 GR_EXPORT int GC_pthread_cancel(pthread_t thread) { return pthread_cancel(thread); }
 [[noreturn]] GR_EXPORT void GC_pthread_exit(void *result) {
     keep_result(result);

@@ -54,6 +54,18 @@ static void check_ended(void) {
     }
 }
 
+/* Others begin threads meanwhile, which get the ids of those that were joined. */
+static void *check_ended_among_others(void *argument) {
+    check_ended();
+    return argument;
+}
+static void check_several(void) {
+    pthread_t others[4];
+    for (int i = 0; i < 4; ++i)
+        CHECK(pthread_create(&others[i], NULL, check_ended_among_others, NULL) == 0, "no thread");
+    for (int i = 0; i < 4; ++i) CHECK(pthread_join(others[i], NULL) == 0, "pthread_join failed");
+}
+
 int main(void) {
     pthread_t id;
     GC_INIT();
@@ -89,5 +101,6 @@ int main(void) {
     collect();
     expect_half_dead(watched, kPlaces, "a thread that has ended");
     check_ended();
+    check_several();
     return 0;
 }
