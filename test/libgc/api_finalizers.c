@@ -249,9 +249,9 @@ NOINLINE static void make_allocating(void) {
 
 /* Nobody asks for a collection: allocation does, and runs what it queued. */
 static int by_allocation;
-static void count_one(void *object, void *data) {
+static void count_one(void *object, void *counter) {
     (void)object;
-    ++*(int *)data;
+    ++*(int *)counter;
 }
 NOINLINE static void make_counted(void) {
     for (int i = 0; i < kPairs; ++i) GC_register_finalizer(make(1, NULL), count_one, &by_allocation, NULL, NULL);

@@ -78,6 +78,8 @@ bool blocks_signal(std::uint32_t id, int signal) {
 // "NUMBER ARGUMENTS STACK PROGRAM-COUNTER", the last four in hexadecimal, or "running".
 const char *sleeping_stack_pointer(std::uint32_t id) {
     const TaskFile call(id, "syscall");
+    if (call.text()[0] == '-')
+        return nullptr;  // it waits elsewhere in the kernel, for a page perhaps: for a moment only
     const char *last = nullptr;
     const char *before = nullptr;
     for (const char *at = std::strstr(call.text(), "0x"); at != nullptr; at = std::strstr(at + 2, "0x")) {
