@@ -5,16 +5,12 @@
 // Must not know: what the allocator does with the limit.
 #include "platform/cgroup.hpp"
 
-#include <fcntl.h>
-#include <sys/syscall.h>
-
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/config.hpp"
 #include "base/text.hpp"
-#include "platform/syscall.hpp"
+#include "platform/file.hpp"
 
 namespace gr::platform {
 namespace {
@@ -22,21 +18,6 @@ namespace {
 constexpr std::size_t kPathBytes = 4096;
 constexpr std::size_t kFileBytes = 8192;
 using Path = TextBuffer<kPathBytes>;
-
-// At most `capacity` bytes of the file; how many.
-std::size_t read_file(const char *path, char *text, std::size_t capacity) {
-    const long fd = system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    std::size_t size = 0;
-    while (size < capacity) {
-        const long got = system_call(SYS_read, fd, text + size, capacity - size);
-        if (got == -EINTR) continue;
-        if (got <= 0) break;
-        size += static_cast<std::size_t>(got);
-    }
-    system_call(SYS_close, fd);
-    return size;
-}
 
 // Version 1 says no limit by the largest whole number of its pages.
 constexpr std::size_t kUnlimited = std::size_t{PTRDIFF_MAX} / kUnitBytes * kUnitBytes;

@@ -22,6 +22,7 @@
 
 #include "base/check.hpp"
 #include "base/text.hpp"
+#include "platform/file.hpp"
 #include "platform/memory.hpp"
 #include "platform/syscall.hpp"
 
@@ -41,20 +42,6 @@ struct Affinity {
 
 // Its own address once relative relocations have been applied; until then the address it was linked at, or zero.
 [[gnu::used]] const volatile void *const volatile relocated = &relocated;
-
-// What there is of it, as much as fits, ended by a zero; returns its length.
-std::size_t read_file(const char *path, char *text, std::size_t size) {
-    std::size_t length = 0;
-    const long fd = system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && length + 1 < size) {
-        const long read = system_call(SYS_read, fd, text + length, size - 1 - length);
-        if (read <= 0) break;
-        length += static_cast<std::size_t>(read);
-    }
-    if (fd >= 0) system_call(SYS_close, fd);
-    text[length] = '\0';
-    return length;
-}
 
 // The text behind the first place where `words` stands, or nullptr.
 const char *behind(const char *text, const char *words) {

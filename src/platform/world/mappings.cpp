@@ -11,19 +11,9 @@
 #include <iterator>
 
 #include "platform/syscall.hpp"
+#include "platform/world/hexadecimal.hpp"
 
 namespace gr::platform {
-namespace {
-
-constexpr int kNoDigit = -1;
-
-constexpr int digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return kNoDigit;
-}
-
-}  // namespace
 
 Mappings::Mappings() : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC)) {}
 
@@ -55,8 +45,8 @@ bool Mappings::take_address(char end, const char **out) {
             *out = reinterpret_cast<const char *>(address);
             return true;
         }
-        if (digit(c) == kNoDigit) return false;
-        address = address * 16 + static_cast<std::uintptr_t>(digit(c));
+        if (hexadecimal_digit(c) == kNoDigit) return false;
+        address = address * 16 + static_cast<std::uintptr_t>(hexadecimal_digit(c));
     }
     return false;
 }

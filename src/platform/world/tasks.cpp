@@ -10,7 +10,9 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "platform/file.hpp"
 #include "platform/syscall.hpp"
+#include "platform/world/hexadecimal.hpp"
 
 namespace gr::platform {
 namespace {
@@ -36,26 +38,19 @@ class TaskFile {
     TaskFile(std::uint32_t id, const char *name) {
         TextBuffer<64> path;
         path << "/proc/self/task/" << id << "/" << name << '\0';
-        const long fd = system_call(SYS_openat, AT_FDCWD, path.data(), O_RDONLY | O_CLOEXEC);
-        if (fd < 0) return;
-        const long bytes = system_call(SYS_read, fd, &text_[0], sizeof text_ - 1);
-        text_[bytes > 0 ? bytes : 0] = 0;
-        system_call(SYS_close, fd);
+        read_file(path.data(), &text_[0], sizeof text_);
     }
     const char *text() const { return &text_[0]; }
 
   private:
-    char text_[4096] = {};
+    char text_[4096];
 };
 
 std::uint64_t hexadecimal_at(const char *text) {
     std::uint64_t number = 0;
-    for (;; ++text) {
-        const char c = *text;
-        const bool is_digit = c >= '0' && c <= '9';
-        if (!is_digit && (c < 'a' || c > 'f')) return number;
-        number = number * 16 + static_cast<std::uint64_t>(is_digit ? c - '0' : c - 'a' + 10);
-    }
+    for (; hexadecimal_digit(*text) != kNoDigit; ++text)
+        number = number * 16 + static_cast<std::uint64_t>(hexadecimal_digit(*text));
+    return number;
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: file.hpp.
+// Invariant: as there.
+// Must not know: what they say.
+#include "platform/file.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+
+#include "platform/syscall.hpp"
+
+namespace gr::platform {
+
+std::size_t read_file(const char *path, char *text, std::size_t size) {
+    std::size_t length = 0;
+    const long fd = system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && length + 1 < size) {
+        const long read = system_call(SYS_read, fd, text + length, size - 1 - length);
+        if (read == -EINTR) continue;
+        if (read <= 0) break;
+        length += static_cast<std::size_t>(read);
+    }
+    if (fd >= 0) system_call(SYS_close, fd);
+    text[length] = '\0';
+    return length;
+}
+
+}  // namespace gr::platform
