@@ -56,10 +56,18 @@ bool is_used(std::uintptr_t word) { return word != 0 && collector.block_at(shown
     for (volatile char &c : dirt) c = 0;
 }
 
+// On a stack of its own, that is gone when a collection looks for pointers.
+template <class Work>
+void apart(Work work) {
+    std::thread(work).join();
+}
+
 template <class Make>
-[[gnu::noinline]] std::vector<std::uintptr_t> make_hidden(std::size_t count, Make make) {
+std::vector<std::uintptr_t> make_hidden(std::size_t count, Make make) {
     std::vector<std::uintptr_t> all;
-    for (std::size_t i = 0; i < count; ++i) all.push_back(hidden(make(i)));
+    apart([&] {
+        for (std::size_t i = 0; i < count; ++i) all.push_back(hidden(make(i)));
+    });
     return all;
 }
 
@@ -298,7 +306,7 @@ TEST_F(Collection, AGraphKeepsWhatAShadowOfItReaches) {
     std::vector<std::size_t> root_of(kRoots, kNone);
     std::size_t dead = 0;
     std::size_t kept_dead = 0;
-    for (unsigned turn = 0; turn < 30; ++turn) {
+    const auto grow = [&] {
         for (unsigned i = 0; i < 400; ++i) {
             const std::size_t words = 2 + random() % (random() % 50 == 0 ? 9000 : 40);
             auto **const block = static_cast<void **>(make(words * sizeof(void *)));
@@ -318,7 +326,8 @@ TEST_F(Collection, AGraphKeepsWhatAShadowOfItReaches) {
                 root_of[root] = self;
             }
         }
-        collect();
+    };
+    const auto check = [&](unsigned turn) {
         std::vector<bool> reached(nodes.size());
         std::vector<std::size_t> work;
         for (const std::size_t root : root_of)
@@ -346,6 +355,11 @@ TEST_F(Collection, AGraphKeepsWhatAShadowOfItReaches) {
                 nodes[n].address = 0;  // it may be another's from now on, and may not be linked to again
             }
         }
+    };
+    for (unsigned turn = 0; turn < 30; ++turn) {
+        apart(grow);
+        collect();
+        apart([&] { check(turn); });
     }
     EXPECT_GT(dead, 5000U);
     EXPECT_LE(kept_dead, dead / 200);
