@@ -204,16 +204,12 @@ bool Collector::mark(CollectionReport *report) {
     Marker marker(kinds_.field(), procedures_, markers_.worklist(), number);
     const Marker::Current current(marker);
     mark_roots(marker);
-    MarkTotals totals = markers_.finish(marker);
-    totals.add(marker);
-    if (totals.failed) return false;
-    const std::uint64_t before = marker.marked_blocks();
+    if (!markers_.finish(marker)) return false;
     finalize(marker, report);
     if (hooks_.reached != nullptr) {
         hooks_.reached();
         marker.drain();
     }
-    report->live_blocks = totals.blocks - before + marker.marked_blocks();
     return !marker.failed();
 }
 
@@ -221,11 +217,10 @@ bool Collector::mark(CollectionReport *report) {
 void Collector::prepare(std::uint8_t number) {
     kinds_.for_each([&](Kind &kind) {
         Keeper &keeper = kind.instance.keeper();
-        keeper.forget_stale_entries();
         keeper.for_each_free_word(
             [&](const Superblock *s, std::uint32_t word, Word bits) { kind.marks.stamp(s, word, bits, number); });
+        kinds_.field().prepare(kind.number, keeper);
     });
-    kinds_.prepare_field();
 }
 
 void Collector::finalize(Marker &marker, CollectionReport *report) {
@@ -256,19 +251,24 @@ void Collector::sweep(CollectionReport *report) {
     kinds_.for_each([&](Kind &kind) {
         Keeper &keeper = kind.instance.keeper();
         std::size_t live = 0;
-        if (kind.setup.lifetime == Lifetime::collected) {
+        const bool is_collected = kind.setup.lifetime == Lifetime::collected;
+        if (is_collected) {
             if (kind.setup.asks_blocks()) zero_dead(kind);
             report->freed_blocks += keeper.keep_only(
                 [&](const Superblock *s, std::uint32_t word) { return kind.marks.live(s, word, number_); });
-            keeper.for_each_run([&](Superblock *run) {
-                const bool is_live = kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_;
-                // What does not fit on the list is found by the next collection.
-                if (!is_live && dead_runs_.add({&kind, run})) ++report->freed_blocks;
-                if (is_live) live += run->bytes();
-            });
         }
-        keeper.for_each_superblock(
-            [&](const Superblock *s) { live += std::size_t{s->used_count()} * s->shape().size; });
+        keeper.for_each_run([&](Superblock *run) {
+            if (!is_collected || kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_) {
+                live += run->bytes();
+                ++report->live_blocks;
+            } else if (dead_runs_.add({&kind, run})) {  // what does not fit on the list is found by the next collection
+                ++report->freed_blocks;
+            }
+        });
+        keeper.for_each_superblock([&](const Superblock *s) {
+            live += std::size_t{s->used_count()} * s->shape().size;
+            report->live_blocks += s->used_count();
+        });
         (kind.setup.descriptor.is_nothing() && !kind.setup.adds_size ? found.live_without : found.live_with_pointers) +=
             live;
     });

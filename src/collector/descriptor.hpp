@@ -5,6 +5,7 @@
 // Must not know: who scans.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,6 +24,10 @@ class Descriptor {
     constexpr bool is_nothing() const { return word_ == 0; }
     constexpr Form form() const { return static_cast<Form>(word_ & kFormMask); }
     constexpr std::size_t length() const { return word_; }
+    // A length, and at most so many bytes. Turned round, every other form is larger than any length.
+    constexpr bool is_length_up_to(std::size_t bytes) const {
+        return std::rotr(word_, kFormBits) <= (bytes >> kFormBits);
+    }
     // From the highest bit down, one for each word.
     constexpr std::uintptr_t bitmap() const { return word_ & ~kFormMask; }
     constexpr std::size_t procedure() const { return (word_ >> kFormBits) & (kMostProcedures - 1); }

@@ -22,17 +22,44 @@ Target Field::target(std::uintptr_t word) const {
             .kind = slot};
 }
 
-void Field::prepare() {
+bool Field::begin(const char *base, std::size_t bytes, unsigned slot_shift) {
+    base_ = base;
+    bytes_ = bytes;
+    slot_shift_ = slot_shift;
+    return places_.reserve(reinterpret_cast<std::uintptr_t>(base), bytes);
+}
+
+bool Field::cover() {
     for (std::size_t i = 0; i < kMostKinds && kinds_[i].region != nullptr; ++i) {
-        const Kind &kind = kinds_[i];
-        seen_[i] = {.base = reinterpret_cast<std::uintptr_t>(kind.region->base()),
-                    .unit_end = kind.region->unit_end().value,
-                    .entries = &kind.region->entry(UnitIndex(0)),
-                    .narrow = kind.marks->row(UnitIndex(0), false),
-                    .wide = kind.marks->row(UnitIndex(0), true),
-                    .descriptor = kind.descriptor,
-                    .grows = kind.adds_size ? ~std::size_t{0} : 0};
+        const Region &region = *kinds_[i].region;
+        const UnitIndex end = region.unit_end();
+        if (end <= covered_[i]) continue;
+        const auto base = reinterpret_cast<std::uintptr_t>(region.base());
+        if (!places_.cover(base, base + (std::uintptr_t{end.value} << kUnitShift))) return false;
+        covered_[i] = end;
     }
+    return true;
+}
+
+void Field::prepare(std::size_t slot, const Keeper &keeper) {
+    const Kind &kind = kinds_[slot];
+    const Region &region = *kind.region;
+    const auto fill = [&](UnitIndex first, UnitCount units, const Place &place) {
+        for (UnitIndex u = first; u < first + units; u = u + UnitCount(1))
+            places_.of(reinterpret_cast<std::uintptr_t>(region.address(u))) = place;
+    };
+    fill(region.first_unit(), UnitCount(region.unit_end().value - region.first_unit().value), {});
+    keeper.for_each_run([&](const Superblock *run) { fill(run->unit, run->units, {.size = 1}); });
+    keeper.for_each_superblock([&](const Superblock *s) {
+        const ClassShape &shape = s->shape();
+        if (shape.units != 1) return fill(s->unit, s->units, {.size = 1});
+        fill(s->unit, s->units,
+             {.marks = kind.marks->row(s->unit, Superblocks::is_wide(s->size_class)),
+              .descriptor = kind.adds_size ? kind.descriptor.plus(shape.size) : kind.descriptor,
+              .reciprocal = shape.reciprocal,
+              .size = shape.size,
+              .blocks = shape.blocks});
+    });
 }
 
 Candidate Field::far_candidate(std::uintptr_t word) const {

@@ -20,12 +20,13 @@ constexpr std::size_t kLeastSlotBytes = kGiB;
 bool Kinds::start(const Options &options) {
     options_ = options;
     for (std::size_t slot = kMostSlotBytes; slot >= kLeastSlotBytes; slot /= 2) {
-        auto *const range = static_cast<char *>(platform::reserve(slot * (kMostKinds + 1)));
+        const std::size_t bytes = slot * (kMostKinds + 1);
+        auto *const range = static_cast<char *>(platform::reserve(bytes));
         if (range == nullptr) continue;
         base_ = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(range), slot));
         slot_bytes_ = slot;
-        field_.begin(base_, slot * kMostKinds, static_cast<unsigned>(std::countr_zero(slot)));
-        return true;
+        if (field_.begin(base_, slot * kMostKinds, static_cast<unsigned>(std::countr_zero(slot)))) return true;
+        platform::unmap(range, bytes);
     }
     return false;
 }
@@ -55,7 +56,7 @@ Kind *Kinds::make(const KindSetup &setup) {
 }
 
 bool Kinds::cover_marks() {
-    bool covered = true;
+    bool covered = field_.cover();
     for_each([&](Kind &kind) { covered = kind.marks.cover(kind.instance.region().unit_end()) && covered; });
     return covered;
 }

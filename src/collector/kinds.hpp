@@ -52,9 +52,8 @@ class Kinds {
     void for_each(Visit visit) const {
         for (std::uint32_t i = 0; i < count(); ++i) visit(*kinds_[i]);
     }
-    // Memory for the marks of all there is. false: refused.
+    // Memory for the marks of all there is, and for the field. false: refused.
     bool cover_marks();
-    void prepare_field() { field_.prepare(); }
     constexpr Field &field() { return field_; }
     constexpr const Field &field() const { return field_; }
 

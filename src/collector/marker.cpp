@@ -24,16 +24,193 @@ std::uintptr_t word_at(const char *at) {
 
 thread_local constinit Marker *Marker::current_ = nullptr;
 
+Marker::Marker(const Field &field, const MarkProcedures &procedures, Worklist &worklist, std::uint8_t number)
+    : field_(field),
+      procedures_(procedures),
+      accepts_(field.accepts()),
+      work_(worklist),
+      number_(number),
+      nothing_(number) {
+    for (Mark *&mark : ring_.marks) mark = &nothing_;
+}
+
+// The inner loop, and what it keeps in registers: a mark is a byte, so for the compiler to store one may change any member.
+// While there is one nobody else uses the marker. No function gets its address, or it would lie in memory, too.
+template <bool kFilters>
+class Marker::Loop {
+  public:
+    explicit Loop(Marker &marker)
+        : marker_(marker),
+          base_(reinterpret_cast<std::uintptr_t>(marker.field_.base())),
+          bytes_(marker.field_.bytes()),
+          places_(marker.field_.places()),
+          number_(marker.number_),
+          next_(marker.next_),
+          left_(marker.left_),
+          top_(marker.work_.top()) {}
+    ~Loop() {
+        marker_.next_ = next_;
+        marker_.left_ = left_;
+        marker_.work_.set_top(top_);
+    }
+    Loop(const Loop &) = delete;
+    Loop &operator=(const Loop &) = delete;
+
+    void scan(const char *begin, const char *end) {
+        Found found;
+        while (begin < end) {
+            const char *const stop = end - begin > kPieceBytes ? begin + kPieceBytes : end;
+            find(begin, stop, &found);
+            follow(&found);
+            begin = stop;
+        }
+    }
+    [[gnu::always_inline]] void follow(std::uintptr_t word) {
+        const Place &place = places_.of(word);
+        const std::size_t offset = word % kUnitBytes;
+        const std::size_t index = place.index_at(offset);
+        if (index >= place.blocks) [[unlikely]] {
+            const Candidate far = place.size == 0 ? Candidate{} : marker_.field_.far_candidate(word);
+            if (far.mark != nullptr) exchange(far, word);
+            return;
+        }
+        const std::uintptr_t begin = word - (offset - index * place.size);
+        exchange({place.marks + index, {reinterpret_cast<const char *>(begin), place.descriptor}}, word);
+    }
+    // What is left of the worklist, but for what is not a number of words: true, and the first such.
+    bool run(Task *other) {
+        for (;;) {
+            if (--left_ == 0) [[unlikely]] {
+                left_ = kTurnsToShare;
+                top_ = marker_.share(top_);
+            }
+            Found found;
+            bool is_other = false;
+            do {
+                if (!pop(other)) {
+                    if (found.count == 0) return false;
+                    break;
+                }
+                if (!other->descriptor.is_length_up_to(kPiece)) [[unlikely]] {
+                    is_other = other->descriptor.form() != Descriptor::Form::length;
+                    if (is_other) break;
+                    push({other->begin + kPiece, Descriptor::of_length(other->descriptor.length() - kPiece)});
+                    other->descriptor = Descriptor::of_length(kPiece);
+                }
+                find(other->begin, other->begin + align_down(other->descriptor.length(), sizeof(void *)), &found);
+            } while (found.count < kEnough);
+            follow(&found);
+            if (is_other) return true;
+        }
+    }
+    [[gnu::always_inline]] void reach(const Candidate &candidate) {
+        if (candidate.mark->load(std::memory_order_relaxed) == number_) return;
+        candidate.mark->store(number_, std::memory_order_relaxed);
+        if (!candidate.task.descriptor.is_nothing()) push(candidate.task);
+    }
+
+  private:
+    static constexpr std::size_t kEnough = 16;
+    static constexpr std::ptrdiff_t kPieceBytes = kPiece;
+
+    // Words that may point.
+    struct Found {
+        std::size_t count = 0;
+        std::uintptr_t words[kEnough + kPiece / sizeof(void *)];
+    };
+
+    // Of whole words. Without branches that depend on what is found: whether a word points is hard to foretell.
+    [[gnu::always_inline]] void find(const char *begin, const char *end, Found *found) {
+        std::size_t count = found->count;
+        for (const char *at = begin; at < end; at += sizeof(void *)) {
+            const std::uintptr_t word = word_at(at);
+            found->words[count] = word;
+            count += word - base_ < bytes_;
+        }
+        found->count = count;
+    }
+    [[gnu::always_inline]] void follow(Found *found) {
+        for (std::size_t i = 0; i < found->count; ++i) follow(found->words[i]);
+        found->count = 0;
+    }
+    // Into the ring, and out of it what was there.
+    [[gnu::always_inline]] void exchange(const Candidate &candidate, std::uintptr_t word) {
+        if (kFilters && !marker_.accepts_(word - reinterpret_cast<std::uintptr_t>(candidate.task.begin))) return;
+        __builtin_prefetch(static_cast<const void *>(candidate.mark), 1);
+        __builtin_prefetch(candidate.task.begin);
+        const Candidate out = marker_.ring_.at(next_);
+        marker_.ring_.put(next_, candidate);
+        next_ = (next_ + 1) % kRing;
+        reach(out);
+    }
+    [[gnu::always_inline]] void push(Task task) {
+        if (marker_.work_.is_full(top_)) [[unlikely]] {
+            Task *const room = marker_.make_room(top_);
+            if (room == nullptr) return;
+            top_ = room;
+        }
+        *top_++ = task;
+    }
+    [[gnu::always_inline]] bool pop(Task *out) {
+        if (marker_.work_.is_empty(top_)) [[unlikely]] {
+            Task *const more = marker_.find_more(top_);
+            if (more == nullptr) return false;
+            top_ = more;
+        }
+        *out = *--top_;
+        return true;
+    }
+
+    Marker &marker_;
+    const std::uintptr_t base_;
+    const std::size_t bytes_;
+    const Places places_;
+    const std::uint8_t number_;
+    unsigned next_;
+    std::uint32_t left_;
+    Task *top_;
+};
+
+// nullptr: no memory for it.
+Task *Marker::make_room(Task *top) {
+    work_.set_top(top);
+    if (work_.make_room()) return work_.top();
+    failed_ = true;
+    return nullptr;
+}
+
+// nullptr: nothing is left.
+Task *Marker::find_more(Task *top) {
+    work_.set_top(top);
+    return work_.find_more() ? work_.top() : nullptr;
+}
+
+Task *Marker::share(Task *top) {
+    work_.set_top(top);
+    work_.share();
+    return work_.top();
+}
+
+template <class Use>
+void Marker::with_loop(Use use) {
+    if (accepts_ == nullptr) {
+        Loop<false> loop(*this);
+        use(loop);
+    } else {
+        Loop<true> loop(*this);
+        use(loop);
+    }
+}
+
+void Marker::follow(std::uintptr_t word) {
+    with_loop([&](auto &loop) { loop.follow(word); });
+}
+
 void Marker::scan(platform::Range range) {
     const auto first = align_up(reinterpret_cast<std::uintptr_t>(range.begin), sizeof(void *));
-    const auto end = reinterpret_cast<std::uintptr_t>(range.end);
-    // Kept in registers, whatever is written to meanwhile.
-    const auto base = reinterpret_cast<std::uintptr_t>(field_.base());
-    const std::size_t bytes = field_.bytes();
-    for (std::uintptr_t at = first; at + sizeof(void *) <= end; at += sizeof(void *)) {
-        const std::uintptr_t word = word_at(reinterpret_cast<const char *>(at));
-        if (word - base < bytes) follow(word);
-    }
+    const auto end = align_down(reinterpret_cast<std::uintptr_t>(range.end), sizeof(void *));
+    with_loop(
+        [&](auto &loop) { loop.scan(reinterpret_cast<const char *>(first), reinterpret_cast<const char *>(end)); });
 }
 
 void Marker::scan_stack(platform::Range range) {
@@ -102,26 +279,25 @@ void Marker::reach_all(const Keeper &keeper, std::uint32_t kind) {
 
 bool Marker::empty_ring() {
     bool any = false;
-    for (unsigned i = 0; i < kRing; ++i) {
-        const Candidate out = ring_.at(i);
-        if (out.mark == nullptr) continue;
-        ring_.marks[i] = nullptr;
-        reach(out);
-        any = true;
-    }
+    with_loop([&](auto &loop) {
+        for (unsigned i = 0; i < kRing; ++i) {
+            const Candidate out = ring_.at(i);
+            ring_.marks[i] = &nothing_;
+            any = any || out.mark != &nothing_;
+            loop.reach(out);
+        }
+    });
     return any;
 }
 
 void Marker::drain() {
+    const auto run = [this](Task *other) {
+        bool found = false;
+        with_loop([&](auto &loop) { found = loop.run(other); });
+        return found;
+    };
     do {
-        for (Task task{}; work_.pop(&task);) {
-            work_.share();
-            if (task.descriptor.form() == Descriptor::Form::length && task.descriptor.length() > kPiece) {
-                push({task.begin + kPiece, Descriptor::of_length(task.descriptor.length() - kPiece)});
-                task.descriptor = Descriptor::of_length(kPiece);
-            }
-            scan(task);
-        }
+        for (Task other{}; run(&other);) scan(other);
     } while (empty_ring());
 }
 

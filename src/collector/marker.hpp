@@ -17,8 +17,7 @@ using MarkProcedures = std::array<MarkProcedure, Descriptor::kMostProcedures>;
 
 class Marker {
   public:
-    Marker(const Field &field, const MarkProcedures &procedures, Worklist &worklist, std::uint8_t number)
-        : field_(field), procedures_(procedures), accepts_(field.accepts()), work_(worklist), number_(number) {}
+    Marker(const Field &field, const MarkProcedures &procedures, Worklist &worklist, std::uint8_t number);
 
     // Every word of it at a multiple of a word may be a pointer.
     void scan(platform::Range range);
@@ -33,7 +32,6 @@ class Marker {
 
     bool is_marked(const Target &t) const { return t.mark->load(std::memory_order_relaxed) == number_; }
 
-    std::uint64_t marked_blocks() const { return marked_blocks_; }
     // There was no memory for what is still to be scanned: what was marked is not complete.
     bool failed() const { return failed_; }
 
@@ -54,8 +52,9 @@ class Marker {
     };
 
   private:
-    static constexpr unsigned kRing = 16;            // lines on their way from memory
-    static constexpr std::size_t kPiece = 4 * kKiB;  // of a larger block, so that others may take the rest
+    static constexpr unsigned kRing = 16;              // lines on their way from memory
+    static constexpr std::size_t kPiece = 512;         // of a larger block, so that others may take the rest
+    static constexpr std::uint32_t kTurnsToShare = 8;  // of the loop, before others are asked whether they want some
 
     // Field by field: a candidate that is stored in pieces and loaded whole would wait for the stores to leave the CPU.
     struct Ring {
@@ -71,24 +70,16 @@ class Marker {
         }
     };
 
-    // Apart from the test of may_point, which nearly all words fail.
-    [[gnu::noinline]] void follow(std::uintptr_t word) {
-        const Candidate candidate = field_.candidate(word);
-        if (candidate.mark == nullptr) return;
-        if (accepts_ != nullptr && !accepts_(word - reinterpret_cast<std::uintptr_t>(candidate.task.begin))) return;
-        __builtin_prefetch(static_cast<const void *>(candidate.mark), 1);
-        __builtin_prefetch(candidate.task.begin);
-        const unsigned at = next_++ % kRing;
-        const Candidate out = ring_.at(at);
-        ring_.put(at, candidate);
-        if (out.mark != nullptr) reach(out);
-    }
-    void reach(const Candidate &candidate) {
-        if (candidate.mark->load(std::memory_order_relaxed) == number_) return;
-        candidate.mark->store(number_, std::memory_order_relaxed);
-        ++marked_blocks_;
-        if (!candidate.task.descriptor.is_nothing()) push(candidate.task);
-    }
+    template <bool kFilters>
+    class Loop;
+
+    template <class Use>
+    void with_loop(Use use);
+    void follow(std::uintptr_t word);
+    // For the loop, whose top of the stack is the true one.
+    Task *make_room(Task *top);
+    Task *find_more(Task *top);
+    Task *share(Task *top);
     bool empty_ring();
     void push(Task task) {
         if (!work_.push(task)) [[unlikely]]
@@ -107,7 +98,8 @@ class Marker {
     std::uint8_t number_;
     bool failed_ = false;
     unsigned next_ = 0;
-    std::uint64_t marked_blocks_ = 0;
+    std::uint32_t left_ = kTurnsToShare;
+    Mark nothing_;  // marked: where the ring is empty
     Ring ring_;
 };
 

@@ -11,11 +11,6 @@
 
 namespace gr {
 
-void MarkTotals::add(const Marker &marker) {
-    blocks += marker.marked_blocks();
-    failed = failed || marker.failed();
-}
-
 void Markers::ensure_helpers() {
     const unsigned all = most_ == 0 ? platform::usable_cpus() : most_;
     const unsigned wanted = (all < kMostMarkers ? all : kMostMarkers) - 1;
@@ -40,9 +35,7 @@ void Markers::help() {
             do {
                 marker.drain();
             } while (worklist_.wait());
-            mutex_.lock_always(platform::Rank::worklist);
-            totals_.add(marker);
-            mutex_.unlock(platform::Rank::worklist);
+            if (marker.failed()) failed_.store(true, std::memory_order_relaxed);
         }
         worklist_.leave();
     }
@@ -50,16 +43,16 @@ void Markers::help() {
 
 void Markers::begin(std::uint8_t number) {
     number_ = number;
-    totals_ = {};
+    failed_.store(false, std::memory_order_relaxed);
     worklist_.begin();
 }
 
-MarkTotals Markers::finish(Marker &marker) {
+bool Markers::finish(Marker &marker) {
     do {
         marker.drain();
     } while (worklist_.wait());
     worklist_.end();
-    return totals_;
+    return !marker.failed() && !failed_.load(std::memory_order_relaxed);
 }
 
 void Markers::forget_other_threads() {

@@ -10,13 +10,6 @@ namespace gr {
 
 inline constexpr unsigned kMostMarkers = 16;
 
-struct MarkTotals {
-    std::uint64_t blocks = 0;
-    bool failed = false;
-
-    void add(const Marker &marker);
-};
-
 class Markers {
   public:
     constexpr Markers(const Field &field, const MarkProcedures &procedures) : field_(field), procedures_(procedures) {}
@@ -32,9 +25,9 @@ class Markers {
     std::span<const std::uint32_t> tasks() const { return {&tasks_[0], helper_count_}; }
 
     Worklist &worklist() { return worklist_; }
-    // The marker scans the roots first: begin(); then it marks to the end, helped: finish().
+    // The marker scans the roots first: begin(); then it marks to the end, helped: finish(). false: one of them failed.
     void begin(std::uint8_t number);
-    MarkTotals finish(Marker &marker);
+    bool finish(Marker &marker);
 
     void forget_other_threads();
     // What a helper does, for ever.
@@ -48,9 +41,8 @@ class Markers {
     std::uint8_t number_ = 0;  // ordered by the worklist's begin and join
     unsigned helper_count_ = 0;
     std::array<std::uint32_t, kMostMarkers> tasks_{};
-    platform::FutexWord arrived_{0};  // release, with the acquire of ensure_helpers: the task's number is there
-    platform::Mutex mutex_;           // of totals_
-    MarkTotals totals_;
+    platform::FutexWord arrived_{0};   // release, with the acquire of ensure_helpers: the task's number is there
+    std::atomic<bool> failed_{false};  // one that helps; ordered by the worklist's leave and end
 };
 
 }  // namespace gr

@@ -31,9 +31,7 @@ Segment *Worklist::take_blank() {
     Segment *segment = pop(blank_);
     if (segment != nullptr) --blank_count_;
     mutex_.unlock(platform::Rank::worklist);
-    if (segment == nullptr) segment = static_cast<Segment *>(platform::map(Segment::kBytes, 1));
-    if (segment != nullptr) segment->count = 0;
-    return segment;
+    return segment != nullptr ? segment : static_cast<Segment *>(platform::map(Segment::kBytes, 1));
 }
 
 void Worklist::give_blank(Segment *segment) {
@@ -68,23 +66,38 @@ void Worklist::shrink(std::size_t keep) {
 }
 
 Work::~Work() {
-    if (top_ != nullptr) shared_.give_blank(top_);
+    if (segment_ != nullptr) shared_.give_blank(segment_);
 }
 
-bool Work::next_segment() {
+void Work::take(Segment *segment, std::uint32_t count) {
+    segment_ = segment;
+    first_ = &segment->tasks[0];
+    top_ = first_ + count;
+    end_ = first_ + Segment::kTasks;
+}
+
+// nullptr: it has none.
+Segment *Work::seal() {
+    if (segment_ != nullptr) segment_->count = static_cast<std::uint32_t>(top_ - first_);
+    return segment_;
+}
+
+bool Work::make_room() {
     Segment *const blank = shared_.take_blank();
     if (blank == nullptr) return false;
-    if (Segment *const full = std::exchange(top_, blank)) {
+    if (Segment *const full = seal()) {
         full->next = rest_;
         rest_ = full;
     }
+    take(blank, 0);
     return true;
 }
 
-bool Work::previous_segment() {
+bool Work::find_more() {
     Segment *const more = rest_ != nullptr ? std::exchange(rest_, rest_->next) : shared_.take_full();
     if (more == nullptr) return false;
-    if (Segment *const empty = std::exchange(top_, more)) shared_.give_blank(empty);
+    if (segment_ != nullptr) shared_.give_blank(segment_);
+    take(more, more->count);
     return true;
 }
 
@@ -95,13 +108,14 @@ void Work::feed() {
         while ((*oldest)->next != nullptr) oldest = &(*oldest)->next;
         return shared_.give_full(std::exchange(*oldest, nullptr));
     }
-    if (top_ == nullptr || top_->count < 2) return;
+    const auto count = static_cast<std::uint32_t>(top_ - first_);
+    if (count < 2) return;
     Segment *const half = shared_.take_blank();
     if (half == nullptr) return;
-    half->count = top_->count / 2;
-    top_->count -= half->count;
-    std::memcpy(&half->tasks[0], &top_->tasks[0], half->count * sizeof(Task));
-    std::memmove(&top_->tasks[0], &top_->tasks[half->count], top_->count * sizeof(Task));
+    half->count = count / 2;
+    std::memcpy(&half->tasks[0], first_, half->count * sizeof(Task));
+    std::memmove(first_, first_ + half->count, (count - half->count) * sizeof(Task));
+    top_ -= half->count;
     shared_.give_full(half);
 }
 

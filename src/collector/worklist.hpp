@@ -21,7 +21,7 @@ struct Segment {
     static constexpr std::uint32_t kTasks = (kBytes - 2 * sizeof(void *)) / sizeof(Task);
 
     Segment *next;
-    std::uint32_t count;
+    std::uint32_t count;  // while it is in no marker's hands
     Task tasks[kTasks];
 };
 static_assert(sizeof(Segment) <= Segment::kBytes);
@@ -87,39 +87,46 @@ class Work {
     Work(const Work &) = delete;
     Work &operator=(const Work &) = delete;
 
+    // Behind the task that was pushed last and is not popped. Who pushes and pops much keeps a copy of his own in its
+    // place meanwhile.
+    Task *top() const { return top_; }
+    void set_top(Task *top) { top_ = top; }
+    bool is_full(const Task *top) const { return top == end_; }
+    bool is_empty(const Task *top) const { return top == first_; }
+    // false: no memory for it.
+    [[nodiscard]] bool make_room();
+    // false: nothing is left, of its own or for all.
+    [[nodiscard]] bool find_more();
+
     // false: no memory for it.
     [[nodiscard]] bool push(Task task) {
-        if ((top_ == nullptr || top_->count == Segment::kTasks) && !next_segment()) [[unlikely]]
+        if (is_full(top_) && !make_room()) [[unlikely]]
             return false;
-        top_->tasks[top_->count++] = task;
+        *top_++ = task;
         return true;
     }
-    // false: nothing is left, of its own or for all.
-    bool pop(Task *out) {
-        if ((top_ == nullptr || top_->count == 0) && !previous_segment()) [[unlikely]]
-            return false;
-        *out = top_->tasks[--top_->count];
-        if (++popped_ % kTasksToCall == 0) [[unlikely]]
-            shared_.call();
-        return true;
-    }
-    // What lies deepest, where most hangs on each task, goes to who has nothing to do: half of it.
+    // Now and then: who sleeps is woken, and who has nothing to do gets half. What lies deepest goes, where most hangs on
+    // each task.
     void share() {
+        if (++asked_ % kAskedToCall == 0) shared_.call();
         if (shared_.is_hungry()) [[unlikely]]
             feed();
     }
 
   private:
-    static constexpr std::uint32_t kTasksToCall = 4096;  // done alone, before a helper is woken
+    static constexpr std::uint32_t kAskedToCall = 64;  // so often, before a helper is woken
 
-    bool next_segment();
-    bool previous_segment();
+    void take(Segment *segment, std::uint32_t count);
+    Segment *seal();
     void feed();
 
     Worklist &shared_;
-    Segment *top_ = nullptr;   // being filled and emptied
+    Segment *segment_ = nullptr;  // being filled and emptied: first_ <= top_ <= end_
+    Task *top_ = nullptr;
+    Task *first_ = nullptr;
+    Task *end_ = nullptr;
     Segment *rest_ = nullptr;  // full ones below
-    std::uint32_t popped_ = 0;
+    std::uint32_t asked_ = 0;
 };
 
 }  // namespace gr

@@ -35,17 +35,4 @@ void Keeper::drop_cached() {
     });
 }
 
-// A run has an entry for its first unit only.
-void Keeper::forget_stale_entries() {
-    for (UnitIndex u = region_.first_unit(); u < region_.unit_end();) {
-        const Superblock *const s = superblocks_.descriptor(u);
-        const bool is_run = s->use == UnitUse::run;
-        const bool is_superblock = s->use == UnitUse::superblock;
-        const UnitCount count = is_run || is_superblock ? s->units : UnitCount(1);
-        for (std::uint32_t i = is_run ? 1 : 0; i < count.value && !is_superblock; ++i)
-            std::atomic_ref<UnitEntry>(region_.entry(u + UnitCount(i))).store(0, std::memory_order_relaxed);
-        u = u + count;
-    }
-}
-
 }  // namespace gr

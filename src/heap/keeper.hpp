@@ -32,8 +32,6 @@ class Keeper {
     // is free.
     void drop_cached();
 
-    // The unit map says of no unit what it no longer is.
-    void forget_stale_entries();
     // Free blocks, by the word of their superblock's bitmap: visit(superblock, word, bits).
     template <class Visit>
     void for_each_free_word(Visit visit) const {

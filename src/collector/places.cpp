@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: places.hpp.
+// Invariant: as there.
+// Must not know: where kinds begin and end; who marks.
+#include "collector/places.hpp"
+
+#include "platform/memory.hpp"
+
+namespace gr {
+namespace {
+
+constexpr std::uintptr_t kStep = kChunkBytes * kUnitsPerChunk;  // of the range, whose rows are committed at once
+
+std::size_t bytes_of_rows(std::size_t bytes) { return (bytes >> kUnitShift) * sizeof(Place); }
+
+}  // namespace
+
+bool Places::reserve(std::uintptr_t base, std::size_t bytes) {
+    const std::size_t size = bytes_of_rows(bytes);
+    void *const rows = platform::reserve(size);
+    if (rows == nullptr) return false;
+    if (!platform::make_readable(rows, size)) {
+        platform::unmap(rows, size);
+        return false;
+    }
+    biased_rows_ = reinterpret_cast<std::uintptr_t>(rows) - bytes_of_rows(base);
+    return true;
+}
+
+bool Places::cover(std::uintptr_t begin, std::uintptr_t end) {
+    const std::uintptr_t first = align_down(begin, kStep);
+    return platform::commit(&of(first), bytes_of_rows(align_up(end, kStep) - first));
+}
+
+}  // namespace gr
