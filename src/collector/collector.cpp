@@ -14,6 +14,7 @@
 namespace gr {
 namespace {
 
+constexpr std::size_t kRetain = 4 * kMiB;  // of each kind, unless the environment says: the next collection is not far
 constexpr std::size_t kWorthHelp = 4 * kMiB;  // live; below it threads cost more than they help
 
 }  // namespace
@@ -22,6 +23,7 @@ constinit Collector collector;
 
 bool Collector::start(int signal) {
     Options options = Options::defaults();
+    options.retain = kRetain;
     if (!platform::is_secure())
         read_options(platform::environment(), &options, [] { return platform::cgroup_memory_limit(); });
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;

@@ -44,7 +44,7 @@ class Field {
 
     // false: no addresses for what it knows of it.
     bool begin(const char *base, std::size_t bytes, unsigned slot_shift);
-    // Whether a pointer so far into a block counts, unless it lies on a stack; nullptr: everywhere.
+    // Whether a pointer so far behind the beginning of a block counts, unless it lies on a stack; nullptr: everywhere.
     using Accepts = bool (*)(std::size_t displacement);
     Accepts accepts() const { return accepts_; }
     void set_accepts(Accepts wanted) { accepts_ = wanted; }

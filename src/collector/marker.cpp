@@ -135,7 +135,10 @@ class Marker::Loop {
     }
     // Into the ring, and out of it what was there.
     [[gnu::always_inline]] void exchange(const Candidate &candidate, std::uintptr_t word) {
-        if (kFilters && !marker_.accepts_(word - reinterpret_cast<std::uintptr_t>(candidate.task.begin))) return;
+        if (kFilters) {
+            const std::size_t displacement = word - reinterpret_cast<std::uintptr_t>(candidate.task.begin);
+            if (displacement != 0 && !marker_.accepts_(displacement)) return;
+        }
         __builtin_prefetch(static_cast<const void *>(candidate.mark), 1);
         __builtin_prefetch(candidate.task.begin);
         const Candidate out = marker_.ring_.at(next_);

@@ -25,12 +25,13 @@ class Pace {
   public:
     constexpr Pace() = default;
 
-    // An eighth of what is not scanned counts as work; free blocks in units that are held serve first.
+    // An eighth of what is not scanned counts as work. Free blocks in units that are held serve first, as far as they are
+    // of the sizes that are wanted: a half of them is counted.
     void learn(const Found &found) {
         const std::size_t live = found.live_with_pointers + found.live_without;
         const std::size_t worth = 2 * found.live_with_pointers + found.live_without / 4 + found.roots;
         const std::size_t wanted = worth / divisor_ > kLeast ? worth / divisor_ : kLeast;
-        const std::size_t idle = found.held > live ? found.held - live : 0;
+        const std::size_t idle = found.held > live ? (found.held - live) / kIdleParts : 0;
         const std::size_t growth = wanted > idle ? wanted - idle : 0;
         const std::size_t least = wanted / kLeastParts;
         due_at_.store(found.held + (growth > least ? growth : least), std::memory_order_relaxed);
@@ -51,8 +52,9 @@ class Pace {
     std::atomic<std::size_t> most{SIZE_MAX};
 
   private:
-    static constexpr std::size_t kLeast = 4 * kMiB;
+    static constexpr std::size_t kLeast = 10 * kMiB;
     static constexpr std::size_t kLeastParts = 8;
+    static constexpr std::size_t kIdleParts = 2;
 
     std::size_t divisor_ = 3;
     std::atomic<std::size_t> due_at_{kLeast};  // bytes held; ordered by nothing
