@@ -30,6 +30,17 @@ bool Collector::start(int signal) {
     return true;
 }
 
+bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal) {
+    const Kind *const kind = kinds_.adopt(adopted, setup);
+    if (kind == nullptr || !platform::world.initialise(signal)) return false;
+    const Region &region = adopted.region();
+    looks_everywhere_ = roots_.exclude({region.base(), region.base() + region.range_bytes()});
+    for (const platform::Range marks : kind->marks.addresses())
+        looks_everywhere_ = roots_.exclude(marks) && looks_everywhere_;
+    started_.store(looks_everywhere_, std::memory_order_release);
+    return looks_everywhere_;
+}
+
 void Collector::lock() {
     if (!mutex_.held_by_me()) mutex_.lock_always(platform::Rank::collector);
     ++depth_;
@@ -51,11 +62,14 @@ Kind *Collector::make_kind(const KindSetup &setup) {
     return kind;
 }
 
-// Who finds another thread collecting goes on: that one may be waiting for a lock of the loader's that this one holds.
-template <class Attempt>
-void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
+void Collector::collect_if_due() {
     if (pace_.automatic.load(std::memory_order_relaxed) && pace_.is_due(used_bytes()) && may_collect() && try_lock())
         collect_and_unlock(hooks_.must_stop);
+}
+
+template <class Attempt>
+void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
+    collect_if_due();
     const std::size_t growth = bytes > kClassLimit ? bytes : 0;
     const auto may_grow = [&] { return used_bytes() + growth < pace_.most.load(std::memory_order_relaxed); };
     if (may_grow()) {
@@ -203,10 +217,10 @@ bool Collector::mark(CollectionReport *report) {
     markers_.begin(number);
     Marker marker(kinds_.field(), procedures_, markers_.worklist(), number);
     const Marker::Current current(marker);
-    mark_roots(marker);
+    const bool all_known = mark_roots(marker);
     MarkTotals totals = markers_.finish(marker);
     totals.add(marker);
-    if (totals.failed) return false;
+    if (totals.failed || !all_known) return false;
     const std::uint64_t before = marker.marked_blocks();
     finalize(marker, report);
     if (hooks_.reached != nullptr) {
@@ -234,17 +248,21 @@ void Collector::finalize(Marker &marker, CollectionReport *report) {
     report->finalization = finalization_.settle(reachability, java);
 }
 
-void Collector::mark_roots(Marker &marker) {
+// false: there may be others.
+bool Collector::mark_roots(Marker &marker) {
+    const auto scan = [&](platform::Range range) { marker.scan(range); };
+    if (looks_everywhere_) return roots_.for_each_written(markers_.stack_pointers(), scan);
     if (hooks_.push_roots != nullptr) {
         hooks_.push_roots();
     } else {
         push_threads();
     }
-    roots_.for_each_variable([&](platform::Range range) { marker.scan(range); });
+    roots_.for_each_variable(scan);
     finalization_.for_each_root([&](const void *p) { marker.consider(reinterpret_cast<std::uintptr_t>(p)); });
     kinds_.for_each([&](Kind &kind) {
         if (kind.setup.lifetime == Lifetime::until_freed) marker.reach_all(kind.instance.keeper(), kind.number);
     });
+    return true;
 }
 
 void Collector::push_threads() {
@@ -287,9 +305,10 @@ void Collector::zero_dead(Kind &kind) const {
 void Collector::settle() {
     release_dead_runs();
     kinds_.for_each([](Kind &kind) { kind.instance.settle_collected(); });
-    markers_.worklist().shrink(1);
+    // What is left there has addresses in it, which would be roots.
+    markers_.worklist().shrink(looks_everywhere_ ? 0 : 1);
     found_.held = used_bytes();
-    found_.roots = roots_.static_bytes();
+    found_.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
     pace_.learn(found_);
 }
 

@@ -29,6 +29,7 @@ struct Row {
 
 constexpr const char *kStatisticsWords[] = {"off", "text", "json", nullptr};
 constexpr const char *kDeepBindingWords[] = {"mend", "drop", "keep", nullptr};
+constexpr const char *kFreeWords[] = {"now", "ignore", nullptr};
 constexpr const char *kHugePagesWords[] = {"never", "auto", "always", nullptr};
 
 constexpr Row kTable[] = {
@@ -57,6 +58,8 @@ constexpr Row kTable[] = {
      "libraries opened with RTLD_DEEPBIND get this malloc and all else as asked; the flag is left out; they keep "
      "libc's",
      nullptr, kDeepBindingWords},
+    {"FREE", Kind::words, &Options::free, static_cast<std::size_t>(FreeMode::now), "now|ignore",
+     "under granary run --gc-malloc: free gives a block back at once; only the collector does", nullptr, kFreeWords},
 };
 constexpr const char *kPrefix = "GRANARY_";
 bool from_environment[std::size(kTable)];
