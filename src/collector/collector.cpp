@@ -33,10 +33,13 @@ bool Collector::start(int signal) {
 bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal) {
     const Kind *const kind = kinds_.adopt(adopted, setup);
     if (kind == nullptr || !platform::world.initialise(signal)) return false;
+    // What says where blocks begin points to the first.
     const Region &region = adopted.region();
-    looks_everywhere_ = roots_.exclude({region.base(), region.base() + region.range_bytes()});
+    const auto *const knows_region = reinterpret_cast<const char *>(&region);
+    looks_everywhere_ = roots_.exclude({region.base(), region.base() + region.range_bytes()}) &&
+                        roots_.exclude({knows_region, knows_region + sizeof region});
     for (const platform::Range marks : kind->marks.addresses())
-        looks_everywhere_ = roots_.exclude(marks) && looks_everywhere_;
+        looks_everywhere_ = looks_everywhere_ && roots_.exclude(marks);
     started_.store(looks_everywhere_, std::memory_order_release);
     return looks_everywhere_;
 }
@@ -130,10 +133,21 @@ CollectionReport Collector::collect(bool (*must_stop)()) {
     return collect_and_unlock(must_stop);
 }
 
+CollectionReport Collector::collect_above(const char *stack_pointer) {
+    if (!may_collect()) return {};
+    lock();
+    given_stack_pointer_ = stack_pointer;
+    const CollectionReport report = collect_and_unlock(hooks_.must_stop);
+    given_stack_pointer_ = nullptr;
+    return report;
+}
+
 CollectionReport Collector::collect_and_unlock(bool (*must_stop)()) {
     CollectionReport report;
     if (!is_collecting_) {
         is_collecting_ = true;
+        __builtin_unwind_init();  // registers that calls preserve onto the stack
+        stack_pointer_ = given_stack_pointer_ != nullptr ? given_stack_pointer_ : Roots::below_caller();
         report = collect_locked(must_stop);
         is_collecting_ = false;
     }
@@ -251,7 +265,7 @@ void Collector::finalize(Marker &marker, CollectionReport *report) {
 // false: there may be others.
 bool Collector::mark_roots(Marker &marker) {
     const auto scan = [&](platform::Range range) { marker.scan(range); };
-    if (looks_everywhere_) return roots_.for_each_written(markers_.stack_pointers(), scan);
+    if (looks_everywhere_) return roots_.for_each_written(stack_pointer_, markers_.stack_pointers(), scan);
     if (hooks_.push_roots != nullptr) {
         hooks_.push_roots();
     } else {

@@ -107,6 +107,8 @@ class Collector {
 
     // Of all kinds, now; not done while it is disabled, inside the allocator, or from one of its own hooks.
     CollectionReport collect() { return collect(hooks_.must_stop); }
+    // The same, of the thread whose stack is in use from the pointer on only: of calls below nothing is needed any more.
+    CollectionReport collect_above(const char *stack_pointer);
     // If it is time, and no other thread is about it: who finds one collecting goes on, for that one may be waiting for a
     // lock of the loader's that this one holds.
     void collect_if_due();
@@ -143,7 +145,7 @@ class Collector {
     template <class Attempt>
     void *after_collecting(std::size_t bytes, Attempt attempt);
     bool may_collect() const;
-    CollectionReport collect_and_unlock(bool (*must_stop)());
+    [[gnu::noinline]] CollectionReport collect_and_unlock(bool (*must_stop)());
     CollectionReport collect_locked(bool (*must_stop)());
     void tell(Step step) const {
         if (hooks_.step != nullptr) hooks_.step(step);
@@ -178,6 +180,8 @@ class Collector {
     bool looks_everywhere_ = false;
     platform::MappedList<DeadRun> dead_runs_;
     std::uint8_t number_ = 0;  // of the marks that count
+    const char *given_stack_pointer_ = nullptr;
+    const char *stack_pointer_ = nullptr;  // of who wanted the collection: below lie frames of its own, and what was before
     CollectionReport last_;
     Found found_;
     std::atomic<bool> started_{false};  // release, with the acquire of is_started

@@ -84,8 +84,11 @@ platform::Range Roots::below(const char *pointer, platform::Range stack) const {
     return {stack.begin, pointer - kRedZone < stack.begin ? stack.begin : pointer - kRedZone};
 }
 
-bool Roots::find_unused(std::span<const char *const> stack_pointers, const char *own_pointer) {
-    bool complete = true;
+bool Roots::find_unused(const char *own_pointer, std::span<const char *const> stack_pointers) {
+    // Where a mapping of blocks begins the first lies, too.
+    const std::span<const platform::Mapping> known = mappings_.all();
+    const auto *const list = reinterpret_cast<const char *>(known.data());
+    bool complete = unused_.add({list, list + known.size_bytes()});
     const auto add = [&](const char *pointer, platform::Range stack) {
         if (const platform::Range range = below(pointer, stack); !range.is_empty())
             complete = unused_.add(range) && complete;

@@ -68,12 +68,12 @@ class Roots {
     // excluded is left out, and of the stacks of threads, the caller's and those given, what is not in use. false: the
     // kernel does not tell all; what was not visited may be a root.
     template <class Visit>
-    [[gnu::noinline]] [[nodiscard]] bool for_each_written(std::span<const char *const> stack_pointers, Visit visit) {
-        __builtin_unwind_init();  // registers that calls preserve onto the stack
+    [[nodiscard]] bool for_each_written(const char *own_pointer, std::span<const char *const> stack_pointers,
+                                        Visit visit) {
         unused_.clear();
         written_bytes_ = 0;
         platform::WrittenPages pages;
-        if (!pages.opened() || !find_unused(stack_pointers, below_caller())) return false;
+        if (!pages.opened() || !find_unused(own_pointer, stack_pointers)) return false;
         const auto visit_pages = [&](platform::Range range) {
             return pages.for_each(range, [&](platform::Range row) {
                 visit_but_excluded(row, [&](platform::Range part) {
@@ -88,6 +88,10 @@ class Roots {
         }
         for (const platform::Range range : modules_.constants()) visit(mapped_part(range));
         return true;
+    }
+    // Below the whole frame of who calls: what a function saves of registers may lie below the address of its frame.
+    [[gnu::noinline]] static const char *below_caller() {
+        return static_cast<const char *>(__builtin_frame_address(0));
     }
     // Bytes of what is no stack, for pacing.
     std::size_t static_bytes() const;
@@ -117,10 +121,6 @@ class Roots {
         records_.for_each_range(thread.thread_pointer, modules_,
                                 [&](platform::Range range) { visit(mapped_part(range)); });
     }
-    // Below the whole frame of who calls: what a function saves of registers may lie below the address of its frame.
-    [[gnu::noinline]] static const char *below_caller() {
-        return static_cast<const char *>(__builtin_frame_address(0));
-    }
     // Up to the end of the mapping, or to the thread's record if that lies in it above.
     platform::Range stack_from(const char *pointer, std::uintptr_t thread_pointer) const;
     // A thread may still have the block of a library that is gone, under the number of a new one that has larger blocks.
@@ -128,14 +128,14 @@ class Roots {
     platform::Range own_stack(const platform::StoppedThread &thread) const;
     // What lies below the pointer of a stack that is a mapping of its own; empty where it cannot be told from other memory.
     platform::Range below(const char *pointer, platform::Range stack) const;
-    bool find_unused(std::span<const char *const> stack_pointers, const char *own_pointer);
+    bool find_unused(const char *own_pointer, std::span<const char *const> stack_pointers);
 
     platform::ThreadRecords records_;
     platform::Modules modules_;
     platform::MappingTable mappings_;  // of the last stop
     platform::MappedList<platform::Range> added_;
     platform::MappedList<platform::Range> excluded_;
-    platform::MappedList<platform::Range> unused_;  // of stacks, in this stop
+    platform::MappedList<platform::Range> unused_;  // in this stop: of stacks, and what only says what is mapped
     std::size_t written_bytes_ = 0;
 };
 

@@ -4,7 +4,7 @@
 // Must not know: how threads are stopped, and why.
 #include <cerrno>
 
-#include "gcmalloc/face.hpp"
+#include "collector/collector.hpp"
 #include "gcmalloc/stop_signal.hpp"
 #include "malloc/c_api.hpp"
 #include "platform/loader.hpp"
@@ -21,7 +21,7 @@ Function next(const char *name) {
     return reinterpret_cast<Function>(gr::platform::next_symbol(name));
 }
 
-bool is_ours(int signal) { return signal == gr::kStopSignal && gr::face.mode() != gr::Mode::plain; }
+bool is_ours(int signal) { return signal == gr::kStopSignal && gr::collector.is_started(); }
 
 int mask(Mask libcs, int refusal, int how, const sigset_t *set, sigset_t *old) {
     if (libcs == nullptr) return refusal;
