@@ -81,7 +81,7 @@ platform::Range Roots::own_stack(const platform::StoppedThread &thread) const {
 platform::Range Roots::below(const char *pointer, platform::Range stack) const {
     const platform::Mapping under = mappings_.of(stack.begin - 1);
     if (!stack.contains(pointer) || under.readable) return {};
-    return {stack.begin, pointer - kRedZone < stack.begin ? stack.begin : pointer - kRedZone};
+    return {stack.begin, pointer};
 }
 
 bool Roots::find_unused(const char *own_pointer, std::span<const char *const> stack_pointers) {
