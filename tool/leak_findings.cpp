@@ -132,9 +132,8 @@ ProcessFindings find_places(LeakReport report, const Suppressions &suppressions)
             found.leaks.push_back({group, stack_of(group.stack)});
         }
     }
-    std::ranges::stable_sort(found.leaks, {}, [](const FoundLeak &leak) {
-        return std::tuple(!leak.group.direct, ~leak.group.bytes);
-    });
+    std::ranges::stable_sort(found.leaks, {},
+                             [](const FoundLeak &leak) { return std::tuple(!leak.group.direct, ~leak.group.bytes); });
     found.report = std::move(report);
     return found;
 }

@@ -54,7 +54,8 @@ void read_module(std::istringstream &words, LeakReport &report) {
 LeakReport read_leak_report(const std::string &path) {
     const auto broken = [&] {
         return Failure(ExitCode::kToolFailure, fmt::format("{} is no report of leaks that this command knows; is the "
-                                                           "library of the same version?", in_quotes(path)));
+                                                           "library of the same version?",
+                                                           in_quotes(path)));
     };
     std::ifstream file(path);
     LeakReport report;

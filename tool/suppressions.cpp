@@ -42,8 +42,7 @@ void Suppressions::read(const std::string &path) {
         ++number;
         if (line.find_first_not_of(" \t\r") == std::string::npos || line.starts_with('#')) continue;
         if (!line.starts_with(kKind) || line.size() == kKind.size()) {
-            throw Failure(ExitCode::kUsage,
-                          fmt::format("{}, line {}: expected leak:PATTERN", in_quotes(path), number));
+            throw Failure(ExitCode::kUsage, fmt::format("{}, line {}: expected leak:PATTERN", in_quotes(path), number));
         }
         patterns_.push_back(as_glob(std::string_view(line).substr(kKind.size())));
     }

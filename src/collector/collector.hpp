@@ -181,7 +181,8 @@ class Collector {
     platform::MappedList<DeadRun> dead_runs_;
     std::uint8_t number_ = 0;  // of the marks that count
     const char *given_stack_pointer_ = nullptr;
-    const char *stack_pointer_ = nullptr;  // of who wanted the collection: below lie frames of its own, and what was before
+    const char *stack_pointer_ =
+        nullptr;  // of who wanted the collection: below lie frames of its own, and what was before
     CollectionReport last_;
     Found found_;
     std::atomic<bool> started_{false};  // release, with the acquire of is_started

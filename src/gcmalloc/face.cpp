@@ -34,7 +34,7 @@ char folder[4096];
 bool is_own_process() { return platform::process_id() == process; }
 
 void watch_for_reports() {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = [](int) { face.report_on_signal(); };
     action.sa_flags = SA_RESTART;
     sigaction(GR_LEAKS_SIGNAL, &action, nullptr);
@@ -100,7 +100,8 @@ bool Face::begin_collecting() {
     if (mode_ == Mode::leaks) {
         collector.markers().set_most(1);
         collector.hooks().reached = [] {
-            leaks.find(collector, *collector.kind(0), [](const Superblock *s, BlockIndex i) { return origins.of(s, i); });
+            leaks.find(collector, *collector.kind(0),
+                       [](const Superblock *s, BlockIndex i) { return origins.of(s, i); });
         };
     }
     return true;

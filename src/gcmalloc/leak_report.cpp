@@ -27,7 +27,8 @@ const void *as_pointer(std::uintptr_t address) { return reinterpret_cast<const v
 
 class ReportFile {
   public:
-    explicit ReportFile(const char *path) : fd_(open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR)) {}
+    explicit ReportFile(const char *path)
+        : fd_(open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR)) {}
     ~ReportFile() {
         flush();
         if (fd_ >= 0) close(fd_);
@@ -123,8 +124,8 @@ void put_stack(ReportFile &file, const Stacks &stacks, StackNumber number) {
 void put_leaks(ReportFile &file, Leaks &leaks, const Stacks &stacks) {
     file << "live " << leaks.live_blocks() << ' ' << leaks.live_bytes() << '\n';
     leaks.for_each_group([&](const Leak &leak, std::uint64_t blocks, std::uint64_t bytes) {
-        file << "leak " << (leak.is_direct ? "direct " : "indirect ") << blocks << ' ' << bytes << ' ' << leak.stack << ' '
-             << leak.owner << '\n';
+        file << "leak " << (leak.is_direct ? "direct " : "indirect ") << blocks << ' ' << bytes << ' ' << leak.stack
+             << ' ' << leak.owner << '\n';
         put_stack(file, stacks, leak.stack);
     });
     if (leaks.count() != 0) dl_iterate_phdr(put_module, &file);

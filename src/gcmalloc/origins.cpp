@@ -13,9 +13,7 @@ constexpr platform::Rank kRank = platform::Rank::origins;
 
 }  // namespace
 
-bool Origins::initialise() {
-    return walk_.initialise() && stacks_.initialise() && numbers_.reserve(instance.region());
-}
+bool Origins::initialise() { return walk_.initialise() && stacks_.initialise() && numbers_.reserve(instance.region()); }
 
 void Origins::note(const void *p) {
     if (!instance.region().contains(p)) return;

@@ -17,7 +17,7 @@ using StackNumber = std::uint32_t;
 
 class Stacks {
   public:
-    static constexpr std::size_t kMostCalls = 30;
+    static constexpr std::size_t kMostCalls = 16;
 
     constexpr Stacks() = default;
 

@@ -28,6 +28,31 @@ constexpr std::uint8_t kUnsigned4 = 0x03;
 constexpr std::uint8_t kFromHere = 0x10;
 constexpr std::uint8_t kFromIndex = 0x30;
 
+// Instructions of more than a byte; the names are DWARF's, without their prefix.
+enum : std::uint8_t {
+    kNop,
+    kSetLoc,
+    kAdvanceLoc1,
+    kAdvanceLoc2,
+    kAdvanceLoc4,
+    kOffsetExtended,
+    kRestoreExtended,
+    kUndefined,
+    kSameValue,
+    kRegister,
+    kRememberState,
+    kRestoreState,
+    kDefCfa,
+    kDefCfaRegister,
+    kDefCfaOffset,
+    kDefCfaExpression,
+    kExpression,
+    kOffsetExtendedSf,
+    kDefCfaSf,
+    kDefCfaOffsetSf,
+    kGnuArgsSize = 0x2e,
+};
+
 template <class T>
 T read_at(const std::uint8_t *at) {
     T value;
@@ -122,7 +147,7 @@ class Program {
             const std::uint64_t low = instruction & 0x3fU;
             switch (instruction >> 6) {
                 case 1:
-                    advance(low, until);
+                    advance(low);
                     break;
                 case 2:
                     now_.save(low, scaled(reader.take_unsigned()));
@@ -131,7 +156,7 @@ class Program {
                     restore(low);
                     break;
                 default:
-                    run_long(instruction, reader, until);
+                    run_long(instruction, reader);
             }
         }
     }
@@ -140,13 +165,13 @@ class Program {
 
   private:
     std::int64_t scaled(std::uint64_t n) const { return static_cast<std::int64_t>(n) * common_.data_step; }
-    // Beyond the place nothing is done any more.
-    void advance(std::uint64_t steps, std::uintptr_t) { at_ += steps * common_.code_step; }
+    void advance(std::uint64_t steps) { at_ += steps * common_.code_step; }
     void restore(std::uint64_t number) {
         if (number == kFramePointer) now_.frame_pointer = first_.frame_pointer;
         if (number == kReturnAddress) now_.return_address = first_.return_address;
     }
-    void run_long(std::uint8_t instruction, Reader &reader, std::uintptr_t until);
+    void run_long(std::uint8_t instruction, Reader &reader);
+    bool define_frame_end(std::uint8_t instruction, Reader &reader);
 
     const Common &common_;
     std::uintptr_t at_;
@@ -156,45 +181,33 @@ class Program {
     std::size_t remembered_count_ = 0;
 };
 
-// The names are DWARF's, without their prefix.
-void Program::run_long(std::uint8_t instruction, Reader &reader, std::uintptr_t until) {
-    enum : std::uint8_t {
-        kNop,
-        kSetLoc,
-        kAdvanceLoc1,
-        kAdvanceLoc2,
-        kAdvanceLoc4,
-        kOffsetExtended,
-        kRestoreExtended,
-        kUndefined,
-        kSameValue,
-        kRegister,
-        kRememberState,
-        kRestoreState,
-        kDefCfa,
-        kDefCfaRegister,
-        kDefCfaOffset,
-        kDefCfaExpression,
-        kExpression,
-        kOffsetExtendedSf,
-        kDefCfaSf,
-        kDefCfaOffsetSf,
-        kGnuArgsSize = 0x2e,
-    };
+// false: it is another instruction.
+bool Program::define_frame_end(std::uint8_t instruction, Reader &reader) {
+    const bool is_base = instruction == kDefCfa || instruction == kDefCfaSf || instruction == kDefCfaRegister;
+    const bool is_signed = instruction == kDefCfaSf || instruction == kDefCfaOffsetSf;
+    const bool is_offset = instruction == kDefCfa || instruction == kDefCfaOffset;
+    if (is_base) now_.base = reader.take_unsigned();
+    if (is_signed) now_.frame_end = reader.take_signed() * common_.data_step;
+    if (is_offset) now_.frame_end = static_cast<std::int64_t>(reader.take_unsigned());
+    return is_base || is_signed || is_offset;
+}
+
+void Program::run_long(std::uint8_t instruction, Reader &reader) {
     switch (instruction) {
         case kNop:
             return;
         case kAdvanceLoc1:
-            return advance(reader.take<std::uint8_t>(), until);
+            return advance(reader.take<std::uint8_t>());
         case kAdvanceLoc2:
-            return advance(reader.take<std::uint16_t>(), until);
+            return advance(reader.take<std::uint16_t>());
         case kAdvanceLoc4:
-            return advance(reader.take<std::uint32_t>(), until);
+            return advance(reader.take<std::uint32_t>());
         case kOffsetExtended:
         case kOffsetExtendedSf: {
             const std::uint64_t number = reader.take_unsigned();
             const bool is_signed = instruction == kOffsetExtendedSf;
-            return now_.save(number, is_signed ? reader.take_signed() * common_.data_step : scaled(reader.take_unsigned()));
+            return now_.save(number,
+                             is_signed ? reader.take_signed() * common_.data_step : scaled(reader.take_unsigned()));
         }
         case kRestoreExtended:
             return restore(reader.take_unsigned());
@@ -214,21 +227,6 @@ void Program::run_long(std::uint8_t instruction, Reader &reader, std::uintptr_t 
             if (remembered_count_ == 0) break;
             now_ = remembered_[--remembered_count_];
             return;
-        case kDefCfa:
-        case kDefCfaSf:
-            now_.base = reader.take_unsigned();
-            now_.frame_end = instruction == kDefCfaSf ? reader.take_signed() * common_.data_step
-                                                      : static_cast<std::int64_t>(reader.take_unsigned());
-            return;
-        case kDefCfaRegister:
-            now_.base = reader.take_unsigned();
-            return;
-        case kDefCfaOffset:
-            now_.frame_end = static_cast<std::int64_t>(reader.take_unsigned());
-            return;
-        case kDefCfaOffsetSf:
-            now_.frame_end = reader.take_signed() * common_.data_step;
-            return;
         case kExpression:
             now_.lose(reader.take_unsigned());
             return reader.skip(reader.take_unsigned());
@@ -236,6 +234,7 @@ void Program::run_long(std::uint8_t instruction, Reader &reader, std::uintptr_t 
             reader.take_unsigned();
             return;
         default:
+            if (define_frame_end(instruction, reader)) return;
             break;
     }
     now_.is_plain = false;
@@ -282,7 +281,8 @@ FrameRule rule_of(const std::uint8_t *entry, std::uintptr_t code) {
     Reader reader(back, back + length);
     reader.skip(sizeof(std::uint32_t));
     const std::uint8_t *const here = reader.at();
-    const auto begin = reinterpret_cast<std::uintptr_t>(here) + static_cast<std::uintptr_t>(reader.take<std::int32_t>());
+    const auto begin =
+        reinterpret_cast<std::uintptr_t>(here) + static_cast<std::uintptr_t>(reader.take<std::int32_t>());
     if (code - begin >= reader.take<std::uint32_t>()) return {};
     reader.skip(reader.take_unsigned());
     Program program(common, begin);
