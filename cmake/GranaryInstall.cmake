@@ -10,7 +10,7 @@ install(TARGETS granary_shared granary_static EXPORT granary
 # libgc.so.1 is a second name of the collector, where nobody meets it who does not ask.
 if(TARGET gc_shared)
   set(libgc_dir "${CMAKE_INSTALL_LIBDIR}/libgc")
-  install(TARGETS gc_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS gc_shared gcmalloc_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS gccpp_shared LIBRARY DESTINATION "${libgc_dir}" NAMELINK_SKIP)
   install(FILES "${PROJECT_BINARY_DIR}/libgc/libgc.so.1" DESTINATION "${libgc_dir}")
 endif()

@@ -96,6 +96,16 @@ void preload(const std::string &library) {
     set_variable("LD_PRELOAD", kept.empty() ? library : fmt::format("{}:{}", library, kept));
 }
 
+std::string collecting_library(const std::string &library) {
+    const std::string path = (fs::path(library).parent_path() / "libgranary-gcmalloc.so").string();
+    if (std::error_code error; !fs::exists(path, error)) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("no {}; it is built and installed beside {}", in_quotes(path), kFileName));
+    }
+    check_loadable(path);
+    return path;
+}
+
 void put_collector_first(const std::string &library) {
     constexpr const char *kPath = "LD_LIBRARY_PATH";
     const fs::path folder = fs::path(library).parent_path() / "libgc";

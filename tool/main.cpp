@@ -23,6 +23,7 @@
 #include "failure.hpp"
 #include "heap_map.hpp"
 #include "heap_picture.hpp"
+#include "leaks.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "run.hpp"
@@ -69,6 +70,7 @@ class UsageFormatter : public CLI::Formatter {
 struct CommandLine {
     CLI::App app{"Granary, a malloc for Linux programs: runs them on it, and says whether they can be."};
     RunRequest run_request;
+    LeaksRequest leaks_request;
     std::vector<std::string> bench_arguments;
     std::string doctor_subject;
     std::string options_library;
@@ -80,6 +82,7 @@ struct CommandLine {
     bool options_json = false;
     bool under_library = false;
     CLI::App *run = nullptr;
+    CLI::App *leaks = nullptr;
     CLI::App *doctor = nullptr;
     CLI::App *why = nullptr;
     CLI::App *options = nullptr;
@@ -103,6 +106,8 @@ void add_run(CommandLine &line) {
         ->check(CLI::IsMember({"text", "json"}).description(""));
     line.run->add_flag("--gc", request.collector,
                        "Put Granary's collector in the place of libgc.so.1, and leave malloc alone");
+    line.run->add_flag("--gc-malloc", request.collecting_malloc,
+                       "Have malloc's memory collected when nothing points to it");
     line.run->add_flag("--no-rseq", request.no_rseq, "Go without restartable sequences (sets GRANARY_RSEQ=off)");
     line.run->add_option("--set", request.settings, "Set the library's option GRANARY_NAME; may be repeated")
         ->type_name("NAME=VALUE")
@@ -113,6 +118,28 @@ void add_run(CommandLine &line) {
         "Exit status: the program's own; 127 when it is not found, 126 when it cannot be started,\n"
         "125 when granary itself fails, 2 for a wrong command line.\n"
         "Example: granary run --stats --set RETAIN=1M python3 script.py");
+}
+
+void add_leaks(CommandLine &line) {
+    line.leaks = add_command(line, "leaks", "Run a program and tell what it allocated and lost",
+                             "granary leaks [OPTIONS] [--] PROGRAM [ARGUMENT]... | granary leaks [OPTIONS] --pid PID");
+    LeaksRequest &request = line.leaks_request;
+    line.leaks->add_option("--pid", request.process, "Ask a process that runs under granary leaks, now")
+        ->type_name("PID")
+        ->check(CLI::PositiveNumber.description(""));
+    line.leaks->add_option("--suppressions", request.suppressions, "Leave out what this file names; may be repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    line.leaks->add_flag("--json", request.json, "As JSON");
+    line.leaks->add_option("--output", request.output, "Write there, not to standard error")->type_name("FILE");
+    line.leaks->add_option("--exit-code", request.exit_code, "The status where something leaked, instead of 23")
+        ->type_name("NUMBER")
+        ->check(CLI::Range(0, 255).description(""));
+    line.leaks->add_option("--library", request.library, "Use what lies beside this libgranary.so")->type_name("PATH");
+    line.leaks->footer(
+        "Exit status: 23 when something leaked; else the program's own, or 128 and its signal. 127 when it is\n"
+        "not found, 126 when it cannot be started, 125 when granary itself fails, 2 for a wrong command line.\n"
+        "Example: granary leaks --suppressions known.txt git log");
 }
 
 void add_doctor(CommandLine &line) {
@@ -158,6 +185,7 @@ void add_commands(CommandLine &line) {
     line.app.require_subcommand(1);
     line.app.footer("'granary COMMAND --help' tells more. See also granary(1).");
     add_run(line);
+    add_leaks(line);
     add_doctor(line);
     add_why(line);
     add_options(line);
@@ -189,12 +217,15 @@ std::vector<std::string> split_command(CommandLine &line, std::span<char *> word
         end = 1;
         line.bench_arguments.assign(words.begin() + 1, words.end());
     }
-    if (!words.empty() && words.front() == line.run->get_name()) {
-        end = std::min(1 + program_start(*line.run, words.subspan(1)), words.size());
+    const auto cut_program = [&](const CLI::App &starter, std::vector<std::string> &program) {
+        if (words.empty() || words.front() != starter.get_name()) return;
+        end = std::min(1 + program_start(starter, words.subspan(1)), words.size());
         const bool marked = end < words.size() && std::string_view(words[end]) == "--";
         const std::span<char *> command = words.subspan(marked ? end + 1 : end);
-        line.run_request.command.assign(command.begin(), command.end());
-    }
+        program.assign(command.begin(), command.end());
+    };
+    cut_program(*line.run, line.run_request.command);
+    cut_program(*line.leaks, line.leaks_request.command);
     return {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
@@ -229,11 +260,17 @@ ExitCode run_doctor(const CommandLine &line) {
     return diagnosis.verdict() == Verdict::kYes ? ExitCode::kSuccess : ExitCode::kNotRunnable;
 }
 
+int run_leaks(const LeaksRequest &request) {
+    if (request.command.empty() == request.process.has_value()) return find_leaks(request);
+    throw Failure(ExitCode::kUsage, "give either a program or --pid PID; see 'granary leaks --help'");
+}
+
 ExitCode dispatch(const CommandLine &line) {
     if (line.run->parsed()) {
         if (!line.run_request.command.empty()) run_program(line.run_request);
         throw Failure(ExitCode::kUsage, "no program given; see 'granary run --help'");
     }
+    if (line.leaks->parsed()) return static_cast<ExitCode>(run_leaks(line.leaks_request));
     if (line.bench->parsed()) run_bench(line.bench_arguments);
     if (line.doctor->parsed()) return run_doctor(line);
     if (line.why->parsed()) return run_why(line);

@@ -68,7 +68,7 @@ void run_program(const RunRequest &request) {
         put_collector_first(library);
     } else {
         if (!request.quiet) warn(request);
-        preload(library);
+        preload(request.collecting_malloc ? collecting_library(library) : library);
     }
     std::vector<char *> arguments;
     arguments.reserve(request.command.size() + 1);

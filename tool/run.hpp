@@ -17,6 +17,7 @@ struct RunRequest {
     std::string library;                // "": find it
     bool no_rseq = false;
     bool collector = false;  // for programs of libgc, in place of malloc
+    bool collecting_malloc = false;
     bool quiet = false;
 };
 

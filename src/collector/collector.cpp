@@ -32,6 +32,20 @@ bool Collector::start(int signal) {
     return true;
 }
 
+bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal) {
+    const Kind *const kind = kinds_.adopt(adopted, setup);
+    if (kind == nullptr || !platform::world.initialise(signal)) return false;
+    // What says where blocks begin points to the first.
+    const Region &region = adopted.region();
+    const auto *const knows_region = reinterpret_cast<const char *>(&region);
+    looks_everywhere_ = roots_.exclude({region.base(), region.base() + region.range_bytes()}) &&
+                        roots_.exclude({knows_region, knows_region + sizeof region});
+    for (const platform::Range marks : kind->marks.addresses())
+        looks_everywhere_ = looks_everywhere_ && roots_.exclude(marks);
+    started_.store(looks_everywhere_, std::memory_order_release);
+    return looks_everywhere_;
+}
+
 void Collector::lock() {
     if (!mutex_.held_by_me()) mutex_.lock_always(platform::Rank::collector);
     ++depth_;
@@ -53,11 +67,14 @@ Kind *Collector::make_kind(const KindSetup &setup) {
     return kind;
 }
 
-// Who finds another thread collecting goes on: that one may be waiting for a lock of the loader's that this one holds.
-template <class Attempt>
-void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
+void Collector::collect_if_due() {
     if (pace_.automatic.load(std::memory_order_relaxed) && pace_.is_due(used_bytes()) && may_collect() && try_lock())
         collect_and_unlock(hooks_.must_stop);
+}
+
+template <class Attempt>
+void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
+    collect_if_due();
     const std::size_t growth = bytes > kClassLimit ? bytes : 0;
     const auto may_grow = [&] { return used_bytes() + growth < pace_.most.load(std::memory_order_relaxed); };
     if (may_grow()) {
@@ -118,10 +135,21 @@ CollectionReport Collector::collect(bool (*must_stop)()) {
     return collect_and_unlock(must_stop);
 }
 
+CollectionReport Collector::collect_above(const char *stack_pointer) {
+    if (!may_collect()) return {};
+    lock();
+    given_stack_pointer_ = stack_pointer;
+    const CollectionReport report = collect_and_unlock(hooks_.must_stop);
+    given_stack_pointer_ = nullptr;
+    return report;
+}
+
 CollectionReport Collector::collect_and_unlock(bool (*must_stop)()) {
     CollectionReport report;
     if (!is_collecting_) {
         is_collecting_ = true;
+        __builtin_unwind_init();  // registers that calls preserve onto the stack
+        stack_pointer_ = given_stack_pointer_ != nullptr ? given_stack_pointer_ : Roots::below_caller();
         report = collect_locked(must_stop);
         is_collecting_ = false;
     }
@@ -205,8 +233,8 @@ bool Collector::mark(CollectionReport *report) {
     markers_.begin(number);
     Marker marker(kinds_.field(), procedures_, markers_.worklist(), number);
     const Marker::Current current(marker);
-    mark_roots(marker);
-    if (!markers_.finish(marker)) return false;
+    const bool all_known = mark_roots(marker);
+    if (!markers_.finish(marker) || !all_known) return false;
     finalize(marker, report);
     if (hooks_.reached != nullptr) {
         hooks_.reached();
@@ -231,17 +259,21 @@ void Collector::finalize(Marker &marker, CollectionReport *report) {
     report->finalization = finalization_.settle(reachability, java);
 }
 
-void Collector::mark_roots(Marker &marker) {
+// false: there may be others.
+bool Collector::mark_roots(Marker &marker) {
+    const auto scan = [&](platform::Range range) { marker.scan(range); };
+    if (looks_everywhere_) return roots_.for_each_written(stack_pointer_, markers_.stack_pointers(), scan);
     if (hooks_.push_roots != nullptr) {
         hooks_.push_roots();
     } else {
         push_threads();
     }
-    roots_.for_each_variable([&](platform::Range range) { marker.scan(range); });
+    roots_.for_each_variable(scan);
     finalization_.for_each_root([&](const void *p) { marker.consider(reinterpret_cast<std::uintptr_t>(p)); });
     kinds_.for_each([&](Kind &kind) {
         if (kind.setup.lifetime == Lifetime::until_freed) marker.reach_all(kind.instance.keeper(), kind.number);
     });
+    return true;
 }
 
 void Collector::push_threads() {
@@ -289,9 +321,10 @@ void Collector::zero_dead(Kind &kind) const {
 void Collector::settle() {
     release_dead_runs();
     kinds_.for_each([](Kind &kind) { kind.instance.settle_collected(); });
-    markers_.worklist().shrink(1);
+    // What is left there has addresses in it, which would be roots.
+    markers_.worklist().shrink(looks_everywhere_ ? 0 : 1);
     found_.held = used_bytes();
-    found_.roots = roots_.static_bytes();
+    found_.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
     pace_.learn(found_);
 }
 

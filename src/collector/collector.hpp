@@ -55,6 +55,8 @@ class Collector {
 
     // Once. false: no addresses, no signal; nothing can be collected or allocated.
     bool start(int signal);
+    // The same, where the only kind is an allocator that has started, and all that the process has written to is a root.
+    bool start_over(Instance &adopted, const KindSetup &setup, int signal);
     bool is_started() const { return started_.load(std::memory_order_acquire); }
 
     // Under the lock.
@@ -105,6 +107,11 @@ class Collector {
 
     // Of all kinds, now; not done while it is disabled, inside the allocator, or from one of its own hooks.
     CollectionReport collect() { return collect(hooks_.must_stop); }
+    // The same, of the thread whose stack is in use from the pointer on only: of calls below nothing is needed any more.
+    CollectionReport collect_above(const char *stack_pointer);
+    // If it is time, and no other thread is about it: who finds one collecting goes on, for that one may be waiting for a
+    // lock of the loader's that this one holds.
+    void collect_if_due();
     CollectionReport collect(bool (*must_stop)());
     const CollectionReport &last() const { return last_; }
     std::size_t used_bytes() const;
@@ -138,7 +145,7 @@ class Collector {
     template <class Attempt>
     void *after_collecting(std::size_t bytes, Attempt attempt);
     bool may_collect() const;
-    CollectionReport collect_and_unlock(bool (*must_stop)());
+    [[gnu::noinline]] CollectionReport collect_and_unlock(bool (*must_stop)());
     CollectionReport collect_locked(bool (*must_stop)());
     void tell(Step step) const {
         if (hooks_.step != nullptr) hooks_.step(step);
@@ -147,7 +154,7 @@ class Collector {
     void empty_caches();
     bool mark(CollectionReport *report);
     void prepare(std::uint8_t number);
-    void mark_roots(Marker &marker);
+    bool mark_roots(Marker &marker);
     void finalize(Marker &marker, CollectionReport *report);
     void sweep(CollectionReport *report);
     void zero_dead(Kind &kind) const;
@@ -170,8 +177,12 @@ class Collector {
     platform::Mutex mutex_;
     unsigned depth_ = 0;  // how often its holder has taken it
     bool is_collecting_ = false;
+    bool looks_everywhere_ = false;
     platform::MappedList<DeadRun> dead_runs_;
     std::uint8_t number_ = 0;  // of the marks that count
+    const char *given_stack_pointer_ = nullptr;
+    const char *stack_pointer_ =
+        nullptr;  // of who wanted the collection: below lie frames of its own, and what was before
     CollectionReport last_;
     Found found_;
     std::atomic<bool> started_{false};  // release, with the acquire of is_started

@@ -32,27 +32,53 @@ bool Kinds::start(const Options &options) {
 }
 
 Kind *Kinds::make(const KindSetup &setup) {
+    // With an allocator of its own.
+    struct Made {
+        Instance instance;
+        Kind kind{.instance = instance};
+    };
     const std::uint32_t number = count_.load(std::memory_order_relaxed);
     if (number == kMostKinds) return nullptr;
-    void *const memory = platform::map(sizeof(Kind), alignof(Kind));
+    void *const memory = platform::map(sizeof(Made), alignof(Made));
     if (memory == nullptr) return nullptr;
-    Kind *const kind = ::new (memory) Kind;
-    kind->setup = setup;
-    kind->number = number;
-    if (!kind->instance.start_within(options_, base_ + number * slot_bytes_, slot_bytes_, "GC_free") ||
-        !kind->marks.reserve(kind->instance.region())) {
-        platform::unmap(memory, sizeof(Kind));
+    Made *const made = ::new (memory) Made;
+    made->kind.setup = setup;
+    // Nobody writes to it through the range but the kind.
+    char *const slot = const_cast<char *>(base_) + number * slot_bytes_;
+    if (!made->instance.start_within(options_, slot, slot_bytes_, "GC_free") || !enlist(&made->kind)) {
+        platform::unmap(memory, sizeof(Made));
         return nullptr;
     }
-    field_.kind(number) = {.region = &kind->instance.region(),
-                           .superblocks = &kind->instance.superblocks(),
-                           .marks = &kind->marks,
-                           .descriptor = setup.descriptor,
-                           .adds_size = setup.adds_size,
-                           .is_collected = setup.lifetime == Lifetime::collected};
-    kinds_[number] = kind;
-    count_.store(number + 1, std::memory_order_release);
-    return kind;
+    return &made->kind;
+}
+
+Kind *Kinds::adopt(Instance &adopted, const KindSetup &setup) {
+    void *const memory = platform::map(sizeof(Kind), alignof(Kind));
+    if (memory == nullptr) return nullptr;
+    Kind *const kind = ::new (memory) Kind{.instance = adopted, .setup = setup};
+    adopted.forbid_direct();
+    base_ = adopted.region().base();
+    slot_bytes_ = std::bit_ceil(adopted.region().range_bytes());
+    const auto slot_shift = static_cast<unsigned>(std::countr_zero(slot_bytes_));
+    if (field_.begin(base_, adopted.region().range_bytes(), slot_shift) && enlist(kind)) return kind;
+    platform::unmap(memory, sizeof(Kind));
+    return nullptr;
+}
+
+// false: no addresses for its marks.
+bool Kinds::enlist(Kind *kind) {
+    const Region &region = kind->instance.region();
+    if (!kind->marks.reserve(region)) return false;
+    kind->number = count_.load(std::memory_order_relaxed);
+    field_.kind(kind->number) = {.region = &region,
+                                 .superblocks = &kind->instance.superblocks(),
+                                 .marks = &kind->marks,
+                                 .descriptor = kind->setup.descriptor,
+                                 .adds_size = kind->setup.adds_size,
+                                 .is_collected = kind->setup.lifetime == Lifetime::collected};
+    kinds_[kind->number] = kind;
+    count_.store(kind->number + 1, std::memory_order_release);
+    return true;
 }
 
 bool Kinds::cover_marks() {

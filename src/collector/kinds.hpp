@@ -9,8 +9,9 @@
 
 namespace gr {
 
-// What happens to a block that nothing points to.
-enum class Lifetime : std::uint8_t { collected, until_freed };
+// What happens to a block that nothing points to: it is swept; it stays, and what it points to; it stays for the program to
+// free, and is only known to be unreachable.
+enum class Lifetime : std::uint8_t { collected, until_freed, watched };
 
 struct KindSetup {
     Descriptor descriptor{};  // of its blocks
@@ -25,9 +26,9 @@ struct KindSetup {
 };
 
 struct Kind {
-    Instance instance;
-    Marks marks;
-    KindSetup setup;
+    Instance &instance;
+    Marks marks{};
+    KindSetup setup{};
     std::uint32_t number = 0;
     bool tells_dead = false;  // the program looks at its dead blocks: none may be one that is only cached
 };
@@ -40,6 +41,8 @@ class Kinds {
     bool start(const Options &options);
     // nullptr: there are as many as there may be, or no memory. One at a time.
     Kind *make(const KindSetup &setup);
+    // In place of both: the only kind is an allocator that has started, all of whose blocks lie in its region from now on.
+    Kind *adopt(Instance &adopted, const KindSetup &setup);
 
     // Of the block that lies there; nullptr: no kind's.
     Kind *kind_of(const void *p) const {
@@ -58,7 +61,9 @@ class Kinds {
     constexpr const Field &field() const { return field_; }
 
   private:
-    char *base_ = nullptr;  // a multiple of a slot
+    bool enlist(Kind *kind);
+
+    const char *base_ = nullptr;  // a multiple of a slot, but of an adopted kind's
     std::size_t slot_bytes_ = 0;
     Options options_{};
     std::atomic<std::uint32_t> count_{0};  // release, with the acquire of visitors: the kind is whole

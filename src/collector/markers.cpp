@@ -24,6 +24,7 @@ void Markers::ensure_helpers() {
 
 void Markers::help() {
     tasks_[helper_count_] = platform::task_of_caller();
+    stack_pointers_[helper_count_] = static_cast<const char *>(__builtin_frame_address(0));
     arrived_.fetch_add(1, std::memory_order_release);
     platform::wake_all(arrived_);
     for (;;) {

@@ -23,6 +23,8 @@ class Markers {
     void ensure_helpers();
     // For the stop: it must not stop them.
     std::span<const std::uint32_t> tasks() const { return {&tasks_[0], helper_count_}; }
+    // What of theirs lies below holds addresses of former markings.
+    std::span<const char *const> stack_pointers() const { return {&stack_pointers_[0], helper_count_}; }
 
     Worklist &worklist() { return worklist_; }
     // The marker scans the roots first: begin(); then it marks to the end, helped: finish(). false: one of them failed.
@@ -41,6 +43,7 @@ class Markers {
     std::uint8_t number_ = 0;  // ordered by the worklist's begin and join
     unsigned helper_count_ = 0;
     std::array<std::uint32_t, kMostMarkers> tasks_{};
+    std::array<const char *, kMostMarkers> stack_pointers_{};
     platform::FutexWord arrived_{0};   // release, with the acquire of ensure_helpers: the task's number is there
     std::atomic<bool> failed_{false};  // one that helps; ordered by the worklist's leave and end
 };

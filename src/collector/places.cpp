@@ -9,7 +9,7 @@
 namespace gr {
 namespace {
 
-constexpr std::uintptr_t kStep = kChunkBytes * kUnitsPerChunk;  // of the range, whose rows are committed at once
+constexpr std::size_t kStep = kChunkBytes * kUnitsPerChunk;  // of the range, whose rows are committed at once
 
 std::size_t bytes_of_rows(std::size_t bytes) { return (bytes >> kUnitShift) * sizeof(Place); }
 
@@ -24,12 +24,15 @@ bool Places::reserve(std::uintptr_t base, std::size_t bytes) {
         return false;
     }
     biased_rows_ = reinterpret_cast<std::uintptr_t>(rows) - bytes_of_rows(base);
+    base_ = base;
+    bytes_ = bytes;
     return true;
 }
 
 bool Places::cover(std::uintptr_t begin, std::uintptr_t end) {
-    const std::uintptr_t first = align_down(begin, kStep);
-    return platform::commit(&of(first), bytes_of_rows(align_up(end, kStep) - first));
+    const std::size_t first = align_down(begin - base_, kStep);
+    const std::size_t last = align_up(end - base_, kStep);
+    return platform::commit(&of(base_ + first), bytes_of_rows((last < bytes_ ? last : bytes_) - first));
 }
 
 }  // namespace gr

@@ -25,7 +25,7 @@ class Places {
   public:
     constexpr Places() = default;
 
-    // Addresses for as many rows as there are units in a range that begins there. false: there are none.
+    // Addresses for as many rows as there are units in a range that begins at one. false: there are none.
     bool reserve(std::uintptr_t base, std::size_t bytes);
     // Memory for the rows of such a part of the range. false: refused.
     bool cover(std::uintptr_t begin, std::uintptr_t end);
@@ -36,7 +36,9 @@ class Places {
     }
 
   private:
-    std::uintptr_t biased_rows_ = 0;  // so that a word's unit, counted from 0, leads to its row
+    std::uintptr_t biased_rows_ = 0;  // so that a word's unit, counted from address 0, leads to its row
+    std::uintptr_t base_ = 0;
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace gr

@@ -21,9 +21,11 @@ bool Roots::add(platform::Range range) {
 
 const platform::Range *Roots::first_excluded(platform::Range range) const {
     const platform::Range *first = nullptr;
-    for (const platform::Range &hole : excluded_.all()) {
-        const bool is_common = hole.begin < range.end && range.begin < hole.end;
-        if (is_common && (first == nullptr || hole.begin < first->begin)) first = &hole;
+    for (const auto *const holes : {&excluded_, &unused_}) {
+        for (const platform::Range &hole : holes->all()) {
+            const bool is_common = hole.begin < range.end && range.begin < hole.end;
+            if (is_common && (first == nullptr || hole.begin < first->begin)) first = &hole;
+        }
     }
     return first;
 }
@@ -73,6 +75,36 @@ platform::Range Roots::own_stack(const platform::StoppedThread &thread) const {
     }
     const auto *const record = reinterpret_cast<const char *>(thread.thread_pointer);
     return {mappings_.of(record).begin, record};
+}
+
+// libc's stacks lie above a guard, the kernel's above a gap; where something else lies below, it may be somebody's data.
+platform::Range Roots::below(const char *pointer, platform::Range stack) const {
+    const platform::Mapping under = mappings_.of(stack.begin - 1);
+    if (!stack.contains(pointer) || under.readable) return {};
+    return {stack.begin, pointer};
+}
+
+bool Roots::find_unused(const char *own_pointer, std::span<const char *const> stack_pointers) {
+    // Where a mapping of blocks begins the first lies, too.
+    const std::span<const platform::Mapping> known = mappings_.all();
+    const auto *const list = reinterpret_cast<const char *>(known.data());
+    bool complete = unused_.add({list, list + known.size_bytes()});
+    const auto add = [&](const char *pointer, platform::Range stack) {
+        if (const platform::Range range = below(pointer, stack); !range.is_empty())
+            complete = unused_.add(range) && complete;
+    };
+    std::size_t at = 0;
+    while (const platform::StoppedThread *const thread = platform::world.next_stopped(&at)) {
+        if (!thread->is_on_stack_for_signals) add(thread->stack_pointer, own_stack(*thread));
+    }
+    if (!platform::is_on_stack_for_signals()) {
+        add(own_pointer, own_stack({.id = platform::task_of_caller(), .thread_pointer = platform::thread_pointer()}));
+    }
+    for (const char *const pointer : stack_pointers) {
+        const platform::Mapping mapping = mappings_.of(pointer);
+        add(pointer, {mapping.begin, mapping.end});
+    }
+    return complete;
 }
 
 platform::Range Roots::mapped_part(platform::Range range) const {

@@ -10,6 +10,7 @@
 #include "platform/world/tasks.hpp"
 #include "platform/world/thread_record.hpp"
 #include "platform/world/world.hpp"
+#include "platform/world/written_pages.hpp"
 
 namespace gr {
 
@@ -63,8 +64,39 @@ class Roots {
         for (const platform::Range range : modules_.variables()) visit_but_excluded(range, visit);
         for (const platform::Range range : added_.all()) visit_but_excluded(range, visit);
     }
+    // All that the process has written to and has for itself: in place of both, where nobody says what is a root. What was
+    // excluded is left out, and of the stacks of threads, the caller's and those given, what is not in use. false: the
+    // kernel does not tell all; what was not visited may be a root.
+    template <class Visit>
+    [[nodiscard]] bool for_each_written(const char *own_pointer, std::span<const char *const> stack_pointers,
+                                        Visit visit) {
+        unused_.clear();
+        written_bytes_ = 0;
+        platform::WrittenPages pages;
+        if (!pages.opened() || !find_unused(own_pointer, stack_pointers)) return false;
+        const auto visit_pages = [&](platform::Range range) {
+            return pages.for_each(range, [&](platform::Range row) {
+                visit_but_excluded(row, [&](platform::Range part) {
+                    written_bytes_ += part.bytes();
+                    visit(part);
+                });
+            });
+        };
+        for (const platform::Mapping &mapping : mappings_.all()) {
+            const bool is_own = mapping.readable && mapping.is_private && (mapping.writable || !mapping.is_named);
+            if (is_own && !visit_pages({mapping.begin, mapping.end})) return false;
+        }
+        for (const platform::Range range : modules_.constants()) visit(mapped_part(range));
+        return true;
+    }
+    // Below the whole frame of who calls: what a function saves of registers may lie below the address of its frame.
+    [[gnu::noinline]] static const char *below_caller() {
+        return static_cast<const char *>(__builtin_frame_address(0));
+    }
     // Bytes of what is no stack, for pacing.
     std::size_t static_bytes() const;
+    // The same, of the last visit of all that was written.
+    std::size_t written_bytes() const { return written_bytes_; }
 
   private:
     // The lowest that has something in common with the range, or nullptr.
@@ -89,21 +121,22 @@ class Roots {
         records_.for_each_range(thread.thread_pointer, modules_,
                                 [&](platform::Range range) { visit(mapped_part(range)); });
     }
-    // Below the whole frame of who calls: what a function saves of registers may lie below the address of its frame.
-    [[gnu::noinline]] static const char *below_caller() {
-        return static_cast<const char *>(__builtin_frame_address(0));
-    }
     // Up to the end of the mapping, or to the thread's record if that lies in it above.
     platform::Range stack_from(const char *pointer, std::uintptr_t thread_pointer) const;
     // A thread may still have the block of a library that is gone, under the number of a new one that has larger blocks.
     platform::Range mapped_part(platform::Range range) const;
     platform::Range own_stack(const platform::StoppedThread &thread) const;
+    // What lies below the pointer of a stack that is a mapping of its own; empty where it cannot be told from other memory.
+    platform::Range below(const char *pointer, platform::Range stack) const;
+    bool find_unused(const char *own_pointer, std::span<const char *const> stack_pointers);
 
     platform::ThreadRecords records_;
     platform::Modules modules_;
     platform::MappingTable mappings_;  // of the last stop
     platform::MappedList<platform::Range> added_;
     platform::MappedList<platform::Range> excluded_;
+    platform::MappedList<platform::Range> unused_;  // in this stop: of stacks, and what only says what is mapped
+    std::size_t written_bytes_ = 0;
 };
 
 }  // namespace gr

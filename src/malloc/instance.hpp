@@ -63,6 +63,11 @@ class Instance {
     // The same, with sequences, in a place of so many bytes that the caller has reserved; all its blocks lie there, large
     // ones, too.
     bool start_within(const Options &options, char *place, std::size_t bytes, const char *free_function);
+    // From now on all blocks lie in the region, large ones, too.
+    void forbid_direct() {
+        options_.direct = SIZE_MAX;
+        direct_.forbid();
+    }
     // Gives everything back that start_beside and the blocks took; nobody may use either any more.
     void end();
 

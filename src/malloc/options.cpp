@@ -14,7 +14,7 @@
 namespace gr {
 namespace {
 
-enum class Kind : unsigned char { bytes, flag, on_off, words, limits };
+enum class Kind : unsigned char { bytes, flag, on_off, words, limits, path };
 
 struct Row {
     const char *name;
@@ -29,6 +29,7 @@ struct Row {
 
 constexpr const char *kStatisticsWords[] = {"off", "text", "json", nullptr};
 constexpr const char *kDeepBindingWords[] = {"mend", "drop", "keep", nullptr};
+constexpr const char *kFreeWords[] = {"now", "ignore", nullptr};
 constexpr const char *kHugePagesWords[] = {"never", "auto", "always", nullptr};
 
 constexpr Row kTable[] = {
@@ -57,6 +58,9 @@ constexpr Row kTable[] = {
      "libraries opened with RTLD_DEEPBIND get this malloc and all else as asked; the flag is left out; they keep "
      "libc's",
      nullptr, kDeepBindingWords},
+    {"FREE", Kind::words, &Options::free, static_cast<std::size_t>(FreeMode::now), "now|ignore",
+     "under granary run --gc-malloc: free gives a block back at once; only the collector does", nullptr, kFreeWords},
+    {"LEAKS", Kind::path, &Options::leaks, 0, "folder", "under granary leaks: where each process tells of its leaks"},
 };
 constexpr const char *kPrefix = "GRANARY_";
 bool from_environment[std::size(kTable)];
@@ -119,6 +123,15 @@ bool parse_limits(const char *text, FindLimit find, std::size_t *soft, std::size
     return found;
 }
 
+// An absolute one that is the same in JSON.
+bool is_plain_path(const char *text) {
+    if (*text != '/') return false;
+    for (; *text != '\0'; ++text) {
+        if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\') return false;
+    }
+    return true;
+}
+
 bool parse(const Row &row, const char *text, FindLimit find, std::size_t *value, std::size_t *second) {
     switch (row.kind) {
         case Kind::bytes:
@@ -136,6 +149,9 @@ bool parse(const Row &row, const char *text, FindLimit find, std::size_t *value,
             return false;
         case Kind::limits:
             return parse_limits(text, find, value, second);
+        case Kind::path:
+            *value = reinterpret_cast<std::size_t>(text);
+            return is_plain_path(text);
     }
     return false;
 }
@@ -156,6 +172,9 @@ void put_value(Text &out, const Row &row, const Options &options) {
         case Kind::limits:
             out << value << ',' << options.*row.second;
             break;
+        case Kind::path:
+            if (value != 0) out << reinterpret_cast<const char *>(value);
+            break;
     }
 }
 
@@ -173,6 +192,8 @@ void warn(const char *variable, const Row *row) {
         line << "unknown option; see 'granary options'\n";
     } else if (row->kind == Kind::bytes) {
         line << "expected bytes, as in 8M\n";
+    } else if (row->kind == Kind::path) {
+        line << "expected an absolute path of plain characters\n";
     } else if (row->kind == Kind::limits) {
         line << "expected bytes or auto, and perhaps a second limit that is no lower, as in 1G,auto\n";
     } else {

@@ -17,6 +17,9 @@ enum class StatisticsMode : std::size_t { off, text, json };
 // is left out; nothing is done.
 enum class DeepBinding : std::size_t { mend, drop, keep };
 
+// What free does in libgranary-gcmalloc.so.
+enum class FreeMode : std::size_t { now, ignore };
+
 // One number each: bytes, 0 or 1, or the index of a word.
 struct Options {
     std::size_t stats;
@@ -32,6 +35,9 @@ struct Options {
     std::size_t huge_pages;
     std::size_t background;
     std::size_t deep_binding;
+    // Of libgranary-gcmalloc.so only.
+    std::size_t free;
+    std::size_t leaks;  // the address of a path; 0: none
 
     static Options defaults();
 };

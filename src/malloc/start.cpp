@@ -151,8 +151,7 @@ bool Instance::start_beside(const Instance &first, std::size_t region_bytes) {
 
 bool Instance::start_within(const Options &options, char *place, std::size_t bytes, const char *free_function) {
     options_ = options;
-    options_.direct = SIZE_MAX;
-    direct_.forbid();
+    forbid_direct();
     HeapsSetup setup;
     setup.stripes = stripe_count(bytes / kSlabsParts);
     setup.heaps = platform::cpu_bound();

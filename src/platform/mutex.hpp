@@ -19,6 +19,8 @@ namespace gr::platform {
 enum class Rank : std::uint8_t {
     loader,
     collector,
+    origins,
+    stacks,
     instances,
     sweep,
     activation,

@@ -51,13 +51,29 @@ bool Mappings::take_address(char end, const char **out) {
     return false;
 }
 
+// A field, and the spaces behind it.
+void Mappings::skip(unsigned fields) {
+    for (char c = 0; fields != 0; --fields) {
+        while (peek(&c) && c != ' ' && c != '\n') ++at_;
+        while (peek(&c) && c == ' ') ++at_;
+    }
+}
+
+// "BEGIN-END rwxp OFFSET DEVICE INODE NAME"
 bool Mappings::next(Mapping *out) {
-    char read = 0;
-    char write = 0;
-    if (!take_address('-', &out->begin) || !take_address(' ', &out->end) || !take(&read) || !take(&write)) return false;
-    out->readable = read == 'r';
-    out->writable = write == 'w';
-    for (char c = 0; take(&c) && c != '\n';) {
+    constexpr unsigned kFieldsToName = 4;
+    char rights[4] = {};
+    if (!take_address('-', &out->begin) || !take_address(' ', &out->end)) return false;
+    for (char &right : rights) {
+        if (!take(&right)) return false;
+    }
+    out->readable = rights[0] == 'r';
+    out->writable = rights[1] == 'w';
+    out->is_private = rights[3] == 'p';
+    skip(kFieldsToName);
+    char c = 0;
+    out->is_named = peek(&c) && c != '\n';
+    while (take(&c) && c != '\n') {
     }
     return true;
 }

@@ -17,11 +17,14 @@ struct Mapping {
     const char *end = nullptr;
     bool readable = false;
     bool writable = false;
+    bool is_private = false;
+    bool is_named = false;  // a file's, or the kernel says what it is
 
     bool contains(const void *p) const { return begin <= p && p < end; }
     // The kernel divides what is one to the program where a page is locked, or left out of dumps.
     bool goes_on_in(const Mapping &next) const {
-        return end == next.begin && readable && writable && next.readable && next.writable;
+        return end == next.begin && readable && writable && next.readable && next.writable &&
+               is_private == next.is_private;
     }
 };
 
@@ -41,6 +44,7 @@ class Mappings {
     bool peek(char *out);
     bool take(char *out);
     bool take_address(char end, const char **out);
+    void skip(unsigned fields);
 
     long fd_;
     std::size_t at_ = 0;
@@ -56,6 +60,7 @@ class MappingTable {
     [[nodiscard]] bool read();
     // Where p lies; no address at all if nothing was mapped there.
     Mapping of(const void *p) const;
+    std::span<const Mapping> all() const { return mappings_.all(); }
     void release() { mappings_.release(); }
 
   private:

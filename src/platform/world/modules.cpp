@@ -27,6 +27,7 @@ struct Modules::Visit {
 
     void add(const dl_phdr_info &info) {
         const Range constant = relocated_only(info);
+        if (!constant.is_empty()) complete = modules->constants_.add(constant) && complete;
         for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
             const auto &header = info.dlpi_phdr[i];
             if (header.p_type == PT_LOAD && (header.p_flags & PF_W) != 0 && is_wanted(info, header))
@@ -68,6 +69,7 @@ struct Modules::Visit {
 
 bool Modules::learn(void (*at_rest)(void *context), void *context) {
     variables_.clear();
+    constants_.clear();
     thread_locals_.clear();
     Visit visit{this, at_rest, context};
     dl_iterate_phdr(Visit::call, &visit);

@@ -29,6 +29,8 @@ class Modules {
 
     // What may be written, but what is only written while a library is loaded.
     std::span<const Range> variables() const { return variables_.all(); }
+    // The rest: what the loader has protected since.
+    std::span<const Range> constants() const { return constants_.all(); }
     std::span<const TlsModule> thread_locals() const { return thread_locals_.all(); }
 
   private:
@@ -36,6 +38,7 @@ class Modules {
 
     Wants wants_ = nullptr;  // nullptr: all
     MappedList<Range> variables_;
+    MappedList<Range> constants_;
     MappedList<TlsModule> thread_locals_;
 };
 

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: face.hpp.
+// Invariant: as there.
+// Must not know: the names that programs call.
+#include "gcmalloc/face.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstring>
+
+#include "base/text.hpp"
+#include "collector/collector.hpp"
+#include "gcmalloc/leak_report.hpp"
+#include "gcmalloc/origins.hpp"
+#include "gcmalloc/stop_signal.hpp"
+#include "granary/leaks.h"
+#include "heap/inside.hpp"
+#include "platform/process.hpp"
+
+namespace gr {
+namespace {
+
+constexpr std::size_t kLater = kMiB;  // allocated after a collection that could not be done, before the next is tried
+
+// Of the process that started; a child of vfork has another, and its parent's memory.
+std::uint32_t process = 0;
+
+constinit Origins origins;
+constinit Leaks leaks;
+// The program may write over its environment.
+char folder[4096];
+
+bool is_own_process() { return platform::process_id() == process; }
+
+void watch_for_reports() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { face.report_on_signal(); };
+    action.sa_flags = SA_RESTART;
+    sigaction(GR_LEAKS_SIGNAL, &action, nullptr);
+}
+
+}  // namespace
+
+constinit Face face;
+
+// What must be known at the first block. false: it is too early for that.
+bool Face::look() {
+    if (!platform::is_relocated() || !instance.ensure_started()) return false;
+    mode_ = Mode::plain;
+    const auto *const wanted = reinterpret_cast<const char *>(instance.options().leaks);
+    if (wanted == nullptr || std::strlen(wanted) >= sizeof folder || !origins.initialise()) return true;
+    std::strcpy(&folder[0], wanted);
+    mode_ = Mode::leaks;
+    return true;
+}
+
+void Face::begin() {
+    if (mode_ == Mode::unknown) look();
+    if (!begin_collecting()) {
+        mode_ = Mode::plain;
+        return;
+    }
+    process = platform::process_id();
+    const auto lock = [] {
+        collector.lock();
+        origins.lock();
+    };
+    const auto unlock = [] {
+        origins.unlock();
+        collector.unlock();
+    };
+    const auto unlock_in_child = [] {
+        process = platform::process_id();
+        collector.forget_other_threads();
+        origins.unlock();
+        collector.unlock();
+    };
+    pthread_atfork(lock, unlock, unlock_in_child);
+    if (mode_ == Mode::leaks) return watch_for_reports();
+    frees_ = static_cast<FreeMode>(instance.options().free) == FreeMode::now;
+    mode_ = Mode::collect;
+}
+
+bool Face::begin_collecting() {
+    const auto refused = [](const char *why) {
+        TextBuffer<256> line;
+        line << "granary: nothing is collected, no leak is found: " << why << '\n';
+        platform::write_all(2, line.data(), line.size());
+        return false;
+    };
+    if (mode_ == Mode::unknown || instance.region().is_scarce())
+        return refused("the process may have too few addresses (RLIMIT_AS); raise the limit");
+    const KindSetup setup{.descriptor = {},
+                          .adds_size = true,
+                          .zeroed = false,
+                          .lifetime = mode_ == Mode::leaks ? Lifetime::watched : Lifetime::collected};
+    if (!collector.start_over(instance, setup, kStopSignal))
+        return refused("the kernel refused addresses or a signal's handler");
+    if (mode_ == Mode::leaks) {
+        collector.markers().set_most(1);
+        collector.hooks().reached = [] {
+            leaks.find(collector, *collector.kind(0),
+                       [](const Superblock *s, BlockIndex i) { return origins.of(s, i); });
+        };
+    }
+    return true;
+}
+
+void Face::end() {
+    if (mode_ == Mode::leaks) report(Wanted::where_there_are_leaks, origins.program_stack());
+}
+
+void Face::collect_if_due() {
+    if (!collector.pace().is_due(collector.used_bytes())) [[likely]]
+        return;
+    if (is_own_process()) collector.collect_if_due();
+    if (collector.pace().is_due(collector.used_bytes())) collector.pace().expect(kLater);
+}
+
+bool Face::collect() { return is_own_process() && collector.collect().done; }
+
+void Face::note(const void *p) {
+    origins.note(p);
+    if (report_is_due_.load(std::memory_order_relaxed)) [[unlikely]]
+        report_on_signal();
+}
+
+void Face::forget_code() {
+    if (mode_ == Mode::leaks) origins.forget_code();
+}
+
+void Face::report_on_signal() {
+    const int before = errno;
+    report_is_due_.store(false, std::memory_order_relaxed);
+    if (!report(Wanted::always)) report_is_due_.store(true, std::memory_order_relaxed);
+    errno = before;
+}
+
+// false: not now, for the caller interrupted the heap or a report.
+bool Face::report(Wanted wanted, const char *stack_pointer) {
+    if (!is_own_process()) return true;
+    if (Inside::is_interrupted() || collector.is_locked_by_me()) return false;
+    collector.lock();
+    const bool done = collector.collect_above(stack_pointer).done && leaks.is_complete();
+    if (wanted == Wanted::always || !done || leaks.count() != 0) {
+        constexpr const char *kWhy = "threads could not be stopped, or there is no /proc or no memory to look";
+        write_report(&folder[0], leaks, origins.stacks(), done ? nullptr : kWhy);
+    }
+    leaks.release();
+    collector.unlock();
+    return true;
+}
+
+}  // namespace gr

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: malloc's own family, under the names that the build gives it where another stands in front.
+// Invariant: they do what libgranary's do, and know nothing of who stands in front.
+// Must not know: why they are called.
+#pragma once
+
+#include <cstddef>
+
+extern "C" {
+void *gr_under_malloc(std::size_t size);
+void *gr_under_calloc(std::size_t count, std::size_t size);
+void *gr_under_realloc(void *p, std::size_t size);
+void *gr_under_memalign(std::size_t alignment, std::size_t size);
+int gr_under_posix_memalign(void **out, std::size_t alignment, std::size_t size);
+void *gr_under_valloc(std::size_t size);
+void *gr_under_pvalloc(std::size_t size);
+void gr_under_free(void *p);
+}

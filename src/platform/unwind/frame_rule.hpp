@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: how to get from one frame of a stack to its caller's: a rule in one word, for one place in the program's code.
+// Invariant: a rule that is none ends the walk; what a word cannot hold, or the tables say otherwise than compilers do for
+//            plain code, has none.
+// Must not know: where the rules come from.
+#pragma once
+
+#include <cstdint>
+
+namespace gr::platform {
+
+struct Frame {
+    std::uintptr_t code;           // where it goes on
+    std::uintptr_t stack;          // its stack pointer there
+    std::uintptr_t frame_pointer;  // the register that by custom may be one
+};
+
+class FrameRule {
+  public:
+    constexpr FrameRule() = default;  // none
+    constexpr explicit FrameRule(std::uint64_t bits) : bits_(bits) {}
+
+    // Of multiples of a word: from the register to the end of the frame, and from there down to what was saved.
+    struct Offsets {
+        bool from_frame_pointer = false;
+        bool saves_frame_pointer = false;
+        std::int64_t frame_end = 0;
+        std::int64_t frame_pointer = 0;
+        std::int64_t return_address = 0;
+    };
+    static constexpr FrameRule of(const Offsets &offsets) {
+        const std::uint64_t end = words(offsets.frame_end);
+        const std::uint64_t pointer = words(-offsets.frame_pointer);
+        const std::uint64_t address = words(-offsets.return_address);
+        if (end >> kEndBits != 0 || pointer >> kSavedBits != 0 || address == 0 || address >> kSavedBits != 0) return {};
+        return FrameRule(end | pointer << kEndBits | address << (kEndBits + kSavedBits) |
+                         (offsets.from_frame_pointer ? kFromFramePointer : 0) |
+                         (offsets.saves_frame_pointer ? kSavesFramePointer : 0));
+    }
+
+    constexpr bool is_none() const { return bits_ == 0; }
+    constexpr std::uint64_t bits() const { return bits_; }
+
+    // false: that cannot be the caller's.
+    bool step(Frame *frame) const {
+        constexpr std::uintptr_t kMostFrameBytes = std::uintptr_t{1} << 24;
+        const std::uintptr_t base = (bits_ & kFromFramePointer) != 0 ? frame->frame_pointer : frame->stack;
+        const std::uintptr_t end = base + bytes(0, kEndBits);
+        if (end - frame->stack - 1 >= kMostFrameBytes || end % sizeof(void *) != 0) return false;
+        if ((bits_ & kSavesFramePointer) != 0) frame->frame_pointer = word_at(end - bytes(kEndBits, kSavedBits));
+        frame->code = word_at(end - bytes(kEndBits + kSavedBits, kSavedBits));
+        frame->stack = end;
+        return frame->code != 0;
+    }
+
+  private:
+    static constexpr unsigned kEndBits = 24;
+    static constexpr unsigned kSavedBits = 16;
+    static constexpr std::uint64_t kFromFramePointer = std::uint64_t{1} << 62;
+    static constexpr std::uint64_t kSavesFramePointer = std::uint64_t{1} << 63;
+
+    // What is no multiple, or negative, does not fit.
+    static constexpr std::uint64_t words(std::int64_t bytes) {
+        constexpr auto kWord = static_cast<std::int64_t>(sizeof(void *));
+        return bytes % kWord != 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(bytes / kWord);
+    }
+    constexpr std::uintptr_t bytes(unsigned from, unsigned count) const {
+        return ((bits_ >> from) & ((std::uint64_t{1} << count) - 1)) * sizeof(void *);
+    }
+    static std::uintptr_t word_at(std::uintptr_t address) { return *reinterpret_cast<const std::uintptr_t *>(address); }
+
+    std::uint64_t bits_ = 0;
+};
+
+}  // namespace gr::platform

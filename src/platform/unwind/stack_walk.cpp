@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: stack_walk.hpp.
+// Invariant: as there.
+// Must not know: why it is asked for.
+#include "platform/unwind/stack_walk.hpp"
+
+#include <dlfcn.h>
+#include <sys/auxv.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "platform/loader.hpp"
+#include "platform/memory.hpp"
+#include "platform/unwind/frame_tables.hpp"
+
+namespace gr::platform {
+namespace {
+
+// In this very place.
+[[gnu::always_inline]] inline Frame here() {
+    Frame frame{};
+#if defined(__x86_64__)
+    asm volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+                 : "=&r"(frame.code), "=&r"(frame.stack), "=&r"(frame.frame_pointer));
+#else
+    asm volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29"
+                 : "=&r"(frame.code), "=&r"(frame.stack), "=&r"(frame.frame_pointer));
+#endif
+    ++frame.code;  // as if it were behind a call
+    return frame;
+}
+
+void *object_of(const void *code) {
+    dl_find_object object{};
+    return _dl_find_object(const_cast<void *>(code), &object) == 0 ? object.dlfo_map_start : nullptr;
+}
+
+}  // namespace
+
+bool StackWalk::initialise() {
+    dl_find_object own{};
+    if (_dl_find_object(reinterpret_cast<void *>(&find_frame_rule), &own) != 0) return false;
+    own_begin_ = reinterpret_cast<std::uintptr_t>(own.dlfo_map_start);
+    own_bytes_ = reinterpret_cast<std::uintptr_t>(own.dlfo_map_end) - own_begin_;
+    known_ = static_cast<Known *>(map((std::size_t{1} << kKnownBits) * sizeof(Known), 1));
+    return known_ != nullptr;
+}
+
+FrameRule StackWalk::rule_for(std::uintptr_t code) {
+    constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
+    Known &known = known_[code * kGoldenRatio >> (64 - kKnownBits)];
+    const std::uint64_t rule = known.rule.load(std::memory_order_relaxed);
+    if ((known.mixed.load(std::memory_order_relaxed) ^ rule) == code) return FrameRule(rule);
+    const FrameRule found = find_frame_rule(code);
+    known.rule.store(found.bits(), std::memory_order_relaxed);
+    known.mixed.store(code ^ found.bits(), std::memory_order_relaxed);
+    return found;
+}
+
+std::size_t StackWalk::take(std::span<std::uintptr_t> out) {
+    std::size_t count = 0;
+    for (Frame frame = here(); count < out.size();) {
+        const FrameRule rule = rule_for(frame.code);
+        if (rule.is_none() || !rule.step(&frame)) break;
+        if (frame.code - own_begin_ >= own_bytes_) out[count++] = frame.code;
+    }
+    return count;
+}
+
+const char *StackWalk::program_stack() {
+    constexpr unsigned kMostFrames = 64;
+    const void *const passed[] = {object_of(reinterpret_cast<const void *>(&find_frame_rule)),
+                                  object_of(next_symbol("exit")),
+                                  object_of(reinterpret_cast<const void *>(getauxval(AT_BASE)))};
+    Frame frame = here();
+    for (unsigned i = 0; i < kMostFrames; ++i) {
+        const void *const object = object_of(reinterpret_cast<const void *>(frame.code - 1));
+        if (std::ranges::find(passed, object) == std::end(passed)) return reinterpret_cast<const char *>(frame.stack);
+        const FrameRule rule = rule_for(frame.code);
+        if (rule.is_none() || !rule.step(&frame)) break;
+    }
+    return nullptr;
+}
+
+void StackWalk::forget() {
+    for (std::size_t i = 0; known_ != nullptr && i < std::size_t{1} << kKnownBits; ++i)
+        known_[i].mixed.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace gr::platform

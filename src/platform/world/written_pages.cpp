@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: written_pages.hpp, by /proc/self/pagemap.
+// Invariant: as there.
+// Must not know: what lies there.
+#include "platform/world/written_pages.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include "platform/memory.hpp"
+#include "platform/syscall.hpp"
+
+namespace gr::platform {
+
+WrittenPages::WrittenPages()
+    : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC)), page_bytes_(page_size()) {}
+
+WrittenPages::~WrittenPages() {
+    if (opened()) system_call(SYS_close, fd_);
+}
+
+std::size_t WrittenPages::read(const char *from, const char *end) {
+    const std::size_t pages = static_cast<std::size_t>(end - from) / page_bytes_;
+    const std::size_t wanted = pages < entries_.size() ? pages : entries_.size();
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(from) / page_bytes_ * sizeof entries_[0];
+    const long bytes = system_call(SYS_pread64, fd_, entries_.data(), wanted * sizeof entries_[0], offset);
+    return bytes <= 0 ? 0 : static_cast<std::size_t>(bytes) / sizeof entries_[0];
+}
+
+}  // namespace gr::platform

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# What:      granary leaks on a program with seeded leaks, and on one that has none.
+# Invariant: each seed is found, as often as its name says and of the kind that it says, and nothing else is.
+# Must not know: how leaks are found.
+"""Usage: leaks.py GRANARY SEEDED LIBRARY"""
+
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+GRANARY, SEEDED, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:4])
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("GRANARY_", "LD_"))}
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "seeded.cpp")
+NAME = re.compile(r"seed_(\w+?)_(\d+)_(\d+)$")
+
+
+def leaks(*arguments, **options):
+    return subprocess.run([GRANARY, "leaks", *arguments], env=CLEAN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False, **options)
+
+
+def seeds():
+    with open(SOURCE, encoding="utf-8") as source:
+        names = set(re.findall(r"seed_\w+_\d+_\d+", source.read()))
+    return {name: tuple(map(int, NAME.match(name).groups()[1:])) for name in names}
+
+
+def found(process):
+    """The name of each seed's function with its blocks, direct and indirect; what is no seed under its whole stack."""
+    blocks = collections.defaultdict(lambda: [0, 0])
+    for leak in process["leaks"]:
+        functions = [place["function"] for place in leak["stack"]]
+        name = next((name for name in functions if NAME.match(name)), " ".join(functions))
+        blocks[name][leak["kind"] != "direct"] += leak["blocks"]
+    return {name: tuple(counts) for name, counts in blocks.items()}
+
+
+class Leaks(unittest.TestCase):
+    def processes(self, *arguments, status=23, options=()):
+        with tempfile.NamedTemporaryFile() as output:
+            done = leaks("--json", "--output", output.name, *options, "--", SEEDED, LIBRARY, *arguments)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (status, "", ""))
+            return json.load(output)["processes"]
+
+    def test_every_seed_and_nothing_else(self):
+        process, = self.processes("lose")
+        self.assertEqual(found(process), seeds())
+        self.assertGreater(process["live_blocks"], 300)
+        self.assertIn("seeded", process["command"])
+
+    def test_the_stack_names_sources_and_modules(self):
+        process, = self.processes("lose")
+        stack = next(leak["stack"] for leak in process["leaks"] if leak["stack"][0]["function"] == "seed_direct_1_0")
+        self.assertEqual([place["function"] for place in stack if place["function"] == "main"], ["main"])
+        self.assertEqual(os.path.basename(stack[0]["module"]), os.path.basename(SEEDED))
+
+    def test_none(self):
+        done = leaks(SEEDED, LIBRARY)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", ""))
+        self.assertEqual(self.processes(status=3), [])
+
+    def test_children_tell_for_themselves(self):
+        child, = self.processes("fork")
+        self.assertEqual(found(child), {"seed_direct_1_0": (1, 0)})
+
+    def test_text(self):
+        done = leaks("--exit-code", "9", SEEDED, LIBRARY, "lose")
+        self.assertEqual(done.returncode, 9)
+        direct = sum(direct for direct, _ in seeds().values())
+        indirect = sum(indirect for _, indirect in seeds().values())
+        self.assertIn(f": {direct + indirect} blocks, ", done.stderr.splitlines()[0])
+        for name in seeds():
+            self.assertIn(f"    {name}  ", done.stderr)
+
+    def test_suppressions(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("# known\n\nleak:seed_chain\nleak:^seed_*_3_0$\nleak:gcmalloc_library.so$\n")
+            file.flush()
+            process, = self.processes("lose", options=("--suppressions", file.name))
+            gone = {"seed_chain_1_9", "seed_calloc_3_0", "seed_library_1_0"}
+            self.assertEqual(found(process), {name: counts for name, counts in seeds().items() if name not in gone})
+            self.assertEqual(process["suppressed_blocks"], sum(sum(seeds()[name]) for name in gone))
+            file.write("leak:*\n")
+            file.flush()
+            self.assertEqual(leaks("--suppressions", file.name, SEEDED, LIBRARY, "lose").returncode, 3)
+            file.write("interceptor_via_fun:f\n")
+            file.flush()
+            done = leaks("--suppressions", file.name, SEEDED, LIBRARY)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("line 7", done.stderr)
+
+    def test_a_running_process(self):
+        with subprocess.Popen([GRANARY, "leaks", SEEDED, LIBRARY, "lose", "wait"], env=CLEAN, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            number = int(running.stdout.readline())
+            for _ in range(3):
+                with tempfile.NamedTemporaryFile() as output:
+                    done = leaks("--json", "--output", output.name, "--pid", str(number))
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (23, "", ""))
+                    process, = json.load(output)["processes"]
+                self.assertEqual((process["process"], found(process)), (number, seeds()))
+            _, errors = running.communicate("x")
+            self.assertEqual(running.returncode, 23)
+            self.assertEqual(errors.count("process "), 1)
+
+    def test_mistakes(self):
+        self.assertEqual(leaks().returncode, 2)
+        self.assertEqual(leaks("--pid", str(os.getpid())).returncode, 1)
+        self.assertEqual(leaks("--pid", "4194303").returncode, 127)
+        self.assertEqual(leaks("/nonexistent/program").returncode, 127)
+        self.assertEqual(leaks("--suppressions", "/nonexistent", "true").returncode, 2)
+        self.assertEqual(leaks("sh", "-c", "kill -TERM $$").returncode, 128 + 15)
+
+    def test_a_folder_that_is_none(self):
+        for value in ("relative", '/with"quote'):
+            environment = {**CLEAN, "GRANARY_LEAKS": value}
+            done = subprocess.run([GRANARY, "run", "--gc-malloc", "true"], env=environment, stderr=subprocess.PIPE,
+                                  text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1))
+            self.assertIn("expected an absolute path", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# What:      real programs under the collecting malloc: what they write, and how they end.
+# Invariant: the same as without it, whatever free does there.
+# Must not know: how the library works.
+"""Usage: programs.py GRANARY SOURCES [SETTING]...   (a setting as for granary run)"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+GRANARY, SOURCES = sys.argv[1:3]
+SETTINGS = sys.argv[3:]
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("GRANARY_", "LD_"))}
+
+BASH = """
+for i in $(seq 1 300); do a="$a$i "; b=$(echo "$i"); done; echo "${#a} $b"
+(exit 3); echo $?; f() { local x=$1; [ "$x" = 0 ] || f $((x - 1)); }; f 300
+printf '%s\\n' c b a | sort | while read -r line; do echo "<$line>"; done; exit 5
+"""
+PERL = """
+my %h; $h{$_ % 5000} .= "x" x ($_ % 7) for 1 .. 200000; print length(join ",", map { "$_$h{$_}" } sort keys %h), "\n";
+my @a = map { [$_, { k => $_ }] } 1 .. 50000; print $a[-1][1]{k}, "\n"; if (fork) { wait; print $? >> 8, "\n" } else { exit 7 }
+"""
+PYTHON = """
+import json, threading
+def work():
+    for _ in range(5):
+        data = [{"k": str(j), "v": [j] * 10} for j in range(5000)]
+        assert json.loads(json.dumps(data)) == data
+threads = [threading.Thread(target=work) for _ in range(3)]
+[t.start() for t in threads]; [t.join() for t in threads]
+print(len({str(i): [i] for i in range(100000)})); raise SystemExit(4)
+"""
+SQL = """
+create table t(a, b); insert into t select value, hex(value * 7919) from generate_series(1, 60000);
+create index i on t(b); select count(*), min(b), max(a) from t where b like '3%';
+with recursive c(x) as (select 1 union all select x + 1 from c where x < 100000) select sum(x) from c;
+"""
+
+
+def commands(folder):
+    object_file = os.path.join(folder, "object.s")
+    return {
+        "bash": ["bash", "-c", BASH],
+        "perl": ["perl", "-e", PERL],
+        "python": ["/usr/bin/python3", "-c", PYTHON],
+        "sqlite": ["sqlite3", ":memory:", SQL],
+        "gcc": ["sh", "-c", f"g++ -std=c++20 -O1 -I {SOURCES}/src -I {SOURCES}/include -S -o {object_file} "
+                            f"{SOURCES}/src/malloc/options.cpp && cat {object_file}"],
+        "git": ["sh", "-c", f"cd {folder} && git init -q . && cp -r {SOURCES}/src . && git add . && "
+                            "git -c user.name=a -c user.email=b commit -q --date=2000-01-01T00:00:00Z -m c && "
+                            "git repack -adq && git fsck 2>&1 && git rev-parse HEAD^{tree} && git ls-files -s"],
+    }
+
+
+def run(name, prefix):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(prefix + commands(folder)[name], env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        return done.returncode, done.stdout.replace(folder.encode(), b"."), done.stderr.replace(folder.encode(), b".")
+
+
+def main():
+    prefix = [GRANARY, "run", "--gc-malloc"] + [word for setting in SETTINGS for word in ("--set", setting)] + ["--"]
+    different = [name for name in commands("") if run(name, []) != run(name, prefix)]
+    for name in different:
+        print(f"{name}: {run(name, prefix)[::2]} instead of {run(name, [])[::2]}")
+    return 1 if different else 0
+
+
+sys.exit(main())

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      blocks that only one place points to, each place of another kind, while garbage is made and collected.
+// Invariant: a block keeps its pattern as long as its place holds its address; and what nobody holds does not pile up.
+// Must not know: how the collector finds roots.
+#include "black_box.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cerrno>
+
+using namespace gr::black_box;
+
+namespace {
+
+constexpr std::size_t kBlock = 240;
+constexpr unsigned char kPattern = 0x5a;
+constexpr std::size_t kGarbage = std::size_t{256} << 20;
+constexpr std::uint64_t kMostHeap = std::uint64_t{96} << 20;
+
+[[gnu::noinline]] void *patterned(std::size_t bytes = kBlock) {
+    return std::memset(opaque(std::malloc(bytes)), kPattern, bytes);
+}
+
+void expect_pattern(const void *block, const char *place, std::size_t bytes = kBlock) {
+    for (std::size_t i = 0; i < bytes; ++i) {
+        if (static_cast<const unsigned char *>(block)[i] != kPattern) leave(1, "lost: %s\n", place);
+    }
+}
+
+// Whatever is collected meanwhile is handed out here again, and overwritten.
+[[gnu::noinline]] void make_garbage(std::size_t bytes) {
+    Sequence sequence(bytes);
+    while (bytes != 0) {
+        const std::size_t size = sequence.below(64) == 0 ? 40000 + sequence.below(100000) : 16 + sequence.below(1000);
+        std::memset(opaque(std::malloc(size)), 0xa5, size);
+        bytes -= bytes < size ? bytes : size;
+    }
+}
+
+void *in_static;
+const void *const *in_chain;
+thread_local void *in_thread_local;
+pthread_key_t key;
+void **in_mapping;
+void **in_constant_mapping;
+
+struct Held {
+    std::atomic<int> stage{0};
+    pthread_t thread{};
+};
+
+void wait_for(Held &held, int stage) {
+    while (held.stage.load() < stage) sched_yield();
+}
+
+// The thread's stack, thread-local variable and key.
+void *hold(void *argument) {
+    Held &held = *static_cast<Held *>(argument);
+    in_thread_local = patterned();
+    pthread_setspecific(key, patterned());
+    void *const volatile on_stack = patterned();
+    void *const volatile large = patterned(300000);
+    held.stage = 1;
+    wait_for(held, 2);
+    expect_pattern(in_thread_local, "a thread-local variable of another thread");
+    expect_pattern(pthread_getspecific(key), "a key of another thread");
+    expect_pattern(on_stack, "another thread's stack");
+    expect_pattern(large, "a large block", 300000);
+    return patterned();
+}
+
+template <class Function>
+Function in_library(void *library, const char *name) {
+    return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+}  // namespace
+
+int main(int, char **argv) {
+    require_granary();
+    static char folder[4096];
+    snprintf(folder, sizeof folder, "%.*s/gcmalloc_library.so", static_cast<int>(std::strrchr(argv[0], '/') - argv[0]),
+             argv[0]);
+    pthread_key_create(&key, nullptr);
+    Held held;
+    pthread_create(&held.thread, nullptr, hold, &held);
+    wait_for(held, 1);
+
+    in_static = static_cast<char *>(patterned()) + kBlock / 2;
+    auto **const chain = static_cast<const void **>(std::malloc(sizeof(void *)));
+    *chain = patterned();
+    in_chain = chain;
+    in_mapping = static_cast<void **>(mmap(nullptr, std::size_t{1} << 30, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    in_mapping[1 << 20] = patterned();
+    in_constant_mapping =
+        static_cast<void **>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    in_constant_mapping[7] = patterned();
+    mprotect(in_constant_mapping, 4096, PROT_READ);
+    void *const library = dlopen(folder, RTLD_NOW);
+    if (library == nullptr) leave(1, "%s\n", dlerror());
+    in_library<void (*)(void *)>(library, "keep")(patterned());
+    void *aligned = nullptr;
+    if (posix_memalign(&aligned, 4096, kBlock) != 0) leave(1, "posix_memalign\n");
+    std::memset(aligned, kPattern, kBlock);
+    void *grown = patterned();
+    grown = std::realloc(grown, std::size_t{8} << 20);
+    errno = 77;
+    make_garbage(kGarbage);
+    if (errno != 77) leave(1, "errno was changed\n");
+
+    expect_pattern(static_cast<char *>(in_static) - kBlock / 2, "a static variable, by a pointer inside");
+    expect_pattern(*in_chain, "another block");
+    expect_pattern(in_mapping[1 << 20], "mapped memory");
+    expect_pattern(in_constant_mapping[7], "memory that is protected");
+    expect_pattern(in_library<void *(*)()>(library, "kept")(), "a library's variable");
+    expect_pattern(aligned, "the caller's stack");
+    expect_pattern(grown, "the caller's stack, grown");
+    held.stage = 2;
+    void *result = nullptr;
+    pthread_join(held.thread, &result);
+    expect_pattern(result, "a thread's result");
+
+    const pid_t child = fork();
+    if (child == 0) {
+        make_garbage(kGarbage / 4);
+        expect_pattern(*in_chain, "another block, in fork's child");
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) leave(1, "fork's child: %d\n", status);
+    dlclose(library);
+    make_garbage(kGarbage / 4);
+    if (statistics().heap_bytes > kMostHeap) leave(1, "garbage piles up: %lu\n", statistics().heap_bytes);
+    require_sound_heap();
+    return 0;
+}
