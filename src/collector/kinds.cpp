@@ -48,8 +48,7 @@ Kind *Kinds::make(const KindSetup &setup) {
                            .superblocks = &kind->instance.superblocks(),
                            .marks = &kind->marks,
                            .descriptor = setup.descriptor,
-                           .adds_size = setup.adds_size,
-                           .is_collected = setup.lifetime == Lifetime::collected};
+                           .adds_size = setup.adds_size};
     kinds_[number] = kind;
     count_.store(number + 1, std::memory_order_release);
     return kind;
