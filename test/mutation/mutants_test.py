@@ -54,10 +54,10 @@ class Table(MadeUp):
 
 
 class Verdicts(MadeUp):
-    def verdict(self, script: str, limit: float = 60) -> run.Verdict | None:
-        path = self.write("heap.a", f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
-        test = run.Test(path)
+    def verdict(self, script: str, limit: float = 60, folder: str = "heap") -> run.Verdict | None:
+        program = tree.Program(folder, "a", ("a",))
+        self.write(f"test/{folder}/a", f"#!/bin/sh\n{script}\n").chmod(0o755)
+        test = run.Test(f"{folder}.a", self.folder, program)
         test.limit = limit
         return test.run()
 
@@ -70,6 +70,12 @@ class Verdicts(MadeUp):
         self.assertEqual(self.verdict(SAYS + "kill -SEGV $$"), ("heap.a A.Bad", "signal 11"))
         self.assertEqual(self.verdict(SAYS + "sleep 60 & wait", limit=3), ("heap.a A.Bad", "hangs"))
         self.assertEqual(self.verdict("exit 2"), ("heap.a at its start", "fails"))
+
+    def test_programs_of_libgc_say_what_is_wrong_in_a_line(self):
+        self.assertEqual(self.verdict("echo 'a.c:12: a block is lost' >&2; exit 1", folder="libgc"),
+                         ("libgc.a a.c:12: a block is lost", "fails"))
+        self.assertIsNone(self.verdict("echo 'not available: a sandbox'; exit 77", folder="libgc"))
+        self.assertIsNone(self.verdict("test -z \"$*\" && test -n \"$LIBGC_FOLDER\"", folder="libgc"))
 
 
 class BrokenTree(MadeUp):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      breaks the sources by each mutant in turn, runs the fast unit tests until one fails, and prints which did.
+# What:      breaks the sources by each mutant in turn, runs the fast test programs until one fails, and prints which did.
 # Invariant: the checkout is not written to (but for its build folder); a mutant counts only when everything passes
 #            without it; ends with 1 if a mutant survives or does not compile.
 # Must not know: what the mutants are.
@@ -19,11 +19,12 @@ from typing import NamedTuple
 sys.dont_write_bytecode = True
 
 from mutants import MUTANTS, Mutant, faults
-from tree import ROOT, BuildFailed, Tree, programs
+from tree import ROOT, BuildFailed, Program, Tree, programs
 
 # A test that takes longer than this, and so many times as long as without a mutant, hangs.
 LEAST_SECONDS, TIMES = 15, 10
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("GTEST_", "GLIBC_TUNABLES"))}
+NOT_AVAILABLE = 77  # what the test needs is not there
 SURVIVED, NOT_COMPILED = "SURVIVED", "DOES NOT COMPILE"
 
 
@@ -33,21 +34,23 @@ class Verdict(NamedTuple):
 
 
 class Test:
-    """A program of unit tests."""
+    """A program of tests: of GoogleTest's, or one that was written for libgc."""
 
-    def __init__(self, path: Path):
-        self.name, self.path = path.name, path
+    def __init__(self, name: str, build: Path, program: Program):
+        self.name, self.program = name, program
+        self.path = build / "test" / program.folder / program.file
+        self.environment = ENVIRONMENT | {"LD_LIBRARY_PATH": f"{build / 'libgc'}", "LIBGC_FOLDER": f"{build}"}
         self.limit = float(LEAST_SECONDS * TIMES)
 
     def run(self) -> Verdict | None:
         """None: it passes."""
+        options = () if self.program.folder == "libgc" else ("--gtest_fail_fast", "--gtest_color=no")
         # A session of its own, for death tests fork.
-        process = subprocess.Popen([self.path, "--gtest_fail_fast", "--gtest_color=no"], start_new_session=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                                   env=ENVIRONMENT)
+        process = subprocess.Popen([self.path, *options], start_new_session=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, errors="replace", env=self.environment)
         try:
             said, _ = process.communicate(timeout=self.limit)
-            if process.returncode == 0:
+            if process.returncode in (0, NOT_AVAILABLE):
                 return None
             how = "fails" if process.returncode > 0 else f"signal {-process.returncode}"
         except subprocess.TimeoutExpired:
@@ -55,8 +58,9 @@ class Test:
             said, _ = process.communicate()
             how = "hangs"
         begun = re.findall(r"^\[ RUN      \] (\S+)", said, re.MULTILINE)
-        failed = re.findall(r"^\[  FAILED  \] ([^\s,]+)", said, re.MULTILINE)
-        return Verdict(f"{self.name} {(failed or begun[-1:] or ['at its start'])[0]}", how)
+        failed = re.findall(r"^\[  FAILED  \] ([^\s,]+)|^(\w+\.c(?:pp)?:\d+: .*)", said, re.MULTILINE)
+        where = next(("".join(one) for one in failed), begun[-1] if begun else "at its start")
+        return Verdict(f"{self.name} {where}", how)
 
     def learn_limit(self) -> Verdict | None:
         """It runs on whole sources."""
@@ -71,7 +75,7 @@ def verdict_of(mutant: Mutant, tree: Tree, tests: dict[str, Test]) -> Verdict:
     rest = [test for test in tests.values() if test not in first]
     try:
         for together in (*([test] for test in first), rest):
-            tree.compile(*(test.name for test in together))
+            tree.compile(*(test.program for test in together))
             for test in together:
                 if (verdict := test.run()):
                     return verdict
@@ -87,7 +91,7 @@ def progress(text: str) -> None:
 
 def print_head(count: int) -> None:
     compiler = subprocess.run(["g++", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-    print(f"{count} mutants of src (test/mutation/mutants.py), and the first unit test that finds each.")
+    print(f"{count} mutants of src (test/mutation/mutants.py), and the first test that finds each.")
     print(f"Release preset, {compiler}, {time.strftime('%Y-%m-%d')}.\n")
     print(f"$ python3 test/mutation/run.py{''.join(' ' + shlex.quote(word) for word in sys.argv[1:])}\n")
 
@@ -115,7 +119,7 @@ def main() -> int:
         tree.prepare()
     except BuildFailed as problem:
         sys.exit(f"\nthe tree does not build without a mutant:\n{problem}")
-    tests = {name: Test(tree.build / "test" / folder / name) for name, folder in programs().items()}
+    tests = {name: Test(name, tree.build, program) for name, program in programs().items()}
     for test in tests.values():
         progress(f"without a mutant: {test.name}")
         if (verdict := test.learn_limit()):

@@ -12,24 +12,38 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from mutants import Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = (".git", ".cache", "build", "docs", "__pycache__")
-FOLDERS = ("heap", "superblock", "region", "model")  # of test/, in the order in which they run
+FOLDERS = ("heap", "superblock", "region", "model", "collector", "world", "libgc")  # of test/, in the order of running
 SETTINGS = ("-DGRANARY_TESTS=ON", "-DGRANARY_BENCH=OFF", "-DGRANARY_TOOL=OFF", "-DGRANARY_MAN=OFF",
             f"-DGRANARY_TEST_FOLDERS={';'.join(FOLDERS)}",
             # No debug information, for time; no warnings, for a mutant may leave something unused.
             "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG -w")
-MODEL = "test_model"
+LIBRARIES = ("library.c", "library_large.c")  # of test/libgc: they are loaded, not run
 
 
-def programs(root: Path = ROOT) -> dict[str, str]:
-    """The unit tests, each with its folder."""
-    found = {f"{folder}.{path.stem.removesuffix('_test')}": folder
-             for folder in FOLDERS for path in sorted((root / "test" / folder).glob("*_test.cpp")) if folder != "model"}
-    return {**found, MODEL: "model"}
+class Program(NamedTuple):
+    folder: str  # of test/
+    file: str
+    targets: tuple[str, ...]
+
+
+def programs(root: Path = ROOT) -> dict[str, Program]:
+    """The test programs, as ctest calls them."""
+    found = {}
+    for folder in FOLDERS[:FOLDERS.index("libgc")]:
+        for path in sorted((root / "test" / folder).glob("*_test.cpp")):
+            name = "test_model" if folder == "model" else f"{folder}.{path.stem.removesuffix('_test')}"
+            found[name] = Program(folder, name, (name,))
+    for path in sorted((root / "test/libgc").glob("*.c*")):
+        if path.suffix in (".c", ".cpp") and path.name not in LIBRARIES:
+            file = f"libgc_{path.stem}"
+            found[f"libgc.{path.stem}"] = Program("libgc", file, ("gc_shared", "gccpp_shared", file))
+    return found
 
 
 def files_of(folder: Path) -> dict[str, os.stat_result]:
@@ -62,14 +76,15 @@ class Tree:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, target)
 
-    def compile(self, *targets: str) -> None:
+    def compile(self, *chosen: Program) -> None:
+        targets = dict.fromkeys(target for program in chosen for target in program.targets)
         self._run("cmake", "--build", self.build, "-j", os.cpu_count(), "--target", *targets)
 
     def prepare(self) -> None:
         """Everything built, and remembered."""
         self.copy()
         self._run("cmake", "-S", self.sources, "-B", self.build, "--preset", "release", *SETTINGS)
-        self.compile(*programs(self.sources))
+        self.compile(*programs(self.sources).values())
         shutil.rmtree(self.whole, ignore_errors=True)
         shutil.copytree(self.build, self.whole, copy_function=shutil.copy2)
 
