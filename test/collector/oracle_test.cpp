@@ -5,80 +5,25 @@
 //            pointer is a complement. What wild words keep is kept by both.
 // Must not know: the names of gc.h; what is done with what is not marked, but that it goes.
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <random>
 #include <thread>
 #include <vector>
 
-#include "collector/collector.hpp"
+#include "collector/all_kinds.hpp"
 #include "collector/simple_marker.hpp"
 #include "malloc/instances.hpp"
 
 namespace gr {
 namespace {
 
-using fake::SimpleMarker;
+using namespace fake;
 
 constexpr std::size_t kNone = SIZE_MAX;
 constexpr std::size_t kRoots = 64;
-constexpr std::uintptr_t kEnvironment = 2;  // the only word that the procedure finds
-constexpr std::size_t kProcedure = 7;
-constexpr std::size_t kOwnDescriptor = 1;  // the word of a block that has its own
-
-std::uintptr_t hidden(const void *p) { return ~reinterpret_cast<std::uintptr_t>(p); }
-char *shown(std::uintptr_t word) { return reinterpret_cast<char *>(~word); }
-
-std::uintptr_t word_by_procedure(const std::uintptr_t *block, std::uintptr_t environment) { return block[environment]; }
-
-Task *push_word(std::uintptr_t *block, Task *top, Task *, std::uintptr_t environment) {
-    Marker::current()->consider(word_by_procedure(block, environment));
-    return top;
-}
-
-struct KindHere {
-    Kind *kind;
-    std::size_t least_words;
-    bool (*is_scanned)(std::size_t word);  // whether a pointer there counts
-};
-
-constexpr bool scans_all(std::size_t) { return true; }
-constexpr bool scans_none(std::size_t) { return false; }
-
-enum KindName : std::uint8_t { kAtomic, kNormal, kUncollectable, kBitmap, kByProcedure, kPerObject, kKindNames };
-
-// The collector of the process starts once.
-const std::array<KindHere, kKindNames> &kinds() {
-    static const auto made = [] {
-        constexpr std::uintptr_t kWords1And4 = std::uintptr_t{1} << 62 | std::uintptr_t{1} << 59 | 1;
-        constexpr std::uintptr_t kByProcedureWord =
-            kEnvironment << (Descriptor::kProcedureBits + 2) | kProcedure << 2 | 2;
-        constexpr std::uintptr_t kPerObjectWord = kOwnDescriptor * sizeof(void *) | 3;
-        EXPECT_TRUE(collector.start(SIGPWR));
-        collector.lock();
-        collector.procedures()[kProcedure] = push_word;
-        const std::array<KindHere, kKindNames> all = {{
-            {collector.make_kind({.zeroed = false}), 2, scans_none},
-            {collector.make_kind({.adds_size = true}), 2, scans_all},
-            {collector.make_kind({.adds_size = true, .lifetime = Lifetime::until_freed}), 2, scans_all},
-            {collector.make_kind({.descriptor = Descriptor(kWords1And4)}), 6,
-             [](std::size_t word) { return word == 1 || word == 4; }},
-            {collector.make_kind({.descriptor = Descriptor(kByProcedureWord)}), 6,
-             [](std::size_t word) { return word == kEnvironment; }},
-            // Its own descriptor says: its first four words.
-            {collector.make_kind({.descriptor = Descriptor(kPerObjectWord)}), 6,
-             [](std::size_t word) { return word < 4 && word != kOwnDescriptor; }},
-        }};
-        collector.unlock();
-        return all;
-    }();
-    return made;
-}
-
 class Oracle;
 Oracle *current = nullptr;
 
