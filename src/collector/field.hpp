@@ -37,7 +37,6 @@ class Field {
         const Marks *marks = nullptr;
         Descriptor descriptor{};  // of its blocks
         bool adds_size = false;   // to the descriptor
-        bool is_collected = true;
     };
 
     constexpr Field() = default;

@@ -74,8 +74,7 @@ bool Kinds::enlist(Kind *kind) {
                                  .superblocks = &kind->instance.superblocks(),
                                  .marks = &kind->marks,
                                  .descriptor = kind->setup.descriptor,
-                                 .adds_size = kind->setup.adds_size,
-                                 .is_collected = kind->setup.lifetime == Lifetime::collected};
+                                 .adds_size = kind->setup.adds_size};
     kinds_[kind->number] = kind;
     count_.store(kind->number + 1, std::memory_order_release);
     return true;

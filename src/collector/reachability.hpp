@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the marks as finalization asks for them (marking.hpp).
-// Invariant: what is kept until it is freed counts as marked for as long.
+// Invariant: what is kept until it is freed is marked like a root before anything is asked.
 // Must not know: finalizers, links.
 #pragma once
 
@@ -15,7 +15,7 @@ class Reachability {
 
     bool is_marked(const void *p) const {
         const Target t = used_at(p);
-        return t.begin != nullptr && (marker_.is_marked(t) || !field_.kind(t.kind).is_collected);
+        return t.begin != nullptr && marker_.is_marked(t);
     }
     const void *base_of(const void *p) const { return used_at(p).begin; }
     bool is_free(const void *p) const {

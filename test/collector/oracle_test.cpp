@@ -60,6 +60,7 @@ class Oracle : public testing::Test {
         EXPECT_FALSE(oracle_failed_);
         EXPECT_EQ(only_marked_, 0U);
         EXPECT_EQ(only_reached_, 0U);
+        EXPECT_EQ(untrue_entries_, 0U);
         EXPECT_GE(report.live_blocks, reached_count_) << "each marker counts what it marks";
         return report;
     }
@@ -103,7 +104,20 @@ class Oracle : public testing::Test {
             only_reached_ += !is_marked && simple.has_reached(block.begin);
         });
         reached_count_ = simple.count();
+        for (std::uint32_t i = 0; i < collector.kind_count(); ++i)
+            untrue_entries_ += count_untrue(collector.kind(i)->instance);
         oracle_failed_ = simple.failed() || oracle_failed_;
+    }
+    // The unit map says of each unit what it is, or nothing.
+    static std::size_t count_untrue(const Instance &instance) {
+        std::size_t count = 0;
+        for (UnitIndex u = instance.region().first_unit(); u < instance.region().unit_end(); u = u + UnitCount(1)) {
+            const UnitEntry e = load_entry(instance.region(), u);
+            const Superblock *const s = instance.superblocks().head(u);
+            const bool is_run = s->use == UnitUse::run && s->unit == u && e == kRunEntry;
+            count += e != 0 && !is_run && (s->use != UnitUse::superblock || class_in(e) != s->size_class);
+        }
+        return count;
     }
     template <class Visit>
     static void for_each_block(Visit visit) {
@@ -116,6 +130,7 @@ class Oracle : public testing::Test {
     platform::MappedList<platform::Range> stacks_;
     std::size_t only_marked_ = 0;
     std::size_t only_reached_ = 0;
+    std::size_t untrue_entries_ = 0;
     bool oracle_failed_ = false;
 };
 
