@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what a collection promises where a hook, a procedure or a descriptor of the program's comes in, where memory ends,
+//       and of blocks that are on their way back when it begins.
+// Invariant: what must stay is held by a local variable at least; what must go is asked of many.
+// Must not know: the names of gc.h.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "collector/all_kinds.hpp"
+#include "malloc/instances.hpp"
+
+namespace gr {
+namespace {
+
+using namespace fake;
+
+bool is_used(std::uintptr_t word) { return collector.block_at(shown(word)).begin == shown(word); }
+
+class Steps : public testing::Test {
+  protected:
+    Steps() {
+        kinds();
+        collector.pace().automatic = false;
+    }
+    ~Steps() override {
+        collector.hooks() = {};
+        EXPECT_EQ(instances.first_fault(), nullptr);
+    }
+
+    static void **make(KindName kind, std::size_t words) {
+        return static_cast<void **>(collector.allocate(*kinds()[kind].kind, words * sizeof(void *)));
+    }
+    // A chain, by its first words; all but its head are told in `all`.
+    static void **make_chain(std::size_t length, std::vector<std::uintptr_t> *all) {
+        void **head = nullptr;
+        for (std::size_t i = 0; i < length; ++i) {
+            auto **const node = make(kNormal, 4);
+            node[0] = head;
+            if (head != nullptr) all->push_back(hidden(head));
+            head = node;
+        }
+        return head;
+    }
+};
+
+std::uintptr_t marked_by_hook = 0;
+
+TEST_F(Steps, WhatAHookMarksStaysWithAllThatItReaches) {
+    std::vector<std::uintptr_t> chain;
+    marked_by_hook = hidden(make_chain(1000, &chain));
+    collector.hooks().push_roots = [] {};  // nothing that threads have
+    collector.hooks().reached = [] { Marker::current()->consider(~marked_by_hook); };
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_TRUE(is_used(marked_by_hook));
+    EXPECT_TRUE(std::ranges::all_of(chain, is_used));
+    collector.hooks().reached = nullptr;
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_LE(std::ranges::count_if(chain, is_used), 10);
+}
+
+unsigned asked_inside = 0;
+unsigned done_inside = 0;
+
+TEST_F(Steps, NoHookCollects) {
+    collector.hooks().step = [](Step step) {
+        if ((step != Step::begin && step != Step::end) || ++asked_inside > 10) return;
+        done_inside += collector.collect().done ? 1 : 0;
+    };
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_EQ(asked_inside, 2U);
+    EXPECT_EQ(done_inside, 0U);
+}
+
+TEST_F(Steps, ADescriptorThatLiesInNoObjectIsNone) {
+    constexpr std::uintptr_t kItself = kOwnDescriptor * sizeof(void *) | 3;
+    void **const object = make(kPerObject, 8);
+    object[kOwnDescriptor] = reinterpret_cast<void *>(kItself);
+    collector.hooks().push_roots = [] {};
+    marked_by_hook = hidden(object);
+    object[0] = make(kNormal, 4);
+    collector.hooks().reached = [] { Marker::current()->consider(~marked_by_hook); };
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_TRUE(is_used(marked_by_hook));
+}
+
+constexpr std::size_t kByStack = 9;
+
+// Both halves of the block, as the marker's own stack would have them.
+Task *push_halves(std::uintptr_t *block, Task *top, Task *limit, std::uintptr_t words) {
+    const auto *const begin = reinterpret_cast<const char *>(block);
+    const std::size_t half = words / 2 * sizeof(void *);
+    EXPECT_GE(limit - top, 2);
+    *++top = {begin, Descriptor::of_length(half)};
+    *++top = {begin + half, Descriptor::of_length(half)};
+    return top;
+}
+
+TEST_F(Steps, WhatAProcedureLeavesOnItsStackIsScanned) {
+    constexpr std::uintptr_t kWords = 8;
+    constexpr std::uintptr_t kProcedureForm = 2;
+    collector.lock();
+    collector.procedures()[kByStack] = push_halves;
+    Kind *const kind = collector.make_kind(
+        {.descriptor = Descriptor(kWords << (Descriptor::kProcedureBits + 2) | kByStack << 2 | kProcedureForm)});
+    collector.unlock();
+    auto **const object = static_cast<void **>(collector.allocate(*kind, kWords * sizeof(void *)));
+    std::vector<std::uintptr_t> held;
+    for (std::size_t i = 0; i < kWords; ++i) held.push_back(hidden(object[i] = make(kNormal, 6)));
+    marked_by_hook = hidden(object);
+    collector.hooks().push_roots = [] { Marker::current()->consider(~marked_by_hook); };
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_TRUE(std::ranges::all_of(held, is_used));
+}
+
+// The kernel gives no memory from the first mark on.
+rlimit limit_before{};
+
+TEST_F(Steps, WhereMemoryEndsWhileMarkingAllStays) {
+    constexpr std::size_t kWide = 20000;
+    void **const wide = make(kNormal, kWide);
+    std::vector<std::uintptr_t> all;
+    for (std::size_t i = 0; i < kWide; ++i) all.push_back(hidden(wide[i] = make(kNormal, 4)));
+    const std::size_t dead_begin = all.size();
+    for (std::size_t i = 0; i < kWide; ++i) all.push_back(hidden(make(kNormal, 4)));
+    marked_by_hook = hidden(wide);
+    collector.hooks().push_roots = [] { Marker::current()->consider(~marked_by_hook); };
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &limit_before), 0);
+    collector.hooks().step = [](Step step) {
+        const rlimit none{0, limit_before.rlim_max};
+        if (step == Step::marking) setrlimit(RLIMIT_AS, &none);
+        if (step == Step::resuming) setrlimit(RLIMIT_AS, &limit_before);
+    };
+    const bool done = collector.collect().done;
+    collector.hooks().step = nullptr;
+    EXPECT_FALSE(done);
+    EXPECT_TRUE(std::ranges::all_of(all, is_used));
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_TRUE(std::all_of(all.begin(), all.begin() + dead_begin, is_used));
+    EXPECT_LE(std::count_if(all.begin() + dead_begin, all.end(), is_used), 10);
+}
+
+TEST_F(Steps, WhoseMemoryEndedIsBelievedByNobody) {
+    void **const block = make(kNormal, 4);
+    EXPECT_TRUE(collector.collect().done);  // the block has a mark
+    Worklist worklist;
+    Marker failing(collector.field(), collector.procedures(), worklist, UINT8_MAX);
+    const Marker other(collector.field(), collector.procedures(), worklist, UINT8_MAX);
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &limit_before), 0);
+    const rlimit none{0, limit_before.rlim_max};
+    setrlimit(RLIMIT_AS, &none);
+    failing.consider(reinterpret_cast<std::uintptr_t>(block));
+    failing.drain();
+    setrlimit(RLIMIT_AS, &limit_before);
+    EXPECT_TRUE(failing.failed());
+    MarkTotals totals;
+    totals.add(failing);
+    totals.add(other);
+    EXPECT_TRUE(totals.failed);
+}
+
+TEST_F(Steps, AMarkCountsInItsOwnCollectionOnly) {
+    make(kAtomic, 2);
+    EXPECT_TRUE(collector.collect().done);  // there are marks
+    const Kind &kind = *kinds()[kAtomic].kind;
+    make(kAtomic, 2);
+    const Superblock *s = nullptr;
+    kinds()[kAtomic].kind->instance.keeper().for_each_superblock([&](const Superblock *one) { s = one; });
+    ASSERT_NE(s, nullptr);
+    constexpr Word kSome = 0x8000'0123'4567'89ab;
+    for (unsigned number = 1; number <= UINT8_MAX; ++number) {
+        kind.marks.stamp(s, 0, ~Word{0}, static_cast<std::uint8_t>(number ^ 1));
+        kind.marks.stamp(s, 0, kSome, static_cast<std::uint8_t>(number));
+        for (unsigned bit = 0; bit < 8; ++bit) {
+            const auto other = static_cast<std::uint8_t>(number ^ 1U << bit);
+            EXPECT_EQ(kind.marks.live(s, 0, other), bit == 0 ? ~kSome : 0);
+        }
+        EXPECT_EQ(kind.marks.live(s, 0, static_cast<std::uint8_t>(number)), kSome);
+    }
+}
+
+// A thread that blocks the signal and sleeps while it is called, and is woken when the others stand.
+struct Deaf {
+    int wakes[2] = {-1, -1};
+    std::atomic<std::uint32_t> id{0};
+    std::atomic<bool> is_awake{false};
+    std::atomic<void *> got{nullptr};
+
+    void run() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, nullptr);
+        cpu_set_t here;
+        CPU_ZERO(&here);
+        CPU_SET(static_cast<unsigned>(sched_getcpu()), &here);
+        pthread_setaffinity_np(pthread_self(), sizeof here, &here);
+        Kind &kind = *kinds()[kUncollectable].kind;
+        std::vector<void *> some(20);
+        for (void *&block : some) block = collector.allocate(kind, 64);
+        for (void *const block : some) Collector::free(kind, block);  // into this CPU's magazine
+        id = platform::task_of_caller();
+        char byte = 0;
+        EXPECT_EQ(read(wakes[0], &byte, 1), 1);
+        is_awake = true;
+        got = collector.allocate(kind, 64);
+    }
+    bool waits() const { return platform::sleeping_stack_pointer(id) != nullptr; }
+};
+Deaf deaf;
+
+TEST_F(Steps, WhoBlocksTheSignalGetsNoBlockBeforeItIsOver) {
+    ASSERT_EQ(pipe(deaf.wakes), 0);
+    std::thread thread([] { deaf.run(); });
+    while (deaf.id == 0 || !deaf.waits()) std::this_thread::yield();
+    static bool got_meanwhile = false;
+    collector.hooks().step = [](Step step) {
+        if (step != Step::marking) return;
+        EXPECT_EQ(platform::world.deaf(), 1U);
+        EXPECT_EQ(write(deaf.wakes[1], "x", 1), 1);
+        while (!deaf.is_awake) platform::pause();
+        while (deaf.got == nullptr && !deaf.waits()) platform::pause();
+        got_meanwhile = deaf.got != nullptr;
+    };
+    EXPECT_TRUE(collector.collect().done);
+    thread.join();
+    EXPECT_FALSE(got_meanwhile);
+    EXPECT_NE(deaf.got, nullptr);
+    Collector::free(*kinds()[kUncollectable].kind, deaf.got);
+    close(deaf.wakes[0]);
+    close(deaf.wakes[1]);
+}
+
+TEST_F(Steps, ALargeBlockIsZeroedToItsEnd) {
+    const auto whole_is_zero = [](const void *block) {
+        const BlockAt at = collector.block_at(block);
+        const auto *const bytes = static_cast<const unsigned char *>(at.begin);
+        return std::all_of(bytes, bytes + at.bytes, [](unsigned char byte) { return byte == 0; });
+    };
+    for (unsigned turn = 0; turn < 3; ++turn) {
+        for (std::size_t i = 0; i < 40; ++i) {
+            void **const block = make(kNormal, kClassLimit / sizeof(void *) + 1 + i * 100);
+            ASSERT_TRUE(whole_is_zero(block));
+            std::memset(static_cast<void *>(block), 0xa5, collector.block_at(block).bytes);
+        }
+        EXPECT_TRUE(collector.collect().done);
+    }
+}
+
+// What one thread allocates another frees: it lies in remote magazines, letters and remote bits when it is collected.
+TEST_F(Steps, BlocksOnTheirWayBackComeOnce) {
+    constexpr std::size_t kMany = 6000;
+    for (unsigned turn = 0; turn < 8; ++turn) {
+        std::vector<void *> mine;
+        for (std::size_t i = 0; i < kMany; ++i) mine.push_back(make(kUncollectable, 2 + i % 30));
+        std::set<void *> others;
+        for (std::size_t i = 0; i < kMany / 10; ++i) others.insert(make(kUncollectable, 2 + i % 30));
+        std::thread([&] {
+            for (void *const block : mine) Collector::free(*kinds()[kUncollectable].kind, block);
+            if (turn % 2 == 0) {
+                EXPECT_TRUE(collector.collect().done);
+            }
+        }).join();
+        if (turn % 2 == 1) {
+            EXPECT_TRUE(collector.collect().done);
+        }
+        for (std::size_t i = 0; i < kMany; ++i) {
+            void *const block = make(kUncollectable, 2 + i % 30);
+            ASSERT_TRUE(others.insert(block).second) << "one block for two";
+        }
+        for (void *const block : others) Collector::free(*kinds()[kUncollectable].kind, block);
+    }
+}
+
+}  // namespace
+}  // namespace gr
