@@ -72,6 +72,7 @@ unsigned asked_inside = 0;
 unsigned done_inside = 0;
 
 TEST_F(Steps, NoHookCollects) {
+    asked_inside = done_inside = 0;
     collector.hooks().step = [](Step step) {
         if ((step != Step::begin && step != Step::end) || ++asked_inside > 10) return;
         done_inside += collector.collect().done ? 1 : 0;
@@ -108,11 +109,14 @@ Task *push_halves(std::uintptr_t *block, Task *top, Task *limit, std::uintptr_t 
 TEST_F(Steps, WhatAProcedureLeavesOnItsStackIsScanned) {
     constexpr std::uintptr_t kWords = 8;
     constexpr std::uintptr_t kProcedureForm = 2;
-    collector.lock();
-    collector.procedures()[kByStack] = push_halves;
-    Kind *const kind = collector.make_kind(
-        {.descriptor = Descriptor(kWords << (Descriptor::kProcedureBits + 2) | kByStack << 2 | kProcedureForm)});
-    collector.unlock();
+    static Kind *const kind = [] {
+        collector.lock();
+        collector.procedures()[kByStack] = push_halves;
+        Kind *const made = collector.make_kind(
+            {.descriptor = Descriptor(kWords << (Descriptor::kProcedureBits + 2) | kByStack << 2 | kProcedureForm)});
+        collector.unlock();
+        return made;
+    }();
     auto **const object = static_cast<void **>(collector.allocate(*kind, kWords * sizeof(void *)));
     std::vector<std::uintptr_t> held;
     for (std::size_t i = 0; i < kWords; ++i) held.push_back(hidden(object[i] = make(kNormal, 6)));
@@ -152,9 +156,10 @@ TEST_F(Steps, WhereMemoryEndsWhileMarkingAllStays) {
 TEST_F(Steps, WhoseMemoryEndedIsBelievedByNobody) {
     void **const block = make(kNormal, 4);
     EXPECT_TRUE(collector.collect().done);  // the block has a mark
+    constexpr std::uint8_t kNoCollection = 0;
     Worklist worklist;
-    Marker failing(collector.field(), collector.procedures(), worklist, UINT8_MAX);
-    const Marker other(collector.field(), collector.procedures(), worklist, UINT8_MAX);
+    Marker failing(collector.field(), collector.procedures(), worklist, kNoCollection);
+    const Marker other(collector.field(), collector.procedures(), worklist, kNoCollection);
     ASSERT_EQ(getrlimit(RLIMIT_AS, &limit_before), 0);
     const rlimit none{0, limit_before.rlim_max};
     setrlimit(RLIMIT_AS, &none);
@@ -215,20 +220,22 @@ struct Deaf {
     }
     bool waits() const { return platform::sleeping_stack_pointer(id) != nullptr; }
 };
-Deaf deaf;
+Deaf *deaf_thread = nullptr;
+bool got_meanwhile = false;
 
 TEST_F(Steps, WhoBlocksTheSignalGetsNoBlockBeforeItIsOver) {
+    Deaf deaf;
+    deaf_thread = &deaf;
     ASSERT_EQ(pipe(deaf.wakes), 0);
-    std::thread thread([] { deaf.run(); });
+    std::thread thread([&] { deaf.run(); });
     while (deaf.id == 0 || !deaf.waits()) std::this_thread::yield();
-    static bool got_meanwhile = false;
     collector.hooks().step = [](Step step) {
         if (step != Step::marking) return;
         EXPECT_EQ(platform::world.deaf(), 1U);
-        EXPECT_EQ(write(deaf.wakes[1], "x", 1), 1);
-        while (!deaf.is_awake) platform::pause();
-        while (deaf.got == nullptr && !deaf.waits()) platform::pause();
-        got_meanwhile = deaf.got != nullptr;
+        EXPECT_EQ(write(deaf_thread->wakes[1], "x", 1), 1);
+        while (!deaf_thread->is_awake) platform::pause();
+        while (deaf_thread->got == nullptr && !deaf_thread->waits()) platform::pause();
+        got_meanwhile = deaf_thread->got != nullptr;
     };
     EXPECT_TRUE(collector.collect().done);
     thread.join();
@@ -238,6 +245,53 @@ TEST_F(Steps, WhoBlocksTheSignalGetsNoBlockBeforeItIsOver) {
     close(deaf.wakes[0]);
     close(deaf.wakes[1]);
 }
+
+// A sleeper that blocks the signal may have words below its stack pointer: a system call is no call.
+#if defined(__x86_64__)
+constexpr long kBelow = 64;
+
+[[gnu::noinline]] long read_holding_below(std::uintptr_t hidden_block, int from, char *byte) {
+    std::uintptr_t found = hidden_block;
+    long result = 0;  // SYS_read
+    asm volatile(
+        "notq %[word]\n\tmovq %[word], -%c[below](%%rsp)\n\txorq %[word], %[word]\n\tsyscall\n\t"
+        "movq -%c[below](%%rsp), %[word]\n\tmovq $0, -%c[below](%%rsp)\n\tnotq %[word]"
+        : [word] "+r"(found), "+a"(result)
+        : "D"(static_cast<long>(from)), "S"(byte), "d"(1L), [below] "i"(kBelow)
+        : "rcx", "r11", "memory");
+    EXPECT_EQ(found, hidden_block);
+    return result;
+}
+
+TEST_F(Steps, WhatASleeperHoldsBelowItsStackPointerStays) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    std::atomic<std::uint32_t> id{0};
+    const std::uintptr_t block = hidden(make(kNormal, 4));
+    std::thread thread([&] {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, nullptr);
+        char byte = 0;
+        id = platform::task_of_caller();
+        EXPECT_EQ(read_holding_below(block, ends[0], &byte), 1);
+    });
+    while (id == 0 || platform::sleeping_stack_pointer(id) == nullptr) std::this_thread::yield();
+    // What this thread left on its own stack does not count.
+    collector.hooks().push_roots = [] {
+        collector.roots().for_each_of_threads([](platform::Range range) {
+            if (!range.contains(__builtin_frame_address(0))) Marker::current()->scan_stack(range);
+        });
+    };
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_EQ(platform::world.deaf(), 1U);
+    EXPECT_TRUE(is_used(block));
+    EXPECT_EQ(write(ends[1], "x", 1), 1);
+    thread.join();
+    close(ends[0]);
+    close(ends[1]);
+}
+#endif
 
 TEST_F(Steps, ALargeBlockIsZeroedToItsEnd) {
     const auto whole_is_zero = [](const void *block) {

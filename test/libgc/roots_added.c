@@ -12,12 +12,19 @@
 enum { kBytes = 65536 };
 static void *volatile *memory; /* mapped, so no root by itself */
 static struct watched watched[kPlaces];
-static void *volatile excluded[512];
+enum { kExcluded = 512 };
+static void *volatile around[3 * kExcluded]; /* of which the middle is excluded */
+static void *volatile *const excluded = &around[kExcluded];
 
 static void put_first(int i, void *object) { memory[i] = object; }
 static void clear_first(int i) { memory[i] = NULL; }
 static void put_last(int i, void *object) { memory[kBytes / sizeof(void *) - 1 - (size_t)i] = object; }
 static void clear_last(int i) { put_last(i, NULL); }
+
+static void put_before(int i, void *object) { around[i] = object; }
+static void clear_before(int i) { around[i] = NULL; }
+static void put_behind(int i, void *object) { around[2 * kExcluded + i] = object; }
+static void clear_behind(int i) { around[2 * kExcluded + i] = NULL; }
 
 static void expect_dead(void *volatile *in, const char *what) {
     fill(in, watched, kPlaces);
@@ -52,8 +59,10 @@ int main(void) {
     expect_dead((void *volatile *)middle, "the removed one of two ranges");
     GC_remove_roots((void *)memory, end);
 
-    GC_exclude_static_roots((void *)excluded, (void *)(excluded + 512));
+    GC_exclude_static_roots((void *)excluded, (void *)(excluded + kExcluded));
     expect_dead(excluded + 100, "excluded static data");
+    check_place(&(struct place){.what = "before excluded data", .put = put_before, .clear = clear_before});
+    check_place(&(struct place){.what = "behind excluded data", .put = put_behind, .clear = clear_behind});
 
     GC_add_roots((void *)memory, end);
     GC_clear_roots();
