@@ -134,11 +134,8 @@ class Collector {
     void push_threads();
     void push(platform::Range range) { Marker::current()->scan(range); }
 
-    // Around fork: lock() before, and in the child forget_other_threads() before unlock().
-    void forget_other_threads() {
-        platform::world.forget_other_threads();
-        markers_.forget_other_threads();
-    }
+    // Around fork: lock() before, so that the world does not stand, and in the child forget_other_threads() before unlock().
+    void forget_other_threads() { markers_.forget_other_threads(); }
 
   private:
     void *allocate_slowly(Kind &kind, std::size_t size);

@@ -206,9 +206,4 @@ const StoppedThread *World::next(std::size_t *at, std::uint32_t state) const {
     return nullptr;
 }
 
-void World::forget_other_threads() {
-    const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);
-    if (is_odd(epoch)) epoch_.store(epoch + 1, std::memory_order_relaxed);
-}
-
 }  // namespace gr::platform

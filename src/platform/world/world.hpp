@@ -39,9 +39,6 @@ class World {
     const StoppedThread *next_deaf(std::size_t *at) const { return next(at, kDeaf); }
     std::uint32_t deaf() const { return deaf_; }
 
-    // In fork's child, which has no other threads.
-    void forget_other_threads();
-
     // By the signal's handler.
     void arrive(const char *stack_pointer);
 
