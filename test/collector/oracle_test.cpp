@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: that what is marked is what a simple marker reaches from the same roots in the same stop, block by block, in graphs
-//       over all kinds, descriptors and sizes, whoever marks; and that a shadow of the graph is among it.
+// What: that what is marked is what a simple marker reaches from the same roots in the same stop, block by block, in
+//       graphs over all kinds, descriptors and sizes, whoever marks; and that a shadow of the graph is among it.
 // Invariant: the collecting thread's stack and records are no roots, for they change between the two markings; a hidden
 //            pointer is a complement. What wild words keep is kept by both.
 // Must not know: the names of gc.h; what is done with what is not marked, but that it goes.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what a collection promises where a hook, a procedure or a descriptor of the program's comes in, where memory ends,
-//       and of blocks that are on their way back when it begins.
+// What: what a collection promises where a hook, a procedure or a descriptor of the program's comes in, where memory
+//       ends, of threads that block the signal, and of blocks that are on their way back when it begins.
 // Invariant: what must stay is held by a local variable at least; what must go is asked of many.
 // Must not know: the names of gc.h.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -292,6 +295,57 @@ TEST_F(Steps, WhatASleeperHoldsBelowItsStackPointerStays) {
     close(ends[1]);
 }
 #endif
+
+TEST_F(Steps, WhoRunsOnACoroutinesStackKeepsWhatItsOwnHolds) {
+    constexpr std::size_t kStack = 256 * kKiB;
+    void *const stack = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(stack, MAP_FAILED);
+    ucontext_t here;
+    ucontext_t there;
+    getcontext(&there);
+    there.uc_stack.ss_sp = stack;
+    there.uc_stack.ss_size = kStack;
+    there.uc_link = &here;
+    makecontext(
+        &there, [] { collector.collect(); }, 0);
+    void *volatile held[200];
+    std::vector<std::uintptr_t> all;
+    for (void *volatile &place : held) {
+        place = make(kNormal, 4);
+        all.push_back(hidden(place));
+    }
+    const std::uint64_t number = collector.last().number;
+    ASSERT_EQ(swapcontext(&here, &there), 0);
+    EXPECT_EQ(collector.last().number, number + 1);
+    EXPECT_TRUE(std::ranges::all_of(all, is_used));
+    munmap(stack, kStack);
+}
+
+// As fork's handlers do it.
+TEST_F(Steps, AForkedChildHasHelpersOfItsOwn) {
+    collector.lock();
+    collector.markers().set_most(2);
+    collector.markers().ensure_helpers();
+    instances.lock_all();
+    const pid_t child = fork();
+    if (child != 0) {
+        instances.unlock_all();
+        collector.unlock();
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+        return;
+    }
+    alarm(60);
+    instances.unlock_all();
+    instances.forget_other_threads();
+    collector.forget_other_threads();
+    collector.unlock();
+    if (collector.markers().helpers() != 0) _exit(1);
+    collector.markers().ensure_helpers();
+    if (collector.markers().helpers() != 1) _exit(2);
+    _exit(collector.collect().done ? 0 : 3);
+}
 
 TEST_F(Steps, ALargeBlockIsZeroedToItsEnd) {
     const auto whole_is_zero = [](const void *block) {
