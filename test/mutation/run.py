@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      breaks the sources by each mutant in turn, runs the fast test programs until one fails, and prints which did.
+# What:      breaks the sources by each mutant in turn, runs the test programs until one fails, and prints which did.
 # Invariant: the checkout is not written to (but for its build folder); a mutant counts only when everything passes
 #            without it; ends with 1 if a mutant survives or does not compile.
 # Must not know: what the mutants are.
@@ -19,7 +19,7 @@ from typing import NamedTuple
 sys.dont_write_bytecode = True
 
 from mutants import MUTANTS, Mutant, faults
-from tree import ROOT, BuildFailed, Program, Tree, programs
+from tree import FOLDERS, ROOT, BuildFailed, Program, Tree, programs
 
 # A test that takes longer than this, and so many times as long as without a mutant, hangs.
 LEAST_SECONDS, TIMES = 15, 10
@@ -58,7 +58,7 @@ class Test:
             said, _ = process.communicate()
             how = "hangs"
         begun = re.findall(r"^\[ RUN      \] (\S+)", said, re.MULTILINE)
-        failed = re.findall(r"^\[  FAILED  \] ([^\s,]+)|^(\w+\.c(?:pp)?:\d+: .*)", said, re.MULTILINE)
+        failed = re.findall(r"^\[  FAILED  \] ([^\s,]+)|^(\w+\.(?:c|cpp|h):\d+: .*)", said, re.MULTILINE)
         where = next(("".join(one) for one in failed), begun[-1] if begun else "at its start")
         return Verdict(f"{self.name} {where}", how)
 
@@ -71,7 +71,7 @@ class Test:
 
 
 def verdict_of(mutant: Mutant, tree: Tree, tests: dict[str, Test]) -> Verdict:
-    first = [tests[name] for name in mutant.first.split()]
+    first = [tests[name] for name in mutant.first.split() if name in tests]
     rest = [test for test in tests.values() if test not in first]
     try:
         for together in (*([test] for test in first), rest):
@@ -105,7 +105,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="MUTANT", help="all, if none is named")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants")
+    parser.add_argument("--tests", nargs="+", default=FOLDERS, choices=FOLDERS, metavar="FOLDER",
+                        help="of test/: all, if none is named")
     options = parser.parse_args()
+    programs_here = {name: program for name, program in programs().items() if program.folder in options.tests}
     chosen = [mutant for mutant in MUTANTS if not options.names or mutant.name in options.names]
     if unknown := set(options.names) - {mutant.name for mutant in chosen}:
         parser.error(f"no such mutant: {', '.join(sorted(unknown))}")
@@ -116,10 +119,10 @@ def main() -> int:
     progress("copying and building everything once")
     tree = Tree(options.folder)
     try:
-        tree.prepare()
+        tree.prepare(programs_here.values())
     except BuildFailed as problem:
         sys.exit(f"\nthe tree does not build without a mutant:\n{problem}")
-    tests = {name: Test(name, tree.build, program) for name, program in programs().items()}
+    tests = {name: Test(name, tree.build, program) for name, program in programs_here.items()}
     for test in tests.values():
         progress(f"without a mutant: {test.name}")
         if (verdict := test.learn_limit()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a copy of the source tree and a release build of its unit tests, to be broken and made whole again.
+# What:      a copy of the source tree and a release build of its tests, to be broken and made whole again.
 # Invariant: nothing outside its folder is written to; after a mutant every file has the content and the time of the
 #            whole build, so that the next mutant compiles only what it changes.
 # Must not know: the mutants; what a test tests.
@@ -9,7 +9,7 @@ import filecmp
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -80,11 +80,11 @@ class Tree:
         targets = dict.fromkeys(target for program in chosen for target in program.targets)
         self._run("cmake", "--build", self.build, "-j", os.cpu_count(), "--target", *targets)
 
-    def prepare(self) -> None:
-        """Everything built, and remembered."""
+    def prepare(self, chosen: Iterable[Program]) -> None:
+        """They are built, and that is remembered."""
         self.copy()
         self._run("cmake", "-S", self.sources, "-B", self.build, "--preset", "release", *SETTINGS)
-        self.compile(*programs(self.sources).values())
+        self.compile(*chosen)
         shutil.rmtree(self.whole, ignore_errors=True)
         shutil.copytree(self.build, self.whole, copy_function=shutil.copy2)
 
