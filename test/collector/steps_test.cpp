@@ -363,15 +363,45 @@ TEST_F(Steps, ALargeBlockIsZeroedToItsEnd) {
     }
 }
 
-// What one thread allocates another frees: it lies in remote magazines, letters and remote bits when it is collected.
+// The calling thread runs on the first or the last of its CPUs, which are one where there is one only.
+class OnCpu {
+  public:
+    enum Which : std::uint8_t { first, last };
+
+    explicit OnCpu(Which which) {
+        sched_getaffinity(0, sizeof all_, &all_);
+        int cpu = -1;
+        for (int i = 0; i < CPU_SETSIZE; ++i) {
+            if (CPU_ISSET(static_cast<unsigned>(i), &all_) && (cpu < 0 || which == last)) cpu = i;
+        }
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<unsigned>(cpu), &one);
+        sched_setaffinity(0, sizeof one, &one);
+    }
+    ~OnCpu() { sched_setaffinity(0, sizeof all_, &all_); }
+    OnCpu(const OnCpu &) = delete;
+    OnCpu &operator=(const OnCpu &) = delete;
+
+    cpu_set_t all() const { return all_; }
+
+  private:
+    cpu_set_t all_{};
+};
+
+// What one heap's thread allocates another's frees: it lies in remote magazines, letters and remote bits when it is
+// collected.
 TEST_F(Steps, BlocksOnTheirWayBackComeOnce) {
     constexpr std::size_t kMany = 6000;
     for (unsigned turn = 0; turn < 8; ++turn) {
+        const OnCpu first(OnCpu::first);
         std::vector<void *> mine;
         for (std::size_t i = 0; i < kMany; ++i) mine.push_back(make(kUncollectable, 2 + i % 30));
         std::set<void *> others;
         for (std::size_t i = 0; i < kMany / 10; ++i) others.insert(make(kUncollectable, 2 + i % 30));
-        std::thread([&] {
+        std::thread([&, all = first.all()] {
+            sched_setaffinity(0, sizeof all, &all);
+            const OnCpu last(OnCpu::last);
             for (void *const block : mine) Collector::free(*kinds()[kUncollectable].kind, block);
             if (turn % 2 == 0) {
                 EXPECT_TRUE(collector.collect().done);
