@@ -133,13 +133,28 @@ TEST_F(Steps, WhatAProcedureLeavesOnItsStackIsScanned) {
 rlimit limit_before{};
 
 TEST_F(Steps, WhereMemoryEndsWhileMarkingAllStays) {
-    constexpr std::size_t kWide = 20000;
-    void **const wide = make(kNormal, kWide);
+    constexpr std::size_t kDepth = 1000;
+    constexpr std::size_t kLeaves = 20;
     std::vector<std::uintptr_t> all;
-    for (std::size_t i = 0; i < kWide; ++i) all.push_back(hidden(wide[i] = make(kNormal, 4)));
+    const auto keep = [&](void **block) {
+        all.push_back(hidden(block));
+        return block;
+    };
+    // Whether what was found first or last is scanned first: in one of two chains the leaves are left for later.
+    void **const heads = keep(make(kNormal, 2));
+    for (const std::size_t next : {std::size_t{0}, kLeaves}) {
+        void **head = nullptr;
+        for (std::size_t i = 0; i < kDepth; ++i) {
+            void **const node = keep(make(kNormal, kLeaves + 1));
+            for (std::size_t word = 0; word <= kLeaves; ++word)
+                node[word] = word == next ? head : keep(make(kNormal, 4));
+            head = node;
+        }
+        heads[next == 0 ? 0 : 1] = head;
+    }
     const std::size_t dead_begin = all.size();
-    for (std::size_t i = 0; i < kWide; ++i) all.push_back(hidden(make(kNormal, 4)));
-    marked_by_hook = hidden(wide);
+    for (std::size_t i = 0; i < kDepth; ++i) keep(make(kNormal, 4));
+    marked_by_hook = hidden(heads);
     collector.hooks().push_roots = [] { Marker::current()->consider(~marked_by_hook); };
     ASSERT_EQ(getrlimit(RLIMIT_AS, &limit_before), 0);
     collector.hooks().step = [](Step step) {
@@ -156,13 +171,12 @@ TEST_F(Steps, WhereMemoryEndsWhileMarkingAllStays) {
     EXPECT_LE(std::count_if(all.begin() + dead_begin, all.end(), is_used), 10);
 }
 
-TEST_F(Steps, WhoseMemoryEndedIsBelievedByNobody) {
+TEST_F(Steps, WhoseMemoryEndedSaysSo) {
     void **const block = make(kNormal, 4);
     EXPECT_TRUE(collector.collect().done);  // the block has a mark
     constexpr std::uint8_t kNoCollection = 0;
     Worklist worklist;
     Marker failing(collector.field(), collector.procedures(), worklist, kNoCollection);
-    const Marker other(collector.field(), collector.procedures(), worklist, kNoCollection);
     ASSERT_EQ(getrlimit(RLIMIT_AS, &limit_before), 0);
     const rlimit none{0, limit_before.rlim_max};
     setrlimit(RLIMIT_AS, &none);
@@ -170,10 +184,6 @@ TEST_F(Steps, WhoseMemoryEndedIsBelievedByNobody) {
     failing.drain();
     setrlimit(RLIMIT_AS, &limit_before);
     EXPECT_TRUE(failing.failed());
-    MarkTotals totals;
-    totals.add(failing);
-    totals.add(other);
-    EXPECT_TRUE(totals.failed);
 }
 
 TEST_F(Steps, AMarkCountsInItsOwnCollectionOnly) {

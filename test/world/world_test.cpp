@@ -119,6 +119,40 @@ TEST_F(WorldTest, ThreadsThatComeAndGoMeanwhileAreStoppedOrGone) {
     for (std::thread &maker : makers) maker.join();
 }
 
+// Each begins the next and ends: one that is missed goes on.
+struct Chain {
+    std::atomic<bool> end{false};
+    std::atomic<std::uint64_t> runs{0};
+    std::atomic<unsigned> chains{0};
+
+    static void *run(void *self) {
+        auto &chain = *static_cast<Chain *>(self);
+        chain.runs.fetch_add(1);
+        if (chain.end.load() || !chain.begin()) chain.chains.fetch_sub(1);
+        return nullptr;
+    }
+    bool begin() {
+        pthread_t next{};
+        return pthread_create(&next, nullptr, run, this) == 0 && pthread_detach(next) == 0;
+    }
+};
+
+TEST_F(WorldTest, ThreadsThatBeginOthersAreAllStopped) {
+    static Chain chain;
+    constexpr unsigned kChains = 4;
+    chain.chains = kChains;
+    for (unsigned i = 0; i < kChains; ++i) ASSERT_TRUE(chain.begin());
+    for (int round = 0; round < 100; ++round) {
+        ASSERT_TRUE(world_.stop({}));
+        const std::uint64_t before = chain.runs.load();
+        for (int i = 0; i < 50; ++i) std::this_thread::yield();
+        EXPECT_EQ(chain.runs.load(), before);
+        world_.resume();
+    }
+    chain.end = true;
+    while (chain.chains != 0) std::this_thread::yield();
+}
+
 // In a process of its own, for its first thread ends.
 [[noreturn]] void *stop_after_the_first(void *) {
     while (!has_ended(static_cast<std::uint32_t>(getpid()))) std::this_thread::yield();
