@@ -27,7 +27,10 @@ int main(void) {
     const GC_word map = 1;
     descriptor = GC_make_descriptor(&map, 4);
     for (unsigned round = 0; round < 10; ++round) {
+        GC_disable();
         make_objects(200 + 16 * round);
+        for (int i = 0; i < kObjects && round % 2 != 0; ++i) GC_FREE(GC_REVEAL_POINTER(hidden[i]));
+        GC_enable();
         GC_gcollect();
         for (unsigned i = 0; i < kSizes; ++i)
             CHECK(GC_MALLOC_EXPLICITLY_TYPED(24 + 16 * (round % 4 + i), descriptor) != NULL, "no memory");

@@ -352,8 +352,6 @@ MUTANTS = (
          "keeper.drop_cached();", ""),
         ("collect-cached-used", "a cached block of what is kept until freed counts as used",
          "if (is_exact) {", "if (false && is_exact) {"),
-        ("collect-numbers-anew", "marks of long ago count again",
-         "kinds_.for_each([](Kind &kind) { kind.marks.clear(); });", ""),
         ("collect-unzeroed", "a block from a fresh magazine is not zeroed",
          "return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;", "return p;"),
         ("collect-run-unzeroed", "a run is not zeroed",
@@ -380,6 +378,11 @@ MUTANTS = (
          "hooks_.reached();\n        marker.drain();", "hooks_.reached();"),
         ("collect-unreported", "a collection within a collection",
          "if (!is_collecting_) {", "if (true) {"),
+    ),
+    *of_file(
+        "collector/collector.cpp", "libgc.numbers_locked",
+        ("collect-numbers-anew", "marks of long ago count again",
+         "kinds_.for_each([](Kind &kind) { kind.marks.clear(); });", ""),
     ),
     *of_file(
         "collector/marker.cpp", "collector.oracle collector.steps collector.collector",
@@ -428,8 +431,6 @@ MUTANTS = (
          "std::exchange(rest_, rest_->next)", "std::exchange(rest_, nullptr)"),
         ("worklist-below-lost", "a full segment hides those below",
          "full->next = rest_;", "full->next = nullptr;"),
-        ("worklist-unended", "the sweep begins while helpers mark",
-         "const std::uint32_t present = present_.load(", "const std::uint32_t present = 0 * present_.load("),
     ),
     *of_file(
         "collector/field.cpp", "collector.oracle collector.steps collector.collector",
@@ -509,11 +510,6 @@ MUTANTS = (
          "[&](platform::Range range) { visit(mapped_part(range)); }", "[](platform::Range) {}"),
     ),
     *of_file(
-        "collector/roots.hpp", "libgc.roots_registers",
-        ("roots-saved", "registers that calls preserve are no roots of who collects",
-         "__builtin_unwind_init();", ""),
-    ),
-    *of_file(
         "collector/roots.cpp", "libgc.roots_added",
         ("roots-removed", "a range that was taken away is looked at",
          "added_.remove(i);", "static_cast<void>(i);"),
@@ -534,8 +530,6 @@ MUTANTS = (
          "owners_.slab(o).drop_all();", ""),
         ("keeper-letters", "letters hold blocks that the sweep frees, too",
          "Letter *letter = owners_.owner(o).mail.take_all();", "Letter *letter = nullptr;"),
-        ("keeper-letter-kept", "a letter that was taken back can be written no more",
-         "letter->forget();", ""),
     ),
     *of_file(
         "platform/world/world.cpp", "world.world",
@@ -576,9 +570,6 @@ MUTANTS = (
         "platform/world/modules.cpp", "world.world libgc.roots_static libgc.roots_dlopen",
         ("modules-zero", "variables that begin as zero are no roots",
          "begin + header.p_memsz}", "begin + header.p_filesz}"),
-        ("modules-relro", "variables that share a page with constant ones are no roots",
-         "align_down(reinterpret_cast<std::uintptr_t>(whole.end)",
-         "align_up(reinterpret_cast<std::uintptr_t>(whole.end)"),
         ("modules-once", "what is loaded after the first collection has no roots",
          "variables_.clear();\n", "if (!variables_.is_empty()) return at_rest(context), true;\n"),
     ),

@@ -98,6 +98,15 @@ TEST_F(WorldTest, NobodyRunsUntilItGoesOn) {
     }
 }
 
+TEST_F(WorldTest, ManyMoreThanBeforeAreStopped) {
+    for (const unsigned count : {40U, 80U}) {
+        const Threads threads(count);
+        ASSERT_TRUE(world_.stop({}));
+        EXPECT_EQ(stopped().size(), count);
+        world_.resume();
+    }
+}
+
 TEST_F(WorldTest, ThreadsThatComeAndGoMeanwhileAreStoppedOrGone) {
     std::atomic<bool> end{false};
     std::atomic<std::uint64_t> runs{0};
@@ -146,7 +155,7 @@ TEST_F(WorldTest, ThreadsThatBeginOthersAreAllStopped) {
         ASSERT_TRUE(world_.stop({}));
         const std::uint64_t before = chain.runs.load();
         for (int i = 0; i < 50; ++i) std::this_thread::yield();
-        EXPECT_EQ(chain.runs.load(), before);
+        EXPECT_EQ(chain.runs.load(), before) << world_.deaf() << " block the signal";
         world_.resume();
     }
     chain.end = true;

@@ -106,6 +106,13 @@ std::uint32_t Tasks::next() {
     return 0;
 }
 
+std::uint32_t task_count() {
+    constexpr char kThreads[] = "Threads:\t";
+    const TaskFile status(task_of_caller(), "status");
+    const char *const threads = std::strstr(status.text(), kThreads);
+    return threads == nullptr ? 0 : number_in(threads + sizeof kThreads - 1);
+}
+
 std::uint32_t task_of_caller() { return static_cast<std::uint32_t>(system_call(SYS_gettid)); }
 
 }  // namespace gr::platform

@@ -18,7 +18,7 @@ class Tasks {
 
     // false: /proc is not there.
     bool opened() const { return fd_ >= 0; }
-    // The next one's id, or 0: that was the last.
+    // The next one's id. 0: that was the last, or the one told before has just gone, and those behind it are not told.
     std::uint32_t next();
 
   private:
@@ -32,6 +32,8 @@ class Tasks {
 
 std::uint32_t task_of_caller();
 
+// How many the process has; 0: not known.
+std::uint32_t task_count();
 // Of a task of this process. A first thread that has ended while others run is still told, and takes signals that nobody
 // handles.
 bool has_ended(std::uint32_t id);

@@ -121,7 +121,9 @@ World::Round World::call_those_that_run(std::span<const std::uint32_t> exempt) {
     if (!tasks.opened()) return Round::failed;
     Round round = Round::found_none;
     bool is_told = false;
+    std::uint32_t told = 0;
     while (const std::uint32_t id = tasks.next()) {
+        ++told;
         is_told = is_told || id == me;
         if (id == me || std::ranges::find(exempt, id) != exempt.end()) continue;
         Slot &slot = *slot_of(id);
@@ -139,7 +141,9 @@ World::Round World::call_those_that_run(std::span<const std::uint32_t> exempt) {
         }
     }
     // A /proc of another process namespace has other numbers.
-    return is_told ? round : Round::failed;
+    if (!is_told) return Round::failed;
+    // The kernel's list ends early where a thread goes while it is told: those behind it may be new.
+    return told < task_count() ? Round::found_some : round;
 }
 
 void World::wait_for_called() {
