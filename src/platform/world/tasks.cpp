@@ -84,6 +84,13 @@ const char *sleeping_stack_pointer(std::uint32_t id) {
     return before == nullptr ? nullptr : reinterpret_cast<const char *>(hexadecimal_at(before + 2));
 }
 
+bool makes_task(std::uint32_t id) {
+    constexpr std::uint32_t kClone3 = 435;  // of kernel 5.3
+    const TaskFile call(id, "syscall");
+    const std::uint32_t number = number_in(call.text());
+    return number == SYS_clone || number == kClone3;
+}
+
 Tasks::Tasks() : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
 
 Tasks::~Tasks() {

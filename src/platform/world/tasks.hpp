@@ -41,5 +41,7 @@ bool has_ended(std::uint32_t id);
 bool blocks_signal(std::uint32_t id, int signal);
 // Where its stack ends, as far as it is inside a system call; nullptr: it runs, or is gone.
 const char *sleeping_stack_pointer(std::uint32_t id);
+// Whether it sleeps in the system call that makes threads and processes.
+bool makes_task(std::uint32_t id);
 
 }  // namespace gr::platform

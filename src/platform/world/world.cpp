@@ -156,9 +156,9 @@ void World::wait_for_called() {
 }
 
 // Every thread blocks all signals for a moment when it begins and when it ends. Who blocks this one and sleeps may be
-// waiting for one that stands; who blocks it for long will go on doing so.
+// waiting for one that stands, unless it makes a thread, which would run; who blocks it for long will go on doing so.
 bool World::is_deaf(std::uint32_t id, bool for_long) const {
-    return blocks_signal(id, signal_) && (for_long || sleeping_stack_pointer(id) != nullptr);
+    return blocks_signal(id, signal_) && (for_long || (sleeping_stack_pointer(id) != nullptr && !makes_task(id)));
 }
 
 // The id of one that is gone may already be another's: that one is found by the next round, for it has no slot of its own
