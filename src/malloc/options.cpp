@@ -123,9 +123,9 @@ bool parse_limits(const char *text, FindLimit find, std::size_t *soft, std::size
     return found;
 }
 
-// An absolute one that is the same in JSON.
+// An absolute one that is the same in JSON; or none.
 bool is_plain_path(const char *text) {
-    if (*text != '/') return false;
+    if (*text != '/') return *text == '\0';
     for (; *text != '\0'; ++text) {
         if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\') return false;
     }
@@ -150,7 +150,7 @@ bool parse(const Row &row, const char *text, FindLimit find, std::size_t *value,
         case Kind::limits:
             return parse_limits(text, find, value, second);
         case Kind::path:
-            *value = reinterpret_cast<std::size_t>(text);
+            *value = *text == '\0' ? 0 : reinterpret_cast<std::size_t>(text);
             return is_plain_path(text);
     }
     return false;
