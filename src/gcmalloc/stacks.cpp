@@ -54,8 +54,8 @@ StackNumber Stacks::number_of(std::span<const std::uintptr_t> calls) {
 }
 
 StackNumber Stacks::add(std::span<const std::uintptr_t> calls) {
+    if (count_ == kMostStacks) return 0;
     const std::size_t end = used_words_ + 1 + calls.size();
-    if (end > kWords) return 0;
     if (end > committed_words_) {
         const std::size_t step = std::min(kStepWords, kWords - committed_words_);
         if (!platform::commit(words_ + committed_words_, step * sizeof *words_)) return 0;
@@ -65,6 +65,7 @@ StackNumber Stacks::add(std::span<const std::uintptr_t> calls) {
     words_[number] = calls.size();
     std::copy(calls.begin(), calls.end(), words_ + number + 1);
     used_words_ = end;
+    ++count_;
     return number;
 }
 

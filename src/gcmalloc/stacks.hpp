@@ -18,6 +18,7 @@ using StackNumber = std::uint32_t;
 class Stacks {
   public:
     static constexpr std::size_t kMostCalls = 16;
+    static constexpr std::size_t kMostStacks = std::size_t{3} << 19;  // a search ends at an empty slot, so some stay so
 
     constexpr Stacks() = default;
 
@@ -35,8 +36,9 @@ class Stacks {
     // A number is the place in words of the count of calls, which the calls follow.
     static constexpr unsigned kSlotBits = 21;
     static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
-    static constexpr std::size_t kWords = kSlots / 4 * 3 * (kMostCalls + 1);
+    static constexpr std::size_t kWords = 1 + kMostStacks * (kMostCalls + 1);
     static constexpr std::size_t kStepWords = std::size_t{1} << 16;  // committed at once
+    static_assert(kMostStacks <= kSlots / 4 * 3);
     static constexpr platform::Rank kRank = platform::Rank::stacks;
 
     static std::uint64_t mix(std::span<const std::uintptr_t> calls);
@@ -45,6 +47,7 @@ class Stacks {
 
     std::atomic<StackNumber> *slots_ = nullptr;  // by hash, open; release, with the acquire of who looks: it is there
     std::uintptr_t *words_ = nullptr;
+    std::size_t count_ = 0;
     std::size_t used_words_ = 1;
     std::size_t committed_words_ = 0;
     platform::Mutex mutex_;

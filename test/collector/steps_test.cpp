@@ -152,7 +152,7 @@ TEST_F(Steps, WhereMemoryEndsWhileMarkingAllStays) {
         }
         heads[next == 0 ? 0 : 1] = head;
     }
-    const std::size_t dead_begin = all.size();
+    const auto dead_begin = static_cast<std::ptrdiff_t>(all.size());
     for (std::size_t i = 0; i < kDepth; ++i) keep(make(kNormal, 4));
     marked_by_hook = hidden(heads);
     collector.hooks().push_roots = [] { Marker::current()->consider(~marked_by_hook); };

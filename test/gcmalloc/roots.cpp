@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -74,6 +75,35 @@ void *hold(void *argument) {
     return patterned();
 }
 
+// Else a thread could not be stopped, or the stop would be another's.
+void expect_that_the_stop_stays_open() {
+    sigset_t all;
+    sigset_t before;
+    sigset_t blocked;
+    sigfillset(&all);
+    for (const auto mask : {pthread_sigmask, sigprocmask}) {
+        mask(SIG_BLOCK, &all, &before);
+        mask(SIG_SETMASK, &before, &blocked);
+        if (sigismember(&blocked, SIGUSR1) != 1) leave(1, "a signal is not blocked\n");
+        if (sigismember(&blocked, SIGPWR) != 0) leave(1, "the stop's signal can be blocked\n");
+    }
+    struct sigaction ours {};
+    struct sigaction ignored {};
+    ignored.sa_handler = SIG_IGN;
+    sigaction(SIGPWR, &ignored, nullptr);
+    sigaction(SIGPWR, nullptr, &ours);
+    if (ours.sa_handler == SIG_IGN) leave(1, "the stop's handler can be taken away\n");
+}
+
+// What was freed last is given first; where free does nothing it is not given while it is pointed to.
+void expect_that_free_does_as_asked() {
+    void *const freed = patterned();
+    std::free(opaque(freed));
+    void *const next = patterned();
+    const bool ignored = std::strcmp(std::getenv("GRANARY_FREE"), "ignore") == 0;
+    if ((opaque(next) != opaque(freed)) != ignored) leave(1, "free does not do what GRANARY_FREE says\n");
+}
+
 template <class Function>
 Function in_library(void *library, const char *name) {
     return reinterpret_cast<Function>(dlsym(library, name));
@@ -105,6 +135,8 @@ int main(int, char **argv) {
     void *const library = dlopen(folder, RTLD_NOW);
     if (library == nullptr) leave(1, "%s\n", dlerror());
     in_library<void (*)(void *)>(library, "keep")(patterned());
+    expect_that_the_stop_stays_open();
+    expect_that_free_does_as_asked();
     void *aligned = nullptr;
     if (posix_memalign(&aligned, 4096, kBlock) != 0) leave(1, "posix_memalign\n");
     std::memset(aligned, kPattern, kBlock);
