@@ -62,6 +62,8 @@ class Collector {
     // Under the lock.
     Kind *make_kind(const KindSetup &setup);
     Kind *kind(std::uint32_t number) const { return kinds_.kind(number); }
+    // The program looks at the kind's dead blocks from now on.
+    void tell_dead(std::uint32_t number) { kinds_.tell_dead(kinds_.kind(number)); }
     std::uint32_t kind_count() const { return kinds_.count(); }
 
     // Zeroed as the kind has it; nullptr: no memory, even after a collection.
@@ -74,6 +76,11 @@ class Collector {
         return allocate_slowly(kind, size);
     }
     void *allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment);
+    // Freed and counted; false: it is not, and free() is to be asked. What is no block may be found later.
+    bool free_quickly(void *p, std::uint64_t *counter) const {
+        Instance *const quick = kinds_.quick(p);
+        return quick != nullptr && quick->push(p, counter);
+    }
     // Dies of what is no block.
     static void free(Kind &kind, void *p) {
         kind.instance.free("GC_free", p);

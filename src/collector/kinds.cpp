@@ -24,8 +24,8 @@ bool Kinds::start(const Options &options) {
         auto *const range = static_cast<char *>(platform::reserve(bytes));
         if (range == nullptr) continue;
         base_ = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(range), slot));
-        slot_bytes_ = slot;
-        if (field_.begin(base_, slot * kMostKinds, static_cast<unsigned>(std::countr_zero(slot)))) return true;
+        slot_shift_ = static_cast<unsigned>(std::countr_zero(slot));
+        if (field_.begin(base_, slot * kMostKinds, slot_shift_)) return true;
         platform::unmap(range, bytes);
     }
     return false;
@@ -44,8 +44,9 @@ Kind *Kinds::make(const KindSetup &setup) {
     Made *const made = ::new (memory) Made;
     made->kind.setup = setup;
     // Nobody writes to it through the range but the kind.
-    char *const slot = const_cast<char *>(base_) + number * slot_bytes_;
-    if (!made->instance.start_within(options_, slot, slot_bytes_, "GC_free") || !enlist(&made->kind)) {
+    const std::size_t slot_bytes = std::size_t{1} << slot_shift_;
+    char *const slot = const_cast<char *>(base_) + number * slot_bytes;
+    if (!made->instance.start_within(options_, slot, slot_bytes, "GC_free") || !enlist(&made->kind)) {
         platform::unmap(memory, sizeof(Made));
         return nullptr;
     }
@@ -58,9 +59,8 @@ Kind *Kinds::adopt(Instance &adopted, const KindSetup &setup) {
     Kind *const kind = ::new (memory) Kind{.instance = adopted, .setup = setup};
     adopted.forbid_direct();
     base_ = adopted.region().base();
-    slot_bytes_ = std::bit_ceil(adopted.region().range_bytes());
-    const auto slot_shift = static_cast<unsigned>(std::countr_zero(slot_bytes_));
-    if (field_.begin(base_, adopted.region().range_bytes(), slot_shift) && enlist(kind)) return kind;
+    slot_shift_ = static_cast<unsigned>(std::bit_width(adopted.region().range_bytes() - 1));
+    if (field_.begin(base_, adopted.region().range_bytes(), slot_shift_) && enlist(kind)) return kind;
     platform::unmap(memory, sizeof(Kind));
     return nullptr;
 }
@@ -76,6 +76,8 @@ bool Kinds::enlist(Kind *kind) {
                                  .descriptor = kind->setup.descriptor,
                                  .adds_size = kind->setup.adds_size};
     kinds_[kind->number] = kind;
+    if (kind->setup.lifetime == Lifetime::collected && !kind->clears_freed())
+        quick_[kind->number].store(&kind->instance, std::memory_order_relaxed);
     count_.store(kind->number + 1, std::memory_order_release);
     return true;
 }

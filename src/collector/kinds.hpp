@@ -31,6 +31,9 @@ struct Kind {
     KindSetup setup{};
     std::uint32_t number = 0;
     bool tells_dead = false;  // the program looks at its dead blocks: none may be one that is only cached
+
+    // A block that is freed must be zero: what it held would be looked at.
+    bool clears_freed() const { return tells_dead || setup.asks_blocks(); }
 };
 
 class Kinds {
@@ -47,7 +50,18 @@ class Kinds {
     // Of the block that lies there; nullptr: no kind's.
     Kind *kind_of(const void *p) const {
         const auto offset = static_cast<std::size_t>(static_cast<const char *>(p) - base_);
-        return offset < slot_bytes_ * kMostKinds ? kinds_[offset / slot_bytes_] : nullptr;
+        const std::size_t slot = offset >> slot_shift_;
+        return slot < kMostKinds ? kinds_[slot] : nullptr;
+    }
+    // The same, whose blocks are freed without a look at the kind.
+    Instance *quick(const void *p) const {
+        const std::size_t slot = static_cast<std::size_t>(static_cast<const char *>(p) - base_) >> slot_shift_;
+        return slot < kMostKinds ? quick_[slot].load(std::memory_order_relaxed) : nullptr;
+    }
+    // From now on the program looks at the kind's dead blocks.
+    void tell_dead(Kind *kind) {
+        kind->tells_dead = true;
+        quick_[kind->number].store(nullptr, std::memory_order_relaxed);
     }
     Kind *kind(std::uint32_t number) const { return kinds_[number]; }
     std::uint32_t count() const { return count_.load(std::memory_order_acquire); }
@@ -64,10 +78,12 @@ class Kinds {
     bool enlist(Kind *kind);
 
     const char *base_ = nullptr;  // a multiple of a slot, but of an adopted kind's
-    std::size_t slot_bytes_ = 0;
+    unsigned slot_shift_ = 0;
     Options options_{};
     std::atomic<std::uint32_t> count_{0};  // release, with the acquire of visitors: the kind is whole
     std::array<Kind *, kMostKinds> kinds_{};
+    // Those that are collected, and whose freed blocks nobody clears; what is read is whole, for a block of it is held.
+    std::array<std::atomic<Instance *>, kMostKinds> quick_{};
     Field field_;
 };
 

@@ -45,15 +45,15 @@ void *aligned(std::size_t alignment, std::size_t size) {
 
 extern "C" {
 
-GR_EXPORT void *GC_malloc(std::size_t size) { return allocate(gr::kNormal, size); }
-GR_EXPORT void *GC_malloc_atomic(std::size_t size) { return allocate(gr::kAtomic, size); }
+GR_EXPORT void *GC_malloc(std::size_t size) { return allocate<gr::kNormal>(size); }
+GR_EXPORT void *GC_malloc_atomic(std::size_t size) { return allocate<gr::kAtomic>(size); }
 GR_EXPORT void *GC_malloc_uncollectable(std::size_t size) { return allocate(gr::kUncollectable, size); }
 GR_EXPORT void *GC_malloc_atomic_uncollectable(std::size_t size) { return allocate(gr::kAtomicUncollectable, size); }
-GR_EXPORT void *GC_malloc_stubborn(std::size_t size) { return allocate(gr::kNormal, size); }
+GR_EXPORT void *GC_malloc_stubborn(std::size_t size) { return allocate<gr::kNormal>(size); }
 
 // That a client keeps a pointer to the beginning makes nothing easier here.
-GR_EXPORT void *GC_malloc_ignore_off_page(std::size_t size) { return allocate(gr::kNormal, size); }
-GR_EXPORT void *GC_malloc_atomic_ignore_off_page(std::size_t size) { return allocate(gr::kAtomic, size); }
+GR_EXPORT void *GC_malloc_ignore_off_page(std::size_t size) { return allocate<gr::kNormal>(size); }
+GR_EXPORT void *GC_malloc_atomic_ignore_off_page(std::size_t size) { return allocate<gr::kAtomic>(size); }
 
 GR_EXPORT void *GC_malloc_kind(std::size_t size, int kind) { return allocate(number(kind), size); }
 GR_EXPORT void *GC_malloc_kind_global(std::size_t size, int kind) { return allocate(number(kind), size); }

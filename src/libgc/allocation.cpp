@@ -40,6 +40,14 @@ BlockAt block_of(const char *function, const void *p) {
     die("not the beginning of an object");
 }
 
+[[gnu::noinline]] void free_slowly(void *p) {
+    if (p == nullptr) return;
+    const BlockAt block = block_of("GC_free", p);
+    count_uncollectable(*block.kind, block.bytes, false);
+    count_freed(block.bytes);
+    free_block(block);
+}
+
 }  // namespace
 
 void *resize_block(const char *function, void *p, std::size_t size, std::size_t more) {
@@ -52,11 +60,10 @@ void *resize_block(const char *function, void *p, std::size_t size, std::size_t 
 }
 
 void free(void *p) {
-    if (p == nullptr) return;
-    const BlockAt block = block_of("GC_free", p);
-    count_uncollectable(*block.kind, block.bytes, false);
-    count_freed(block.bytes);
-    free_block(block);
+    if (std::uint64_t *const counter = freed.words(); counter != nullptr && collector.free_quickly(p, counter))
+        [[likely]]
+        return;
+    free_slowly(p);
 }
 
 }  // namespace gr

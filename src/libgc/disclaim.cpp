@@ -42,7 +42,7 @@ void mark_dead(bool marked) {
 
 void set_disclaim(unsigned kind, DisclaimProcedure disclaim, bool whole) {
     disclaims[kind] = {disclaim, whole};
-    collector.kind(kind)->tells_dead = true;
+    collector.tell_dead(kind);
 }
 
 void keep_disclaimed() {

@@ -15,6 +15,7 @@
 #include "libgc/locked.hpp"
 #include "libgc/messages.hpp"
 #include "libgc/settings.hpp"
+#include "libgc/statistics.hpp"
 #include "libgc/threads.hpp"
 #include "libgc/variables.hpp"
 #include "platform/process.hpp"
@@ -43,6 +44,7 @@ void begin() {
         write_last_words("granary: libgc: no addresses for its heap, or no signal to stop threads by");
         die_without_memory();
     }
+    start_counting(collector.kind(kNormal)->instance);
     bound_heap();
     collector.markers().set_most(settings.markers);
     install_hooks();

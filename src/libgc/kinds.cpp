@@ -10,18 +10,6 @@
 #include "malloc/instances.hpp"
 
 namespace gr {
-namespace {
-
-constexpr KindSetup kSetups[] = {
-    {.descriptor = {}, .adds_size = false, .zeroed = false, .lifetime = Lifetime::collected},
-    {.descriptor = {}, .adds_size = true, .zeroed = true, .lifetime = Lifetime::collected},
-    {.descriptor = {}, .adds_size = true, .zeroed = true, .lifetime = Lifetime::until_freed},
-    {.descriptor = {}, .adds_size = false, .zeroed = false, .lifetime = Lifetime::until_freed},
-};
-static_assert(std::size(kSetups) == kStandardKinds);
-
-}  // namespace
-
 int default_suspend_signal() { return SIGPWR; }
 
 bool start_kinds(int suspend_signal) {
@@ -29,7 +17,7 @@ bool start_kinds(int suspend_signal) {
     if (collector.kind_count() >= kStandardKinds) return true;
     if (!collector.is_started() && !collector.start(suspend_signal)) return false;
     while (collector.kind_count() < kStandardKinds) {
-        if (collector.make_kind(kSetups[collector.kind_count()]) == nullptr) return false;
+        if (collector.make_kind(kStandardSetups[collector.kind_count()]) == nullptr) return false;
     }
     return true;
 }
@@ -65,7 +53,7 @@ void *resize(const BlockAt &block, std::size_t size, std::size_t more) {
 }
 
 void free_block(const BlockAt &block) {
-    if (block.kind->tells_dead || block.kind->setup.asks_blocks()) std::memset(block.begin, 0, block.bytes);
+    if (block.kind->clears_freed()) std::memset(block.begin, 0, block.bytes);
     Collector::free(*block.kind, block.begin);
 }
 

@@ -10,6 +10,14 @@ namespace gr {
 
 enum StandardKind : unsigned { kAtomic, kNormal, kUncollectable, kAtomicUncollectable, kStandardKinds };
 
+inline constexpr KindSetup kStandardSetups[] = {
+    {.descriptor = {}, .adds_size = false, .zeroed = false, .lifetime = Lifetime::collected},
+    {.descriptor = {}, .adds_size = true, .zeroed = true, .lifetime = Lifetime::collected},
+    {.descriptor = {}, .adds_size = true, .zeroed = true, .lifetime = Lifetime::until_freed},
+    {.descriptor = {}, .adds_size = false, .zeroed = false, .lifetime = Lifetime::until_freed},
+};
+static_assert(std::size(kStandardSetups) == kStandardKinds);
+
 inline constexpr int kNoSignal = 0;
 // What stops threads unless the program names another one.
 int default_suspend_signal();

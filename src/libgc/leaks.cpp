@@ -33,8 +33,8 @@ void report(const BlockAt &block) {
 
 void begin_to_look_for_leaks() {
     are_looked_for = true;
-    collector.kind(kAtomic)->tells_dead = true;
-    collector.kind(kNormal)->tells_dead = true;
+    collector.tell_dead(kAtomic);
+    collector.tell_dead(kNormal);
 }
 
 void report_leaks() {

@@ -5,33 +5,12 @@
 #include "libgc/statistics.hpp"
 
 #include "malloc/statistics.hpp"
-#include "platform/thread.hpp"
+#include "platform/process.hpp"
 
 namespace gr {
 namespace {
 
-// Counted by many threads at once, so in many places.
-class Counter {
-  public:
-    void add(std::size_t bytes) {
-        places_[platform::thread_number() % kPlaces].bytes.fetch_add(bytes, std::memory_order_relaxed);
-    }
-    std::size_t sum() const {
-        std::size_t bytes = 0;
-        for (const Place &place : places_) bytes += place.bytes.load(std::memory_order_relaxed);
-        return bytes;
-    }
-
-  private:
-    static constexpr std::size_t kPlaces = 16;
-    struct alignas(kCacheLineBytes) Place {
-        std::atomic<std::size_t> bytes{0};  // ordered by nothing
-    };
-    Place places_[kPlaces];
-};
-
-constinit Counter freed;
-constinit Counter allocated;  // what clients say that they took without a call
+constinit std::atomic<std::size_t> allocated{0};  // what clients say that they took without a call; ordered by nothing
 
 constinit std::atomic<std::size_t> promised{0};  // bytes of heap; ordered by nothing
 
@@ -55,12 +34,18 @@ constinit Before before;
 
 std::size_t since_last(std::size_t blocks) {
     const std::size_t now = blocks + (freed.sum() - last.freed);
-    return (now > last.live ? now - last.live : 0) + (allocated.sum() - last.allocated);
+    return (now > last.live ? now - last.live : 0) + (allocated.load(std::memory_order_relaxed) - last.allocated);
 }
 
 }  // namespace
 
-void count_allocated(std::size_t bytes) { allocated.add(bytes); }
+constinit platform::PerCpuCounter freed;
+
+void start_counting(const Instance &of) {
+    if (of.heaps().uses_sequences()) freed.start(platform::cpu_bound());
+}
+
+void count_allocated(std::size_t bytes) { allocated.fetch_add(bytes, std::memory_order_relaxed); }
 void count_freed(std::size_t bytes) { freed.add(bytes); }
 
 std::size_t blocks_bytes() {
@@ -117,7 +102,7 @@ void note_end() {
     last.reclaimed = before.blocks > last.live ? before.blocks - last.live : 0;
     last.total += before.since;
     last.freed = freed.sum();
-    last.allocated = allocated.sum();
+    last.allocated = allocated.load(std::memory_order_relaxed);
 }
 
 }  // namespace gr

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "collector/collector.hpp"
+#include "platform/rseq/per_cpu_counter.hpp"
 
 namespace gr {
 
@@ -20,6 +21,9 @@ struct HeapNumbers {
     std::size_t freed = 0;           // by the client since the last collection
 };
 
+// By the client, since ever.
+extern platform::PerCpuCounter freed;
+
 HeapNumbers heap_numbers();
 // Cheaper.
 std::size_t heap_bytes();
@@ -28,6 +32,8 @@ std::size_t blocks_bytes();
 // What a client was promised counts as heap, free as long as it is not used.
 void promise(std::size_t bytes);
 
+// Once; before it frees are counted, too, and slower.
+void start_counting(const Instance &of);
 void count_allocated(std::size_t bytes);
 void count_freed(std::size_t bytes);
 // Of a collection, under the lock: before it stops anybody, and after one that was done.

@@ -27,6 +27,13 @@ class Instance {
         return found_slabs_ == nullptr ? nullptr : platform::gr_sequence_pop(magazine_of(c), &found_slabs_);
     }
     void *allocate_aligned(std::size_t size, std::size_t alignment);  // a power of two
+    // Into a magazine, and counted; false: it is not, and free() is to be asked. Of any instance but the global one; as
+    // that one's free, what is no beginning of a block is found when the magazine is looked at.
+    bool push(void *p, std::uint64_t *counter) {
+        if (found_slabs_ == nullptr || reinterpret_cast<std::uintptr_t>(p) % kFineStep != 0) return false;
+        const UnitEntry e = entry_at(p);
+        return platform::gr_sequence_push(p, e, &found_slabs_, size_of_class(class_in(e)), counter);
+    }
     // In place or moved; nullptr: the old block stands. `function` names the caller in a message about misuse.
     [[gnu::nonnull(3)]] void *resize(const char *function, void *p, std::size_t size);
     void free(const char *function, void *p);

@@ -64,6 +64,7 @@ void expect_shared(const Definitions &d) {
     EXPECT_OFFSET(d, "UNIT_SHIFT", kUnitShift);
     EXPECT_EQ(1UL << value_of(d, "FINE_SHIFT"), kFineStep);
     EXPECT_OFFSET(d, "SLAB_SHIFT", kSlabShift);
+    EXPECT_EQ(1UL << value_of(d, "COUNTER_SHIFT"), kCounterBytes);
     EXPECT_OFFSET(d, "SLOT", kSlotDisplacement);
     EXPECT_OFFSET(d, "REMOTE", header_offset(kRemoteHeader));
     EXPECT_OFFSET(d, "REMOTE_HEADERS", header_offset(kClassCount - 1));

@@ -19,7 +19,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/size_class.hpp"
 #include "platform/process.hpp"
+#include "platform/rseq/per_cpu_counter.hpp"
 #include "platform/rseq/reference.hpp"
 
 namespace gr::platform {
@@ -143,9 +145,11 @@ class History : public Sequences {
     }
     void step() {
         const Place &place = kPlaces[random_() % 2];
-        switch (random_() % 6) {
+        switch (random_() % 7) {
             case 0:
                 return pop(place);
+            case 6:
+                return push(place);
             case 1:
             case 2:
                 return push_n(place);
@@ -162,6 +166,23 @@ class History : public Sequences {
         // An abort and an empty magazine look alike: only the first is worth another try.
         while (got == nullptr && expected != nullptr) got = gr_sequence_pop(place.header, &gr_sequence_state.slabs);
         ASSERT_EQ(got, expected);
+    }
+    // Of the caller's own heap, or of the next one's; now and then the block that lies on top already.
+    void push(const Place &place) {
+        const bool is_foreign = place.header == header_offset(kRemoteHeader);
+        const std::uint64_t entry =
+            entry_of(is_foreign ? cid_ + 1 : cid_, is_foreign ? header_offset(5) : place.header);
+        void *block = reinterpret_cast<void *>(16 * (random_() % 8 == 0 ? next_block_ : ++next_block_));
+        const bool expected = !twin().is_top(place.header, block) && twin().push(place.header, block);
+        const auto try_once = [&] {
+            return gr_sequence_push(block, entry, &gr_sequence_state.slabs, next_block_, counter_.words());
+        };
+        // An abort and a full magazine look alike.
+        bool pushed = try_once();
+        while (!pushed && expected) pushed = try_once();
+        ASSERT_EQ(pushed, expected);
+        if (pushed) counted_ += next_block_;
+        ASSERT_EQ(counter_.sum(), counted_);
     }
     void push_n(const Place &place) {
         std::vector<void *> blocks(1 + random_() % 48);
@@ -199,8 +220,18 @@ class History : public Sequences {
                   result);
     }
 
+    static std::uint64_t entry_of(std::uint32_t cid, std::uint32_t header) {
+        return ((std::uint64_t{cid} << kSlabShift) + header) << 32 | cid;
+    }
+    void SetUp() override {
+        Sequences::SetUp();
+        counter_.start(cid_ + 1);
+    }
+
     std::mt19937 random_{20};
     std::uintptr_t next_block_ = 0;
+    PerCpuCounter counter_;
+    std::uint64_t counted_ = 0;
 };
 
 TEST_F(History, AgreesWithTheReference) { expect_agreement(); }
@@ -240,6 +271,25 @@ TEST_F(Sequences, AnAllZeroHeaderIsEmptyAndFull) {
         until_committed([&] { return gr_sequence_pop_n(cid_, header_offset(5), &block, 1, &gr_sequence_state.slabs); }),
         0);
     EXPECT_TRUE(same_bytes()) << "a slab of zeroes was written to";
+}
+
+TEST_F(Sequences, WhatMayNotBePushedIsNeitherPushedNorCounted) {
+    PerCpuCounter counter;
+    counter.start(cid_ + 1);
+    put_header(header_offset(3), {300, 340, 300, 0});
+    put_header(header_offset(kRemoteHeader), {400, 440, 400, 0});
+    const auto push = [&](std::uint64_t owner, std::uint64_t offset) {
+        return gr_sequence_push(&counter, offset << 32 | owner, &gr_sequence_state.slabs, 1, counter.words());
+    };
+    const std::uint64_t slab = std::uint64_t{cid_} << kSlabShift;
+    EXPECT_FALSE(push(cid_, slab)) << "no class";
+    EXPECT_FALSE(push(cid_, slab + header_offset(5))) << "no room";
+    EXPECT_FALSE(push(UINT32_MAX, 0)) << "a run's";
+    EXPECT_FALSE(push(cid_ + 1, header_offset(kClassCount))) << "beyond the largest class";
+    EXPECT_TRUE(same_bytes());
+    EXPECT_EQ(counter.sum(), 0U);
+    counter.add(5);
+    EXPECT_EQ(counter.sum(), 5U);
 }
 
 TEST_F(Sequences, TheLastOfManyLiesOnTopBothWays) {
@@ -324,6 +374,9 @@ TEST_F(Sequences, AThreadWithoutRseqIsRefused) {
     put_header(header_offset(3), {310, 320, 300, 0});
     bool unregistered = false;
     std::int64_t results[4] = {};
+    bool pushed = false;
+    PerCpuCounter counter;
+    counter.start(cids_);
     std::int32_t cid = 0;
     std::thread([&] {
         constexpr unsigned kRegisteredBytes = 32;
@@ -331,6 +384,8 @@ TEST_F(Sequences, AThreadWithoutRseqIsRefused) {
         unregistered = syscall(SYS_rseq, area, kRegisteredBytes, RSEQ_FLAG_UNREGISTER, RSEQ_SIG) == 0;
         if (!unregistered) return;
         void *block = area;
+        pushed = gr_sequence_push(block, std::uint64_t{header_offset(3)} << 32 | cid_, &gr_sequence_state.slabs, 1,
+                                  counter.words());
         results[0] = gr_sequence_pop(header_offset(3), &gr_sequence_state.slabs) == nullptr ? 0 : 1;
         results[1] = gr_sequence_push_n(cid_, header_offset(3), &block, 1, &gr_sequence_state.slabs);
         results[2] = gr_sequence_pop_n(cid_, header_offset(3), &block, 1, &gr_sequence_state.slabs);
@@ -338,6 +393,7 @@ TEST_F(Sequences, AThreadWithoutRseqIsRefused) {
         cid = current_cid(gr_sequence_state);
     }).join();
     if (!unregistered) GTEST_SKIP() << "libc registered more than the original 32 bytes; cannot unregister them";
+    EXPECT_FALSE(pushed);
     EXPECT_EQ(results[0], 0);
     for (int i = 1; i < 4; ++i) EXPECT_EQ(results[i], kWrongCid) << i;
     EXPECT_LT(cid, 0);

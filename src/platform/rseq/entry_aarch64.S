@@ -45,24 +45,6 @@ DESCRIBE \name, \slow
 ALLOCATE malloc, gr_malloc_slow
 ALLOCATE gr_new, gr_new_slow
 
-// Pushes x0 on the magazine whose header is x14, or leaves for the label 9.
-.macro PUSH
-    STEP
-    ldrh w13, [x14]
-    ldrh w15, [x14, #2]
-    cmp w13, w15
-    b.hs 9f
-    add x15, x14, x13, lsl #3
-    ldr x16, [x15, #LAST_SLOT]
-    cmp x16, x0
-    b.eq 9f
-    STEP
-    str x0, [x15, #SLOT]
-    add w13, w13, #1
-    STEP
-    strh w13, [x14]
-.endm
-
 // free: the low bits that no block's address has are rotated to the top, beyond every limit. The unit map's entry is
 // { owner, header offset }. Ours: push. Somebody's, and small: push to the remote magazine. A block that lies on top
 // already is freed twice in a row.

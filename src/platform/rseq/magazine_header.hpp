@@ -33,6 +33,10 @@ inline constexpr unsigned kHeaderCount = kSlotDisplacement / sizeof(MagazineHead
 inline constexpr unsigned kRemoteHeader = kHeaderCount - 2;  // the last one's sentinel would be class 0's
 inline constexpr std::size_t kSlotsOffset = 2 * kSlotDisplacement;
 
+// Of PerCpuCounter, for each CPU.
+inline constexpr std::size_t kCounterBytes = 64;
+static_assert(kCounterBytes == kCacheLineBytes);
+
 constexpr std::uint32_t header_offset(std::uint32_t index) {
     return index * static_cast<std::uint32_t>(sizeof(MagazineHeader));
 }

@@ -32,6 +32,11 @@ extern SequenceState gr_sequence_state;
 // `slabs`: where it stands where the slabs lie; read anew by each attempt.
 // A block, or nullptr: empty, aborted, or the thread's rseq is not registered.
 void *gr_sequence_pop(std::uint32_t header, char *const *slabs);
+// The block goes where the unit map's entry says: into the caller's magazine of its class, or the one of foreign blocks;
+// and `bytes` are added to a counter (per_cpu_counter.hpp). false: nothing of this: full, a block that may not go there or
+// lies on top already, aborted, or the thread's rseq is not registered.
+bool gr_sequence_push(void *block, std::uint64_t entry, char *const *slabs, std::uint64_t bytes,
+                      std::uint64_t *counter);
 // Blocks moved, 0 when full or empty, or a negative SequenceResult. `blocks` has the order of the slots: the last lies on
 // top. What finds no room are the first.
 std::int64_t gr_sequence_push_n(std::uint32_t cid, std::uint32_t header, void *const *blocks, std::uint32_t count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the aarch64 sequences that the slow paths call: pop, push_n, pop_n, replace. Their C++ twins: reference.hpp.
+// What: the aarch64 sequences that C++ calls: pop, push, push_n, pop_n, replace. Their C++ twins: reference.hpp.
 //       `slabs`, last of the arguments, is where it stands where the slabs lie.
 // Invariant: one committing store, the last instruction before .L*_commit; nothing else that others can see is written
 //            but slots above `current`.
@@ -39,6 +39,71 @@ FUNCTION gr_sequence_pop
     ret
 END gr_sequence_pop
 DESCRIBE pop, .Lpop_aborted
+
+// bool gr_sequence_push(void *block, u64 entry, char *const *slabs, u64 bytes, u64 *counter): what free does, of any
+// slabs; then a second sequence counts.
+    .hidden gr_sequence_push
+FUNCTION gr_sequence_push
+    STATE
+    BEGIN push
+    ldr w13, [x11, #CPU_ID]
+    tbnz w13, #31, 9f
+    ldr w13, [x10, x12]
+    cmp w13, w1
+    b.ne gr_sequence_push_remote
+    ldr x14, [x2]
+    add x14, x14, x1, lsr #32
+    PUSH
+.Lpush_commit:
+.Lcount:
+    BEGIN count
+    ldr w13, [x10, x12]
+    add w13, w13, #1
+    lsl x13, x13, #COUNTER_SHIFT
+    ldr x15, [x4, x13]
+    add x15, x15, x3
+    STEP
+    str x15, [x4, x13]
+.Lcount_commit:
+    mov w0, #1
+    ret
+9:  mov w0, #0
+    ret
+END gr_sequence_push
+DESCRIBE push, .Lrefuse_push
+DESCRIBE count, .Lcount_aborted
+.Lrefuse_push:
+    mov w0, #0
+    ret
+.Lcount_aborted:
+79: ldxr x13, [x4]
+    add x13, x13, x3
+    stxr w15, x13, [x4]
+    cbnz w15, 79b
+    mov w0, #1
+    ret
+
+// A foreign block.
+    .hidden gr_sequence_push_remote
+FUNCTION gr_sequence_push_remote
+    lsr x9, x1, #32
+    and x9, x9, #((1 << SLAB_SHIFT) - 1)
+    sub x9, x9, #8
+    cmp x9, #(REMOTE_HEADERS - 8)
+    b.hi .Lrefuse_push
+    BEGIN push_remote
+    ldr w13, [x11, #CPU_ID]
+    tbnz w13, #31, 9f
+    ldr w13, [x10, x12]
+    ldr x14, [x2]
+    add x14, x14, x13, lsl #SLAB_SHIFT
+    add x14, x14, #REMOTE
+    PUSH
+.Lpush_remote_commit:
+    b .Lcount
+9:  b .Lrefuse_push
+END gr_sequence_push_remote
+DESCRIBE push_remote, .Lrefuse_push
 
 // Enters and checks the cid (w0), then leaves the header's address in x14. x4: slabs.
 .macro HEADER name

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the x86-64 sequences that the slow paths call: pop, push_n, pop_n, replace. Their C++ twins: reference.hpp.
+// What: the x86-64 sequences that C++ calls: pop, push, push_n, pop_n, replace. Their C++ twins: reference.hpp.
 //       `slabs`, last of the arguments, is where it stands where the slabs lie.
 // Invariant: one committing store, the last instruction before .L*_commit; nothing else that others can see is written
 //            but slots above `current`.
@@ -34,6 +34,81 @@ DESCRIBE pop, .Lpop_aborted
 .Lpop_aborted:
     xorl %eax, %eax
     ret
+
+// bool gr_sequence_push(void *block, u64 entry, char *const *slabs, u64 bytes, u64 *counter): what free does, of any
+// slabs; then a second sequence counts.
+    .hidden gr_sequence_push
+FUNCTION gr_sequence_push
+    movq %rcx, %r10
+    movq %r8, %r11
+    BEGIN push, %rcx
+    cmpl $0, %fs:CPU_ID(%r8)
+    js .Lrefuse_push
+    cmpl %esi, %fs:(%r9)
+    jne gr_sequence_push_remote
+    shrq $32, %rsi
+    addq (%rdx), %rsi
+    STEP
+    movzwl (%rsi), %ecx
+    cmpw 2(%rsi), %cx
+    jae .Lrefuse_push
+    cmpq %rdi, LAST_SLOT(%rsi,%rcx,8)
+    je .Lrefuse_push
+    STEP
+    movq %rdi, SLOT(%rsi,%rcx,8)
+    STEP
+    incw (%rsi)
+.Lpush_commit:
+.Lcount:
+    BEGIN count, %rcx
+    movl %fs:(%r9), %ecx
+    leal 1(%rcx), %ecx
+    shlq $COUNTER_SHIFT, %rcx
+    STEP
+    addq %r10, (%r11,%rcx)
+.Lcount_commit:
+    movl $1, %eax
+    ret
+END gr_sequence_push
+DESCRIBE push, .Lrefuse_push
+DESCRIBE count, .Lcount_aborted
+.Lrefuse_push:
+    xorl %eax, %eax
+    ret
+.Lcount_aborted:
+    lock addq %r10, (%r11)
+    movl $1, %eax
+    ret
+
+// A foreign block.
+    .hidden gr_sequence_push_remote
+FUNCTION gr_sequence_push_remote
+    shrq $32, %rsi
+    andl $SLAB_MASK, %esi
+    leal -HEADER_SIZE(%rsi), %esi
+    cmpl $(REMOTE_HEADERS - HEADER_SIZE), %esi
+    ja .Lrefuse_push
+    BEGIN push_remote, %rcx
+    cmpl $0, %fs:CPU_ID(%r8)
+    js .Lrefuse_push
+    movl %fs:(%r9), %esi
+    shlq $SLAB_SHIFT, %rsi
+    addq (%rdx), %rsi
+    addq $REMOTE, %rsi
+    STEP
+    movzwl (%rsi), %ecx
+    cmpw 2(%rsi), %cx
+    jae .Lrefuse_push
+    cmpq %rdi, LAST_SLOT(%rsi,%rcx,8)
+    je .Lrefuse_push
+    STEP
+    movq %rdi, SLOT(%rsi,%rcx,8)
+    STEP
+    incw (%rsi)
+.Lpush_remote_commit:
+    jmp .Lcount
+END gr_sequence_push_remote
+DESCRIBE push_remote, .Lrefuse_push
 
 // Enters and checks the cid (edi), then leaves the header's address in rax. Clobbers r8, r9, r11.
 .macro HEADER name, slabs
