@@ -68,8 +68,19 @@ Kind *Collector::make_kind(const KindSetup &setup) {
 }
 
 void Collector::collect_if_due() {
-    if (pace_.automatic.load(std::memory_order_relaxed) && pace_.is_due(used_bytes()) && may_collect() && try_lock())
+    if (!pace_.automatic.load(std::memory_order_relaxed) || !pace_.is_due(used_bytes()) || !may_collect()) return;
+    if (try_lock()) {
         collect_and_unlock(hooks_.must_stop);
+    } else {
+        wait_for_collector();
+    }
+}
+
+void Collector::wait_for_collector() {
+    const std::uint32_t collection = collecting_.load(std::memory_order_relaxed);
+    if (collection % 2 == 0 || collection == awaited_in_vain_.load(std::memory_order_relaxed)) return;
+    if (platform::sleep_on_for(collecting_, collection, kMostWait))
+        awaited_in_vain_.store(collection, std::memory_order_relaxed);
 }
 
 template <class Attempt>
@@ -146,15 +157,16 @@ CollectionReport Collector::collect_above(const char *stack_pointer) {
 
 CollectionReport Collector::collect_and_unlock(bool (*must_stop)()) {
     CollectionReport report;
-    if (!is_collecting_) {
-        is_collecting_ = true;
+    if (!is_collecting()) {
+        collecting_.fetch_add(1, std::memory_order_relaxed);
         __builtin_unwind_init();  // registers that calls preserve onto the stack
         stack_pointer_ = given_stack_pointer_ != nullptr ? given_stack_pointer_ : Roots::below_caller();
         report = collect_locked(must_stop);
-        is_collecting_ = false;
+        collecting_.fetch_add(1, std::memory_order_relaxed);
     }
     void (*const after)() = hooks_.after;
     unlock();
+    platform::wake_all(collecting_);  // now, for who is woken may be given this thread's CPU
     if (report.done && after != nullptr && !is_locked_by_me()) after();
     return report;
 }
@@ -294,6 +306,7 @@ void Collector::sweep(CollectionReport *report) {
         keeper.for_each_run([&](Superblock *run) {
             if (!is_collected || kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_) {
                 live += run->bytes();
+                found.held += run->bytes();
                 ++report->live_blocks;
             } else if (dead_runs_.add({&kind, run})) {  // what does not fit on the list is found by the next collection
                 ++report->freed_blocks;
@@ -302,12 +315,15 @@ void Collector::sweep(CollectionReport *report) {
         keeper.for_each_superblock([&](const Superblock *s) {
             live += std::size_t{s->used_count()} * s->shape().size;
             report->live_blocks += s->used_count();
+            if (s->used_count() != 0) found.held += s->bytes();
         });
         (kind.setup.descriptor.is_nothing() && !kind.setup.adds_size ? found.live_without : found.live_with_pointers) +=
             live;
     });
     report->live_bytes = found.live_with_pointers + found.live_without;
-    found_ = found;
+    found.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
+    // Here, for what others allocate as soon as they run is no part of it.
+    pace_.learn(found);
 }
 
 // Whatever still points there finds no descriptor that others wrote as something else.
@@ -323,9 +339,6 @@ void Collector::settle() {
     kinds_.for_each([](Kind &kind) { kind.instance.settle_collected(); });
     // What is left there has addresses in it, which would be roots.
     markers_.worklist().shrink(looks_everywhere_ ? 0 : 1);
-    found_.held = used_bytes();
-    found_.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
-    pace_.learn(found_);
 }
 
 void Collector::release_dead_runs() {

@@ -116,8 +116,8 @@ class Collector {
     CollectionReport collect() { return collect(hooks_.must_stop); }
     // The same, of the thread whose stack is in use from the pointer on only: of calls below nothing is needed any more.
     CollectionReport collect_above(const char *stack_pointer);
-    // If it is time, and no other thread is about it: who finds one collecting goes on, for that one may be waiting for a
-    // lock of the loader's that this one holds.
+    // If it is time, and no other thread is about it: who finds one collecting waits, for that one may lack the CPU that
+    // this one has; but not for long, for it may be waiting for a lock of the loader's that this one holds.
     void collect_if_due();
     CollectionReport collect(bool (*must_stop)());
     const CollectionReport &last() const { return last_; }
@@ -166,6 +166,11 @@ class Collector {
     void settle();
     std::uint8_t next_number();
 
+    void wait_for_collector();
+    bool is_collecting() const { return collecting_.load(std::memory_order_relaxed) % 2 != 0; }
+
+    static constexpr unsigned kMostWait = 10;  // milliseconds
+
     struct DeadRun {
         Kind *kind;
         Superblock *run;
@@ -180,7 +185,10 @@ class Collector {
     Finalization finalization_;
     platform::Mutex mutex_;
     unsigned depth_ = 0;  // how often its holder has taken it
-    bool is_collecting_ = false;
+    // Goes up by one where a collection begins and where it ends, under the lock. Relaxed, as the other: who waits looks at
+    // nothing that is guarded.
+    platform::FutexWord collecting_{0};
+    std::atomic<std::uint32_t> awaited_in_vain_{0};  // the collection that somebody waited too long for
     bool looks_everywhere_ = false;
     platform::MappedList<DeadRun> dead_runs_;
     std::uint8_t number_ = 0;  // of the marks that count
@@ -188,7 +196,6 @@ class Collector {
     const char *stack_pointer_ =
         nullptr;  // of who wanted the collection: below lie frames of its own, and what was before
     CollectionReport last_;
-    Found found_;
     std::atomic<bool> started_{false};  // release, with the acquire of is_started
 };
 

@@ -18,7 +18,7 @@ struct Found {
     std::size_t live_with_pointers = 0;  // in blocks that are scanned
     std::size_t live_without = 0;
     std::size_t roots = 0;
-    std::size_t held = 0;  // units in use
+    std::size_t held = 0;  // units that hold some of it
 };
 
 class Pace {

@@ -4,6 +4,7 @@
 // Must not know: what the word means.
 #pragma once
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -21,9 +22,10 @@ using FutexWord = std::atomic<std::uint32_t>;
 inline void sleep_on(FutexWord &word, std::uint32_t value) {
     system_call(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
 }
-inline void sleep_on_for(FutexWord &word, std::uint32_t value, unsigned milliseconds) {
+// Whether the time was up.
+inline bool sleep_on_for(FutexWord &word, std::uint32_t value, unsigned milliseconds) {
     const timespec time{milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1000000};
-    system_call(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &time, nullptr, 0);
+    return system_call(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &time, nullptr, 0) == -ETIMEDOUT;
 }
 inline void wake_all(FutexWord &word) {
     system_call(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
