@@ -322,6 +322,7 @@ void Collector::sweep(CollectionReport *report) {
     });
     report->live_bytes = found.live_with_pointers + found.live_without;
     found.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
+    found.threads = platform::world.stopped();
     // Here, for what others allocate as soon as they run is no part of it.
     pace_.learn(found);
 }

@@ -18,7 +18,8 @@ struct Found {
     std::size_t live_with_pointers = 0;  // in blocks that are scanned
     std::size_t live_without = 0;
     std::size_t roots = 0;
-    std::size_t held = 0;  // units that hold some of it
+    std::size_t threads = 0;  // that were stopped
+    std::size_t held = 0;     // units that hold some of it
 };
 
 class Pace {
@@ -30,7 +31,8 @@ class Pace {
     void learn(const Found &found) {
         const std::size_t live = found.live_with_pointers + found.live_without;
         const std::size_t worth = 2 * found.live_with_pointers + found.live_without / 4 + found.roots;
-        const std::size_t wanted = worth / divisor_ > kLeast ? worth / divisor_ : kLeast;
+        const std::size_t least_wanted = kLeast + found.threads * kForEachThread;
+        const std::size_t wanted = worth / divisor_ > least_wanted ? worth / divisor_ : least_wanted;
         const std::size_t idle = found.held > live ? (found.held - live) / kIdleParts : 0;
         const std::size_t growth = wanted > idle ? wanted - idle : 0;
         const std::size_t least = wanted / kLeastParts;
@@ -53,6 +55,7 @@ class Pace {
 
   private:
     static constexpr std::size_t kLeast = 10 * kMiB;
+    static constexpr std::size_t kForEachThread = 256 * kKiB;
     static constexpr std::size_t kLeastParts = 8;
     static constexpr std::size_t kIdleParts = 2;
 

@@ -38,6 +38,7 @@ class World {
     // Those that block the signal: they run on. Only their ids are known.
     const StoppedThread *next_deaf(std::size_t *at) const { return next(at, kDeaf); }
     std::uint32_t deaf() const { return deaf_; }
+    std::uint32_t stopped() const { return arrived_.load(std::memory_order_relaxed); }
 
     // By the signal's handler.
     void arrive(const char *stack_pointer);
