@@ -108,6 +108,8 @@ void add_run(CommandLine &line) {
                        "Put Granary's collector in the place of libgc.so.1, and leave malloc alone");
     line.run->add_flag("--gc-malloc", request.collecting_malloc,
                        "Have malloc's memory collected when nothing points to it");
+    line.run->add_flag("--quarantine", request.quarantine,
+                       "Hold back what is freed until nothing points to it (sets GRANARY_QUARANTINE=on)");
     line.run->add_flag("--no-rseq", request.no_rseq, "Go without restartable sequences (sets GRANARY_RSEQ=off)");
     line.run->add_option("--set", request.settings, "Set the library's option GRANARY_NAME; may be repeated")
         ->type_name("NAME=VALUE")

@@ -63,12 +63,13 @@ void run_program(const RunRequest &request) {
     for (const std::string &setting : request.settings) apply_setting(setting);
     if (!request.stats.empty()) set_option("STATS", request.stats);
     if (request.no_rseq) set_option("RSEQ", "off");
+    if (request.quarantine) set_option("QUARANTINE", "on");
     const std::string library = find_library(request.library);
     if (request.collector) {
         put_collector_first(library);
     } else {
         if (!request.quiet) warn(request);
-        preload(request.collecting_malloc ? collecting_library(library) : library);
+        preload(request.collecting_malloc || request.quarantine ? collecting_library(library) : library);
     }
     std::vector<char *> arguments;
     arguments.reserve(request.command.size() + 1);

@@ -18,6 +18,7 @@ struct RunRequest {
     bool no_rseq = false;
     bool collector = false;  // for programs of libgc, in place of malloc
     bool collecting_malloc = false;
+    bool quarantine = false;
     bool quiet = false;
 };
 

@@ -13,9 +13,11 @@
 #include "collector/collector.hpp"
 #include "gcmalloc/leak_report.hpp"
 #include "gcmalloc/origins.hpp"
+#include "gcmalloc/quarantine.hpp"
 #include "gcmalloc/stop_signal.hpp"
 #include "granary/leaks.h"
 #include "heap/inside.hpp"
+#include "heap/misuse.hpp"
 #include "platform/process.hpp"
 
 namespace gr {
@@ -28,6 +30,7 @@ std::uint32_t process = 0;
 
 constinit Origins origins;
 constinit Leaks leaks;
+constinit Quarantine quarantine;
 // The program may write over its environment.
 char folder[4096];
 
@@ -65,21 +68,24 @@ void Face::begin() {
     const auto lock = [] {
         collector.lock();
         origins.lock();
+        quarantine.lock();
     };
     const auto unlock = [] {
+        quarantine.unlock();
         origins.unlock();
         collector.unlock();
     };
     const auto unlock_in_child = [] {
         process = platform::process_id();
         collector.forget_other_threads();
+        quarantine.unlock();
         origins.unlock();
         collector.unlock();
     };
     pthread_atfork(lock, unlock, unlock_in_child);
     if (mode_ == Mode::leaks) return watch_for_reports();
-    frees_ = static_cast<FreeMode>(instance.options().free) == FreeMode::now;
-    mode_ = Mode::collect;
+    if (mode_ != Mode::quarantine) mode_ = Mode::collect;
+    frees_ = mode_ == Mode::collect && static_cast<FreeMode>(instance.options().free) == FreeMode::now;
 }
 
 bool Face::begin_collecting() {
@@ -91,10 +97,12 @@ bool Face::begin_collecting() {
     };
     if (mode_ == Mode::unknown || instance.region().is_scarce())
         return refused("the process may have too few addresses (RLIMIT_AS); raise the limit");
+    const bool is_quarantined = mode_ != Mode::leaks && instance.options().quarantine != 0;
     const KindSetup setup{.descriptor = {},
                           .adds_size = true,
                           .zeroed = false,
-                          .lifetime = mode_ == Mode::leaks ? Lifetime::watched : Lifetime::collected};
+                          .lifetime = mode_ == Mode::leaks || is_quarantined ? Lifetime::watched : Lifetime::collected};
+    if (is_quarantined && !quarantine.initialise()) return refused("the kernel refused addresses");
     if (!collector.start_over(instance, setup, kStopSignal))
         return refused("the kernel refused addresses or a signal's handler");
     if (mode_ == Mode::leaks) {
@@ -103,6 +111,10 @@ bool Face::begin_collecting() {
             leaks.find(collector, *collector.kind(0),
                        [](const Superblock *s, BlockIndex i) { return origins.of(s, i); });
         };
+    }
+    if (is_quarantined) {
+        collector.hooks().reached = [] { quarantine.find(collector, *collector.kind(0)); };
+        mode_ = Mode::quarantine;
     }
     return true;
 }
@@ -118,7 +130,32 @@ void Face::collect_if_due() {
     if (collector.pace().is_due(collector.used_bytes())) collector.pace().expect(kLater);
 }
 
-bool Face::collect() { return is_own_process() && collector.collect().done; }
+void Face::empty_quarantine() {
+    if (!quarantine.is_due() || !is_own_process() || Inside::is_interrupted()) [[likely]]
+        return;
+    // Its holder is about it.
+    if (!collector.try_lock()) return;
+    quarantine.settle(collector.collect().done, collector);
+    collector.unlock();
+}
+
+bool Face::give_way() {
+    if (mode_ != Mode::collect && mode_ != Mode::quarantine) return false;
+    if (!is_own_process() || Inside::is_interrupted()) return false;
+    collector.lock();
+    const bool done = collector.collect().done;
+    if (mode_ == Mode::quarantine) quarantine.settle(done, collector);
+    collector.unlock();
+    return done;
+}
+
+void Face::keep_freed(void *p) {
+    if (mode_ == Mode::quarantine && p != nullptr) quarantine.take(p);
+}
+
+void Face::require_in_use(const char *function, const void *p) const {
+    if (mode_ == Mode::quarantine && quarantine.holds(p)) die_twice(function, p, instance.size_of(p));
+}
 
 void Face::note(const void *p) {
     origins.note(p);

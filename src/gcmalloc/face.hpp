@@ -14,7 +14,7 @@
 namespace gr {
 
 // plain: nothing is added, because it is too early, or the collector could not start.
-enum class Mode : std::uint8_t { unknown, plain, collect, leaks };
+enum class Mode : std::uint8_t { unknown, plain, collect, leaks, quarantine };
 
 class Face {
   public:
@@ -33,21 +33,24 @@ class Face {
             return ask();
         const int before = errno;
         if (mode_ == Mode::collect) collect_if_due();
+        if (mode_ == Mode::quarantine) empty_quarantine();
         void *p = ask();
-        if (p == nullptr && mode_ == Mode::collect && collect()) p = ask();
+        if (p == nullptr && give_way()) p = ask();
         if (p == nullptr) return nullptr;
         if (mode_ == Mode::leaks) note(p);
         errno = before;
         return p;
     }
     void release(void *p) {
-        if (!frees_) return;
+        if (!frees_) return keep_freed(p);
         gr_under_free(p);
         // Until then a register or the stack has it: a collection that stops this thread must not free it before.
         asm volatile("" : : "r"(p));
     }
     // Whether what free gets, and a block that had to move, goes back at once.
     bool frees() const { return frees_; }
+    // Dies of a block that waits in the quarantine.
+    void require_in_use(const char *function, const void *p) const;
 
     // A library was unloaded.
     void forget_code();
@@ -60,7 +63,10 @@ class Face {
     bool look();
     bool begin_collecting();
     void collect_if_due();
-    bool collect();
+    void empty_quarantine();
+    // There was no memory. true: there may be now.
+    bool give_way();
+    void keep_freed(void *p);
     void note(const void *p);
     bool report(Wanted wanted, const char *stack_pointer = nullptr);
 

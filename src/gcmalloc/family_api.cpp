@@ -41,6 +41,7 @@ int aligned_into(void **out, std::size_t alignment, std::size_t size) {
 
 // The old block goes as what is freed does.
 void *moved(void *p, std::size_t size) {
+    face.require_in_use("realloc", p);
     const std::size_t old_size = gr::instance.usable_size("realloc", p);
     if (size <= old_size && size * 2 > old_size) return p;
     void *const to = allocated(size);

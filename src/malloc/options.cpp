@@ -60,6 +60,8 @@ constexpr Row kTable[] = {
      nullptr, kDeepBindingWords},
     {"FREE", Kind::words, &Options::free, static_cast<std::size_t>(FreeMode::now), "now|ignore",
      "under granary run --gc-malloc: free gives a block back at once; only the collector does", nullptr, kFreeWords},
+    {"QUARANTINE", Kind::on_off, &Options::quarantine, 0, "on|off",
+     "under granary run --quarantine: what is freed comes back once nothing points to it"},
     {"LEAKS", Kind::path, &Options::leaks, 0, "folder", "under granary leaks: where each process tells of its leaks"},
 };
 constexpr const char *kPrefix = "GRANARY_";

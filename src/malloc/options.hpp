@@ -37,6 +37,7 @@ struct Options {
     std::size_t deep_binding;
     // Of libgranary-gcmalloc.so only.
     std::size_t free;
+    std::size_t quarantine;
     std::size_t leaks;  // the address of a path; 0: none
 
     static Options defaults();

@@ -21,6 +21,7 @@ enum class Rank : std::uint8_t {
     collector,
     origins,
     stacks,
+    quarantine,
     instances,
     sweep,
     activation,

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      a program that frees blocks and keeps pointers to them, in each place where one may lie, and then allocates
+//            much more than it could without what it frees.
+// Invariant: a freed block is not given again while a pointer to it lies anywhere, and reads as zero; afterwards it is,
+//            and all together need no more memory than is in use and a part of it. What is freed twice ends the program.
+// Must not know: how pointers are found; when it is looked for them.
+#include "black_box.hpp"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <vector>
+
+using namespace gr::black_box;
+
+namespace {
+
+constexpr std::size_t kBlock = 208;
+constexpr std::size_t kLarge = std::size_t{3} << 20;
+constexpr unsigned kBlocks = 400000;
+constexpr unsigned kThreads = 3;
+constexpr std::uint64_t kMostHeap = std::uint64_t{160} << 20;
+
+struct Cell {
+    void *pointer;
+    char rest[40];
+};
+
+Cell *in_static;
+thread_local void *in_thread_local;
+void **in_mapping;
+
+// Of a size that the program allocates many of afterwards, and what nobody changes after free.
+void *freed(std::size_t size) {
+    void *const p = std::malloc(size);
+    std::memset(p, 7, size);
+    std::free(opaque(p));
+    return p;
+}
+
+void expect_kept(const void *p, std::size_t size, const char *where) {
+    const char *const bytes = static_cast<const char *>(opaque(const_cast<void *>(p)));
+    for (std::size_t i = 0; i < size; ++i) {
+        if (bytes[i] != 0) leave(1, "%s: what was freed was given again, or is not zero\n", where);
+    }
+}
+
+void fill_and_free(std::size_t size, unsigned blocks) {
+    std::vector<void *> some(8);
+    for (unsigned i = 0; i < blocks; ++i) {
+        void *&place = some[i % some.size()];
+        std::free(place);
+        place = std::malloc(size);
+        std::memset(place, 9, size);
+    }
+    for (void *const p : some) std::free(p);
+}
+
+void *work(void *) {
+    void *const on_stack = freed(kBlock);
+    in_thread_local = freed(kBlock);
+    fill_and_free(kBlock, kBlocks);
+    expect_kept(in_thread_local, kBlock, "a thread-local variable");
+    expect_kept(on_stack, kBlock, "a thread's stack");
+    in_thread_local = nullptr;
+    return nullptr;
+}
+
+// It must end by a signal; what it says there goes nowhere.
+void expect_death(void (*of)(), const char *what) {
+    const pid_t child = fork();
+    if (child == 0) {
+        fclose(stderr);
+        close(2);
+        of();
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT) leave(1, "%s: not found\n", what);
+}
+
+}  // namespace
+
+int main() {
+    require_granary();
+    in_static = static_cast<Cell *>(std::calloc(1, sizeof(Cell)));
+    in_static->pointer = freed(kBlock);
+    void *const large = freed(kLarge);
+    void *volatile inside = static_cast<char *>(freed(kBlock)) + kBlock / 2;
+    in_mapping = static_cast<void **>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    in_mapping[5] = freed(kBlock);
+    void *const moved = std::malloc(kBlock);
+    void *const grown = std::realloc(opaque(moved), 16 * kBlock);
+    pthread_t threads[kThreads];
+    for (pthread_t &thread : threads) pthread_create(&thread, nullptr, work, nullptr);
+    for (pthread_t thread : threads) pthread_join(thread, nullptr);
+    fill_and_free(kBlock, kBlocks);
+    fill_and_free(kLarge, 300);
+    expect_kept(in_static->pointer, kBlock, "a block in use");
+    expect_kept(large, kLarge, "a large block");
+    expect_kept(static_cast<char *>(inside) - kBlock / 2, kBlock, "a pointer inside");
+    expect_kept(in_mapping[5], kBlock, "mapped memory");
+    expect_kept(moved, kBlock, "a block that had to move");
+    std::free(grown);
+    if (statistics().heap_bytes > kMostHeap) leave(1, "what is freed piles up: %lu\n", statistics().heap_bytes);
+
+    expect_death([] { std::free(opaque(freed(kBlock))); }, "a block that is freed twice");
+    expect_death([] { std::free(opaque(freed(kLarge))); }, "a large block that is freed twice");
+    expect_death([] { opaque(std::realloc(opaque(freed(kBlock)), kBlock - 8)); }, "a freed block that is resized");
+    expect_death([] { std::free(static_cast<char *>(opaque(std::malloc(kBlock))) + 16); },
+                 "a pointer inside that is freed");
+    require_sound_heap();
+    return 0;
+}
