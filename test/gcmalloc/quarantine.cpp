@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <cstring>
 #include <vector>
 
@@ -34,18 +35,32 @@ Cell *in_static;
 thread_local void *in_thread_local;
 void **in_mapping;
 
+// The complements of what was freed and is still pointed to, so that this is no pointer.
+std::atomic<std::uintptr_t> kept[16];
+std::atomic<unsigned> kept_count;
+
+std::atomic<std::uintptr_t> *kept_of(const void *p) {
+    for (std::atomic<std::uintptr_t> &one : kept) {
+        if (one == ~reinterpret_cast<std::uintptr_t>(p)) return &one;
+    }
+    return nullptr;
+}
+
+void keep(const void *p) { kept[kept_count++] = ~reinterpret_cast<std::uintptr_t>(p); }
+
 // Of a size that the program allocates many of afterwards, and what nobody changes after free.
 void *freed(std::size_t size) {
     void *const p = std::malloc(size);
     std::memset(p, 7, size);
+    keep(p);
     std::free(opaque(p));
     return p;
 }
 
-void expect_kept(const void *p, std::size_t size, const char *where) {
+void expect_zero(const void *p, std::size_t size, const char *where) {
     const char *const bytes = static_cast<const char *>(opaque(const_cast<void *>(p)));
     for (std::size_t i = 0; i < size; ++i) {
-        if (bytes[i] != 0) leave(1, "%s: what was freed was given again, or is not zero\n", where);
+        if (bytes[i] != 0) leave(1, "%s: what was freed is not zero\n", where);
     }
 }
 
@@ -55,6 +70,7 @@ void fill_and_free(std::size_t size, unsigned blocks) {
         void *&place = some[i % some.size()];
         std::free(place);
         place = std::malloc(size);
+        if (kept_of(place) != nullptr) leave(1, "what was freed and is still pointed to was given again\n");
         std::memset(place, 9, size);
     }
     for (void *const p : some) std::free(p);
@@ -64,9 +80,9 @@ void *work(void *) {
     void *const on_stack = freed(kBlock);
     in_thread_local = freed(kBlock);
     fill_and_free(kBlock, kBlocks);
-    expect_kept(in_thread_local, kBlock, "a thread-local variable");
-    expect_kept(on_stack, kBlock, "a thread's stack");
-    in_thread_local = nullptr;
+    expect_zero(in_thread_local, kBlock, "a thread-local variable");
+    expect_zero(on_stack, kBlock, "a thread's stack");
+    for (const void *const p : {on_stack, in_thread_local}) *kept_of(p) = 0;
     return nullptr;
 }
 
@@ -95,17 +111,19 @@ int main() {
     in_mapping = static_cast<void **>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     in_mapping[5] = freed(kBlock);
     void *const moved = std::malloc(kBlock);
+    keep(moved);
     void *const grown = std::realloc(opaque(moved), 16 * kBlock);
     pthread_t threads[kThreads];
     for (pthread_t &thread : threads) pthread_create(&thread, nullptr, work, nullptr);
     for (pthread_t thread : threads) pthread_join(thread, nullptr);
     fill_and_free(kBlock, kBlocks);
     fill_and_free(kLarge, 300);
-    expect_kept(in_static->pointer, kBlock, "a block in use");
-    expect_kept(large, kLarge, "a large block");
-    expect_kept(static_cast<char *>(inside) - kBlock / 2, kBlock, "a pointer inside");
-    expect_kept(in_mapping[5], kBlock, "mapped memory");
-    expect_kept(moved, kBlock, "a block that had to move");
+    fill_and_free(16 * kBlock, kBlocks / 16);
+    expect_zero(in_static->pointer, kBlock, "a block in use");
+    expect_zero(large, kLarge, "a large block");
+    expect_zero(static_cast<char *>(inside) - kBlock / 2, kBlock, "a pointer inside");
+    expect_zero(in_mapping[5], kBlock, "mapped memory");
+    expect_zero(moved, kBlock, "a block that had to move");
     std::free(grown);
     if (statistics().heap_bytes > kMostHeap) leave(1, "what is freed piles up: %lu\n", statistics().heap_bytes);
 
