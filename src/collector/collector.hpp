@@ -63,7 +63,7 @@ class Collector {
     Kind *make_kind(const KindSetup &setup);
     Kind *kind(std::uint32_t number) const { return kinds_.kind(number); }
     // The program looks at the kind's dead blocks from now on.
-    void tell_dead(std::uint32_t number) { kinds_.tell_dead(kinds_.kind(number)); }
+    void tell_dead(std::uint32_t number) { kinds_.kind(number)->tells_dead = true; }
     std::uint32_t kind_count() const { return kinds_.count(); }
 
     // Zeroed as the kind has it; nullptr: no memory, even after a collection.

@@ -76,7 +76,7 @@ bool Kinds::enlist(Kind *kind) {
                                  .descriptor = kind->setup.descriptor,
                                  .adds_size = kind->setup.adds_size};
     kinds_[kind->number] = kind;
-    if (kind->setup.lifetime == Lifetime::collected && !kind->clears_freed())
+    if (kind->setup.lifetime == Lifetime::collected && !kind->setup.asks_blocks())
         quick_[kind->number].store(&kind->instance, std::memory_order_relaxed);
     count_.store(kind->number + 1, std::memory_order_release);
     return true;

@@ -19,7 +19,8 @@ struct KindSetup {
     bool zeroed = true;       // when a block is handed out
     Lifetime lifetime = Lifetime::collected;
 
-    // What a block holds is asked of the block itself, also of one that is cached, or not handed out yet.
+    // What a block holds is asked of the block itself, also of one that is cached, or not handed out yet: what is freed is
+    // to be cleared.
     bool asks_blocks() const {
         return descriptor.form() == Descriptor::Form::procedure || descriptor.form() == Descriptor::Form::per_object;
     }
@@ -31,9 +32,6 @@ struct Kind {
     KindSetup setup{};
     std::uint32_t number = 0;
     bool tells_dead = false;  // the program looks at its dead blocks: none may be one that is only cached
-
-    // A block that is freed must be zero: what it held would be looked at.
-    bool clears_freed() const { return tells_dead || setup.asks_blocks(); }
 };
 
 class Kinds {
@@ -57,11 +55,6 @@ class Kinds {
     Instance *quick(const void *p) const {
         const std::size_t slot = static_cast<std::size_t>(static_cast<const char *>(p) - base_) >> slot_shift_;
         return slot < kMostKinds ? quick_[slot].load(std::memory_order_relaxed) : nullptr;
-    }
-    // From now on the program looks at the kind's dead blocks.
-    void tell_dead(Kind *kind) {
-        kind->tells_dead = true;
-        quick_[kind->number].store(nullptr, std::memory_order_relaxed);
     }
     Kind *kind(std::uint32_t number) const { return kinds_[number]; }
     std::uint32_t count() const { return count_.load(std::memory_order_acquire); }

@@ -53,7 +53,7 @@ void *resize(const BlockAt &block, std::size_t size, std::size_t more) {
 }
 
 void free_block(const BlockAt &block) {
-    if (block.kind->clears_freed()) std::memset(block.begin, 0, block.bytes);
+    if (block.kind->setup.asks_blocks()) std::memset(block.begin, 0, block.bytes);
     Collector::free(*block.kind, block.begin);
 }
 

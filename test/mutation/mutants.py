@@ -377,12 +377,29 @@ MUTANTS = (
         ("collect-hook-undrained", "what a hook pushes is marked, but not what that refers to",
          "hooks_.reached();\n        marker.drain();", "hooks_.reached();"),
         ("collect-unreported", "a collection within a collection",
-         "if (!is_collecting_) {", "if (true) {"),
+         "if (!is_collecting()) {", "if (true) {"),
     ),
     *of_file(
         "collector/collector.cpp", "libgc.numbers_locked",
         ("collect-numbers-anew", "marks of long ago count again",
          "kinds_.for_each([](Kind &kind) { kind.marks.clear(); });", ""),
+    ),
+    *of_file(
+        "collector/pace.hpp", "collector.pace",
+        ("pace-idle", "what is free already does not count against the growth",
+         "const std::size_t growth = wanted > idle ? wanted - idle : 0;", "const std::size_t growth = wanted + 0 * idle;"),
+        ("pace-threads", "what many threads' stop costs does not count",
+         "kLeast + found.threads * kForEachThread", "kLeast + 0 * (found.threads * kForEachThread)"),
+        ("pace-least", "who has much free already collects all the time",
+         "(growth > least ? growth : least)", "(growth + 0 * least)"),
+        ("pace-expected", "what a program expects to need is not waited for",
+         "due_at_.fetch_add(bytes, std::memory_order_relaxed);", "static_cast<void>(bytes);"),
+    ),
+    *of_file(
+        "collector/kinds.cpp", "libgc.roots_stale_typed libgc.api_disclaim",
+        ("kinds-quick", "what is freed quickly is not cleared, though it will be looked at",
+         "kind->setup.lifetime == Lifetime::collected && !kind->setup.asks_blocks()",
+         "kind->setup.lifetime == Lifetime::collected"),
     ),
     *of_file(
         "collector/marker.cpp", "collector.oracle collector.steps collector.collector",
@@ -588,7 +605,7 @@ MUTANTS = (
     *of_file(
         "libgc/kinds.cpp", "libgc.roots_stale_typed libgc.api_disclaim",
         ("libgc-freed-descriptor", "what is freed keeps a descriptor that others are taken for",
-         "if (block.kind->tells_dead || block.kind->setup.asks_blocks())", "if (false)"),
+         "if (block.kind->setup.asks_blocks())", "if (false)"),
     ),
     *of_file(
         "libgc/allocation.hpp", "libgc.roots_interior",

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: tests of collector/pace.hpp.
+// Invariant: what is asserted is what docs/collector.md says of the pace; sizes are far from the least ones but where those
+//            are tested.
+// Must not know: a heap.
+#include "collector/pace.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gr {
+namespace {
+
+constexpr std::size_t kLive = 1024 * kMiB;
+
+std::size_t growth_after(const Found &found, std::size_t divisor = 1) {
+    Pace pace;
+    pace.set_divisor(divisor);
+    pace.learn(found);
+    EXPECT_FALSE(pace.is_due(pace.due_at() - 1));
+    EXPECT_TRUE(pace.is_due(pace.due_at()));
+    return pace.due_at() - found.held;
+}
+
+TEST(Pace, WhatIsScannedWeighsMoreThanWhatIsOnlyMarked) {
+    EXPECT_EQ(growth_after({.live_with_pointers = kLive, .held = kLive}), 2 * kLive);
+    EXPECT_EQ(growth_after({.live_without = kLive, .held = kLive}), kLive / 4);
+    EXPECT_EQ(growth_after({.roots = kLive}), kLive);
+}
+
+TEST(Pace, TheDivisorDividesTheGrowth) {
+    EXPECT_EQ(growth_after({.live_with_pointers = kLive, .held = kLive}, 4), kLive / 2);
+    EXPECT_EQ(growth_after({.live_with_pointers = kLive, .held = kLive}, 0), 2 * kLive);
+}
+
+TEST(Pace, AHalfOfWhatIsFreeInUnitsThatAreHeldServesFirst) {
+    EXPECT_EQ(growth_after({.live_with_pointers = kLive, .held = 2 * kLive}), 2 * kLive - kLive / 2);
+    // Nothing but what is free: a part of what was wanted remains.
+    const std::size_t remains = growth_after({.live_with_pointers = kLive, .held = 100 * kLive});
+    EXPECT_GT(remains, 0U);
+    EXPECT_LT(remains, 2 * kLive - kLive / 2);
+}
+
+TEST(Pace, EachThreadThatWasStoppedLetsASmallHeapGrowFurther) {
+    const std::size_t alone = growth_after({.live_with_pointers = kMiB, .held = kMiB});
+    const std::size_t among_ten = growth_after({.live_with_pointers = kMiB, .threads = 10, .held = kMiB});
+    const std::size_t among_twenty = growth_after({.live_with_pointers = kMiB, .threads = 20, .held = kMiB});
+    EXPECT_GT(alone, kMiB);
+    EXPECT_GT(among_ten, alone);
+    EXPECT_EQ(among_twenty - among_ten, among_ten - alone);
+    EXPECT_EQ(growth_after({.live_with_pointers = kLive, .threads = 20, .held = kLive}), 2 * kLive);
+}
+
+TEST(Pace, WhatIsExpectedMovesTheNextCollection) {
+    Pace pace;
+    const std::size_t before = pace.due_at();
+    pace.expect(kMiB);
+    EXPECT_EQ(pace.due_at(), before + kMiB);
+}
+
+}  // namespace
+}  // namespace gr
