@@ -140,6 +140,10 @@ class Collector {
     // For hooks, while the world is stopped and what is reachable is being marked.
     void push_threads();
     void push(platform::Range range) { Marker::current()->scan(range); }
+    // And once it is: the bits of blocks, of one word of a superblock's bitmap, that are. A run has the lowest.
+    Word reached(const Kind &kind, const Superblock *s, std::uint32_t word) const {
+        return kind.marks.live(s, word, number_);
+    }
 
     // Around fork: lock() before, so that the world does not stand, and in the child forget_other_threads() before unlock().
     void forget_other_threads() { markers_.forget_other_threads(); }

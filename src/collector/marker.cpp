@@ -20,6 +20,44 @@ std::uintptr_t word_at(const char *at) {
     return word;
 }
 
+// Whether of some neighbouring words any may lie in a range, by the upper halves of all at once: false is never wrong.
+class Sieve {
+  public:
+    static constexpr std::ptrdiff_t kBytes = 8 * sizeof(std::uintptr_t);
+
+    Sieve(std::uintptr_t base, std::size_t bytes)
+        : before_(all(upper(base) + kLowest)),
+          last_(reinterpret_cast<Signed>(all(upper(base + bytes - 1) - upper(base) + kLowest))) {}
+
+    [[gnu::always_inline]] bool lets_pass(const char *at) const {
+        const Pair beyond = reinterpret_cast<Pair>((from_base(at) > last_) & (from_base(at + kBytes / 2) > last_));
+        return (beyond[0] & beyond[1]) != ~Word{0};
+    }
+
+  private:
+    static_assert(std::endian::native == std::endian::little && sizeof(std::uintptr_t) == 8);
+    using Halves [[gnu::vector_size(16)]] = std::uint32_t;
+    using Signed [[gnu::vector_size(16)]] = std::int32_t;
+    using Pair [[gnu::vector_size(16)]] = Word;
+
+    // Processors compare signed numbers, so the lowest of them stands for the base.
+    static constexpr std::uint32_t kLowest = std::uint32_t{1} << 31;
+
+    static std::uint32_t upper(std::uintptr_t word) { return static_cast<std::uint32_t>(word >> 32); }
+    static Halves all(std::uint32_t half) { return Halves{half, half, half, half}; }
+    // How far the upper halves of four words are from the base's.
+    [[gnu::always_inline]] Signed from_base(const char *at) const {
+        Halves first;
+        Halves second;
+        std::memcpy(&first, at, sizeof first);
+        std::memcpy(&second, at + sizeof first, sizeof second);
+        return reinterpret_cast<Signed>(__builtin_shufflevector(first, second, 1, 3, 5, 7) - before_);
+    }
+
+    const Halves before_;
+    const Signed last_;
+};
+
 }  // namespace
 
 thread_local constinit Marker *Marker::current_ = nullptr;
@@ -43,6 +81,7 @@ class Marker::Loop {
         : marker_(marker),
           base_(reinterpret_cast<std::uintptr_t>(marker.field_.base())),
           bytes_(marker.field_.bytes()),
+          sieve_(base_, bytes_),
           places_(marker.field_.places()),
           number_(marker.number_),
           next_(marker.next_),
@@ -119,14 +158,20 @@ class Marker::Loop {
         std::uintptr_t words[kEnough + kPiece / sizeof(void *)];
     };
 
-    // Of whole words. Without branches that depend on what is found: whether a word points is hard to foretell.
+    // Of whole words. Without branches that depend on what a word is: whether it points is hard to foretell.
     [[gnu::always_inline]] void find(const char *begin, const char *end, Found *found) {
         std::size_t count = found->count;
-        for (const char *at = begin; at < end; at += sizeof(void *)) {
-            const std::uintptr_t word = word_at(at);
-            found->words[count] = word;
-            count += word - base_ < bytes_;
-        }
+        const auto find_in = [&](const char *at, const char *stop) {
+            for (; at < stop; at += sizeof(void *)) {
+                const std::uintptr_t word = word_at(at);
+                found->words[count] = word;
+                count += word - base_ < bytes_;
+            }
+        };
+        // Much of what is large has no pointers at all.
+        for (; end - begin >= Sieve::kBytes; begin += Sieve::kBytes)
+            if (sieve_.lets_pass(begin)) find_in(begin, begin + Sieve::kBytes);
+        find_in(begin, end);
         found->count = count;
     }
     [[gnu::always_inline]] void follow(Found *found) {
@@ -167,6 +212,7 @@ class Marker::Loop {
     Marker &marker_;
     const std::uintptr_t base_;
     const std::size_t bytes_;
+    const Sieve sieve_;
     const Places places_;
     const std::uint8_t number_;
     unsigned next_;

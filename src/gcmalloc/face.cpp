@@ -113,7 +113,7 @@ bool Face::begin_collecting() {
         };
     }
     if (is_quarantined) {
-        collector.hooks().reached = [] { quarantine.find(collector, *collector.kind(0)); };
+        collector.hooks().reached = [] { quarantine.sweep(collector, *collector.kind(0)); };
         mode_ = Mode::quarantine;
     }
     return true;
@@ -135,7 +135,8 @@ void Face::empty_quarantine() {
         return;
     // Its holder is about it.
     if (!collector.try_lock()) return;
-    quarantine.settle(collector.collect().done, collector);
+    collector.collect();
+    quarantine.settle(*collector.kind(0));
     collector.unlock();
 }
 
@@ -144,7 +145,7 @@ bool Face::give_way() {
     if (!is_own_process() || Inside::is_interrupted()) return false;
     collector.lock();
     const bool done = collector.collect().done;
-    if (mode_ == Mode::quarantine) quarantine.settle(done, collector);
+    if (mode_ == Mode::quarantine) quarantine.settle(*collector.kind(0));
     collector.unlock();
     return done;
 }

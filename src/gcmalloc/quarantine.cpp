@@ -4,12 +4,14 @@
 // Must not know: the names that programs call.
 #include "gcmalloc/quarantine.hpp"
 
+#include <bit>
 #include <cstring>
 
 #include "gcmalloc/under.hpp"
 #include "heap/misuse.hpp"
 #include "malloc/instance.hpp"
 #include "platform/memory.hpp"
+#include "platform/process.hpp"
 
 namespace gr {
 namespace {
@@ -40,14 +42,15 @@ void Quarantine::take(void *p) {
                      Superblocks::block_size(ref.superblock));
     if (!is_used(ref) || !cover(ref.superblock->unit)) return gr_under_free(p);
     const std::size_t bytes = Superblocks::block_size(ref.superblock);
-    if (flag_of(ref)->exchange(true)) die_twice("free", p, bytes);
+    if (flag_of(ref)->exchange(kWaits, std::memory_order_relaxed) != 0) die_twice("free", p, bytes);
     if (ref.superblock->use != UnitUse::run || !platform::purge(p, bytes)) std::memset(p, 0, bytes);
     bytes_.fetch_add(weight(ref.superblock), std::memory_order_relaxed);
 }
 
 bool Quarantine::holds(const void *p) const {
     const BlockRef ref = find_block(p);
-    return ref.superblock != nullptr && flags_.covers(ref.superblock->unit) && flag_of(ref)->load();
+    return ref.superblock != nullptr && flags_.covers(ref.superblock->unit) &&
+           flag_of(ref)->load(std::memory_order_relaxed) != 0;
 }
 
 bool Quarantine::cover(UnitIndex unit) {
@@ -57,38 +60,37 @@ bool Quarantine::cover(UnitIndex unit) {
 }
 
 // What does not fit on the list is found by the next.
-void Quarantine::find(const Collector &by, Kind &kind) {
-    kept_ = 0;
-    const auto look = [&](const Superblock *s, std::uint32_t blocks) {
-        if (!flags_.covers(s->unit)) return;
-        const Flag *const row = flags_.row(s);
-        char *const begin = instance.superblocks().begin(s);
-        const std::size_t size = Superblocks::block_size(s);
-        for (std::uint32_t i = 0; i < blocks; ++i) {
-            if (!row[i].load(std::memory_order_relaxed)) continue;
-            if (by.is_marked(begin + i * size) || !unreached_.add(begin + i * size)) kept_ += size;
-        }
+void Quarantine::sweep(const Collector &by, Kind &kind) {
+    std::size_t gone = 0;
+    const auto stays = [&](const Superblock *s, std::uint32_t word) {
+        if (!flags_.covers(s->unit)) return ~Word{0};
+        const Word dead = flags_.live(s, word, kWaits) & ~by.reached(kind, s, word);
+        if (dead == 0) return ~Word{0};
+        flags_.stamp(s, word, dead, 0);
+        gone += static_cast<std::size_t>(std::popcount(dead)) * weight(s);
+        return ~dead;
     };
     Keeper &keeper = kind.instance.keeper();
-    keeper.for_each_superblock([&](const Superblock *s) { look(s, s->shape().blocks); });
-    keeper.for_each_run([&](const Superblock *run) { look(run, 1); });
+    keeper.keep_only(stays);
+    keeper.for_each_run([&](Superblock *run) {
+        if (flags_.covers(run->unit) && (flags_.live(run, 0, kWaits) & ~by.reached(kind, run, 0) & 1) != 0)
+            static_cast<void>(unreached_.add(run));
+    });
+    bytes_.fetch_sub(gone, std::memory_order_relaxed);
 }
 
-void Quarantine::settle(bool done, const Collector &of) {
+void Quarantine::settle(Kind &kind) {
     std::size_t gone = 0;
-    while (done && !unreached_.is_empty()) {
-        void *const p = unreached_.take_last();
-        const BlockRef ref = find_block(p);
-        gone += weight(ref.superblock);
-        flag_of(ref)->store(false);
-        gr_under_free(p);
+    while (!unreached_.is_empty()) {
+        Superblock *const run = unreached_.take_last();
+        gone += weight(run);
+        flags_.row(run)->store(0, std::memory_order_relaxed);
+        kind.instance.release_run(run);
     }
     unreached_.release();
     const std::size_t left = bytes_.fetch_sub(gone, std::memory_order_relaxed) - gone;
-    const std::size_t used = of.used_bytes();
-    const std::size_t held = used > kept_ ? used - kept_ : 0;
-    const std::size_t more = held / kHeldParts > kLeast ? held / kHeldParts : kLeast;
-    due_.store(left + more, std::memory_order_relaxed);
+    const std::size_t more = platform::resident_bytes() / kResidentParts;
+    due_.store(left + (more > kLeast ? more : kLeast), std::memory_order_relaxed);
 }
 
 }  // namespace gr

@@ -5,8 +5,8 @@
 // Must not know: the names that programs call.
 #pragma once
 
-#include "collector/block_table.hpp"
 #include "collector/collector.hpp"
+#include "collector/marks.hpp"
 
 namespace gr {
 
@@ -23,35 +23,33 @@ class Quarantine {
     // So much waits that it is worth a marking.
     bool is_due() const { return bytes_.load(std::memory_order_relaxed) >= due_.load(std::memory_order_relaxed); }
 
-    // When all that is reachable is marked, the world standing: what goes back.
-    void find(const Collector &by, Kind &kind);
-    // After it, when the others run. `done` is false where nothing was found out; `of` is what was searched.
-    void settle(bool done, const Collector &of);
+    // When all that is reachable is marked, the world standing: what waits and is not becomes free.
+    void sweep(const Collector &by, Kind &kind);
+    // After it, when the others run: runs go back, and what may wait until the next search is settled.
+    void settle(Kind &kind);
 
     // Around fork.
     void lock() { mutex_.lock_always(kRank); }
     void unlock() { mutex_.unlock(kRank); }
 
   private:
-    using Flag = std::atomic<bool>;
-
+    static constexpr std::uint8_t kWaits = 1;  // the number of a flag that is up
     // Of blocks of whole units the pages are given back at once; what waits is their addresses, and counts so much less.
     static constexpr std::size_t kRunParts = 8;
-    // Of what is held else may wait, but not less than so much.
-    static constexpr std::size_t kHeldParts = 4;
+    // So much of the process may be what waits, and not less than so much.
+    static constexpr std::size_t kResidentParts = 6;
     static constexpr std::size_t kLeast = 4 * kMiB;
     static constexpr platform::Rank kRank = platform::Rank::quarantine;
 
     static std::size_t weight(const Superblock *s);
     bool cover(UnitIndex unit);
-    Flag *flag_of(const BlockRef &ref) const { return &flags_.row(ref.superblock)[ref.index.value]; }
+    Mark *flag_of(const BlockRef &ref) const { return &flags_.row(ref.superblock)[ref.index.value]; }
 
-    BlockTable<Flag> flags_;                  // seq_cst: of two that free one block one finds the other
-    std::atomic<std::size_t> bytes_{0};       // that wait; ordered by nothing
-    std::atomic<std::size_t> due_{kLeast};    // ordered by nothing
-    std::size_t kept_ = 0;                    // bytes that the last find() found, and that stay
-    platform::MappedList<void *> unreached_;  // from find() to settle(), under the collector's lock
-    platform::Mutex mutex_;                   // of what flags_ covers
+    Marks flags_;                           // relaxed: of two that free one block the exchange tells one of the other
+    std::atomic<std::size_t> bytes_{0};     // that wait; ordered by nothing
+    std::atomic<std::size_t> due_{kLeast};  // ordered by nothing
+    platform::MappedList<Superblock *> unreached_;  // runs, from sweep() to settle(), under the collector's lock
+    platform::Mutex mutex_;                         // of what flags_ covers
 };
 
 }  // namespace gr

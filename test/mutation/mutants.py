@@ -403,6 +403,10 @@ MUTANTS = (
     ),
     *of_file(
         "collector/marker.cpp", "collector.oracle collector.steps collector.collector",
+        ("marker-sieve-half", "of eight words that are looked at at once the last four count only with the first",
+         "(from_base(at) > last_) & (from_base(at + kBytes / 2) > last_)", "from_base(at) > last_"),
+        ("marker-sieve-near", "of large blocks only pointers near the range's beginning are seen",
+         "upper(base + bytes - 1) - upper(base) + kLowest", "kLowest"),
         ("marker-first-piece", "of a large block only the first piece is scanned",
          "push({other->begin + kPiece, Descriptor::of_length(other->descriptor.length() - kPiece)});", ""),
         ("marker-ring-left", "what is in the ring at the end is not marked",
