@@ -15,7 +15,8 @@ namespace gr {
 namespace {
 
 constexpr std::size_t kRetain = 4 * kMiB;  // of each kind, unless the environment says: the next collection is not far
-constexpr std::size_t kWorthHelp = 4 * kMiB;  // live; below it threads cost more than they help
+constexpr std::size_t kWorthGivingBack = 64 * kMiB;  // held, if half of it is enough
+constexpr std::size_t kWorthHelp = 4 * kMiB;         // live; below it threads cost more than they help
 
 }  // namespace
 
@@ -294,6 +295,7 @@ void Collector::push_threads() {
 
 void Collector::sweep(CollectionReport *report) {
     Found found;
+    const std::size_t held_before = used_bytes();
     kinds_.for_each([&](Kind &kind) {
         Keeper &keeper = kind.instance.keeper();
         std::size_t live = 0;
@@ -325,6 +327,18 @@ void Collector::sweep(CollectionReport *report) {
     found.threads = platform::world.stopped();
     // Here, for what others allocate as soon as they run is no part of it.
     pace_.learn(found);
+    give_back_marks(held_before, found.held);
+}
+
+// Marks take memory as the heap did at its peak. What the next collection needs again stays.
+void Collector::give_back_marks(std::size_t held_before, std::size_t held) {
+    if (held_before > most_held_) most_held_ = held_before;
+    if (most_held_ < kWorthGivingBack || held > most_held_ / 2) return;
+    most_held_ = held;
+    kinds_.for_each([](Kind &kind) {
+        kind.instance.keeper().for_each_empty_range(
+            [&](UnitIndex first, UnitIndex end) { kind.marks.give_back(first, end); });
+    });
 }
 
 // Whatever still points there finds no descriptor that others wrote as something else.

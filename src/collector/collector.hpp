@@ -165,6 +165,7 @@ class Collector {
     bool mark_roots(Marker &marker);
     void finalize(Marker &marker, CollectionReport *report);
     void sweep(CollectionReport *report);
+    void give_back_marks(std::size_t held_before, std::size_t held);
     void zero_dead(Kind &kind) const;
     void release_dead_runs();
     void settle();
@@ -195,7 +196,8 @@ class Collector {
     std::atomic<std::uint32_t> awaited_in_vain_{0};  // the collection that somebody waited too long for
     bool looks_everywhere_ = false;
     platform::MappedList<DeadRun> dead_runs_;
-    std::uint8_t number_ = 0;  // of the marks that count
+    std::size_t most_held_ = 0;  // bytes, by a collection since marks were given back
+    std::uint8_t number_ = 0;    // of the marks that count
     const char *given_stack_pointer_ = nullptr;
     const char *stack_pointer_ =
         nullptr;  // of who wanted the collection: below lie frames of its own, and what was before

@@ -48,6 +48,18 @@ void Marks::clear() {
     clear(row(first_unit(), true), covered_rows() * kWideRow);
 }
 
+void Marks::give_back(UnitIndex first, UnitIndex end) const {
+    give_back(row(first, false), row(end, false));
+    give_back(row(first, true), row(end, true));
+}
+
+void Marks::give_back(Mark *begin, Mark *end) {
+    const std::size_t page = align_up(reinterpret_cast<std::uintptr_t>(begin), platform::page_size());
+    const std::size_t behind = align_down(reinterpret_cast<std::uintptr_t>(end), platform::page_size());
+    // Pages that are locked stay.
+    if (page < behind) static_cast<void>(platform::purge(reinterpret_cast<void *>(page), behind - page));
+}
+
 // Pages that are locked are not given back.
 void Marks::clear(Mark *marks, std::size_t bytes) {
     if (!platform::purge(marks, bytes)) std::memset(static_cast<void *>(marks), 0, bytes);

@@ -18,9 +18,13 @@ class Marks : public BlockTable<Mark> {
     Word live(const Superblock *s, std::uint32_t word, std::uint8_t number) const;
     // Every mark is 0.
     void clear();
+    // The whole pages of the marks of these units, in which nothing lives, go back to the kernel; they are 0 then, or as
+    // they were.
+    void give_back(UnitIndex first, UnitIndex end) const;
 
   private:
     static void clear(Mark *marks, std::size_t bytes);
+    static void give_back(Mark *begin, Mark *end);
 };
 
 static_assert(sizeof(Mark) == 1);

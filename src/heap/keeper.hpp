@@ -69,6 +69,19 @@ class Keeper {
         });
     }
 
+    // Ranges of units in which no block is used: visit(first, end).
+    template <class Visit>
+    void for_each_empty_range(Visit visit) const {
+        UnitIndex empty = region_.first_unit();
+        for_each_unit([&](Superblock *s) {
+            const bool is_used = s->use == UnitUse::run || (s->use == UnitUse::superblock && s->used_count() != 0);
+            if (!is_used) return;
+            if (empty < s->unit) visit(empty, s->unit);
+            empty = s->unit + s->units;
+        });
+        if (empty < region_.unit_end()) visit(empty, region_.unit_end());
+    }
+
   private:
     template <class Visit>
     void for_each_unit(Visit visit) const {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -104,6 +105,48 @@ TEST_F(Collection, WhatALocalVariableHoldsStays) {
     collect();
     EXPECT_TRUE(is_used(hidden(block)));
     EXPECT_TRUE(std::all_of(block, block + 100, [](char c) { return c == 7; }));
+}
+
+std::size_t resident_pages_of_marks(const Kind &kind) {
+    std::size_t pages = 0;
+    const std::size_t step = platform::page_size();
+    for (const platform::Range table : kind.marks.addresses()) {
+        // Addresses beyond what was ever covered are reserved, and empty.
+        for (const char *p = table.begin; p < table.end; p += std::min(kMiB, table.bytes())) {
+            unsigned char resident[kMiB / 4096];
+            if (mincore(const_cast<char *>(p), kMiB, &resident[0]) != 0) continue;
+            pages += static_cast<std::size_t>(std::count_if(&resident[0], &resident[kMiB / step],
+                                                            [](unsigned char page) { return (page & 1) != 0; }));
+        }
+    }
+    return pages;
+}
+
+TEST_F(Collection, WhenLittleIsLeftMarksGiveTheirMemoryBack) {
+    constexpr std::size_t kBytes = 1000;
+    constexpr std::size_t kBlocks = 100 * kMiB / kBytes;
+    static void **volatile list;
+    const auto build = [&](std::size_t blocks) {
+        for (std::size_t i = 0; i < blocks; ++i) {
+            auto **const block = static_cast<void **>(make(kBytes));
+            *block = const_cast<void **>(list);
+            list = block;
+        }
+    };
+    apart([&] { build(kBlocks); });
+    collect();
+    const std::size_t most = resident_pages_of_marks(*kinds_.normal);
+    list = nullptr;
+    apart([&] { build(kMany); });
+    collect();
+    EXPECT_LT(resident_pages_of_marks(*kinds_.normal), most / 2);
+    // What is left is as it was, and so is what comes after it.
+    apart([&] { build(kBlocks); });
+    collect();
+    std::size_t count = 0;
+    for (void **block = list; block != nullptr; block = static_cast<void **>(*block)) ++count;
+    EXPECT_EQ(count, kBlocks + kMany);
+    list = nullptr;
 }
 
 TEST_F(Collection, AListStaysByItsHead) {

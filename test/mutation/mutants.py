@@ -346,6 +346,8 @@ MUTANTS = (
     ),
     *of_file(
         "collector/collector.cpp", "collector.oracle collector.steps collector.collector collector.stress",
+        ("collect-marks-stay", "marks take memory as the heap did at its peak for ever",
+         "kind.marks.give_back(first, end);", "static_cast<void>(first == end && kind.marks.covers(first));"),
         ("collect-unstamped", "free blocks do not bear the number: what lies in them keeps others",
          "kind.marks.stamp(s, word, bits, number);", ""),
         ("collect-caches-stay", "magazines hold blocks that the sweep frees",
