@@ -30,7 +30,7 @@ run() {
 "$cmake" -S "$here/consumer" -B "$work/by_cmake" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" \
     "-DCMAKE_CXX_COMPILER=$cxx" "-DCMAKE_C_COMPILER=$cc" > "$work/by_cmake.log"
 "$cmake" --build "$work/by_cmake" >> "$work/by_cmake.log" || { cat "$work/by_cmake.log" >&2; exit 1; }
-for program in shared_c shared_cpp static_c static_cpp; do
+for program in shared_c shared_cpp static_c static_cpp collected; do
     run "$work/by_cmake/$program"
 done
 readelf -d "$work/by_cmake/shared_c" | grep -q 'NEEDED.*libgranary.so.0'
@@ -41,6 +41,9 @@ read -ra shared <<< "$(pkg-config --cflags --libs granary)"
 read -ra static <<< "$(pkg-config --cflags --libs granary-static)"
 "$cxx" -std=c++20 "$here/consumer/consumer.cpp" -o "$work/by_pkg_config" "${shared[@]}"
 run "$work/by_pkg_config"
+read -ra collected <<< "$(pkg-config --cflags --libs granary-gc)"
+"$cc" "$here/consumer/collected.c" -o "$work/collected_by_pkg_config" "${collected[@]}"
+run "$work/collected_by_pkg_config"
 "$cxx" -std=c++20 "$here/consumer/consumer.cpp" -o "$work/by_pkg_config_static" "${static[@]}"
 run "$work/by_pkg_config_static"
 "$cc" "$here/consumer/consumer.c" -static -o "$work/wholly_static" "${static[@]}"
@@ -50,4 +53,4 @@ run "$work/wholly_static_cpp"
 "$cxx" -std=c++20 "$here/consumer/refused.cpp" -static -o "$work/wholly_static_refused" "${static[@]}" \
     -Wl,-u,_ZSt17__throw_bad_allocv
 run "$work/wholly_static_refused"
-echo "installed, moved, and used in nine ways"
+echo "installed, moved, and used in eleven ways"

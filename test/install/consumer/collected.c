@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What:      a program of a stranger that leaves its memory to the collector.
+ * Invariant: needs nothing but the installed header and library.
+ * Must not know: where they came from.
+ */
+#include <granary/gc.h>
+#include <stdio.h>
+
+struct cell {
+    struct cell *next;
+};
+
+int main(void) {
+    if (gr_gc_init() != 0) return 1;
+    struct cell *list = NULL;
+    for (int i = 0; i < 1000000; i++) {
+        struct cell *cell = gr_gc_malloc(sizeof *cell);
+        if (cell == NULL) return 1;
+        cell->next = i % 1000 != 0 ? list : NULL;
+        list = cell;
+    }
+    int length = 0;
+    for (; list != NULL; list = list->next) ++length;
+    gr_gc_statistics statistics = {.size = sizeof statistics};
+    if (gr_gc_statistics_get(&statistics) != 0) return 1;
+    printf("%d cells, %llu collections\n", length, (unsigned long long)statistics.collections);
+    return length == 1000 && statistics.collections != 0 ? 0 : 1;
+}
