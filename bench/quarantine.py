@@ -27,7 +27,7 @@ import json
 for _ in range(12): data = [{"k": str(j), "v": [j] * 10} for j in range(8000)]; assert json.loads(json.dumps(data)) == data
 print(len({str(i): [i] for i in range(300000)}))
 """
-BASH = 'for i in $(seq 1 3000); do a="$a$i "; b=${a//1/x}; done; echo ${#b}'
+BASH = 'for i in $(seq 1 1000); do a="$a$i "; b=${a//1/x}; done; echo ${#b}'
 AWK = 'BEGIN { for (r = 0; r < 4; r++) { for (i = 0; i < 200000; i++) a[i % 40000] = a[i % 40000] substr(i, 1, 2); split("", a) } }'
 SCHEME = "(let loop ((i 0)) (if (< i 60) (begin (sort (map (lambda (x) (number->string (* x 7919))) (iota 5000)) string<?) (loop (+ i 1)))))"
 PHP = "for ($r = 0; $r < 8; $r++) { $a = []; for ($i = 0; $i < 200000; $i++) $a[] = str_repeat('x', $i % 60); sort($a); } echo count($a);"
@@ -50,7 +50,7 @@ def commands(folder):
         "xz": ["xz", "-k", "-c", "-3", text],
         "sort": ["sort", "-n", "--parallel=1", text],
         "guile": ["guile", "-c", SCHEME],
-        "node": ["node", "-e", "let s = 0; for (let i = 0; i < 3e6; i++) s += JSON.parse('[' + i + ']')[0]; console.log(s)"],
+        "node": ["node", "-e", "let s = 0; for (let i = 0; i < 1e6; i++) s += JSON.parse('[' + i + ']')[0]; console.log(s)"],
     }
 
 
