@@ -44,6 +44,8 @@ void Quarantine::take(void *p) {
     const std::size_t bytes = Superblocks::block_size(ref.superblock);
     if (flag_of(ref)->exchange(kWaits, std::memory_order_relaxed) != 0) die_twice("free", p, bytes);
     if (ref.superblock->use != UnitUse::run || !platform::purge(p, bytes)) std::memset(p, 0, bytes);
+    // Until then a register or the stack has it: a search that stops this thread finds it.
+    asm volatile("" : : "r"(p));
     bytes_.fetch_add(weight(ref.superblock), std::memory_order_relaxed);
 }
 
