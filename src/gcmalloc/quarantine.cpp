@@ -42,11 +42,11 @@ void Quarantine::take(void *p) {
                      Superblocks::block_size(ref.superblock));
     if (!is_used(ref) || !cover(ref.superblock->unit)) return gr_under_free(p);
     const std::size_t bytes = Superblocks::block_size(ref.superblock);
-    if (flag_of(ref)->exchange(kWaits, std::memory_order_relaxed) != 0) die_twice("free", p, bytes);
+    const std::size_t weighs = weight(ref.superblock);
     if (ref.superblock->use != UnitUse::run || !platform::purge(p, bytes)) std::memset(p, 0, bytes);
-    // Until then a register or the stack has it: a search that stops this thread finds it.
-    asm volatile("" : : "r"(p));
-    bytes_.fetch_add(weight(ref.superblock), std::memory_order_relaxed);
+    // Afterwards, for from here on it may become somebody else's.
+    if (flag_of(ref)->exchange(kWaits, std::memory_order_release) != 0) die_twice("free", p, bytes);
+    bytes_.fetch_add(weighs, std::memory_order_relaxed);
 }
 
 bool Quarantine::holds(const void *p) const {

@@ -45,9 +45,10 @@ class Quarantine {
     bool cover(UnitIndex unit);
     Mark *flag_of(const BlockRef &ref) const { return &flags_.row(ref.superblock)[ref.index.value]; }
 
-    Marks flags_;                           // relaxed: of two that free one block the exchange tells one of the other
-    std::atomic<std::size_t> bytes_{0};     // that wait; ordered by nothing
-    std::atomic<std::size_t> due_{kLeast};  // ordered by nothing
+    // Released, by an exchange that finds what is freed twice, when the block is zero; with the stop that reads them.
+    Marks flags_;
+    std::atomic<std::size_t> bytes_{0};             // that wait; ordered by nothing
+    std::atomic<std::size_t> due_{kLeast};          // ordered by nothing
     platform::MappedList<Superblock *> unreached_;  // runs, from sweep() to settle(), under the collector's lock
     platform::Mutex mutex_;                         // of what flags_ covers
 };
