@@ -9,15 +9,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <string_view>
-#include <system_error>
 
-#include "failure.hpp"
 #include "heap_map.hpp"
+#include "picture.hpp"
 #include "text.hpp"
 
 namespace gr::tool {
@@ -33,28 +30,8 @@ constexpr std::size_t kLegend = 60;
 constexpr std::size_t kRowsLabelled = 8;
 
 // From light to dark, so that it survives colour blindness and grey printing.
-constexpr std::array<std::string_view, kMapShades> kColours{"#ffffff", "#d8d8d8", "#fde725",
+constexpr std::array<std::string_view, kMapShades> kColours{kPaper,    "#d8d8d8", "#fde725",
                                                             "#5ec962", "#21918c", "#3b528b"};
-
-// Every colour stands where it is used, for viewers without style sheets; where it is dark, paper and ink change places.
-constexpr std::string_view kPaper = kColours[static_cast<std::size_t>(MapShade::kAbsent)];
-constexpr std::string_view kInk = "#202020";
-constexpr std::string_view kStyle =
-    "<style>@media(prefers-color-scheme:dark){.paper{fill:#15171a}.ink{fill:#e4e4e2}}</style>\n";
-
-std::string escape(std::string_view text) {
-    std::string result;
-    for (const char c : printable(text)) {
-        if (c == '&') {
-            result += "&amp;";
-        } else if (c == '<') {
-            result += "&lt;";
-        } else {
-            result += c;
-        }
-    }
-    return result;
-}
 
 std::string tip(const HeapMap &map, std::size_t first, std::size_t end) {
     MapCell sum;
@@ -112,16 +89,14 @@ std::string heap_picture(const Explanation &explanation) {
     const std::size_t width = kLeft * 2 + kColumns * kCell;
     const std::size_t bottom = kTop + rows * kCell;
     const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
-    std::string svg = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-        "font-family=\"sans-serif\" font-size=\"12\" fill=\"{8}\" class=\"ink\">\n{9}"
-        "<rect width=\"{0}\" height=\"{1}\" fill=\"{10}\" class=\"paper\"/>\n"
-        "<text x=\"{2}\" y=\"24\" font-size=\"16\">The heap of process {3} ({4}), RSS {5}</text>\n"
-        "<text x=\"{2}\" y=\"46\">from left to right and downwards by addresses; a cell is {6}, a row {7}</text>\n",
-        width, bottom + kLegend, kLeft, explanation.process, escape(explanation.executable),
-        bytes_text(explanation.resident), bytes_text(cell_bytes), bytes_text(cell_bytes * kColumns), kInk, kStyle,
-        kPaper);
+    std::string svg = empty_sheet(width, bottom + kLegend);
     const auto out = std::back_inserter(svg);
+    fmt::format_to(
+        out,
+        "<text x=\"{0}\" y=\"24\" font-size=\"16\">The heap of process {1} ({2}), RSS {3}</text>\n"
+        "<text x=\"{0}\" y=\"46\">from left to right and downwards by addresses; a cell is {4}, a row {5}</text>\n",
+        kLeft, explanation.process, escape(explanation.executable), bytes_text(explanation.resident),
+        bytes_text(cell_bytes), bytes_text(cell_bytes * kColumns));
     for (std::size_t row = 0; row < rows; ++row) {
         const std::size_t y = kTop + row * kCell;
         if (row % kRowsLabelled == 0) {
@@ -134,16 +109,6 @@ std::string heap_picture(const Explanation &explanation) {
                    kLeft, kTop, kColumns * kCell, rows * kCell);
     draw_legend(&svg, bottom + 24);
     return svg + "</svg>\n";
-}
-
-void write_picture(const Explanation &explanation, const std::string &path) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << heap_picture(explanation);
-    file.close();
-    if (!file) {
-        throw Failure(ExitCode::kToolFailure,
-                      fmt::format("cannot write {}: {}", in_quotes(path), std::generic_category().message(errno)));
-    }
 }
 
 }  // namespace gr::tool

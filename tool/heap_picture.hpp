@@ -13,7 +13,4 @@ namespace gr::tool {
 
 [[nodiscard]] std::string heap_picture(const Explanation &explanation);
 
-// Throws Failure when the file cannot be written.
-void write_picture(const Explanation &explanation, const std::string &path);
-
 }  // namespace gr::tool

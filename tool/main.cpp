@@ -18,6 +18,8 @@
 #include <system_error>
 
 #include "bench.hpp"
+#include "collections.hpp"
+#include "collections_picture.hpp"
 #include "doctor.hpp"
 #include "environment.hpp"
 #include "failure.hpp"
@@ -25,6 +27,7 @@
 #include "heap_picture.hpp"
 #include "leaks.hpp"
 #include "options.hpp"
+#include "picture.hpp"
 #include "report.hpp"
 #include "run.hpp"
 #include "text.hpp"
@@ -74,6 +77,9 @@ struct CommandLine {
     std::vector<std::string> bench_arguments;
     std::string doctor_subject;
     std::string options_library;
+    std::string collections_file;
+    std::string collections_picture;
+    bool collections_json = false;
     std::string why_subject;
     std::string why_picture;
     bool why_json = false;
@@ -85,6 +91,7 @@ struct CommandLine {
     CLI::App *leaks = nullptr;
     CLI::App *doctor = nullptr;
     CLI::App *why = nullptr;
+    CLI::App *collections = nullptr;
     CLI::App *options = nullptr;
     CLI::App *bench = nullptr;
     CLI::App *version = nullptr;
@@ -170,6 +177,22 @@ void add_why(CommandLine &line) {
         "125 when it may not be looked at or granary itself fails, 2 for a wrong command line.");
 }
 
+void add_collections(CommandLine &line) {
+    line.collections = add_command(line, "collections", "Say how often and how long a collector stopped its programs",
+                                   "granary collections [OPTIONS] FILE");
+    line.collections->add_option("FILE", line.collections_file, "What GRANARY_COLLECTIONS named when they ran")
+        ->required()
+        ->type_name("");
+    line.collections->add_flag("--json", line.collections_json, "As JSON");
+    line.collections
+        ->add_option("--svg", line.collections_picture, "Write the heap and the pauses over time as a picture")
+        ->type_name("FILE");
+    line.collections->footer(
+        "Exit status: 0; 127 when the file is not there or tells of no collection, 125 when it is another's or\n"
+        "granary itself fails, 2 for a wrong command line.\n"
+        "Example: granary run --gc --set COLLECTIONS=/tmp/log guile x.scm; granary collections /tmp/log");
+}
+
 void add_options(CommandLine &line) {
     line.options = add_command(line, "options", "Print the library's options, their values and where these come from",
                                "granary options [OPTIONS]");
@@ -190,6 +213,7 @@ void add_commands(CommandLine &line) {
     add_leaks(line);
     add_doctor(line);
     add_why(line);
+    add_collections(line);
     add_options(line);
     line.bench = add_command(line, "bench", "Compare allocators on the papers' benchmarks and real programs",
                              "granary bench [OPTIONS]");
@@ -240,6 +264,13 @@ std::optional<int> process_number(const std::string &subject) {
     return process;
 }
 
+ExitCode run_collections(const CommandLine &line) {
+    const std::vector<ProcessCollections> processes = read_collections(line.collections_file);
+    if (!line.collections_picture.empty()) write_picture(collections_picture(processes), line.collections_picture);
+    print(line.collections_json ? collections_json(processes) : collections_text(processes));
+    return ExitCode::kSuccess;
+}
+
 ExitCode run_why(const CommandLine &line) {
     const std::optional<int> process = process_number(line.why_subject);
     if (!process) {
@@ -247,7 +278,7 @@ ExitCode run_why(const CommandLine &line) {
                                                     in_quotes(line.why_subject)));
     }
     const Explanation explanation = explain(*process);
-    if (!line.why_picture.empty()) write_picture(explanation, line.why_picture);
+    if (!line.why_picture.empty()) write_picture(heap_picture(explanation), line.why_picture);
     print(line.why_json ? why_json(explanation) : why_text(explanation));
     if (line.why_map) print(terminal_map(explanation.heap));
     return ExitCode::kSuccess;
@@ -276,6 +307,7 @@ ExitCode dispatch(const CommandLine &line) {
     if (line.bench->parsed()) run_bench(line.bench_arguments);
     if (line.doctor->parsed()) return run_doctor(line);
     if (line.why->parsed()) return run_why(line);
+    if (line.collections->parsed()) return run_collections(line);
     if (line.options->parsed()) {
         if (!line.under_library) restart_under_library(line.options_library, line.options_json);
         print_options(line.options_json);

@@ -18,6 +18,21 @@ constexpr std::size_t kRetain = 4 * kMiB;  // of each kind, unless the environme
 constexpr std::size_t kWorthGivingBack = 64 * kMiB;  // held, if half of it is enough
 constexpr std::size_t kWorthHelp = 4 * kMiB;         // live; below it threads cost more than they help
 
+const char *path_of(const Options &options) { return reinterpret_cast<const char *>(options.collections); }
+
+// Between its own and the one before.
+class Stopwatch {
+  public:
+    std::uint64_t next() {
+        const std::uint64_t before = last_;
+        last_ = platform::nanoseconds();
+        return last_ - before;
+    }
+
+  private:
+    std::uint64_t last_ = platform::nanoseconds();
+};
+
 }  // namespace
 
 constinit Collector collector;
@@ -28,6 +43,7 @@ bool Collector::start(int signal) {
     if (!platform::is_secure())
         read_options(platform::environment(), &options, [] { return platform::cgroup_memory_limit(); });
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
+    log_.initialise(path_of(options));
     roots_.initialise();
     started_.store(true, std::memory_order_release);
     return true;
@@ -43,6 +59,7 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
                         roots_.exclude({knows_region, knows_region + sizeof region});
     for (const platform::Range marks : kind->marks.addresses())
         looks_everywhere_ = looks_everywhere_ && roots_.exclude(marks);
+    log_.initialise(path_of(adopted.options()));
     started_.store(looks_everywhere_, std::memory_order_release);
     return looks_everywhere_;
 }
@@ -71,7 +88,7 @@ Kind *Collector::make_kind(const KindSetup &setup) {
 void Collector::collect_if_due() {
     if (!pace_.automatic.load(std::memory_order_relaxed) || !pace_.is_due(used_bytes()) || !may_collect()) return;
     if (try_lock()) {
-        collect_and_unlock(hooks_.must_stop);
+        collect_and_unlock(hooks_.must_stop, Reason::due);
     } else {
         wait_for_collector();
     }
@@ -92,7 +109,7 @@ void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
     if (may_grow()) {
         if (void *const p = attempt()) return p;
     }
-    return collect().done && may_grow() ? attempt() : nullptr;
+    return collect(Reason::refused).done && may_grow() ? attempt() : nullptr;
 }
 
 void *Collector::allocate_slowly(Kind &kind, std::size_t size) {
@@ -141,28 +158,28 @@ bool Collector::may_collect() const {
     return pace_.disabled.load(std::memory_order_relaxed) <= 0 && !Inside::is_interrupted();
 }
 
-CollectionReport Collector::collect(bool (*must_stop)()) {
+CollectionReport Collector::collect(bool (*must_stop)(), Reason reason) {
     if (!may_collect()) return {};
     lock();
-    return collect_and_unlock(must_stop);
+    return collect_and_unlock(must_stop, reason);
 }
 
 CollectionReport Collector::collect_above(const char *stack_pointer) {
     if (!may_collect()) return {};
     lock();
     given_stack_pointer_ = stack_pointer;
-    const CollectionReport report = collect_and_unlock(hooks_.must_stop);
+    const CollectionReport report = collect_and_unlock(hooks_.must_stop, Reason::asked);
     given_stack_pointer_ = nullptr;
     return report;
 }
 
-CollectionReport Collector::collect_and_unlock(bool (*must_stop)()) {
+CollectionReport Collector::collect_and_unlock(bool (*must_stop)(), Reason reason) {
     CollectionReport report;
     if (!is_collecting()) {
         collecting_.fetch_add(1, std::memory_order_relaxed);
         __builtin_unwind_init();  // registers that calls preserve onto the stack
         stack_pointer_ = given_stack_pointer_ != nullptr ? given_stack_pointer_ : Roots::below_caller();
-        report = collect_locked(must_stop);
+        report = collect_locked(must_stop, reason);
         collecting_.fetch_add(1, std::memory_order_relaxed);
     }
     void (*const after)() = hooks_.after;
@@ -172,26 +189,30 @@ CollectionReport Collector::collect_and_unlock(bool (*must_stop)()) {
     return report;
 }
 
-CollectionReport Collector::collect_locked(bool (*must_stop)()) {
+CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
     CollectionReport report;
+    report.reason = reason;
     if (must_stop != nullptr && must_stop()) return report;
     tell(Step::begin);
     tell(Step::stopping);
     if (last_.live_bytes >= kWorthHelp) markers_.ensure_helpers();
-    const std::uint64_t began = platform::nanoseconds();
+    report.began = platform::nanoseconds();
     if (roots_.stop(markers_.tasks(), [] { instances.lock_all(); })) {
+        report.stopping_nanoseconds = platform::nanoseconds() - report.began;
+        report.threads = platform::world.stopped();
         tell(Step::stopped);
         walk(&report);
         tell(Step::resuming);
         roots_.resume();
     }
     instances.unlock_all();
-    report.stopped_nanoseconds = platform::nanoseconds() - began;
+    report.stopped_nanoseconds = platform::nanoseconds() - report.began;
     tell(Step::resumed);
     if (report.done) {
         report.number = last_.number + 1;
         last_ = report;
         settle();
+        log_.tell(report);
     }
     tell(Step::end);
     return report;
@@ -201,14 +222,17 @@ CollectionReport Collector::collect_locked(bool (*must_stop)()) {
 void Collector::walk(CollectionReport *report) {
     const DeafThreadsKeptOut kept_out(kinds_);
     if (!kept_out.done() || !kinds_.cover_marks()) return;
+    Stopwatch watch;
     tell(Step::marking);
     empty_caches();
     report->done = mark(report);
     tell(Step::marked);
+    report->marking_nanoseconds = watch.next();
     if (!report->done) return;
     tell(Step::sweeping);
     sweep(report);
     tell(Step::swept);
+    report->sweeping_nanoseconds = watch.next();
 }
 
 // Whenever the numbers begin anew every mark is cleared, so that no old one counts.
@@ -295,7 +319,7 @@ void Collector::push_threads() {
 
 void Collector::sweep(CollectionReport *report) {
     Found found;
-    const std::size_t held_before = used_bytes();
+    report->held_before = used_bytes();
     kinds_.for_each([&](Kind &kind) {
         Keeper &keeper = kind.instance.keeper();
         std::size_t live = 0;
@@ -324,17 +348,18 @@ void Collector::sweep(CollectionReport *report) {
     });
     report->live_bytes = found.live_with_pointers + found.live_without;
     found.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
-    found.threads = platform::world.stopped();
+    found.threads = report->threads;
+    report->held = found.held;
     // Here, for what others allocate as soon as they run is no part of it.
     pace_.learn(found);
-    give_back_marks(held_before, found.held);
+    give_back_marks(*report);
 }
 
 // Marks take memory as the heap did at its peak. What the next collection needs again stays.
-void Collector::give_back_marks(std::size_t held_before, std::size_t held) {
-    if (held_before > most_held_) most_held_ = held_before;
-    if (most_held_ < kWorthGivingBack || held > most_held_ / 2) return;
-    most_held_ = held;
+void Collector::give_back_marks(const CollectionReport &report) {
+    if (report.held_before > most_held_) most_held_ = report.held_before;
+    if (most_held_ < kWorthGivingBack || report.held > most_held_ / 2) return;
+    most_held_ = report.held;
     kinds_.for_each([](Kind &kind) {
         kind.instance.keeper().for_each_empty_range(
             [&](UnitIndex first, UnitIndex end) { kind.marks.give_back(first, end); });

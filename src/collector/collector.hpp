@@ -9,6 +9,7 @@
 
 #include <cstring>
 
+#include "collector/collection_log.hpp"
 #include "collector/finalization.hpp"
 #include "collector/kinds.hpp"
 #include "collector/markers.hpp"
@@ -32,15 +33,7 @@ struct Hooks {
     void (*after)() = nullptr;
 };
 
-struct CollectionReport {
-    bool done = false;
-    std::uint64_t number = 0;
-    std::uint64_t live_blocks = 0;
-    std::uint64_t live_bytes = 0;
-    std::uint64_t freed_blocks = 0;
-    std::uint64_t stopped_nanoseconds = 0;
-    FinalizationReport finalization{};
-};
+;
 
 // A block that somebody may be using, or that is cached.
 struct BlockAt {
@@ -113,13 +106,13 @@ class Collector {
     }
 
     // Of all kinds, now; not done while it is disabled, inside the allocator, or from one of its own hooks.
-    CollectionReport collect() { return collect(hooks_.must_stop); }
+    CollectionReport collect(Reason reason = Reason::asked) { return collect(hooks_.must_stop, reason); }
     // The same, of the thread whose stack is in use from the pointer on only: of calls below nothing is needed any more.
     CollectionReport collect_above(const char *stack_pointer);
     // If it is time, and no other thread is about it: who finds one collecting waits, for that one may lack the CPU that
     // this one has; but not for long, for it may be waiting for a lock of the loader's that this one holds.
     void collect_if_due();
-    CollectionReport collect(bool (*must_stop)());
+    CollectionReport collect(bool (*must_stop)(), Reason reason = Reason::asked);
     const CollectionReport &last() const { return last_; }
     std::size_t used_bytes() const;
 
@@ -153,8 +146,8 @@ class Collector {
     template <class Attempt>
     void *after_collecting(std::size_t bytes, Attempt attempt);
     bool may_collect() const;
-    [[gnu::noinline]] CollectionReport collect_and_unlock(bool (*must_stop)());
-    CollectionReport collect_locked(bool (*must_stop)());
+    [[gnu::noinline]] CollectionReport collect_and_unlock(bool (*must_stop)(), Reason reason);
+    CollectionReport collect_locked(bool (*must_stop)(), Reason reason);
     void tell(Step step) const {
         if (hooks_.step != nullptr) hooks_.step(step);
     }
@@ -165,7 +158,7 @@ class Collector {
     bool mark_roots(Marker &marker);
     void finalize(Marker &marker, CollectionReport *report);
     void sweep(CollectionReport *report);
-    void give_back_marks(std::size_t held_before, std::size_t held);
+    void give_back_marks(const CollectionReport &report);
     void zero_dead(Kind &kind) const;
     void release_dead_runs();
     void settle();
@@ -202,6 +195,7 @@ class Collector {
     const char *stack_pointer_ =
         nullptr;  // of who wanted the collection: below lie frames of its own, and what was before
     CollectionReport last_;
+    CollectionLog log_;
     std::atomic<bool> started_{false};  // release, with the acquire of is_started
 };
 

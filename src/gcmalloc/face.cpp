@@ -135,7 +135,7 @@ void Face::empty_quarantine() {
         return;
     // Its holder is about it.
     if (!collector.try_lock()) return;
-    collector.collect();
+    collector.collect(Reason::due);
     quarantine.settle(*collector.kind(0));
     collector.unlock();
 }
@@ -144,7 +144,7 @@ bool Face::give_way() {
     if (mode_ != Mode::collect && mode_ != Mode::quarantine) return false;
     if (!is_own_process() || Inside::is_interrupted()) return false;
     collector.lock();
-    const bool done = collector.collect().done;
+    const bool done = collector.collect(Reason::refused).done;
     if (mode_ == Mode::quarantine) quarantine.settle(*collector.kind(0));
     collector.unlock();
     return done;

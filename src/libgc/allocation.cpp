@@ -12,7 +12,7 @@ namespace gr {
 // A collection frees nothing more at once, but finalizers and other threads may have let something go.
 void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes) {
     for (GC_word tries = now(GC_max_retries); tries != 0; --tries) {
-        if (!collector.collect().done) break;
+        if (!collector.collect(Reason::refused).done) break;
         if (void *const p = collector.allocate(kind, bytes)) return p;
     }
     warn("GC Warning: Out of Memory! Heap size: %lu MiB. Returning NULL!\n", collector.used_bytes() / kMiB);

@@ -58,11 +58,12 @@ constexpr Row kTable[] = {
      "libraries opened with RTLD_DEEPBIND get this malloc and all else as asked; the flag is left out; they keep "
      "libc's",
      nullptr, kDeepBindingWords},
+    {"COLLECTIONS", Kind::path, &Options::collections, 0, "file", "each collection adds a line of JSON there"},
     {"FREE", Kind::words, &Options::free, static_cast<std::size_t>(FreeMode::now), "now|ignore",
-     "under granary run --gc-malloc: free gives a block back at once; only the collector does", nullptr, kFreeWords},
+     "with --gc-malloc: free gives a block back at once; only the collector does", nullptr, kFreeWords},
     {"QUARANTINE", Kind::on_off, &Options::quarantine, 0, "on|off",
-     "under granary run --quarantine: what is freed comes back once nothing points to it"},
-    {"LEAKS", Kind::path, &Options::leaks, 0, "folder", "under granary leaks: where each process tells of its leaks"},
+     "what is freed comes back once nothing points to it"},
+    {"LEAKS", Kind::path, &Options::leaks, 0, "folder", "where each process tells of its leaks"},
 };
 constexpr const char *kPrefix = "GRANARY_";
 bool from_environment[std::size(kTable)];

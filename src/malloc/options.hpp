@@ -35,6 +35,8 @@ struct Options {
     std::size_t huge_pages;
     std::size_t background;
     std::size_t deep_binding;
+    // Of the collector's libraries only.
+    std::size_t collections;  // the address of a path; 0: none
     // Of libgranary-gcmalloc.so only.
     std::size_t free;
     std::size_t quarantine;

@@ -27,4 +27,13 @@ std::size_t read_file(const char *path, char *text, std::size_t size) {
     return length;
 }
 
+bool append_to_file(const char *path, const char *text, std::size_t size) {
+    constexpr int kForOwner = 0600;
+    const long fd = system_call(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kForOwner);
+    if (fd < 0) return false;
+    const long written = system_call(SYS_write, fd, text, size);
+    system_call(SYS_close, fd);
+    return written == static_cast<long>(size);
+}
+
 }  // namespace gr::platform

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: small files that the kernel writes: /proc and /sys.
-// Invariant: takes no memory and no lock of libc's, and leaves errno as it was.
+// What: small files that the kernel writes: /proc and /sys; and lines that are added to a file.
+// Invariant: takes no memory and no lock of libc's, leaves errno as it was, and no thread is cancelled in it.
 // Must not know: what they say.
 #pragma once
 
@@ -10,5 +10,9 @@ namespace gr::platform {
 
 // What there is of it, as much as fits, ended by a zero; its length. 0: there is no such file, or it may not be read.
 std::size_t read_file(const char *path, char *text, std::size_t size);
+
+// At its end, in one write, so that no other's lies within it; what is not there is made, for its owner only. false: it
+// cannot be opened, or was not written whole.
+bool append_to_file(const char *path, const char *text, std::size_t size);
 
 }  // namespace gr::platform

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: collection_log.hpp.
+// Invariant: as there.
+// Must not know: how it is collected; who reads it.
+#include "collector/collection_log.hpp"
+
+#include <cstring>
+
+#include "base/text.hpp"
+#include "platform/file.hpp"
+#include "platform/process.hpp"
+
+namespace gr {
+namespace {
+
+constexpr std::size_t kLineBytes = 1024;
+constexpr int kStandardError = 2;
+constexpr const char *kReasons[] = {"asked", "due", "refused"};
+
+void put(Text &line, const CollectionReport &report) {
+    line << "{\"process\":" << platform::process_id() << ",\"collection\":" << report.number << ",\"reason\":\""
+         << kReasons[static_cast<std::size_t>(report.reason)] << "\",\"began_ns\":" << report.began
+         << ",\"pause_ns\":" << report.stopped_nanoseconds << ",\"stopping_ns\":" << report.stopping_nanoseconds
+         << ",\"marking_ns\":" << report.marking_nanoseconds << ",\"sweeping_ns\":" << report.sweeping_nanoseconds
+         << ",\"threads\":" << report.threads << ",\"held_before\":" << report.held_before
+         << ",\"held\":" << report.held << ",\"live_bytes\":" << report.live_bytes
+         << ",\"live_blocks\":" << report.live_blocks << ",\"freed_blocks\":" << report.freed_blocks << "}\n";
+}
+
+}  // namespace
+
+void CollectionLog::initialise(const char *path) {
+    if (path == nullptr) return;
+    const std::size_t bytes = std::strlen(path) + 1;
+    if (bytes > sizeof path_) return give_up("the path is too long");
+    std::memcpy(&path_[0], path, bytes);
+}
+
+void CollectionLog::tell(const CollectionReport &report) {
+    if (path_[0] == '\0') return;
+    TextBuffer<kLineBytes> line;
+    put(line, report);
+    if (!platform::append_to_file(&path_[0], line.data(), line.size())) give_up("it cannot be written");
+}
+
+void CollectionLog::give_up(const char *what) {
+    TextBuffer<kPathBytes + 200> line;
+    line << "granary: no collection is told of in GRANARY_COLLECTIONS " << &path_[0] << ": " << what << '\n';
+    platform::write_all(kStandardError, line.data(), line.size());
+    path_[0] = '\0';
+}
+
+}  // namespace gr

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what a collection tells of itself.
+// Invariant: the steps are disjoint parts of the pause, so stopping + marking + sweeping <= stopped.
+// Must not know: who wants to know.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "collector/finalizers.hpp"
+
+namespace gr {
+
+// Somebody asked for it; as much was allocated, or waits, as may be between two; there was no memory.
+enum class Reason : std::uint8_t { asked, due, refused };
+
+struct CollectionReport {
+    bool done = false;
+    Reason reason = Reason::asked;
+    std::uint64_t number = 0;
+    std::uint64_t live_blocks = 0;
+    std::uint64_t live_bytes = 0;
+    std::uint64_t freed_blocks = 0;
+    std::size_t threads = 0;      // that were stopped
+    std::size_t held_before = 0;  // bytes of units in use
+    std::size_t held = 0;         // of those that hold something afterwards
+    std::uint64_t began = 0;      // nanoseconds of platform::nanoseconds()
+    std::uint64_t stopped_nanoseconds = 0;
+    std::uint64_t stopping_nanoseconds = 0;  // until all stood and all was known of them
+    std::uint64_t marking_nanoseconds = 0;
+    std::uint64_t sweeping_nanoseconds = 0;
+    FinalizationReport finalization{};
+};
+
+}  // namespace gr
