@@ -6,6 +6,7 @@
 # Must not know: how often setup looks.
 """Usage: setup_test.py SETUP."""
 
+import faulthandler
 import fcntl
 import os
 import shutil
@@ -16,6 +17,7 @@ import unittest
 from pathlib import Path
 
 APT_GET = "/usr/bin/apt-get"
+SECONDS_TO_SAY = 280  # what it waits for, before ctest ends it
 # Leaves out what shall be installed: of the test's lists nothing can be.
 WRAPPER = f"""#!/bin/bash
 words=()
@@ -56,19 +58,20 @@ class Setup(unittest.TestCase):
         return subprocess.Popen([SETUP, "build"], env=environment, text=True, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
-    def waits_for(self, lock, line_of_waiting):
-        """While this process holds the lock setup says so; then it ends well."""
+    def waits_for(self, lock, words_of_waiting):
+        """While this process holds the lock setup says so, on a line that apt may end only later; then it ends well."""
+        output = ""
         with open(self.folder / lock, "w", encoding="ascii") as held:
             fcntl.lockf(held, fcntl.LOCK_EX)
             with self.start() as setup:
-                lines = []
-                for line in setup.stdout:
-                    lines.append(line)
-                    if line.startswith(line_of_waiting):
+                while piece := os.read(setup.stdout.fileno(), 4096):
+                    output += piece.decode(errors="replace")
+                    if words_of_waiting in output:
                         fcntl.lockf(held, fcntl.LOCK_UN)
-        self.assertEqual(setup.returncode, 0, "".join(lines))
-        self.assertTrue(any(line.startswith(line_of_waiting) for line in lines), "".join(lines))
-        self.assertEqual([line for line in lines if line.startswith("done: ")], ["done: update\n", "done: install\n"])
+        self.assertEqual(setup.returncode, 0, output)
+        self.assertIn(words_of_waiting, output)
+        self.assertEqual([line for line in output.splitlines() if line.startswith("done: ")],
+                         ["done: update", "done: install"])
 
     def test_without_a_lock(self):
         with self.start() as setup:
@@ -92,4 +95,5 @@ class Setup(unittest.TestCase):
 
 if __name__ == "__main__":
     SETUP = os.path.abspath(sys.argv.pop(1))
+    faulthandler.dump_traceback_later(SECONDS_TO_SAY)
     unittest.main()
