@@ -76,20 +76,20 @@ void Quarantine::sweep(const Collector &by, Kind &kind) {
     keeper.keep_only(stays);
     keeper.for_each_run([&](Superblock *run) {
         if (flags_.covers(run->unit) && (flags_.live(run, 0, kWaits) & ~by.reached(kind, run, 0) & 1) != 0)
-            static_cast<void>(unreached_.add(run));
+            static_cast<void>(dead_runs_.add({run}));
     });
     bytes_.fetch_sub(gone, std::memory_order_relaxed);
 }
 
 void Quarantine::settle(Kind &kind) {
     std::size_t gone = 0;
-    while (!unreached_.is_empty()) {
-        Superblock *const run = unreached_.take_last();
+    while (!dead_runs_.is_empty()) {
+        Superblock *const run = dead_runs_.take_last().run;
         gone += weight(run);
         flags_.row(run)->store(0, std::memory_order_relaxed);
         kind.instance.release_run(run);
     }
-    unreached_.release();
+    dead_runs_.release();
     const std::size_t left = bytes_.fetch_sub(gone, std::memory_order_relaxed) - gone;
     const std::size_t more = platform::resident_bytes() / kResidentParts;
     due_.store(left + (more > kLeast ? more : kLeast), std::memory_order_relaxed);

@@ -41,16 +41,20 @@ class Quarantine {
     static constexpr std::size_t kLeast = 4 * kMiB;
     static constexpr platform::Rank kRank = platform::Rank::quarantine;
 
+    struct DeadRun {
+        Superblock *run;
+    };
+
     static std::size_t weight(const Superblock *s);
     bool cover(UnitIndex unit);
     Mark *flag_of(const BlockRef &ref) const { return &flags_.row(ref.superblock)[ref.index.value]; }
 
     // Released, by an exchange that finds what is freed twice, when the block is zero; with the stop that reads them.
     Marks flags_;
-    std::atomic<std::size_t> bytes_{0};             // that wait; ordered by nothing
-    std::atomic<std::size_t> due_{kLeast};          // ordered by nothing
-    platform::MappedList<Superblock *> unreached_;  // runs, from sweep() to settle(), under the collector's lock
-    platform::Mutex mutex_;                         // of what flags_ covers
+    std::atomic<std::size_t> bytes_{0};        // that wait; ordered by nothing
+    std::atomic<std::size_t> due_{kLeast};     // ordered by nothing
+    platform::MappedList<DeadRun> dead_runs_;  // runs, from sweep() to settle(), under the collector's lock
+    platform::Mutex mutex_;                    // of what flags_ covers
 };
 
 }  // namespace gr
