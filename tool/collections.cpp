@@ -26,6 +26,15 @@ constexpr double kNanoseconds = 1e9;
 constexpr double kMilliseconds = 1e3;
 constexpr double kPercent = 100;
 
+// Of a collection beside the program, before the last.
+std::vector<double> root_pauses(const nlohmann::json &line) {
+    std::vector<double> pauses;
+    if (!line.contains("root_pauses_ns")) return pauses;
+    for (const nlohmann::json &pause : line.at("root_pauses_ns"))
+        pauses.push_back(static_cast<double>(pause.get<std::uint64_t>()) / kNanoseconds);
+    return pauses;
+}
+
 Collection parse(const nlohmann::json &line) {
     const auto number = [&](const char *name) { return line.at(name).get<std::uint64_t>(); };
     const auto seconds = [&](const char *name) { return static_cast<double>(number(name)) / kNanoseconds; };
@@ -35,6 +44,8 @@ Collection parse(const nlohmann::json &line) {
             .stopping = seconds("stopping_ns"),
             .marking = seconds("marking_ns"),
             .sweeping = seconds("sweeping_ns"),
+            .beside = line.contains("beside_ns") ? seconds("beside_ns") : 0,
+            .root_pauses = root_pauses(line),
             .threads = number("threads"),
             .held_before = number("held_before"),
             .held = number("held"),
@@ -51,6 +62,7 @@ struct Summary {
     double stopping = 0;
     double marking = 0;
     double sweeping = 0;
+    double beside = 0;
     double marked = 0;  // bytes
     std::uint64_t most_held = 0;
     std::vector<double> pauses;  // the shortest first
@@ -74,7 +86,12 @@ Summary summarize(const ProcessCollections &process) {
         sum.sweeping += one.sweeping;
         sum.marked += static_cast<double>(one.live_bytes);
         sum.most_held = std::max(sum.most_held, one.held_before);
+        sum.beside += one.beside;
         sum.pauses.push_back(one.pause);
+        for (const double pause : one.root_pauses) {
+            sum.pauses.push_back(pause);
+            sum.stopped += pause;
+        }
         ++sum.reasons[one.reason];
     }
     std::ranges::sort(sum.pauses);
@@ -86,7 +103,10 @@ double share(double part, double whole) { return whole > 0 ? kPercent * part / w
 
 std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
 std::uint64_t nanoseconds(double seconds) { return rounded(seconds * kNanoseconds); }
-double marking_rate(const Summary &sum) { return sum.marking > 0 ? sum.marked / sum.marking : 0; }
+double marking_rate(const Summary &sum) {
+    const double seconds = sum.marking + sum.beside;
+    return seconds > 0 ? sum.marked / seconds : 0;
+}
 
 }  // namespace
 
@@ -134,6 +154,7 @@ std::string collections_text(const std::vector<ProcessCollections> &processes) {
         fmt::format_to(out, "  in them   {:.0f} % until all stood, {:.0f} % marking ({} a second), {:.0f} % sweeping\n",
                        share(sum.stopping, sum.stopped), share(sum.marking, sum.stopped),
                        bytes_text(rounded(marking_rate(sum))), share(sum.sweeping, sum.stopped));
+        if (sum.beside > 0) fmt::format_to(out, "  beside    {:.2f} s of marking while the program ran\n", sum.beside);
         fmt::format_to(out, "  the heap  {} at most; after the last: {} held, {} live in {} blocks\n",
                        bytes_text(sum.most_held), bytes_text(last.held), bytes_text(last.live_bytes), last.live_blocks);
     }
@@ -162,6 +183,7 @@ std::string collections_json(const std::vector<ProcessCollections> &processes) {
         put("stopping_ns", nanoseconds(sum.stopping));
         put("marking_ns", nanoseconds(sum.marking));
         put("sweeping_ns", nanoseconds(sum.sweeping));
+        put("beside_ns", nanoseconds(sum.beside));
         put("median_pause_ns", nanoseconds(sum.pause_of(0.5)));
         put("p95_pause_ns", nanoseconds(sum.pause_of(0.95)));
         put("p99_pause_ns", nanoseconds(sum.pause_of(0.99)));

@@ -18,8 +18,10 @@ struct Collection {
     double stopping = 0;
     double marking = 0;
     double sweeping = 0;
-    std::uint64_t threads = 0;      // that were stopped
-    std::uint64_t held_before = 0;  // bytes of units in use
+    double beside = 0;                // before the stop, while the program ran
+    std::vector<double> root_pauses;  // meanwhile, for the roots
+    std::uint64_t threads = 0;        // that were stopped
+    std::uint64_t held_before = 0;    // bytes of units in use
     std::uint64_t held = 0;
     std::uint64_t live_bytes = 0;
     std::uint64_t live_blocks = 0;

@@ -17,6 +17,17 @@ constexpr std::size_t kLineBytes = 1024;
 constexpr int kStandardError = 2;
 constexpr const char *kReasons[] = {"asked", "due", "refused"};
 
+void put_beside(Text &line, const CollectionReport &report) {
+    line << ",\"beside_ns\":" << report.beside_nanoseconds << ",\"root_pauses_ns\":";
+    char before = '[';
+    for (const std::uint64_t stop : report.root_stops_nanoseconds) {
+        if (stop == 0) break;
+        line << before << stop;
+        before = ',';
+    }
+    line << ']';
+}
+
 void put(Text &line, const CollectionReport &report) {
     line << "{\"process\":" << platform::process_id() << ",\"collection\":" << report.number << ",\"reason\":\""
          << kReasons[static_cast<std::size_t>(report.reason)] << "\",\"began_ns\":" << report.began
@@ -24,7 +35,9 @@ void put(Text &line, const CollectionReport &report) {
          << ",\"marking_ns\":" << report.marking_nanoseconds << ",\"sweeping_ns\":" << report.sweeping_nanoseconds
          << ",\"threads\":" << report.threads << ",\"held_before\":" << report.held_before
          << ",\"held\":" << report.held << ",\"live_bytes\":" << report.live_bytes
-         << ",\"live_blocks\":" << report.live_blocks << ",\"freed_blocks\":" << report.freed_blocks << "}\n";
+         << ",\"live_blocks\":" << report.live_blocks << ",\"freed_blocks\":" << report.freed_blocks;
+    if (report.beside_nanoseconds != 0) put_beside(line, report);
+    line << "}\n";
 }
 
 }  // namespace
@@ -32,7 +45,7 @@ void put(Text &line, const CollectionReport &report) {
 void CollectionLog::initialise(const char *path) {
     if (path == nullptr) return;
     const std::size_t bytes = std::strlen(path) + 1;
-    if (bytes > sizeof path_) return give_up("the path is too long");
+    if (bytes > sizeof path_) return give_up(path, "the path is too long");
     std::memcpy(&path_[0], path, bytes);
 }
 
@@ -40,12 +53,12 @@ void CollectionLog::tell(const CollectionReport &report) {
     if (path_[0] == '\0') return;
     TextBuffer<kLineBytes> line;
     put(line, report);
-    if (!platform::append_to_file(&path_[0], line.data(), line.size())) give_up("it cannot be written");
+    if (!platform::append_to_file(&path_[0], line.data(), line.size())) give_up(&path_[0], "it cannot be written");
 }
 
-void CollectionLog::give_up(const char *what) {
+void CollectionLog::give_up(const char *path, const char *what) {
     TextBuffer<kPathBytes + 200> line;
-    line << "granary: no collection is told of in GRANARY_COLLECTIONS " << &path_[0] << ": " << what << '\n';
+    line << "granary: no collection is told of in GRANARY_COLLECTIONS: " << what << ": " << path << '\n';
     platform::write_all(kStandardError, line.data(), line.size());
     path_[0] = '\0';
 }

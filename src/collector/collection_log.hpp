@@ -21,7 +21,7 @@ class CollectionLog {
   private:
     static constexpr std::size_t kPathBytes = 4096;
 
-    void give_up(const char *what);
+    void give_up(const char *path, const char *what);
 
     char path_[kPathBytes]{};  // empty: nothing is told
 };

@@ -4,6 +4,7 @@
 // Must not know: who wants to know.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,11 @@ struct CollectionReport {
     std::uint64_t stopping_nanoseconds = 0;  // until all stood and all was known of them
     std::uint64_t marking_nanoseconds = 0;
     std::uint64_t sweeping_nanoseconds = 0;
+    // Of one beside the program: the stops for roots before the one that the above is about, and all that time, from the
+    // beginning to that stop.
+    static constexpr std::size_t kMostRootStops = 4;
+    std::array<std::uint64_t, kMostRootStops> root_stops_nanoseconds{};  // 0: none
+    std::uint64_t beside_nanoseconds = 0;
     FinalizationReport finalization{};
 };
 

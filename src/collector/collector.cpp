@@ -16,22 +16,8 @@ namespace {
 
 constexpr std::size_t kRetain = 4 * kMiB;  // of each kind, unless the environment says: the next collection is not far
 constexpr std::size_t kWorthGivingBack = 64 * kMiB;  // held, if half of it is enough
-constexpr std::size_t kWorthHelp = 4 * kMiB;         // live; below it threads cost more than they help
 
 const char *path_of(const Options &options) { return reinterpret_cast<const char *>(options.collections); }
-
-// Between its own and the one before.
-class Stopwatch {
-  public:
-    std::uint64_t next() {
-        const std::uint64_t before = last_;
-        last_ = platform::nanoseconds();
-        return last_ - before;
-    }
-
-  private:
-    std::uint64_t last_ = platform::nanoseconds();
-};
 
 }  // namespace
 
@@ -80,13 +66,18 @@ void Collector::unlock() {
 }
 
 Kind *Collector::make_kind(const KindSetup &setup) {
+    abandon_cycle();
     Kind *const kind = kinds_.make(setup);
     if (kind != nullptr) instances.add(kind->instance);
     return kind;
 }
 
 void Collector::collect_if_due() {
-    if (!pace_.automatic.load(std::memory_order_relaxed) || !pace_.is_due(used_bytes()) || !may_collect()) return;
+    if (has_cycles()) take_part_in_cycle();
+    const std::size_t used = used_bytes();
+    if (!pace_.automatic.load(std::memory_order_relaxed) || !may_collect()) return;
+    if (has_cycles()) return keep_pace_with_cycle(used);
+    if (!pace_.is_due(used)) return;
     if (try_lock()) {
         collect_and_unlock(hooks_.must_stop, Reason::due);
     } else {
@@ -193,27 +184,11 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
     CollectionReport report;
     report.reason = reason;
     if (must_stop != nullptr && must_stop()) return report;
+    abandon_cycle();
     tell(Step::begin);
-    tell(Step::stopping);
-    if (last_.live_bytes >= kWorthHelp) markers_.ensure_helpers();
-    report.began = platform::nanoseconds();
-    if (roots_.stop(markers_.tasks(), [] { instances.lock_all(); })) {
-        report.stopping_nanoseconds = platform::nanoseconds() - report.began;
-        report.threads = platform::world.stopped();
-        tell(Step::stopped);
-        walk(&report);
-        tell(Step::resuming);
-        roots_.resume();
-    }
-    instances.unlock_all();
-    report.stopped_nanoseconds = platform::nanoseconds() - report.began;
-    tell(Step::resumed);
-    if (report.done) {
-        report.number = last_.number + 1;
-        last_ = report;
-        settle();
-        log_.tell(report);
-    }
+    markers_.ensure_helpers_for(last_.live_bytes);
+    while_still(&report, [&] { walk(&report); });
+    if (report.done) end_collection(&report);
     tell(Step::end);
     return report;
 }
@@ -222,17 +197,25 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
 void Collector::walk(CollectionReport *report) {
     const DeafThreadsKeptOut kept_out(kinds_);
     if (!kept_out.done() || !kinds_.cover_marks()) return;
-    Stopwatch watch;
+    const std::uint64_t began = platform::nanoseconds();
     tell(Step::marking);
     empty_caches();
     report->done = mark(report);
     tell(Step::marked);
-    report->marking_nanoseconds = watch.next();
+    const std::uint64_t marked = platform::nanoseconds();
+    report->marking_nanoseconds = marked - began;
     if (!report->done) return;
     tell(Step::sweeping);
     sweep(report);
     tell(Step::swept);
-    report->sweeping_nanoseconds = watch.next();
+    report->sweeping_nanoseconds = platform::nanoseconds() - marked;
+}
+
+void Collector::end_collection(CollectionReport *report) {
+    report->number = last_.number + 1;
+    last_ = *report;
+    settle();
+    log_.tell(*report);
 }
 
 // Whenever the numbers begin anew every mark is cleared, so that no old one counts.
@@ -247,31 +230,39 @@ std::uint8_t Collector::next_number() {
 // What is freed by the program only must not count as used because it is cached, nor be told of as dead: it is marked as
 // such, and swept.
 void Collector::empty_caches() {
-    const std::uint8_t cached = next_number();
-    const Field &field = kinds_.field();
-    kinds_.for_each([&](Kind &kind) {
-        Keeper &keeper = kind.instance.keeper();
-        const bool is_exact = kind.setup.lifetime != Lifetime::collected || kind.tells_dead;
-        if (is_exact) {
-            keeper.for_each_cached([&](const void *p) {
-                const Target t = field.target(reinterpret_cast<std::uintptr_t>(p));
-                if (t.begin != nullptr) t.mark->store(cached, std::memory_order_relaxed);
-            });
-        }
-        keeper.drop_cached();
-        if (!is_exact) return;
-        keeper.keep_only([&](const Superblock *s, std::uint32_t word) { return ~kind.marks.live(s, word, cached); });
+    cached_ = next_number();
+    kinds_.for_each([&](Kind &kind) { empty_caches(kind); });
+}
+
+void Collector::empty_caches(Kind &kind) {
+    Keeper &keeper = kind.instance.keeper();
+    const bool is_exact = kind.setup.lifetime != Lifetime::collected || kind.tells_dead;
+    if (is_exact) mark_cached(kind, cached_);
+    keeper.drop_cached();
+    if (!is_exact) return;
+    keeper.keep_only([&](const Superblock *s, std::uint32_t word) { return ~kind.marks.live(s, word, cached_); });
+}
+
+void Collector::mark_cached(Kind &kind, std::uint8_t number) {
+    kind.instance.keeper().for_each_cached([&](const void *p) {
+        const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
+        if (t.begin != nullptr) t.mark->store(number, std::memory_order_relaxed);
     });
 }
 
 bool Collector::mark(CollectionReport *report) {
     const std::uint8_t number = next_number();
     prepare(number);
-    markers_.begin(number);
-    Marker marker(kinds_.field(), procedures_, markers_.worklist(), number);
+    markers_.begin(number, Phase::still);
+    Marker marker(markers_.setup(number, Phase::still));
     const Marker::Current current(marker);
     const bool all_known = mark_roots(marker);
-    if (!markers_.finish(marker) || !all_known) return false;
+    return mark_all(marker, report) && all_known;
+}
+
+// What the roots reach, and what finalizers and hooks make of it.
+bool Collector::mark_all(Marker &marker, CollectionReport *report) {
+    if (!markers_.finish(marker)) return false;
     finalize(marker, report);
     if (hooks_.reached != nullptr) {
         hooks_.reached();
@@ -314,45 +305,54 @@ bool Collector::mark_roots(Marker &marker) {
 }
 
 void Collector::push_threads() {
-    roots_.for_each_of_threads([](platform::Range range) { Marker::current()->scan_stack(range); });
+    roots_.for_each_of_threads(!is_beside(), [](platform::Range range) { Marker::current()->scan_stack(range); });
 }
 
 void Collector::sweep(CollectionReport *report) {
     Found found;
     report->held_before = used_bytes();
     kinds_.for_each([&](Kind &kind) {
-        Keeper &keeper = kind.instance.keeper();
-        std::size_t live = 0;
-        const bool is_collected = kind.setup.lifetime == Lifetime::collected;
-        if (is_collected) {
-            if (kind.setup.asks_blocks()) zero_dead(kind);
-            report->freed_blocks += keeper.keep_only(
-                [&](const Superblock *s, std::uint32_t word) { return kind.marks.live(s, word, number_); });
-        }
-        keeper.for_each_run([&](Superblock *run) {
-            if (!is_collected || kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_) {
-                live += run->bytes();
-                found.held += run->bytes();
-                ++report->live_blocks;
-            } else if (dead_runs_.add({&kind, run})) {  // what does not fit on the list is found by the next collection
-                ++report->freed_blocks;
-            }
-        });
-        keeper.for_each_superblock([&](const Superblock *s) {
-            live += std::size_t{s->used_count()} * s->shape().size;
-            report->live_blocks += s->used_count();
-            if (s->used_count() != 0) found.held += s->bytes();
-        });
-        (kind.setup.descriptor.is_nothing() && !kind.setup.adds_size ? found.live_without : found.live_with_pointers) +=
-            live;
+        free_unmarked(kind, report);
+        sweep_runs(kind, report, &found);
+        kind.instance.keeper().for_each_superblock([&](const Superblock *s) { count(kind, s, report, &found); });
     });
+    learn(found, report);
+    give_back_marks(*report);
+}
+
+void Collector::free_unmarked(Kind &kind, CollectionReport *report) {
+    if (kind.setup.lifetime != Lifetime::collected) return;
+    if (kind.setup.asks_blocks()) zero_dead(kind);
+    report->freed_blocks += kind.instance.keeper().keep_only(
+        [&](const Superblock *s, std::uint32_t word) { return kind.marks.live(s, word, number_); });
+}
+
+void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
+    const bool is_collected = kind.setup.lifetime == Lifetime::collected;
+    kind.instance.keeper().for_each_run([&](Superblock *run) {
+        if (!is_collected || kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_) {
+            found->add_live(kind.has_pointers(), run->bytes());
+            found->held += run->bytes();
+            ++report->live_blocks;
+        } else if (dead_runs_.add({&kind, run})) {  // what does not fit on the list is found by the next collection
+            ++report->freed_blocks;
+        }
+    });
+}
+
+void Collector::count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) {
+    found->add_live(kind.has_pointers(), std::size_t{s->used_count()} * s->shape().size);
+    report->live_blocks += s->used_count();
+    if (s->used_count() != 0) found->held += s->bytes();
+}
+
+// At once, for what others allocate as soon as they run is no part of it.
+void Collector::learn(Found found, CollectionReport *report) {
     report->live_bytes = found.live_with_pointers + found.live_without;
     found.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
     found.threads = report->threads;
     report->held = found.held;
-    // Here, for what others allocate as soon as they run is no part of it.
     pace_.learn(found);
-    give_back_marks(*report);
 }
 
 // Marks take memory as the heap did at its peak. What the next collection needs again stays.
@@ -378,7 +378,7 @@ void Collector::settle() {
     release_dead_runs();
     kinds_.for_each([](Kind &kind) { kind.instance.settle_collected(); });
     // What is left there has addresses in it, which would be roots.
-    markers_.worklist().shrink(looks_everywhere_ ? 0 : 1);
+    markers_.shrink(looks_everywhere_ ? 0 : 1);
 }
 
 void Collector::release_dead_runs() {

@@ -10,11 +10,14 @@
 #include <cstring>
 
 #include "collector/collection_log.hpp"
+#include "collector/cycle.hpp"
 #include "collector/finalization.hpp"
 #include "collector/kinds.hpp"
 #include "collector/markers.hpp"
 #include "collector/pace.hpp"
 #include "collector/roots.hpp"
+#include "malloc/instances.hpp"
+#include "platform/process.hpp"
 
 namespace gr {
 
@@ -32,8 +35,6 @@ struct Hooks {
     // After a collection that was done, with no lock held; not where the caller of collect() holds the collector's.
     void (*after)() = nullptr;
 };
-
-;
 
 // A block that somebody may be using, or that is cached.
 struct BlockAt {
@@ -85,7 +86,10 @@ class Collector {
     bool may_be_block(const void *p) const { return kinds_.field().may_point(reinterpret_cast<std::uintptr_t>(p)); }
     const Field &field() const { return kinds_.field(); }
     // Under the lock, between collections.
-    void set_accepts(Field::Accepts accepts) { kinds_.field().set_accepts(accepts); }
+    void set_accepts(Field::Accepts accepts) {
+        if (kinds_.field().accepts() != accepts) abandon_cycle();
+        kinds_.field().set_accepts(accepts);
+    }
 
     // By the last collection; in its course, by this one. The address of a block; what is none is not marked.
     bool is_marked(const void *p) const;
@@ -113,6 +117,19 @@ class Collector {
     // this one has; but not for long, for it may be waiting for a lock of the loader's that this one holds.
     void collect_if_due();
     CollectionReport collect(bool (*must_stop)(), Reason reason = Reason::asked);
+    // Under the lock. From now on a collection that is due is marked and swept beside the program, by a thread of the
+    // collector's, with two short stops; one that is asked for stands as before. nullptr: done; else what is lacking.
+    const char *begin_cycles();
+    bool has_cycles() const { return cycle_.is_wanted.load(std::memory_order_relaxed); }
+    // By anyone: one begins, if none is under way. Without cycles, nothing.
+    void call_for_cycle();
+    bool is_cycle_under_way() const { return cycle_.is_under_way.load(std::memory_order_relaxed); }
+    // So long at most, until the one that is under way ends.
+    void wait_for_cycle(unsigned milliseconds);
+    // Under the lock: none is under way, marks are the caller's, and no thread that collects beside is between two steps
+    // of one. What was marked is lost; before fork, and before the field changes.
+    void abandon_cycle();
+
     const CollectionReport &last() const { return last_; }
     std::size_t used_bytes() const;
 
@@ -138,8 +155,9 @@ class Collector {
         return kind.marks.live(s, word, number_);
     }
 
-    // Around fork: lock() before, so that the world does not stand, and in the child forget_other_threads() before unlock().
-    void forget_other_threads() { markers_.forget_other_threads(); }
+    // Around fork: before it lock() and abandon_cycle(), so that the world does not stand, and in the child
+    // forget_other_threads() before unlock().
+    void forget_other_threads();
 
   private:
     void *allocate_slowly(Kind &kind, std::size_t size);
@@ -151,18 +169,61 @@ class Collector {
     void tell(Step step) const {
         if (hooks_.step != nullptr) hooks_.step(step);
     }
+    template <class Walk>
+    void while_still(CollectionReport *report, Walk walk);
     void walk(CollectionReport *report);
     void empty_caches();
+    void empty_caches(Kind &kind);
+    void mark_cached(Kind &kind, std::uint8_t number);
     bool mark(CollectionReport *report);
     void prepare(std::uint8_t number);
     bool mark_roots(Marker &marker);
+    bool mark_all(Marker &marker, CollectionReport *report);
     void finalize(Marker &marker, CollectionReport *report);
     void sweep(CollectionReport *report);
+    void free_unmarked(Kind &kind, CollectionReport *report);
+    void sweep_runs(Kind &kind, CollectionReport *report, Found *found);
+    static void count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found);
+    void learn(Found found, CollectionReport *report);
+    void end_collection(CollectionReport *report);
     void give_back_marks(const CollectionReport &report);
     void zero_dead(Kind &kind) const;
     void release_dead_runs();
     void settle();
     std::uint8_t next_number();
+
+    // Collections beside the program, in their order.
+    void take_part_in_cycle();
+    void keep_pace_with_cycle(std::size_t used);
+    void ensure_cycle_thread();
+    [[noreturn]] void run_cycles();
+    void run_cycle();
+    bool begin_cycle();
+    void work_beside();
+    bool come_back();
+    bool watch_writes();
+    void stamp_free();
+    bool mark_beside();
+    bool mark_from_roots(std::uint64_t *stopped);
+    bool mark_again_until_few();
+    bool look_again();
+    bool mark_again(std::size_t *pages);
+    bool mark_written(Marker &marker, platform::WriteWatch::Then then, std::size_t *pages);
+    bool take_snapshot();
+    bool correct_snapshot();
+    template <class Visit>
+    bool for_each_written_row(const Kind &kind, platform::WriteWatch::Then then, Visit visit);
+    void walk_last(CollectionReport *report);
+    void empty_caches_late();
+    bool mark_last(CollectionReport *report);
+    void sweep_at_once(CollectionReport *report);
+    void sweep_beside();
+    void leave_watch();
+    void end_swept_cycle();
+    void leave_cycle();
+    bool is_beside() const;
+    // From the stop: those that mark, and the one that collects beside.
+    std::span<const std::uint32_t> exempt();
 
     void wait_for_collector();
     bool is_collecting() const { return collecting_.load(std::memory_order_relaxed) % 2 != 0; }
@@ -178,6 +239,7 @@ class Collector {
     Roots roots_;
     Hooks hooks_;
     Pace pace_;
+    Cycle cycle_;
     MarkProcedures procedures_{};
     Markers markers_{kinds_.field(), procedures_};
     Finalization finalization_;
@@ -190,7 +252,9 @@ class Collector {
     bool looks_everywhere_ = false;
     platform::MappedList<DeadRun> dead_runs_;
     std::size_t most_held_ = 0;  // bytes, by a collection since marks were given back
-    std::uint8_t number_ = 0;    // of the marks that count
+    std::array<std::uint32_t, kMostMarkers + 1> exempt_{};
+    std::uint8_t number_ = 0;  // of the marks that count
+    std::uint8_t cached_ = 0;  // of those of what was only cached
     const char *given_stack_pointer_ = nullptr;
     const char *stack_pointer_ =
         nullptr;  // of who wanted the collection: below lie frames of its own, and what was before
@@ -198,6 +262,24 @@ class Collector {
     CollectionLog log_;
     std::atomic<bool> started_{false};  // release, with the acquire of is_started
 };
+
+// With the locks of all instances, and stopped as long as walk() takes.
+template <class Walk>
+void Collector::while_still(CollectionReport *report, Walk walk) {
+    tell(Step::stopping);
+    report->began = platform::nanoseconds();
+    if (roots_.stop(exempt(), [] { instances.lock_all(); })) {
+        report->stopping_nanoseconds = platform::nanoseconds() - report->began;
+        report->threads = platform::world.stopped();
+        tell(Step::stopped);
+        walk();
+        tell(Step::resuming);
+        roots_.resume();
+    }
+    instances.unlock_all();
+    report->stopped_nanoseconds = platform::nanoseconds() - report->began;
+    tell(Step::resumed);
+}
 
 extern Collector collector;
 

@@ -68,4 +68,19 @@ Candidate Field::far_candidate(std::uintptr_t word) const {
     return {t.mark, {t.begin, descriptor_of(t)}};
 }
 
+// The descriptors of units that change hands may say anything.
+Candidate Field::moving_far_candidate(const Kind &kind, std::uintptr_t word) const {
+    const auto *const p = reinterpret_cast<const char *>(word);
+    const BlockRef ref = kind.superblocks->find(p);
+    const Superblock *const s = ref.superblock;
+    if (s == nullptr || !kind.marks->covers(s->unit)) return {};
+    const bool is_wide = s->use == UnitUse::superblock && Superblocks::is_wide(s->size_class);
+    const std::size_t bytes = Superblocks::block_size(s);
+    const char *const begin = kind.superblocks->address(s, ref.index);
+    if (begin > p || static_cast<std::size_t>(p - begin) >= bytes || !kind.region->contains(begin + bytes - 1))
+        return {};
+    return {kind.marks->row(s->unit, is_wide) + ref.index.value,
+            {begin, kind.adds_size ? kind.descriptor.plus(bytes) : kind.descriptor}};
+}
+
 }  // namespace gr

@@ -9,6 +9,7 @@
 
 #include "collector/places.hpp"
 #include "heap/keeper.hpp"
+#include "heap/unit_entry.hpp"
 #include "platform/world/range.hpp"
 
 namespace gr {
@@ -69,8 +70,28 @@ class Field {
     const Places &places() const { return places_; }
     // Of a word in a run or a superblock of several units, or in a tail that no block covers.
     Candidate far_candidate(std::uintptr_t word) const;
+    // Without prepare(), while others allocate and free: where the word's block was before that began, the answer is true;
+    // else it may be any, but for memory that can be read and a mark of a kind's.
+    [[gnu::always_inline]] Candidate moving_candidate(std::uintptr_t word) const {
+        const Kind &kind = kinds_[(word - reinterpret_cast<std::uintptr_t>(base_)) >> slot_shift_];
+        const auto *const p = reinterpret_cast<const char *>(word);
+        if (kind.region == nullptr || !kind.region->contains(p)) return {};
+        const UnitIndex unit = kind.region->unit_of(p);
+        const UnitEntry entry = load_entry(*kind.region, unit);
+        if (entry == 0 || entry == kRunEntry) return moving_far_candidate(kind, word);
+        const ClassShape &shape = shape_of(class_in(entry));
+        if (shape.units != 1) return moving_far_candidate(kind, word);
+        const std::size_t offset = word % kUnitBytes;
+        const BlockIndex index = shape.block_at(offset);
+        if (index.value >= shape.blocks || !kind.marks->covers(unit)) return {};
+        const char *const begin = p - (offset - std::size_t{index.value} * shape.size);
+        return {kind.marks->row(unit, Superblocks::is_wide(class_in(entry))) + index.value,
+                {begin, kind.adds_size ? kind.descriptor.plus(shape.size) : kind.descriptor}};
+    }
 
   private:
+    Candidate moving_far_candidate(const Kind &kind, std::uintptr_t word) const;
+
     const char *base_ = nullptr;
     std::size_t bytes_ = 0;
     unsigned slot_shift_ = 0;

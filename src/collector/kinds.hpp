@@ -32,6 +32,17 @@ struct Kind {
     KindSetup setup{};
     std::uint32_t number = 0;
     bool tells_dead = false;  // the program looks at its dead blocks: none may be one that is only cached
+
+    platform::Range units() const {
+        const Region &region = instance.region();
+        return {region.address(region.first_unit()), region.address(region.unit_end())};
+    }
+    // Whether its blocks are scanned.
+    bool has_pointers() const { return !setup.descriptor.is_nothing() || setup.adds_size; }
+    // Whether nobody looks at its dead blocks, so that they may be freed at any time after the stop.
+    bool may_be_swept_late() const {
+        return setup.lifetime == Lifetime::collected && !setup.asks_blocks() && !tells_dead;
+    }
 };
 
 class Kinds {

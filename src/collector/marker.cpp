@@ -9,16 +9,10 @@
 #include <utility>
 
 #include "base/bits.hpp"
+#include "collector/word_at.hpp"
 
 namespace gr {
 namespace {
-
-// By whom it was written, and as what, is not known.
-std::uintptr_t word_at(const char *at) {
-    std::uintptr_t word = 0;
-    std::memcpy(&word, at, sizeof word);
-    return word;
-}
 
 // Whether of some neighbouring words any may lie in a range, by the upper halves of all at once: false is never wrong.
 class Sieve {
@@ -62,19 +56,21 @@ class Sieve {
 
 thread_local constinit Marker *Marker::current_ = nullptr;
 
-Marker::Marker(const Field &field, const MarkProcedures &procedures, Worklist &worklist, std::uint8_t number)
-    : field_(field),
-      procedures_(procedures),
-      accepts_(field.accepts()),
-      work_(worklist),
-      number_(number),
-      nothing_(number) {
+Marker::Marker(const MarkSetup &setup)
+    : field_(setup.field),
+      procedures_(setup.procedures),
+      accepts_(setup.field.accepts()),
+      work_(setup.worklist),
+      later_(setup.later),
+      phase_(setup.phase),
+      number_(setup.number),
+      nothing_(setup.number) {
     for (Mark *&mark : ring_.marks) mark = &nothing_;
 }
 
 // The inner loop, and what it keeps in registers: a mark is a byte, so for the compiler to store one may change any member.
 // While there is one nobody else uses the marker. No function gets its address, or it would lie in memory, too.
-template <bool kFilters>
+template <bool kFilters, bool kMoves>
 class Marker::Loop {
   public:
     explicit Loop(Marker &marker)
@@ -105,6 +101,11 @@ class Marker::Loop {
         }
     }
     [[gnu::always_inline]] void follow(std::uintptr_t word) {
+        if (kMoves) {
+            const Candidate candidate = marker_.field_.moving_candidate(word);
+            if (candidate.mark != nullptr) exchange(candidate, word);
+            return;
+        }
         const Place &place = places_.of(word);
         const std::size_t offset = word % kUnitBytes;
         const std::size_t index = place.index_at(offset);
@@ -242,11 +243,20 @@ Task *Marker::share(Task *top) {
 
 template <class Use>
 void Marker::with_loop(Use use) {
+    if (phase_ == Phase::still) {
+        with_loop<false>(use);
+    } else {
+        with_loop<true>(use);
+    }
+}
+
+template <bool kMoves, class Use>
+void Marker::with_loop(Use use) {
     if (accepts_ == nullptr) {
-        Loop<false> loop(*this);
+        Loop<false, kMoves> loop(*this);
         use(loop);
     } else {
-        Loop<true> loop(*this);
+        Loop<true, kMoves> loop(*this);
         use(loop);
     }
 }
@@ -266,64 +276,6 @@ void Marker::scan_stack(platform::Range range) {
     const Field::Accepts elsewhere = std::exchange(accepts_, nullptr);
     scan(range);
     accepts_ = elsewhere;
-}
-
-void Marker::scan(Task task) {
-    switch (task.descriptor.form()) {
-        case Descriptor::Form::length:
-            return scan({task.begin, task.begin + task.descriptor.length()});
-        case Descriptor::Form::bitmap:
-            return scan_bitmap(task.begin, task.descriptor.bitmap());
-        case Descriptor::Form::procedure:
-            return scan_by_procedure(task);
-        case Descriptor::Form::per_object:
-            return scan(Task{task.begin, own_descriptor(task)});
-    }
-}
-
-void Marker::scan_bitmap(const char *begin, std::uintptr_t bitmap) {
-    while (bitmap != 0) {
-        const auto word = static_cast<unsigned>(std::countl_zero(bitmap));
-        bitmap &= ~(~(~std::uintptr_t{0} >> 1) >> word);
-        consider(word_at(begin + std::size_t{word} * sizeof(void *)));
-    }
-}
-
-// What it considers by the marker's own function goes to current(); what it puts on the stack that it was given is taken
-// from there.
-void Marker::scan_by_procedure(Task task) {
-    constexpr std::size_t kRoom = 256;
-    Task room[kRoom + 1];
-    const MarkProcedure procedure = procedures_[task.descriptor.procedure()];
-    if (procedure == nullptr) return;
-    const Current current(*this);
-    auto *const block = reinterpret_cast<std::uintptr_t *>(const_cast<char *>(task.begin));
-    Task *top = procedure(block, &room[0], &room[kRoom], task.descriptor.environment());
-    for (; top != &room[0]; --top) push(*top);
-}
-
-// None that refers to another: a block whose first word was not written yet has none.
-Descriptor Marker::own_descriptor(Task task) {
-    const std::intptr_t displacement = task.descriptor.displacement();
-    Descriptor own;
-    if (displacement >= 0) {
-        own = Descriptor(word_at(task.begin + displacement));
-    } else if (const std::uintptr_t type = word_at(task.begin); type != 0) {
-        const auto at = static_cast<std::intptr_t>(type) - (displacement + Descriptor::kIndirectBias);
-        own = Descriptor(word_at(reinterpret_cast<const char *>(at)));
-    }
-    return own.form() == Descriptor::Form::per_object ? Descriptor() : own;
-}
-
-void Marker::reach_all(const Keeper &keeper, std::uint32_t kind) {
-    keeper.for_each_superblock([&](const Superblock *s) {
-        const char *const begin = field_.kind(kind).superblocks->begin(s);
-        for (std::uint32_t i = 0; i < s->shape().blocks; ++i)
-            consider(reinterpret_cast<std::uintptr_t>(begin + std::size_t{i} * s->shape().size));
-    });
-    keeper.for_each_run([&](const Superblock *run) {
-        consider(reinterpret_cast<std::uintptr_t>(field_.kind(kind).superblocks->begin(run)));
-    });
 }
 
 bool Marker::empty_ring() {

@@ -15,9 +15,25 @@ namespace gr {
 // Procedures of the program's, which tell what their blocks point to.
 using MarkProcedures = std::array<MarkProcedure, Descriptor::kMostProcedures>;
 
+// The world stands, and the field was prepared; the program runs, and blocks come and go; it stands, after that.
+enum class Phase : std::uint8_t { still, beside, last };
+
+struct MarkSetup {
+    const Field &field;
+    const MarkProcedures &procedures;
+    Worklist &worklist;
+    // Blocks of which somebody must be asked what they hold, beside the program: it may be changing that.
+    Worklist &later;
+    std::uint8_t number = 0;
+    Phase phase = Phase::still;
+};
+
 class Marker {
   public:
-    Marker(const Field &field, const MarkProcedures &procedures, Worklist &worklist, std::uint8_t number);
+    explicit Marker(const MarkSetup &setup);
+    ~Marker() { later_.give_all(); }
+    Marker(const Marker &) = delete;
+    Marker &operator=(const Marker &) = delete;
 
     // Every word of it at a multiple of a word may be a pointer.
     void scan(platform::Range range);
@@ -37,6 +53,10 @@ class Marker {
 
     // All that is in use of a kind.
     void reach_all(const Keeper &keeper, std::uint32_t kind);
+    // What lies there of marked blocks: others may have written to it since.
+    void scan_marked(std::uint32_t kind, platform::Range written);
+    // What was left for later.
+    void scan_left();
 
     // The one that marks in this thread, for what procedures and hooks of the program's find; or nullptr.
     static Marker *current() { return current_; }
@@ -70,10 +90,12 @@ class Marker {
         }
     };
 
-    template <bool kFilters>
+    template <bool kFilters, bool kMoves>
     class Loop;
 
     template <class Use>
+    void with_loop(Use use);
+    template <bool kMoves, class Use>
     void with_loop(Use use);
     void follow(std::uintptr_t word);
     // For the loop, whose top of the stack is the true one.
@@ -85,6 +107,7 @@ class Marker {
         if (!work_.push(task)) [[unlikely]]
             failed_ = true;
     }
+    void scan_part(Task task, platform::Range part);
     void scan_bitmap(const char *begin, std::uintptr_t bitmap);
     void scan_by_procedure(Task task);
     static Descriptor own_descriptor(Task task);
@@ -95,6 +118,8 @@ class Marker {
     const MarkProcedures &procedures_;
     Field::Accepts accepts_;
     Work work_;
+    Work later_;
+    Phase phase_;
     std::uint8_t number_;
     bool failed_ = false;
     unsigned next_ = 0;

@@ -31,7 +31,7 @@ void Markers::help() {
         worklist_.sleep_until_called();
         if (!worklist_.join()) continue;
         {
-            Marker marker(field_, procedures_, worklist_, number_);
+            Marker marker(setup(number_, phase_));
             const Marker::Current current(marker);
             do {
                 marker.drain();
@@ -42,10 +42,17 @@ void Markers::help() {
     }
 }
 
-void Markers::begin(std::uint8_t number) {
+MarkSetup Markers::setup(std::uint8_t number, Phase phase) {
+    return {field_, procedures_, worklist_, later_, number, phase};
+}
+
+void Markers::begin(std::uint8_t number, Phase phase) {
     number_ = number;
+    phase_ = phase;
     failed_.store(false, std::memory_order_relaxed);
-    worklist_.begin();
+    // Beside the program half of the CPUs are its own.
+    const unsigned most = phase == Phase::beside ? (helper_count_ + 1) / 2 : helper_count_ + 1;
+    worklist_.begin(most > 1 ? most - 1 : 0);
 }
 
 bool Markers::finish(Marker &marker) {
@@ -53,12 +60,24 @@ bool Markers::finish(Marker &marker) {
         marker.drain();
     } while (worklist_.wait());
     worklist_.end();
-    return !marker.failed() && !failed_.load(std::memory_order_relaxed);
+    return !marker.failed() && !failed_.load(std::memory_order_relaxed) && !worklist_.is_abandoned();
+}
+
+void Markers::forget_left() {
+    later_.abandon();
+    static_cast<void>(later_.take_full());
+    later_.begin(0);
+}
+
+void Markers::shrink(std::size_t keep) {
+    worklist_.shrink(keep);
+    later_.shrink(0);
 }
 
 void Markers::forget_other_threads() {
     helper_count_ = 0;
     worklist_.forget_others();
+    later_.forget_others();
 }
 
 }  // namespace gr

@@ -20,6 +20,8 @@ struct Found {
     std::size_t roots = 0;
     std::size_t threads = 0;  // that were stopped
     std::size_t held = 0;     // units that hold some of it
+
+    void add_live(bool has_pointers, std::size_t bytes) { (has_pointers ? live_with_pointers : live_without) += bytes; }
 };
 
 class Pace {
@@ -36,10 +38,15 @@ class Pace {
         const std::size_t idle = found.held > live ? (found.held - live) / kIdleParts : 0;
         const std::size_t growth = wanted > idle ? wanted - idle : 0;
         const std::size_t least = wanted / kLeastParts;
-        due_at_.store(found.held + (growth > least ? growth : least), std::memory_order_relaxed);
+        const std::size_t room = growth > least ? growth : least;
+        due_at_.store(found.held + room, std::memory_order_relaxed);
+        room_.store(room, std::memory_order_relaxed);
     }
     bool is_due(std::size_t held) const { return held >= due_at_.load(std::memory_order_relaxed); }
     std::size_t due_at() const { return due_at_.load(std::memory_order_relaxed); }
+    // A collection beside the program begins earlier and ends later: where it is due, and where the program has to wait.
+    bool is_due_beside(std::size_t held) const { return held >= due_at() - room() / kEarlyParts; }
+    bool is_late_beside(std::size_t held) const { return held >= due_at() + room(); }
     // A program that knows that it will need so much.
     void expect(std::size_t bytes) { due_at_.fetch_add(bytes, std::memory_order_relaxed); }
 
@@ -54,13 +61,17 @@ class Pace {
     std::atomic<std::size_t> most{SIZE_MAX};
 
   private:
+    std::size_t room() const { return room_.load(std::memory_order_relaxed); }
+
     static constexpr std::size_t kLeast = 10 * kMiB;
     static constexpr std::size_t kForEachThread = 256 * kKiB;
     static constexpr std::size_t kLeastParts = 8;
     static constexpr std::size_t kIdleParts = 2;
+    static constexpr std::size_t kEarlyParts = 2;
 
     std::size_t divisor_ = 3;
     std::atomic<std::size_t> due_at_{kLeast};  // bytes held; ordered by nothing
+    std::atomic<std::size_t> room_{kLeast};    // bytes, from what was held to where it is due; ordered by nothing
 };
 
 }  // namespace gr

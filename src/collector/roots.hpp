@@ -40,9 +40,10 @@ class Roots {
     bool stop(std::span<const std::uint32_t> exempt, void (*lock)());
     void resume() { platform::world.resume(); }
 
-    // visit(range) for each. The caller's own stack is visited from this call's frame on, its registers in it.
+    // visit(range) for each. The caller's own stack, if it is one of the program's threads, is visited from this call's
+    // frame on, its registers in it.
     template <class Visit>
-    [[gnu::noinline]] void for_each_of_threads(Visit visit) const {
+    [[gnu::noinline]] void for_each_of_threads(bool with_caller, Visit visit) const {
         std::size_t at = 0;
         while (const platform::StoppedThread *const thread = platform::world.next_stopped(&at))
             visit_thread(*thread, visit);
@@ -52,6 +53,7 @@ class Roots {
             const char *const pointer = platform::sleeping_stack_pointer(thread->id);
             if (pointer != nullptr) visit(stack_from(pointer - kRedZone, 0));
         }
+        if (!with_caller) return;
         __builtin_unwind_init();  // registers that calls preserve onto the stack
         visit_thread({.id = platform::task_of_caller(),
                       .stack_pointer = below_caller(),

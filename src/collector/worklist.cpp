@@ -51,8 +51,15 @@ void Worklist::give_full(Segment *segment) {
 Segment *Worklist::take_full() {
     if (!has_full()) return nullptr;
     mutex_.lock_always(platform::Rank::worklist);
-    Segment *const segment = pop(full_);
-    if (segment != nullptr) full_count_.fetch_sub(1, std::memory_order_relaxed);
+    Segment *segment = nullptr;
+    do {
+        if (segment != nullptr) {
+            push(blank_, segment);
+            ++blank_count_;
+        }
+        segment = pop(full_);
+        if (segment != nullptr) full_count_.fetch_sub(1, std::memory_order_relaxed);
+    } while (segment != nullptr && is_abandoned());
     mutex_.unlock(platform::Rank::worklist);
     return segment;
 }
@@ -101,6 +108,24 @@ bool Work::find_more() {
     return true;
 }
 
+void Work::give_all() {
+    while (rest_ != nullptr) shared_.give_full(std::exchange(rest_, rest_->next));
+    if (Segment *const own = seal()) {
+        if (own->count != 0) {
+            shared_.give_full(own);
+        } else {
+            shared_.give_blank(own);
+        }
+    }
+    segment_ = nullptr;
+    top_ = first_ = end_ = nullptr;
+}
+
+void Work::drop_all() {
+    while (rest_ != nullptr) shared_.give_blank(std::exchange(rest_, rest_->next));
+    top_ = first_;
+}
+
 // Of the segments below the last is the oldest; of a single one the first half.
 void Work::feed() {
     if (rest_ != nullptr) {
@@ -119,7 +144,9 @@ void Work::feed() {
     shared_.give_full(half);
 }
 
-void Worklist::begin() {
+void Worklist::begin(std::uint32_t most_others) {
+    most_others_.store(most_others, std::memory_order_relaxed);
+    abandoned_.store(false, std::memory_order_seq_cst);
     idle_.store(0, std::memory_order_seq_cst);
     over_.store(0, std::memory_order_seq_cst);
 }

@@ -37,13 +37,19 @@ class Worklist {
     void give_full(Segment *segment);
     // nullptr: there is none now.
     Segment *take_full();
+    // By anyone: what is on it is not wanted any more. Who has some of it lets go of it soon, until begin().
+    void abandon() { abandoned_.store(true, std::memory_order_seq_cst); }
+    bool is_abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
     // Hints; ordered by nothing.
     bool has_full() const { return full_count_.load(std::memory_order_relaxed) != 0; }
     // Somebody has nothing to do, and there is nothing for him.
     bool is_hungry() const { return idle_.load(std::memory_order_relaxed) != 0 && !has_full(); }
 
     // The first marker begins and ends a marking; others may come in between. end() returns when all have left.
-    void begin();
+    // Not more than so many others are called.
+    void begin(std::uint32_t most_others);
+    // By anyone: as many as there are.
+    void hurry() { most_others_.store(UINT32_MAX, std::memory_order_relaxed); }
     void end();
     // false: it is over already, or has not begun.
     bool join();
@@ -53,7 +59,9 @@ class Worklist {
     // Who may join sleeps until somebody has more to do than he soon will.
     void sleep_until_called();
     void call() {
-        if (sleepers_.load(std::memory_order_relaxed) != 0) call_one();
+        if (sleepers_.load(std::memory_order_relaxed) != 0 &&
+            present_.load(std::memory_order_relaxed) < most_others_.load(std::memory_order_relaxed))
+            call_one();
     }
     // In fork's child: nobody but the caller is left.
     void forget_others();
@@ -77,6 +85,8 @@ class Worklist {
     platform::FutexWord over_{1};     // 1: all is marked
     std::atomic<std::uint32_t> sleepers_{0};
     platform::FutexWord calls_{0};
+    std::atomic<std::uint32_t> most_others_{0};  // ordered by nothing
+    std::atomic<bool> abandoned_{false};         // seq_cst where it changes: who begins after it was abandoned knows
 };
 
 // One marker's end of it.
@@ -97,6 +107,9 @@ class Work {
     [[nodiscard]] bool make_room();
     // false: nothing is left, of its own or for all.
     [[nodiscard]] bool find_more();
+    // Its own are for all from now on; or for nobody.
+    void give_all();
+    void drop_all();
 
     // false: no memory for it.
     [[nodiscard]] bool push(Task task) {
@@ -109,6 +122,8 @@ class Work {
     // each task.
     void share() {
         if (++asked_ % kAskedToCall == 0) shared_.call();
+        if (shared_.is_abandoned()) [[unlikely]]
+            return drop_all();
         if (shared_.is_hungry()) [[unlikely]]
             feed();
     }

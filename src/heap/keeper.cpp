@@ -8,7 +8,7 @@
 
 namespace gr {
 
-void Keeper::drop_cached() {
+void Keeper::drop_held() {
     owners_.for_each_heap([this](OwnerIndex o) {
         owners_.slab(o).drop_all();
         Letter *letter = owners_.owner(o).mail.take_all();
@@ -18,6 +18,10 @@ void Keeper::drop_cached() {
             letter = next;
         }
     });
+}
+
+void Keeper::drop_cached() {
+    drop_held();
     owners_.for_each_owner([this](OwnerIndex o) {
         Superblock *s = owners_.owner(o).pending.take_all();
         owners_.owner(o).remote_bytes.store(0, std::memory_order_relaxed);

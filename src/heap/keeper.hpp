@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a heap as a collection sees it: nothing is cached, and of each superblock only the blocks stay that somebody names.
-// Invariant: all locks are held and no sequence runs, from the first call to the last; afterwards every block is live or
-//            free. Hoard's invariant and empty superblocks wait for Ownership::restore_invariants and release_all_empty.
+// Invariant: all locks are held and no sequence runs, from the first call to the last, but for those that say otherwise;
+//            afterwards every block is live or free. Hoard's invariant and empty superblocks wait for Ownership::restore_invariants and release_all_empty.
 // Must not know: why a block is live.
 #pragma once
 
@@ -31,16 +31,22 @@ class Keeper {
     // Magazines and letters are empty now; what lay in them counts as used until keep_only. What was freed by remote bits
     // is free.
     void drop_cached();
+    // The same but for remote bits: blocks that were freed so wait on, as if nobody collected.
+    void drop_held();
 
     // Free blocks, by the word of their superblock's bitmap: visit(superblock, word, bits).
     template <class Visit>
     void for_each_free_word(Visit visit) const {
-        for_each_superblock([&](Superblock *s) {
-            if (s->free_count == 0) return;
-            Bitmap free = superblocks_.free_bits(s);
-            for (std::uint32_t w = s->first_word; w < free.word_count(); ++w)
-                if (free.word(w) != 0) visit(s, w, free.word(w));
-        });
+        for_each_superblock([&](Superblock *s) { for_each_free_word_of(s, visit); });
+    }
+    // With no lock held, while blocks come and go: those of the units, superblock by superblock.
+    template <class Visit>
+    void for_each_free_word_now(UnitIndex first, UnitIndex end, Visit visit) {
+        for (UnitIndex u = first; u < end; ++u) {
+            ownership_.visit_superblock(u, [&](OwnerIndex, Superblock *s) {
+                if (s->unit == u) for_each_free_word_of(s, visit);
+            });
+        }
     }
 
     // live(superblock, word): the bits of live blocks in one word of its bitmap. How many blocks became free.
@@ -51,6 +57,23 @@ class Keeper {
             const std::uint32_t freed = superblocks_.keep_only(s, [&](std::uint32_t word) { return live(s, word); });
             if (freed != 0) ownership_.freed(owner_of(s), s, freed);
             all += freed;
+        });
+        return all;
+    }
+
+    // The same of one superblock that was somebody's once, with no lock held: of blocks that live(superblock, word) does
+    // not name nobody frees any. It may be another's by now, or none. Then visit(superblock), under the same lock.
+    template <class Live, class Visit>
+    std::uint64_t keep_only_of(UnitIndex first, Live live, Visit visit) {
+        std::uint64_t all = 0;
+        ownership_.visit_superblock(first, [&](OwnerIndex o, Superblock *s) {
+            if (s->unit != first) return;
+            const AtomicWord *const remote = superblocks_.remote_words(s);
+            const std::uint32_t freed = superblocks_.keep_only(
+                s, [&](std::uint32_t word) { return live(s, word) | remote[word].load(std::memory_order_relaxed); });
+            if (freed != 0) ownership_.freed(o, s, freed);
+            all = freed;
+            visit(s);
         });
         return all;
     }
@@ -83,6 +106,13 @@ class Keeper {
     }
 
   private:
+    template <class Visit>
+    void for_each_free_word_of(Superblock *s, Visit visit) const {
+        if (s->free_count == 0) return;
+        Bitmap free = superblocks_.free_bits(s);
+        for (std::uint32_t w = s->first_word; w < free.word_count(); ++w)
+            if (free.word(w) != 0) visit(s, w, free.word(w));
+    }
     template <class Visit>
     void for_each_unit(Visit visit) const {
         for (UnitIndex u = region_.first_unit(); u < region_.unit_end();) {

@@ -37,10 +37,15 @@ void begin() {
     collector.set_accepts(now(GC_all_interior_pointers) != 0 ? nullptr : is_registered_displacement);
     is_swept = false;
     note_begin();
-    prepare_finalization();
     tell(GC_EVENT_START);
     if (callbacks.start != nullptr) callbacks.start();
+}
+
+// Each stop of a collection: between two of them the program goes on.
+void stopping() {
+    prepare_finalization();
     ask_toggle_references();
+    tell(GC_EVENT_PRE_STOP_WORLD);
 }
 
 void resumed() {
@@ -65,7 +70,7 @@ void take(Step step) {
         case Step::begin:
             return begin();
         case Step::stopping:
-            return tell(GC_EVENT_PRE_STOP_WORLD);
+            return stopping();
         case Step::stopped:
             tell_of_threads(GC_EVENT_THREAD_SUSPENDED);
             return tell(GC_EVENT_POST_STOP_WORLD);

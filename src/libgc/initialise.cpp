@@ -11,6 +11,7 @@
 #include "libgc/callbacks.hpp"
 #include "libgc/environment.hpp"
 #include "libgc/functions.hpp"
+#include "libgc/incremental.hpp"
 #include "libgc/leaks.hpp"
 #include "libgc/locked.hpp"
 #include "libgc/messages.hpp"
@@ -58,6 +59,7 @@ void begin() {
         begin_to_look_for_leaks();
         atexit(GC_gcollect);
     }
+    if (settings.begins_incremental) begin_incremental();
 }
 
 }  // namespace

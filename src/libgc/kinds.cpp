@@ -24,6 +24,7 @@ bool start_kinds(int suspend_signal) {
 
 void lock_for_fork() {
     collector.lock();
+    collector.abandon_cycle();
     instances.lock_all();
 }
 

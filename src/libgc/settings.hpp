@@ -13,6 +13,8 @@ struct Settings {
     bool gives_back = false;        // explicit collections give back all free memory
     bool prints_regularly = false;  // GC_dump at each collection
     bool ignores_gcj = false;
+    bool begins_incremental = false;
+    bool forbids_incremental = false;
     int suspend_signal = -1;  // the default
     int restart_signal = -1;
     int handles_fork = 1;

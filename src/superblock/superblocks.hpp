@@ -25,6 +25,10 @@ struct BlockRef {
 
 class Superblocks {
   public:
+    struct Rows {
+        const char *begin;
+        std::size_t bytes;
+    };
     // Bytes of each growing table, per chunk, in the order of Table.
     static constexpr std::size_t kNarrowWords = 16;  // of one bitmap, for all classes but the smallest
     static constexpr std::size_t kWideWords = divide_up(kMaxBlocks, kWordBits);
@@ -65,6 +69,29 @@ class Superblocks {
     Bitmap free_bits(const Superblock *s) const { return {words(s), s->shape().blocks}; }
     AtomicWord *remote_words(const Superblock *s) const {
         return reinterpret_cast<AtomicWord *>(words(s) + words_per_bitmap(s));
+    }
+
+    // Where the bits of a superblock of such a class that begins there are, or would be.
+    struct Bits {
+        const Word *free;
+        const AtomicWord *remote;
+    };
+    Bits bits_of(UnitIndex first, ClassIndex c) const {
+        const std::size_t per_bitmap = is_wide(c) ? kWideWords : kNarrowWords;
+        const char *const row = rows_below(region_.first_unit(), is_wide(c)).begin +
+                                (first.value - region_.first_unit().value) * row_bytes(is_wide(c));
+        const auto *const words = reinterpret_cast<const Word *>(row);
+        return {words, reinterpret_cast<const AtomicWord *>(words + per_bitmap)};
+    }
+    // The rows of both bitmaps of units below `end`, narrow or wide; and whose rows, of superblocks that begin there, have
+    // something in common with a part of them. For who watches what is written there.
+    Rows rows_below(UnitIndex end, bool wide) const {
+        const std::size_t units = end.value - region_.first_unit().value;
+        return {region_.table(wide ? kWideBitmaps : kNarrowBitmaps), units * row_bytes(wide)};
+    }
+    UnitIndex unit_of_row(const char *row, bool wide) const {
+        const auto offset = static_cast<std::size_t>(row - region_.table(wide ? kWideBitmaps : kNarrowBitmaps));
+        return UnitIndex(region_.first_unit().value + static_cast<std::uint32_t>(offset / row_bytes(wide)));
     }
 
     // A run of units becomes a superblock of all free blocks, or a single block; or nothing again.
@@ -123,6 +150,7 @@ class Superblocks {
     bool is_valid(const Superblock *s) const;
 
   private:
+    static constexpr std::size_t row_bytes(bool wide) { return 2 * (wide ? kWideWords : kNarrowWords) * sizeof(Word); }
     static std::size_t words_per_bitmap(const Superblock *s) {
         return is_wide(s->size_class) ? kWideWords : kNarrowWords;
     }

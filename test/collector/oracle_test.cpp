@@ -76,7 +76,7 @@ class Oracle : public testing::Test {
     void push_roots() {
         stacks_.clear();
         if (scans_threads_) {
-            collector.roots().for_each_of_threads([](platform::Range range) { current->push_of_thread(range); });
+            collector.roots().for_each_of_threads(true, [](platform::Range range) { current->push_of_thread(range); });
         }
         collector.push(pushed_range());
     }

@@ -176,7 +176,8 @@ TEST_F(Steps, WhoseMemoryEndedSaysSo) {
     EXPECT_TRUE(collector.collect().done);  // the block has a mark
     constexpr std::uint8_t kNoCollection = 0;
     Worklist worklist;
-    Marker failing(collector.field(), collector.procedures(), worklist, kNoCollection);
+    Worklist later;
+    Marker failing({collector.field(), collector.procedures(), worklist, later, kNoCollection, Phase::still});
     ASSERT_EQ(getrlimit(RLIMIT_AS, &limit_before), 0);
     const rlimit none{0, limit_before.rlim_max};
     setrlimit(RLIMIT_AS, &none);
@@ -292,7 +293,7 @@ TEST_F(Steps, WhatASleeperHoldsBelowItsStackPointerStays) {
     while (id == 0 || platform::sleeping_stack_pointer(id) == nullptr) std::this_thread::yield();
     // What this thread left on its own stack does not count.
     collector.hooks().push_roots = [] {
-        collector.roots().for_each_of_threads([](platform::Range range) {
+        collector.roots().for_each_of_threads(true, [](platform::Range range) {
             if (!range.contains(__builtin_frame_address(0))) Marker::current()->scan_stack(range);
         });
     };

@@ -307,6 +307,7 @@ static int may_be_seen(int n) {
 NOINLINE static void free_node(int n) {
     struct node *node = &nodes[n];
     if (node->finalizable || node->link == NULL || may_be_seen(n)) return;
+    void *volatile still = address(node); /* a collection beside the program must not find it dead meanwhile */
     for (int r = 0; r < kRoots; ++r)
         if (root_to[r] == n) set_root(r, kNone);
     for (int i = 0; i < node_count; ++i)
@@ -317,15 +318,26 @@ NOINLINE static void free_node(int n) {
     CHECK(GC_unregister_disappearing_link(&node->link) == 1, "the link of a live object is not registered");
     if (node->has_long) CHECK(GC_unregister_long_link(&node->long_link) == 1, "the long link is not registered");
     node->has_long = 0;
-    GC_free(address(node));
+    GC_free(still);
     node->link = NULL;
     node->freed = 1;
     for (int e = 0; e < node->edges; ++e) node->to[e] = kNone;
     node->edges = 0;
 }
 
+/* With GC_ENABLE_INCREMENTAL one is nearly always under way, while the graph changes. */
+static void collect_beside(void) {
+    if (!GC_is_incremental_mode()) return;
+    if (roll(100) == 0) GC_start_incremental_collection();
+    if (roll(2000) == 0) {
+        while (GC_collect_a_little()) continue;
+        expect_whole("beside the program");
+    }
+}
+
 static void operate(void) {
     uint64_t what = roll(100);
+    collect_beside();
     if (roll(2000) == 0) growing = !growing;
     if (growing && what >= 70 && what < 90) what = roll(10) == 0 ? what : 0; /* drop less */
     int n = roll_reachable();
@@ -347,7 +359,7 @@ static void operate(void) {
         int some = (int)roll((uint64_t)node_count);
         find_reachable();
         if (nodes[some].reachable && (nodes[some].kind == kUncollectable || roll(2) == 0)) free_node(some);
-    } else if (roll(12) == 0) {
+    } else if (roll(GC_is_incremental_mode() ? 120 : 12) == 0) {
         collect_and_verify();
     }
     if (roll(8) == 0) run_finalizers();
@@ -383,8 +395,9 @@ static void report(int verbosely) {
     if (verbosely)
         printf(
             "%d objects, at most %ld reachable, %ld collections, %ld died, %ld finalized, %ld revived, "
-            "%.2f %% retained\n",
-            node_count, most_reachable, collections, deaths, finalizations, revivals, retained);
+            "%.2f %% retained, %lu collections of all kinds\n",
+            node_count, most_reachable, collections, deaths, finalizations, revivals, retained,
+            (unsigned long)GC_get_gc_no());
     CHECK(retained < 20, "seed %lu: %.1f %% of what died is retained", (unsigned long)seed_of_run, retained);
     CHECK(node_count < 1000 || (finalizations > 0 && deaths > 0), "nothing was finalized, or nothing died");
 }

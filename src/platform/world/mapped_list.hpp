@@ -36,6 +36,8 @@ class MappedList {
     T &last() { return elements_[size_ - 1]; }
     T take_last() { return elements_[--size_]; }
     void remove(std::size_t i) { elements_[i] = elements_[--size_]; }
+    // The first so many stay.
+    void shrink(std::size_t size) { size_ = size; }
     // What it has stays its own.
     void clear() { size_ = 0; }
     void release() {

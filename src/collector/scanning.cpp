@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: marker.hpp: what a block holds, by the form of its descriptor; and blocks that are scanned once more.
+// Invariant: as there.
+// Must not know: how words are followed.
+#include "base/bits.hpp"
+#include "collector/marker.hpp"
+#include "collector/word_at.hpp"
+
+namespace gr {
+
+void Marker::scan(Task task) {
+    const Descriptor::Form form = task.descriptor.form();
+    const bool asks = form == Descriptor::Form::procedure || form == Descriptor::Form::per_object;
+    if (asks && phase_ == Phase::beside) {
+        if (!later_.push(task)) failed_ = true;
+        return;
+    }
+    switch (form) {
+        case Descriptor::Form::length:
+            return scan({task.begin, task.begin + task.descriptor.length()});
+        case Descriptor::Form::bitmap:
+            return scan_bitmap(task.begin, task.descriptor.bitmap());
+        case Descriptor::Form::procedure:
+            return scan_by_procedure(task);
+        case Descriptor::Form::per_object:
+            return scan(Task{task.begin, own_descriptor(task)});
+    }
+}
+
+void Marker::scan_bitmap(const char *begin, std::uintptr_t bitmap) {
+    while (bitmap != 0) {
+        const auto word = static_cast<unsigned>(std::countl_zero(bitmap));
+        bitmap &= ~(~(~std::uintptr_t{0} >> 1) >> word);
+        consider(word_at(begin + std::size_t{word} * sizeof(void *)));
+    }
+}
+
+// What it considers by the marker's own function goes to current(); what it puts on the stack that it was given is taken
+// from there.
+void Marker::scan_by_procedure(Task task) {
+    constexpr std::size_t kRoom = 256;
+    Task room[kRoom + 1];
+    const MarkProcedure procedure = procedures_[task.descriptor.procedure()];
+    if (procedure == nullptr) return;
+    const Current current(*this);
+    auto *const block = reinterpret_cast<std::uintptr_t *>(const_cast<char *>(task.begin));
+    Task *top = procedure(block, &room[0], &room[kRoom], task.descriptor.environment());
+    for (; top != &room[0]; --top) push(*top);
+}
+
+// None that refers to another: a block whose first word was not written yet has none.
+Descriptor Marker::own_descriptor(Task task) {
+    const std::intptr_t displacement = task.descriptor.displacement();
+    Descriptor own;
+    if (displacement >= 0) {
+        own = Descriptor(word_at(task.begin + displacement));
+    } else if (const std::uintptr_t type = word_at(task.begin); type != 0) {
+        const auto at = static_cast<std::intptr_t>(type) - (displacement + Descriptor::kIndirectBias);
+        own = Descriptor(word_at(reinterpret_cast<const char *>(at)));
+    }
+    return own.form() == Descriptor::Form::per_object ? Descriptor() : own;
+}
+
+void Marker::reach_all(const Keeper &keeper, std::uint32_t kind) {
+    keeper.for_each_superblock([&](const Superblock *s) {
+        const char *const begin = field_.kind(kind).superblocks->begin(s);
+        for (std::uint32_t i = 0; i < s->shape().blocks; ++i)
+            consider(reinterpret_cast<std::uintptr_t>(begin + std::size_t{i} * s->shape().size));
+    });
+    keeper.for_each_run([&](const Superblock *run) {
+        consider(reinterpret_cast<std::uintptr_t>(field_.kind(kind).superblocks->begin(run)));
+    });
+}
+
+void Marker::scan_marked(std::uint32_t kind, platform::Range written) {
+    const Field::Kind &k = field_.kind(kind);
+    for (const char *at = written.begin; at < written.end;) {
+        const auto unit_end =
+            reinterpret_cast<const char *>(align_down(reinterpret_cast<std::uintptr_t>(at), kUnitBytes)) + kUnitBytes;
+        const platform::Range part{at, written.end < unit_end ? written.end : unit_end};
+        at = part.end;
+        const Superblock *const s = k.superblocks->head(k.region->unit_of(part.begin));
+        if (s->use != UnitUse::superblock && s->use != UnitUse::run) continue;
+        if (!k.marks->covers(s->unit)) continue;
+        const std::size_t size = Superblocks::block_size(s);
+        const Mark *const marks = k.marks->row(s);
+        const Descriptor descriptor = k.adds_size ? k.descriptor.plus(size) : k.descriptor;
+        const std::uint32_t blocks = s->use == UnitUse::run ? 1 : s->shape().blocks;
+        const char *const first = k.superblocks->begin(s);
+        if (part.begin < first) continue;
+        for (std::size_t i = static_cast<std::size_t>(part.begin - first) / size; i < blocks; ++i) {
+            const char *const block = first + i * size;
+            if (block >= part.end) break;
+            if (marks[i].load(std::memory_order_relaxed) == number_) scan_part({block, descriptor}, part);
+        }
+    }
+}
+
+void Marker::scan_part(Task task, platform::Range part) {
+    if (task.descriptor.form() != Descriptor::Form::length) return scan(task);
+    const char *const end = task.begin + task.descriptor.length();
+    const platform::Range both{task.begin > part.begin ? task.begin : part.begin, end < part.end ? end : part.end};
+    if (both.begin < both.end) scan(both);
+}
+
+void Marker::scan_left() {
+    while (later_.find_more()) {
+        for (Task *top = later_.top(); !later_.is_empty(top);) {
+            const Task task = *--top;
+            later_.set_top(top);
+            scan(task);
+        }
+    }
+}
+
+}  // namespace gr

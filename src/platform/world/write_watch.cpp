@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: write_watch.hpp, by userfaultfd's asynchronous write protection and pagemap's PAGEMAP_SCAN.
+// Invariant: as there.
+// Must not know: what lies there, and why it matters.
+#include "platform/world/write_watch.hpp"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include <string_view>
+
+#include "base/text.hpp"
+#include "platform/memory.hpp"
+#include "platform/syscall.hpp"
+
+namespace gr::platform {
+namespace {
+
+// Newer than the headers of the oldest system that builds this: names of our own for what the kernel's headers say.
+constexpr std::uint64_t kAsynchronous = std::uint64_t{1} << 15;  // UFFD_FEATURE_WP_ASYNC, Linux 6.7
+constexpr unsigned kUserModeOnly = 1;                            // UFFD_USER_MODE_ONLY
+
+// struct pm_scan_arg.
+struct ScanArgument {
+    std::uint64_t size = sizeof(ScanArgument);
+    std::uint64_t flags = 0;
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+    std::uint64_t walk_end = 0;
+    std::uint64_t rows = 0;
+    std::uint64_t row_count = 0;
+    std::uint64_t most_pages = 0;
+    std::uint64_t inverted = 0;
+    std::uint64_t all_of = 0;
+    std::uint64_t any_of = 0;
+    std::uint64_t returned = 0;
+};
+constexpr unsigned long kScan = _IOWR('f', 16, ScanArgument);  // PAGEMAP_SCAN
+constexpr std::uint64_t kProtectFound = 1;                     // PM_SCAN_WP_MATCHING
+constexpr std::uint64_t kOnlyAsynchronous = 2;                 // PM_SCAN_CHECK_WPASYNC
+constexpr std::uint64_t kIsWritten = 2;                        // PAGE_IS_WRITTEN
+constexpr std::uint64_t kIsPresent = 8;                        // PAGE_IS_PRESENT
+constexpr std::uint64_t kIsSwapped = 16;                       // PAGE_IS_SWAPPED
+
+}  // namespace
+
+WriteWatch::Pages::Pages() : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
+
+WriteWatch::Pages::~Pages() {
+    if (fd_ >= 0) system_call(SYS_close, fd_);
+}
+
+const char *WriteWatch::begin(Range whole) {
+    fd_ = system_call(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | kUserModeOnly);
+    if (fd_ < 0) return "the kernel or a filter of system calls refuses userfaultfd";
+    uffdio_api api{};
+    api.api = UFFD_API;
+    api.features = kAsynchronous;
+    uffdio_register all{};
+    all.range.start = reinterpret_cast<std::uintptr_t>(whole.begin);
+    all.range.len = whole.bytes();
+    all.mode = UFFDIO_REGISTER_MODE_WP;
+    Range first{whole.begin, whole.begin + page_size()};
+    const char *lack = nullptr;
+    if (system_call(SYS_ioctl, fd_, std::size_t{UFFDIO_API}, &api) < 0) {
+        lack = "userfaultfd lacks asynchronous write protection, which is there since Linux 6.7";
+    } else if (system_call(SYS_ioctl, fd_, std::size_t{UFFDIO_REGISTER}, &all) < 0) {
+        lack = "userfaultfd refuses the range of the heap";
+    } else if (look(Pages(), &first, Then::leave) < 0) {
+        lack = "/proc/self/pagemap does not tell of writes";
+    }
+    if (lack != nullptr) {
+        close();
+    } else {
+        // A write would count for all of a huge page.
+        allow_huge_pages(const_cast<char *>(whole.begin), whole.bytes(), false);
+    }
+    return lack;
+}
+
+void WriteWatch::forget() { close(); }
+
+// A program may have closed it, and opened something else in its place.
+void WriteWatch::close() {
+    constexpr std::string_view kWanted = "anon_inode:[userfaultfd]";
+    if (fd_ < 0) return;
+    TextBuffer<64> path;
+    path << "/proc/self/fd/" << static_cast<std::size_t>(fd_) << '\0';
+    char target[kWanted.size() + 1];
+    const long length = system_call(SYS_readlinkat, AT_FDCWD, path.data(), &target[0], sizeof target);
+    if (length > 0 && std::string_view(&target[0], static_cast<std::size_t>(length)) == kWanted)
+        system_call(SYS_close, fd_);
+    fd_ = -1;
+}
+
+// What it refuses stays watched.
+void WriteWatch::leave(Range part) {
+    while (!part.is_empty()) {
+        const std::size_t bytes = part.bytes() > kMostBytes ? kMostBytes : part.bytes();
+        uffdio_writeprotect no_more{};
+        no_more.range.start = reinterpret_cast<std::uintptr_t>(part.begin);
+        no_more.range.len = bytes;
+        system_call(SYS_ioctl, fd_, std::size_t{UFFDIO_WRITEPROTECT}, &no_more);
+        part.begin += bytes;
+    }
+}
+
+long WriteWatch::look(const Pages &pages, Range *part, Then then) {
+    const char *const stop = part->bytes() > kMostBytes ? part->begin + kMostBytes : part->end;
+    ScanArgument scan;
+    scan.flags = then == Then::watch_on ? kProtectFound | kOnlyAsynchronous : kOnlyAsynchronous;
+    scan.start = reinterpret_cast<std::uintptr_t>(part->begin);
+    scan.end = reinterpret_cast<std::uintptr_t>(stop);
+    scan.rows = reinterpret_cast<std::uintptr_t>(rows_.data());
+    scan.row_count = rows_.size();
+    scan.all_of = scan.returned = kIsWritten;
+    scan.any_of = kIsPresent | kIsSwapped;
+    const long rows = system_call(SYS_ioctl, pages.fd(), std::size_t{kScan}, &scan);
+    // Where there was room for all rows the whole was walked; it may end before a part that is not mapped.
+    part->begin = rows == static_cast<long>(rows_.size()) ? reinterpret_cast<const char *>(scan.walk_end) : stop;
+    return rows;
+}
+
+}  // namespace gr::platform
