@@ -130,6 +130,7 @@ bool Collector::begin_cycle() {
     cycle_.is_swept = false;
     cycle_.report = {};
     cycle_.report.reason = Reason::due;
+    cycle_.used_before = used_bytes();
     tell(Step::begin);
     markers_.ensure_helpers_for(last_.live_bytes);
     return true;
@@ -195,11 +196,9 @@ void Collector::stamp_free() {
     kinds_.for_each([&](Kind &kind) {
         const Region &region = kind.instance.region();
         if (!kind.has_pointers()) return;
-        kind.instance.keeper().for_each_free_word_now(region.first_unit(), region.unit_end(),
-                                                      [&](const Superblock *s, std::uint32_t word, Word bits) {
-                                                          if (kind.marks.covers(s->unit))
-                                                              kind.marks.stamp(s, word, bits, number_);
-                                                      });
+        kind.instance.keeper().for_each_superblock_now(region.first_unit(), region.unit_end(), [&](Superblock *s) {
+            if (kind.marks.covers(s->unit)) stamp_free(kind, s, number_);
+        });
     });
 }
 
@@ -277,6 +276,7 @@ void Collector::walk_last(CollectionReport *report) {
     sweep_at_once(report);
     tell(Step::swept);
     report->sweeping_nanoseconds = platform::nanoseconds() - marked;
+    pace_.learn_growth(report->held_before > cycle_.used_before ? report->held_before - cycle_.used_before : 0);
 }
 
 // What is only cached was free at the beginning, or has been freed since: a mark that it bears says nothing.
@@ -291,8 +291,7 @@ void Collector::empty_caches_late() {
 bool Collector::mark_last(CollectionReport *report) {
     kinds_.for_each([&](Kind &kind) {
         if (kind.may_be_swept_late()) return;
-        kind.instance.keeper().for_each_free_word(
-            [&](const Superblock *s, std::uint32_t word, Word bits) { kind.marks.stamp(s, word, bits, number_); });
+        kind.instance.keeper().for_each_superblock([&](Superblock *s) { stamp_free(kind, s, number_); });
     });
     Marker marker(markers_.setup(number_, Phase::last));
     const Marker::Current current(marker);

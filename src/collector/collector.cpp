@@ -275,10 +275,15 @@ bool Collector::mark_all(Marker &marker, CollectionReport *report) {
 void Collector::prepare(std::uint8_t number) {
     kinds_.for_each([&](Kind &kind) {
         Keeper &keeper = kind.instance.keeper();
-        keeper.for_each_free_word(
-            [&](const Superblock *s, std::uint32_t word, Word bits) { kind.marks.stamp(s, word, bits, number); });
+        keeper.for_each_superblock([&](Superblock *s) { stamp_free(kind, s, number); });
         kinds_.field().prepare(kind.number, keeper);
     });
+}
+
+void Collector::stamp_free(Kind &kind, Superblock *s, std::uint8_t number) {
+    kind.marks.touch(s);
+    kind.instance.keeper().for_each_free_word(
+        s, [&](std::uint32_t word, Word bits) { kind.marks.stamp(s, word, bits, number); });
 }
 
 void Collector::finalize(Marker &marker, CollectionReport *report) {

@@ -177,6 +177,7 @@ class Collector {
     void mark_cached(Kind &kind, std::uint8_t number);
     bool mark(CollectionReport *report);
     void prepare(std::uint8_t number);
+    static void stamp_free(Kind &kind, Superblock *s, std::uint8_t number);
     bool mark_roots(Marker &marker);
     bool mark_all(Marker &marker, CollectionReport *report);
     void finalize(Marker &marker, CollectionReport *report);

@@ -30,6 +30,7 @@ struct Cycle {
     FreeSnapshot snapshot;
     Found found;
     CollectionReport report;
+    std::size_t used_before = 0;  // bytes, where it began
 };
 
 }  // namespace gr

@@ -14,6 +14,12 @@ class Marks : public BlockTable<Mark> {
   public:
     // So many blocks of one word of a superblock's bitmap bear the number from now on.
     void stamp(const Superblock *s, std::uint32_t word, Word bits, std::uint8_t number) const;
+    // Where its first marks lie is memory of their own from now on: who only looks first pays for two faults, and interrupts
+    // all that mark for the second.
+    void touch(const Superblock *s) const {
+        std::uint8_t same = 0;
+        row(s)->compare_exchange_strong(same, 0, std::memory_order_relaxed);
+    }
     // The bits of the blocks in one word of a superblock's bitmap that this collection reached.
     Word live(const Superblock *s, std::uint32_t word, std::uint8_t number) const;
     // Every mark is 0.

@@ -44,9 +44,15 @@ class Pace {
     }
     bool is_due(std::size_t held) const { return held >= due_at_.load(std::memory_order_relaxed); }
     std::size_t due_at() const { return due_at_.load(std::memory_order_relaxed); }
-    // A collection beside the program begins earlier and ends later: where it is due, and where the program has to wait.
-    bool is_due_beside(std::size_t held) const { return held >= due_at() - room() / kEarlyParts; }
-    bool is_late_beside(std::size_t held) const { return held >= due_at() + room(); }
+    // A collection beside the program begins so early that it should end where it is due, by what the last one took.
+    void learn_growth(std::size_t bytes) { growth_.store(bytes, std::memory_order_relaxed); }
+    bool is_due_beside(std::size_t held) const {
+        const std::size_t least = room() / kEarlyParts;
+        const std::size_t early = growth_.load(std::memory_order_relaxed) + least;
+        return held >= due_at() - (early < room() - least ? early : room() - least);
+    }
+    // And from here on the program has to wait for it.
+    bool is_late_beside(std::size_t held) const { return held >= due_at() + room() / kLateParts; }
     // A program that knows that it will need so much.
     void expect(std::size_t bytes) { due_at_.fetch_add(bytes, std::memory_order_relaxed); }
 
@@ -67,11 +73,14 @@ class Pace {
     static constexpr std::size_t kForEachThread = 256 * kKiB;
     static constexpr std::size_t kLeastParts = 8;
     static constexpr std::size_t kIdleParts = 2;
-    static constexpr std::size_t kEarlyParts = 2;
+    static constexpr std::size_t kEarlyParts = 8;
+    static constexpr std::size_t kLateParts = 2;
 
     std::size_t divisor_ = 3;
     std::atomic<std::size_t> due_at_{kLeast};  // bytes held; ordered by nothing
     std::atomic<std::size_t> room_{kLeast};    // bytes, from what was held to where it is due; ordered by nothing
+    std::atomic<std::size_t> growth_{
+        0};  // bytes, while the last collection went on beside the program; ordered by nothing
 };
 
 }  // namespace gr

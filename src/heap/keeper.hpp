@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a heap as a collection sees it: nothing is cached, and of each superblock only the blocks stay that somebody names.
 // Invariant: all locks are held and no sequence runs, from the first call to the last, but for those that say otherwise;
-//            afterwards every block is live or free. Hoard's invariant and empty superblocks wait for Ownership::restore_invariants and release_all_empty.
+//            afterwards every block is live or free. Hoard's invariant and empty superblocks wait for
+//            Ownership::restore_invariants and release_all_empty.
 // Must not know: why a block is live.
 #pragma once
 
@@ -34,17 +35,20 @@ class Keeper {
     // The same but for remote bits: blocks that were freed so wait on, as if nobody collected.
     void drop_held();
 
-    // Free blocks, by the word of their superblock's bitmap: visit(superblock, word, bits).
+    // A superblock's free blocks, by the word of its bitmap: visit(word, bits).
     template <class Visit>
-    void for_each_free_word(Visit visit) const {
-        for_each_superblock([&](Superblock *s) { for_each_free_word_of(s, visit); });
+    void for_each_free_word(Superblock *s, Visit visit) const {
+        if (s->free_count == 0) return;
+        Bitmap free = superblocks_.free_bits(s);
+        for (std::uint32_t w = s->first_word; w < free.word_count(); ++w)
+            if (free.word(w) != 0) visit(w, free.word(w));
     }
-    // With no lock held, while blocks come and go: those of the units, superblock by superblock.
+    // With no lock held, while blocks come and go: what begins at these units, superblock by superblock.
     template <class Visit>
-    void for_each_free_word_now(UnitIndex first, UnitIndex end, Visit visit) {
+    void for_each_superblock_now(UnitIndex first, UnitIndex end, Visit visit) {
         for (UnitIndex u = first; u < end; ++u) {
             ownership_.visit_superblock(u, [&](OwnerIndex, Superblock *s) {
-                if (s->unit == u) for_each_free_word_of(s, visit);
+                if (s->unit == u) visit(s);
             });
         }
     }
@@ -106,13 +110,6 @@ class Keeper {
     }
 
   private:
-    template <class Visit>
-    void for_each_free_word_of(Superblock *s, Visit visit) const {
-        if (s->free_count == 0) return;
-        Bitmap free = superblocks_.free_bits(s);
-        for (std::uint32_t w = s->first_word; w < free.word_count(); ++w)
-            if (free.word(w) != 0) visit(s, w, free.word(w));
-    }
     template <class Visit>
     void for_each_unit(Visit visit) const {
         for (UnitIndex u = region_.first_unit(); u < region_.unit_end();) {

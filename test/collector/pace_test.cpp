@@ -57,5 +57,28 @@ TEST(Pace, WhatIsExpectedMovesTheNextCollection) {
     EXPECT_EQ(pace.due_at(), before + kMiB);
 }
 
+// How much before it is due a collection beside the program begins.
+std::size_t earliness_after(std::size_t growth) {
+    Pace pace;
+    pace.set_divisor(1);
+    pace.learn({.live_with_pointers = kLive, .held = kLive});
+    pace.learn_growth(growth);
+    std::size_t early = 0;
+    while (pace.is_due_beside(pace.due_at() - early - kMiB)) early += kMiB;
+    EXPECT_FALSE(pace.is_late_beside(pace.due_at()));
+    EXPECT_TRUE(pace.is_late_beside(pace.due_at() + 2 * kLive));
+    return early;
+}
+
+TEST(Pace, BesideTheProgramACollectionBeginsSoEarlyThatItEndsWhenItIsDue) {
+    const std::size_t least = earliness_after(0);
+    EXPECT_GT(least, 0U);
+    EXPECT_EQ(earliness_after(kLive / 2), kLive / 2 + least);
+    // Some of the growth is always waited for.
+    const std::size_t most = earliness_after(100 * kLive);
+    EXPECT_LT(most, 2 * kLive);
+    EXPECT_GT(most, kLive);
+}
+
 }  // namespace
 }  // namespace gr
