@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# What:      the collector beside the installed libgc: marking, binary trees, allocation, guile, memory; in turns.
+# What:      the collector beside the installed libgc: marking, binary trees, allocation, guile, memory, collections beside
+#            the program; in turns.
 # Invariant: a ratio is the median over the rounds of ours over theirs, its interval the quartiles; each run of a round is
 #            on the same CPUs as its counterpart.
 # Must not know: how either collects.
-"""Usage: collector.py BUILD [ROUNDS]"""
+"""Usage: collector.py BUILD [ROUNDS [PART...]]     parts: marking trees allocation guile shrinking beside; all by default"""
 
+import json
 import os
 import statistics
 import subprocess
@@ -20,13 +22,14 @@ PROGRAMS = BUILD / "bench" / "collector"
 TREES = BUILD / "test" / "libgc" / "libgc_gcbench"
 OURS = {"LD_LIBRARY_PATH": str(BUILD / "libgc")}
 GRANARY = {"LD_PRELOAD": str(BUILD / "libgranary.so")}
+TREES_OF_A_GIB, STEPS = 21, 30000  # of forest
 MODULE = "/usr/share/guile/3.0/web/http.scm"
 COMPILE = """(begin (use-modules (system base compile))
                     (compile-file (cadr (command-line)) #:output-file (caddr (command-line))))"""
 
 
-def run(command, environment, cpu=None):
-    """What it printed first as a number, CPU seconds, and the most that was resident in MiB."""
+def run_for_words(command, environment, cpu=None):
+    """What it printed, CPU seconds, and the most that was resident in MiB."""
     pin = ["taskset", "-c", str(cpu)] if cpu is not None else []
     with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen(pin + [str(word) for word in command], env={**os.environ, **environment}, stdout=out,
@@ -36,9 +39,13 @@ def run(command, environment, cpu=None):
         if process.returncode != 0:
             sys.exit(f"collector.py: {command[0]} ended with {process.returncode}: is it built, and libgc installed?")
         out.seek(0)
-        words = out.read().split()
-    number = float(words[0]) if words else float("nan")
-    return number, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+        return out.read().split(), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def run(command, environment, cpu=None):
+    """As run_for_words, with the first word as a number."""
+    words, *used = run_for_words(command, environment, cpu)
+    return float(words[0]) if words else float("nan"), *used
 
 
 def interval(values):
@@ -130,6 +137,52 @@ def shrinking():
         f"libgc's {interval([b for _, b in needed])}")
 
 
+def forest(environment, reads, log):
+    """Seconds of its steps, the longest step in ms, MiB resident; and the collections, if they are told of."""
+    log.unlink(missing_ok=True)
+    environment = {**environment, "GC_MARKERS": str(os.cpu_count()), "GRANARY_COLLECTIONS": str(log)}
+    (seconds, longest), _, resident = run_for_words([PROGRAMS / "forest", TREES_OF_A_GIB, STEPS, reads], environment)
+    told = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return float(seconds), float(longest), resident, [json.loads(line) for line in told]
+
+
+def stops_of_full_heap(told):
+    """In ms: each time that the program stood while most of a GiB lived, for the roots or for the last of a collection."""
+    full = [c for c in told if c["live_bytes"] > 0.9 * 2**30]
+    return ([c["pause_ns"] / 1e6 for c in full], [ns / 1e6 for c in full for ns in c.get("root_pauses_ns", [])])
+
+
+def both_ways(library, reads, log, turn):
+    """Of one round: beside the program, and stopped; in one order and in the other."""
+    ways = [{**library, "GC_ENABLE_INCREMENTAL": "1"}, library]
+    if turn % 2 == 0:
+        return [forest(way, reads, log) for way in ways]
+    return [forest(way, reads, log) for way in reversed(ways)][::-1]
+
+
+def beside():
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "collections")
+        for reads in (1, 8, 16):
+            rounds = [both_ways(OURS, reads, log, turn) for turn in range(ROUNDS)]
+            name = f"a GiB of trees, {reads} read for one replaced, beside over stopped"
+            row(f"{name}: time", [a[0] / b[0] for a, b in rounds], f"{middle([(a[0], b[0]) for a, b in rounds], 0):.2f} s")
+            row(f"{name}: most resident", [a[2] / b[2] for a, b in rounds])
+            last, roots = (sum((stops_of_full_heap(a[3])[i] for a, _ in rounds), []) for i in (0, 1))
+            stopped = sum((stops_of_full_heap(b[3])[0] for _, b in rounds), [])
+            print(f"    stops in ms: the last {interval(last)}, longest of {len(last)} {max(last):.2f}; for roots "
+                  f"{interval(roots)}, longest of {len(roots)} {max(roots):.2f}; stopped {interval(stopped)}")
+            print(f"    the longest step in ms: {interval([a[1] for a, _ in rounds])}; stopped "
+                  f"{interval([b[1] for _, b in rounds])}", flush=True)
+        theirs = [both_ways({}, 8, log, turn) for turn in range(ROUNDS)]
+        row("the same with libgc and its incremental mode, 8 read: time", [a[0] / b[0] for a, b in theirs],
+            f"the longest step {interval([a[1] for a, _ in theirs])} ms; stopped {interval([b[1] for _, b in theirs])}")
+
+
+PARTS = {part.__name__: part for part in (marking, trees, allocation, guile, shrinking, beside)}
+wanted = sys.argv[3:] or list(PARTS)
+if not set(wanted) <= set(PARTS):
+    sys.exit(f"collector.py: parts are {' '.join(PARTS)}")
 print(f"{ROUNDS} rounds; median [quartiles] of ours over libgc's, unless the row says what over what")
-for part in (marking, trees, allocation, guile, shrinking):
-    part()
+for part in wanted:
+    PARTS[part]()

@@ -306,7 +306,7 @@ static int may_be_seen(int n) {
 /* By hand: nothing may refer to it any more. */
 NOINLINE static void free_node(int n) {
     struct node *node = &nodes[n];
-    if (node->finalizable || node->link == NULL || may_be_seen(n)) return;
+    if (node->finalizable || node->link == NULL) return;
     void *volatile still = address(node); /* a collection beside the program must not find it dead meanwhile */
     for (int r = 0; r < kRoots; ++r)
         if (root_to[r] == n) set_root(r, kNone);
@@ -315,6 +315,7 @@ NOINLINE static void free_node(int n) {
             if (nodes[i].to[e] != n) continue;
             if (nodes[i].link != NULL) set_edge(i, e, kNone);
         }
+    if (may_be_seen(n)) return; /* asked last: beside the program a collection may queue a finalizer at any time */
     CHECK(GC_unregister_disappearing_link(&node->link) == 1, "the link of a live object is not registered");
     if (node->has_long) CHECK(GC_unregister_long_link(&node->long_link) == 1, "the long link is not registered");
     node->has_long = 0;
