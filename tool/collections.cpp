@@ -110,6 +110,12 @@ double marking_rate(const Summary &sum) {
 
 }  // namespace
 
+double Collection::longest_stop() const {
+    double longest = pause;
+    for (const double root_pause : root_pauses) longest = std::max(longest, root_pause);
+    return longest;
+}
+
 std::vector<ProcessCollections> read_collections(const std::string &path) {
     std::ifstream file(path);
     if (!file) throw Failure(ExitCode::kNotFound, fmt::format("cannot read {}", in_quotes(path)));

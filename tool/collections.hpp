@@ -26,6 +26,8 @@ struct Collection {
     std::uint64_t live_bytes = 0;
     std::uint64_t live_blocks = 0;
     std::uint64_t freed_blocks = 0;
+
+    [[nodiscard]] double longest_stop() const;  // seconds
 };
 
 struct ProcessCollections {

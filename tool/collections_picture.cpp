@@ -75,8 +75,8 @@ void draw_pauses(std::string *svg, const std::vector<Collection> &all, const Sca
         fmt::format_to(std::back_inserter(*svg),
                        "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\" "
                        "stroke-width=\"2\"><title>{4}: {5:.2f} ms, {6} live, {7} threads stopped</title></line>\n",
-                       x, scale.top + kHeight, scale.y(one.pause), kPause, escape(one.reason),
-                       kMilliseconds * one.pause, bytes_text(one.live_bytes), one.threads);
+                       x, scale.top + kHeight, scale.y(one.longest_stop()), kPause, escape(one.reason),
+                       kMilliseconds * one.longest_stop(), bytes_text(one.live_bytes), one.threads);
     }
 }
 
@@ -85,7 +85,7 @@ void draw_process(std::string *svg, const ProcessCollections &process, double to
     const double first = all.front().began;
     const double span = all.back().began + all.back().pause - first;
     const auto most_held = std::ranges::max(all, {}, &Collection::held_before).held_before;
-    const double longest = std::ranges::max(all, {}, &Collection::pause).pause;
+    const double longest = std::ranges::max(all, {}, &Collection::longest_stop).longest_stop();
     fmt::format_to(std::back_inserter(*svg),
                    "<text x=\"{}\" y=\"{}\" font-size=\"16\">Process {}: {} collections</text>\n", kLeft, top + 30,
                    process.process, all.size());
@@ -97,7 +97,7 @@ void draw_process(std::string *svg, const ProcessCollections &process, double to
     draw_heap(svg, all, heap);
     const Scale pauses{top + kTitle + kHeight + kGap, first, span, longest};
     draw_frame(svg, pauses, fmt::format("{:.2f} ms", kMilliseconds * longest),
-               fmt::format("<tspan fill=\"{}\">how long the threads stood</tspan>", kPause));
+               fmt::format("<tspan fill=\"{}\">how long the threads stood at once</tspan>", kPause));
     draw_pauses(svg, all, pauses);
 }
 

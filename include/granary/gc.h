@@ -53,6 +53,11 @@ GR_EXPORT size_t gr_gc_size(const void *block);
 /* Collects now, all that nothing refers to. Returns 1; 0 when it is disabled or could not be done, and nothing changed. */
 GR_EXPORT int gr_gc_collect(void);
 
+/* From now on what is due is collected beside the program, which stands for milliseconds only, however much lives. Collections
+ * that are asked for, or that memory forces, still stop it. Returns 0; -1 with errno ENOSYS where the kernel cannot tell what
+ * is written (before Linux 6.7, or where userfaultfd is forbidden), and each collection stops the program, as before. */
+GR_EXPORT int gr_gc_collect_beside(void);
+
 /* Nothing is collected from the first until as often as disabled it was enabled. */
 GR_EXPORT void gr_gc_disable(void);
 GR_EXPORT void gr_gc_enable(void);
