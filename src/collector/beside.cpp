@@ -48,6 +48,12 @@ void Collector::take_part_in_cycle() {
 
 void Collector::keep_pace_with_cycle(std::size_t used) {
     if (!pace_.is_due_beside(used)) return;
+    // What stands in its way may not stand in a stopped one's: a filter of system calls that came late.
+    if (cycle_.has_failed.load(std::memory_order_relaxed) &&
+        cycle_.has_failed.exchange(false, std::memory_order_relaxed)) {
+        collect(Reason::due);
+        return;
+    }
     call_for_cycle();
     if (!pace_.is_late_beside(used)) return;
     markers_.hurry();
@@ -138,7 +144,10 @@ bool Collector::begin_cycle() {
 
 void Collector::leave_cycle() {
     markers_.forget_left();
-    if (!cycle_.abandoned.load(std::memory_order_relaxed) && !cycle_.report.done) tell(Step::end);
+    if (!cycle_.abandoned.load(std::memory_order_relaxed) && !cycle_.report.done) {
+        tell(Step::end);
+        cycle_.has_failed.store(true, std::memory_order_relaxed);
+    }
     cycle_.is_under_way.store(false, std::memory_order_relaxed);
     collecting_.fetch_add(1, std::memory_order_relaxed);
     cycle_.ends.fetch_add(1, std::memory_order_relaxed);

@@ -18,6 +18,7 @@ struct Cycle {
     std::atomic<bool> is_under_way{false};  // changed under the collector's lock
     std::atomic<bool> abandoned{false};     // the same: what it has marked counts no more
     std::atomic<bool> after_is_due{false};  // the hook for a thread of the program's
+    std::atomic<bool> has_failed{false};    // the next one stops the program; ordered by nothing
     platform::FutexWord calls{0};           // goes up where one is to begin; ordered by nothing
     platform::FutexWord at_work{0};         // release where it is cleared, with the acquire of who waits
     platform::FutexWord ends{0};            // goes up where one ends; ordered by nothing
