@@ -58,6 +58,7 @@ class Collector {
     Kind *kind(std::uint32_t number) const { return kinds_.kind(number); }
     // The program looks at the kind's dead blocks from now on.
     void tell_dead(std::uint32_t number) { kinds_.kind(number)->tells_dead = true; }
+    const Kinds &kinds() const { return kinds_; }
     std::uint32_t kind_count() const { return kinds_.count(); }
 
     // Zeroed as the kind has it; nullptr: no memory, even after a collection.
@@ -72,8 +73,8 @@ class Collector {
     void *allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment);
     // Freed and counted; false: it is not, and free() is to be asked. What is no block may be found later.
     bool free_quickly(void *p, std::uint64_t *counter) const {
-        Instance *const quick = kinds_.quick(p);
-        return quick != nullptr && quick->push(p, counter);
+        const Kind *const kind = kinds_.kind_of(p);
+        return kind != nullptr && kind->may_be_freed_unseen() && kind->instance.push(p, counter);
     }
     // Dies of what is no block.
     static void free(Kind &kind, void *p) {

@@ -46,10 +46,11 @@ Kind *Kinds::make(const KindSetup &setup) {
     // Nobody writes to it through the range but the kind.
     const std::size_t slot_bytes = std::size_t{1} << slot_shift_;
     char *const slot = const_cast<char *>(base_) + number * slot_bytes;
-    if (!made->instance.start_within(options_, slot, slot_bytes, "GC_free") || !enlist(&made->kind)) {
+    if (!made->instance.start_within(options_, slot, slot_bytes, "GC_free", &found_[number]) || !enlist(&made->kind)) {
         platform::unmap(memory, sizeof(Made));
         return nullptr;
     }
+    if (made->kind.may_be_freed_unseen()) made->instance.let_entries_free();
     return &made->kind;
 }
 
@@ -76,8 +77,6 @@ bool Kinds::enlist(Kind *kind) {
                                  .descriptor = kind->setup.descriptor,
                                  .adds_size = kind->setup.adds_size};
     kinds_[kind->number] = kind;
-    if (kind->setup.lifetime == Lifetime::collected && !kind->setup.asks_blocks())
-        quick_[kind->number].store(&kind->instance, std::memory_order_relaxed);
     count_.store(kind->number + 1, std::memory_order_release);
     return true;
 }

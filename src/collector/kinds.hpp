@@ -39,6 +39,8 @@ struct Kind {
     }
     // Whether its blocks are scanned.
     bool has_pointers() const { return !setup.descriptor.is_nothing() || setup.adds_size; }
+    // Whether what the program frees may lie in a magazine as it is.
+    bool may_be_freed_unseen() const { return setup.lifetime == Lifetime::collected && !setup.asks_blocks(); }
     // Whether nobody looks at its dead blocks, so that they may be freed at any time after the stop.
     bool may_be_swept_late() const {
         return setup.lifetime == Lifetime::collected && !setup.asks_blocks() && !tells_dead;
@@ -62,11 +64,10 @@ class Kinds {
         const std::size_t slot = offset >> slot_shift_;
         return slot < kMostKinds ? kinds_[slot] : nullptr;
     }
-    // The same, whose blocks are freed without a look at the kind.
-    Instance *quick(const void *p) const {
-        const std::size_t slot = static_cast<std::size_t>(static_cast<const char *>(p) - base_) >> slot_shift_;
-        return slot < kMostKinds ? quick_[slot].load(std::memory_order_relaxed) : nullptr;
-    }
+    // What entries in assembly read: where the kinds lie, and what sequences find there.
+    const char *base() const { return base_; }
+    unsigned slot_shift() const { return slot_shift_; }
+    const platform::SlabsPlace *found() const { return found_.data(); }
     Kind *kind(std::uint32_t number) const { return kinds_[number]; }
     std::uint32_t count() const { return count_.load(std::memory_order_acquire); }
     template <class Visit>
@@ -86,8 +87,8 @@ class Kinds {
     Options options_{};
     std::atomic<std::uint32_t> count_{0};  // release, with the acquire of visitors: the kind is whole
     std::array<Kind *, kMostKinds> kinds_{};
-    // Those that are collected, and whose freed blocks nobody clears; what is read is whole, for a block of it is held.
-    std::array<std::atomic<Instance *>, kMostKinds> quick_{};
+    // Of each kind's instance, but of one that is adopted. What is read is whole, for who reads has a block of it.
+    std::array<platform::SlabsPlace, kMostKinds> found_{};
     Field field_;
 };
 

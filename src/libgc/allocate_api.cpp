@@ -45,15 +45,13 @@ void *aligned(std::size_t alignment, std::size_t size) {
 
 extern "C" {
 
-GR_EXPORT void *GC_malloc(std::size_t size) { return allocate<gr::kNormal>(size); }
-GR_EXPORT void *GC_malloc_atomic(std::size_t size) { return allocate<gr::kAtomic>(size); }
+// GC_malloc, GC_malloc_atomic and GC_free begin in assembly.
+void *gr_gc_malloc_slow(std::size_t size) { return allocate(gr::kNormal, size); }
+void *gr_gc_malloc_atomic_slow(std::size_t size) { return allocate(gr::kAtomic, size); }
+void gr_gc_free_slow(void *p) { gr::free(p); }
+
 GR_EXPORT void *GC_malloc_uncollectable(std::size_t size) { return allocate(gr::kUncollectable, size); }
 GR_EXPORT void *GC_malloc_atomic_uncollectable(std::size_t size) { return allocate(gr::kAtomicUncollectable, size); }
-GR_EXPORT void *GC_malloc_stubborn(std::size_t size) { return allocate<gr::kNormal>(size); }
-
-// That a client keeps a pointer to the beginning makes nothing easier here.
-GR_EXPORT void *GC_malloc_ignore_off_page(std::size_t size) { return allocate<gr::kNormal>(size); }
-GR_EXPORT void *GC_malloc_atomic_ignore_off_page(std::size_t size) { return allocate<gr::kAtomic>(size); }
 
 GR_EXPORT void *GC_malloc_kind(std::size_t size, int kind) { return allocate(number(kind), size); }
 GR_EXPORT void *GC_malloc_kind_global(std::size_t size, int kind) { return allocate(number(kind), size); }
@@ -81,8 +79,6 @@ GR_EXPORT void *GC_realloc(void *p, std::size_t size) {
     void *const resized = gr::resize_block("GC_realloc", p, size, gr::has_more() ? 1 : 0);
     return resized != nullptr ? resized : gr::now(GC_oom_fn)(size);
 }
-
-GR_EXPORT void GC_free(void *p) { gr::free(p); }
 
 GR_EXPORT char *GC_strndup(const char *text, std::size_t most) {
     return gr::copy_of_text(text, most, [](std::size_t bytes) { return allocate(gr::kAtomic, bytes); });

@@ -46,21 +46,6 @@ inline void *allocate(Kind &kind, std::size_t size) {
     return allocate(kind_of_number(kind), size);
 }
 
-// The same, of what most clients ask for, with all that is known of the kind beforehand.
-template <StandardKind number>
-void *allocate(std::size_t size) {
-    constexpr KindSetup kSetup = kStandardSetups[number];
-    static_assert(kSetup.lifetime == Lifetime::collected);
-    Kind *const kind = collector.kind(number);
-    const std::size_t bytes = size + (has_more() ? 1 : 0);
-    if (kind != nullptr && bytes - 1 < kClassLimit) [[likely]] {
-        const ClassIndex c = class_of(bytes);
-        if (void *const p = kind->instance.pop(c)) [[likely]]
-            return kSetup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;
-    }
-    return allocate(unsigned{number}, size);
-}
-
 // NULL is ignored; dies of what is no block.
 void free(void *p);
 

@@ -9,6 +9,7 @@
 
 #include "libgc/allocation.hpp"
 #include "libgc/callbacks.hpp"
+#include "libgc/entries.hpp"
 #include "libgc/environment.hpp"
 #include "libgc/functions.hpp"
 #include "libgc/incremental.hpp"
@@ -46,6 +47,7 @@ void begin() {
         die_without_memory();
     }
     start_counting(collector.kind(kNormal)->instance);
+    publish_entries();
     bound_heap();
     collector.markers().set_most(settings.markers);
     install_hooks();

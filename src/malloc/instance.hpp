@@ -24,15 +24,15 @@ class Instance {
     // A cached block of the class, or nullptr: none, or no sequences; then allocate() is to be asked. Of any instance but
     // the global one.
     void *pop(ClassIndex c) {
-        return found_slabs_ == nullptr ? nullptr : platform::gr_sequence_pop(magazine_of(c), &found_slabs_);
+        return found_ == nullptr ? nullptr : platform::gr_sequence_pop(magazine_of(c), &found_->slabs);
     }
     void *allocate_aligned(std::size_t size, std::size_t alignment);  // a power of two
     // Into a magazine, and counted; false: it is not, and free() is to be asked. Of any instance but the global one; as
     // that one's free, what is no beginning of a block is found when the magazine is looked at.
     bool push(void *p, std::uint64_t *counter) {
-        if (found_slabs_ == nullptr || reinterpret_cast<std::uintptr_t>(p) % kFineStep != 0) return false;
+        if (found_ == nullptr || reinterpret_cast<std::uintptr_t>(p) % kFineStep != 0) return false;
         const UnitEntry e = entry_at(p);
-        return platform::gr_sequence_push(p, e, &found_slabs_, size_of_class(class_in(e)), counter);
+        return platform::gr_sequence_push(p, e, &found_->slabs, size_of_class(class_in(e)), counter);
     }
     // In place or moved; nullptr: the old block stands. `function` names the caller in a message about misuse.
     [[gnu::nonnull(3)]] void *resize(const char *function, void *p, std::size_t size);
@@ -68,8 +68,13 @@ class Instance {
     // off from files since; without sequences. false: no address space, no memory; nothing is left.
     bool start_beside(const Instance &first, std::size_t region_bytes);
     // The same, with sequences, in a place of so many bytes that the caller has reserved; all its blocks lie there, large
-    // ones, too.
-    bool start_within(const Options &options, char *place, std::size_t bytes, const char *free_function);
+    // ones, too. Its sequences look for its slabs at *found.
+    bool start_within(const Options &options, char *place, std::size_t bytes, const char *free_function,
+                      platform::SlabsPlace *found);
+    // From now on entries in assembly may free its blocks by what is found there.
+    void let_entries_free() {
+        if (found_ != nullptr) region_.publish_fine_end(&found_->fine_limit);
+    }
     // From now on all blocks lie in the region, large ones, too.
     void forbid_direct() {
         options_.direct = SIZE_MAX;
@@ -142,7 +147,8 @@ class Instance {
     Direct direct_{};
     Options options_{};
     Instance *next_ = nullptr;
-    char *found_slabs_ = nullptr;  // where sequences look for the slabs of any instance but the global one
+    // Where sequences look for the slabs of any instance but the global one; nullptr: it has none.
+    platform::SlabsPlace *found_ = nullptr;
     platform::HugePagesFor huge_pages_for_ = platform::HugePagesFor::nobody;  // asked for one policy only
     std::atomic<State> state_{State::cold};  // release when ready: publishes everything above
     std::atomic<std::uint32_t> starter_{0};  // the tag of the thread that starts; only compared with one's own

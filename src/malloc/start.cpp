@@ -149,17 +149,21 @@ bool Instance::start_beside(const Instance &first, std::size_t region_bytes) {
     return true;
 }
 
-bool Instance::start_within(const Options &options, char *place, std::size_t bytes, const char *free_function) {
+bool Instance::start_within(const Options &options, char *place, std::size_t bytes, const char *free_function,
+                            platform::SlabsPlace *found) {
     options_ = options;
     forbid_direct();
     HeapsSetup setup;
     setup.stripes = stripe_count(bytes / kSlabsParts);
     setup.heaps = platform::cpu_bound();
     setup.free = free_function;
-    if (can_have_sequences(setup.heaps, bytes / kSlabsParts)) setup.found_at = &found_slabs_;
+    if (can_have_sequences(setup.heaps, bytes / kSlabsParts)) setup.found_at = &found->slabs;
     if (!setup.has_sequences() || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
     if (!lay_out(setup, [&](const TableSizes &sizes) { return region_.settle(place, bytes, sizes); })) return false;
-    if (setup.has_sequences()) found_slabs_ = region_.readable_table();
+    if (setup.has_sequences()) {
+        *found = {.slabs = region_.readable_table(), .base = region_.base()};
+        found_ = found;
+    }
     state_.store(State::ready, std::memory_order_release);
     return true;
 }

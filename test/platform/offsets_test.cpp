@@ -7,54 +7,19 @@
 #include <sys/rseq.h>
 
 #include <cstddef>
-#include <cstdio>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
 
 #include "base/size_class.hpp"
+#include "fake/definitions.hpp"
 #include "platform/rseq/sequences.hpp"
 
 namespace gr::platform {
 namespace {
 
-using Definitions = std::map<std::string, std::string>;
+using test::Definitions;
+using test::value_of;
 
-Definitions definitions(const std::string &cpu) {
-    const std::string here = __FILE__;
-    const std::string file = here.substr(0, here.rfind('/')) + "/../../src/platform/rseq/macros_" + cpu + ".inc";
-    std::ifstream in(file);
-    EXPECT_TRUE(in) << "cannot read " << file;
-    Definitions found;
-    for (std::string line; std::getline(in, line);) {
-        std::istringstream words(line);
-        std::string define;
-        std::string name;
-        std::string value;
-        if (words >> define >> name && define == "#define" && std::getline(words, value)) found[name] = value;
-    }
-    return found;
-}
-
-// A number, a product in parentheses, or a displacement from the state ("8+gr_sequence_state(%rip)").
-long value_of(const Definitions &from, const std::string &name) {
-    const auto at = from.find(name);
-    if (at == from.end()) {
-        ADD_FAILURE() << name << " is not defined";
-        return -1;
-    }
-    long a = 0;
-    long b = 0;
-    if (std::sscanf(at->second.c_str(), " ( %ld * %ld )", &a, &b) == 2) return a * b;
-    if (at->second.find_first_not_of(' ') == at->second.find("gr_sequence_state")) return 0;
-    if (std::sscanf(at->second.c_str(), " %li", &a) == 1) return a;
-    ADD_FAILURE() << name << " is no number: " << at->second;
-    return -1;
-}
-
-#define EXPECT_OFFSET(definitions, name, expected) \
-    EXPECT_EQ(value_of(definitions, name), static_cast<long>(expected)) << (name)
+Definitions definitions(const std::string &cpu) { return test::definitions_in("platform/rseq/macros_" + cpu + ".inc"); }
 
 void expect_shared(const Definitions &d) {
     EXPECT_OFFSET(d, "SIZE_LIMIT", offsetof(SequenceState, size_limit));

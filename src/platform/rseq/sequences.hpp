@@ -23,6 +23,13 @@ struct alignas(kCacheLineBytes) SequenceState {
     std::int64_t cid_offset;   // of the field that names the slab: mm_cid, or cpu_id before Linux 6.3
 };
 
+// Where the sequences of any instance but the global one find what is its. All zero: nothing.
+struct alignas(32) SlabsPlace {
+    std::uint64_t fine_limit = 0;  // as above, from this instance's base; 0: its blocks are not freed by entries
+    char *slabs = nullptr;
+    char *base = nullptr;
+};
+
 enum class SequenceResult : std::int64_t { wrong_cid = -1, aborted = -2, differs = -3 };
 
 // Debugging aids count on these to stay plain C names: they are the symbols of the assembly files.

@@ -60,13 +60,7 @@ FUNCTION gr_sequence_push
     incw (%rsi)
 .Lpush_commit:
 .Lcount:
-    BEGIN count, %rcx
-    movl %fs:(%r9), %ecx
-    leal 1(%rcx), %ecx
-    shlq $COUNTER_SHIFT, %rcx
-    STEP
-    addq %r10, (%r11,%rcx)
-.Lcount_commit:
+    COUNT count, %r10, %r11
     movl $1, %eax
     ret
 END gr_sequence_push

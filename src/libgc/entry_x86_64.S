@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: GC_malloc, GC_malloc_atomic and GC_free, x86-64: the fast paths, one sequence each and one that counts, no frame.
+// Invariant: every doubt jumps to the slow path, which starts over from the argument (rdi is never changed). Until the
+//            caller has a block, a register has it: a collection that stops the thread does not free it.
+// Must not know: what the slow paths do.
+
+#include "platform/rseq/macros_x86_64.inc"
+
+    .hidden gr_sequence_state, gr_gc_entry_state, gr_gc_malloc_slow, gr_gc_malloc_atomic_slow, gr_gc_free_slow
+
+// EntryState, SlabsPlace, StandardKind (test/libgc compares).
+#define GC_SIZE_LIMIT gr_gc_entry_state(%rip)
+#define GC_BASE 8+gr_gc_entry_state(%rip)
+#define GC_SLOT_SHIFT 16+gr_gc_entry_state(%rip)
+#define GC_FOUND 24+gr_gc_entry_state(%rip)
+#define GC_FREED 32+gr_gc_entry_state(%rip)
+#define FOUND_SHIFT 5
+#define FOUND_FINE_LIMIT 0
+#define FOUND_SLABS 8
+#define FOUND_BASE 16
+#define MOST_KINDS 32
+#define ATOMIC 0
+#define NORMAL 1
+#define FINE_HEADERS (64 * 8) /* header offset of the largest class of fine steps */
+
+// class = (size + 15 + 1) / 16, without the 1 if interior pointers do not count; then as malloc. Leaves the block in rax and
+// its class in esi.
+.macro ALLOCATE name, kind, slow
+    movq GC_all_interior_pointers@GOTPCREL(%rip), %rcx
+    cmpq GC_SIZE_LIMIT, %rdi
+    jae \slow
+    leal 16(%rdi), %esi
+    cmpl $1, (%rcx)
+    sbbl $0, %esi
+    shrl $FINE_SHIFT, %esi
+    movq GC_FOUND, %r10
+    BEGIN \name, %rdx
+    cmpl $0, %fs:CPU_ID(%r8)
+    js \slow
+    movl %fs:(%r9), %ecx
+    shlq $SLAB_SHIFT, %rcx
+    addq ((\kind << FOUND_SHIFT) + FOUND_SLABS)(%r10), %rcx
+    leaq (%rcx,%rsi,HEADER_SIZE), %rcx
+    STEP
+    movzwl (%rcx), %edx
+    movq LAST_SLOT(%rcx,%rdx,8), %rax
+    STEP
+    testq %rax, %rax
+    jz \slow
+    decw (%rcx)
+.L\name\()_commit:
+.endm
+
+    .text
+FUNCTION GC_malloc_atomic
+    ALLOCATE GC_malloc_atomic, ATOMIC, gr_gc_malloc_atomic_slow
+    ret
+END GC_malloc_atomic
+DESCRIBE GC_malloc_atomic, gr_gc_malloc_atomic_slow
+
+// Zeroes up to 128 bytes of the block from both ends, a quarter or a half from each; more by libc, which returns the block.
+FUNCTION GC_malloc
+    ALLOCATE GC_malloc, NORMAL, gr_gc_malloc_slow
+    pxor %xmm0, %xmm0
+    shll $FINE_SHIFT, %esi
+    cmpl $32, %esi
+    ja 1f
+    movups %xmm0, (%rax)
+    movups %xmm0, -16(%rax,%rsi)
+    ret
+1:  cmpl $128, %esi
+    ja 3f
+    cmpl $64, %esi
+    jbe 2f
+    movups %xmm0, 32(%rax)
+    movups %xmm0, 48(%rax)
+    movups %xmm0, -64(%rax,%rsi)
+    movups %xmm0, -48(%rax,%rsi)
+2:  movups %xmm0, (%rax)
+    movups %xmm0, 16(%rax)
+    movups %xmm0, -32(%rax,%rsi)
+    movups %xmm0, -16(%rax,%rsi)
+    ret
+3:  movl %esi, %edx
+    movq %rax, %rdi
+    xorl %esi, %esi
+    jmp *memset@GOTPCREL(%rip)
+END GC_malloc
+DESCRIBE GC_malloc, gr_gc_malloc_slow
+
+// As free, with the kind looked up first. What others freed, and what is larger, takes the slow path.
+FUNCTION GC_free
+    movq %rdi, %rax
+    movl GC_SLOT_SHIFT, %ecx
+    subq GC_BASE, %rax
+    shrq %cl, %rax
+    cmpq $MOST_KINDS, %rax
+    jae gr_gc_free_slow
+    shll $FOUND_SHIFT, %eax
+    addq GC_FOUND, %rax
+    movq FOUND_BASE(%rax), %rdx
+    movq %rdi, %rcx
+    subq %rdx, %rcx
+    rorq $FINE_SHIFT, %rcx
+    cmpq FOUND_FINE_LIMIT(%rax), %rcx
+    jae gr_gc_free_slow
+    shrq $(UNIT_SHIFT - FINE_SHIFT), %rcx
+    movq (%rdx,%rcx,8), %rsi
+    movq %rsi, %r10
+    shrq $32, %r10
+    movl %r10d, %r11d
+    andl $SLAB_MASK, %r10d
+    cmpl $FINE_HEADERS, %r10d
+    ja gr_gc_free_slow
+    BEGIN GC_free, %rcx
+    cmpl %esi, %fs:(%r9)
+    jne gr_gc_free_slow
+    cmpl $0, %fs:CPU_ID(%r8)
+    js gr_gc_free_slow
+    addq FOUND_SLABS(%rax), %r11
+    STEP
+    movzwl (%r11), %ecx
+    cmpw 2(%r11), %cx
+    jae gr_gc_free_slow
+    cmpq %rdi, LAST_SLOT(%r11,%rcx,8)
+    je gr_gc_free_slow
+    STEP
+    movq %rdi, SLOT(%r11,%rcx,8)
+    STEP
+    incw (%r11)
+.LGC_free_commit:
+    addl %r10d, %r10d
+    movq GC_FREED, %r11
+    COUNT gc_count, %r10, %r11
+    ret
+END GC_free
+DESCRIBE GC_free, gr_gc_free_slow
+DESCRIBE gc_count, .Lgc_counted_elsewhere
+.Lgc_counted_elsewhere:
+    lock addq %r10, (%r11)
+    ret
+
+#include "libgc/entry_names.inc"
+
+    .section .note.GNU-stack, "", @progbits
