@@ -25,7 +25,8 @@ void publish_entries() {
     state.slot_shift = kinds.slot_shift();
     std::atomic_thread_fence(std::memory_order_release);
     state.base = reinterpret_cast<std::uintptr_t>(kinds.base());
-    state.size_limit = kFineLimit;
+    state.fine_limit = kFineLimit;
+    state.size_limit = kClassLimit;
 }
 
 }  // namespace gr

@@ -9,11 +9,13 @@
     .hidden gr_sequence_state, gr_gc_entry_state, gr_gc_malloc_slow, gr_gc_malloc_atomic_slow, gr_gc_free_slow
 
 // EntryState, SlabsPlace, StandardKind (test/libgc compares).
-#define GC_SIZE_LIMIT gr_gc_entry_state(%rip)
-#define GC_BASE 8+gr_gc_entry_state(%rip)
-#define GC_SLOT_SHIFT 16+gr_gc_entry_state(%rip)
-#define GC_FOUND 24+gr_gc_entry_state(%rip)
-#define GC_FREED 32+gr_gc_entry_state(%rip)
+#define GC_FINE_LIMIT gr_gc_entry_state(%rip)
+#define GC_SIZE_LIMIT 8+gr_gc_entry_state(%rip)
+#define GC_BASE 16+gr_gc_entry_state(%rip)
+#define GC_SLOT_SHIFT 24+gr_gc_entry_state(%rip)
+#define GC_FOUND 32+gr_gc_entry_state(%rip)
+#define GC_FREED 40+gr_gc_entry_state(%rip)
+#define GC_CLASS_BYTES 48+gr_gc_entry_state(%rip)
 #define FOUND_SHIFT 5
 #define FOUND_FINE_LIMIT 0
 #define FOUND_SLABS 8
@@ -21,19 +23,22 @@
 #define MOST_KINDS 32
 #define ATOMIC 0
 #define NORMAL 1
-#define FINE_HEADERS (64 * 8) /* header offset of the largest class of fine steps */
+#define HEADER_SHIFT 3
+#define COARSE_SHIFT 3 /* as many classes for each doubling */
+#define FIRST_DOUBLING 10
+#define FINE_CLASSES 64
 
 // class = (size + 15 + 1) / 16, without the 1 if interior pointers do not count; then as malloc. Leaves the block in rax and
-// its class in esi.
+// its class in esi. What jumps to 8, out of the way, comes back with its class to 7.
 .macro ALLOCATE name, kind, slow
     movq GC_all_interior_pointers@GOTPCREL(%rip), %rcx
-    cmpq GC_SIZE_LIMIT, %rdi
-    jae \slow
+    cmpq GC_FINE_LIMIT, %rdi
+    jae 8f
     leal 16(%rdi), %esi
     cmpl $1, (%rcx)
     sbbl $0, %esi
     shrl $FINE_SHIFT, %esi
-    movq GC_FOUND, %r10
+7:  movq GC_FOUND, %r10
     BEGIN \name, %rdx
     cmpl $0, %fs:CPU_ID(%r8)
     js \slow
@@ -51,10 +56,26 @@
 .L\name\()_commit:
 .endm
 
+// The class of n + 1 bytes above those of fine steps: n has d = floor(log2 n), and n >> (d - 3) is 8 to 15, the step in its
+// doubling and 8.
+.macro COARSE_CLASS slow
+8:  cmpq GC_SIZE_LIMIT, %rdi
+    jae \slow
+    movl %edi, %esi
+    cmpl $1, (%rcx)
+    sbbl $0, %esi
+    bsrl %esi, %ecx
+    subl $COARSE_SHIFT, %ecx
+    shrl %cl, %esi
+    leal (FINE_CLASSES + 1 - (1 << COARSE_SHIFT) * (FIRST_DOUBLING - COARSE_SHIFT + 1))(%rsi,%rcx,1 << COARSE_SHIFT), %esi
+    jmp 7b
+.endm
+
     .text
 FUNCTION GC_malloc_atomic
     ALLOCATE GC_malloc_atomic, ATOMIC, gr_gc_malloc_atomic_slow
     ret
+    COARSE_CLASS gr_gc_malloc_atomic_slow
 END GC_malloc_atomic
 DESCRIBE GC_malloc_atomic, gr_gc_malloc_atomic_slow
 
@@ -81,14 +102,17 @@ FUNCTION GC_malloc
     movups %xmm0, -32(%rax,%rsi)
     movups %xmm0, -16(%rax,%rsi)
     ret
-3:  movl %esi, %edx
+3:  leaq GC_CLASS_BYTES, %rcx
+    shrl $(FINE_SHIFT - 2), %esi
+    movl (%rcx,%rsi), %edx
     movq %rax, %rdi
     xorl %esi, %esi
     jmp *memset@GOTPCREL(%rip)
+    COARSE_CLASS gr_gc_malloc_slow
 END GC_malloc
 DESCRIBE GC_malloc, gr_gc_malloc_slow
 
-// As free, with the kind looked up first. What others freed, and what is larger, takes the slow path.
+// As free, with the kind looked up first. What belongs to others takes the slow path.
 FUNCTION GC_free
     movq %rdi, %rax
     movl GC_SLOT_SHIFT, %ecx
@@ -110,8 +134,6 @@ FUNCTION GC_free
     shrq $32, %r10
     movl %r10d, %r11d
     andl $SLAB_MASK, %r10d
-    cmpl $FINE_HEADERS, %r10d
-    ja gr_gc_free_slow
     BEGIN GC_free, %rcx
     cmpl %esi, %fs:(%r9)
     jne gr_gc_free_slow
@@ -129,7 +151,9 @@ FUNCTION GC_free
     STEP
     incw (%r11)
 .LGC_free_commit:
-    addl %r10d, %r10d
+    leaq GC_CLASS_BYTES, %rcx
+    shrl $(HEADER_SHIFT - 2), %r10d
+    movl (%rcx,%r10), %r10d
     movq GC_FREED, %r11
     COUNT gc_count, %r10, %r11
     ret

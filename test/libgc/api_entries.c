@@ -9,7 +9,7 @@
 
 #include "check.h"
 
-enum { kMostBytes = 1200, kHeld = 64, kRounds = 3 };
+enum { kFineBytes = 1200, kMostBytes = 34000, kHeld = 64, kRounds = 3 };
 
 static unsigned char *held[kHeld];
 
@@ -55,6 +55,9 @@ static void check_atomic(size_t size, int more) {
     }
 }
 
+/* Every size at first; then those around multiples of 512, where all classes end. */
+static size_t next(size_t size) { return size < kFineBytes || (size + 2) % 512 < 3 ? size + 1 : size + 509; }
+
 int main(int argc, char **argv) {
     (void)argv;
     GC_free(NULL); /* before anything is initialised, too */
@@ -63,7 +66,7 @@ int main(int argc, char **argv) {
     GC_disable(); /* so that all that is freed is counted since one collection */
     GC_free(NULL);
     for (int round = 0; round < kRounds; round++)
-        for (size_t size = 0; size <= kMostBytes; size++) {
+        for (size_t size = 0; size <= kMostBytes; size = next(size)) {
             check_size(size, argc > 1 ? 0 : 1);
             check_atomic(size, argc > 1 ? 0 : 1);
         }

@@ -16,11 +16,13 @@ namespace {
 
 TEST(Offsets, OfEntries) {
     const test::Definitions d = test::definitions_in("libgc/entry_x86_64.S");
+    EXPECT_OFFSET(d, "GC_FINE_LIMIT", offsetof(EntryState, fine_limit));
     EXPECT_OFFSET(d, "GC_SIZE_LIMIT", offsetof(EntryState, size_limit));
     EXPECT_OFFSET(d, "GC_BASE", offsetof(EntryState, base));
     EXPECT_OFFSET(d, "GC_SLOT_SHIFT", offsetof(EntryState, slot_shift));
     EXPECT_OFFSET(d, "GC_FOUND", offsetof(EntryState, found));
     EXPECT_OFFSET(d, "GC_FREED", offsetof(EntryState, freed));
+    EXPECT_OFFSET(d, "GC_CLASS_BYTES", offsetof(EntryState, class_bytes));
     EXPECT_EQ(1UL << test::value_of(d, "FOUND_SHIFT"), sizeof(platform::SlabsPlace));
     EXPECT_OFFSET(d, "FOUND_FINE_LIMIT", offsetof(platform::SlabsPlace, fine_limit));
     EXPECT_OFFSET(d, "FOUND_SLABS", offsetof(platform::SlabsPlace, slabs));
@@ -30,12 +32,12 @@ TEST(Offsets, OfEntries) {
     EXPECT_OFFSET(d, "NORMAL", kNormal);
 }
 
-// A header's offset, doubled, is the size that is counted.
-TEST(Offsets, OfHeadersOfFineClasses) {
+TEST(Offsets, OfClasses) {
     const test::Definitions d = test::definitions_in("libgc/entry_x86_64.S");
-    EXPECT_OFFSET(d, "FINE_HEADERS", platform::header_offset(class_of(kFineLimit).value));
-    for (std::size_t size = kFineStep; size <= kFineLimit; size += kFineStep)
-        EXPECT_EQ(2 * platform::header_offset(class_of(size).value), size);
+    EXPECT_OFFSET(d, "FINE_CLASSES", kFineClasses);
+    EXPECT_OFFSET(d, "FIRST_DOUBLING", kFineLimitLog);
+    EXPECT_OFFSET(d, "COARSE_SHIFT", kCoarseLog);
+    EXPECT_EQ(1U << test::value_of(d, "HEADER_SHIFT"), sizeof(platform::MagazineHeader));
 }
 
 }  // namespace
