@@ -24,6 +24,7 @@
 #define ATOMIC 0
 #define NORMAL 1
 #define HEADER_SHIFT 3
+#define AHEAD (4 * 8) /* slots below the one that is taken */
 #define COARSE_SHIFT 3 /* as many classes for each doubling */
 #define FIRST_DOUBLING 10
 #define FINE_CLASSES 64
@@ -79,9 +80,12 @@ FUNCTION GC_malloc_atomic
 END GC_malloc_atomic
 DESCRIBE GC_malloc_atomic, gr_gc_malloc_atomic_slow
 
-// Zeroes up to 128 bytes of the block from both ends, a quarter or a half from each; more by libc, which returns the block.
+// Fetches the block that a later call will zero; what is no block there fetches nothing. Zeroes up to 128 bytes from both
+// ends, a quarter or a half from each; more by libc, which returns the block.
 FUNCTION GC_malloc
     ALLOCATE GC_malloc, NORMAL, gr_gc_malloc_slow
+    movq (LAST_SLOT - AHEAD)(%rcx,%rdx,8), %rdx
+    prefetchw (%rdx)
     pxor %xmm0, %xmm0
     shll $FINE_SHIFT, %esi
     cmpl $32, %esi
