@@ -152,6 +152,7 @@ class Marker::Loop {
   private:
     static constexpr std::size_t kEnough = 16;
     static constexpr std::ptrdiff_t kPieceBytes = kPiece;
+    static constexpr std::ptrdiff_t kTwoWords = 2 * sizeof(void *);
 
     // Words that may point.
     struct Found {
@@ -162,12 +163,17 @@ class Marker::Loop {
     // Of whole words. Without branches that depend on what a word is: whether it points is hard to foretell.
     [[gnu::always_inline]] void find(const char *begin, const char *end, Found *found) {
         std::size_t count = found->count;
+        const auto find_at = [&](const char *at) {
+            const std::uintptr_t word = word_at(at);
+            found->words[count] = word;
+            count += word - base_ < bytes_;
+        };
         const auto find_in = [&](const char *at, const char *stop) {
-            for (; at < stop; at += sizeof(void *)) {
-                const std::uintptr_t word = word_at(at);
-                found->words[count] = word;
-                count += word - base_ < bytes_;
+            for (; stop - at >= kTwoWords; at += kTwoWords) {
+                find_at(at);
+                find_at(at + sizeof(void *));
             }
+            if (at < stop) find_at(at);
         };
         // Much of what is large has no pointers at all.
         for (; end - begin >= Sieve::kBytes; begin += Sieve::kBytes)
