@@ -31,6 +31,7 @@ bool Collector::start(int signal) {
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
     log_.initialise(path_of(options));
     roots_.initialise();
+    publish_tables();
     started_.store(true, std::memory_order_release);
     return true;
 }
@@ -46,6 +47,7 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
     for (const platform::Range marks : kind->marks.addresses())
         looks_everywhere_ = looks_everywhere_ && roots_.exclude(marks);
     log_.initialise(path_of(adopted.options()));
+    if (looks_everywhere_) publish_tables();
     started_.store(looks_everywhere_, std::memory_order_release);
     return looks_everywhere_;
 }
@@ -336,18 +338,24 @@ void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
     const bool is_collected = kind.setup.lifetime == Lifetime::collected;
     kind.instance.keeper().for_each_run([&](Superblock *run) {
         if (!is_collected || kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_) {
-            found->add_live(kind.has_pointers(), run->bytes());
+            add_live(kind, 1, run->bytes(), report, found);
             found->held += run->bytes();
-            ++report->live_blocks;
         } else if (dead_runs_.add({&kind, run})) {  // what does not fit on the list is found by the next collection
             ++report->freed_blocks;
         }
     });
 }
 
+void Collector::add_live(const Kind &kind, std::size_t blocks, std::size_t bytes, CollectionReport *report,
+                         Found *found) {
+    found->add_live(kind.has_pointers(), bytes);
+    report->live_blocks += blocks;
+    report->live_of_kinds[kind.number].blocks += blocks;
+    report->live_of_kinds[kind.number].bytes += bytes;
+}
+
 void Collector::count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) {
-    found->add_live(kind.has_pointers(), std::size_t{s->used_count()} * s->shape().size);
-    report->live_blocks += s->used_count();
+    add_live(kind, s->used_count(), std::size_t{s->used_count()} * s->shape().size, report, found);
     if (s->used_count() != 0) found->held += s->bytes();
 }
 
