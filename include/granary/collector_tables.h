@@ -89,10 +89,12 @@ typedef struct gr_collector_tables {
     uint64_t kind_stride;
 
     /* When so many bytes (64 bits) of units are in use the next one comes; unless the number (32 bits, with a sign) at
-     * disabled_at is above 0, and asked for only while that (8 bits) at automatic_at is 0. Those that are due go on beside
-     * the program if that (8 bits) at beside_at is not 0. */
+     * disabled_at is above 0, or the program's own (32 bits) at dont_collect_at is not 0, which is 0 where it has none; and
+     * asked for only while that (8 bits) at automatic_at is 0. Those that are due go on beside the program if that (8 bits)
+     * at beside_at is not 0. */
     uint64_t due_at;
     uint64_t disabled_at;
+    uint64_t dont_collect_at;
     uint64_t automatic_at;
     uint64_t beside_at;
 

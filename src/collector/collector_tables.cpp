@@ -79,18 +79,23 @@ void describe_report(const CollectionReport *report, gr_collector_tables *t) {
 void publish_kind(const Kind &kind) {
     for (const platform::Growing &marks : kind.marks.memory()) publish_memory(MemoryUse::marks, marks);
     told_kinds[kind.number] = {.heap_at = address_of(kind.tables),
-                          .contents = contents_of(kind.setup),
-                          .lifetime = static_cast<std::uint64_t>(kind.setup.lifetime)};
+                               .contents = contents_of(kind.setup),
+                               .lifetime = static_cast<std::uint64_t>(kind.setup.lifetime)};
     publish(&told_kind_count);
 }
 
 void publish_memory(MemoryUse use, const platform::Growing &memory) {
     if (told_memory_count == kMostMemory) return;  // it is not told apart from the program's own
     told_memory[told_memory_count] = {.use = static_cast<std::uint64_t>(use),
-                           .begin_at = address_of(memory.begin_cell),
-                           .count_at = address_of(memory.count_cell),
-                           .element_bytes = memory.element_bytes};
+                                      .begin_at = address_of(memory.begin_cell),
+                                      .count_at = address_of(memory.count_cell),
+                                      .element_bytes = memory.element_bytes};
     publish(&told_memory_count);
+}
+
+void publish_dont_collect(const int &number) {
+    static_assert(sizeof number == 4);
+    collector_tables.dont_collect_at = address_of(&number);
 }
 
 void publish_waiting(const Region &region, const Marks &flags, const std::atomic<std::size_t> &bytes,
@@ -106,8 +111,8 @@ void Collector::publish_tables() {
     publish_memory(MemoryUse::places, kinds_.field().places().memory());
     for (const platform::Growing &memory : finalization_.finalizers.memory())
         publish_memory(MemoryUse::finalization, memory);
-    for (const platform::Growing &memory : {finalization_.short_links.memory(), finalization_.long_links.memory(),
-                                            finalization_.toggles.memory()})
+    for (const platform::Growing &memory :
+         {finalization_.short_links.memory(), finalization_.long_links.memory(), finalization_.toggles.memory()})
         publish_memory(MemoryUse::finalization, memory);
     cycle_.snapshot.for_each_memory(
         [](const platform::Growing &memory) { publish_memory(MemoryUse::snapshot, memory); });

@@ -25,6 +25,8 @@ enum class MemoryUse : std::uint8_t {
 void publish_kind(const Kind &kind);
 // Of what stays for ever, wherever its memory lies.
 void publish_memory(MemoryUse use, const platform::Growing &memory);
+// A number of the program's: while it is not 0 nothing is collected.
+void publish_dont_collect(const int &number);
 // A flag for each block of the only kind, up while it waits; how many bytes do, and with how many it is searched.
 void publish_waiting(const Region &region, const Marks &flags, const std::atomic<std::size_t> &bytes,
                      const std::atomic<std::size_t> &due);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "collector/collector_tables.hpp"
 #include "libgc/allocation.hpp"
 #include "libgc/callbacks.hpp"
 #include "libgc/environment.hpp"
@@ -45,6 +46,7 @@ void begin() {
         write_last_words("granary: libgc: no addresses for its heap, or no signal to stop threads by");
         die_without_memory();
     }
+    publish_dont_collect(GC_dont_gc);
     start_counting(collector.kind(kNormal)->instance);
     bound_heap();
     collector.markers().set_most(settings.markers);
