@@ -111,6 +111,7 @@ FoundTables find_tables(const ProcessMemory &memory, const std::vector<Mapping> 
         // A description was written to, so its page is resident.
         const bool candidate = mapping.writable && !mapping.shared && mapping.name.starts_with('/');
         if (candidate && mapping.resident != 0) search(memory, mapping, &found);
+        if (found.heap && found.collector) break;
     }
     return found;
 }

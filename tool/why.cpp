@@ -74,9 +74,10 @@ std::string untouched_text(const Amount &amount) {
 std::string since_text(const Kind &kind, std::uint64_t live, const LastCollection &last) {
     if (kind.lifetime != Lifetime::kCollected) return "";
     if (last.number == 0) return "; nothing was collected yet";
-    const std::string left = fmt::format("; the last collection left {}", bytes_text(kind.left_bytes));
-    if (live <= kind.left_bytes) return left;
-    return fmt::format("{}, and {} came since, of which some may be garbage", left, bytes_text(live - kind.left_bytes));
+    const std::string since = live <= kind.left_bytes ? ""
+                                                      : fmt::format(", and {} came since, of which some may be garbage",
+                                                                    bytes_text(live - kind.left_bytes));
+    return fmt::format("; the last collection left {}{}", bytes_text(kind.left_bytes), since);
 }
 
 class Explainer {

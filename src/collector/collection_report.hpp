@@ -43,6 +43,13 @@ struct CollectionReport {
     std::uint64_t beside_nanoseconds = 0;
     FinalizationReport finalization{};
     std::array<LiveOfKind, kMostKinds> live_of_kinds{};  // by number; together live_blocks and live_bytes
+
+    void add_live(std::uint32_t kind, std::uint64_t blocks, std::uint64_t bytes) {
+        live_blocks += blocks;
+        live_bytes += bytes;
+        live_of_kinds[kind].blocks += blocks;
+        live_of_kinds[kind].bytes += bytes;
+    }
 };
 
 }  // namespace gr

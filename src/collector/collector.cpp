@@ -338,7 +338,8 @@ void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
     const bool is_collected = kind.setup.lifetime == Lifetime::collected;
     kind.instance.keeper().for_each_run([&](Superblock *run) {
         if (!is_collected || kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_) {
-            add_live(kind, 1, run->bytes(), report, found);
+            found->add_live(kind.has_pointers(), run->bytes());
+            report->add_live(kind.number, 1, run->bytes());
             found->held += run->bytes();
         } else if (dead_runs_.add({&kind, run})) {  // what does not fit on the list is found by the next collection
             ++report->freed_blocks;
@@ -346,22 +347,15 @@ void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
     });
 }
 
-void Collector::add_live(const Kind &kind, std::size_t blocks, std::size_t bytes, CollectionReport *report,
-                         Found *found) {
-    found->add_live(kind.has_pointers(), bytes);
-    report->live_blocks += blocks;
-    report->live_of_kinds[kind.number].blocks += blocks;
-    report->live_of_kinds[kind.number].bytes += bytes;
-}
-
 void Collector::count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) {
-    add_live(kind, s->used_count(), std::size_t{s->used_count()} * s->shape().size, report, found);
+    const std::size_t bytes = std::size_t{s->used_count()} * s->shape().size;
+    found->add_live(kind.has_pointers(), bytes);
+    report->add_live(kind.number, s->used_count(), bytes);
     if (s->used_count() != 0) found->held += s->bytes();
 }
 
 // At once, for what others allocate as soon as they run is no part of it.
 void Collector::learn(Found found, CollectionReport *report) {
-    report->live_bytes = found.live_with_pointers + found.live_without;
     found.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
     found.threads = report->threads;
     report->held = found.held;

@@ -185,8 +185,6 @@ class Collector {
     void sweep(CollectionReport *report);
     void free_unmarked(Kind &kind, CollectionReport *report);
     void sweep_runs(Kind &kind, CollectionReport *report, Found *found);
-    static void add_live(const Kind &kind, std::size_t blocks, std::size_t bytes, CollectionReport *report,
-                         Found *found);
     static void count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found);
     void learn(Found found, CollectionReport *report);
     void end_collection(CollectionReport *report);

@@ -239,6 +239,13 @@ class Refused(WhyTest):
         with running(fixture("holder"), environment={}) as (process, _):
             self.assertIn("the system's malloc", self.refused(1, process.pid))
 
+    def test_a_collector_that_tells_nothing(self):
+        library = self.copy(fixture("libgc.so.1"), "libgranary-gc.so.0")
+        with running(fixture("holder"), environment={"LD_PRELOAD": library}) as (process, _):
+            complaint = self.refused(1, process.pid)
+        self.assertIn(library, complaint)
+        self.assertIn("an old one", complaint)
+
     def test_no_such_process(self):
         with subprocess.Popen(["true"]) as process:
             process.wait()
