@@ -131,7 +131,14 @@ std::string_view sanitizer_of_symbol(std::string_view symbol) {
     return found == kSanitizers.end() ? std::string_view{} : found->name;
 }
 
-bool is_granary_library(std::string_view soname) { return file_name(soname).starts_with("libgranary.so"); }
+bool is_granary_library(std::string_view soname) {
+    const std::string_view name = file_name(soname);
+    return name.starts_with("libgranary.so") || name.starts_with("libgranary-gcmalloc.so");
+}
+
+bool is_granary_collector(std::string_view soname) { return file_name(soname).starts_with("libgranary-gc.so"); }
+
+bool is_other_collector(std::string_view soname) { return file_name(soname).starts_with("libgc.so"); }
 
 bool is_system_library(std::string_view soname) {
     const std::string_view name = file_name(soname);

@@ -36,8 +36,12 @@ struct Allocator {
 [[nodiscard]] std::string_view sanitizer_of_library(std::string_view soname);
 [[nodiscard]] std::string_view sanitizer_of_symbol(std::string_view symbol);
 
-// libgranary.so, whatever its version suffix.
+// libgranary.so or libgranary-gcmalloc.so, whatever their version suffix.
 [[nodiscard]] bool is_granary_library(std::string_view soname);
+
+// A library that collects memory of its own and leaves malloc alone: libgranary-gc.so, and bdwgc's libgc.so.
+[[nodiscard]] bool is_granary_collector(std::string_view soname);
+[[nodiscard]] bool is_other_collector(std::string_view soname);
 
 // libc itself and the loader, whose malloc is the one that Granary replaces.
 [[nodiscard]] bool is_system_library(std::string_view soname);

@@ -191,6 +191,13 @@ void examine_library(const LoadedLibrary &library, Diagnosis &diagnosis) {
         return;
     }
     if (is_system_library(library.soname) || is_granary_library(library.soname)) return;
+    if (is_other_collector(library.soname)) {
+        diagnosis.add(Weight::kNote, "collector",
+                      fmt::format("it collects memory by {}, which a preload leaves alone; granary run --gc runs it on "
+                                  "Granary's collector",
+                                  library.soname));
+        return;
+    }
     try {
         const ElfFile file(library.path);
         const bool known = allocator_of_library(library.soname) != nullptr;

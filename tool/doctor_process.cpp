@@ -72,7 +72,9 @@ bool defines_malloc(int process, const std::string &path) {
 struct Mapped {
     bool own = false;        // the executable exports malloc
     bool contained = false;  // Granary is linked into the executable
-    std::string granary;     // libgranary.so's path
+    std::string granary;     // libgranary.so's path, or libgranary-gcmalloc.so's
+    std::string collector;   // libgranary-gc.so's
+    std::string other_collector;
     std::vector<std::string> others;
 };
 
@@ -84,6 +86,10 @@ Mapped look_at(int process, const std::string &executable) {
     for (const std::string &path : mapped_files(process)) {
         if (is_granary_library(path)) {
             result.granary = path;
+        } else if (is_granary_collector(path)) {
+            result.collector = path;
+        } else if (is_other_collector(path)) {
+            result.other_collector = path;
         } else if (path != executable && !is_system_library(path) && defines_malloc(process, path)) {
             result.others.push_back(path);
         }
@@ -99,6 +105,25 @@ void advise(const std::string &executable, Diagnosis &diagnosis) {
     } else {
         diagnosis.add(Weight::kNote, "program", fmt::format("about {}: {}", executable, program.summary()));
     }
+}
+
+void add_malloc_of_others(const Mapped &mapped, const std::string &executable, Diagnosis &diagnosis) {
+    const std::string name = mapped.others.empty() ? "the system's malloc" : mapped.others.front();
+    if (mapped.collector.empty()) {
+        diagnosis.add(Weight::kStops, "other-malloc",
+                      fmt::format("it runs on {}; a running process cannot change its malloc", name));
+    } else {
+        diagnosis.add(Weight::kLimits, "other-malloc",
+                      fmt::format("it runs on {}, but what it collects is Granary's ({})", name, mapped.collector));
+    }
+    advise(executable, diagnosis);
+}
+
+void add_other_collector(const std::string &collector, Diagnosis &diagnosis) {
+    if (collector.empty()) return;
+    diagnosis.add(
+        Weight::kNote, "collector",
+        fmt::format("it collects memory by {}; started by granary run --gc it would do so by Granary's", collector));
 }
 
 }  // namespace
@@ -117,7 +142,6 @@ Diagnosis diagnose_process(int process) {
     } catch (const std::system_error &error) {
         fail_to_look(process, error.code().value());
     }
-    constexpr const char *kFixed = "a running process cannot change its malloc";
     if (mapped.contained) {
         diagnosis.success = "it runs on Granary, which is linked into it";
     } else if (mapped.own) {
@@ -126,16 +150,17 @@ Diagnosis diagnose_process(int process) {
         if (!mapped.granary.empty())
             diagnosis.add(Weight::kNote, "loaded", fmt::format("{} is loaded, but comes second", mapped.granary));
     } else if (!mapped.granary.empty()) {
-        diagnosis.success = fmt::format("it runs on Granary ({})", mapped.granary);
+        const std::string collector =
+            mapped.collector.empty() ? "" : fmt::format(", and so does its collector ({})", mapped.collector);
+        diagnosis.success = fmt::format("it runs on Granary ({}){}", mapped.granary, collector);
         for (const std::string &other : mapped.others) {
             diagnosis.add(Weight::kNote, "library-malloc",
                           fmt::format("{} brings a malloc too; the one loaded first is in use", other));
         }
     } else {
-        const std::string name = mapped.others.empty() ? "the system's malloc" : mapped.others.front();
-        diagnosis.add(Weight::kStops, "other-malloc", fmt::format("it runs on {}; {}", name, kFixed));
-        advise(executable, diagnosis);
+        add_malloc_of_others(mapped, executable, diagnosis);
     }
+    add_other_collector(mapped.other_collector, diagnosis);
     return diagnosis;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// What:      where in a running process Granary's heap keeps its tables.
+// What:      where in a running process Granary's heap and its collector keep their tables.
 // Invariant: see heap_finder.hpp. The description tells itself from copies of it by its own address, so no symbol
 //            table is needed: stripped, linked in and deleted files are found all the same.
 // Must not know: what the tables say.
@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <cstring>
 
 #include "failure.hpp"
@@ -47,46 +47,80 @@ bool make_sense(const gr_heap_tables &t) {
            fits(0, 2 * sizeof(std::uint64_t), t.direct_stride) && fits(t.direct_mapper_offset, 8, t.direct_stride);
 }
 
-// Where a mapping holds the description; nothing where it holds none.
-std::optional<gr_heap_tables> search(const ProcessMemory &memory, const Mapping &mapping) {
+bool make_sense(const gr_collector_tables &t) {
+    const bool small = all_small({t.number_offset, t.reason_offset, t.began_offset, t.stopped_offset, t.beside_offset,
+                                  t.threads_offset, t.freed_blocks_offset, t.live_blocks_offset, t.live_bytes_offset,
+                                  t.kinds_offset, t.kind_stride});
+    return small && t.kind_stride >= 2 * sizeof(std::uint64_t);
+}
+
+struct Head {
+    std::uint64_t magic;
+    std::uint64_t version;
+    std::uint64_t self;
+};
+static_assert(offsetof(gr_heap_tables, self) == offsetof(Head, self));
+static_assert(offsetof(gr_collector_tables, self) == offsetof(Head, self));
+
+[[noreturn]] void fail_overwritten(const ProcessMemory &memory, const std::string &file) {
+    throw Failure(
+        ExitCode::kToolFailure,
+        fmt::format("process {}: the description of its heap, in {}, has been overwritten", memory.process(), file));
+}
+
+// What begins with the head and lies there.
+template <class Tables>
+Tables read_tables(const ProcessMemory &memory, std::uint64_t at, const Head &head, std::uint64_t version,
+                   const std::string &file) {
+    if (head.version != version) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("process {} runs on another version of Granary: its tables are version {}, "
+                                  "this command reads version {}; use the granary that came with {}",
+                                  memory.process(), head.version, version, file));
+    }
+    Tables tables{};
+    if (!memory.read(at, &tables, sizeof tables) || !make_sense(tables)) fail_overwritten(memory, file);
+    return tables;
+}
+
+void search(const ProcessMemory &memory, const Mapping &mapping, FoundTables *found) {
     std::vector<char> page(ProcessMemory::page_bytes());
     for (std::uint64_t at = mapping.begin; at < mapping.end; at += page.size()) {
-        if (!memory.read_touched(at, page.data(), page.size())) return std::nullopt;
+        if (!memory.read_touched(at, page.data(), page.size())) return;
         for (std::size_t i = 0; i < page.size(); i += GR_HEAP_TABLES_ALIGNMENT) {
-            std::array<std::uint64_t, 3> head{};  // magic, version, self
-            static_assert(offsetof(gr_heap_tables, self) == 2 * sizeof head[0]);
-            std::memcpy(head.data(), page.data() + i, sizeof head);
-            if (head[0] != GR_HEAP_TABLES_MAGIC || head[2] != at + i) continue;
-            if (head[1] != GR_HEAP_TABLES_VERSION) {
-                throw Failure(ExitCode::kToolFailure,
-                              fmt::format("process {} runs on another version of Granary: its tables are version {}, "
-                                          "this command reads version {}; use the granary that came with {}",
-                                          memory.process(), head[1], GR_HEAP_TABLES_VERSION, mapping.name));
+            Head head{};
+            std::memcpy(&head, page.data() + i, sizeof head);
+            if (head.self != at + i) continue;
+            if (head.magic == GR_HEAP_TABLES_MAGIC && !found->heap) {
+                found->heap = {read_tables<gr_heap_tables>(memory, at + i, head, GR_HEAP_TABLES_VERSION, mapping.name),
+                               mapping.name};
+            } else if (head.magic == GR_COLLECTOR_TABLES_MAGIC && !found->collector) {
+                found->collector = {
+                    read_tables<gr_collector_tables>(memory, at + i, head, GR_COLLECTOR_TABLES_VERSION, mapping.name),
+                    mapping.name};
             }
-            gr_heap_tables tables{};
-            if (memory.read(at + i, &tables, sizeof tables)) return tables;
         }
     }
-    return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<FoundHeap> find_heap(const ProcessMemory &memory, const std::vector<Mapping> &mappings) {
+FoundTables find_tables(const ProcessMemory &memory, const std::vector<Mapping> &mappings) {
+    FoundTables found;
     for (const Mapping &mapping : mappings) {
-        // The description was written to, so its page is resident.
+        // A description was written to, so its page is resident.
         const bool candidate = mapping.writable && !mapping.shared && mapping.name.starts_with('/');
-        if (!candidate || mapping.resident == 0) continue;
-        const std::optional<gr_heap_tables> tables = search(memory, mapping);
-        if (!tables) continue;
-        if (!make_sense(*tables)) {
-            throw Failure(ExitCode::kToolFailure,
-                          fmt::format("process {}: the description of its heap, in {}, has been overwritten",
-                                      memory.process(), mapping.name));
-        }
-        return FoundHeap{*tables, mapping.name};
+        if (candidate && mapping.resident != 0) search(memory, mapping, &found);
+        if (found.heap && found.collector) break;
     }
-    return std::nullopt;
+    return found;
+}
+
+gr_heap_tables read_heap_tables(const ProcessMemory &memory, std::uint64_t at, const std::string &file) {
+    Head head{};
+    if (!memory.read(at, &head, sizeof head) || head.magic != GR_HEAP_TABLES_MAGIC || head.self != at)
+        fail_overwritten(memory, file);
+    return read_tables<gr_heap_tables>(memory, at, head, GR_HEAP_TABLES_VERSION, file);
 }
 
 }  // namespace gr::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// What:      the map of a heap, and that map for a terminal.
+// What:      the maps of heaps, and these maps for a terminal.
 // Invariant: see heap_map.hpp.
 // Must not know: how the heap was read.
 #include "heap_map.hpp"
@@ -49,6 +49,19 @@ std::uint64_t last_resident_unit(const HeapSnapshot &heap) {
     return 0;
 }
 
+// The cells of so many units of its heap.
+void fill(HeapMap *map, std::uint64_t units) {
+    for (const Span &span : map->heap->snapshot.spans) {
+        const std::uint64_t end = std::min(span.first_unit + span.units, units);
+        for (std::uint64_t unit = span.first_unit; unit < end;) {
+            const std::uint64_t cell = unit / map->units_in_cell;
+            const std::uint64_t next = std::min(end, (cell + 1) * map->units_in_cell);
+            add_to(&map->cells[cell], span, static_cast<double>(next - unit) / static_cast<double>(span.units));
+            unit = next;
+        }
+    }
+}
+
 std::size_t terminal_width() {
     struct winsize size {};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) {
@@ -87,40 +100,44 @@ MapShade shade_of(const MapCell &cell) {
     return full <= 0.75 ? MapShade::kThreeQuarters : MapShade::kFull;
 }
 
-HeapMap make_map(const HeapSnapshot &heap, std::uint64_t cells) {
-    const std::uint64_t units = last_resident_unit(heap);
-    HeapMap map;
-    map.unit_bytes = heap.unit_bytes;
-    while ((units + map.units_in_cell - 1) / map.units_in_cell > cells) map.units_in_cell *= 2;
-    map.cells.resize((units + map.units_in_cell - 1) / map.units_in_cell);
-    for (const Span &span : heap.spans) {
-        const std::uint64_t end = std::min(span.first_unit + span.units, units);
-        for (std::uint64_t unit = span.first_unit; unit < end;) {
-            const std::uint64_t cell = unit / map.units_in_cell;
-            const std::uint64_t next = std::min(end, (cell + 1) * map.units_in_cell);
-            add_to(&map.cells[cell], span, static_cast<double>(next - unit) / static_cast<double>(span.units));
-            unit = next;
-        }
-    }
-    return map;
+std::string title_of(const ExplainedHeap &heap) {
+    return heap.is_malloc ? "the heap" : fmt::format("the heap ({})", heap.name);
 }
 
-std::string terminal_map(const HeapSnapshot &heap) {
+std::vector<HeapMap> make_maps(std::span<const ExplainedHeap> heaps, std::uint64_t cells) {
+    std::uint64_t all = 0;
+    for (const ExplainedHeap &heap : heaps) all += last_resident_unit(heap.snapshot);
+    std::uint64_t units_in_cell = 1;
+    while (all / units_in_cell > cells) units_in_cell *= 2;
+    std::vector<HeapMap> maps;
+    for (const ExplainedHeap &heap : heaps) {
+        const std::uint64_t units = last_resident_unit(heap.snapshot);
+        if (units == 0) continue;
+        maps.push_back({&heap, units_in_cell, heap.snapshot.unit_bytes, {}});
+        maps.back().cells.resize((units + units_in_cell - 1) / units_in_cell);
+        fill(&maps.back(), units);
+    }
+    return maps;
+}
+
+std::string terminal_map(std::span<const ExplainedHeap> heaps) {
     static constexpr std::array<std::string_view, kMapShades> kUnicode{" ", "·", "░", "▒", "▓", "█"};
     static constexpr std::array<std::string_view, kMapShades> kAscii{" ", ".", "-", "+", "x", "#"};
     const auto &letters = unicode_wanted() ? kUnicode : kAscii;
     const std::size_t columns = (terminal_width() - kMargin) / kColumnStep * kColumnStep;
-    const HeapMap map = make_map(heap, columns * kMostRows);
-    const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
-    std::string result = fmt::format("\nthe heap by addresses, {} a character, {} a row\n", bytes_text(cell_bytes),
-                                     bytes_text(cell_bytes * columns));
+    std::string result;
     const auto out = std::back_inserter(result);
-    for (std::size_t row = 0; row < map.cells.size(); row += columns) {
-        fmt::format_to(out, "{:>{}} ", size_text(row * cell_bytes), kMargin - 2);
-        result += '|';
-        const std::size_t end = std::min(map.cells.size(), row + columns);
-        for (std::size_t i = row; i < end; ++i) result += letters[static_cast<std::size_t>(shade_of(map.cells[i]))];
-        result += '\n';
+    for (const HeapMap &map : make_maps(heaps, columns * kMostRows)) {
+        const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
+        fmt::format_to(out, "\n{} by addresses, {} a character, {} a row\n", title_of(*map.heap),
+                       bytes_text(cell_bytes), bytes_text(cell_bytes * columns));
+        for (std::size_t row = 0; row < map.cells.size(); row += columns) {
+            fmt::format_to(out, "{:>{}} ", size_text(row * cell_bytes), kMargin - 2);
+            result += '|';
+            const std::size_t end = std::min(map.cells.size(), row + columns);
+            for (std::size_t i = row; i < end; ++i) result += letters[static_cast<std::size_t>(shade_of(map.cells[i]))];
+            result += '\n';
+        }
     }
     result += "\n";
     for (std::size_t i = 0; i < kMapShades; ++i) {

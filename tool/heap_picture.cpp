@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// What:      the map of a heap as a picture.
+// What:      the maps of heaps as a picture.
 // Invariant: see heap_picture.hpp.
 // Must not know: how the heap was read.
 #include "heap_picture.hpp"
@@ -25,8 +25,10 @@ constexpr std::size_t kColumns = 128;
 constexpr std::size_t kMostRows = 96;
 constexpr std::size_t kCell = 7;  // pixels
 constexpr std::size_t kLeft = 70;
-constexpr std::size_t kTop = 64;
-constexpr std::size_t kLegend = 60;
+constexpr std::size_t kTop = 46;
+constexpr std::size_t kTitle = 18;
+constexpr std::size_t kGap = 24;  // below a map
+constexpr std::size_t kLegend = 60 - kGap;
 constexpr std::size_t kRowsLabelled = 8;
 
 // From light to dark, so that it survives colour blindness and grey printing.
@@ -81,33 +83,47 @@ void draw_legend(std::string *svg, std::size_t y) {
     }
 }
 
-}  // namespace
+std::size_t rows_of(const HeapMap &map) { return (map.cells.size() + kColumns - 1) / kColumns; }
+std::size_t height_of(const HeapMap &map) { return kTitle + rows_of(map) * kCell + kGap; }
 
-std::string heap_picture(const Explanation &explanation) {
-    const HeapMap map = make_map(explanation.heap, kColumns * kMostRows);
-    const std::size_t rows = std::max<std::size_t>(1, (map.cells.size() + kColumns - 1) / kColumns);
-    const std::size_t width = kLeft * 2 + kColumns * kCell;
-    const std::size_t bottom = kTop + rows * kCell;
+// With its title, from there on downwards.
+void draw_map(std::string *svg, const HeapMap &map, std::size_t top) {
+    const auto out = std::back_inserter(*svg);
     const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
-    std::string svg = empty_sheet(width, bottom + kLegend);
-    const auto out = std::back_inserter(svg);
-    fmt::format_to(
-        out,
-        "<text x=\"{0}\" y=\"24\" font-size=\"16\">The heap of process {1} ({2}), RSS {3}</text>\n"
-        "<text x=\"{0}\" y=\"46\">from left to right and downwards by addresses; a cell is {4}, a row {5}</text>\n",
-        kLeft, explanation.process, escape(explanation.executable), bytes_text(explanation.resident),
-        bytes_text(cell_bytes), bytes_text(cell_bytes * kColumns));
-    for (std::size_t row = 0; row < rows; ++row) {
-        const std::size_t y = kTop + row * kCell;
+    fmt::format_to(out,
+                   "<text x=\"{}\" y=\"{}\">{}, from left to right and downwards by addresses; a cell is {}, a row "
+                   "{}</text>\n",
+                   kLeft, top, escape(title_of(*map.heap)), bytes_text(cell_bytes), bytes_text(cell_bytes * kColumns));
+    top += kTitle;
+    for (std::size_t row = 0; row < rows_of(map); ++row) {
+        const std::size_t y = top + row * kCell;
         if (row % kRowsLabelled == 0) {
             fmt::format_to(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"10\">{}</text>\n", kLeft - 6,
                            y + kCell, size_text(row * kColumns * cell_bytes));
         }
-        draw_row(&svg, map, row * kColumns, y);
+        draw_row(svg, map, row * kColumns, y);
     }
     fmt::format_to(out, "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#808080\"/>\n",
-                   kLeft, kTop, kColumns * kCell, rows * kCell);
-    draw_legend(&svg, bottom + 24);
+                   kLeft, top, kColumns * kCell, rows_of(map) * kCell);
+}
+
+}  // namespace
+
+std::string heap_picture(const Explanation &explanation) {
+    const std::vector<HeapMap> maps = make_maps(explanation.heaps, kColumns * kMostRows);
+    std::size_t height = kTop + kLegend;
+    for (const HeapMap &map : maps) height += height_of(map);
+    std::string svg = empty_sheet(kLeft * 2 + kColumns * kCell, height);
+    fmt::format_to(std::back_inserter(svg),
+                   "<text x=\"{0}\" y=\"24\" font-size=\"16\">The heap{1} of process {2} ({3}), RSS {4}</text>\n",
+                   kLeft, maps.size() > 1 ? "s" : "", explanation.process, escape(explanation.executable),
+                   bytes_text(explanation.resident));
+    std::size_t y = kTop;
+    for (const HeapMap &map : maps) {
+        draw_map(&svg, map, y);
+        y += height_of(map);
+    }
+    draw_legend(&svg, y);
     return svg + "</svg>\n";
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "failure.hpp"
+#include "resident_ranges.hpp"
 
 namespace gr::tool {
 
@@ -37,8 +38,9 @@ Number number_at(const std::vector<char> &record, std::uint64_t offset) {
 
 class Walk {
   public:
-    Walk(const ProcessMemory &memory, const std::vector<Mapping> &mappings, const gr_heap_tables &tables)
-        : memory_(memory), mappings_(mappings), t_(tables) {}
+    Walk(const ProcessMemory &memory, const std::vector<Mapping> &mappings, const gr_heap_tables &tables,
+         const WaitingFlags &waiting)
+        : memory_(memory), mappings_(mappings), t_(tables), waiting_(waiting) {}
 
     HeapSnapshot take() {
         result_.unit_bytes = t_.unit_bytes;
@@ -162,6 +164,8 @@ class Walk {
             read_touched(t_.descriptors_at + first * t_.descriptor_stride, count * t_.descriptor_stride);
         const Bitmaps narrow = read_bitmaps(t_.narrow_at, t_.narrow_words, first, count);
         const Bitmaps wide = read_bitmaps(t_.wide_at, t_.wide_words, first, count);
+        const Flags narrow_flags = read_flags(waiting_.narrow_at, t_.narrow_words, first, count);
+        const Flags wide_flags = read_flags(waiting_.wide_at, t_.wide_words, first, count);
         while (unit < end) {
             const std::uint64_t at = (unit - first) * t_.descriptor_stride;
             const auto use = number_at<std::uint8_t>(descriptors, at + t_.use_offset);
@@ -170,13 +174,15 @@ class Walk {
             const ClassShape &shape = use == GR_USE_SUPERBLOCK ? shape_of(c) : kNoClass;
             if (shape.blocks != 0 && shape.units <= units_ - unit) {
                 const bool is_narrow = shape.blocks <= t_.narrow_words * kWordBits;
-                take_superblock(unit, c, is_narrow ? narrow : wide, unit - first);
+                take_superblock(unit, c, is_narrow ? narrow : wide, is_narrow ? narrow_flags : wide_flags,
+                                unit - first);
                 const auto owner = number_at<std::uint32_t>(descriptors, at + t_.owner_offset);
                 result_.global_superblocks += owner >= t_.heap_limit ? 1 : 0;
                 unit += shape.units;
             } else if (use == GR_USE_RUN && run_units != 0 && run_units <= units_ - unit) {
-                take_plain(unit, run_units, Part::kLive);
-                result_.live_blocks += 1;
+                const Part part = narrow_flags.test(unit - first, 0) ? Part::kWaiting : Part::kLive;
+                take_plain(unit, run_units, part);
+                count_block(part);
                 unit += run_units;
             } else {
                 take_plain(unit, 1, Part::kEmpty);
@@ -201,6 +207,26 @@ class Walk {
         return {read_touched(table + first * unit_bytes, count * unit_bytes), words};
     }
 
+    // A byte for each block, or none at all.
+    struct Flags {
+        std::vector<char> bytes;
+        std::uint64_t per_unit;
+        bool test(std::uint64_t unit, std::uint64_t block) const {
+            return !bytes.empty() && bytes[unit * per_unit + block] != 0;
+        }
+    };
+
+    Flags read_flags(std::uint64_t table, std::uint64_t words, std::uint64_t first, std::uint64_t count) const {
+        const std::uint64_t unit_bytes = words * kWordBits;
+        if (table == 0) return {{}, unit_bytes};
+        return {read_touched(table + first * unit_bytes, count * unit_bytes), unit_bytes};
+    }
+
+    void count_block(Part part) {
+        result_.live_blocks += part == Part::kLive ? 1 : 0;
+        result_.waiting_blocks += part == Part::kWaiting ? 1 : 0;
+    }
+
     double resident(std::uint64_t from, std::uint64_t to) const {
         double bytes = 0;
         auto pages = std::ranges::partition_point(pages_, [from](const Pages &p) { return p.end() <= from; });
@@ -208,7 +234,8 @@ class Walk {
         return bytes;
     }
 
-    void take_superblock(std::uint64_t unit, std::uint32_t c, const Bitmaps &bitmaps, std::uint64_t index) {
+    void take_superblock(std::uint64_t unit, std::uint32_t c, const Bitmaps &bitmaps, const Flags &flags,
+                         std::uint64_t index) {
         const ClassShape &shape = shape_of(c);
         const std::uint64_t begin = address_of_unit(unit);
         const std::uint64_t end = begin + shape.units * t_.unit_bytes;
@@ -222,10 +249,11 @@ class Walk {
             const Part part = bitmaps.test(index, 0, block)   ? Part::kFree
                               : bitmaps.test(index, 1, block) ? Part::kRemote
                               : cached                        ? Part::kCached
+                              : flags.test(index, block)      ? Part::kWaiting
                                                               : Part::kLive;
             add(&span, part, address, address + shape.block_bytes);
             summary.live_blocks += part == Part::kLive ? 1 : 0;
-            result_.live_blocks += part == Part::kLive ? 1 : 0;
+            count_block(part);
         }
         add(&span, Part::kTail, address, end);
         summary.superblocks += 1;
@@ -251,6 +279,7 @@ class Walk {
     }
 
     void take_direct() {
+        std::vector<ByteRange> direct;
         if (number_at<std::uint64_t>(read(t_.direct_count_at, 8), 0) == 0) return;
         const std::vector<char> table = read_touched(t_.direct_at, t_.direct_entries * t_.direct_stride);
         for (std::uint64_t entry = 0; entry < table.size(); entry += t_.direct_stride) {
@@ -260,42 +289,27 @@ class Walk {
             if (address < ProcessMemory::page_bytes() || mapper != t_.direct_mapper) continue;
             result_.live_blocks += 1;
             result_.direct.bytes += bytes;
-            direct_.emplace_back(address, address + bytes);
+            direct.push_back({address, address + bytes});
         }
-        std::ranges::sort(direct_);
-        for (std::size_t i = 0; i < mappings_.size(); ++i) take_direct_of(i);
-    }
-
-    // The kernel makes one mapping of neighbours, so it may hold other things too.
-    void take_direct_of(std::size_t i) {
-        const Mapping &mapping = mappings_[i];
-        if (mapping.resident == 0 || !mapping.name.empty()) return;
-        auto block = std::ranges::find_if(direct_, [&](const auto &range) { return range.second > mapping.begin; });
-        if (block == direct_.end() || block->first >= mapping.end) return;
-        const Pages pages = memory_.pages(mapping);
-        for (; block != direct_.end() && block->first < mapping.end; ++block) {
-            const double resident = pages.resident(block->first, block->second);
-            result_.direct.resident += resident;
-            result_.accounted[i] += resident;
-        }
+        result_.direct.resident = take_resident(memory_, mappings_, std::move(direct), &result_.accounted);
     }
 
     const ProcessMemory &memory_;
     const std::vector<Mapping> &mappings_;
     const gr_heap_tables &t_;
+    const WaitingFlags &waiting_;
     HeapSnapshot result_;
     std::uint64_t units_ = 0;
     std::vector<Pages> pages_;
     std::vector<std::optional<ClassShape>> shapes_;
     std::vector<std::uint64_t> cached_;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> direct_;
 };
 
 }  // namespace
 
 HeapSnapshot take_snapshot(const ProcessMemory &memory, const std::vector<Mapping> &mappings,
-                           const gr_heap_tables &tables) {
-    return Walk(memory, mappings, tables).take();
+                           const gr_heap_tables &tables, const WaitingFlags &waiting) {
+    return Walk(memory, mappings, tables, waiting).take();
 }
 
 }  // namespace gr::tool

@@ -18,8 +18,8 @@
 namespace gr::tool {
 
 // What a byte of the heap is used for, from the program's view to the kernel's.
-enum class Part : std::uint8_t { kLive, kCached, kRemote, kFree, kTail, kEmpty };
-inline constexpr std::size_t kParts = 6;
+enum class Part : std::uint8_t { kLive, kWaiting, kCached, kRemote, kFree, kTail, kEmpty };
+inline constexpr std::size_t kParts = 7;
 
 struct Amount {
     std::uint64_t bytes = 0;
@@ -60,6 +60,7 @@ struct HeapSnapshot {
     Amounts amounts;                    // of all spans
     Amount direct;                      // blocks mapped directly, all of them live
     std::uint64_t live_blocks = 0;      // of superblocks, runs and direct ones
+    std::uint64_t waiting_blocks = 0;
     std::uint64_t superblocks = 0;
     std::uint64_t global_superblocks = 0;
     std::uint64_t heaps = 0;
@@ -69,9 +70,22 @@ struct HeapSnapshot {
     std::uint64_t breath_since = 0;    // nanoseconds of CLOCK_MONOTONIC_COARSE; 0: not at all
     double table_resident = 0;         // of the tables that describe all this
     std::vector<double> accounted;     // resident bytes of each mapping that are among the numbers above
+
+    // Units that hold something, as the collector counts them.
+    [[nodiscard]] std::uint64_t used_bytes() const {
+        std::uint64_t bytes = 0;
+        for (const Amount &part : amounts) bytes += part.bytes;
+        return bytes - amount(amounts, Part::kEmpty).bytes;
+    }
+};
+
+// Where flags of freed blocks lie that wait until nothing points to them, as granary/collector_tables.h says; 0: none do.
+struct WaitingFlags {
+    std::uint64_t narrow_at = 0;
+    std::uint64_t wide_at = 0;
 };
 
 [[nodiscard]] HeapSnapshot take_snapshot(const ProcessMemory &memory, const std::vector<Mapping> &mappings,
-                                         const gr_heap_tables &tables);
+                                         const gr_heap_tables &tables, const WaitingFlags &waiting);
 
 }  // namespace gr::tool

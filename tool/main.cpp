@@ -280,7 +280,7 @@ ExitCode run_why(const CommandLine &line) {
     const Explanation explanation = explain(*process);
     if (!line.why_picture.empty()) write_picture(heap_picture(explanation), line.why_picture);
     print(line.why_json ? why_json(explanation) : why_text(explanation));
-    if (line.why_map) print(terminal_map(explanation.heap));
+    if (line.why_map) print(terminal_map(explanation.heaps));
     return ExitCode::kSuccess;
 }
 

@@ -7,17 +7,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
+#include <array>
 #include <iterator>
+#include <optional>
 
+#include "collector_text.hpp"
 #include "text.hpp"
 
 namespace gr::tool {
 
 namespace {
-
-std::uint64_t whole(double bytes) { return static_cast<std::uint64_t>(std::llround(bytes)); }
 
 constexpr std::size_t kWidth = 100;  // of a line of text
 
@@ -48,7 +47,8 @@ void put_shares(JsonWriter &json, const std::vector<Share> &shares) {
     for (const Share &share : shares) {
         json.begin_object();
         put_text(json, "name", share.name);
-        put_text(json, "of", share.granary ? "granary" : "others");
+        put_text(json, "of", share.owner == Owner::kOthers ? "others" : "granary");
+        if (!share.heap.empty()) put_text(json, "heap", share.heap);
         put_number(json, "resident_bytes", share.resident);
         if (share.bytes != 0) put_number(json, "bytes", share.bytes);
         put_text(json, "meaning", share.text);
@@ -73,30 +73,124 @@ void put_classes(JsonWriter &json, const std::vector<ClassSummary> &classes) {
     json.end_array();
 }
 
+void put_heap(JsonWriter &json, const HeapSnapshot &heap) {
+    put_number(json, "live_blocks", heap.live_blocks);
+    put_number(json, "superblocks", heap.superblocks);
+    put_number(json, "global_superblocks", heap.global_superblocks);
+    put_number(json, "heaps", heap.heaps);
+    put_classes(json, heap.classes);
+}
+
+void put_amounts(JsonWriter &json, const HeapSnapshot &heap) {
+    constexpr std::array kNames{"live", "waiting", "magazines", "remote", "free", "tails", "empty"};
+    static_assert(kNames.size() == kParts);
+    json.key("parts");
+    json.begin_object();
+    for (std::size_t i = 0; i < kParts; ++i) {
+        json.key(kNames[i]);
+        json.begin_object();
+        put_number(json, "bytes", heap.amounts[i].bytes);
+        put_number(json, "resident_bytes", whole(heap.amounts[i].resident));
+        json.end_object();
+    }
+    json.end_object();
+}
+
+void put_kinds(JsonWriter &json, std::span<const ExplainedHeap> heaps) {
+    json.key("kinds");
+    json.begin_array();
+    for (const ExplainedHeap &heap : heaps) {
+        if (!heap.kind) continue;
+        json.begin_object();
+        put_number(json, "number", heap.kind->number);
+        put_text(json, "name", heap.name);
+        put_text(json, "contents", contents_word(heap.kind->contents));
+        put_text(json, "lifetime", lifetime_word(heap.kind->lifetime));
+        put_number(json, "live_bytes", live_amount(heap.snapshot).bytes);
+        put_number(json, "left_blocks", heap.kind->left_blocks);
+        put_number(json, "left_bytes", heap.kind->left_bytes);
+        put_amounts(json, heap.snapshot);
+        put_heap(json, heap.snapshot);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void put_flag(JsonWriter &json, std::string_view name, bool is_set) { put_number(json, name, is_set ? 1 : 0); }
+
+void put_collector(JsonWriter &json, const Explanation &explanation) {
+    const CollectorSnapshot &collector = *explanation.collector;
+    const LastCollection &last = collector.last;
+    json.key("collector");
+    json.begin_object();
+    put_number(json, "collections", last.number);
+    if (last.number != 0) {
+        put_text(json, "last_reason", reason_word(last.reason));
+        put_number(json, "last_began_ns_ago", explanation.collector_age);
+        put_number(json, "last_stopped_ns", last.stopped);
+        put_number(json, "last_beside_ns", last.beside);
+        put_number(json, "last_threads", last.threads);
+        put_number(json, "last_freed_blocks", last.freed_blocks);
+        put_number(json, "last_live_blocks", last.live_blocks);
+        put_number(json, "last_live_bytes", last.live_bytes);
+    }
+    put_number(json, "held_bytes", explanation.held_bytes());
+    put_number(json, "due_bytes", collector.due_bytes);
+    put_number(json, "grown_bytes", explanation.grown_bytes());
+    put_flag(json, "disabled", collector.is_disabled);
+    put_flag(json, "automatic", collector.is_automatic && !is_for_leaks(explanation));
+    put_flag(json, "beside", collector.is_beside);
+    if (collector.waiting_due_bytes != 0) {
+        put_number(json, "waiting_bytes", collector.waiting_bytes);
+        put_number(json, "waiting_due_bytes", collector.waiting_due_bytes);
+        put_number(json, "waiting_blocks", explanation.heaps.front().snapshot.waiting_blocks);
+    }
+    put_kinds(json, explanation.heaps);
+    json.end_object();
+}
+
+// What stands above the first part of an owner's, where something must.
+std::string_view heading(const Explanation &explanation, Owner owner) {
+    const bool has_both = explanation.has_malloc() && !explanation.kinds().empty();
+    switch (owner) {
+        case Owner::kMalloc:
+            return has_both ? "malloc's:\n" : "";
+        case Owner::kCollector:
+            return has_both ? "collected:\n" : "";
+        case Owner::kGranary:
+            return has_both ? "both:\n" : "";
+        case Owner::kOthers:
+            break;
+    }
+    return "not Granary's:\n";
+}
+
 }  // namespace
 
 std::string why_text(const Explanation &explanation) {
     const std::string huge =
         explanation.huge == 0 ? "" : fmt::format(", {} of it in huge pages", bytes_text(explanation.huge));
-    std::string result = fmt::format("RSS {}{}: process {} ({}) on Granary\n", bytes_text(explanation.resident), huge,
-                                     explanation.process, printable(explanation.executable));
+    const std::string_view on = explanation.has_malloc() ? "Granary" : "Granary's collector";
+    std::string result = fmt::format("RSS {}{}: process {} ({}) on {}\n", bytes_text(explanation.resident), huge,
+                                     explanation.process, printable(explanation.executable), on);
     const auto out = std::back_inserter(result);
     constexpr std::size_t kNumberWidth = 11;
-    bool others = false;
+    std::optional<Owner> owner;
     for (const Share &share : explanation.shares) {
         if (share.resident == 0) continue;
-        if (!share.granary && !others) fmt::format_to(out, "not Granary's:\n");
-        others = !share.granary;
+        if (owner != share.owner) result += heading(explanation, share.owner);
+        owner = share.owner;
         fmt::format_to(out, "  {:>{}}  {}\n", bytes_text(share.resident), kNumberWidth,
                        folded(printable(share.text), kNumberWidth + 4));
     }
+    if (explanation.collector)
+        fmt::format_to(out, "collections:\n  {}\n", folded(printable(collections_text(explanation)), 2));
     fmt::format_to(out, "what could be done:\n");
     for (const std::string &hint : explanation.hints) fmt::format_to(out, "  {}\n", folded(printable(hint), 2));
     return result;
 }
 
 std::string why_json(const Explanation &explanation) {
-    const HeapSnapshot &heap = explanation.heap;
     JsonWriter json;
     json.begin_object();
     put_number(json, "process", static_cast<std::uint64_t>(explanation.process));
@@ -107,11 +201,8 @@ std::string why_json(const Explanation &explanation) {
     put_number(json, "breath_bytes", explanation.breath.bytes);
     put_number(json, "breath_seconds", explanation.breath.seconds);
     put_shares(json, explanation.shares);
-    put_number(json, "live_blocks", heap.live_blocks);
-    put_number(json, "superblocks", heap.superblocks);
-    put_number(json, "global_superblocks", heap.global_superblocks);
-    put_number(json, "heaps", heap.heaps);
-    put_classes(json, heap.classes);
+    for (const ExplainedHeap &heap : explanation.malloc()) put_heap(json, heap.snapshot);
+    if (explanation.collector) put_collector(json, explanation);
     json.key("hints");
     json.begin_array();
     for (const std::string &hint : explanation.hints) json.text(hint);

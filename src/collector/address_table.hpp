@@ -15,6 +15,7 @@
 #include "base/bits.hpp"
 #include "base/check.hpp"
 #include "platform/memory.hpp"
+#include "platform/world/range.hpp"
 
 namespace gr {
 
@@ -42,6 +43,7 @@ class AddressTable {
     AddressTable &operator=(const AddressTable &) = delete;
 
     std::size_t size() const { return size_; }
+    platform::Growing memory() const { return {&slots_, &capacity_, sizeof(Slot)}; }
 
     // Until the next change; nullptr: there is none.
     Value *find(const void *address) {

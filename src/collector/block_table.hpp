@@ -54,6 +54,10 @@ class BlockTable {
         return {range_of(narrow_, most_units_ * kNarrowRow), range_of(wide_, most_units_ * kWideRow)};
     }
 
+    std::array<platform::Growing, 2> memory() const {
+        return {{{&narrow_, &most_units_, kNarrowRow * sizeof(Cell)}, {&wide_, &most_units_, kWideRow * sizeof(Cell)}}};
+    }
+
     static constexpr std::size_t kNarrowRow = Superblocks::kNarrowWords * kWordBits;
     static constexpr std::size_t kWideRow = Superblocks::kWideWords * kWordBits;
     // Of the first block of what begins there.

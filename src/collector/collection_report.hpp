@@ -8,12 +8,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collector/field.hpp"
 #include "collector/finalizers.hpp"
 
 namespace gr {
 
 // Somebody asked for it; as much was allocated, or waits, as may be between two; there was no memory.
 enum class Reason : std::uint8_t { asked, due, refused };
+
+struct LiveOfKind {
+    std::uint64_t blocks = 0;
+    std::uint64_t bytes = 0;
+};
 
 struct CollectionReport {
     bool done = false;
@@ -36,6 +42,14 @@ struct CollectionReport {
     std::array<std::uint64_t, kMostRootStops> root_stops_nanoseconds{};  // 0: none
     std::uint64_t beside_nanoseconds = 0;
     FinalizationReport finalization{};
+    std::array<LiveOfKind, kMostKinds> live_of_kinds{};  // by number; together live_blocks and live_bytes
+
+    void add_live(std::uint32_t kind, std::uint64_t blocks, std::uint64_t bytes) {
+        live_blocks += blocks;
+        live_bytes += bytes;
+        live_of_kinds[kind].blocks += blocks;
+        live_of_kinds[kind].bytes += bytes;
+    }
 };
 
 }  // namespace gr

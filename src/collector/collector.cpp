@@ -31,6 +31,7 @@ bool Collector::start(int signal) {
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
     log_.initialise(path_of(options));
     roots_.initialise();
+    publish_tables();
     started_.store(true, std::memory_order_release);
     return true;
 }
@@ -46,6 +47,7 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
     for (const platform::Range marks : kind->marks.addresses())
         looks_everywhere_ = looks_everywhere_ && roots_.exclude(marks);
     log_.initialise(path_of(adopted.options()));
+    if (looks_everywhere_) publish_tables();
     started_.store(looks_everywhere_, std::memory_order_release);
     return looks_everywhere_;
 }
@@ -337,8 +339,8 @@ void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
     kind.instance.keeper().for_each_run([&](Superblock *run) {
         if (!is_collected || kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_) {
             found->add_live(kind.has_pointers(), run->bytes());
+            report->add_live(kind.number, 1, run->bytes());
             found->held += run->bytes();
-            ++report->live_blocks;
         } else if (dead_runs_.add({&kind, run})) {  // what does not fit on the list is found by the next collection
             ++report->freed_blocks;
         }
@@ -346,14 +348,14 @@ void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
 }
 
 void Collector::count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) {
-    found->add_live(kind.has_pointers(), std::size_t{s->used_count()} * s->shape().size);
-    report->live_blocks += s->used_count();
+    const std::size_t bytes = std::size_t{s->used_count()} * s->shape().size;
+    found->add_live(kind.has_pointers(), bytes);
+    report->add_live(kind.number, s->used_count(), bytes);
     if (s->used_count() != 0) found->held += s->bytes();
 }
 
 // At once, for what others allocate as soon as they run is no part of it.
 void Collector::learn(Found found, CollectionReport *report) {
-    report->live_bytes = found.live_with_pointers + found.live_without;
     found.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
     found.threads = report->threads;
     report->held = found.held;

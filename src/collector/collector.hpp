@@ -161,6 +161,7 @@ class Collector {
     void forget_other_threads();
 
   private:
+    void publish_tables();
     void *allocate_slowly(Kind &kind, std::size_t size);
     template <class Attempt>
     void *after_collecting(std::size_t bytes, Attempt attempt);

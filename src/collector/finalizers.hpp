@@ -6,6 +6,7 @@
 // Must not know: when it is collected; who calls the procedures.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -89,6 +90,7 @@ class Finalizers {
     std::size_t registered() const { return registered_.size(); }
     // Without the lock; who wants one takes it with the lock.
     std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
+    std::array<platform::Growing, 2> memory() const { return {registered_.memory(), queue_.memory()}; }
 
   private:
     template <Marking M>

@@ -39,6 +39,13 @@ class FreeSnapshot {
         }
     }
 
+    template <class Visit>
+    void for_each_memory(Visit visit) const {
+        visit(entries_.memory());
+        visit(words_.memory());
+        for (const auto &of_units : entries_of_units_) visit(of_units.memory());
+    }
+
   private:
     struct Entry {
         Kind *kind;

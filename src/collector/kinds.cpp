@@ -7,6 +7,7 @@
 #include <bit>
 #include <new>
 
+#include "collector/collector_tables.hpp"
 #include "platform/memory.hpp"
 
 namespace gr {
@@ -35,7 +36,8 @@ Kind *Kinds::make(const KindSetup &setup) {
     // With an allocator of its own.
     struct Made {
         Instance instance;
-        Kind kind{.instance = instance};
+        gr_heap_tables tables{};
+        Kind kind{.instance = instance, .tables = &tables};
     };
     const std::uint32_t number = count_.load(std::memory_order_relaxed);
     if (number == kMostKinds) return nullptr;
@@ -46,18 +48,21 @@ Kind *Kinds::make(const KindSetup &setup) {
     // Nobody writes to it through the range but the kind.
     const std::size_t slot_bytes = std::size_t{1} << slot_shift_;
     char *const slot = const_cast<char *>(base_) + number * slot_bytes;
-    if (!made->instance.start_within(options_, slot, slot_bytes, "GC_free", &found_[number]) || !enlist(&made->kind)) {
-        platform::unmap(memory, sizeof(Made));
-        return nullptr;
+    if (made->instance.start_within(options_, slot, slot_bytes, "GC_free", &found_[number])) {
+        describe_heap(made->instance, &made->tables);
+        if (enlist(&made->kind)) {
+            if (made->kind.may_be_freed_unseen()) made->instance.let_entries_free();
+            return &made->kind;
+        }
     }
-    if (made->kind.may_be_freed_unseen()) made->instance.let_entries_free();
-    return &made->kind;
+    platform::unmap(memory, sizeof(Made));
+    return nullptr;
 }
 
 Kind *Kinds::adopt(Instance &adopted, const KindSetup &setup) {
     void *const memory = platform::map(sizeof(Kind), alignof(Kind));
     if (memory == nullptr) return nullptr;
-    Kind *const kind = ::new (memory) Kind{.instance = adopted, .setup = setup};
+    Kind *const kind = ::new (memory) Kind{.instance = adopted, .tables = published_tables(), .setup = setup};
     adopted.forbid_direct();
     base_ = adopted.region().base();
     slot_shift_ = static_cast<unsigned>(std::bit_width(adopted.region().range_bytes() - 1));
@@ -77,6 +82,7 @@ bool Kinds::enlist(Kind *kind) {
                                  .descriptor = kind->setup.descriptor,
                                  .adds_size = kind->setup.adds_size};
     kinds_[kind->number] = kind;
+    publish_kind(*kind);
     count_.store(kind->number + 1, std::memory_order_release);
     return true;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "collector/field.hpp"
+#include "malloc/heap_tables.hpp"
 #include "malloc/instance.hpp"
 
 namespace gr {
@@ -28,6 +29,7 @@ struct KindSetup {
 
 struct Kind {
     Instance &instance;
+    const gr_heap_tables *tables;  // of the instance, for who looks from outside
     Marks marks{};
     KindSetup setup{};
     std::uint32_t number = 0;

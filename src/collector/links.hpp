@@ -24,6 +24,7 @@ class Links {
     // false: it was not there.
     bool remove(void **cell) { return objects_.remove(cell); }
     std::size_t size() const { return objects_.size(); }
+    platform::Growing memory() const { return objects_.memory(); }
 
     // Cells of objects that are not marked become null and are forgotten.
     template <Marking M>

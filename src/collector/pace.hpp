@@ -44,6 +44,7 @@ class Pace {
     }
     bool is_due(std::size_t held) const { return held >= due_at_.load(std::memory_order_relaxed); }
     std::size_t due_at() const { return due_at_.load(std::memory_order_relaxed); }
+    const std::atomic<std::size_t> *due_cell() const { return &due_at_; }
     // A collection beside the program begins so early that it should end where it is due, by what the last one took.
     void learn_growth(std::size_t bytes) { growth_.store(bytes, std::memory_order_relaxed); }
     bool is_due_beside(std::size_t held) const {

@@ -26,6 +26,8 @@ bool Places::reserve(std::uintptr_t base, std::size_t bytes) {
     biased_rows_ = reinterpret_cast<std::uintptr_t>(rows) - bytes_of_rows(base);
     base_ = base;
     bytes_ = bytes;
+    rows_ = rows;
+    count_ = bytes >> kUnitShift;
     return true;
 }
 

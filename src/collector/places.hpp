@@ -35,10 +35,14 @@ class Places {
         return *reinterpret_cast<Place *>(biased_rows_ + (word >> kUnitShift) * sizeof(Place));
     }
 
+    platform::Growing memory() const { return {&rows_, &count_, sizeof(Place)}; }
+
   private:
     std::uintptr_t biased_rows_ = 0;  // so that a word's unit, counted from address 0, leads to its row
     std::uintptr_t base_ = 0;
     std::size_t bytes_ = 0;
+    void *rows_ = nullptr;
+    std::size_t count_ = 0;
 };
 
 }  // namespace gr

@@ -25,6 +25,7 @@ class ToggleReferences {
         return references_.add({Hidden(object), status});
     }
     std::size_t size() const { return references_.size(); }
+    platform::Growing memory() const { return references_.memory(); }
 
     // ask(object) says what it is from now on. Before the world is stopped; it may not come back here.
     template <class Ask>

@@ -4,6 +4,7 @@
 // Must not know: what is done with them.
 #include "gcmalloc/origins.hpp"
 
+#include "collector/collector_tables.hpp"
 #include "malloc/instance.hpp"
 
 namespace gr {
@@ -13,7 +14,13 @@ constexpr platform::Rank kRank = platform::Rank::origins;
 
 }  // namespace
 
-bool Origins::initialise() { return walk_.initialise() && stacks_.initialise() && numbers_.reserve(instance.region()); }
+bool Origins::initialise() {
+    if (!walk_.initialise() || !stacks_.initialise() || !numbers_.reserve(instance.region())) return false;
+    for (const auto &memory : {stacks_.memory(), numbers_.memory()}) {
+        for (const platform::Growing &piece : memory) publish_memory(MemoryUse::origins, piece);
+    }
+    return true;
+}
 
 void Origins::note(const void *p) {
     if (!instance.region().contains(p)) return;

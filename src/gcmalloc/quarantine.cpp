@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "collector/collector_tables.hpp"
 #include "gcmalloc/under.hpp"
 #include "heap/misuse.hpp"
 #include "malloc/instance.hpp"
@@ -28,7 +29,11 @@ bool is_used(const BlockRef &ref) {
 
 }  // namespace
 
-bool Quarantine::initialise() { return flags_.reserve(instance.region()); }
+bool Quarantine::initialise() {
+    if (!flags_.reserve(instance.region())) return false;
+    publish_waiting(instance.region(), flags_, bytes_, due_);
+    return true;
+}
 
 std::size_t Quarantine::weight(const Superblock *s) {
     const std::size_t bytes = Superblocks::block_size(s);

@@ -5,11 +5,13 @@
 // Must not know: whose the stacks are.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
 
 #include "platform/mutex.hpp"
+#include "platform/world/range.hpp"
 
 namespace gr {
 
@@ -27,6 +29,9 @@ class Stacks {
     // 0: there is no room for it, or the caller interrupted who adds one.
     StackNumber number_of(std::span<const std::uintptr_t> calls);
     std::span<const std::uintptr_t> calls(StackNumber number) const;
+    std::array<platform::Growing, 2> memory() const {
+        return {{{&slots_, &kSlots, sizeof *slots_}, {&words_, &kWords, sizeof *words_}}};
+    }
 
     // Around fork.
     void lock() { mutex_.lock_always(kRank); }

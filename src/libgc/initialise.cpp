@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "collector/collector_tables.hpp"
 #include "libgc/allocation.hpp"
 #include "libgc/callbacks.hpp"
 #include "libgc/entries.hpp"
@@ -46,6 +47,7 @@ void begin() {
         write_last_words("granary: libgc: no addresses for its heap, or no signal to stop threads by");
         die_without_memory();
     }
+    publish_dont_collect(GC_dont_gc);
     start_counting(collector.kind(kNormal)->instance);
     publish_entries();
     bound_heap();

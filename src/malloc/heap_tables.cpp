@@ -79,21 +79,27 @@ void describe_heaps(const Instance &allocator, gr_heap_tables *t) {
 
 }  // namespace
 
-void publish_tables(const Instance &allocator) {
-    describe_region(allocator.region(), &heap_tables);
-    describe_superblocks(allocator.region(), &heap_tables);
-    describe_heaps(allocator, &heap_tables);
-    heap_tables.direct_at = address_of(Direct::entries());
-    heap_tables.direct_entries = Direct::entries() == nullptr ? 0 : Direct::entry_count();
-    heap_tables.direct_stride = sizeof(Direct::Entry);
-    heap_tables.direct_mapper_offset = offsetof(Direct::Entry, mapper);
-    heap_tables.direct_mapper = address_of(&allocator.direct());
-    heap_tables.direct_count_at = address_of(allocator.direct().count_cell());
-    heap_tables.retain_bytes = allocator.options().retain;
-    heap_tables.breath_at = address_of(allocator.pages().allowance().earned_cell());
-    heap_tables.breath_since_at = address_of(allocator.pages().allowance().earned_since_cell());
+void publish_tables(const Instance &allocator) { describe_heap(allocator, &heap_tables); }
+
+const gr_heap_tables *published_tables() { return &heap_tables; }
+
+void describe_heap(const Instance &allocator, gr_heap_tables *t) {
+    t->magic = GR_HEAP_TABLES_MAGIC;
+    t->version = GR_HEAP_TABLES_VERSION;
+    describe_region(allocator.region(), t);
+    describe_superblocks(allocator.region(), t);
+    describe_heaps(allocator, t);
+    t->direct_at = address_of(Direct::entries());
+    t->direct_entries = Direct::entries() == nullptr ? 0 : Direct::entry_count();
+    t->direct_stride = sizeof(Direct::Entry);
+    t->direct_mapper_offset = offsetof(Direct::Entry, mapper);
+    t->direct_mapper = address_of(&allocator.direct());
+    t->direct_count_at = address_of(allocator.direct().count_cell());
+    t->retain_bytes = allocator.options().retain;
+    t->breath_at = address_of(allocator.pages().allowance().earned_cell());
+    t->breath_since_at = address_of(allocator.pages().allowance().earned_since_cell());
     // release: pairs with nothing in this process; a reader that sees it sees the rest.
-    std::atomic_ref(heap_tables.self).store(address_of(&heap_tables), std::memory_order_release);
+    std::atomic_ref(t->self).store(address_of(t), std::memory_order_release);
 }
 
 }  // namespace gr

@@ -4,10 +4,16 @@
 // Must not know: what a tool makes of the tables.
 #pragma once
 
+#include "granary/heap_tables.h"
 #include "malloc/instance.hpp"
 
 namespace gr {
 
+// Malloc's.
 void publish_tables(const Instance &allocator);
+// Where that is.
+const gr_heap_tables *published_tables();
+// Of another instance; who is to find it must be told where.
+void describe_heap(const Instance &allocator, gr_heap_tables *tables);
 
 }  // namespace gr

@@ -63,7 +63,26 @@ class Oracle : public testing::Test {
         EXPECT_EQ(only_reached_, 0U);
         EXPECT_EQ(untrue_entries_, 0U);
         EXPECT_GE(report.live_blocks, reached_count_) << "each marker counts what it marks";
+        if (!scans_threads_) expect_kinds_counted(report);
         return report;
+    }
+
+    // What it left is what is in use now, where no other thread allocates.
+    static void expect_kinds_counted(const CollectionReport &report) {
+        LiveOfKind all;
+        for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
+            LiveOfKind here;
+            collector.for_each_block(*collector.kind(i), [&](const BlockAt &block, bool) {
+                ++here.blocks;
+                here.bytes += block.bytes;
+            });
+            EXPECT_EQ(report.live_of_kinds[i].blocks, here.blocks) << "kind " << i;
+            EXPECT_EQ(report.live_of_kinds[i].bytes, here.bytes) << "kind " << i;
+            all.blocks += here.blocks;
+            all.bytes += here.bytes;
+        }
+        EXPECT_EQ(report.live_blocks, all.blocks);
+        EXPECT_EQ(report.live_bytes, all.bytes);
     }
 
     bool scans_threads_ = false;

@@ -564,6 +564,11 @@ MUTANTS = (
          "mark_all(marker, report) && is_known && correct_snapshot();", "mark_all(marker, report) && is_known;"),
     ),
     *of_file(
+        "collector/collection_report.hpp", "collector.oracle",
+        ("report-kinds", "all that lives counts for the first kind",
+         "live_of_kinds[kind].bytes += bytes;", "live_of_kinds[0].bytes += bytes;"),
+    ),
+    *of_file(
         "collector/free_snapshot.hpp", "libgc.incremental_storm",
         ("snapshot-remote", "what strangers have freed is freed again",
          "bits.free[w] | bits.remote[w].load(std::memory_order_relaxed);", "bits.free[w];"),

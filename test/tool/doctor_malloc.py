@@ -6,6 +6,7 @@
 # Must not know: how symbols are read.
 """Usage: doctor_malloc.py GRANARY LIBRARY FIXTURES."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -26,6 +27,11 @@ class Verdicts(ToolTest):
             report = self.assert_verdict(fixture(f"jemalloc_{name}"), verdict, "linked-allocator")
             self.assertIn(called, report["summary"])
         self.assert_verdict(fixture("jemalloc_indirect"), "no", "linked-allocator")
+
+    def test_collector(self):
+        report = self.assert_verdict(fixture("collects"), "yes", "collector")
+        self.assertIn("granary run --gc", json.dumps(report))
+        self.assertNotIn("granary run --gc", json.dumps(self.diagnose(fixture("plain"))))
 
     def test_libraries(self):
         self.assert_verdict(fixture("library_malloc"), "yes", "library-malloc")

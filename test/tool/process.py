@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 
-from support import CLEAN, LIBRARY, ToolTest, granary, main
+from support import CLEAN, LIBRARY, ToolTest, fixture, granary, main
 
 
 @contextlib.contextmanager
@@ -38,6 +38,23 @@ class Processes(ToolTest):
         library = self.copy(LIBRARY, "libgranary.so")
         with cat(LD_PRELOAD=library) as process:
             self.assertIn(library, self.assert_verdict(str(process.pid), "yes")["summary"])
+
+    def test_granary_by_the_collector(self):
+        library = self.copy(LIBRARY, "libgranary-gcmalloc.so")
+        with cat(LD_PRELOAD=library) as process:
+            self.assertIn(library, self.assert_verdict(str(process.pid), "yes")["summary"])
+
+    def test_a_collector(self):
+        library = self.copy(fixture("libgc.so.1"), "libgranary-gc.so.0")
+        with cat(LD_PRELOAD=library) as process:
+            self.assertIn(library, self.assert_verdict(str(process.pid), "partly", "other-malloc")["summary"])
+        with cat(LD_PRELOAD=f"{library}:{LIBRARY}") as process:
+            self.assertIn(library, self.assert_verdict(str(process.pid), "yes")["summary"])
+
+    def test_another_collector(self):
+        for preload, verdict in ((fixture("libgc.so.1"), "no"), (f"{LIBRARY}:{fixture('libgc.so.1')}", "yes")):
+            with cat(LD_PRELOAD=preload) as process:
+                self.assert_verdict(str(process.pid), verdict, "collector")
 
     def test_another_malloc(self):
         library = self.copy(LIBRARY, "libother.so")

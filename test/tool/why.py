@@ -7,7 +7,6 @@
 # Must not know: how the heap is read.
 """Usage: why.py GRANARY LIBRARY FIXTURES."""
 
-import contextlib
 import json
 import os
 import re
@@ -15,54 +14,18 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from support import CLEAN, GRANARY, LIBRARY, ToolTest, fixture, granary, main
+from support import CLEAN, GRANARY, LIBRARY, fixture, granary, main
+from why_support import PRELOAD, ROUNDING, WITHOUT_RSEQ, WhyTest, rss, running
 
-PRELOAD = {"LD_PRELOAD": LIBRARY}
-NO_RSEQ = {**PRELOAD, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
-ROUNDING = 16  # bytes: each part is rounded to one
+NO_RSEQ = {**PRELOAD, **WITHOUT_RSEQ}
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 KEPT = {"GRANARY_RETAIN": "1G"}  # so that free pages are there to be told of
 
 
-@contextlib.contextmanager
-def running(*command, environment=PRELOAD, **options):
-    """A process that has said it is ready; gives it and what it said before."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, env={**CLEAN, **environment}, **pipes, **options) as process:
-        said = []
-        for line in process.stdout:
-            if line == "ready\n":
-                break
-            said.append(line)
-        yield process, "".join(said)
-        process.stdin.close()
-        assert process.wait() == 0
-
-
 def one_cpu():
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-
-
-def rss(process):
-    with open(f"/proc/{process.pid}/smaps_rollup", encoding="ascii") as file:
-        return int(re.search(r"^Rss: +(\d+) kB$", file.read(), re.M).group(1)) * 1024
-
-
-class WhyTest(ToolTest):
-    def why(self, process):
-        result = granary("why", "--json", str(process.pid))
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
-        report = json.loads(result.stdout)
-        report["part"] = {part["name"]: part for part in report["parts"]}
-        return report
-
-    def resident(self, report, name):
-        return report["part"][name]["resident_bytes"] if name in report["part"] else 0
-
-    def bytes(self, report, name):
-        return report["part"][name].get("bytes", 0)
 
 
 class Accounted(WhyTest):
@@ -71,10 +34,7 @@ class Accounted(WhyTest):
     def account(self, *command, **options):
         with running(*command, **options) as (process, said):
             report = self.why(process)
-            self.assertAlmostEqual(report["resident_bytes"], rss(process), delta=ROUNDING)
-            self.assertEqual(sum(part["resident_bytes"] for part in report["parts"]), report["resident_bytes"])
-            again = self.why(process)
-            self.assertEqual(again["resident_bytes"], report["resident_bytes"], "the first reading left pages behind")
+            self.assert_whole(report, process)
         held, statistics = (json.loads(text) for text in said.split("\n", 1))
         for part, field in (("live", "live"), ("free", "free"), ("magazines", "magazine"), ("remote", "remote")):
             self.assertEqual(self.bytes(report, part), statistics[f"{field}_bytes"], part)
@@ -85,9 +45,6 @@ class Accounted(WhyTest):
         self.assertEqual(report["heaps"], statistics["heaps"])
         self.assertLessEqual(self.resident(report, "empty"), statistics["retained_bytes"])
         self.assertLessEqual(self.resident(report, "tables"), statistics["metadata_bytes"])
-        for part in report["parts"]:
-            if "bytes" in part:
-                self.assertLessEqual(part["resident_bytes"], part["bytes"], part)
         return report, held
 
     def full(self, *command, environment=PRELOAD, **options):
@@ -192,19 +149,17 @@ class Accounted(WhyTest):
         with running(fixture("churner")) as (process, _):
             for _ in range(10):
                 report = self.why(process)
-                self.assertEqual(sum(part["resident_bytes"] for part in report["parts"]), report["resident_bytes"])
+                self.assert_adds_up(report)
                 self.assertGreater(self.resident(report, "live"), 0)
 
 
 class Sentences(WhyTest):
-    def text(self, *arguments, **options):
+    def full_text(self, *arguments, **options):
         with running(fixture("holder"), "full", environment={**PRELOAD, **KEPT}) as (process, _):
-            result = granary("why", *arguments, str(process.pid), **options)
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
-        return result.stdout
+            return self.text(process, *arguments, **options)
 
     def test_parts_and_hints(self):
-        text = self.text()
+        text = self.full_text()
         self.assertRegex(text, r"\ARSS \d+(\.\d)? MiB: process \d+ \(.*holder\) on Granary\n")
         self.assertRegex(text, r"\n +\d+(\.\d)? MiB  live in 133\d\d blocks that the program holds")
         self.assertRegex(text, r"\n +\d+(\.\d)? MiB  free in superblocks .* in blocks of 20480")
@@ -225,7 +180,7 @@ class Sentences(WhyTest):
         return [line.split("|", 1)[1] for line in map_only.splitlines() if "|" in line]
 
     def test_map(self):
-        text = self.text("--map", environment={"COLUMNS": "100", "LC_ALL": "C"})
+        text = self.full_text("--map", environment={"COLUMNS": "100", "LC_ALL": "C"})
         rows = self.rows(text)
         self.assertEqual({len(row) for row in rows[:-1]}, {80})
         self.assertLessEqual(len(rows), 40)
@@ -237,13 +192,13 @@ class Sentences(WhyTest):
         self.assertTrue(all(f"'{letter}'" in text for letter in " .-+x#"), "the legend")
 
     def test_map_in_unicode_and_narrow(self):
-        rows = self.rows(self.text("--map", environment={"COLUMNS": "1", "LC_ALL": "C.UTF-8"}))
+        rows = self.rows(self.full_text("--map", environment={"COLUMNS": "1", "LC_ALL": "C.UTF-8"}))
         self.assertEqual({len(row) for row in rows[:-1]}, {16})
         self.assertLessEqual(set("".join(rows)), set(" ·░▒▓█"))
 
     def test_picture(self):
         path = self.path("heap.svg")
-        self.text("--svg", path)
+        self.full_text("--svg", path)
         picture = xml.etree.ElementTree.parse(path).getroot()
         self.assertEqual(picture.tag, "{http://www.w3.org/2000/svg}svg")
         with open(path, encoding="utf-8") as file:
@@ -259,7 +214,7 @@ class Sentences(WhyTest):
 
     def test_colours_of_the_picture_need_no_style_sheet(self):
         path = self.path("heap.svg")
-        self.text("--svg", path)
+        self.full_text("--svg", path)
         picture = xml.etree.ElementTree.parse(path).getroot()
         kinds = {}
         for element in picture.iter():
@@ -283,6 +238,13 @@ class Refused(WhyTest):
     def test_without_granary(self):
         with running(fixture("holder"), environment={}) as (process, _):
             self.assertIn("the system's malloc", self.refused(1, process.pid))
+
+    def test_a_collector_that_tells_nothing(self):
+        library = self.copy(fixture("libgc.so.1"), "libgranary-gc.so.0")
+        with running(fixture("holder"), environment={"LD_PRELOAD": library}) as (process, _):
+            complaint = self.refused(1, process.pid)
+        self.assertIn(library, complaint)
+        self.assertIn("an old one", complaint)
 
     def test_no_such_process(self):
         with subprocess.Popen(["true"]) as process:
@@ -319,9 +281,14 @@ class Refused(WhyTest):
         with running(fixture("false_tables"), "newer", environment={}) as (process, _):
             self.assertIn("version 2", self.refused(125, process.pid))
 
+    def test_another_version_of_the_collector(self):
+        with running(fixture("false_tables"), "newer collector", environment={}) as (process, _):
+            self.assertIn("version 1", self.refused(125, process.pid))
+
     def test_overwritten_tables(self):
-        with running(fixture("false_tables"), environment={}) as (process, _):
-            self.assertIn("overwritten", self.refused(125, process.pid))
+        for kind in ("", "collector"):
+            with running(fixture("false_tables"), kind, environment={}) as (process, _):
+                self.assertIn("overwritten", self.refused(125, process.pid))
 
     def test_a_copy_of_the_tables_is_none(self):
         with running(fixture("false_tables"), "copied", environment={}) as (process, _):

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "platform/memory.hpp"
+#include "platform/world/range.hpp"
 
 namespace gr::platform {
 
@@ -26,6 +27,7 @@ class MappedList {
     const T &operator[](std::size_t i) const { return elements_[i]; }
     std::span<T> all() { return {elements_, size_}; }
     std::span<const T> all() const { return {elements_, size_}; }
+    Growing memory() const { return {&elements_, &capacity_, sizeof(T)}; }
 
     // false: no memory.
     [[nodiscard]] bool add(const T &element) {

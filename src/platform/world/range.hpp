@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a piece of memory by its two ends.
+// What: a piece of memory by its two ends; or by where it is written down.
 // Invariant: begin <= end; end is not in it.
 // Must not know: what lies there.
 #pragma once
@@ -15,6 +15,13 @@ struct Range {
     std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
     bool is_empty() const { return begin == end; }
     bool contains(const void *p) const { return begin <= p && p < end; }
+};
+
+// A piece that moves and grows: where its address lies, and the count of its elements.
+struct Growing {
+    const void *begin_cell;
+    const std::size_t *count_cell;
+    std::size_t element_bytes;
 };
 
 }  // namespace gr::platform
