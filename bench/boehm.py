@@ -13,6 +13,7 @@
 import dataclasses
 import json
 import os
+import platform
 import re
 import shutil
 import statistics
@@ -393,6 +394,25 @@ def pauses():
     table("pauses", ["markers", "collections", "a stop, ms", "the longest", "of all time"], list(rows.values()))
 
 
+def locks():
+    """Of explicit free, by the build that counts; what the start costs is taken off."""
+    library, nodes = BUILD.parent / "counted" / "libgranary.so", 14_809_575
+    if not library.is_file():
+        print("\nlocks: left out, make counted builds what counts them")
+        return
+
+    def told(threads, iterations):
+        command = [str(word) for word in trees(threads, "--form", "second", operations=iterations)]
+        return json.loads(subprocess.run(command, env={"LD_PRELOAD": str(library), "GRANARY_STATS": "json"},
+                                         capture_output=True, check=True).stderr)
+
+    counted = [(told(threads, 2), told(threads, 4)) for threads in (1, 2)]
+    table("locks", ["events in a million nodes", "1 thread", "2 threads"],
+          [[event.replace("_", " "), *(f"{max(0, twice[event] - once[event]) / (2 * nodes) * 1e6:,.0f}"
+                                       for once, twice in counted)]
+           for event in ("refills", "flushes", "locks", "page_heap_locks", "waits", "atomic_operations", "system_calls")])
+
+
 def put_into(output, page):
     """Under each `<!-- boehm.py: NAME -->` of the page, the table of that name."""
     tables = dict(re.findall(r"^([a-z0-9-]+)\n\n((?:\|.*\n)+)", output.read_text(encoding="utf-8"), re.MULTILINE))
@@ -407,7 +427,7 @@ def put_into(output, page):
 
 PARTS = {part.__name__.replace("_", "-"): part for part in (
     identity, ghostscript, mt_gcbench, larsons, clients, heaps, depths, sizes, clearing, threads, graphs, marks, memory,
-    pauses)}
+    pauses, locks)}
 
 if sys.argv[1:2] == ["page"] and len(sys.argv) == 4:
     put_into(Path(sys.argv[2]), Path(sys.argv[3]))
@@ -415,6 +435,7 @@ if sys.argv[1:2] == ["page"] and len(sys.argv) == 4:
 wanted = sys.argv[3:] or list(PARTS)
 if len(sys.argv) < 2 or sys.argv[1].startswith("-") or not set(wanted) <= set(PARTS):
     sys.exit(f"{__doc__}\nparts: {' '.join(PARTS)}")
-print(f"{ROUNDS} rounds; medians, ratios with their quartiles")
+print(f"$ python3 bench/boehm.py {' '.join(sys.argv[1:])}\n{time.strftime('%F')}, Linux {platform.release().partition('-')[0]}, {len(CPUS)} CPUs, "
+      f"load {os.getloadavg()[0]:.1f}; {ROUNDS} rounds; medians, ratios with their quartiles")
 for part in wanted:
     PARTS[part]()
