@@ -6,6 +6,7 @@
 //            100,000 times replaces one picked at random, then passes the whole array to a new thread; followed here.
 //            LFMalloc (4.1): no worker may run before the clock starts; it added a barrier, here the frame's.
 //            --memset writes each block whole, as Boehm's version does, since the original touches one cache line.
+//            --by gc is the collector in malloc's place, with --keep the free that does nothing (Boehm).
 //            --without-malloc is LFMalloc's control (4.2): the same picks and writes, but on the blocks as passed.
 //            larson-small (Boehm) is this program with --min and --max at the smallest size; the text at hand has lost
 //            the number: --min 8 --max 8, the size the other papers take for their smallest objects. Lost, too, are
@@ -24,7 +25,7 @@
 #include <deque>
 #include <semaphore>
 
-#include "workload.hpp"
+#include "memory.hpp"
 
 namespace {
 
@@ -45,8 +46,8 @@ struct Block {
     unsigned char mark;
 };
 
-Block new_block(std::size_t size) {
-    return {static_cast<unsigned char *>(allocate(size)), static_cast<std::uint32_t>(size), 0};
+Block new_block(const Memory &memory, std::size_t size) {
+    return {static_cast<unsigned char *>(memory.take(size)), static_cast<std::uint32_t>(size), 0};
 }
 
 void write(const Shape &shape, Block &block, unsigned char mark) {
@@ -65,12 +66,13 @@ void verify(const Block &block) {
 // Threads one after another, and the blocks that each passes to the next. No two lineages share a cache line.
 class alignas(64) Lineage {
   public:
-    Lineage(const Shape &shape, Random &random) : shape_(shape) {
-        blocks_.reserve(shape.blocks);
+    Lineage(const Shape &shape, const Memory &memory, Random &random)
+        : shape_(shape), memory_(memory), blocks_(shape.blocks) {
+        memory.add_roots(blocks_.data(), blocks_.data() + blocks_.size());
         for (std::size_t number = 0; number < shape.blocks; ++number) {
-            blocks_.push_back(new_block(random.between(shape.min, shape.max)));
-            write(shape, blocks_.back(), static_cast<unsigned char>(number));
-            live_bytes_ += blocks_.back().size;
+            blocks_[number] = new_block(memory, random.between(shape.min, shape.max));
+            write(shape, blocks_[number], static_cast<unsigned char>(number));
+            live_bytes_ += blocks_[number].size;
         }
         peak_bytes_ = live_bytes_;
     }
@@ -91,7 +93,7 @@ class alignas(64) Lineage {
     void end() {
         for (const Block &block : blocks_) {
             verify(block);
-            std::free(block.bytes);
+            memory_.give(block.bytes);
         }
     }
 
@@ -100,6 +102,7 @@ class alignas(64) Lineage {
 
   private:
     void live(Worker &worker) {
+        const Memory::Member member(memory_);
         Random &random = worker.random;
         for (std::uint64_t number = 0; number < shape_.generation && worker.more(); ++number) {
             Block &block = blocks_[random.below(blocks_.size())];
@@ -112,14 +115,15 @@ class alignas(64) Lineage {
     void replace(Block &block, std::size_t size) {
         verify(block);
         if (shape_.without_malloc) return;
-        std::free(block.bytes);
+        memory_.give(block.bytes);
         live_bytes_ -= block.size;
-        block = new_block(size);
+        block = new_block(memory_, size);
         live_bytes_ += size;
         peak_bytes_ = std::max(peak_bytes_, live_bytes_);
     }
 
     const Shape &shape_;
+    const Memory &memory_;
     std::vector<Block> blocks_;
     std::uint64_t live_bytes_ = 0;
     std::uint64_t peak_bytes_ = 0;
@@ -144,17 +148,21 @@ void add_options(CLI::App &options, Shape &shape) {
 
 int main(int argc, char **argv) {
     Shape shape;
+    Memory memory;
     Workload larson("larson", "Larson and Krishnan's server: threads that leave their blocks to successors.",
                     {.threads = 1, .seconds = 30});
     add_options(larson.options(), shape);
+    memory.add_options(larson.options());
     if (!larson.parse(argc, argv)) return larson.exit_code();
     if (shape.max < shape.min) {
         std::fprintf(stderr, "larson: --max is below --min\n");
         return 2;
     }
+    memory.start(larson.settings());
     Random random(larson.settings().seed);
     std::deque<Lineage> lineages;
-    for (std::size_t thread = 0; thread < larson.settings().threads; ++thread) lineages.emplace_back(shape, random);
+    for (std::size_t thread = 0; thread < larson.settings().threads; ++thread)
+        lineages.emplace_back(shape, memory, random);
     larson.run([&](Worker &worker) { lineages[worker.index].run(worker); });
 
     std::uint64_t generations = 0;
@@ -166,5 +174,6 @@ int main(int argc, char **argv) {
     }
     larson.note("generations", static_cast<double>(generations));
     larson.note("requested_peak_bytes", static_cast<double>(peak_bytes));
+    memory.note(larson);
     return larson.report();
 }

@@ -4,10 +4,11 @@
 //            Source: Boehm, "Fast multiprocessor memory allocation and garbage collection", "gc process": copies of the
 //            benchmark with one thread, thread-safe still, run concurrently as separate processes. There it is a
 //            collector that is measured, here any allocator. The text says nothing of how they are started or timed.
-//            Each is the program mt-gcbench, unless another is named, with --threads 1, its share of --ops, and a seed
-//            of its own; it inherits the preloaded allocator. An operation is the program's own. The clock runs from
-//            before the first is started to the last report, so it has a few milliseconds of loading in it, against a
-//            second or so for an iteration of mt-gcbench; other programs need --seconds or --ops that are as long.
+//            Each is the program mt-gcbench, unless another is named, with --threads 1, its share of --ops, a seed of
+//            its own, and further words; it inherits the preloaded allocator. An operation is the program's own. The
+//            clock runs from before the first is started to the last report, so it has a few milliseconds of loading in
+//            it, against a second or so for an iteration of mt-gcbench; other programs need --seconds or --ops that are
+//            as long.
 //            processes_peak_kib is the sum of each process's own peak of resident memory: what they share, as the code
 //            of libraries, counts in each, and the peaks need not coincide.
 // Invariant: verifies that each process ended with exit code 0, thus found its own blocks right, and did its share.
@@ -20,6 +21,7 @@
 #include <cstring>
 #include <filesystem>
 #include <numeric>
+#include <sstream>
 
 #include "workload.hpp"
 
@@ -67,15 +69,19 @@ std::uint64_t figure(const std::string &report, const std::string &key) {
     return std::strtoull(report.c_str() + at + opening.size(), nullptr, 10);
 }
 
-std::vector<std::string> command_of(const std::string &program, const Settings &settings, const Worker &worker) {
+std::vector<std::string> command_of(const std::string &program, const std::string &words, const Settings &settings,
+                                    const Worker &worker) {
     const bool timed = settings.seconds > 0;
-    return {program,
-            "--threads",
-            "1",
-            timed ? "--seconds" : "--ops",
-            timed ? std::to_string(settings.seconds) : std::to_string(worker.left()),
-            "--seed",
-            std::to_string(settings.seed + worker.index)};
+    std::vector<std::string> command = {program,
+                                        "--threads",
+                                        "1",
+                                        timed ? "--seconds" : "--ops",
+                                        timed ? std::to_string(settings.seconds) : std::to_string(worker.left()),
+                                        "--seed",
+                                        std::to_string(settings.seed + worker.index)};
+    std::istringstream further(words);
+    for (std::string word; further >> word;) command.push_back(word);
+    return command;
 }
 
 }  // namespace
@@ -87,12 +93,14 @@ int main(int argc, char **argv) {
     processes.options()
         .add_option("--program", program, "path of the workload; mt-gcbench beside this one unless given")
         ->check(CLI::ExistingFile);
+    std::string words;
+    processes.options().add_option("--words", words, "what else the program is told: --words='--form second'");
     if (!processes.parse(argc, argv)) return processes.exit_code();
     const Settings &settings = processes.settings();
     std::vector<std::uint64_t> peaks(settings.threads);
     processes.run([&](Worker &worker) {
         if (!worker.more()) return;  // fewer operations than processes
-        const std::string report = output_of(command_of(program, settings, worker));
+        const std::string report = output_of(command_of(program, words, settings, worker));
         worker.did(figure(report, "operations"));
         if (settings.operations != 0 && worker.left() != 0)
             fail("separate-processes: %s did not do its share", program.c_str());
