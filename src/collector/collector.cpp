@@ -302,7 +302,7 @@ bool Collector::mark_roots(Marker &marker) {
         push_threads();
     }
     roots_.for_each_variable(scan);
-    finalization_.for_each_root([&](const void *p) { marker.consider(reinterpret_cast<std::uintptr_t>(p)); });
+    finalization_.for_each_root([&](const void *p) { marker.consider_inside(reinterpret_cast<std::uintptr_t>(p)); });
     kinds_.for_each([&](Kind &kind) {
         if (kind.setup.lifetime == Lifetime::until_freed) marker.reach_all(kind.instance.keeper(), kind.number);
     });
