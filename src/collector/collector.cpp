@@ -98,11 +98,13 @@ template <class Attempt>
 void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
     collect_if_due();
     const std::size_t growth = bytes > kClassLimit ? bytes : 0;
-    const auto may_grow = [&] { return used_bytes() + growth < pace_.most.load(std::memory_order_relaxed); };
-    if (may_grow()) {
+    const auto may_have = [&](std::size_t held) { return held + growth < pace_.most.load(std::memory_order_relaxed); };
+    if (may_have(used_bytes())) {
         if (void *const p = attempt()) return p;
     }
-    return collect(Reason::refused).done && may_grow() ? attempt() : nullptr;
+    // By what it left: others may have taken that meanwhile, and then this one would not get what it collected for.
+    const CollectionReport left = collect(Reason::refused);
+    return left.done && may_have(left.held) ? attempt() : nullptr;
 }
 
 void *Collector::allocate_slowly(Kind &kind, std::size_t size) {
@@ -304,7 +306,7 @@ bool Collector::mark_roots(Marker &marker) {
         push_threads();
     }
     roots_.for_each_variable(scan);
-    finalization_.for_each_root([&](const void *p) { marker.consider(reinterpret_cast<std::uintptr_t>(p)); });
+    finalization_.for_each_root([&](const void *p) { marker.consider_inside(reinterpret_cast<std::uintptr_t>(p)); });
     kinds_.for_each([&](Kind &kind) {
         if (kind.setup.lifetime == Lifetime::until_freed) marker.reach_all(kind.instance.keeper(), kind.number);
     });

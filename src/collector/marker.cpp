@@ -271,6 +271,12 @@ void Marker::follow(std::uintptr_t word) {
     with_loop([&](auto &loop) { loop.follow(word); });
 }
 
+void Marker::consider_inside(std::uintptr_t word) {
+    const Field::Accepts elsewhere = std::exchange(accepts_, nullptr);
+    consider(word);
+    accepts_ = elsewhere;
+}
+
 void Marker::scan(platform::Range range) {
     const auto first = align_up(reinterpret_cast<std::uintptr_t>(range.begin), sizeof(void *));
     const auto end = align_down(reinterpret_cast<std::uintptr_t>(range.end), sizeof(void *));

@@ -43,6 +43,8 @@ class Marker {
     void consider(std::uintptr_t word) {
         if (field_.may_point(word)) follow(word);
     }
+    // Wherever into a block it points.
+    void consider_inside(std::uintptr_t word);
     // Until nothing is left here or for all.
     void drain();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the marks as finalization asks for them (marking.hpp).
-// Invariant: what is kept until it is freed is marked like a root before anything is asked.
+// Invariant: what is kept until it is freed is marked like a root before anything is asked. A pointer stands for the
+//            object that it points into, wherever.
 // Must not know: finalizers, links.
 #pragma once
 
@@ -29,7 +30,7 @@ class Reachability {
         return {t.begin, t.begin + t.bytes};
     }
     void mark(const void *p) {
-        marker_.consider(reinterpret_cast<std::uintptr_t>(p));
+        marker_.consider_inside(reinterpret_cast<std::uintptr_t>(p));
         marker_.drain();
     }
     void mark_from(const void *p) {

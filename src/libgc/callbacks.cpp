@@ -4,6 +4,7 @@
 // Must not know: what clients do.
 #include "libgc/callbacks.hpp"
 
+#include "libgc/debug_report.hpp"
 #include "libgc/disclaim.hpp"
 #include "libgc/displacements.hpp"
 #include "libgc/finalizing.hpp"
@@ -108,6 +109,7 @@ JavaFinalization finalizes_as_java() {
 void reached() {
     keep_disclaimed();
     report_leaks();
+    report_overwritten();
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // Invariant: a collectable object that was freed is left to the collector, so that what is written to it harms nobody.
 // Must not know: what the header consists of.
 #include "libgc/allocation.hpp"
-#include "libgc/debug_header.hpp"
+#include "libgc/debug_report.hpp"
 #include "libgc/displacements.hpp"
 #include "libgc/functions.hpp"
 #include "libgc/locked.hpp"
@@ -19,6 +19,7 @@ void *allocate_with_header(unsigned kind, std::size_t size, const char *file, in
     void *const p = allocate_exactly(of, size, DebugHeader::whole(size));
     // What the client answered has no room for a header.
     if (p == nullptr || collector.block_at(p).kind != &of) return p;
+    look_for_overwritten();
     return DebugHeader::make(p, size, file, line);
 }
 
@@ -28,18 +29,11 @@ namespace {
 
 using gr::allocate_with_header;
 using gr::BlockAt;
+using gr::complain;
 using gr::DebugHeader;
 
 constexpr const char *kNoFile = "unknown";
 constexpr int kFreedByte = 0xef;
-
-void complain(const char *function, const void *p, const char *what, const DebugHeader *header) {
-    gr::TextBuffer<512> line;
-    line << function << ": " << p << ' ' << what;
-    if (header != nullptr) line << " (" << header->file << ':' << header->line << ", sz=" << header->size << ')';
-    line << '\n';
-    gr::write_line(gr::messages.errors, line);
-}
 
 BlockAt block_of(const char *function, void *p) {
     const BlockAt block = gr::collector.block_at(p);

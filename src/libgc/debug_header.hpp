@@ -5,6 +5,7 @@
 // Must not know: what is done with a broken one.
 #pragma once
 
+#include <atomic>
 #include <cstring>
 
 #include "collector/collector.hpp"
@@ -32,9 +33,12 @@ struct DebugHeader {
     }
     static void *make(void *begin, std::size_t size, const char *file, int line) {
         auto *const header = static_cast<DebugHeader *>(begin);
-        *header = {file, static_cast<std::uintptr_t>(line), size, mixed(kLive, begin)};
+        *header = {file, static_cast<std::uintptr_t>(line), size, 0};
         const std::uintptr_t guard = mixed(kEnd, begin);
         std::memcpy(header->end_guard(), &guard, sizeof guard);
+        // A collection may stop the thread here, and looks at what has the first guard only.
+        std::atomic_signal_fence(std::memory_order_release);
+        header->guard = mixed(kLive, begin);
         return user_data(begin);
     }
 

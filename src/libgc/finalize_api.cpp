@@ -26,11 +26,11 @@ struct Old {
     }
 };
 
-// What there was is told unless there is no memory.
+// What there was is told unless there is no memory. Lisps have tags in their pointers, which they get back.
 void register_finalizer(void *object, const Finalizer &finalizer, Old old) {
     gr::ensure_initialised();
     if (gr::now(GC_find_leak) != 0) return;
-    if (collector.block_at(object).begin != object || object == nullptr) return old.set({});
+    if (collector.block_at(object).begin == nullptr) return old.set({});
     const Locked locked;
     if (const auto before = collector.finalization().finalizers.set(object, finalizer)) old.set(*before);
 }

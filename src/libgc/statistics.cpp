@@ -33,7 +33,7 @@ struct Before {
 constinit Before before;
 
 std::size_t since_last(std::size_t blocks) {
-    const std::size_t now = blocks + (freed.sum() - last.freed);
+    const std::size_t now = blocks + freed_since_last();
     return (now > last.live ? now - last.live : 0) + (allocated.load(std::memory_order_relaxed) - last.allocated);
 }
 
@@ -67,29 +67,35 @@ std::size_t heap_bytes() {
     return bytes > least ? bytes : least;
 }
 
-HeapNumbers heap_numbers() {
-    HeapNumbers numbers;
-    std::size_t live = 0;
+PageNumbers page_numbers() {
+    PageNumbers numbers;
     for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
-        const gr_statistics s = count_statistics(collector.kind(i)->instance);
-        live += s.live_bytes;
-        numbers.heap += s.heap_bytes + s.retained_bytes;
-        numbers.free += s.retained_bytes;
-        numbers.obtained += s.peak_heap_bytes + s.metadata_bytes;
-        if (s.peak_heap_bytes > s.heap_bytes + s.retained_bytes)
-            numbers.unmapped += s.peak_heap_bytes - s.heap_bytes - s.retained_bytes;
+        const Instance &of = collector.kind(i)->instance;
+        const std::size_t retained = of.pages().retained_bytes();
+        const std::size_t held = of.pages().used_bytes() + retained;
+        const std::size_t peak = of.pages().peak_bytes();
+        numbers.heap += held;
+        numbers.free += retained;
+        numbers.obtained += peak + metadata_bytes(of);
+        if (peak > held) numbers.unmapped += peak - held;
     }
     if (const std::size_t least = promised.load(std::memory_order_relaxed); numbers.heap < least) {
         numbers.free += least - numbers.heap;
         numbers.heap = least;
     }
-    numbers.since = since_last(live);
+    return numbers;
+}
+
+BlockNumbers block_numbers() {
+    BlockNumbers numbers;
+    numbers.since = since_last(blocks_bytes());
     numbers.total = last.total + numbers.since;
     numbers.reclaimed = last.reclaimed;
     numbers.reclaimed_ever = last.reclaimed_ever;
-    numbers.freed = freed.sum() - last.freed;
     return numbers;
 }
+
+std::size_t freed_since_last() { return freed.sum() - last.freed; }
 
 void note_begin() {
     before.blocks = blocks_bytes();

@@ -9,25 +9,30 @@
 
 namespace gr {
 
-struct HeapNumbers {
-    std::size_t heap = 0;            // bytes held, without what was given back
-    std::size_t free = 0;            // of these in wholly free units
-    std::size_t unmapped = 0;        // given back, kept as addresses
+struct PageNumbers {
+    std::size_t heap = 0;      // bytes held, without what was given back
+    std::size_t free = 0;      // of these in wholly free units
+    std::size_t unmapped = 0;  // given back, kept as addresses
+    std::size_t obtained = 0;  // had from the system, with tables
+};
+
+struct BlockNumbers {
     std::size_t since = 0;           // allocated since the last collection
     std::size_t total = 0;           // allocated ever
-    std::size_t obtained = 0;        // had from the system, with tables
     std::size_t reclaimed = 0;       // by the last collection
     std::size_t reclaimed_ever = 0;  // by those before
-    std::size_t freed = 0;           // by the client since the last collection
 };
 
 // By the client, since ever.
 extern platform::PerCpuCounter freed;
 
-HeapNumbers heap_numbers();
-// Cheaper.
+// Sums; clients ask for them at each step.
 std::size_t heap_bytes();
+PageNumbers page_numbers();
+std::size_t freed_since_last();
+// These walk all superblocks.
 std::size_t blocks_bytes();
+BlockNumbers block_numbers();
 
 // What a client was promised counts as heap, free as long as it is not used.
 void promise(std::size_t bytes);

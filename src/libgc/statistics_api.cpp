@@ -15,10 +15,12 @@
 
 namespace {
 
+using gr::block_numbers;
+using gr::BlockNumbers;
 using gr::collector;
-using gr::heap_numbers;
-using gr::HeapNumbers;
 using gr::messages;
+using gr::page_numbers;
+using gr::PageNumbers;
 
 void set(GC_word *out, std::size_t bytes) {
     if (out != nullptr) *out = bytes;
@@ -63,36 +65,38 @@ struct GC_prof_stats_s {
 };
 
 GR_EXPORT std::size_t GC_get_heap_size() { return gr::heap_bytes(); }
-GR_EXPORT std::size_t GC_get_free_bytes() { return heap_numbers().free; }
-GR_EXPORT std::size_t GC_get_unmapped_bytes() { return heap_numbers().unmapped; }
-GR_EXPORT std::size_t GC_get_bytes_since_gc() { return heap_numbers().since; }
-GR_EXPORT std::size_t GC_get_expl_freed_bytes_since_gc() { return heap_numbers().freed; }
-GR_EXPORT std::size_t GC_get_total_bytes() { return heap_numbers().total; }
-GR_EXPORT std::size_t GC_get_obtained_from_os_bytes() { return heap_numbers().obtained; }
+GR_EXPORT std::size_t GC_get_free_bytes() { return page_numbers().free; }
+GR_EXPORT std::size_t GC_get_unmapped_bytes() { return page_numbers().unmapped; }
+GR_EXPORT std::size_t GC_get_bytes_since_gc() { return block_numbers().since; }
+GR_EXPORT std::size_t GC_get_expl_freed_bytes_since_gc() { return gr::freed_since_last(); }
+GR_EXPORT std::size_t GC_get_total_bytes() { return block_numbers().total; }
+GR_EXPORT std::size_t GC_get_obtained_from_os_bytes() { return page_numbers().obtained; }
 GR_EXPORT void GC_get_heap_usage_safe(GC_word *heap, GC_word *free, GC_word *unmapped, GC_word *since, GC_word *total) {
     const gr::Locked locked;
-    const HeapNumbers numbers = heap_numbers();
-    set(heap, numbers.heap);
-    set(free, numbers.free);
-    set(unmapped, numbers.unmapped);
-    set(since, numbers.since);
-    set(total, numbers.total);
+    const PageNumbers pages = page_numbers();
+    const BlockNumbers blocks = block_numbers();
+    set(heap, pages.heap);
+    set(free, pages.free);
+    set(unmapped, pages.unmapped);
+    set(since, blocks.since);
+    set(total, blocks.total);
 }
 
 GR_EXPORT std::size_t GC_get_prof_stats_unsafe(GC_prof_stats_s *out, std::size_t size) {
-    const HeapNumbers n = heap_numbers();
-    const GC_prof_stats_s all{.heapsize_full = n.heap,
-                              .free_bytes_full = n.free,
-                              .unmapped_bytes = n.unmapped,
-                              .bytes_allocd_since_gc = n.since,
-                              .allocd_bytes_before_gc = n.total - n.since,
+    const PageNumbers pages = page_numbers();
+    const BlockNumbers blocks = block_numbers();
+    const GC_prof_stats_s all{.heapsize_full = pages.heap,
+                              .free_bytes_full = pages.free,
+                              .unmapped_bytes = pages.unmapped,
+                              .bytes_allocd_since_gc = blocks.since,
+                              .allocd_bytes_before_gc = blocks.total - blocks.since,
                               .non_gc_bytes = gr::now(GC_non_gc_bytes),
                               .gc_no = gr::now(GC_gc_no),
                               .markers_m1 = static_cast<GC_word>(gr::now(GC_parallel)),
-                              .bytes_reclaimed_since_gc = n.reclaimed,
-                              .reclaimed_bytes_before_gc = n.reclaimed_ever,
-                              .expl_freed_bytes_since_gc = n.freed,
-                              .obtained_from_os_bytes = n.obtained};
+                              .bytes_reclaimed_since_gc = blocks.reclaimed,
+                              .reclaimed_bytes_before_gc = blocks.reclaimed_ever,
+                              .expl_freed_bytes_since_gc = gr::freed_since_last(),
+                              .obtained_from_os_bytes = pages.obtained};
     constexpr int kUnknown = 0xff;
     const std::size_t filled = size < sizeof all ? size : sizeof all;
     std::memcpy(static_cast<void *>(out), &all, filled);
@@ -130,11 +134,12 @@ GR_EXPORT void GC_dump_finalization() {
     });
 }
 GR_EXPORT void GC_dump_named(const char *name) {
-    const HeapNumbers n = heap_numbers();
+    const PageNumbers pages = page_numbers();
+    const BlockNumbers blocks = block_numbers();
     if (name != nullptr) line([&](gr::Text &text) { text << "*** " << name; });
     line([&](gr::Text &text) {
-        text << "collection " << gr::now(GC_gc_no) << ": heap of " << n.heap << " bytes, " << n.free
-             << " of them free, " << n.since << " allocated since, " << n.total << " ever; "
+        text << "collection " << gr::now(GC_gc_no) << ": heap of " << pages.heap << " bytes, " << pages.free
+             << " of them free, " << blocks.since << " allocated since, " << blocks.total << " ever; "
              << collector.roots().static_bytes() << " bytes of static roots";
     });
     dump_kinds();

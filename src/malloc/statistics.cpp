@@ -132,6 +132,10 @@ void put_origin(Text &line, const Origin &origin, StatisticsFormat format) {
 
 }  // namespace
 
+std::size_t metadata_bytes(const Instance &allocator) {
+    return allocator.region().metadata_bytes() + allocator.heaps().active_heaps() * kSlabBytes;
+}
+
 gr_statistics count_statistics(const Instance &allocator) {
     gr_statistics out{};
     out.size = sizeof out;
@@ -169,7 +173,7 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.retained_bytes = allocator.pages().retained_bytes();
     out.breath_bytes = allocator.pages().breath_bytes();
     out.breath_seconds = allocator.pages().breath_seconds();
-    out.metadata_bytes = region.metadata_bytes() + allocator.heaps().active_heaps() * kSlabBytes;
+    out.metadata_bytes = metadata_bytes(allocator);
     out.reserved_bytes = region.reserved_bytes();
     out.heap_bytes = allocator.pages().used_bytes();
     out.peak_heap_bytes = allocator.pages().peak_bytes();

@@ -12,6 +12,8 @@ namespace gr {
 
 // Of the heap; no system call.
 gr_statistics count_statistics(const Instance &allocator);
+// Of them, without the walk.
+std::size_t metadata_bytes(const Instance &allocator);
 // As much of them as the caller knows, by out->size; false: that is not even the head.
 bool copy_statistics(const Instance &allocator, gr_statistics *out);
 

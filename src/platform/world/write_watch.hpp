@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "platform/world/range.hpp"
 
@@ -32,7 +33,8 @@ class WriteWatch {
         while (!part.is_empty()) {
             const long rows = look(pages, &part, then);
             if (rows < 0) return false;
-            for (long i = 0; i < rows; ++i) visit(rows_[static_cast<std::size_t>(i)].range());
+            // They may lie among the roots, where what they begin with would be kept.
+            for (long i = 0; i < rows; ++i) visit(std::exchange(rows_[static_cast<std::size_t>(i)], {}).range());
         }
         return true;
     }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: debug_report.hpp.
+// Invariant: as there.
+// Must not know: as there.
+#include "libgc/debug_report.hpp"
+
+#include "libgc/kinds.hpp"
+#include "libgc/messages.hpp"
+
+namespace gr {
+namespace {
+
+constinit std::atomic<bool> are_looked_for{false};  // ordered by nothing
+
+void check(const BlockAt &block, bool marked) {
+    DebugHeader *const header = DebugHeader::of(block);
+    if (header == nullptr || header->is_freed(header)) return;
+    if (!marked) {
+        // Who has the block next need not write where the header is, if nobody clears it for him.
+        if (!block.kind->setup.zeroed) *header = {};
+    } else if (!header->end_is_whole()) {
+        complain("GC_check_heap", DebugHeader::user_data(header), "was written behind its end", header);
+    }
+}
+
+}  // namespace
+
+void complain(const char *function, const void *p, const char *what, const DebugHeader *header) {
+    TextBuffer<512> line;
+    line << function << ": " << p << ' ' << what;
+    if (header != nullptr) line << " (" << header->file << ':' << header->line << ", sz=" << header->size << ')';
+    line << '\n';
+    write_line(messages.errors, line);
+}
+
+void look_for_overwritten() { are_looked_for.store(true, std::memory_order_relaxed); }
+
+void report_overwritten() {
+    if (!are_looked_for.load(std::memory_order_relaxed)) return;
+    for (unsigned kind = 0; kind < kStandardKinds; ++kind) collector.for_each_block(*collector.kind(kind), check);
+}
+
+}  // namespace gr
