@@ -290,17 +290,17 @@ void Marker::scan_stack(platform::Range range) {
     accepts_ = elsewhere;
 }
 
-bool Marker::empty_ring() {
-    bool any = false;
-    with_loop([&](auto &loop) {
-        for (unsigned i = 0; i < kRing; ++i) {
-            const Candidate out = ring_.at(i);
-            ring_.marks[i] = &nothing_;
-            any = any || out.mark != &nothing_;
-            loop.reach(out);
-        }
-    });
-    return any;
+// What came last, for in a list nothing else is there. false: the ring is empty.
+bool Marker::reach_last_of_ring() {
+    for (unsigned i = 1; i <= kRing; ++i) {
+        const unsigned at = (next_ - i) % kRing;
+        if (ring_.marks[at] == &nothing_) continue;
+        const Candidate last = ring_.at(at);
+        ring_.marks[at] = &nothing_;
+        with_loop([&](auto &loop) { loop.reach(last); });
+        return true;
+    }
+    return false;
 }
 
 void Marker::drain() {
@@ -311,7 +311,7 @@ void Marker::drain() {
     };
     do {
         for (Task other{}; run(&other);) scan(other);
-    } while (empty_ring());
+    } while (reach_last_of_ring());
 }
 
 }  // namespace gr

@@ -104,7 +104,7 @@ class Marker {
     Task *make_room(Task *top);
     Task *find_more(Task *top);
     Task *share(Task *top);
-    bool empty_ring();
+    bool reach_last_of_ring();
     void push(Task task) {
         if (!work_.push(task)) [[unlikely]]
             failed_ = true;
