@@ -7,7 +7,7 @@
 
 import argparse
 import json
-import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -23,13 +23,19 @@ SECONDS = 0.3  # of a first run, which tells how many operations the counted one
 MILLION = 1_000_000
 
 
+def cpu_seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def run(program: Path, words: list[str], library: Path) -> tuple[dict, dict]:
-    """The workload's report and the library's statistics."""
+    """The workload's report, with the CPU time that it took, and the library's statistics."""
+    before = cpu_seconds_of_children()
     done = subprocess.run([program, *words], capture_output=True, text=True, timeout=600,
                           env=environment(library, {"GRANARY_STATS": "json"}))
     if done.returncode != 0:
         raise RuntimeError(f"{program.name}: exit code {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
-    return json.loads(done.stdout), json.loads(done.stderr)
+    return json.loads(done.stdout) | {"cpu_seconds": cpu_seconds_of_children() - before}, json.loads(done.stderr)
 
 
 def per_million(program: Path, words: list[str], library: Path) -> dict:
@@ -38,8 +44,8 @@ def per_million(program: Path, words: list[str], library: Path) -> dict:
     _, once = run(program, [*words, "--ops", str(operations)], library)
     report, twice = run(program, [*words, "--ops", str(2 * operations)], library)
     more = report["operations"] - operations
-    return {"operations": more, "seconds_per_operation": 1 / report["operations_per_second"],
-            "threads_running": min(report["threads"], len(os.sched_getaffinity(0))),
+    # Of CPU time, which others on the machine do not lengthen.
+    return {"operations": more, "seconds_per_operation": report["cpu_seconds"] / report["operations"],
             **{event: (twice[event] - once[event]) * MILLION / more for event in EVENTS}}
 
 

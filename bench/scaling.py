@@ -4,11 +4,13 @@
 # Invariant: every assumption is an option; nothing is fitted to a measured speedup.
 # Must not know: how events are counted.
 """Usage: scaling.py COUNTS.json [--global-ns 200] [--page-heap-ns 300] [--kernel-ns 3000] [--line-ns 300] [--times 1]
+                  [--parts 1]
 
 Each CPU works alone for the time that an operation takes as counted, which counting makes longer, then visits the
-stations at which only one CPU at a time is served: the lock of a global bin (as if there were one class only), the page
-heap's, the kernel's lock of the address space. Mean value analysis, exact for exponential times, tells how long they
-queue. A message to another CPU's cache line costs its sender that line, and nobody waits for it."""
+stations at which only one CPU at a time is served: the lock of a global bin (as if there were one class only, in --parts
+of which each is visited as often), the page heap's, the kernel's lock of the address space. Mean value analysis, exact for
+exponential times, tells how long they queue. A message to another CPU's cache line costs its sender that line, and nobody
+waits for it."""
 
 import argparse
 import json
@@ -31,9 +33,9 @@ def throughput(think: float, demands: list[float], cpus: int) -> float:
 
 
 def stations(row: dict, options: argparse.Namespace) -> dict[str, float]:
-    """Seconds that an operation asks of each."""
+    """Seconds that an operation asks of each; of the global heap, of one of its parts."""
     ns = 1e-9 * options.times / MILLION
-    found = {"global heap": row["global_locks"] * options.global_ns * ns,
+    found = {"global heap": row["global_locks"] * options.global_ns * ns / options.parts,
              "page heap": row["page_heap_locks"] * options.page_heap_ns * ns,
              "kernel": row["system_calls"] * options.kernel_ns * ns}
     return {name: max(0.0, seconds) for name, seconds in found.items()}  # a difference of two runs may be negative
@@ -42,12 +44,13 @@ def stations(row: dict, options: argparse.Namespace) -> dict[str, float]:
 def projected(row: dict, options: argparse.Namespace) -> tuple[list[float], str]:
     """Speedups against one CPU alone, and the first bottleneck with the number of CPUs that fill it."""
     demands = stations(row, options)
+    visited = [*demands.values(), *[demands["global heap"]] * (options.parts - 1)]
     lines = (row["remote_flushes"] + row["letters"] / 4) * options.line_ns * options.times * 1e-9 / MILLION
-    think = max(row["seconds_per_operation"] * row["threads_running"] - sum(demands.values()), 1e-9) + lines
-    alone = throughput(think, list(demands.values()), 1)
-    speedups = [throughput(think, list(demands.values()), cpus) / alone for cpus in CPUS[1:]]
+    think = max(row["seconds_per_operation"] - sum(visited), 1e-9) + lines
+    alone = throughput(think, visited, 1)
+    speedups = [throughput(think, visited, cpus) / alone for cpus in CPUS[1:]]
     name, most = max(demands.items(), key=lambda item: item[1])
-    full = (think + sum(demands.values())) / most if most > 0 else float("inf")
+    full = (think + sum(visited)) / most if most > 0 else float("inf")
     return speedups, f"{name} from {full:,.0f} CPUs" if full < 100_000 else "none"
 
 
@@ -59,6 +62,7 @@ def main() -> int:
     parser.add_argument("--kernel-ns", type=float, default=3000, help="a system call, the address space locked")
     parser.add_argument("--line-ns", type=float, default=300, help="a cache line fetched from another socket")
     parser.add_argument("--times", type=float, default=1, help="all of these so many times as long")
+    parser.add_argument("--parts", type=int, default=1, help="into which each class's global bin would be parted")
     options = parser.parse_args()
     try:
         _, *rows = map(json.loads, options.counts.read_text().splitlines())

@@ -96,38 +96,54 @@ class Post::Letters {
 };
 
 std::size_t Post::send(OwnerIndex from, std::span<void *const> blocks) {
-    std::optional<RemoteFrees::Batch> bits;
     Letters letters(*this, from);
     Outbox &outbox = owners_.outbox(from);
-    Returns::Giver giver(returns_, outbox);
-    const auto count = static_cast<std::uint32_t>(blocks.size());
+    void *rest[kRemoteMagazineSlots];
+    std::uint32_t rest_count = 0;
     std::size_t bytes = 0;
-    for (std::uint32_t i = 0, given = 1; i < count; i += given, given = 1) {
-        void *const p = blocks[i];
+    for (void *const p : blocks) {
         const UnitEntry e = load_entry(region_, region_.unit_of(p));
         const ClassShape &shape = shape_of(class_in(e));
-        const bool sleeps = outbox.is_asleep(owner_in(e));
-        if (e != 0 && is_heap(owner_in(e)) && !sleeps) {
-            giver.let_go();  // no other owner is settled under a global bin's lock
+        bytes += shape.size;
+        if (e != 0 && is_heap(owner_in(e)) && !outbox.is_asleep(owner_in(e))) {
             // Who opens the letter looks no more.
             if (!superblocks_.may_be_block(shape, p)) [[unlikely]]
                 returns_.find_or_die(owners_.setup().free, p);
-            if (letters.add(owner_in(e), p, shape.size)) {
-                bytes += shape.size;
+            if (letters.add(owner_in(e), p, shape.size)) continue;
+        }
+        rest[rest_count++] = p;
+    }
+    hand_in(letters, outbox, {rest, rest_count});
+    return bytes;
+}
+
+// Owner by owner, so that the lock of each global bin is taken once.
+void Post::hand_in(Letters &letters, Outbox &outbox, std::span<void *> blocks) {
+    std::optional<RemoteFrees::Batch> bits;
+    Returns::Giver giver(returns_, outbox);
+    while (!blocks.empty()) {
+        const OwnerIndex first = owner_in(load_entry(region_, region_.unit_of(blocks[0])));
+        std::uint32_t others = 0;
+        const auto count = static_cast<std::uint32_t>(blocks.size());
+        for (std::uint32_t i = 0, given = 1; i < count; i += given, given = 1) {
+            void *const p = blocks[i];
+            const UnitEntry e = load_entry(region_, region_.unit_of(p));
+            if (i != 0 && owner_in(e) != first) {
+                blocks[others++] = p;
                 continue;
             }
+            const BlockRef ref = returns_.find_or_die(owners_.setup().free, p);
+            given = giver.give(ref, &blocks[i], count - i);
+            if (given != 0) continue;
+            given = 1;
+            giver.let_go();  // no other owner is settled under a global bin's lock
+            // Who was asleep is awake after all.
+            if (is_heap(owner_in(e)) && letters.add(owner_in(e), p, shape_of(class_in(e)).size)) continue;
+            if (!bits) bits.emplace(remote_);
+            bits->add(ref.superblock, ref.index, p);
         }
-        const BlockRef ref = returns_.find_or_die(owners_.setup().free, p);
-        given = giver.give(ref, &blocks[i], count - i);
-        bytes += given * shape.size;
-        if (given != 0 || (sleeps && !outbox.is_asleep(owner_in(e)))) continue;  // awake after all: by letter
-        giver.let_go();
-        if (!bits) bits.emplace(remote_);
-        bits->add(ref.superblock, ref.index, p);
-        bytes += shape.size;
-        given = 1;
+        blocks = blocks.first(others);
     }
-    return bytes;
 }
 
 void Post::open(OwnerIndex o) {

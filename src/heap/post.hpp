@@ -25,6 +25,9 @@ class Post {
   private:
     class Letters;
 
+    // What no letter carries.
+    void hand_in(Letters &letters, Outbox &outbox, std::span<void *> blocks);
+
     Owners &owners_;
     RemoteFrees &remote_;
     Returns &returns_;

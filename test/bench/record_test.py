@@ -67,12 +67,14 @@ class Scripts(unittest.TestCase):
         self.assertIn("nothing: no such workload here", done.stderr)
 
     def test_the_projection_is_that_of_queues(self):
-        row = {"case": "made/2", "seconds_per_operation": 1e-6, "threads_running": 1, "global_locks": 1e6,
+        row = {"case": "made/2", "seconds_per_operation": 1e-6, "global_locks": 1e6,
                "page_heap_locks": 0, "system_calls": -5, "remote_flushes": 0, "letters": 0}
         self.output.write_text("{}\n" + json.dumps(row) + "\n")
         line = self.run_it("scaling.py", self.output).stdout.splitlines()[1]
         # A fifth of the time under one lock: five CPUs fill it, and more than five times as fast nothing becomes.
         self.assertRegex(line, r" 5\.0 +5\.0  global heap from 5 CPUs$")
+        line = self.run_it("scaling.py", self.output, "--parts", "2").stdout.splitlines()[1]
+        self.assertRegex(line, r" 10\.0  global heap from 10 CPUs$")
 
     def test_without_a_library(self):
         done = self.run_it("small_process.py", self.output, code=1)
@@ -106,9 +108,9 @@ class Agreement(unittest.TestCase):
 
 class Counts(unittest.TestCase):
     def test_a_million_operations_cost_the_difference_of_two_runs(self):
-        report = {"operations": 2000, "operations_per_second": 4.0, "threads": 1}
+        report = {"operations": 2000, "cpu_seconds": 500.0}
         runs = [(report, {}), ({}, dict.fromkeys(EVENTS, 7)),
-                (report | {"operations": 4000}, dict.fromkeys(EVENTS, 7) | {"locks": 11, "waits": 6})]
+                (report | {"operations": 4000, "cpu_seconds": 1000.0}, dict.fromkeys(EVENTS, 7) | {"locks": 11, "waits": 6})]
         with mock.patch.object(counts, "run", side_effect=runs):
             row = counts.per_million(Path("workload"), [], Path("library"))
         self.assertEqual({event: row[event] for event in ("locks", "waits", "letters")},

@@ -71,6 +71,17 @@ class Events(unittest.TestCase):
             self.assertGreater(counted["remote_flushes"], 10)
             self.assertLess(counted["atomic_operations"], count, "fewer than one for a block")
 
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
+    def test_a_remote_flush_takes_each_global_lock_once(self):
+        count = 100_000
+        counted = events("handover-in-turn", str(count))
+        self.assert_coherent(counted)
+        if counted["rseq"]:
+            self.assertGreater(counted["letters"], 10, "one half belongs to a heap")
+            # Flushes of the heap that allocated, and what the global heap is given and asked for, come to a lock each.
+            slow = counted["refills"] + counted["flushes"] + counted["remote_flushes"]
+            self.assertLess(counted["global_locks"], slow + START)
+
     def test_without_rseq_every_call_locks(self):
         counted = events("pairs", "100000", GLIBC_TUNABLES="glibc.pthread.rseq=0")
         self.assertEqual(counted["rseq"], 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: pieces of work whose slow paths can be counted on fingers: pairs, a pile, a hand-over between two CPUs, a few large
+// What: pieces of work whose slow paths can be counted on fingers: pairs, a pile, hand-overs between two CPUs, a few large
 //       blocks again and again, and memory that breathes. Prints the seconds it took.
 // Invariant: all blocks are freed; 64 bytes each, where nothing else is said.
 // Must not know: which malloc it runs on.
@@ -59,15 +59,16 @@ void pin(int cpu) {
     if (sched_setaffinity(0, sizeof set, &set) != 0) std::perror("sched_setaffinity");
 }
 
-// Both are running all the time: who sleeps may lose its concurrency id to the other.
-void handover(long count) {
-    std::vector<void *> blocks(static_cast<std::size_t>(count));
+// Allocates on one CPU and frees on another. Both are running all the time: who sleeps may lose its concurrency id to the
+// other.
+template <class Allocate, class Free>
+void on_two_cpus(Allocate allocate, Free free) {
     std::atomic<bool> ready = false, full = false, empty = false;
     std::thread allocating([&] {
         pin(0);
         while (!ready) {
         }
-        for (void *&p : blocks) p = std::malloc(kSize);
+        allocate();
         full = true;
         while (!empty) {
         }
@@ -77,11 +78,44 @@ void handover(long count) {
         ready = true;
         while (!full) {
         }
-        for (void *const p : blocks) std::free(p);
+        free();
         empty = true;
     });
     allocating.join();
     freeing.join();
+}
+
+void handover(long count) {
+    std::vector<void *> blocks(static_cast<std::size_t>(count));
+    on_two_cpus(
+        [&] {
+            for (void *&p : blocks) p = std::malloc(kSize);
+        },
+        [&] {
+            for (void *const p : blocks) std::free(p);
+        });
+}
+
+// The blocks that are freed elsewhere belong to the global heap, for most of their neighbours were freed, and in turn to the
+// heap where they were allocated.
+void handover_in_turn(long count) {
+    constexpr std::size_t kNeighbours = 8;
+    std::vector<void *> blocks;
+    std::vector<void *> neighbours;
+    blocks.reserve(2 * static_cast<std::size_t>(count));
+    neighbours.reserve(kNeighbours * static_cast<std::size_t>(count));
+    on_two_cpus(
+        [&] {
+            for (long i = 0; i < count; ++i) {
+                blocks.push_back(std::malloc(kSize));
+                for (std::size_t n = 1; n < kNeighbours; ++n) neighbours.push_back(std::malloc(kSize));
+                blocks.push_back(std::malloc(2 * kSize));
+            }
+            for (void *const p : neighbours) std::free(p);
+        },
+        [&] {
+            for (void *const p : blocks) std::free(p);
+        });
 }
 
 }  // namespace
@@ -96,6 +130,8 @@ int main(int argc, char **argv) {
         pile(count);
     } else if (std::strcmp(argv[1], "handover") == 0) {
         handover(count);
+    } else if (std::strcmp(argv[1], "handover-in-turn") == 0) {
+        handover_in_turn(count);
     } else if (std::strcmp(argv[1], "large") == 0) {
         large(count);
     } else if (std::strcmp(argv[1], "breathe") == 0) {

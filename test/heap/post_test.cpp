@@ -26,14 +26,15 @@ class PostTest : public testing::Test {
     std::size_t in_letters_of(OwnerIndex sender) const { return parts_.in_letters_of(sender); }
 
     // Blocks in use of a superblock that the global heap owns.
-    std::vector<void *> take_global() {
+    std::vector<void *> take_global(ClassIndex c = kClass) {
+        const std::uint32_t half = shape_of(c).blocks / 2;
         std::vector<std::vector<void *>> held;
-        for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
-        for (const auto &blocks : held) parts_.give_back(kHeapA, blocks, 0, each_ / 2);
+        for (unsigned i = 0; i < 2 * kSlackSuperblocks + 1; ++i) held.push_back(parts_.take_all(kHeapA, c));
+        for (const auto &blocks : held) parts_.give_back(kHeapA, blocks, 0, half);
         std::vector<void *> rest;
         for (const auto &blocks : held) {
             const bool global = !is_heap(owner_of(parts_.superblock_of(blocks[0])));
-            if (global) rest.assign(blocks.begin() + each_ / 2, blocks.begin() + each_ / 2 + 5);
+            if (global) rest.assign(blocks.begin() + half, blocks.begin() + half + 5);
         }
         EXPECT_EQ(rest.size(), 5U) << "none went to the global heap";
         return rest;
@@ -86,6 +87,23 @@ TEST_F(PostTest, TheGlobalHeapGetsNoLetters) {
     send(kHeapB, rest);
     EXPECT_EQ(in_letters_of(kHeapB), 0U);
     for (const void *p : rest) EXPECT_TRUE(parts_.is_free(p));
+}
+
+// Owner by owner, whatever the order in which they were freed (counted.events: each lock is taken once).
+TEST_F(PostTest, BlocksOfSeveralBinsAndOfHeapsMayComeInTurn) {
+    constexpr ClassIndex kOther = class_of(512);
+    const std::vector<void *> global = take_global();
+    const std::vector<void *> other_global = take_global(kOther);
+    const std::vector<void *> own = parts_.take_all(kHeapA, kClass);
+    std::vector<void *> mixed;
+    for (std::size_t i = 0; i < 5; ++i) mixed.insert(mixed.end(), {global[i], own[i], other_global[i]});
+    EXPECT_EQ(send(kHeapB, mixed), 5 * (2 * shape_of(kClass).size + shape_of(kOther).size));
+    EXPECT_EQ(in_letters_of(kHeapB), 5U);
+    for (std::size_t i = 0; i < 5; ++i) {
+        EXPECT_TRUE(parts_.is_free(global[i])) << i;
+        EXPECT_TRUE(parts_.is_free(other_global[i])) << i;
+        EXPECT_FALSE(parts_.is_free(own[i])) << i;
+    }
 }
 
 TEST_F(PostTest, WithoutPaperBitsAreSetAndTheOwnerIsToldOfBoth) {

@@ -90,6 +90,8 @@ MUTANTS = (
          "post_.remote_.settle(slowest);", ""),
         ("post-sleepless", "who had to be read for is not found asleep",
          "if (letter != nullptr) outbox_.found_asleep(slowest, uses);", ""),
+        ("post-loses-others", "of what no letter carries only the first owner gets its blocks",
+         "blocks = blocks.first(others);", "blocks = {};"),
         ("post-loses-rest", "what finds no room in a magazine when a letter is opened is lost",
          "returns_.give_back(o, left, left_count, MayWait::no);", ""),
         ("post-believes", "who reads letters for another heap loses the blocks",
