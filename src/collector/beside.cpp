@@ -136,7 +136,7 @@ bool Collector::begin_cycle() {
     cycle_.is_swept = false;
     cycle_.report = {};
     cycle_.report.reason = Reason::due;
-    cycle_.used_before = used_bytes();
+    cycle_.held_before = present_bytes();
     tell(Step::begin);
     markers_.ensure_helpers_for(last_.live_bytes);
     return true;
@@ -285,7 +285,7 @@ void Collector::walk_last(CollectionReport *report) {
     sweep_at_once(report);
     tell(Step::swept);
     report->sweeping_nanoseconds = platform::nanoseconds() - marked;
-    pace_.learn_growth(report->held_before > cycle_.used_before ? report->held_before - cycle_.used_before : 0);
+    pace_.learn_growth(report->held_before > cycle_.held_before ? report->held_before - cycle_.held_before : 0);
 }
 
 // What is only cached was free at the beginning, or has been freed since: a mark that it bears says nothing.

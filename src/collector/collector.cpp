@@ -14,9 +14,6 @@
 namespace gr {
 namespace {
 
-constexpr std::size_t kRetain = 4 * kMiB;  // of each kind, unless the environment says: the next collection is not far
-constexpr std::size_t kWorthGivingBack = 64 * kMiB;  // held, if half of it is enough
-
 const char *path_of(const Options &options) { return reinterpret_cast<const char *>(options.collections); }
 
 }  // namespace
@@ -28,6 +25,7 @@ bool Collector::start(int signal) {
     options.retain = kRetain;
     if (!platform::is_secure())
         read_options(platform::environment(), &options, [] { return platform::cgroup_memory_limit(); });
+    retains_by_pace_ = options.retain == kRetain;
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
     log_.initialise(path_of(options));
     roots_.initialise();
@@ -76,10 +74,10 @@ Kind *Collector::make_kind(const KindSetup &setup) {
 
 void Collector::collect_if_due() {
     if (has_cycles()) take_part_in_cycle();
-    const std::size_t used = used_bytes();
+    const std::size_t held = present_bytes();
     if (!pace_.automatic.load(std::memory_order_relaxed) || !may_collect()) return;
-    if (has_cycles()) return keep_pace_with_cycle(used);
-    if (!pace_.is_due(used)) return;
+    if (has_cycles()) return keep_pace_with_cycle(held);
+    if (!pace_.is_due(held)) return;
     if (try_lock()) {
         collect_and_unlock(hooks_.must_stop, Reason::due);
     } else {
@@ -146,6 +144,12 @@ void Collector::set_mark(const void *p, bool marked) {
 std::size_t Collector::used_bytes() const {
     std::size_t bytes = 0;
     kinds_.for_each([&](const Kind &kind) { bytes += kind.instance.pages().used_bytes(); });
+    return bytes;
+}
+
+std::size_t Collector::present_bytes() const {
+    std::size_t bytes = 0;
+    kinds_.for_each([&](const Kind &kind) { bytes += kind.instance.pages().present_bytes(); });
     return bytes;
 }
 
@@ -218,7 +222,7 @@ void Collector::walk(CollectionReport *report) {
 void Collector::end_collection(CollectionReport *report) {
     report->number = last_.number + 1;
     last_ = *report;
-    settle();
+    settle(*report);
     log_.tell(*report);
 }
 
@@ -319,7 +323,7 @@ void Collector::push_threads() {
 
 void Collector::sweep(CollectionReport *report) {
     Found found;
-    report->held_before = used_bytes();
+    report->held_before = present_bytes();
     kinds_.for_each([&](Kind &kind) {
         free_unmarked(kind, report);
         sweep_runs(kind, report, &found);
@@ -353,7 +357,7 @@ void Collector::count(const Kind &kind, const Superblock *s, CollectionReport *r
     const std::size_t bytes = std::size_t{s->used_count()} * s->shape().size;
     found->add_live(kind.has_pointers(), bytes);
     report->add_live(kind.number, s->used_count(), bytes);
-    if (s->used_count() != 0) found->held += s->bytes();
+    if (s->used_count() != 0) found->held += s->bytes() - s->absent.count() * platform::page_size();
 }
 
 // At once, for what others allocate as soon as they run is no part of it.
@@ -364,37 +368,11 @@ void Collector::learn(Found found, CollectionReport *report) {
     pace_.learn(found);
 }
 
-// Marks take memory as the heap did at its peak. What the next collection needs again stays.
-void Collector::give_back_marks(const CollectionReport &report) {
-    if (report.held_before > most_held_) most_held_ = report.held_before;
-    if (most_held_ < kWorthGivingBack || report.held > most_held_ / 2) return;
-    most_held_ = report.held;
-    kinds_.for_each([](Kind &kind) {
-        kind.instance.keeper().for_each_empty_range(
-            [&](UnitIndex first, UnitIndex end) { kind.marks.give_back(first, end); });
-    });
-}
-
 // Whatever still points there finds no descriptor that others wrote as something else.
 void Collector::zero_dead(Kind &kind) const {
     for_each_block(kind, [](const BlockAt &block, bool is_marked) {
         if (!is_marked) std::memset(block.begin, 0, block.bytes);
     });
-}
-
-// With no lock held but the collector's.
-void Collector::settle() {
-    release_dead_runs();
-    kinds_.for_each([](Kind &kind) { kind.instance.settle_collected(); });
-    // What is left there has addresses in it, which would be roots.
-    markers_.shrink(looks_everywhere_ ? 0 : 1);
-}
-
-void Collector::release_dead_runs() {
-    while (!dead_runs_.is_empty()) {
-        const DeadRun dead = dead_runs_.take_last();
-        dead.kind->instance.release_run(dead.run);
-    }
 }
 
 }  // namespace gr

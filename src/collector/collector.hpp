@@ -133,6 +133,9 @@ class Collector {
 
     const CollectionReport &last() const { return last_; }
     std::size_t used_bytes() const;
+    // The same without the pages that were given back: what the pace counts.
+    std::size_t present_bytes() const;
+    bool is_due() const { return pace_.is_due(present_bytes()); }
 
     // The lock of all that is not a block. Its holder may take it again. The calling thread's only.
     void lock();
@@ -192,7 +195,8 @@ class Collector {
     void give_back_marks(const CollectionReport &report);
     void zero_dead(Kind &kind) const;
     void release_dead_runs();
-    void settle();
+    void settle(const CollectionReport &report);
+    std::size_t settle(Kind &kind, std::size_t may_stay);
     std::uint8_t next_number();
 
     // Collections beside the program, in their order.
@@ -231,6 +235,8 @@ class Collector {
     void wait_for_collector();
     bool is_collecting() const { return collecting_.load(std::memory_order_relaxed) % 2 != 0; }
 
+    // What is empty, of each kind, unless the environment says: the next collection is not far.
+    static constexpr std::size_t kRetain = 4 * kMiB;
     static constexpr unsigned kMostWait = 10;  // milliseconds
 
     struct DeadRun {
@@ -253,6 +259,7 @@ class Collector {
     platform::FutexWord collecting_{0};
     std::atomic<std::uint32_t> awaited_in_vain_{0};  // the collection that somebody waited too long for
     bool looks_everywhere_ = false;
+    bool retains_by_pace_ = false;  // what is empty, unless the environment says how much
     platform::MappedList<DeadRun> dead_runs_;
     std::size_t most_held_ = 0;  // bytes, by a collection since marks were given back
     std::array<std::uint32_t, kMostMarkers + 1> exempt_{};

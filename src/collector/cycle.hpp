@@ -31,7 +31,7 @@ struct Cycle {
     FreeSnapshot snapshot;
     Found found;
     CollectionReport report;
-    std::size_t used_before = 0;  // bytes, where it began
+    std::size_t held_before = 0;  // bytes, where it began
 };
 
 }  // namespace gr

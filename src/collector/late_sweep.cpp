@@ -62,7 +62,7 @@ bool Collector::for_each_written_row(const Kind &kind, WriteWatch::Then then, Vi
 
 void Collector::sweep_at_once(CollectionReport *report) {
     cycle_.found = {};
-    report->held_before = used_bytes();
+    report->held_before = present_bytes();
     kinds_.for_each([&](Kind &kind) {
         sweep_runs(kind, report, &cycle_.found);
         if (kind.may_be_swept_late()) return;

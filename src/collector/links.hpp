@@ -38,10 +38,7 @@ class Links {
     // Cells that lie in objects that are not marked, or that the program has freed, are forgotten as they are.
     template <Marking M>
     void forget_dead_cells(const M &marking) {
-        objects_.remove_if([&](void *cell, Hidden) {
-            const void *const holder = marking.base_of(cell);
-            return holder != nullptr ? !marking.is_marked(holder) : marking.is_free(cell);
-        });
+        objects_.remove_if([&](void *cell, Hidden) { return marking.is_lost(cell); });
     }
 
   private:

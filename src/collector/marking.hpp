@@ -13,7 +13,7 @@ namespace gr {
 
 // is_marked(object)   whether it stays. What is never collected stays as long as it is not freed.
 // base_of(address)    of the object that the address points into, anywhere; nullptr: into none.
-// is_free(address)    whether it points to where objects are made, and into none.
+// is_lost(address)    whether it points into an object that does not stay, or to where objects are made and into none.
 // contents_of(object) the part of it whose words may be pointers; empty: none may. For an object with a map of its
 //                     pointers the whole.
 // mark(object)        it, and all that it reaches; nothing if it is marked.
@@ -23,7 +23,7 @@ template <class M>
 concept Marking = requires(M &marking, const M &marked, const void *p, platform::Range range) {
     { marked.is_marked(p) } -> std::same_as<bool>;
     { marked.base_of(p) } -> std::same_as<const void *>;
-    { marked.is_free(p) } -> std::same_as<bool>;
+    { marked.is_lost(p) } -> std::same_as<bool>;
     { marked.contents_of(p) } -> std::same_as<platform::Range>;
     { marking.mark(p) } -> std::same_as<void>;
     { marking.mark_from(p) } -> std::same_as<void>;

@@ -19,7 +19,7 @@ struct Found {
     std::size_t live_without = 0;
     std::size_t roots = 0;
     std::size_t threads = 0;  // that were stopped
-    std::size_t held = 0;     // units that hold some of it
+    std::size_t held = 0;     // units that hold some of it, but for pages that were given back
 
     void add_live(bool has_pointers, std::size_t bytes) { (has_pointers ? live_with_pointers : live_without) += bytes; }
 };
@@ -28,23 +28,26 @@ class Pace {
   public:
     constexpr Pace() = default;
 
-    // An eighth of what is not scanned counts as work. Free blocks in units that are held serve first, as far as they are
-    // of the sizes that are wanted: a half of them is counted.
+    // An eighth of what is not scanned counts as work. Free blocks in units that are held serve first; if they are not of
+    // the sizes that are wanted, the heap grows by a part all the same. Up to what it was allowed before it may always
+    // grow, for no peak becomes higher by that; but what shrank does not get its old peak back at once.
     void learn(const Found &found) {
         const std::size_t live = found.live_with_pointers + found.live_without;
         const std::size_t worth = 2 * found.live_with_pointers + found.live_without / 4 + found.roots;
-        const std::size_t least_wanted = kLeast + found.threads * kForEachThread;
-        const std::size_t wanted = worth / divisor_ > least_wanted ? worth / divisor_ : least_wanted;
-        const std::size_t idle = found.held > live ? (found.held - live) / kIdleParts : 0;
-        const std::size_t growth = wanted > idle ? wanted - idle : 0;
-        const std::size_t least = wanted / kLeastParts;
-        const std::size_t room = growth > least ? growth : least;
-        due_at_.store(found.held + room, std::memory_order_relaxed);
-        room_.store(room, std::memory_order_relaxed);
+        const std::size_t small = lesser(live * kSmallParts, kSmall);
+        const std::size_t least = larger(small, kLeast + found.threads * kForEachThread);
+        const std::size_t wanted = larger(worth / divisor_, least);
+        const std::size_t enough = larger(live + wanted, found.held + wanted / kLeastParts);
+        allowed_ = larger(allowed_, enough);
+        const std::size_t due = lesser(allowed_, larger(enough, found.held + kMostParts * wanted));
+        due_at_.store(due, std::memory_order_relaxed);
+        room_.store(due - found.held, std::memory_order_relaxed);
     }
     bool is_due(std::size_t held) const { return held >= due_at_.load(std::memory_order_relaxed); }
     std::size_t due_at() const { return due_at_.load(std::memory_order_relaxed); }
     const std::atomic<std::size_t> *due_cell() const { return &due_at_; }
+    // What units may take from the last collection to the next.
+    std::size_t room() const { return room_.load(std::memory_order_relaxed); }
     // A collection beside the program begins so early that it should end where it is due, by what the last one took.
     void learn_growth(std::size_t bytes) { growth_.store(bytes, std::memory_order_relaxed); }
     bool is_due_beside(std::size_t held) const {
@@ -68,16 +71,21 @@ class Pace {
     std::atomic<std::size_t> most{SIZE_MAX};
 
   private:
-    std::size_t room() const { return room_.load(std::memory_order_relaxed); }
+    static constexpr std::size_t larger(std::size_t a, std::size_t b) { return a > b ? a : b; }
+    static constexpr std::size_t lesser(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
     static constexpr std::size_t kLeast = 10 * kMiB;
+    // Of what lives, while that is little: a heap whose blocks are of many sizes needs more.
+    static constexpr std::size_t kSmallParts = 4;
+    static constexpr std::size_t kSmall = 14 * kMiB;
     static constexpr std::size_t kForEachThread = 256 * kKiB;
-    static constexpr std::size_t kLeastParts = 8;
-    static constexpr std::size_t kIdleParts = 2;
+    static constexpr std::size_t kLeastParts = 16;
+    static constexpr std::size_t kMostParts = 2;
     static constexpr std::size_t kEarlyParts = 8;
     static constexpr std::size_t kLateParts = 2;
 
     std::size_t divisor_ = 3;
+    std::size_t allowed_ = 0;                  // bytes held, before a collection was due
     std::atomic<std::size_t> due_at_{kLeast};  // bytes held; ordered by nothing
     std::atomic<std::size_t> room_{kLeast};    // bytes, from what was held to where it is due; ordered by nothing
     std::atomic<std::size_t> growth_{

@@ -19,9 +19,7 @@ class Reachability {
         return t.begin != nullptr && marker_.is_marked(t);
     }
     const void *base_of(const void *p) const { return used_at(p).begin; }
-    bool is_free(const void *p) const {
-        return field_.may_point(reinterpret_cast<std::uintptr_t>(p)) && base_of(p) == nullptr;
-    }
+    bool is_lost(const void *p) const { return field_.may_point(reinterpret_cast<std::uintptr_t>(p)) && !is_marked(p); }
     platform::Range contents_of(const void *p) const {
         const Target t = used_at(p);
         if (t.begin == nullptr) return {};

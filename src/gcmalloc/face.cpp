@@ -124,10 +124,10 @@ void Face::end() {
 }
 
 void Face::collect_if_due() {
-    if (!collector.pace().is_due(collector.used_bytes())) [[likely]]
+    if (!collector.is_due()) [[likely]]
         return;
     if (is_own_process()) collector.collect_if_due();
-    if (collector.pace().is_due(collector.used_bytes())) collector.pace().expect(kLater);
+    if (collector.is_due()) collector.pace().expect(kLater);
 }
 
 void Face::empty_quarantine() {

@@ -89,6 +89,7 @@ class Heaps {
     void settle_collected() {
         ownership_.release_all_empty();
         ownership_.restore_invariants();
+        sweeper_.sweep_rested();
     }
     // All locks are held.
     const char *first_fault() const { return census_.first_fault(); }

@@ -53,12 +53,15 @@ class Keeper {
         }
     }
 
-    // live(superblock, word): the bits of live blocks in one word of its bitmap. How many blocks became free.
+    // live(superblock, word): the bits of live blocks in one word of its bitmap. How many blocks became free. Of which
+    // superblock nobody took a block since the last time is known afterwards.
     template <class Live>
     std::uint64_t keep_only(Live live) {
         std::uint64_t all = 0;
         for_each_superblock([&](Superblock *s) {
+            s->rested = s->used_count() <= s->kept;
             const std::uint32_t freed = superblocks_.keep_only(s, [&](std::uint32_t word) { return live(s, word); });
+            s->kept = s->used_count();
             if (freed != 0) ownership_.freed(owner_of(s), s, freed);
             all += freed;
         });

@@ -28,6 +28,19 @@ void Sweeper::sweep_if_due() {
     mutex_.unlock(platform::Rank::sweep);
 }
 
+void Sweeper::sweep_rested() {
+    const platform::Guard guard(mutex_, platform::Rank::sweep);
+    if (!guard.locked()) return;
+    for (std::uint32_t chunk = 0; chunk < region_.chunk_count(); ++chunk) {
+        std::size_t given_back = 0;
+        // Without the owner's lock a hint: what it says of a superblock that changes hands does no harm.
+        region_.for_each_unit(ChunkIndex(chunk), [&](UnitIndex u) {
+            if (superblocks_.descriptor(u)->rested) given_back += sweep_unit(u);
+        });
+        if (given_back != 0) pages_.huge_pages().was_split(ChunkIndex(chunk));
+    }
+}
+
 void Sweeper::begin() { cycle_.begin(slack_, pages_.may_stay(), region_.chunk_count()); }
 
 // The next ones of the sweep that is under way; the bytes given back.

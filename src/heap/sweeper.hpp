@@ -19,6 +19,8 @@ class Sweeper {
 
     // Everything; the bytes given back.
     std::size_t sweep();
+    // Of superblocks that a collection found rested: what nobody wanted between two nobody will want before the next.
+    void sweep_rested();
     // The step that stands for what became free, if one is due.
     void sweep_if_due();
 

@@ -47,7 +47,7 @@ GR_EXPORT void GC_start_incremental_collection() { gr::collector.call_for_cycle(
 GR_EXPORT int GC_collect_a_little() {
     gr::ensure_initialised();
     const gr::Pace &pace = gr::collector.pace();
-    const bool is_due = pace.automatic.load(std::memory_order_relaxed) && pace.is_due(gr::collector.used_bytes());
+    const bool is_due = pace.automatic.load(std::memory_order_relaxed) && gr::collector.is_due();
     if (!gr::collector.has_cycles()) {
         if (is_due) GC_gcollect();
         return 0;

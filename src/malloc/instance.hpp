@@ -90,6 +90,9 @@ class Instance {
     Keeper &keeper() { return heaps_.keeper(); }
     // Afterwards, with no lock held: what it left empty or out of balance; and a block of whole units that it found dead.
     void settle_collected() { heaps_.settle_collected(); }
+    // Before that: so much of what is empty may stay, whatever the options say; and at once no more than may.
+    void set_least_retained(std::size_t bytes) { pages_.set_least_retained(bytes); }
+    void retain_what_may_stay() { pages_.retain_what_may_stay(); }
     bool release_run(Superblock *run) { return heaps_.store().release_run(run); }
 
     const Options &options() const { return options_; }

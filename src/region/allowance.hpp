@@ -22,12 +22,14 @@ class Allowance {
   public:
     // With a least of nothing nothing is earned.
     void initialise(std::size_t least, std::size_t most_earned) {
-        least_ = least;
+        set_least(least);
         most_earned_ = least == 0 ? 0 : most_earned;
     }
 
+    void set_least(std::size_t bytes) { least_.store(bytes, std::memory_order_relaxed); }
+
     // Without regret.
-    std::size_t base(std::size_t present) const { return larger(least_, present / kAllowanceParts); }
+    std::size_t base(std::size_t present) const { return larger(load(least_), present / kAllowanceParts); }
     // Of free pages in units that are used.
     std::size_t page_bytes(std::size_t present) const { return sum(base(present), earned()); }
     // Of empty units, when so much else is held.
@@ -87,7 +89,7 @@ class Allowance {
         return to(now);
     }
 
-    std::size_t least_ = 0;
+    std::atomic<std::size_t> least_{0};
     std::size_t most_earned_ = 0;
     std::atomic<std::size_t> peak_in_use_{0};
     std::atomic<std::size_t> earned_{0};

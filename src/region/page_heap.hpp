@@ -90,6 +90,8 @@ class PageHeap {
     }
     // More is held now, of units or outside.
     void retain_what_may_stay();
+    // From now on this is the least allowance; what is beyond what may stay goes with the next release.
+    void set_least_retained(std::size_t bytes) { allowance_.set_least(bytes); }
     // Whoever uses units tells how much of them was given back, and when it is touched again or released.
     void became_absent(std::size_t bytes) { absent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
     void became_present(std::size_t bytes) { absent_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }

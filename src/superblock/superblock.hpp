@@ -30,8 +30,10 @@ struct alignas(128) Superblock {
     std::uint32_t head = 0;  // interior units: how many units before this one the first lies
     UnitUse use = UnitUse::unused;
     std::uint8_t group = kNoGroup;
-    bool zeroed = false;  // the units read as zero when the superblock was made
-    PageSet absent;       // given back, and of no block that was handed out since
+    bool zeroed = false;     // the units read as zero when the superblock was made
+    bool rested = false;     // between the last two collections nobody took a block of it
+    std::uint32_t kept = 0;  // blocks in use after the last of them
+    PageSet absent;          // given back, and of no block that was handed out since
 
     // The strangers' line (the protocol of remote_protocol.hpp).
     // The owner is stored under the giver's lock; acquire loads pair with it.

@@ -49,7 +49,10 @@ class Graph {
 
     bool is_marked(const void *object) const { return objects_.at(address(object)).marked; }
     const void *base_of(const void *p) const { return base_among(objects_, p); }
-    bool is_free(const void *p) const { return base_of(p) == nullptr && base_among(freed_, p) != nullptr; }
+    bool is_lost(const void *p) const {
+        const void *const base = base_of(p);
+        return base != nullptr ? !is_marked(base) : base_among(freed_, p) != nullptr;
+    }
     platform::Range contents_of(const void *p) const {
         const Object &object = objects_.at(address(p));
         const auto *const begin = static_cast<const char *>(p);

@@ -32,12 +32,32 @@ TEST(Pace, TheDivisorDividesTheGrowth) {
     EXPECT_EQ(growth_after({.live_with_pointers = kLive, .held = kLive}, 0), 2 * kLive);
 }
 
-TEST(Pace, AHalfOfWhatIsFreeInUnitsThatAreHeldServesFirst) {
-    EXPECT_EQ(growth_after({.live_with_pointers = kLive, .held = 2 * kLive}), 2 * kLive - kLive / 2);
+TEST(Pace, WhatIsFreeInUnitsThatAreHeldServesFirst) {
+    EXPECT_EQ(growth_after({.live_with_pointers = kLive, .held = 2 * kLive}), kLive);
     // Nothing but what is free: a part of what was wanted remains.
     const std::size_t remains = growth_after({.live_with_pointers = kLive, .held = 100 * kLive});
     EXPECT_GT(remains, 0U);
-    EXPECT_LT(remains, 2 * kLive - kLive / 2);
+    EXPECT_LT(remains, kLive);
+}
+
+TEST(Pace, WhatIsLittleMayGrowToSeveralTimesWhatLives) {
+    const std::size_t least = growth_after({.live_with_pointers = kMiB, .held = kMiB}, 1000);
+    const std::size_t more = growth_after({.live_with_pointers = 8 * kMiB, .held = 8 * kMiB}, 1000);
+    EXPECT_GT(more, least);
+    EXPECT_EQ(growth_after({.live_with_pointers = kLive, .held = kLive}, 1000), more);
+}
+
+TEST(Pace, UpToWhatWasAllowedBeforeItMayGrowAgain) {
+    Pace pace;
+    pace.set_divisor(1);
+    pace.learn({.live_with_pointers = kLive, .held = kLive});
+    EXPECT_EQ(pace.due_at(), 3 * kLive);
+    pace.learn({.live_with_pointers = kLive / 2, .held = kLive});
+    EXPECT_EQ(pace.due_at(), 3 * kLive);
+    EXPECT_EQ(pace.room(), 2 * kLive);
+    // But not to all of it at once.
+    pace.learn({.live_with_pointers = kLive / 8, .held = kLive / 8});
+    EXPECT_EQ(pace.due_at(), kLive / 8 + 4 * (kLive / 8));
 }
 
 TEST(Pace, EachThreadThatWasStoppedLetsASmallHeapGrowFurther) {

@@ -51,6 +51,19 @@ class SweeperTest : public testing::Test {
     std::size_t seen_ = 0;
 };
 
+TEST_F(SweeperTest, WhatACollectionFoundRestedGivesItsPagesBack) {
+    make(2, kOneBlock);
+    Superblock *const rested = parts_.superblocks.descriptor(parts_.region.first_unit());
+    rested->rested = true;
+    sweeper_.sweep_rested();
+    std::size_t bytes = 0;
+    for (const fake::Range &range : fake::purged()) {
+        EXPECT_EQ(parts_.region.unit_of(range.begin), rested->unit);
+        bytes += range.bytes;
+    }
+    EXPECT_EQ(bytes, kUnitBytes - page_);
+}
+
 TEST_F(SweeperTest, BlocksOfAPageThatGoesAreInUseMeanwhileAndNoLockIsHeld) {
     make(1, kOneBlock);
     const std::uint64_t free = bin(kHeapA).free_blocks();
