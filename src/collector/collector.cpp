@@ -40,8 +40,10 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
     // What says where blocks begin points to the first.
     const Region &region = adopted.region();
     const auto *const knows_region = reinterpret_cast<const char *>(&region);
-    looks_everywhere_ = roots_.exclude({region.base(), region.base() + region.range_bytes()}) &&
-                        roots_.exclude({knows_region, knows_region + sizeof region});
+    const char *const blocks = region.address(region.first_unit());
+    const char *const end = setup.lifetime == Lifetime::held_back ? blocks : region.base() + region.range_bytes();
+    looks_everywhere_ =
+        roots_.exclude({region.base(), end}) && roots_.exclude({knows_region, knows_region + sizeof region});
     for (const platform::Range marks : kind->marks.addresses())
         looks_everywhere_ = looks_everywhere_ && roots_.exclude(marks);
     log_.initialise(path_of(adopted.options()));
@@ -236,13 +238,14 @@ std::uint8_t Collector::next_number() {
 }
 
 // What is freed by the program only must not count as used because it is cached, nor be told of as dead: it is marked as
-// such, and swept.
+// such, and swept. What is held back is in no cache.
 void Collector::empty_caches() {
     cached_ = next_number();
     kinds_.for_each([&](Kind &kind) { empty_caches(kind); });
 }
 
 void Collector::empty_caches(Kind &kind) {
+    if (kind.setup.lifetime == Lifetime::held_back) return;
     Keeper &keeper = kind.instance.keeper();
     const bool is_exact = kind.setup.lifetime != Lifetime::collected || kind.tells_dead;
     if (is_exact) mark_cached(kind, cached_);
@@ -290,6 +293,7 @@ void Collector::prepare(std::uint8_t number) {
 
 void Collector::stamp_free(Kind &kind, Superblock *s, std::uint8_t number) {
     kind.marks.touch(s);
+    if (kind.setup.lifetime == Lifetime::held_back) return;
     kind.instance.keeper().for_each_free_word(
         s, [&](std::uint32_t word, Word bits) { kind.marks.stamp(s, word, bits, number); });
 }
@@ -302,7 +306,7 @@ void Collector::finalize(Marker &marker, CollectionReport *report) {
 
 // false: there may be others.
 bool Collector::mark_roots(Marker &marker) {
-    const auto scan = [&](platform::Range range) { marker.scan(range); };
+    const auto scan = [&](platform::Range range) { look_through(marker, range); };
     if (looks_everywhere_) return roots_.for_each_written(stack_pointer_, markers_.stack_pointers(), scan);
     if (hooks_.push_roots != nullptr) {
         hooks_.push_roots();

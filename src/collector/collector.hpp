@@ -32,6 +32,8 @@ struct Hooks {
     JavaFinalization (*finalizes_as_java)() = nullptr;  // on, if nobody says
     // All that stays is marked; what it marks and pushes stays, too.
     void (*reached)() = nullptr;
+    // Of a kind that is held back: the bits of blocks, of one word of a superblock's bitmap, that are used and do not wait.
+    Word (*in_use)(const Superblock *s, std::uint32_t word) = nullptr;
     // After a collection that was done, with no lock held; not where the caller of collect() holds the collector's.
     void (*after)() = nullptr;
 };
@@ -184,6 +186,8 @@ class Collector {
     void prepare(std::uint8_t number);
     static void stamp_free(Kind &kind, Superblock *s, std::uint8_t number);
     bool mark_roots(Marker &marker);
+    void look_through(Marker &marker, platform::Range range) const;
+    void look_through(Marker &marker, const Superblocks &superblocks, const Superblock *s, platform::Range part) const;
     bool mark_all(Marker &marker, CollectionReport *report);
     void finalize(Marker &marker, CollectionReport *report);
     void sweep(CollectionReport *report);

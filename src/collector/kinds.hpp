@@ -11,8 +11,9 @@
 namespace gr {
 
 // What happens to a block that nothing points to: it is swept; it stays, and what it points to; it stays for the program to
-// free, and is only known to be unreachable.
-enum class Lifetime : std::uint8_t { collected, until_freed, watched };
+// free, and is only known to be unreachable; it becomes free if the program has freed it, and any block that may be in use
+// counts as something that points: none is followed, all are looked through, as the rest of memory is.
+enum class Lifetime : std::uint8_t { collected, until_freed, watched, held_back };
 
 struct KindSetup {
     Descriptor descriptor{};  // of its blocks

@@ -93,8 +93,11 @@ class Marker::Loop {
 
     void scan(const char *begin, const char *end) {
         Found found;
-        while (begin < end) {
+        // The processor itself looks ahead no farther than to the end of a page.
+        for (const char *fetched = begin; begin < end;) {
             const char *const stop = end - begin > kPieceBytes ? begin + kPieceBytes : end;
+            const char *const ahead = end - begin > kAheadBytes ? begin + kAheadBytes : end;
+            for (; fetched < ahead; fetched += std::ptrdiff_t{kCacheLineBytes}) __builtin_prefetch(fetched);
             find(begin, stop, &found);
             follow(&found);
             begin = stop;
@@ -153,6 +156,7 @@ class Marker::Loop {
     static constexpr std::size_t kEnough = 16;
     static constexpr std::ptrdiff_t kPieceBytes = kPiece;
     static constexpr std::ptrdiff_t kTwoWords = 2 * sizeof(void *);
+    static constexpr std::ptrdiff_t kAheadBytes = 8 * kPieceBytes;
 
     // Words that may point.
     struct Found {

@@ -36,6 +36,17 @@ Word Marks::live(const Superblock *s, std::uint32_t word, std::uint8_t number) c
     return bits;
 }
 
+Word Marks::raised(const Superblock *s, std::uint32_t word) const {
+    const Mark *const marks = row(s) + std::size_t{word} * kWordBits;
+    Word bits = 0;
+    for (unsigned at = 0; at < kWordBits; at += sizeof(Word)) {
+        Word bytes = 0;
+        std::memcpy(&bytes, static_cast<const void *>(marks + at), sizeof bytes);
+        bits |= (bytes * kGather) >> 56 << at;
+    }
+    return bits;
+}
+
 void Marks::stamp(const Superblock *s, std::uint32_t word, Word bits, std::uint8_t number) const {
     Mark *const marks = row(s) + std::size_t{word} * kWordBits;
     if (bits == ~Word{0}) {

@@ -22,6 +22,8 @@ class Marks : public BlockTable<Mark> {
     }
     // The bits of the blocks in one word of a superblock's bitmap that this collection reached.
     Word live(const Superblock *s, std::uint32_t word, std::uint8_t number) const;
+    // The same of marks that are all 0 or 1: those that are 1.
+    Word raised(const Superblock *s, std::uint32_t word) const;
     // Every mark is 0.
     void clear();
     // The whole pages of the marks of these units, in which nothing lives, go back to the kernel; they are 0 then, or as

@@ -76,8 +76,10 @@ class Roots {
         written_bytes_ = 0;
         platform::WrittenPages pages;
         if (!pages.opened() || !find_unused(own_pointer, stack_pointers)) return false;
-        const auto visit_pages = [&](platform::Range range) {
-            return pages.for_each(range, [&](platform::Range row) {
+        const auto visit_pages = [&](const platform::Mapping &mapping) {
+            using Of = platform::WrittenPages::Of;
+            const platform::Range range{mapping.begin, mapping.end};
+            return pages.for_each(range, mapping.is_named ? Of::file : Of::memory, [&](platform::Range row) {
                 visit_but_excluded(row, [&](platform::Range part) {
                     written_bytes_ += part.bytes();
                     visit(part);
@@ -86,7 +88,7 @@ class Roots {
         };
         for (const platform::Mapping &mapping : mappings_.all()) {
             const bool is_own = mapping.readable && mapping.is_private && (mapping.writable || !mapping.is_named);
-            if (is_own && !visit_pages({mapping.begin, mapping.end})) return false;
+            if (is_own && !visit_pages(mapping)) return false;
         }
         for (const platform::Range range : modules_.constants()) visit(mapped_part(range));
         return true;

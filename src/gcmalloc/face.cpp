@@ -30,7 +30,6 @@ std::uint32_t process = 0;
 
 constinit Origins origins;
 constinit Leaks leaks;
-constinit Quarantine quarantine;
 // The program may write over its environment.
 char folder[4096];
 
@@ -68,17 +67,17 @@ void Face::begin() {
     const auto lock = [] {
         collector.lock();
         origins.lock();
-        quarantine.lock();
+        process_quarantine.lock();
     };
     const auto unlock = [] {
-        quarantine.unlock();
+        process_quarantine.unlock();
         origins.unlock();
         collector.unlock();
     };
     const auto unlock_in_child = [] {
         process = platform::process_id();
         collector.forget_other_threads();
-        quarantine.unlock();
+        process_quarantine.unlock();
         origins.unlock();
         collector.unlock();
     };
@@ -98,11 +97,12 @@ bool Face::begin_collecting() {
     if (mode_ == Mode::unknown || instance.region().is_scarce())
         return refused("the process may have too few addresses (RLIMIT_AS); raise the limit");
     const bool is_quarantined = mode_ != Mode::leaks && instance.options().quarantine != 0;
+    const Lifetime frees = is_quarantined ? Lifetime::held_back : Lifetime::collected;
     const KindSetup setup{.descriptor = {},
-                          .adds_size = true,
+                          .adds_size = !is_quarantined,
                           .zeroed = false,
-                          .lifetime = mode_ == Mode::leaks || is_quarantined ? Lifetime::watched : Lifetime::collected};
-    if (is_quarantined && !quarantine.initialise()) return refused("the kernel refused addresses");
+                          .lifetime = mode_ == Mode::leaks ? Lifetime::watched : frees};
+    if (is_quarantined && !process_quarantine.initialise()) return refused("the kernel refused addresses");
     if (!collector.start_over(instance, setup, kStopSignal))
         return refused("the kernel refused addresses or a signal's handler");
     if (mode_ == Mode::leaks) {
@@ -113,7 +113,14 @@ bool Face::begin_collecting() {
         };
     }
     if (is_quarantined) {
-        collector.hooks().reached = [] { quarantine.sweep(collector, *collector.kind(0)); };
+        // Where that is refused, they are looked through.
+        for (const platform::Range flags : process_quarantine.addresses())
+            static_cast<void>(collector.roots().exclude(flags));
+        collector.markers().set_most(1);
+        collector.hooks().in_use = [](const Superblock *s, std::uint32_t word) {
+            return process_quarantine.in_use(s, word);
+        };
+        collector.hooks().reached = [] { process_quarantine.sweep(collector, *collector.kind(0)); };
         mode_ = Mode::quarantine;
     }
     return true;
@@ -131,12 +138,11 @@ void Face::collect_if_due() {
 }
 
 void Face::empty_quarantine() {
-    if (!quarantine.is_due() || !is_own_process() || Inside::is_interrupted()) [[likely]]
-        return;
+    if (!is_own_process() || Inside::is_interrupted()) return;
     // Its holder is about it.
     if (!collector.try_lock()) return;
-    collector.collect(Reason::due);
-    quarantine.settle(*collector.kind(0));
+    if (process_quarantine.is_worth_search())
+        process_quarantine.settle(collector.collect(Reason::due), *collector.kind(0));
     collector.unlock();
 }
 
@@ -144,18 +150,14 @@ bool Face::give_way() {
     if (mode_ != Mode::collect && mode_ != Mode::quarantine) return false;
     if (!is_own_process() || Inside::is_interrupted()) return false;
     collector.lock();
-    const bool done = collector.collect(Reason::refused).done;
-    if (mode_ == Mode::quarantine) quarantine.settle(*collector.kind(0));
+    const CollectionReport report = collector.collect(Reason::refused);
+    if (mode_ == Mode::quarantine) process_quarantine.settle(report, *collector.kind(0));
     collector.unlock();
-    return done;
-}
-
-void Face::keep_freed(void *p) {
-    if (mode_ == Mode::quarantine && p != nullptr) quarantine.take(p);
+    return report.done;
 }
 
 void Face::require_in_use(const char *function, const void *p) const {
-    if (mode_ == Mode::quarantine && quarantine.holds(p)) die_twice(function, p, instance.size_of(p));
+    if (mode_ == Mode::quarantine && process_quarantine.holds(p)) die_twice(function, p, instance.size_of(p));
 }
 
 void Face::note(const void *p) {

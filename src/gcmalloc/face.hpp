@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "gcmalloc/quarantine.hpp"
 #include "gcmalloc/under.hpp"
 
 namespace gr {
@@ -33,7 +34,8 @@ class Face {
             return ask();
         const int before = errno;
         if (mode_ == Mode::collect) collect_if_due();
-        if (mode_ == Mode::quarantine) empty_quarantine();
+        if (mode_ == Mode::quarantine && process_quarantine.is_due()) [[unlikely]]
+            empty_quarantine();
         void *p = ask();
         if (p == nullptr && give_way()) p = ask();
         if (p == nullptr) return nullptr;
@@ -42,7 +44,11 @@ class Face {
         return p;
     }
     void release(void *p) {
-        if (!frees_) return keep_freed(p);
+        if (mode_ == Mode::quarantine) {
+            if (p != nullptr) process_quarantine.take(p);
+            return;
+        }
+        if (!frees_) return;
         gr_under_free(p);
         // Until then a register or the stack has it: a collection that stops this thread must not free it before.
         asm volatile("" : : "r"(p));
@@ -66,7 +72,6 @@ class Face {
     void empty_quarantine();
     // There was no memory. true: there may be now.
     bool give_way();
-    void keep_freed(void *p);
     void note(const void *p);
     bool report(Wanted wanted, const char *stack_pointer = nullptr);
 

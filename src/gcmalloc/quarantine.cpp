@@ -10,6 +10,7 @@
 #include "collector/collector_tables.hpp"
 #include "gcmalloc/under.hpp"
 #include "heap/misuse.hpp"
+#include "heap/unit_entry.hpp"
 #include "malloc/instance.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
@@ -17,8 +18,28 @@
 namespace gr {
 namespace {
 
+// What the calling thread has freed and bytes_ lacks.
+thread_local constinit std::size_t uncounted = 0;
+
 BlockRef find_block(const void *p) {
     return instance.region().contains(p) ? instance.superblocks().find(p) : BlockRef{};
+}
+
+// A whole block. Of small ones a call would cost more than the stores.
+void clear(void *block, std::size_t bytes) {
+    constexpr std::size_t kPiece = kFineStep;
+    constexpr std::size_t kMostPieces = 4;
+    if (bytes > kMostPieces * kPiece) {
+        std::memset(block, 0, bytes);
+        return;
+    }
+    char *const first = static_cast<char *>(block);
+    char *const last = first + bytes - kPiece;
+    std::memset(first, 0, kPiece);
+    std::memset(last, 0, kPiece);
+    if (bytes <= 2 * kPiece) return;
+    std::memset(first + kPiece, 0, kPiece);
+    std::memset(last - kPiece, 0, kPiece);
 }
 
 // In the program's hands, or in a cache.
@@ -29,9 +50,11 @@ bool is_used(const BlockRef &ref) {
 
 }  // namespace
 
+constinit Quarantine process_quarantine;
+
 bool Quarantine::initialise() {
     if (!flags_.reserve(instance.region())) return false;
-    publish_waiting(instance.region(), flags_, bytes_, due_);
+    publish_waiting(instance.region(), flags_, bytes_, pace_.due_cell());
     return true;
 }
 
@@ -40,7 +63,28 @@ std::size_t Quarantine::weight(const Superblock *s) {
     return s->use == UnitUse::run ? bytes / kRunParts : bytes;
 }
 
-void Quarantine::take(void *p) {
+// Of classes whose superblocks are single units: by the unit's entry alone.
+bool Quarantine::take_quickly(void *p) {
+    const Region &region = instance.region();
+    if (!region.contains(p)) return false;
+    const UnitIndex unit = region.unit_of(p);
+    const UnitEntry entry = load_entry(region, unit);
+    if (entry == 0 || entry == kRunEntry || !flags_.covers(unit)) return false;
+    const ClassIndex c = class_in(entry);
+    const ClassShape &shape = shape_of(c);
+    const std::size_t offset = Superblocks::offset_in_unit(p);
+    const BlockIndex index = shape.block_at(offset);
+    if (shape.units != 1 || index.value >= shape.blocks || index.value * shape.size != offset) return false;
+    if (instance.superblocks().is_free(unit, c, index)) return false;
+    Mark &flag = flags_.row(unit, Superblocks::is_wide(c))[index.value];
+    if (flag.load(std::memory_order_relaxed) != 0) return false;
+    clear(p, shape.size);
+    flag.store(kWaits, std::memory_order_release);
+    count(shape.size);
+    return true;
+}
+
+void Quarantine::take_slowly(void *p) {
     const BlockRef ref = find_block(p);
     if (ref.fault == BlockFault::interior)
         die_interior("free", p, instance.superblocks().address(ref.superblock, ref.index),
@@ -51,7 +95,20 @@ void Quarantine::take(void *p) {
     if (ref.superblock->use != UnitUse::run || !platform::purge(p, bytes)) std::memset(p, 0, bytes);
     // Afterwards, for from here on it may become somebody else's.
     if (flag_of(ref)->exchange(kWaits, std::memory_order_release) != 0) die_twice("free", p, bytes);
-    bytes_.fetch_add(weighs, std::memory_order_relaxed);
+    count(weighs);
+}
+
+void Quarantine::count(std::size_t bytes) {
+    uncounted += bytes;
+    if (uncounted < kUncounted) return;
+    bytes_.fetch_add(uncounted, std::memory_order_relaxed);
+    uncounted = 0;
+}
+
+Word Quarantine::in_use(const Superblock *s, std::uint32_t word) const {
+    Bitmap free = instance.superblocks().free_bits(s);
+    const Word waiting = flags_.covers(s->unit) ? flags_.raised(s, word) : 0;
+    return free.valid_bits(word) & ~free.word(word) & ~waiting;
 }
 
 bool Quarantine::holds(const void *p) const {
@@ -66,38 +123,47 @@ bool Quarantine::cover(UnitIndex unit) {
     return guard.locked() && flags_.cover(unit + UnitCount(1));
 }
 
-// What does not fit on the list is found by the next.
+// What does not fit on the list is found by the next. What threads have not counted yet they count then, be it gone.
 void Quarantine::sweep(const Collector &by, Kind &kind) {
+    std::size_t stay = 0;
     std::size_t gone = 0;
-    const auto stays = [&](const Superblock *s, std::uint32_t word) {
-        if (!flags_.covers(s->unit)) return ~Word{0};
-        const Word dead = flags_.live(s, word, kWaits) & ~by.reached(kind, s, word);
-        if (dead == 0) return ~Word{0};
-        flags_.stamp(s, word, dead, 0);
-        gone += static_cast<std::size_t>(std::popcount(dead)) * weight(s);
-        return ~dead;
+    const auto find_dead = [&](const Superblock *s, std::uint32_t word) {
+        const Word waiting = flags_.covers(s->unit) ? flags_.raised(s, word) : 0;
+        if (waiting == 0) return waiting;
+        const Word reached = waiting & by.reached(kind, s, word);
+        stay += static_cast<std::size_t>(std::popcount(reached)) * weight(s);
+        gone += static_cast<std::size_t>(std::popcount(waiting & ~reached)) * weight(s);
+        return waiting & ~reached;
     };
     Keeper &keeper = kind.instance.keeper();
-    keeper.keep_only(stays);
-    keeper.for_each_run([&](Superblock *run) {
-        if (flags_.covers(run->unit) && (flags_.live(run, 0, kWaits) & ~by.reached(kind, run, 0) & 1) != 0)
-            static_cast<void>(dead_runs_.add({run}));
+    keeper.keep_only([&](const Superblock *s, std::uint32_t word) {
+        const Word dead = find_dead(s, word);
+        if (dead != 0) flags_.stamp(s, word, dead, 0);
+        return ~dead;
     });
-    bytes_.fetch_sub(gone, std::memory_order_relaxed);
+    keeper.for_each_run([&](Superblock *run) {
+        if ((find_dead(run, 0) & 1) != 0) static_cast<void>(dead_runs_.add({run}));
+    });
+    bytes_.store(stay, std::memory_order_relaxed);
+    kind.instance.expect_reuse(gone);
 }
 
-void Quarantine::settle(Kind &kind) {
-    std::size_t gone = 0;
+void Quarantine::settle(const CollectionReport &search, Kind &kind) {
     while (!dead_runs_.is_empty()) {
         Superblock *const run = dead_runs_.take_last().run;
-        gone += weight(run);
         flags_.row(run)->store(0, std::memory_order_relaxed);
         kind.instance.release_run(run);
     }
     dead_runs_.release();
-    const std::size_t left = bytes_.fetch_sub(gone, std::memory_order_relaxed) - gone;
-    const std::size_t more = platform::resident_bytes() / kResidentParts;
-    due_.store(left + (more > kLeast ? more : kLeast), std::memory_order_relaxed);
+    const std::size_t left = bytes_.load(std::memory_order_relaxed);
+    const std::size_t idle = search.held > search.live_bytes ? search.held - search.live_bytes : 0;
+    const std::size_t free = idle + kind.instance.pages().retained_bytes();
+    const std::size_t resident = platform::resident_bytes();
+    pace_.learn(resident, resident > free + left ? resident - free - left : 0, left);
+}
+
+bool Quarantine::is_worth_search() {
+    return pace_.is_worth(platform::resident_bytes(), bytes_.load(std::memory_order_relaxed));
 }
 
 }  // namespace gr

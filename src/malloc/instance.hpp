@@ -94,6 +94,8 @@ class Instance {
     void set_least_retained(std::size_t bytes) { pages_.set_least_retained(bytes); }
     void retain_what_may_stay() { pages_.retain_what_may_stay(); }
     bool release_run(Superblock *run) { return heaps_.store().release_run(run); }
+    // At any time: so many bytes that it found dead will be wanted again before long.
+    void expect_reuse(std::size_t bytes) { pages_.retook(bytes); }
 
     const Options &options() const { return options_; }
     const Region &region() const { return region_; }

@@ -260,11 +260,7 @@ std::uint32_t Superblocks::collect(Superblock *s, void **twice) {
     return collected;
 }
 
-bool Superblocks::is_free(const Superblock *s, BlockIndex i) const {
-    const BitPosition at = BitPosition::of(i);
-    const Word free = std::atomic_ref<Word>(free_bits(s).word(at.word)).load(std::memory_order_relaxed);
-    return ((free | remote_words(s)[at.word].load(std::memory_order_relaxed)) & at.mask) != 0;
-}
+bool Superblocks::is_free(const Superblock *s, BlockIndex i) const { return is_free(s->unit, s->size_class, i); }
 
 std::uint32_t Superblocks::remote_count(const Superblock *s) const {
     std::uint32_t count = 0;

@@ -146,6 +146,13 @@ class Superblocks {
 
     // Whether the block lies in one of the bitmaps. Without the owner's lock a hint, but never wrong for a live block.
     bool is_free(const Superblock *s, BlockIndex i) const;
+    // The same, of a superblock of such a class that begins there.
+    bool is_free(UnitIndex first, ClassIndex c, BlockIndex i) const {
+        const BitPosition at = BitPosition::of(i);
+        const Bits bits = bits_of(first, c);
+        const Word free = std::atomic_ref<Word>(const_cast<Word &>(bits.free[at.word])).load(std::memory_order_relaxed);
+        return ((free | bits.remote[at.word].load(std::memory_order_relaxed)) & at.mask) != 0;
+    }
     std::uint32_t remote_count(const Superblock *s) const;
     bool is_valid(const Superblock *s) const;
 

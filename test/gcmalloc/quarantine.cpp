@@ -4,15 +4,22 @@
 //            much more than it could without what it frees.
 // Invariant: a freed block is not given again while a pointer to it lies anywhere, and reads as zero; afterwards it is,
 //            and all together need no more memory than is in use and a part of it. What is freed twice ends the program.
+//            With "old_kernel" all this holds where the kernel has no PAGEMAP_SCAN.
 // Must not know: how pointers are found; when it is looked for them.
 #include "black_box.hpp"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <vector>
 
@@ -24,6 +31,9 @@ constexpr std::size_t kBlock = 208;
 constexpr std::size_t kLarge = std::size_t{3} << 20;
 constexpr unsigned kBlocks = 400000;
 constexpr unsigned kThreads = 3;
+// Of blocks that have a pointer at each end: of one that lies on several units, and of whole units, too.
+constexpr std::size_t kHolders[] = {48, 640, 9 * 1024, 30 * 1024, 300 * 1024};
+constexpr unsigned kOfEach = 3;
 constexpr std::uint64_t kMostHeap = std::uint64_t{160} << 20;
 
 struct Cell {
@@ -36,7 +46,7 @@ thread_local void *in_thread_local;
 void **in_mapping;
 
 // The complements of what was freed and is still pointed to, so that this is no pointer.
-std::atomic<std::uintptr_t> kept[16];
+std::atomic<std::uintptr_t> kept[48];
 std::atomic<unsigned> kept_count;
 
 std::atomic<std::uintptr_t> *kept_of(const void *p) {
@@ -86,6 +96,33 @@ void *work(void *) {
     return nullptr;
 }
 
+// Nothing but each other points to the blocks, in a ring, and at the end of each lies the pointer to what was freed.
+[[gnu::noinline]] void lose_holders() {
+    for (const std::size_t size : kHolders) {
+        void **blocks[kOfEach];
+        for (void **&block : blocks) block = static_cast<void **>(std::calloc(1, size));
+        for (unsigned i = 0; i < kOfEach; ++i) {
+            blocks[i][0] = blocks[(i + 1) % kOfEach];
+            blocks[i][size / sizeof(void *) - 1] = freed(kBlock);
+        }
+    }
+}
+
+void be_old_kernel() {
+    constexpr std::uint32_t kScan = 0xc0606610;  // PAGEMAP_SCAN
+    sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args) + sizeof(std::uint64_t)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kScan, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOTTY),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{sizeof steps / sizeof steps[0], steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        leave(77, "no sandbox\n");
+}
+
 // It must end by a signal; what it says there goes nowhere.
 void expect_death(void (*of)(), const char *what) {
     const pid_t child = fork();
@@ -102,8 +139,10 @@ void expect_death(void (*of)(), const char *what) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char **argv) {
     require_granary();
+    if (argc > 1 && std::strcmp(argv[1], "old_kernel") == 0) be_old_kernel();
+    lose_holders();
     in_static = static_cast<Cell *>(std::calloc(1, sizeof(Cell)));
     in_static->pointer = freed(kBlock);
     void *const large = freed(kLarge);

@@ -587,9 +587,12 @@ MUTANTS = (
     *of_file(
         "platform/world/write_watch.cpp", "world.write_watch",
         ("watch-on", "what was told as written is not watched again",
-         "? kProtectFound | kOnlyAsynchronous : kOnlyAsynchronous;", "? kOnlyAsynchronous : kOnlyAsynchronous;"),
+         "(then == Then::watch_on ? PageScan::kProtectFound : 0);", "0;"),
+    ),
+    *of_file(
+        "platform/world/page_scan.hpp", "world.write_watch",
         ("watch-rows", "of many parts that were written to only the first are told",
-         "? reinterpret_cast<const char *>(scan.walk_end) : stop;", "? stop : stop;"),
+         "*stop = reinterpret_cast<const char *>(walk_end);", "*stop = range.end;"),
     ),
     *of_file(
         "collector/beside.cpp", "collector.steps",

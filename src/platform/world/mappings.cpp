@@ -85,6 +85,7 @@ bool MappingTable::read() {
     for (Mapping mapping; all.next(&mapping);) {
         if (!mappings_.is_empty() && mappings_.last().goes_on_in(mapping)) {
             mappings_.last().end = mapping.end;
+            mappings_.last().is_named = mappings_.last().is_named || mapping.is_named;
         } else if (!mappings_.add(mapping)) {
             return false;
         }

@@ -22,28 +22,6 @@ namespace {
 constexpr std::uint64_t kAsynchronous = std::uint64_t{1} << 15;  // UFFD_FEATURE_WP_ASYNC, Linux 6.7
 constexpr unsigned kUserModeOnly = 1;                            // UFFD_USER_MODE_ONLY
 
-// struct pm_scan_arg.
-struct ScanArgument {
-    std::uint64_t size = sizeof(ScanArgument);
-    std::uint64_t flags = 0;
-    std::uint64_t start = 0;
-    std::uint64_t end = 0;
-    std::uint64_t walk_end = 0;
-    std::uint64_t rows = 0;
-    std::uint64_t row_count = 0;
-    std::uint64_t most_pages = 0;
-    std::uint64_t inverted = 0;
-    std::uint64_t all_of = 0;
-    std::uint64_t any_of = 0;
-    std::uint64_t returned = 0;
-};
-constexpr unsigned long kScan = _IOWR('f', 16, ScanArgument);  // PAGEMAP_SCAN
-constexpr std::uint64_t kProtectFound = 1;                     // PM_SCAN_WP_MATCHING
-constexpr std::uint64_t kOnlyAsynchronous = 2;                 // PM_SCAN_CHECK_WPASYNC
-constexpr std::uint64_t kIsWritten = 2;                        // PAGE_IS_WRITTEN
-constexpr std::uint64_t kIsPresent = 8;                        // PAGE_IS_PRESENT
-constexpr std::uint64_t kIsSwapped = 16;                       // PAGE_IS_SWAPPED
-
 }  // namespace
 
 WriteWatch::Pages::Pages() : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
@@ -109,18 +87,11 @@ void WriteWatch::leave(Range part) {
 
 long WriteWatch::look(const Pages &pages, Range *part, Then then) {
     const char *const stop = part->bytes() > kMostBytes ? part->begin + kMostBytes : part->end;
-    ScanArgument scan;
-    scan.flags = then == Then::watch_on ? kProtectFound | kOnlyAsynchronous : kOnlyAsynchronous;
-    scan.start = reinterpret_cast<std::uintptr_t>(part->begin);
-    scan.end = reinterpret_cast<std::uintptr_t>(stop);
-    scan.rows = reinterpret_cast<std::uintptr_t>(rows_.data());
-    scan.row_count = rows_.size();
-    scan.all_of = scan.returned = kIsWritten;
-    scan.any_of = kIsPresent | kIsSwapped;
-    const long rows = system_call(SYS_ioctl, pages.fd(), std::size_t{kScan}, &scan);
-    // Where there was room for all rows the whole was walked; it may end before a part that is not mapped.
-    part->begin = rows == static_cast<long>(rows_.size()) ? reinterpret_cast<const char *>(scan.walk_end) : stop;
-    return rows;
+    PageScan scan;
+    scan.flags = PageScan::kOnlyAsynchronous | (then == Then::watch_on ? PageScan::kProtectFound : 0);
+    scan.all_of = scan.returned = page::kIsWritten;
+    scan.any_of = page::kIsPresent | page::kIsSwapped;
+    return scan.run(pages.fd(), {part->begin, stop}, rows_, &part->begin);
 }
 
 }  // namespace gr::platform

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "platform/world/range.hpp"
+#include "platform/world/page_scan.hpp"
 
 namespace gr::platform {
 
@@ -43,14 +43,6 @@ class WriteWatch {
     void leave(Range part);
 
   private:
-    // As the kernel writes it.
-    struct Row {
-        std::uint64_t begin;
-        std::uint64_t end;
-        std::uint64_t categories;
-
-        Range range() const { return {reinterpret_cast<const char *>(begin), reinterpret_cast<const char *>(end)}; }
-    };
     // What the kernel is asked through: opened each time, for a program may close what it did not open.
     class Pages {
       public:
@@ -72,7 +64,7 @@ class WriteWatch {
     void close();
 
     long fd_ = -1;  // as long as it is open, writes are watched for
-    std::array<Row, 512> rows_{};
+    std::array<PageRow, 512> rows_{};
 };
 
 }  // namespace gr::platform

@@ -27,4 +27,15 @@ std::size_t WrittenPages::read(const char *from, const char *end) {
     return bytes <= 0 ? 0 : static_cast<std::size_t>(bytes) / sizeof entries_[0];
 }
 
+// A page of zeroes that was only read is nobody's own.
+long WrittenPages::scan(Range *part, Of of) {
+    PageScan wanted;
+    wanted.inverted = wanted.all_of = page::kIsZeroPage | (of == Of::file ? page::kIsOfFile : 0);
+    wanted.any_of = page::kIsPresent | page::kIsSwapped;
+    wanted.returned = page::kIsZeroPage;  // none: rows differ in nothing
+    const long found = wanted.run(fd_, *part, rows_, &part->begin);
+    scans_ = found >= 0;
+    return found;
+}
+
 }  // namespace gr::platform

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "platform/world/range.hpp"
+#include "platform/world/page_scan.hpp"
 
 namespace gr::platform {
 
@@ -23,9 +23,23 @@ class WrittenPages {
     // false: /proc is not there.
     bool opened() const { return fd_ >= 0; }
 
+    // Whether pages may be a file's: to find out takes a look at each.
+    enum class Of : std::uint8_t { memory, file };
     // visit(range) for each row of such pages, in the order of their addresses. false: the kernel did not tell all.
     template <class Visit>
-    [[nodiscard]] bool for_each(Range whole, Visit visit) {
+    [[nodiscard]] bool for_each(Range whole, Of of, Visit visit) {
+        while (scans_ && !whole.is_empty()) {
+            const long rows = scan(&whole, of);
+            if (rows < 0) break;
+            for (long i = 0; i < rows; ++i) visit(rows_[static_cast<std::size_t>(i)].range());
+        }
+        return whole.is_empty() || for_each_read(whole, visit);
+    }
+
+  private:
+    // What kernels tell that are older than PAGEMAP_SCAN: an entry for each page, there or not.
+    template <class Visit>
+    bool for_each_read(Range whole, Visit visit) {
         const std::size_t page = page_bytes_;
         Range row;
         for (const char *at = whole.begin; at < whole.end;) {
@@ -43,8 +57,6 @@ class WrittenPages {
         if (!row.is_empty()) visit(row);
         return true;
     }
-
-  private:
     static bool is_written(std::uint64_t entry) {
         constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
         constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62;
@@ -53,10 +65,16 @@ class WrittenPages {
     }
     // How many entries were read; 0: none.
     std::size_t read(const char *from, const char *end);
+    // How many rows of its first part were found; it begins behind that part then. Negative: the kernel does not scan.
+    long scan(Range *part, Of of);
 
     long fd_;
     std::size_t page_bytes_;
-    std::array<std::uint64_t, 1024> entries_;
+    bool scans_ = true;
+    union {
+        std::array<PageRow, 340> rows_;
+        std::array<std::uint64_t, 1024> entries_;
+    };
 };
 
 }  // namespace gr::platform
