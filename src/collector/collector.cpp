@@ -340,7 +340,7 @@ void Collector::sweep(CollectionReport *report) {
 void Collector::free_unmarked(Kind &kind, CollectionReport *report) {
     if (kind.setup.lifetime != Lifetime::collected) return;
     if (kind.setup.asks_blocks()) zero_dead(kind);
-    report->freed_blocks += kind.instance.keeper().keep_only(
+    report->freed_blocks += kind.instance.keeper().sweep(
         [&](const Superblock *s, std::uint32_t word) { return kind.marks.live(s, word, number_); });
 }
 

@@ -53,17 +53,21 @@ class Keeper {
         }
     }
 
-    // live(superblock, word): the bits of live blocks in one word of its bitmap. How many blocks became free. Of which
-    // superblock nobody took a block since the last time is known afterwards.
+    // live(superblock, word): the bits of live blocks in one word of its bitmap. How many blocks became free.
     template <class Live>
     std::uint64_t keep_only(Live live) {
         std::uint64_t all = 0;
+        for_each_superblock([&](Superblock *s) { all += keep_only(s, live); });
+        return all;
+    }
+    // The same, once in a collection: of which superblock nobody took a block since the last time is known afterwards.
+    template <class Live>
+    std::uint64_t sweep(Live live) {
+        std::uint64_t all = 0;
         for_each_superblock([&](Superblock *s) {
             s->rested = s->used_count() <= s->kept;
-            const std::uint32_t freed = superblocks_.keep_only(s, [&](std::uint32_t word) { return live(s, word); });
+            all += keep_only(s, live);
             s->kept = s->used_count();
-            if (freed != 0) ownership_.freed(owner_of(s), s, freed);
-            all += freed;
         });
         return all;
     }
@@ -113,6 +117,12 @@ class Keeper {
     }
 
   private:
+    template <class Live>
+    std::uint32_t keep_only(Superblock *s, Live live) {
+        const std::uint32_t freed = superblocks_.keep_only(s, [&](std::uint32_t word) { return live(s, word); });
+        if (freed != 0) ownership_.freed(owner_of(s), s, freed);
+        return freed;
+    }
     template <class Visit>
     void for_each_unit(Visit visit) const {
         for (UnitIndex u = region_.first_unit(); u < region_.unit_end();) {

@@ -31,6 +31,8 @@ Superblock *Superblocks::make_superblock(UnitIndex first, ClassIndex c, bool zer
     s->fresh_from = 0;
     s->zeroed = zeroed;
     s->absent = PageSet();
+    s->rested = false;
+    s->kept = 0;
     free_bits(s).set_all();
     GR_CHECK(remote_count(s) == 0);
     return s;
