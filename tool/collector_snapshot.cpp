@@ -125,7 +125,7 @@ std::string description(const Kind &kind) {
                                    "scanned by a procedure",
                                    "scanned by each block's own layout",
                                    "of a form that this command does not know"};
-    constexpr std::array kLifetimes{"", ", kept until freed", "", ""};
+    constexpr std::array kLifetimes{"", ", kept until freed", "", "", ""};
     return fmt::format("{}{}", kContents[static_cast<std::size_t>(kind.contents)],
                        kLifetimes[static_cast<std::size_t>(kind.lifetime)]);
 }

@@ -15,8 +15,11 @@ namespace gr::tool {
 
 namespace {
 
-bool is_watched(const Explanation &e) {
-    return !e.collector->kinds.empty() && e.collector->kinds.front().lifetime == Lifetime::kWatched;
+// Malloc's blocks, of which none is swept but what the program has freed.
+bool is_searched(const Explanation &e) {
+    if (e.collector->kinds.empty()) return false;
+    const Lifetime lifetime = e.collector->kinds.front().lifetime;
+    return lifetime == Lifetime::kWatched || lifetime == Lifetime::kHeldBack;
 }
 
 std::string time_text(std::uint64_t nanoseconds) {
@@ -28,7 +31,7 @@ std::string time_text(std::uint64_t nanoseconds) {
 std::string found_text(const Explanation &e) {
     const LastCollection &last = e.collector->last;
     const std::string bytes = bytes_text(last.live_bytes);
-    if (is_watched(e)) return fmt::format("found {} in use in {} blocks", bytes, last.live_blocks);
+    if (is_searched(e)) return fmt::format("found {} in use in {} blocks", bytes, last.live_blocks);
     return fmt::format("freed {} block{} and left {} in {}", last.freed_blocks, last.freed_blocks == 1 ? "" : "s",
                        bytes, last.live_blocks);
 }
@@ -75,10 +78,10 @@ std::string_view contents_word(Contents contents) {
 }
 
 std::string_view lifetime_word(Lifetime lifetime) {
-    constexpr std::array<std::string_view, 4> kWords{"collected", "until_freed", "watched", "unknown"};
+    constexpr std::array<std::string_view, 5> kWords{"collected", "until_freed", "watched", "held_back", "unknown"};
     return kWords[static_cast<std::size_t>(lifetime)];
 }
 
-bool is_for_leaks(const Explanation &e) { return e.collector->waiting_due_bytes == 0 && is_watched(e); }
+bool is_for_leaks(const Explanation &e) { return e.collector->waiting_due_bytes == 0 && is_searched(e); }
 
 }  // namespace gr::tool

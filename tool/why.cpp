@@ -153,11 +153,10 @@ class Explainer {
     void add_malloc() {
         const ExplainedHeap &heap = result_.heaps.front();
         const Amount live = live_amount(heap.snapshot);
-        const bool is_searched = heap.kind && heap.kind->lifetime == Lifetime::kWatched;
         add(Owner::kMalloc, "live", heap.name, live,
             fmt::format("live in {} that the program holds{}{}{}", blocks_text(heap.snapshot.live_blocks),
                         heap.kind ? " or has lost" : "", untouched_text(live),
-                        heap.kind && !is_searched ? since_text(*heap.kind, live.bytes, result_.collector->last) : ""));
+                        heap.kind ? since_text(*heap.kind, live.bytes, result_.collector->last) : ""));
         add_rest(Owner::kMalloc, heap.name, result_.malloc());
     }
 

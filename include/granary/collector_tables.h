@@ -22,10 +22,12 @@
 #define GR_CONTENTS_PROCEDURE 3
 #define GR_CONTENTS_PER_BLOCK 4
 
-/* What becomes of a block that nothing points to: it is swept; it stays until it is freed; the same, but it is looked for. */
+/* What becomes of a block that nothing points to: it is swept; it stays until it is freed; the same, but it is looked for;
+ * it comes back if it was freed. */
 #define GR_LIFETIME_COLLECTED 0
 #define GR_LIFETIME_UNTIL_FREED 1
 #define GR_LIFETIME_WATCHED 2
+#define GR_LIFETIME_HELD_BACK 3
 
 /* What a piece of the collector's memory is for: marks; what a marker must know of each unit; finalizers and links; flags
  * of blocks that wait; who allocated which block; what was free when a collection beside the program began. */

@@ -32,7 +32,8 @@ static_assert(static_cast<std::uint64_t>(Reason::asked) == GR_REASON_ASKED &&
               static_cast<std::uint64_t>(Reason::refused) == GR_REASON_REFUSED);
 static_assert(static_cast<std::uint64_t>(Lifetime::collected) == GR_LIFETIME_COLLECTED &&
               static_cast<std::uint64_t>(Lifetime::until_freed) == GR_LIFETIME_UNTIL_FREED &&
-              static_cast<std::uint64_t>(Lifetime::watched) == GR_LIFETIME_WATCHED);
+              static_cast<std::uint64_t>(Lifetime::watched) == GR_LIFETIME_WATCHED &&
+              static_cast<std::uint64_t>(Lifetime::held_back) == GR_LIFETIME_HELD_BACK);
 static_assert(sizeof(CollectionReport::reason) == 1 && sizeof(CollectionReport::number) == 8 &&
               sizeof(CollectionReport::threads) == 8 && sizeof(CollectionReport::live_bytes) == 8);
 static_assert(offsetof(LiveOfKind, blocks) == 0 && offsetof(LiveOfKind, bytes) == 8);
@@ -52,7 +53,7 @@ std::uint64_t contents_of(const KindSetup &setup) {
         case Descriptor::Form::length:
             break;
     }
-    if (setup.adds_size) return GR_CONTENTS_ANY;
+    if (setup.adds_size || setup.lifetime == Lifetime::held_back) return GR_CONTENTS_ANY;
     return setup.descriptor.is_nothing() ? GR_CONTENTS_NONE : GR_CONTENTS_LAYOUT;
 }
 

@@ -201,6 +201,7 @@ class Malloc(CollectedTest):
     def test_quarantine(self):
         report, text = self.account("full", GRANARY_QUARANTINE="on")
         collector = report["collector"]
+        self.assertEqual((collector["kinds"][0]["contents"], collector["kinds"][0]["lifetime"]), ("any", "held_back"))
         # Two of three are freed, and the program still has their addresses.
         self.assertGreaterEqual(collector["waiting_blocks"], 26000)
         self.assertLessEqual(collector["waiting_blocks"], 27000)
