@@ -17,21 +17,21 @@
 #include <span>
 #include <system_error>
 
-#include "bench.hpp"
-#include "collections.hpp"
-#include "collections_picture.hpp"
-#include "doctor.hpp"
-#include "environment.hpp"
-#include "failure.hpp"
-#include "heap_map.hpp"
-#include "heap_picture.hpp"
-#include "leaks.hpp"
-#include "options.hpp"
-#include "picture.hpp"
-#include "report.hpp"
-#include "run.hpp"
-#include "text.hpp"
-#include "why_report.hpp"
+#include "base/failure.hpp"
+#include "base/picture.hpp"
+#include "base/text.hpp"
+#include "bench/bench.hpp"
+#include "collections/collections.hpp"
+#include "collections/picture.hpp"
+#include "diagnosis/program_diagnosis.hpp"
+#include "doctor/environment.hpp"
+#include "doctor/report.hpp"
+#include "heap/heap_map.hpp"
+#include "leaks/leaks.hpp"
+#include "options/options.hpp"
+#include "run/run.hpp"
+#include "why/heap_picture.hpp"
+#include "why/report.hpp"
 
 namespace gr::tool {
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      whether a program can run on Granary by preload, and which malloc a running process uses.
+// Invariant: nothing of what is examined is run.
+// Must not know: how a diagnosis is shown.
+#pragma once
+
+#include <string>
+
+#include "diagnosis/diagnosis.hpp"
+
+namespace gr::tool {
+
+enum class Depth {
+    kProgram,    // the program's own file: enough for a warning before it starts
+    kLibraries,  // its libraries too
+};
+
+// Throws Failure (kNotFound) when there is no such program. Whatever else is wrong with it is a finding.
+[[nodiscard]] Diagnosis diagnose_program(const std::string &name, Depth depth);
+
+// Throws Failure: kNotFound when there is no such process, kToolFailure when it may not be looked at.
+[[nodiscard]] Diagnosis diagnose_process(int process);
+
+}  // namespace gr::tool
