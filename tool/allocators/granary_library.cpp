@@ -14,10 +14,10 @@
 #include <filesystem>
 #include <system_error>
 
+#include "allocators/malloc_symbols.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
-#include "diagnosis/malloc_diagnosis.hpp"
 #include "process/elf_file.hpp"
 
 namespace gr::tool {

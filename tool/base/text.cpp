@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <iterator>
 
 namespace gr::tool {
@@ -62,8 +61,6 @@ std::string printable(std::string_view text) {
 }
 
 std::string in_quotes(std::string_view text) { return fmt::format("'{}'", printable(text)); }
-
-void complain(std::string_view line) { std::fputs(fmt::format("granary: {}\n", printable(line)).c_str(), stderr); }
 
 std::string size_text(std::uint64_t bytes) {
     static constexpr std::string_view kUnits = "KMGTPE";

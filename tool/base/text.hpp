@@ -19,9 +19,6 @@ namespace gr::tool {
 // 'text', printable, for error lines.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-// One line on stderr, after the command's name. When stderr is closed or full there is nobody left to tell.
-void complain(std::string_view line);
-
 // "8M", "1.5G"; bytes below 1024 as they are.
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "allocators/allocators.hpp"
+#include "allocators/malloc_symbols.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "process/loaded_libraries.hpp"
@@ -23,44 +24,9 @@ namespace gr::tool {
 namespace {
 
 constexpr std::size_t kNamesShown = 6;
-constexpr std::string_view kNewName = "_Znwm";
-constexpr std::string_view kDeleteName = "_ZdlPv";
-constexpr std::string_view kPhpName = "php_module_startup";
-
-// The symbols of a file that matter here, by what the loader makes of them.
-struct Symbols {
-    std::set<std::string, std::less<>> imported;
-    std::set<std::string, std::less<>> exported;
-    std::set<std::string, std::less<>> internal;  // defined, but out of the loader's sight
-
-    [[nodiscard]] bool exports(std::string_view name) const { return exported.contains(name); }
-};
-
-bool matters(std::string_view name) {
-    return is_malloc_family(name) || name == kNewName || name == kDeleteName || name == "gr_version" ||
-           name == "dlopen" || name == kPhpName || name == "PyObject_Malloc" || may_be_allocators(name) ||
-           !sanitizer_of_symbol(name).empty();
-}
-
-Symbols read_symbols(const ElfFile &file) {
-    Symbols result;
-    for (const ElfSymbol &symbol : file.dynamic_symbols()) {
-        if (!matters(symbol.name)) continue;
-        if (!symbol.defined) {
-            result.imported.emplace(symbol.name);
-        } else if (symbol.global) {
-            result.exported.emplace(symbol.name);
-        }
-    }
-    for (const ElfSymbol &symbol : file.static_symbols()) {
-        if (symbol.defined && matters(symbol.name) && !result.exports(symbol.name))
-            result.internal.emplace(symbol.name);
-    }
-    return result;
-}
 
 template <class Predicate>
-std::vector<std::string> select(const std::set<std::string, std::less<>> &names, Predicate predicate) {
+std::vector<std::string> select(const SymbolNames &names, Predicate predicate) {
     std::vector<std::string> result;
     for (const std::string &name : names) {
         if (predicate(name)) result.push_back(name);
@@ -68,7 +34,7 @@ std::vector<std::string> select(const std::set<std::string, std::less<>> &names,
     return result;
 }
 
-void add_own_malloc(const Symbols &symbols, Diagnosis &diagnosis) {
+void add_own_malloc(const MallocSymbols &symbols, Diagnosis &diagnosis) {
     if (symbols.exports("malloc") || symbols.exports("free")) {
         const auto names = select(symbols.exported, [](const std::string &name) { return is_malloc_family(name); });
         diagnosis.add(
@@ -84,9 +50,9 @@ void add_own_malloc(const Symbols &symbols, Diagnosis &diagnosis) {
 }
 
 // An allocator compiled in under names of its own (je_malloc, mi_malloc).
-void add_bundled(const Symbols &symbols, Diagnosis &diagnosis) {
+void add_bundled(const MallocSymbols &symbols, Diagnosis &diagnosis) {
     std::set<std::string_view> reported;
-    const auto report = [&](const std::set<std::string, std::less<>> &names) {
+    const auto report = [&](const SymbolNames &names) {
         for (const std::string &name : names) {
             const std::string_view allocator = bundled_allocator(name);
             if (allocator.empty() || !reported.insert(allocator).second) continue;
@@ -101,7 +67,7 @@ void add_bundled(const Symbols &symbols, Diagnosis &diagnosis) {
     report(symbols.internal);
 }
 
-void add_linked_allocator(const Allocator &allocator, std::string_view library, const Symbols &symbols,
+void add_linked_allocator(const Allocator &allocator, std::string_view library, const MallocSymbols &symbols,
                           Diagnosis &diagnosis) {
     const auto own = select(symbols.imported, [&](const std::string &name) { return allocator.owns(name); });
     const auto mixing = select(symbols.imported, [&](const std::string &name) { return allocator.mixes_heaps(name); });
@@ -124,7 +90,7 @@ void add_linked_allocator(const Allocator &allocator, std::string_view library, 
     }
 }
 
-void add_sanitizer(const ElfFile &program, const Symbols &symbols, Diagnosis &diagnosis) {
+void add_sanitizer(const ElfFile &program, const MallocSymbols &symbols, Diagnosis &diagnosis) {
     std::string_view name;
     for (const std::string_view library : program.needed()) {
         if (name.empty()) name = sanitizer_of_library(library);
@@ -139,19 +105,19 @@ void add_sanitizer(const ElfFile &program, const Symbols &symbols, Diagnosis &di
                   fmt::format("built with {}, which must be the malloc itself; build it without", name));
 }
 
-void add_operators(const Symbols &symbols, Diagnosis &diagnosis) {
+void add_operators(const MallocSymbols &symbols, Diagnosis &diagnosis) {
     if (!symbols.exports(kNewName) && !symbols.exports(kDeleteName)) return;
     diagnosis.add(Weight::kNote, "operator-new",
                   "it replaces operator new or delete; Granary sees what these ask of malloc, and its other forms of "
                   "them call the program's");
 }
 
-void add_runtimes(const ElfFile &program, const Symbols &symbols, Diagnosis &diagnosis) {
+void add_runtimes(const ElfFile &program, const MallocSymbols &symbols, Diagnosis &diagnosis) {
     if (program.has_section(".go.buildinfo") || program.has_section(".note.go.buildid")) {
         diagnosis.add(Weight::kLimits, "go",
                       "a Go program: Go has a heap of its own; only what it calls in C comes to Granary");
     }
-    bool python = symbols.exports("PyObject_Malloc");
+    bool python = symbols.exports(kPythonName);
     for (const std::string_view library : program.needed()) python = python || library.starts_with("libpython");
     if (python) {
         diagnosis.add(
@@ -161,7 +127,7 @@ void add_runtimes(const ElfFile &program, const Symbols &symbols, Diagnosis &dia
 }
 
 // What is opened with RTLD_DEEPBIND sees libc's malloc first.
-void add_deep_binding(const Symbols &symbols, Diagnosis &diagnosis) {
+void add_deep_binding(const MallocSymbols &symbols, Diagnosis &diagnosis) {
     const bool is_php = symbols.exports(kPhpName);
     const bool is_kept = variable("GRANARY_DEEPBIND") == "keep";
     if (is_php && is_kept) {
@@ -219,10 +185,10 @@ void examine_library(const LoadedLibrary &library, Diagnosis &diagnosis) {
 }
 
 // What a library imports; nothing when it cannot be read, which examine_library() has reported.
-std::set<std::string, std::less<>> imports_of(const LoadedLibrary &library) {
+SymbolNames imports_of(const LoadedLibrary &library) {
     if (library.path.empty()) return {};
     try {
-        return read_symbols(ElfFile(library.path)).imported;
+        return read_malloc_symbols(ElfFile(library.path)).imported;
     } catch (const std::system_error &) {
         return {};
     }
@@ -234,7 +200,7 @@ void examine_indirect(const ElfFile &program, const std::vector<LoadedLibrary> &
     for (const LoadedLibrary &library : libraries) {
         const Allocator *allocator = allocator_of_library(library.soname);
         if (allocator == nullptr || direct.contains(library.soname)) continue;
-        Symbols all;
+        MallocSymbols all;
         for (const LoadedLibrary &user : libraries) {
             if (allocator_of_library(user.soname) != allocator) all.imported.merge(imports_of(user));
         }
@@ -244,16 +210,9 @@ void examine_indirect(const ElfFile &program, const std::vector<LoadedLibrary> &
 
 }  // namespace
 
-bool exports_malloc(const ElfFile &file) { return read_symbols(file).exports("malloc"); }
-
-bool contains_granary(const ElfFile &file) {
-    const Symbols symbols = read_symbols(file);
-    return symbols.exports("gr_version") || symbols.internal.contains("gr_version");
-}
-
 void examine_own_malloc(const ElfFile &program, Diagnosis &diagnosis) {
-    const Symbols symbols = read_symbols(program);
-    bool linked = symbols.exports("gr_version") || symbols.internal.contains("gr_version");
+    const MallocSymbols symbols = read_malloc_symbols(program);
+    bool linked = symbols.contain_granary();
     for (const std::string_view library : program.needed()) linked = linked || is_granary_library(library);
     if (linked) {
         diagnosis.success = kLinkedWithGranary;

@@ -20,10 +20,4 @@ void examine_own_malloc(const ElfFile &program, Diagnosis &diagnosis);
 // What the files of its libraries tell, direct and indirect ones.
 void examine_libraries(const ElfFile &program, const std::string &path, Diagnosis &diagnosis);
 
-// The file defines and exports malloc.
-[[nodiscard]] bool exports_malloc(const ElfFile &file);
-
-// Granary is part of the file (linked statically).
-[[nodiscard]] bool contains_granary(const ElfFile &file);
-
 }  // namespace gr::tool

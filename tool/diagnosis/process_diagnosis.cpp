@@ -3,6 +3,8 @@
 // What:      which malloc a running process uses, told from the files it has mapped.
 // Invariant: reads /proc only; the process is neither stopped nor traced.
 // Must not know: how a program that is not running is judged.
+#include "diagnosis/process_diagnosis.hpp"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -17,8 +19,8 @@
 #include <unistd.h>
 
 #include "allocators/allocators.hpp"
+#include "allocators/malloc_symbols.hpp"
 #include "base/failure.hpp"
-#include "diagnosis/malloc_diagnosis.hpp"
 #include "diagnosis/program_diagnosis.hpp"
 #include "process/elf_file.hpp"
 #include "process/process_memory.hpp"

@@ -15,6 +15,7 @@
 #include <optional>
 #include <system_error>
 
+#include "allocators/malloc_symbols.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
 #include "diagnosis/malloc_diagnosis.hpp"

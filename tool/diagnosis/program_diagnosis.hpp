@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// What:      whether a program can run on Granary by preload, and which malloc a running process uses.
+// What:      whether a program can run on Granary by preload.
 // Invariant: nothing of what is examined is run.
 // Must not know: how a diagnosis is shown.
 #pragma once
@@ -18,8 +18,5 @@ enum class Depth {
 
 // Throws Failure (kNotFound) when there is no such program. Whatever else is wrong with it is a finding.
 [[nodiscard]] Diagnosis diagnose_program(const std::string &name, Depth depth);
-
-// Throws Failure: kNotFound when there is no such process, kToolFailure when it may not be looked at.
-[[nodiscard]] Diagnosis diagnose_process(int process);
 
 }  // namespace gr::tool

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "process/code_module.hpp"
+
 namespace gr::tool {
 
 struct LeakGroup {
@@ -18,14 +20,6 @@ struct LeakGroup {
     std::uint64_t bytes = 0;
     std::uint32_t stack = 0;  // 0: not known
     std::uint32_t owner = 0;  // the stack of the direct leak that these hang on
-};
-
-struct CodeModule {
-    std::uint64_t base = 0;
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    std::string build_id;  // empty: none
-    std::string file;
 };
 
 struct LeakReport {

@@ -25,6 +25,7 @@
 
 #include "allocators/granary_library.hpp"
 #include "base/failure.hpp"
+#include "base/output.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "leaks/leak_findings.hpp"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "leaks/leak_report.hpp"
+#include "process/code_module.hpp"
 
 namespace gr::tool {
 

@@ -15,6 +15,7 @@
 
 #include "allocators/granary_library.hpp"
 #include "base/failure.hpp"
+#include "base/output.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "diagnosis/program_diagnosis.hpp"

@@ -13,7 +13,7 @@
 
 #include "base/failure.hpp"
 #include "base/text.hpp"
-#include "diagnosis/program_diagnosis.hpp"
+#include "diagnosis/process_diagnosis.hpp"
 #include "why/hints.hpp"
 
 namespace gr::tool {
