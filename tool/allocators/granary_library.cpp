@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      where libgranary.so is, and how it gets into a program.
+// Invariant: see granary_library.hpp.
+// Must not know: which program is started.
+#include "allocators/granary_library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "allocators/malloc_symbols.hpp"
+#include "base/failure.hpp"
+#include "base/text.hpp"
+#include "base/variables.hpp"
+#include "process/elf_file.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kFileName = "libgranary.so";
+
+// The loader takes blanks and colons for separators and expands what begins with a dollar sign; there is no escape.
+void check_loadable(const std::string &path) {
+    if (path.find_first_of(" :\t\n$") != std::string::npos) {
+        throw Failure(
+            ExitCode::kToolFailure,
+            fmt::format("cannot preload {}: LD_PRELOAD takes no blank, colon or $ in a path; move the library",
+                        in_quotes(path)));
+    }
+    try {
+        const ElfFile file(path);
+        if (file.format() == ElfFormat::kNative && file.type() == ET_DYN) {
+            if (contains_granary(file)) return;
+            throw Failure(ExitCode::kToolFailure, fmt::format("cannot preload {}: it is not Granary", in_quotes(path)));
+        }
+    } catch (const std::system_error &error) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("cannot preload {}: {}", in_quotes(path), error.code().message()));
+    }
+    throw Failure(ExitCode::kToolFailure,
+                  fmt::format("cannot preload {}: not a shared library for this machine", in_quotes(path)));
+}
+
+// The file the loader finds by itself, which costs loading it into this process.
+std::string loaders_own() {
+    void *handle = ::dlopen(kFileName, RTLD_LAZY | RTLD_LOCAL);
+    if (handle == nullptr) return {};
+    struct link_map *map = nullptr;
+    if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
+    return map->l_name;
+}
+
+}  // namespace
+
+std::string find_library(const std::string &requested) {
+    if (!requested.empty()) {
+        std::string path = fs::absolute(requested).string();
+        check_loadable(path);
+        return path;
+    }
+    std::error_code error;
+    const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+    if (!error) {
+        // The build tree; then an installation: lib, Debian's multiarch folder, other distributions' lib64.
+        const std::array<fs::path, 4> folders{folder, folder / ".." / "lib", folder / ".." / "lib" / GRANARY_MULTIARCH,
+                                              folder / ".." / "lib64"};
+        for (const fs::path &candidate : folders) {
+            const fs::path path = (candidate / kFileName).lexically_normal();
+            if (!fs::exists(path, error)) continue;
+            check_loadable(path.string());
+            return path.string();
+        }
+    }
+    std::string path = loaders_own();
+    if (path.empty()) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("no {} next to {}, in ../lib or on the loader's path; give --library PATH", kFileName,
+                                  in_quotes(folder.string())));
+    }
+    check_loadable(path);
+    return path;
+}
+
+void preload(const std::string &library) {
+    const std::string kept = variable("LD_PRELOAD").value_or("");
+    if (kept.substr(0, kept.find_first_of(" :")) == library) return;
+    set_variable("LD_PRELOAD", kept.empty() ? library : fmt::format("{}:{}", library, kept));
+}
+
+std::string collecting_library(const std::string &library) {
+    const std::string path = (fs::path(library).parent_path() / "libgranary-gcmalloc.so").string();
+    if (std::error_code error; !fs::exists(path, error)) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("no {}; it is built and installed beside {}", in_quotes(path), kFileName));
+    }
+    check_loadable(path);
+    return path;
+}
+
+void put_collector_first(const std::string &library) {
+    constexpr const char *kPath = "LD_LIBRARY_PATH";
+    const fs::path folder = fs::path(library).parent_path() / "libgc";
+    if (std::error_code error; !fs::exists(folder / "libgc.so.1", error)) {
+        throw Failure(ExitCode::kToolFailure, fmt::format("no {}; the collector is built and installed beside {}",
+                                                          in_quotes((folder / "libgc.so.1").string()), kFileName));
+    }
+    const std::string kept = variable(kPath).value_or("");
+    set_variable(kPath, kept.empty() ? folder.string() : fmt::format("{}:{}", folder.string(), kept));
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      whose malloc a program will call.
+// Invariant: see malloc_diagnosis.hpp.
+// Must not know: whether the program can be started at all.
+#include "diagnosis/malloc_diagnosis.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "allocators/allocators.hpp"
+#include "allocators/malloc_symbols.hpp"
+#include "base/text.hpp"
+#include "base/variables.hpp"
+#include "process/loaded_libraries.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+constexpr std::size_t kNamesShown = 6;
+
+template <class Predicate>
+std::vector<std::string> select(const SymbolNames &names, Predicate predicate) {
+    std::vector<std::string> result;
+    for (const std::string &name : names) {
+        if (predicate(name)) result.push_back(name);
+    }
+    return result;
+}
+
+void add_own_malloc(const MallocSymbols &symbols, Diagnosis &diagnosis) {
+    if (symbols.exports("malloc") || symbols.exports("free")) {
+        const auto names = select(symbols.exported, [](const std::string &name) { return is_malloc_family(name); });
+        diagnosis.add(
+            Weight::kStops, "own-malloc",
+            fmt::format("it brings a malloc of its own ({}) and exports it; the program's symbols come before "
+                        "a preloaded library's, so its own wins",
+                        list_text(names, kNamesShown)));
+    } else if (symbols.internal.contains("malloc") && !symbols.imported.contains("malloc")) {
+        diagnosis.add(Weight::kLimits, "own-malloc",
+                      "it brings a malloc of its own and does not export it: the program's own calls stay there, only "
+                      "those of its libraries come to Granary");
+    }
+}
+
+// An allocator compiled in under names of its own (je_malloc, mi_malloc).
+void add_bundled(const MallocSymbols &symbols, Diagnosis &diagnosis) {
+    std::set<std::string_view> reported;
+    const auto report = [&](const SymbolNames &names) {
+        for (const std::string &name : names) {
+            const std::string_view allocator = bundled_allocator(name);
+            if (allocator.empty() || !reported.insert(allocator).second) continue;
+            diagnosis.add(
+                Weight::kLimits, "bundled-allocator",
+                fmt::format("it bundles {} (it defines {}): what it allocates there stays there, its calls of "
+                            "malloc come to Granary",
+                            allocator, name));
+        }
+    };
+    report(symbols.exported);
+    report(symbols.internal);
+}
+
+void add_linked_allocator(const Allocator &allocator, std::string_view library, const MallocSymbols &symbols,
+                          Diagnosis &diagnosis) {
+    const auto own = select(symbols.imported, [&](const std::string &name) { return allocator.owns(name); });
+    const auto mixing = select(symbols.imported, [&](const std::string &name) { return allocator.mixes_heaps(name); });
+    const std::string linked = fmt::format("linked against {} ({})", allocator.name, library);
+    if (!mixing.empty()) {
+        diagnosis.add(
+            Weight::kStops, "linked-allocator",
+            fmt::format("{}: malloc and free would be Granary's, but it also calls {}, which stay {}'s; blocks "
+                        "of one heap would reach the other, and Granary aborts then",
+                        linked, list_text(mixing, kNamesShown), allocator.name));
+    } else if (!own.empty()) {
+        diagnosis.add(
+            Weight::kLimits, "linked-allocator",
+            fmt::format("{}: malloc and free will be Granary's, but its calls of {} still reach {}, which then "
+                        "tells of an unused heap",
+                        linked, list_text(own, kNamesShown), allocator.name));
+    } else {
+        diagnosis.add(Weight::kNote, "linked-allocator",
+                      fmt::format("{}; the preload comes first, so that one stays unused", linked));
+    }
+}
+
+void add_sanitizer(const ElfFile &program, const MallocSymbols &symbols, Diagnosis &diagnosis) {
+    std::string_view name;
+    for (const std::string_view library : program.needed()) {
+        if (name.empty()) name = sanitizer_of_library(library);
+    }
+    for (const auto *names : {&symbols.exported, &symbols.internal}) {
+        for (const std::string &symbol : *names) {
+            if (name.empty()) name = sanitizer_of_symbol(symbol);
+        }
+    }
+    if (name.empty()) return;
+    diagnosis.add(Weight::kStops, "sanitizer",
+                  fmt::format("built with {}, which must be the malloc itself; build it without", name));
+}
+
+void add_operators(const MallocSymbols &symbols, Diagnosis &diagnosis) {
+    if (!symbols.exports(kNewName) && !symbols.exports(kDeleteName)) return;
+    diagnosis.add(Weight::kNote, "operator-new",
+                  "it replaces operator new or delete; Granary sees what these ask of malloc, and its other forms of "
+                  "them call the program's");
+}
+
+void add_runtimes(const ElfFile &program, const MallocSymbols &symbols, Diagnosis &diagnosis) {
+    if (program.has_section(".go.buildinfo") || program.has_section(".note.go.buildid")) {
+        diagnosis.add(Weight::kLimits, "go",
+                      "a Go program: Go has a heap of its own; only what it calls in C comes to Granary");
+    }
+    bool python = symbols.exports(kPythonName);
+    for (const std::string_view library : program.needed()) python = python || library.starts_with("libpython");
+    if (python) {
+        diagnosis.add(
+            Weight::kNote, "python",
+            "Python keeps blocks up to 512 bytes in arenas of its own; PYTHONMALLOC=malloc sends all to Granary");
+    }
+}
+
+// What is opened with RTLD_DEEPBIND sees libc's malloc first.
+void add_deep_binding(const MallocSymbols &symbols, Diagnosis &diagnosis) {
+    const bool is_php = symbols.exports(kPhpName);
+    const bool is_kept = variable("GRANARY_DEEPBIND") == "keep";
+    if (is_php && is_kept) {
+        diagnosis.add(Weight::kStops, "deepbind",
+                      "PHP opens its extensions with RTLD_DEEPBIND, and GRANARY_DEEPBIND=keep leaves these on libc's "
+                      "malloc: the first block that crosses over ends the program");
+    } else if (is_php) {
+        diagnosis.add(Weight::kNote, "deepbind",
+                      "PHP opens its extensions with RTLD_DEEPBIND; they get Granary's malloc all the same "
+                      "(GRANARY_DEEPBIND)");
+    } else if (is_kept && symbols.imported.contains("dlopen")) {
+        diagnosis.add(Weight::kLimits, "deepbind",
+                      "it opens libraries itself, and GRANARY_DEEPBIND=keep leaves those that it opens with "
+                      "RTLD_DEEPBIND on libc's malloc");
+    }
+}
+
+void add_invisible(const ElfFile &program, Diagnosis &diagnosis) {
+    if (program.has_section_table()) return;
+    diagnosis.add(Weight::kNote, "stripped", "its section table is stripped, so a malloc of its own would not be seen");
+}
+
+void examine_library(const LoadedLibrary &library, Diagnosis &diagnosis) {
+    if (library.path.empty()) {
+        diagnosis.add(Weight::kStops, "missing-library",
+                      fmt::format("it needs {}, which is not found here; it cannot start", library.soname));
+        return;
+    }
+    if (is_system_library(library.soname) || is_granary_library(library.soname)) return;
+    if (is_other_collector(library.soname)) {
+        diagnosis.add(Weight::kNote, "collector",
+                      fmt::format("it collects memory by {}, which a preload leaves alone; granary run --gc runs it on "
+                                  "Granary's collector",
+                                  library.soname));
+        return;
+    }
+    try {
+        const ElfFile file(library.path);
+        const bool known = allocator_of_library(library.soname) != nullptr;
+        if (known || !exports_malloc(file) || !sanitizer_of_library(library.soname).empty()) return;
+        if (file.is_symbolic()) {
+            diagnosis.add(
+                Weight::kLimits, "library-malloc",
+                fmt::format("{} brings a malloc and is linked with -Bsymbolic: that library's calls stay there",
+                            library.path));
+        } else {
+            diagnosis.add(
+                Weight::kNote, "library-malloc",
+                fmt::format("{} brings a malloc; the preload comes first, so that one stays unused", library.path));
+        }
+    } catch (const std::system_error &error) {
+        diagnosis.add(Weight::kNote, "unreadable",
+                      fmt::format("{} cannot be read: {}", library.path, error.code().message()));
+    }
+}
+
+// What a library imports; nothing when it cannot be read, which examine_library() has reported.
+SymbolNames imports_of(const LoadedLibrary &library) {
+    if (library.path.empty()) return {};
+    try {
+        return read_malloc_symbols(ElfFile(library.path)).imported;
+    } catch (const std::system_error &) {
+        return {};
+    }
+}
+
+// An allocator that only a library of the program is linked against.
+void examine_indirect(const ElfFile &program, const std::vector<LoadedLibrary> &libraries, Diagnosis &diagnosis) {
+    const std::set<std::string_view> direct(program.needed().begin(), program.needed().end());
+    for (const LoadedLibrary &library : libraries) {
+        const Allocator *allocator = allocator_of_library(library.soname);
+        if (allocator == nullptr || direct.contains(library.soname)) continue;
+        MallocSymbols all;
+        for (const LoadedLibrary &user : libraries) {
+            if (allocator_of_library(user.soname) != allocator) all.imported.merge(imports_of(user));
+        }
+        add_linked_allocator(*allocator, library.soname, all, diagnosis);
+    }
+}
+
+}  // namespace
+
+void examine_own_malloc(const ElfFile &program, Diagnosis &diagnosis) {
+    const MallocSymbols symbols = read_malloc_symbols(program);
+    bool linked = symbols.contain_granary();
+    for (const std::string_view library : program.needed()) linked = linked || is_granary_library(library);
+    if (linked) {
+        diagnosis.success = kLinkedWithGranary;
+        return;
+    }
+    add_sanitizer(program, symbols, diagnosis);
+    add_own_malloc(symbols, diagnosis);
+    add_bundled(symbols, diagnosis);
+    for (const std::string_view library : program.needed()) {
+        const Allocator *allocator = allocator_of_library(library);
+        if (allocator != nullptr) add_linked_allocator(*allocator, library, symbols, diagnosis);
+    }
+    add_operators(symbols, diagnosis);
+    add_runtimes(program, symbols, diagnosis);
+    add_deep_binding(symbols, diagnosis);
+    add_invisible(program, diagnosis);
+}
+
+void examine_libraries(const ElfFile &program, const std::string &path, Diagnosis &diagnosis) {
+    const std::optional<std::vector<LoadedLibrary>> libraries = loaded_libraries(path);
+    if (!libraries) {
+        diagnosis.add(Weight::kNote, "libraries-unknown",
+                      "the loader could not list its libraries; they were not examined");
+        return;
+    }
+    for (const LoadedLibrary &library : *libraries) examine_library(library, diagnosis);
+    examine_indirect(program, *libraries, diagnosis);
+}
+
+}  // namespace gr::tool

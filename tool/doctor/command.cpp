@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      granary doctor on the command line: its options, and what follows from them.
+// Invariant: nothing is done before all options are parsed.
+// Must not know: any other command.
+#include "doctor/command.hpp"
+
+#include <memory>
+#include <optional>
+
+#include "base/output.hpp"
+#include "command_line/command_line.hpp"
+#include "diagnosis/process_diagnosis.hpp"
+#include "diagnosis/program_diagnosis.hpp"
+#include "doctor/environment.hpp"
+#include "doctor/report.hpp"
+#include "process/process_number.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+struct DoctorRequest {
+    std::string subject;  // a program, or the number of a process
+    bool json = false;
+};
+
+ExitCode doctor(const DoctorRequest &request) {
+    const std::optional<int> process = process_number(request.subject);
+    const Diagnosis diagnosis =
+        process ? diagnose_process(*process) : diagnose_program(request.subject, Depth::kLibraries);
+    const std::vector<Fact> facts = environment_facts();
+    print(request.json ? json_report(diagnosis, facts) : text_report(diagnosis, facts, colour_wanted()));
+    return diagnosis.verdict() == Verdict::kYes ? ExitCode::kSuccess : ExitCode::kNotRunnable;
+}
+
+}  // namespace
+
+void add_doctor(CommandLine &line) {
+    const auto request = std::make_shared<DoctorRequest>();
+    Command &command = line.add("doctor", "Say whether a program can run on Granary, or what a process runs on",
+                                "granary doctor [OPTIONS] PROGRAM|PID");
+    CLI::App &options = *command.options;
+    options.add_option("PROGRAM|PID", request->subject, "A program on PATH, a file, or the number of a process")
+        ->required()
+        ->type_name("");
+    options.add_flag("--json", request->json, "As JSON");
+    options.footer(
+        "The first line is the verdict: yes, partly or no, and why.\n"
+        "Exit status: 0 for yes, 1 for partly and no, 127 when there is no such program or process,\n"
+        "125 when granary itself fails, 2 for a wrong command line.");
+    command.work = [request] { return doctor(*request); };
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      granary options.
+// Invariant: see options.hpp.
+// Must not know: any option.
+#include "options/options.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <granary/granary.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "allocators/granary_library.hpp"
+#include "base/failure.hpp"
+#include "base/variables.hpp"
+
+namespace gr::tool {
+
+void restart_under_library(const std::string &library, bool json) {
+    preload(find_library(library));
+    const std::array<const char *, 5> arguments{"granary", "options", kUnderLibraryFlag, json ? "--json" : nullptr,
+                                                nullptr};
+    ::execv("/proc/self/exe", const_cast<char *const *>(arguments.data()));
+    throw Failure(ExitCode::kToolFailure,
+                  fmt::format("cannot start itself again: {}", std::generic_category().message(errno)));
+}
+
+void print_options(bool json) {
+    const auto print = reinterpret_cast<decltype(&gr_options_print)>(::dlsym(RTLD_DEFAULT, "gr_options_print"));
+    if (print == nullptr) {
+        throw Failure(ExitCode::kToolFailure, fmt::format("no gr_options_print in LD_PRELOAD={}: not Granary's library",
+                                                          variable("LD_PRELOAD").value_or("")));
+    }
+    if (print(STDOUT_FILENO, json ? GR_JSON : GR_TEXT) != 0) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("cannot write the options: {}", std::generic_category().message(errno)));
+    }
+}
+
+}  // namespace gr::tool

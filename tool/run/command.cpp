@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      granary run on the command line: its options, and what follows from them.
+// Invariant: nothing is done before all options are parsed.
+// Must not know: any other command.
+#include "run/command.hpp"
+
+#include <memory>
+
+#include "base/failure.hpp"
+#include "command_line/command_line.hpp"
+#include "run/run.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+constexpr const char *kUsage = "granary run [OPTIONS] [--] PROGRAM [ARGUMENT]...";
+
+// Shows the flag that has a value as it is to be written.
+class RunFormatter : public UsageFormatter {
+  public:
+    using UsageFormatter::UsageFormatter;
+    std::string make_option_name(const CLI::Option *option, bool positional) const override {
+        std::string name = UsageFormatter::make_option_name(option, positional);
+        const std::size_t brace = name.find('{');
+        return brace == std::string::npos ? name : name.substr(0, brace) + kStatsValues;
+    }
+
+  private:
+    static constexpr const char *kStatsValues = "[=text|json]";
+};
+
+void declare_options(CLI::App &options, RunRequest &request) {
+    options.add_flag("--stats{text}", request.stats, "Print statistics to stderr when the program ends")
+        ->type_name("")
+        ->check(CLI::IsMember({"text", "json"}).description(""));
+    options.add_flag("--gc", request.collector,
+                     "Put Granary's collector in the place of libgc.so.1, and leave malloc alone");
+    options.add_flag("--gc-malloc", request.collecting_malloc,
+                     "Have malloc's memory collected when nothing points to it");
+    options.add_flag("--quarantine", request.quarantine,
+                     "Hold back what is freed until nothing points to it (sets GRANARY_QUARANTINE=on)");
+    options.add_flag("--no-rseq", request.no_rseq, "Go without restartable sequences (sets GRANARY_RSEQ=off)");
+    options.add_option("--set", request.settings, "Set the library's option GRANARY_NAME; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    options.add_option("--library", request.library, "Use this libgranary.so")->type_name("PATH");
+    options.add_flag("-q,--quiet", request.quiet, "No warning when the program cannot run on Granary");
+    options.footer(
+        "Exit status: the program's own; 127 when it is not found, 126 when it cannot be started,\n"
+        "125 when granary itself fails, 2 for a wrong command line.\n"
+        "Example: granary run --stats --set RETAIN=1M python3 script.py");
+}
+
+ExitCode run(const RunRequest &request) {
+    if (!request.command.empty()) run_program(request);
+    throw Failure(ExitCode::kUsage, "no program given; see 'granary run --help'");
+}
+
+}  // namespace
+
+void add_run(CommandLine &line) {
+    const auto request = std::make_shared<RunRequest>();
+    Command &command = line.add("run", "Run a program on Granary", kUsage);
+    command.options->formatter(std::make_shared<RunFormatter>(kUsage));
+    declare_options(*command.options, *request);
+    command.program = &request->command;
+    command.work = [request] { return run(*request); };
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      granary run.
+// Invariant: see run.hpp.
+// Must not know: how the command line was parsed.
+#include "run/run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "allocators/granary_library.hpp"
+#include "base/failure.hpp"
+#include "base/output.hpp"
+#include "base/text.hpp"
+#include "base/variables.hpp"
+#include "diagnosis/program_diagnosis.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+constexpr std::string_view kPrefix = "GRANARY_";
+
+void set_option(const std::string &name, const std::string &value) {
+    set_variable((std::string(kPrefix) + name).c_str(), value);
+}
+
+// "retain=1M" and "GRANARY_RETAIN=1M" mean the same. Whether there is such an option, the library says.
+void apply_setting(const std::string &setting) {
+    const std::size_t equals = setting.find('=');
+    std::string name = setting.substr(0, equals);
+    for (char &letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    if (name.starts_with(kPrefix)) name.erase(0, kPrefix.size());
+    const bool known_letters = name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos;
+    if (equals == std::string::npos || name.empty() || !known_letters) {
+        throw Failure(ExitCode::kUsage,
+                      fmt::format("--set {}: expected NAME=VALUE, as in --set RETAIN=1M; see 'granary options'",
+                                  in_quotes(setting)));
+    }
+    set_option(name, setting.substr(equals + 1));
+}
+
+void warn(const RunRequest &request) {
+    const std::string &program = request.command.front();
+    try {
+        const Diagnosis diagnosis = diagnose_program(program, Depth::kProgram);
+        const Finding *reason = diagnosis.reason();
+        if (reason == nullptr || reason->kind == "not-executable") return;  // the latter execvp says by itself
+        complain(fmt::format("run: {}: {} Granary: {}", program,
+                             diagnosis.verdict() == Verdict::kNo ? "not on" : "only partly on", diagnosis.summary()));
+    } catch (const Failure &) {
+        return;  // no such program: execvp says so
+    }
+}
+
+}  // namespace
+
+void run_program(const RunRequest &request) {
+    for (const std::string &setting : request.settings) apply_setting(setting);
+    if (!request.stats.empty()) set_option("STATS", request.stats);
+    if (request.no_rseq) set_option("RSEQ", "off");
+    if (request.quarantine) set_option("QUARANTINE", "on");
+    const std::string library = find_library(request.library);
+    if (request.collector) {
+        put_collector_first(library);
+    } else {
+        if (!request.quiet) warn(request);
+        preload(request.collecting_malloc || request.quarantine ? collecting_library(library) : library);
+    }
+    std::vector<char *> arguments;
+    arguments.reserve(request.command.size() + 1);
+    for (const std::string &word : request.command) arguments.push_back(const_cast<char *>(word.c_str()));
+    arguments.push_back(nullptr);
+    ::execvp(arguments.front(), arguments.data());
+    const int error = errno;
+    throw Failure(error == ENOENT ? ExitCode::kNotFound : ExitCode::kCannotInvoke,
+                  fmt::format("{}: {}", in_quotes(request.command.front()), std::generic_category().message(error)));
+}
+
+}  // namespace gr::tool

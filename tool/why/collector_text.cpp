@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      a collector's last collection and its next, in words.
+// Invariant: see collector_text.hpp.
+// Must not know: how anything was found; how text is laid out.
+#include "why/collector_text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+// Malloc's blocks, of which none is swept but what the program has freed.
+bool is_searched(const Explanation &e) {
+    if (e.collector->kinds.empty()) return false;
+    const Lifetime lifetime = e.collector->kinds.front().lifetime;
+    return lifetime == Lifetime::kWatched || lifetime == Lifetime::kHeldBack;
+}
+
+std::string time_text(std::uint64_t nanoseconds) {
+    const double seconds = static_cast<double>(nanoseconds) / 1e9;
+    return seconds < 1 ? fmt::format("{:.1f} ms", seconds * 1e3) : fmt::format("{:.1f} s", seconds);
+}
+
+// Where nothing is swept but what waits, what was found in use is told, with what waits.
+std::string found_text(const Explanation &e) {
+    const LastCollection &last = e.collector->last;
+    const std::string bytes = bytes_text(last.live_bytes);
+    if (is_searched(e)) return fmt::format("found {} in use in {} blocks", bytes, last.live_blocks);
+    return fmt::format("freed {} block{} and left {} in {}", last.freed_blocks, last.freed_blocks == 1 ? "" : "s",
+                       bytes, last.live_blocks);
+}
+
+std::string last_text(const Explanation &e) {
+    constexpr std::array kWhy{"asked for", "due", "made because memory was refused", "made"};
+    const LastCollection &last = e.collector->last;
+    const std::string beside =
+        last.beside == 0 ? "" : fmt::format("went on {} beside the program, ", time_text(last.beside));
+    return fmt::format(
+        "the last of {}, which was {}, began {} ago, {}stopped the program ({} other thread{}) for {}, {}", last.number,
+        kWhy[static_cast<std::size_t>(last.reason)], time_text(e.collector_age), beside, last.threads,
+        last.threads == 1 ? "" : "s", time_text(last.stopped), found_text(e));
+}
+
+std::string next_text(const Explanation &e) {
+    const CollectorSnapshot &c = *e.collector;
+    if (c.is_disabled) return "collections are disabled";
+    if (is_for_leaks(e)) return "the next comes when leaks are asked for, and at the end";
+    if (c.waiting_due_bytes != 0) {
+        return fmt::format("the next comes when {} wait, of large blocks an eighth counted; {} do now",
+                           bytes_text(c.waiting_due_bytes), bytes_text(c.waiting_bytes));
+    }
+    if (!c.is_automatic) return "the next comes when it is asked for";
+    return fmt::format("the next{} is due when units of {} hold something; {} do now",
+                       c.is_beside ? ", beside the program," : "", bytes_text(c.due_bytes), bytes_text(e.held_bytes()));
+}
+
+}  // namespace
+
+std::string collections_text(const Explanation &e) {
+    const std::string last = e.collector->last.number == 0 ? "there was none" : last_text(e);
+    return fmt::format("{}; {}", last, next_text(e));
+}
+
+std::string_view reason_word(Reason reason) {
+    constexpr std::array<std::string_view, 4> kWords{"asked", "due", "refused", "unknown"};
+    return kWords[static_cast<std::size_t>(reason)];
+}
+
+std::string_view contents_word(Contents contents) {
+    constexpr std::array<std::string_view, 6> kWords{"none", "any", "layout", "procedure", "per_block", "unknown"};
+    return kWords[static_cast<std::size_t>(contents)];
+}
+
+std::string_view lifetime_word(Lifetime lifetime) {
+    constexpr std::array<std::string_view, 5> kWords{"collected", "until_freed", "watched", "held_back", "unknown"};
+    return kWords[static_cast<std::size_t>(lifetime)];
+}
+
+bool is_for_leaks(const Explanation &e) { return e.collector->waiting_due_bytes == 0 && is_searched(e); }
+
+}  // namespace gr::tool

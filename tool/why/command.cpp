@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      granary why on the command line: its options, and what follows from them.
+// Invariant: nothing is done before all options are parsed.
+// Must not know: any other command.
+#include "why/command.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "base/failure.hpp"
+#include "base/output.hpp"
+#include "base/picture.hpp"
+#include "base/text.hpp"
+#include "command_line/command_line.hpp"
+#include "heap/heap_map.hpp"
+#include "process/process_number.hpp"
+#include "why/heap_picture.hpp"
+#include "why/report.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+struct WhyRequest {
+    std::string subject;  // the number of a process
+    std::string picture;  // its file, or empty
+    bool json = false;
+    bool map = false;
+};
+
+ExitCode why(const WhyRequest &request) {
+    const std::optional<int> process = process_number(request.subject);
+    if (!process) {
+        throw Failure(ExitCode::kUsage, fmt::format("{} is not the number of a process; see 'granary why --help'",
+                                                    in_quotes(request.subject)));
+    }
+    const Explanation explanation = explain(*process);
+    if (!request.picture.empty()) write_picture(heap_picture(explanation), request.picture);
+    print(request.json ? why_json(explanation) : why_text(explanation));
+    if (request.map) print(terminal_map(explanation.heaps));
+    return ExitCode::kSuccess;
+}
+
+}  // namespace
+
+void add_why(CommandLine &line) {
+    const auto request = std::make_shared<WhyRequest>();
+    Command &command = line.add("why", "Say why the resident set of a process on Granary is as large as it is",
+                                "granary why [OPTIONS] PID");
+    CLI::App &options = *command.options;
+    options.add_option("PID", request->subject, "The number of a process")->required()->type_name("");
+    CLI::Option *json = options.add_flag("--json", request->json, "As JSON");
+    options.add_flag("--map", request->map, "Draw the heap too: how full its resident memory is")->excludes(json);
+    options.add_option("--svg", request->picture, "Write that map as a picture")->type_name("FILE");
+    options.footer(
+        "The process is neither stopped nor changed; its parts are those of one moment, or nearly so.\n"
+        "Exit status: 0, or 1 when the process does not run on Granary, 127 when there is no such process,\n"
+        "125 when it may not be looked at or granary itself fails, 2 for a wrong command line.");
+    command.work = [request] { return why(*request); };
+}
+
+}  // namespace gr::tool

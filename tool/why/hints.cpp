@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      what could be done about the resident set of a process.
+// Invariant: see hints.hpp.
+// Must not know: how anything was found, or is printed.
+#include "why/hints.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/text.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+constexpr std::uint64_t kWorthAHint = 10;  // per cent of the resident set, and
+constexpr std::uint64_t kLeastWorth = 1 << 20;
+constexpr std::uint64_t kMost = 50;  // per cent
+
+class Hints {
+  public:
+    explicit Hints(const Explanation &explanation) : e_(explanation) {}
+
+    std::vector<std::string> all() {
+        if (e_.collector) about_collections();
+        about_empty();
+        about_free(Owner::kMalloc, e_.malloc(),
+                   "freeing or moving what is left in the emptiest gives these back, and gr_page_utilization(3) tells "
+                   "which");
+        about_free(Owner::kCollector, e_.kinds(),
+                   "no block is moved; what lives on in the emptiest keeps these, until the program lets go of it");
+        about_magazines();
+        about_waiting();
+        about_others();
+        about_live();
+        if (hints_.empty()) hints_.emplace_back("nothing stands out");
+        return std::move(hints_);
+    }
+
+  private:
+    std::uint64_t resident_of(Owner owner, std::string_view name) const {
+        std::uint64_t bytes = 0;
+        for (const Share &share : e_.shares) bytes += share.owner == owner && share.name == name ? share.resident : 0;
+        return bytes;
+    }
+    bool is_worth(std::uint64_t bytes) const {
+        return bytes >= kLeastWorth && percent(bytes, e_.resident) >= kWorthAHint;
+    }
+
+    void about_collections() {
+        const std::uint64_t grown = e_.grown_bytes();
+        if (!is_worth(grown)) return;
+        if (e_.collector->is_disabled) {
+            hints_.push_back(
+                fmt::format("collections are disabled, and {} came since the last; whatever of it is garbage "
+                            "stays until the program enables them",
+                            bytes_text(grown)));
+        } else if (e_.kinds().empty()) {
+            hints_.push_back(
+                fmt::format("{} came since the last collection; the next, when it is due, gives back what of "
+                            "it is garbage",
+                            bytes_text(grown)));
+        } else {
+            hints_.push_back(fmt::format(
+                "a collection now (GC_gcollect() in the program) gives back what is garbage of the {} that came "
+                "since the last; a larger GC_FREE_SPACE_DIVISOR collects more often",
+                bytes_text(grown)));
+        }
+    }
+
+    void about_empty() {
+        const std::uint64_t of_malloc = resident_of(Owner::kMalloc, "empty");
+        if (is_worth(of_malloc)) {
+            hints_.push_back(
+                fmt::format("malloc_trim(0) in the program gives the {} back that are empty; a smaller "
+                            "GRANARY_RETAIN keeps less of them from the start",
+                            bytes_text(of_malloc)));
+        }
+        const std::uint64_t of_kinds = resident_of(Owner::kCollector, "empty");
+        if (is_worth(of_kinds)) {
+            hints_.push_back(
+                fmt::format("GC_gcollect_and_unmap() in the program gives the {} back that are empty; a "
+                            "smaller GRANARY_RETAIN, which is each kind's, keeps less of them from the start",
+                            bytes_text(of_kinds)));
+        }
+    }
+
+    void about_free(Owner owner, std::span<const ExplainedHeap> heaps, std::string_view what_helps) {
+        if (!is_worth(resident_of(owner, "free"))) return;
+        const ClassOfHeap worst = largest(heaps, Part::kFree, 1).front();
+        const ClassSummary &c = *worst.size_class;
+        hints_.push_back(fmt::format(
+            "most of what is free lies between {}: {} live ones of {} in {} superblocks ({} %); {}", worst.text(),
+            c.live_blocks, c.blocks, c.superblocks, percent(c.live_blocks, c.blocks), what_helps));
+    }
+
+    void about_magazines() {
+        const std::uint64_t cached =
+            resident_of(Owner::kMalloc, "magazines") + resident_of(Owner::kCollector, "magazines");
+        if (!is_worth(cached)) return;
+        hints_.push_back(
+            fmt::format("a smaller GRANARY_MAGAZINE (it is {} for each heap now) keeps less than the {} "
+                        "that magazines hold",
+                        size_text(e_.heaps.front().snapshot.magazine_bytes), bytes_text(cached)));
+    }
+
+    void about_waiting() {
+        const std::uint64_t waiting = resident_of(Owner::kMalloc, "waiting");
+        if (!is_worth(waiting)) return;
+        hints_.push_back(
+            fmt::format("the {} that wait are the price of the quarantine: the next search gives back what "
+                        "nothing points to",
+                        bytes_text(waiting)));
+    }
+
+    void about_others() {
+        std::uint64_t others = 0;
+        for (const Share &share : e_.shares) others += share.owner == Owner::kOthers ? share.resident : 0;
+        if (percent(others, e_.resident) < kMost || others < kLeastWorth) return;
+        hints_.push_back(fmt::format("{} %, {}, are not Granary's; no setting of {} changes them",
+                                     percent(others, e_.resident), bytes_text(others),
+                                     e_.has_malloc() ? "malloc" : "the collector"));
+    }
+
+    void about_live() {
+        const std::uint64_t live = resident_of(Owner::kMalloc, "live") + resident_of(Owner::kCollector, "live");
+        if (percent(live, e_.resident) < kMost) return;
+        hints_.push_back(
+            fmt::format("{} % are {}: the program holds them, and only it knows whether it still needs "
+                        "them; two readings some time apart tell what grows",
+                        percent(live, e_.resident), e_.has_malloc() ? "live" : "in use"));
+    }
+
+    const Explanation &e_;
+    std::vector<std::string> hints_;
+};
+
+}  // namespace
+
+std::vector<std::string> hints_about(const Explanation &explanation) { return Hints(explanation).all(); }
+
+}  // namespace gr::tool
