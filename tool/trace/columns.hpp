@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: columns of numbers as bytes: seven bits of a number a byte, the lowest first; compressed and back.
+// Invariant: what was put is what is taken. Whatever bytes come in, nothing outside them is read.
+// Must not know: what the numbers mean.
+#pragma once
+
+#include <zstd.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace gr::trace {
+
+using Bytes = std::vector<std::uint8_t>;
+using ByteView = std::span<const std::uint8_t>;
+
+// A file is not what it says it is; the text says how.
+class Damage : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+// Small numbers of either sign become small numbers.
+constexpr std::uint64_t zigzag(std::uint64_t difference) { return difference << 1 ^ (0 - (difference >> 63)); }
+constexpr std::uint64_t unzigzag(std::uint64_t number) { return number >> 1 ^ (0 - (number & 1)); }
+static_assert(unzigzag(zigzag(std::uint64_t(-5))) == std::uint64_t(-5) && zigzag(std::uint64_t(-1)) == 1);
+
+class NumberWriter {
+  public:
+    void put(std::uint64_t number) {
+        while (number > 0x7f) {
+            bytes_.push_back(static_cast<std::uint8_t>(number | 0x80));
+            number >>= 7;
+        }
+        bytes_.push_back(static_cast<std::uint8_t>(number));
+    }
+    void put_difference(std::uint64_t difference) { put(zigzag(difference)); }
+    void put_byte(std::uint8_t byte) { bytes_.push_back(byte); }
+    [[nodiscard]] ByteView bytes() const { return bytes_; }
+    void clear() { bytes_.clear(); }
+
+  private:
+    Bytes bytes_;
+};
+
+class NumberReader {
+  public:
+    NumberReader() = default;
+    explicit NumberReader(ByteView bytes) : next_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+    std::uint64_t take() {
+        std::uint64_t number = 0;
+        for (unsigned shift = 0; next_ != end_; shift += 7) {
+            const std::uint8_t byte = *next_++;
+            number |= std::uint64_t{byte & 0x7fU} << shift;
+            if (byte < 0x80) return number;
+            if (shift == 63) throw Damage("a number is too long");
+        }
+        throw Damage("a column is too short");
+    }
+    std::uint64_t take_difference() { return unzigzag(take()); }
+    std::uint8_t take_byte() {
+        if (next_ == end_) throw Damage("a column is too short");
+        return *next_++;
+    }
+    [[nodiscard]] bool is_at_end() const { return next_ == end_; }
+
+  private:
+    const std::uint8_t *next_ = nullptr;
+    const std::uint8_t *end_ = nullptr;
+};
+
+// The body of a chunk, of columns.
+class ColumnPacker {
+  public:
+    explicit ColumnPacker(int level);
+
+    // Nothing, of a column that is empty.
+    void add(std::uint8_t column, ByteView raw);
+    [[nodiscard]] ByteView body() const { return body_; }
+    void clear() { body_.clear(); }
+
+  private:
+    struct Free {
+        void operator()(ZSTD_CCtx *context) const { ZSTD_freeCCtx(context); }
+    };
+    std::unique_ptr<ZSTD_CCtx, Free> context_;
+    int level_;
+    Bytes body_;
+};
+
+class ColumnUnpacker {
+  public:
+    ColumnUnpacker();
+
+    // By the columns' numbers, from 0 to most: those that are there. Throws Damage, also where one has more than most_bytes.
+    std::vector<Bytes> unpack(ByteView body, std::uint8_t most, std::uint32_t most_bytes);
+
+  private:
+    struct Free {
+        void operator()(ZSTD_DCtx *context) const { ZSTD_freeDCtx(context); }
+    };
+    std::unique_ptr<ZSTD_DCtx, Free> context_;
+};
+
+}  // namespace gr::trace

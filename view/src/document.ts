@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the data of a report, as the command writes it and the page shows it.
+// Invariant: numbers are plain (bytes, seconds, counts); the page makes text of them by their unit. A section's answer is
+//            whole sentences, computed by the command from the data: `granary summary` prints the same.
+// Must not know: how a trace lies in a file; what a chart looks like.
+
+export type Unit = "bytes" | "seconds" | "count" | "events" | "per second" | "fraction" | "address" | "text";
+export interface Axis {
+    label: string;
+    unit: Unit;
+    scale: "linear" | "log";
+}
+
+// Time is cut into equal slices: slices.length - 1 of them. A chart that has its values by slice is summed over the slices
+// of the window that the reader selects; all others show the whole and mark the window, or zoom to it (series over time).
+export interface ReportDocument {
+    version: 1;
+    title: string; // the program
+    facts: [string, string][]; // arguments, allocator, machine, when, how it was recorded: what the head of the page tells
+    notes: string[]; // what the reader must know first: damage, lost events
+    slices: number[]; // seconds
+    marks: { time: number; text: string }[];
+    frames: Frame[]; // of all call stacks, by number
+    sections: Section[];
+    compared?: string[]; // names of what is laid over each other (replay, diff)
+}
+
+export interface Frame {
+    name: string; // of the function, or an address
+    file: string; // "" where it is not known
+    line: number;
+    module: string;
+}
+
+export interface Section {
+    id: string; // of the section in the page's address, and of its CSV
+    question: string;
+    answer: string;
+    charts: Chart[];
+}
+
+export type Chart = SeriesChart | BarsChart | HeatChart | MatrixChart | FlameChart | TableChart;
+
+// Lines or areas over a common x.
+export interface SeriesChart {
+    kind: "series";
+    title: string;
+    x: Axis;
+    y: Axis;
+    stacked: boolean;
+    step: boolean;
+    at: number[];
+    series: { name: string; values: (number | null)[] }[];
+}
+
+// Bars for buckets: edges.length - 1 of them, between edges; or with labels.
+export interface BarsChart {
+    kind: "bars";
+    title: string;
+    x: Axis;
+    y: Axis;
+    cumulative: boolean; // a line of the share up to each bucket is shown, too
+    edges: number[];
+    labels?: string[];
+    // values, or by slice: values[slice][bucket]
+    series: { name: string; values?: number[]; slices?: number[][] }[];
+}
+
+// A picture of cells; 0 is nothing, 1 to 255 from low to high. Rows from below.
+export interface HeatChart {
+    kind: "heat";
+    title: string;
+    x: Axis;
+    y: Axis;
+    columns: number;
+    rows: number;
+    x_edges: [number, number] | number[]; // the ends of an even axis, or columns + 1 edges
+    y_edges: [number, number] | number[]; // for an axis with gaps (addresses): rows + 1
+    cells: string; // columns * rows bytes, base64, row after row
+    low: number; // what 1 and 255 stand for
+    high: number;
+    scale: Axis; // of the cells
+    beside?: { name: string; cells: string }[]; // other pictures over the same axes: a switch shows them (resident pages)
+}
+
+export interface MatrixChart {
+    kind: "matrix";
+    title: string;
+    rows: string[];
+    columns: string[];
+    row_label: string;
+    column_label: string;
+    unit: Unit;
+    values: number[][];
+}
+
+// A tree of calls. Node 0 is the root; a node's parent comes before it. A measure's values are those of the node itself
+// (what was allocated right there), so that sums over children are the page's.
+export interface FlameChart {
+    kind: "flame";
+    title: string;
+    parents: number[];
+    frames: number[]; // of each node; of the root -1
+    measures: {
+        name: string;
+        unit: Unit;
+        values?: number[];
+        slices?: { nodes: number[]; values: number[] }[]; // sparse: by slice
+    }[];
+}
+
+export interface TableChart {
+    kind: "table";
+    title: string;
+    columns: { name: string; unit: Unit }[];
+    rows: (number | string)[][];
+}
