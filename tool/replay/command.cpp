@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: granary replay on the command line: its options, and what follows from them.
+// Invariant: allocators take turns, so that what disturbs the machine disturbs all of them alike.
+// Must not know: any other command.
+#include "replay/command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/output.hpp"
+#include "command_line/command_line.hpp"
+#include "replay/comparison.hpp"
+#include "replay/performance.hpp"
+#include "replay/planner.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+constexpr std::array<const char *, 3> kTouches = {"recorded", "all", "none"};
+
+struct ReplayRequest {
+    std::string file;
+    std::string allocators = "system,granary";
+    std::string touch = kTouches[0];
+    unsigned rounds = 3;
+    bool json = false;
+    bool quiet = false;
+};
+
+void show_progress(const ReplayRequest &request, unsigned round, const std::string &name) {
+    if (request.quiet || ::isatty(STDERR_FILENO) == 0) return;
+    fmt::print(stderr, "\r\033[Kround {} of {}: {}", round + 1, request.rounds, name);
+    std::fflush(stderr);
+}
+
+ExitCode replay(const ReplayRequest &request) {
+    std::vector<gr::replay::AllocatorRounds> results;
+    for (const std::string &name : names_in(request.allocators)) results.push_back({choose_allocator(name), {}});
+    if (results.empty()) throw Failure(ExitCode::kUsage, "--with names no allocator; see 'granary replay --help'");
+    const trace::Trace trace(request.file);
+    if (!trace.damage().empty()) complain(trace.damage());
+    const auto touch = static_cast<gr::replay::Touch>(std::ranges::find(kTouches, request.touch) - kTouches.begin());
+    gr::replay::Plan plan;
+    gr::replay::plan(trace, touch, &plan);
+    for (unsigned round = 0; round < request.rounds; ++round) {
+        for (gr::replay::AllocatorRounds &one : results) {
+            show_progress(request, round, one.allocator.name);
+            one.rounds.push_back(gr::replay::perform(plan.file, one.allocator));
+        }
+    }
+    if (!request.quiet && ::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+    print(request.json ? comparison_json(trace, plan, results) : comparison_text(trace, plan, results));
+    return ExitCode::kSuccess;
+}
+
+}  // namespace
+
+void add_replay(CommandLine &line) {
+    const auto request = std::make_shared<ReplayRequest>();
+    Command &command = line.add("replay", "Do again on other allocators what a recorded program did with its memory",
+                                "granary replay [OPTIONS] TRACE");
+    CLI::App &options = *command.options;
+    options.add_option("TRACE", request->file, "What granary record wrote")->required()->type_name("");
+    options.add_option("--with", request->allocators, "Their names, or files, with commas (system,granary)")
+        ->type_name("NAME,...");
+    options.add_option("--touch", request->touch, "Which pages are written to: recorded, all or none")
+        ->type_name("WHICH")
+        ->check(CLI::IsMember(std::vector<std::string>(kTouches.begin(), kTouches.end())).description(""));
+    options.add_option("--rounds", request->rounds, "How often each is played, in turns (3)")
+        ->type_name("NUMBER")
+        ->check(CLI::Range(1, 1000).description(""));
+    options.add_flag("--json", request->json, "As JSON");
+    options.add_flag("-q,--quiet", request->quiet, "No progress");
+    options.footer(
+        "Exit status: 0; 1 when the trace cannot be read or replayed, 125 when a player dies or granary itself\n"
+        "fails, 2 for a wrong command line.\n"
+        "Example: granary replay --with system,granary,jemalloc,./libmine.so git.trace");
+    command.work = [request] { return replay(*request); };
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: comparison.hpp.
+// Invariant: as there.
+// Must not know: how it was measured.
+#include "replay/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+
+namespace gr::replay {
+
+namespace {
+
+using Json = nlohmann::json;
+using tool::bytes_text;
+
+constexpr std::array<const char *, 4> kNotShown = {
+    "what the program does with its blocks: its own cache misses and TLB misses depend on where they lie",
+    "when the program paused: calls follow each other as fast as they can, so what is given back after a while is not",
+    "calls between its pieces: threads wait for each other where one frees another's block, and at milestones",
+    "memory that the program asked the kernel for itself"};
+
+struct Range {
+    double median = 0;
+    double least = 0;
+    double most = 0;
+};
+
+template <class Get>
+Range range_of(const std::vector<Performance> &rounds, Get get) {
+    std::vector<double> values;
+    for (const Performance &round : rounds) values.push_back(static_cast<double>(get(round)));
+    std::ranges::sort(values);
+    const std::size_t half = values.size() / 2;
+    const double median = values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
+    return {median, values.front(), values.back()};
+}
+
+struct Measure {
+    const char *name;  // in JSON
+    const char *title;
+    bool is_bytes;
+    double (*get)(const Performance &);
+};
+
+constexpr std::array<Measure, 8> kMeasures = {{
+    {"wall_seconds", "time", false, [](const Performance &one) { return one.wall_seconds; }},
+    {"cpu_seconds", "CPU time", false, [](const Performance &one) { return one.user_seconds + one.system_seconds; }},
+    {"most_resident_bytes", "most resident", true,
+     [](const Performance &one) { return static_cast<double>(one.most_resident); }},
+    {"resident_at_peak_bytes", "at the peak", true,
+     [](const Performance &one) { return static_cast<double>(one.resident_at_peak); }},
+    {"resident_at_end_bytes", "at the end", true,
+     [](const Performance &one) { return static_cast<double>(one.resident_at_end); }},
+    {"live_at_peak_bytes", "", true, [](const Performance &one) { return static_cast<double>(one.live_at_peak); }},
+    {"faults", "faults", false, [](const Performance &one) { return static_cast<double>(one.faults); }},
+    {"failed", "", false, [](const Performance &one) { return static_cast<double>(one.failed); }},
+}};
+
+std::string value_text(const Measure &measure, double value) {
+    if (measure.is_bytes) return bytes_text(static_cast<std::uint64_t>(value));
+    if (std::string_view(measure.name) == "faults") return fmt::format("{:.0f}", value);
+    return fmt::format("{:.3f} s", value);
+}
+
+std::string head_text(const trace::Trace &trace, const Plan &plan) {
+    std::string text =
+        fmt::format("{}: {} operations of {} thread{}; {} in use at the peak, {} at the end.\n",
+                    tool::printable(trace.start().program), plan.operations, plan.threads, plan.threads == 1 ? "" : "s",
+                    bytes_text(plan.peak_bytes), bytes_text(plan.end_bytes));
+    if (plan.unknown_frees != 0) {
+        text += fmt::format("{} frees of blocks that were obtained before the recording began are left out.\n",
+                            plan.unknown_frees);
+    }
+    return text;
+}
+
+// What most of the memory at the peak is, that the blocks in use are not.
+std::string winner_text(const std::vector<AllocatorRounds> &results) {
+    if (results.size() < 2) return "";
+    const auto least_by = [&](auto get) {
+        return std::ranges::min_element(results, {},
+                                        [&](const AllocatorRounds &one) { return range_of(one.rounds, get).median; });
+    };
+    const auto fastest = least_by(kMeasures[1].get);
+    const auto smallest = least_by(kMeasures[2].get);
+    return fmt::format("{} takes the least CPU time, {} the least memory.\n", fastest->allocator.name,
+                       smallest->allocator.name);
+}
+
+}  // namespace
+
+std::string comparison_text(const trace::Trace &trace, const Plan &plan, const std::vector<AllocatorRounds> &results) {
+    std::string text = head_text(trace, plan);
+    std::size_t width = 10;
+    for (const AllocatorRounds &one : results) width = std::max(width, one.allocator.name.size() + 2);
+    text += fmt::format("\n{:<{}}", "", width);
+    for (const Measure &measure : kMeasures) {
+        if (*measure.title != 0) text += fmt::format("{:>15}", measure.title);
+    }
+    text += "\n";
+    for (const AllocatorRounds &one : results) {
+        text += fmt::format("{:<{}}", one.allocator.name, width);
+        for (const Measure &measure : kMeasures) {
+            if (*measure.title != 0)
+                text += fmt::format("{:>15}", value_text(measure, range_of(one.rounds, measure.get).median));
+        }
+        text += "\n";
+        const double failed = range_of(one.rounds, kMeasures.back().get).most;
+        if (failed > 0) text += fmt::format("{:<{}}{:.0f} calls got no memory\n", "", width, failed);
+    }
+    text += "\n" + winner_text(results) + "Memory is anonymous memory beyond the player's own.";
+    if (results.front().rounds.size() > 1) text += fmt::format(" Medians of {} rounds.", results.front().rounds.size());
+    text += "\nA replay does not show:\n";
+    for (const char *one : kNotShown) text += fmt::format("  - {}\n", one);
+    return text;
+}
+
+std::string comparison_json(const trace::Trace &trace, const Plan &plan, const std::vector<AllocatorRounds> &results) {
+    Json json;
+    json["program"] = trace.start().program;
+    json["operations"] = plan.operations;
+    json["threads"] = plan.threads;
+    json["peak_bytes"] = plan.peak_bytes;
+    json["end_bytes"] = plan.end_bytes;
+    json["unknown_frees"] = plan.unknown_frees;
+    json["live"] = Json::array();
+    for (const LivePoint &point : plan.live) json["live"].push_back({point.operations, point.bytes});
+    json["not_shown"] = kNotShown;
+    json["allocators"] = Json::array();
+    for (const AllocatorRounds &one : results) {
+        Json entry;
+        entry["name"] = one.allocator.name;
+        entry["library"] = one.allocator.library;
+        for (const Measure &measure : kMeasures) {
+            const Range range = range_of(one.rounds, measure.get);
+            entry[measure.name] = {{"median", range.median}, {"least", range.least}, {"most", range.most}};
+        }
+        entry["resident"] = Json::array();
+        for (const ResidentPoint &point : one.rounds.back().resident)
+            entry["resident"].push_back({point.operations, point.bytes});
+        json["allocators"].push_back(std::move(entry));
+    }
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gr::replay

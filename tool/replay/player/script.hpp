@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what a program did with its memory, as the player does it again: a list of operations for each of its threads.
+// Invariant: a slot is empty, or has one block; who fills it waits until it is empty, who empties it until it is full. There is
+//            an order of all operations in which nobody waits: that of the recording. So nobody waits for ever.
+// Must not know: whence it comes; which allocator serves.
+#pragma once
+
+#include <cstdint>
+
+namespace gr::replay {
+
+enum class Action : std::uint8_t {
+    kMalloc,
+    kCalloc,
+    kAligned,
+    kRealloc,  // of the slot's block
+    kFree,
+    kStart,      // the thread of that number begins
+    kMilestone,  // waits until all who are on their way have come as far
+};
+
+struct Operation {
+    std::uint64_t size : 48;  // bytes
+    std::uint64_t log2_alignment : 8;
+    std::uint64_t action : 8;
+    std::uint32_t slot;   // or the number of a thread, or of a milestone
+    std::uint32_t pages;  // of the block that are written to
+};
+static_assert(sizeof(Operation) == 16);
+inline constexpr std::uint64_t kMostSize = (std::uint64_t{1} << 48) - 1;
+
+struct ScriptThread {
+    std::uint64_t first;  // of the operations
+    std::uint64_t count;
+};
+
+// At the begin of the file; the parts follow in the order of their names here, the words of slots and of milestones as zeroes.
+struct ScriptHead {
+    std::uint64_t operations;
+    std::uint32_t threads;
+    std::uint32_t slots;
+    std::uint32_t milestones;
+    std::uint32_t peak;  // the milestone where most was in use; `milestones`: there is none
+    std::uint64_t page_bytes;
+    std::uint64_t threads_at;  // bytes from the begin
+    std::uint64_t operations_at;
+    std::uint64_t expected_at;  // of each milestone, how many come: 32 bits
+    std::uint64_t end;
+};
+
+// What the player and who started it tell each other, in memory that they share. The player's words but for `go`.
+struct Progress {
+    std::uint32_t state;         // a Stage; a futex
+    std::uint32_t go;            // the stage that the player may leave; a futex
+    std::uint64_t done;          // operations, now and then
+    std::uint64_t live_at_peak;  // bytes asked for that were in use there
+    std::uint64_t wall_nanoseconds;
+    std::uint64_t user_microseconds;
+    std::uint64_t system_microseconds;
+    std::uint64_t failed;  // calls that got nothing
+    std::uint64_t faults;
+};
+enum Stage : std::uint32_t { kPreparing, kReady, kPlaying, kAtPeak, kDone };
+
+}  // namespace gr::replay
