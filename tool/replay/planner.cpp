@@ -34,6 +34,8 @@ using trace::Op;
 
 constexpr std::uint64_t kMostMilestones = 1000;
 constexpr std::uint64_t kLeastBetween = 1000;  // operations between two milestones
+// Turns of one slot between two milestones, so that who waits for a turn sees no earlier one that is written the same.
+constexpr std::uint32_t kTurnsBetween = (kMostTurn + 1) / 2;
 
 [[noreturn]] void fail(const char *what) {
     throw Failure(ExitCode::kToolFailure, fmt::format("{}: {}", what, std::generic_category().message(errno)));
@@ -92,14 +94,14 @@ class Scribe : public trace::Listener {
         std::optional<Pending> &pending = pending_[thread];
         Operation operation = operation_of(block);
         if (block.op == Op::kRealloc && pending) {
-            operation.action = number_of(Action::kRealloc);
+            operation.action = number_of(Action::kRealloc) & kMostAction;
             operation.slot = pending->slot;
             pending.reset();
         } else {
             operation.slot = take_slot(thread);
         }
         slots_[block.address] = operation.slot;
-        write(thread, operation);
+        take_turn(thread, operation);
         bytes_ += block.size;
         if (events_ == survey_.peak_event) {
             peak = milestones;
@@ -133,7 +135,7 @@ class Scribe : public trace::Listener {
     }
     [[nodiscard]] const std::vector<std::vector<Operation>> &operations() const { return operations_; }
     [[nodiscard]] const std::vector<std::uint32_t> &expected() const { return expected_; }
-    [[nodiscard]] std::uint32_t slots() const { return slot_count_; }
+    [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(turns_.size()); }
     [[nodiscard]] std::uint64_t written() const { return written_; }
     [[nodiscard]] std::uint32_t threads() const { return threads_begun_; }
 
@@ -151,10 +153,16 @@ class Scribe : public trace::Listener {
         operations_[thread].push_back(operation);
         ++written_;
     }
+    void take_turn(std::uint32_t thread, Operation operation) {
+        const std::uint32_t turn = turns_[operation.slot]++;
+        operation.turn = turn & kMostTurn;
+        write(thread, operation);
+        if (threads_begun_ > 1 && turn % kTurnsBetween == kTurnsBetween - 1) add_milestone();
+    }
     // Who did something last starts it.
     void begin_if_new(std::uint32_t thread) {
         while (threads_begun_ <= thread) {
-            if (threads_begun_ != 0) write(last_thread_, {0, 0, number_of(Action::kStart), threads_begun_, 0});
+            if (threads_begun_ != 0) write(last_thread_, operation_for(Action::kStart, threads_begun_));
             ++threads_begun_;
         }
     }
@@ -163,7 +171,7 @@ class Scribe : public trace::Listener {
         std::uint32_t expected = 0;
         for (std::uint32_t thread = 0; thread < threads_begun_; ++thread) {
             if (survey_.last_events[thread] < events_) continue;
-            write(thread, {0, 0, number_of(Action::kMilestone), milestones, 0});
+            write(thread, operation_for(Action::kMilestone, milestones));
             ++expected;
         }
         expected_.push_back(expected);
@@ -173,18 +181,30 @@ class Scribe : public trace::Listener {
         const auto action = block.log2_alignment != 0 ? Action::kAligned
                             : block.op == Op::kCalloc ? Action::kCalloc
                                                       : Action::kMalloc;
-        return {std::min(block.size, kMostSize) & kMostSize, block.log2_alignment, number_of(action), 0,
-                touched_.of(block)};
+        Operation operation = operation_for(action, 0);
+        operation.size = block.size & kMostSize;
+        operation.log2_alignment = block.log2_alignment & kMostAlignment;
+        operation.pages = touched_.of(block);
+        return operation;
+    }
+    static Operation operation_for(Action action, std::uint32_t number) {
+        Operation operation{};
+        operation.action = number_of(action) & kMostAction;
+        operation.slot = number;
+        return operation;
     }
     std::uint32_t take_slot(std::uint32_t thread) {
         std::vector<std::uint32_t> &own = free_slots_[thread];
-        if (own.empty()) return slot_count_++;
+        if (own.empty()) {
+            turns_.push_back(0);
+            return static_cast<std::uint32_t>(turns_.size() - 1);
+        }
         const std::uint32_t slot = own.back();
         own.pop_back();
         return slot;
     }
     void free_slot(std::uint32_t thread, std::uint32_t slot) {
-        write(thread, {0, 0, number_of(Action::kFree), slot, 0});
+        take_turn(thread, operation_for(Action::kFree, slot));
         free_slots_[thread].push_back(slot);
     }
     void settle(std::uint32_t thread) {
@@ -204,7 +224,7 @@ class Scribe : public trace::Listener {
     std::uint64_t events_ = 0;
     std::uint64_t written_ = 0;
     std::uint64_t bytes_ = 0;
-    std::uint32_t slot_count_ = 0;
+    std::vector<std::uint32_t> turns_;  // of each slot, operations so far
     std::uint32_t threads_begun_ = 0;
     std::uint32_t last_thread_ = 0;
 };

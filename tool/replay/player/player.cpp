@@ -100,8 +100,9 @@ class Player {
 
   private:
     struct Slot {
-        void *block;
+        void *block;  // nullptr, where a call got none
         std::uint64_t size;
+        std::uint32_t turn;  // release, with the acquire of who comes next: the rest is written
     };
     static constexpr std::size_t kStackBytes = std::size_t{256} << 10;
     static constexpr std::uint64_t kTellEvery = 256;  // operations
@@ -171,7 +172,7 @@ class Player {
                 resize(operation, counts);
                 break;
             case Action::kFree:
-                empty(operation.slot, counts);
+                empty(operation, counts);
                 break;
             case Action::kStart:
                 start(operation.slot);
@@ -187,46 +188,41 @@ class Player {
         for (std::uint64_t page = 0; page < operation.pages; ++page) at[page * head_->page_bytes] = 1;
     }
 
-    static void wait_until(const Slot &slot, bool full) {
-        while ((load(&slot.block) != nullptr) != full) ::sched_yield();
+    Slot &slot_of(const Operation &operation) {
+        Slot &slot = slots_[operation.slot];
+        while ((load(&slot.turn) & kMostTurn) != operation.turn) ::sched_yield();
+        return slot;
+    }
+    // It is the next one's turn.
+    static void leave(Slot &slot) { store(&slot.turn, slot.turn + 1); }
+
+    void put(Slot &slot, void *block, const Operation &operation, Counts &counts) {
+        touch(block, operation);
+        counts.live += static_cast<std::int64_t>(operation.size) - static_cast<std::int64_t>(slot.size);
+        slot.block = block;
+        slot.size = operation.size;
     }
 
     void fill(const Operation &operation, void *block, Counts &counts) {
-        if (block == nullptr) {
-            ++counts.failed;
-            block = const_cast<char *>(&kNothing);
-        } else {
-            touch(block, operation);
-            counts.live += static_cast<std::int64_t>(operation.size);
-        }
-        Slot &slot = slots_[operation.slot];
-        wait_until(slot, false);
-        slot.size = block == &kNothing ? 0 : operation.size;
-        store(&slot.block, block);
+        Slot &slot = slot_of(operation);
+        slot.block = nullptr;
+        slot.size = 0;
+        block == nullptr ? void(++counts.failed) : put(slot, block, operation, counts);
+        leave(slot);
     }
 
     void resize(const Operation &operation, Counts &counts) {
-        Slot &slot = slots_[operation.slot];
-        wait_until(slot, true);
-        void *const before = slot.block == &kNothing ? nullptr : slot.block;
-        void *const block = ::realloc(before, operation.size);
-        if (block == nullptr) {
-            ++counts.failed;
-            return;
-        }
-        touch(block, operation);
-        counts.live += static_cast<std::int64_t>(operation.size) - static_cast<std::int64_t>(slot.size);
-        slot.size = operation.size;
-        store(&slot.block, block);
+        Slot &slot = slot_of(operation);
+        void *const block = ::realloc(slot.block, operation.size);
+        block == nullptr ? void(++counts.failed) : put(slot, block, operation, counts);
+        leave(slot);
     }
 
-    void empty(std::uint32_t number, Counts &counts) {
-        Slot &slot = slots_[number];
-        wait_until(slot, true);
-        void *const block = slot.block;
+    void empty(const Operation &operation, Counts &counts) {
+        Slot &slot = slot_of(operation);
         counts.live -= static_cast<std::int64_t>(slot.size);
-        if (block != &kNothing) ::free(block);
-        store(&slot.block, static_cast<void *>(nullptr));
+        ::free(slot.block);
+        leave(slot);
     }
 
     void start(std::uint32_t number) {
@@ -256,8 +252,7 @@ class Player {
     }
 
     static constexpr std::uint32_t kPassed = std::uint32_t{1} << 31;
-    static constexpr char kNothing = 0;  // its address is the block of a call that got none
-    static Player *whole_;               // for those that start
+    static Player *whole_;  // for those that start
 
     const ScriptHead *head_;
     const ScriptThread *threads_;

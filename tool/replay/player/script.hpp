@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a program did with its memory, as the player does it again: a list of operations for each of its threads.
-// Invariant: a slot is empty, or has one block; who fills it waits until it is empty, who empties it until it is full. There is
-//            an order of all operations in which nobody waits: that of the recording. So nobody waits for ever.
+// Invariant: the operations on a slot take turns, whatever threads do them: each knows how many come before it. There is an
+//            order of all operations in which nobody waits: that of the recording. So nobody waits for ever.
 // Must not know: whence it comes; which allocator serves.
 #pragma once
 
@@ -20,14 +20,18 @@ enum class Action : std::uint8_t {
 };
 
 struct Operation {
-    std::uint64_t size : 48;  // bytes
-    std::uint64_t log2_alignment : 8;
-    std::uint64_t action : 8;
-    std::uint32_t slot;   // or the number of a thread, or of a milestone
-    std::uint32_t pages;  // of the block that are written to
+    std::uint64_t size : 40;  // bytes
+    std::uint64_t log2_alignment : 5;
+    std::uint64_t action : 3;
+    std::uint64_t turn : 16;  // operations on the slot before this one, the lowest bits of that
+    std::uint32_t slot;       // or the number of a thread, or of a milestone
+    std::uint32_t pages;      // of the block that are written to
 };
 static_assert(sizeof(Operation) == 16);
-inline constexpr std::uint64_t kMostSize = (std::uint64_t{1} << 48) - 1;
+inline constexpr std::uint64_t kMostSize = (std::uint64_t{1} << 40) - 1;
+inline constexpr std::uint8_t kMostAlignment = (1 << 5) - 1;
+inline constexpr std::uint8_t kMostAction = (1 << 3) - 1;
+inline constexpr std::uint32_t kMostTurn = (std::uint32_t{1} << 16) - 1;  // 0 comes after it
 
 struct ScriptThread {
     std::uint64_t first;  // of the operations
