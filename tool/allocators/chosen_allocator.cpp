@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "allocators/granary_library.hpp"
+#include "allocators/malloc_symbols.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
 #include "process/elf_file.hpp"
@@ -67,6 +68,9 @@ ChosenAllocator from_file(const std::string &path) {
     try {
         const ElfFile file(path);
         if (file.format() == ElfFormat::kNative && file.type() == ET_DYN) {
+            if (!exports_malloc(file)) {
+                throw Failure(ExitCode::kUsage, fmt::format("allocator {}: it brings no malloc", in_quotes(path)));
+            }
             return {fs::path(path).filename().string(), fs::absolute(path).string(), {}};
         }
     } catch (const std::system_error &error) {
