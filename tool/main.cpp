@@ -18,6 +18,7 @@
 #include "leaks/command.hpp"
 #include "options/command.hpp"
 #include "run/command.hpp"
+#include "summary/command.hpp"
 #include "why/command.hpp"
 
 namespace gr::tool {
@@ -35,8 +36,8 @@ void add_version(CommandLine &line) {
     };
 }
 
-constexpr std::array<CommandLine::Adder, 8> kCommands{add_run,         add_leaks,   add_doctor, add_why,
-                                                      add_collections, add_options, add_bench,  add_version};
+constexpr std::array<CommandLine::Adder, 9> kCommands{add_run,         add_summary, add_leaks, add_doctor, add_why,
+                                                      add_collections, add_options, add_bench, add_version};
 
 }  // namespace
 
