@@ -19,6 +19,7 @@
 #include "options/command.hpp"
 #include "replay/command.hpp"
 #include "run/command.hpp"
+#include "summary/command.hpp"
 #include "why/command.hpp"
 
 namespace gr::tool {
@@ -36,8 +37,9 @@ void add_version(CommandLine &line) {
     };
 }
 
-constexpr auto kCommands = std::to_array<CommandLine::Adder>(
-    {add_run, add_leaks, add_doctor, add_why, add_replay, add_collections, add_options, add_bench, add_version});
+constexpr auto kCommands =
+    std::to_array<CommandLine::Adder>({add_run, add_summary, add_replay, add_leaks, add_doctor, add_why,
+                                       add_collections, add_options, add_bench, add_version});
 
 }  // namespace
 
