@@ -146,7 +146,7 @@ class Kinds(CollectedTest):
                  "otherwise)"),
             ({"GRANARY_RETAIN": "8M"}, "(GRANARY_RETAIN=8M of each kind, or a 32nd of what is in use)"),
         ):
-            with running(fixture("collected"), environment=environment) as (process, _):
+            with running(fixture("collected"), "emptied", environment=environment) as (process, _):
                 self.assertIn("empty, kept for the next request " + said, " ".join(self.text(process).split()))
 
     def test_disabled(self):
