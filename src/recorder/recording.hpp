@@ -34,6 +34,8 @@ class Recording {
     bool is_lossy() const { return (control_->flags & GR_RECORDING_LOSSY) != 0; }
     std::uint64_t now() const noexcept;
 
+    // A call of a thread without a ring; ordered by nothing.
+    void count_lost() const { std::atomic_ref(control_->lost).fetch_add(1, std::memory_order_relaxed); }
     // The recorder looks at everything.
     void ring_bell() const;
     bool recorder_lives() const;

@@ -59,7 +59,7 @@ void Writer::set_limit(std::uint64_t end, std::uint64_t tail) {
 
 std::uint64_t Writer::make_place(std::uint64_t at, std::uint64_t count, bool is_outermost) {
     std::uint64_t all = count;  // and a record of what was lost
-    if (lost_ != 0 && give_back(at, count)) {
+    if (lost() != 0 && give_back(at, count)) {
         all = count + 1;
         at = platform::add_alone(position_, all);
     }
@@ -72,7 +72,7 @@ std::uint64_t Writer::make_place(std::uint64_t at, std::uint64_t count, bool is_
         const std::uint64_t published = std::atomic_ref(ring_->head).load(std::memory_order_relaxed);
         if (recording.is_lossy() || at + all - published > mask_ + 1) {
             if (!give_back(at, all)) continue;
-            ++lost_;
+            count_lost();
             limit_ = at;
             return kNowhere;
         }
@@ -80,8 +80,8 @@ std::uint64_t Writer::make_place(std::uint64_t at, std::uint64_t count, bool is_
     }
     set_limit(at + all, tail);
     if (all == count) return at;
-    records_[at & mask_] = record_of(Kind::lost, nullptr, lost_, recording.now());
-    lost_ = 0;
+    records_[at & mask_] = record_of(Kind::lost, nullptr, lost(), recording.now());
+    std::atomic_ref(ring_->lost).store(0, std::memory_order_relaxed);
     return at + 1;
 }
 
@@ -104,17 +104,15 @@ bool Writer::wait_for_tail(std::uint64_t tail) {
 bool Writer::attach() {
     if (without_ring_ != 0) {
         --without_ring_;
-        ++lost_;
+        recording.count_lost();
         return false;
     }
     const platform::SignalsHeld held;
     const std::uint32_t number = attachment.number();
     if (number < kFirstArrival) return false;
-    if (arrival_ != kUnknown) lost_ = 0;  // the parent's
-    arrival_ = kUnknown;
     if (!take_ring()) {
         without_ring_ = kCallsWithoutRing;
-        ++lost_;
+        recording.count_lost();
         return false;
     }
     arrival_ = number;

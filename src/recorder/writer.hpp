@@ -84,6 +84,9 @@ class Writer {
     bool wait_for_tail(std::uint64_t tail);
     void set_limit(std::uint64_t end, std::uint64_t tail);
 
+    void count_lost() { std::atomic_ref(ring_->lost).store(lost() + 1, std::memory_order_relaxed); }
+    std::uint64_t lost() const { return std::atomic_ref(ring_->lost).load(std::memory_order_relaxed); }
+
     bool take_ring();
     bool find_ring(std::uint32_t thread);
     bool is_own_ring(const gr_recording_ring &ring, std::uint32_t thread);
@@ -99,7 +102,6 @@ class Writer {
     std::int64_t until_stack_ = 0;
     std::int64_t until_timed_ = 0;
     std::uint64_t told_ = 0;  // the recorder, of so many records
-    std::uint64_t lost_ = 0;
     std::uint32_t ready_state_ = kNotReady;
     std::uint32_t without_ring_ = 0;  // calls until one is looked for again
     Dice dice_;
