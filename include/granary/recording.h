@@ -76,7 +76,7 @@ typedef struct gr_record {
 /* What is wanted, flags. */
 #define GR_RECORDING_LOSSY 1 /* drop and count where a ring is full, rather than wait */
 
-/* The recorder writes it before any process maps it, but for the last two words. */
+/* The recorder writes it before any process maps it, but for the last three words. */
 /* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_recording {
     uint64_t magic;
@@ -95,6 +95,7 @@ typedef struct gr_recording {
     uint64_t records_at;
     uint32_t bell;       /* a futex: added to, and woken, by who wants the recorder to look */
     uint32_t ring_count; /* rings below it may have been taken; whoever takes one raises it */
+    uint64_t lost;       /* calls of threads for which there was no ring */
 } gr_recording;
 
 /* An entry goes from free to arrived (by the process, which takes it by a compare and swap of its process id for 0, writes
@@ -129,10 +130,13 @@ typedef struct gr_recording_ring {
     uint32_t process; /* the place of its process in the table; holds as soon as head moves */
     uint64_t head;    /* records ever written */
     uint32_t waits;   /* not 0: wake it when tail moves; the thread clears it */
-    uint32_t unused_[11];
+    uint32_t unused_;
+    uint64_t
+        lost; /* what no GR_RECORD_LOST has told yet; whoever frees the ring takes that into account, and writes 0 */
+    uint64_t unused_too_[4];
     /* The recorder's. */
     uint64_t tail; /* records ever read */
-    uint64_t unused_too_[7];
+    uint64_t unused_also_[7];
 } gr_recording_ring;
 
 #endif
