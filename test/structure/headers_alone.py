@@ -2,7 +2,7 @@
 # What:      compiles each header alone, twice included, with warnings as errors; the C header also as C99.
 # Invariant: a header that needs another includes it.
 # Must not know: any header by name, but for the rule that *.h is C.
-"""usage: headers_alone.py CC CXX SRC INCLUDE"""
+"""usage: headers_alone.py CC CXX SRC INCLUDE [TOOL]"""
 import concurrent.futures
 import os
 import pathlib
@@ -10,6 +10,8 @@ import subprocess
 import sys
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+CPP = ["-xc++", "-std=c++20"]
+LIBRARY = [*CPP, "-fno-exceptions", "-fno-rtti"]
 
 
 def compile_alone(compiler, language, header, roots):
@@ -19,21 +21,21 @@ def compile_alone(compiler, language, header, roots):
     return "" if done.returncode == 0 else f"{header} does not compile alone:\n{done.stderr}"
 
 
-def jobs(c, cxx, roots):
-    for root in roots:
+def jobs(c, cxx, src, include, *tool):
+    kinds = [(src, LIBRARY, [src, include]), (include, CPP, [include]), *((root, CPP, [root, include]) for root in tool)]
+    for root, language, roots in kinds:
         for path in sorted(pathlib.Path(root).rglob("*.h*")):
             header = path.relative_to(root).as_posix()
-            yield cxx, ["-xc++", "-std=c++20", "-fno-exceptions", "-fno-rtti"][:2 if "include" in root else 4], header
+            yield cxx, language, header, roots
             if path.suffix == ".h":
-                yield c, ["-xc", "-std=c99"], header
+                yield c, ["-xc", "-std=c99"], header, roots
 
 
 def main():
-    if len(sys.argv) != 5:
+    if len(sys.argv) not in (5, 6):
         sys.exit(__doc__)
-    c, cxx, *roots = sys.argv[1:]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda job: compile_alone(*job, roots), jobs(c, cxx, roots)))
+        results = list(pool.map(lambda job: compile_alone(*job), jobs(*sys.argv[1:])))
     failures = [result for result in results if result]
     print("\n".join(failures) if failures else f"{len(results)} headers compile alone")
     sys.exit(1 if failures or not results else 0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      the test of structure.py: a small clean tree passes, and each way of breaking a rule is reported.
 # Invariant: every rule has at least one tampering here, each found for its own reason and no other.
-# Must not know: the real tree.
+# Must not know: the real trees and their rules.
 import pathlib
 import tempfile
 
@@ -15,16 +15,22 @@ CLEAN = {
     "platform/memory.cpp": HEAD + '#include "base/bits.hpp"\n#if 1\n#endif\n',
     "platform/rseq/entry.S": "#" + HEAD.replace("\n", "\n#").rstrip("#") + "#define FAST 1\n",
     "malloc/c_api.hpp": HEAD + '#pragma once\n#include "granary/granary.h"\n',
+    "replay/replay.hpp": HEAD + '#pragma once\n#include "heap/heap.hpp"\n',
+    "main.cpp": HEAD + '#include "malloc/c_api.hpp"\n#include "replay/replay.hpp"\n',
     "heap/owner.hpp": HEAD + "#pragma once\n",
     "heap/drain.cpp": HEAD + '#include "heap/heap.hpp"\n',
     "heap/heap.cpp": HEAD + '#include "heap/heap.hpp"\n',
     "heap/heap.hpp": HEAD + '#pragma once\n#include "base/bits.hpp"\n#include "heap/owner.hpp"\nstruct A {\n    int f() {\n        return 1;\n    }\n};\n',
 }
-PLANS = {"heap": ["owner drain* | who owns, and what comes for it", "heap | what an owner has"]}
+RULES = structure.Rules(
+    order=["base | what all know", "platform", "heap", "malloc* replay | two faces", "main"],
+    plans={"heap": ["owner drain* | who owns, and what comes for it", "heap | what an owner has"]})
 LONG = "int f(int a) {\n" + "    a += 1;\n" * structure.MAX_FUNCTION + "    return a;\n}\n"
 TAMPERED = [
-    ("base/bits.hpp", CLEAN["base/bits.hpp"] + '#include "heap/heap.hpp"\n', "folder above its own"),
-    ("base/bits.hpp", CLEAN["base/bits.hpp"] + '#include "nowhere.hpp"\n', "not a path from src"),
+    ("base/bits.hpp", CLEAN["base/bits.hpp"] + '#include "heap/heap.hpp"\n', "folder that is not below its own"),
+    ("replay/replay.hpp", CLEAN["replay/replay.hpp"] + '#include "malloc/c_api.hpp"\n', "folder that is not below its own"),
+    ("other.cpp", HEAD, "'other' is not in order.txt"),
+    ("base/bits.hpp", CLEAN["base/bits.hpp"] + '#include "nowhere.hpp"\n', "not a path from the tree's root"),
     ("base/bits.hpp", CLEAN["base/bits.hpp"] + '#include "base/bits.hpp"\n', "circle: base/bits.hpp -> base/bits.hpp"),
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "#include <granary/granary.h>\n", "public granary/granary.h, which only"),
     ("lab/new.hpp", HEAD, "'lab' is not in order.txt"),
@@ -43,13 +49,13 @@ TAMPERED = [
 ]
 
 
-def errors_of(files, plans=PLANS):
+def errors_of(files, rules=RULES):
     with tempfile.TemporaryDirectory() as root:
         for path, text in files.items():
             file = pathlib.Path(root) / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        return structure.check(pathlib.Path(root), plans)
+        return structure.check(pathlib.Path(root), rules)
 
 
 def main():
@@ -62,7 +68,7 @@ def main():
     assert errors_of({**CLEAN, **across}) == ["circle: base/x.hpp -> base/y.hpp -> base/x.hpp"], errors_of(across)
     gone = {path: text for path, text in CLEAN.items() if path != "heap/drain.cpp"}
     assert errors_of(gone) == ["heap_order.txt: there is no heap/drain"], errors_of(gone)
-    beside = {"heap": ["owner heap drain*"]}
+    beside = structure.Rules(order=RULES.order, plans={"heap": ["owner heap drain*"]})
     assert len(errors_of(CLEAN, beside)) == 1 and "not above it" in errors_of(CLEAN, beside)[0], errors_of(CLEAN, beside)
     print(f"structure: {len(TAMPERED) + 3} tampered trees found out")
 

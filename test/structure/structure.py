@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      checks the source tree against its own rules: layers, plans of folders, circles, preprocessor, sizes, headers
+# What:      checks a tree of sources against its own rules: layers, plans of folders, circles, preprocessor, sizes, headers
 #            of files.
-# Invariant: reads order.txt, exceptions.txt and <folder>_order.txt beside it and the files under the given src, and
-#            nothing else.
+# Invariant: reads order.txt, exceptions.txt and <folder>_order.txt in the given folder of rules and the files under the
+#            given tree, and nothing else.
 # Must not know: C++; it reads lines, includes and braces.
-"""usage: structure.py SRC"""
+"""usage: structure.py TREE RULES"""
+import dataclasses
 import pathlib
 import re
 import sys
 
-HERE = pathlib.Path(__file__).parent
 MAX_FILE, MAX_FUNCTION = 400, 60
 OPENING = ("SPDX-License-Identifier: Apache-2.0 OR MIT", "What:", "Invariant:", "Must not know:")
 MAY_USE_IF = re.compile(r"platform/|base/config\.hpp$")
@@ -17,14 +17,32 @@ MAY_DEFINE = re.compile(r"base/check\.hpp$|.*\.(S|inc)$")
 SOURCES = (".hpp", ".cpp", ".S", ".inc", ".h", ".c")
 
 
-def table(name):
-    lines = (HERE / name).read_text().splitlines()
-    return [line for line in lines if line.strip() and not line.startswith("#")]
+def table(path):
+    return [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
 
 
-def exceptions():
-    pairs = (line.split("|", 1) for line in table("exceptions.txt"))
+def exceptions(lines):
+    pairs = (line.split("|", 1) for line in lines)
     return {what.strip() for what, *reason in pairs if reason and reason[0].strip()}
+
+
+# Names by lines: the level of each, and those that have a star.
+def levels_of(lines):
+    rows = [line.split("|")[0].split() for line in lines]
+    levels = {name.rstrip("*"): level for level, names in enumerate(rows) for name in names}
+    return levels, {name.rstrip("*") for names in rows for name in names if name.endswith("*")}
+
+
+@dataclasses.dataclass
+class Rules:
+    order: list
+    exceptions: list = dataclasses.field(default_factory=list)
+    plans: dict = dataclasses.field(default_factory=dict)
+
+
+def read_rules(folder):
+    plans = {path.name.removesuffix("_order.txt"): table(path) for path in sorted(folder.glob("*_order.txt"))}
+    return Rules(table(folder / "order.txt"), table(folder / "exceptions.txt"), plans)
 
 
 def own_includes(text):
@@ -42,19 +60,24 @@ def opening_errors(path, text):
             at = found + 1
 
 
-def layer_errors(path, text, order, faces, files):
-    folder = path.split("/")[0]
-    if folder not in order:
+# A file beside the folders counts as one of its name.
+def folder_of(path):
+    return path.split("/")[0] if "/" in path else pathlib.Path(path).stem
+
+
+def layer_errors(path, text, levels, faces, files):
+    folder = folder_of(path)
+    if folder not in levels:
         yield f"{path}:1: folder '{folder}' is not in order.txt"
         return
     for target in own_includes(text):
         if target.startswith("granary/"):
             if folder not in faces:
-                yield f"{path}: includes the public {target}, which only {', '.join(faces)} may know"
+                yield f"{path}: includes the public {target}, which only {', '.join(sorted(faces))} may know"
         elif target not in files:
-            yield f"{path}: includes \"{target}\", which is not a path from src"
-        elif order.index(target.split("/")[0]) > order.index(folder):
-            yield f"{path}: includes \"{target}\" from a folder above its own"
+            yield f"{path}: includes \"{target}\", which is not a path from the tree's root"
+        elif folder_of(target) != folder and levels.get(folder_of(target), 0) >= levels[folder]:
+            yield f"{path}: includes \"{target}\" from a folder that is not below its own"
 
 
 def neighbours(path, text, files):
@@ -62,15 +85,9 @@ def neighbours(path, text, files):
     return [target for target in own_includes(text) if target in files and target.startswith(folder)]
 
 
-# The plan inside a folder, where there is one: the level of each name, and the names that close a circle.
-def plan_of(lines):
-    rows = [line.split("|")[0].split() for line in lines]
-    levels = {name.rstrip("*"): level for level, names in enumerate(rows) for name in names}
-    return levels, {name.rstrip("*") for names in rows for name in names if name.endswith("*")}
-
-
+# The plan inside a folder, where there is one; a star is at the names that close a circle.
 def plan_errors(folder, texts, lines):
-    levels, closing = plan_of(lines)
+    levels, closing = levels_of(lines)
     own = [path for path in texts if path.startswith(folder + "/")]
     for name in sorted(levels.keys() - {pathlib.Path(path).stem for path in own}):
         yield f"{folder}_order.txt: there is no {folder}/{name}"
@@ -158,30 +175,26 @@ def size_errors(path, lines, allowed):
             yield f"{path}:{first}: {last - first + 1} lines in one function: {name}"
 
 
-def written_plans():
-    return {path.name.removesuffix("_order.txt"): table(path.name) for path in sorted(HERE.glob("*_order.txt"))}
-
-
-def check(src, plans):
-    lines, allowed = [line.split() for line in table("order.txt")], exceptions()
-    order, faces = [line[0] for line in lines], [line[0] for line in lines if line[1:] == ["*"]]
-    texts = {p.relative_to(src).as_posix(): p.read_text() for p in sorted(src.rglob("*")) if p.suffix in SOURCES}
-    errors = [] if texts else [f"{src}: no sources here"]
+def check(tree, rules):
+    (levels, faces), allowed = levels_of(rules.order), exceptions(rules.exceptions)
+    texts = {p.relative_to(tree).as_posix(): p.read_text() for p in sorted(tree.rglob("*")) if p.suffix in SOURCES}
+    errors = [] if texts else [f"{tree}: no sources here"]
     for path, text in texts.items():
         lines = text.splitlines()
         errors += opening_errors(path, text)
-        errors += layer_errors(path, text, order, faces, texts)
+        errors += layer_errors(path, text, levels, faces, texts)
         errors += preprocessor_errors(path, lines)
         errors += size_errors(path, lines, allowed)
-    for folder, lines in plans.items():
+    for folder, lines in rules.plans.items():
         errors += plan_errors(folder, texts, lines)
     return errors + list(circle_errors({path: neighbours(path, text, texts) for path, text in texts.items()}))
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
-    errors = check(pathlib.Path(sys.argv[1]), written_plans())
+    tree, rules = map(pathlib.Path, sys.argv[1:])
+    errors = check(tree, read_rules(rules))
     print("\n".join(errors) if errors else "structure: as written down")
     sys.exit(1 if errors else 0)
 

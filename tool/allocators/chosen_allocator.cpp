@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      chosen_allocator.hpp.
+// Invariant: as there. A peer that was built comes before a package's of the same name.
+// Must not know: which program is started.
+#include "allocators/chosen_allocator.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "allocators/granary_library.hpp"
+#include "base/failure.hpp"
+#include "base/text.hpp"
+#include "process/elf_file.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kSystem = "system";
+constexpr const char *kGranary = "granary";
+
+// Where the distribution's packages have them, below /usr/lib.
+constexpr std::array<std::pair<const char *, const char *>, 3> kPackaged{
+    {{"jemalloc", "libjemalloc.so.2"}, {"mimalloc", "libmimalloc.so.2.0"}, {"tcmalloc", "libtcmalloc_minimal.so.4"}}};
+
+// The bench's, in the build folder beside this one; none, where there was no bench.
+std::vector<ChosenAllocator> built_peers() {
+    std::error_code error;
+    const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+    std::ifstream file(folder / ".." / "peers" / "peers.json");
+    std::vector<ChosenAllocator> found;
+    const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+    if (json.is_discarded()) return found;
+    for (const nlohmann::json &peer : json.value("peers", nlohmann::json::array())) {
+        if (!peer.contains("library") || !peer["library"].is_string()) continue;
+        ChosenAllocator one{peer.value("name", ""), peer["library"], {}};
+        for (const auto &[name, value] : peer.value("environment", nlohmann::json::object()).items()) {
+            if (value.is_string()) one.environment.emplace_back(name, value.get<std::string>());
+        }
+        if (fs::exists(one.library, error)) found.push_back(std::move(one));
+    }
+    return found;
+}
+
+std::vector<ChosenAllocator> packaged() {
+    std::vector<ChosenAllocator> found;
+    std::error_code error;
+    for (const auto &[name, file] : kPackaged) {
+        const fs::path path = fs::path("/usr/lib") / GRANARY_MULTIARCH / file;
+        if (fs::exists(path, error)) found.push_back({name, path.string(), {}});
+    }
+    return found;
+}
+
+ChosenAllocator from_file(const std::string &path) {
+    try {
+        const ElfFile file(path);
+        if (file.format() == ElfFormat::kNative && file.type() == ET_DYN) {
+            return {fs::path(path).filename().string(), fs::absolute(path).string(), {}};
+        }
+    } catch (const std::system_error &error) {
+        throw Failure(ExitCode::kUsage, fmt::format("allocator {}: {}", in_quotes(path), error.code().message()));
+    }
+    throw Failure(ExitCode::kUsage,
+                  fmt::format("allocator {}: not a shared library for this machine", in_quotes(path)));
+}
+
+}  // namespace
+
+ChosenAllocator choose_allocator(const std::string &name) {
+    if (name == kSystem) return {name, "", {}};
+    if (name == kGranary) return {name, find_library(""), {}};
+    if (name.find('/') != std::string::npos) return from_file(name);
+    std::vector<ChosenAllocator> known = built_peers();
+    for (ChosenAllocator &one : packaged()) known.push_back(std::move(one));
+    std::vector<std::string> names = {kSystem, kGranary};
+    for (const ChosenAllocator &one : known) {
+        if (one.name == name) return one;
+        names.push_back(one.name);
+    }
+    throw Failure(ExitCode::kUsage, fmt::format("no allocator {}; there are {} and any PATH.so", in_quotes(name),
+                                                list_text(names, names.size())));
+}
+
+std::vector<std::string> names_in(const std::string &list) {
+    std::vector<std::string> names;
+    for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        if (end > begin) names.push_back(list.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return names;
+}
+
+}  // namespace gr::tool
