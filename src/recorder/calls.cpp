@@ -25,7 +25,11 @@ Call::~Call() {
 
 bool Call::begin(const void *caller) {
     const std::uint32_t word = attached.word.load(std::memory_order_acquire);
-    if (word == kNothing || (is_busy(before_) && next.calls_from(caller))) return false;
+    if (word == kNothing) return false;
+    if (is_busy(before_) && next.calls_from(caller)) {
+        writer_.uncount_call();
+        return false;
+    }
     if (word != writer_.arrival() || word == kUnknown) {
         if (!writer_.attach()) return false;
     }

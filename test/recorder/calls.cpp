@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -193,8 +194,8 @@ void mappings() {
 }
 
 void *named(void *) {
-    pthread_setname_np(pthread_self(), "second");
     free(malloc(77));
+    pthread_setname_np(pthread_self(), "second");
     return nullptr;
 }
 void names() {
@@ -276,9 +277,18 @@ void on_signal(int) {
     free(malloc(6));
     signals = signals + 1;
 }
-// From another thread, as fast as it can. The allocator must be one for handlers.
+// From another thread, one for each step of the first, or its handlers would come before it gets on. The allocator must be
+// one for handlers.
+constexpr int kSignals = 1000;
+std::atomic<std::uint64_t> steps{0};
+std::atomic<bool> are_sent{false};
 void *sends(void *thread) {
-    while (signals < 3000) pthread_kill(*static_cast<pthread_t *>(thread), SIGUSR1);
+    for (int sent = 0; sent < kSignals; ++sent) {
+        const std::uint64_t before = steps;
+        pthread_kill(*static_cast<pthread_t *>(thread), SIGUSR1);
+        while (signals <= sent || steps < before + 2) sched_yield();
+    }
+    are_sent = true;
     return nullptr;
 }
 void interrupted() {
@@ -288,10 +298,12 @@ void interrupted() {
     sigaction(SIGUSR1, &action, nullptr);
     pthread_t sender;
     pthread_create(&sender, nullptr, sends, &self);
-    std::uint64_t calls = 0;
-    for (; signals < 3000; ++calls) free(malloc(7));
+    while (!are_sent) {
+        free(malloc(7));
+        steps.fetch_add(1);
+    }
     pthread_join(sender, nullptr);
-    Script::tell(0, nullptr, calls);
+    Script::tell(0, nullptr, steps);
     Script::tell(1, nullptr, static_cast<std::uint64_t>(signals));
 }
 
