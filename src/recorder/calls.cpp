@@ -50,7 +50,7 @@ void Call::write(const Group &group) noexcept {
     if (is_outermost) writer_.publish(Writer::kCalling);
 }
 
-void Call::add_obtained(Group *group, std::uint64_t time, const Request &request, const void *p) {
+void Call::add_obtained(Group *group, std::uint64_t time, Request request, const void *p) {
     if (writer_.is_stack_due() && writer_.draw_stack()) {
         std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> calls{};
         const std::size_t most = recording.control().stack_calls;
@@ -60,13 +60,13 @@ void Call::add_obtained(Group *group, std::uint64_t time, const Request &request
     group->add(record_of(request.kind, p, request.size_word(), time));
 }
 
-void Call::obtained(const Request &request, const void *p, std::uint64_t began) noexcept {
+void Call::obtained(Request request, const void *p, std::uint64_t began) noexcept {
     const std::uint64_t time = recording.now();
     if (p != nullptr) writer_.count_bytes(request.size);
     obtained_at(time, request, p, began);
 }
 
-void Call::obtained_at(std::uint64_t time, const Request &request, const void *p, std::uint64_t began) noexcept {
+void Call::obtained_at(std::uint64_t time, Request request, const void *p, std::uint64_t began) noexcept {
     Group group;
     add_obtained(&group, time, request, p);
     if (began != 0) group.add(record_of(Kind::timed, nullptr, time - began, time));
@@ -99,9 +99,9 @@ void Call::resized(const void *old, std::uint64_t before, std::uint64_t size, co
     write(group);
 }
 
-void finish_slowly(const Request &request, const void *p, std::uint64_t time) {
+void finish_slowly(Kind kind, std::uint64_t size, std::uint64_t alignment, const void *p, std::uint64_t time) {
     Call call{Call::Resumed{}};
-    if (call.is_recorded()) call.obtained_at(time, request, p, 0);
+    if (call.is_recorded()) call.obtained_at(time, {kind, size, alignment}, p, 0);
 }
 
 }  // namespace gr
