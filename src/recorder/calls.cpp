@@ -87,21 +87,28 @@ void Call::released(Kind kind, const void *p, std::uint64_t began) noexcept {
     write(group);
 }
 
-void Call::resized(const void *old, std::uint64_t before, std::uint64_t size, const void *p, bool is_timed) noexcept {
+void Call::resized(const Resize &resize, const void *p, bool is_timed) noexcept {
     const std::uint64_t time = recording.now();
+    if (p != nullptr) writer_.count_bytes(resize.size);
+    resized_at(time, resize, p, is_timed);
+}
+
+void Call::resized_at(std::uint64_t time, const Resize &resize, const void *p, bool is_timed) noexcept {
     Group group;
-    if (p != nullptr || size == 0) group.add(record_of(Kind::realloc_free, old, 0, before));
-    if (p != nullptr || size != 0) {
-        if (p != nullptr) writer_.count_bytes(size);
-        add_obtained(&group, time, {Kind::realloc, size}, p);
-    }
-    if (is_timed) group.add(record_of(Kind::timed, nullptr, time - before, time));
+    if (p != nullptr || resize.size == 0) group.add(record_of(Kind::realloc_free, resize.old, 0, resize.before));
+    if (p != nullptr || resize.size != 0) add_obtained(&group, time, {Kind::realloc, resize.size}, p);
+    if (is_timed) group.add(record_of(Kind::timed, nullptr, time - resize.before, time));
     write(group);
 }
 
 void finish_slowly(Kind kind, std::uint64_t size, std::uint64_t alignment, const void *p, std::uint64_t time) {
     Call call{Call::Resumed{}};
     if (call.is_recorded()) call.obtained_at(time, {kind, size, alignment}, p, 0);
+}
+
+void finish_resize_slowly(const Resize &resize, const void *p, std::uint64_t time) {
+    Call call{Call::Resumed{}};
+    if (call.is_recorded()) call.resized_at(time, resize, p, false);
 }
 
 }  // namespace gr

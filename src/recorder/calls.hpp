@@ -21,6 +21,12 @@ struct Request {
     std::uint64_t size_word() const { return size_and(logarithm_of(alignment), size); }
 };
 
+struct Resize {
+    const void *old;
+    std::uint64_t before;  // the time
+    std::uint64_t size;
+};
+
 // Of the slow path: whether it is recorded, and how.
 class Call {
   public:
@@ -41,7 +47,8 @@ class Call {
     void releases(Kind kind, const void *p) noexcept;
     // After it, as of before.
     void released(Kind kind, const void *p, std::uint64_t began) noexcept;
-    void resized(const void *old, std::uint64_t before, std::uint64_t size, const void *p, bool is_timed) noexcept;
+    void resized(const Resize &resize, const void *p, bool is_timed) noexcept;
+    void resized_at(std::uint64_t time, const Resize &resize, const void *p, bool is_timed) noexcept;
     void write(const Group &group) noexcept;
 
   private:
@@ -55,6 +62,8 @@ class Call {
 
 // After the fast path's call, where more than a record is to be written, or the process is another.
 void finish_slowly(Kind kind, std::uint64_t size, std::uint64_t alignment, const void *p, std::uint64_t time);
+
+void finish_resize_slowly(const Resize &resize, const void *p, std::uint64_t time);
 
 [[gnu::always_inline]] inline bool is_ready(Writer &writer) {
     writer.count_call();
@@ -129,7 +138,7 @@ template <class Ask>
     const bool is_timed = call.began_at() != 0;
     const std::uint64_t before = recording.now();
     void *const p = ask();
-    call.resized(old, before, size, p, is_timed);
+    call.resized({old, before, size}, p, is_timed);
     return p;
 }
 
@@ -137,8 +146,23 @@ template <class Ask>
 [[gnu::always_inline]] inline void *resize(void *old, std::uint64_t size, Ask ask) {
     if (old == nullptr) return obtain({Kind::realloc, size}, ask);
     Writer &writer = own_writer;
-    writer.count_call();
-    return resize_slowly(old, size, __builtin_return_address(0), ask);
+    if (!is_ready(writer)) [[unlikely]]
+        return resize_slowly(old, size, __builtin_return_address(0), ask);
+    writer.set_state(Writer::kCalling);
+    const std::uint64_t before = platform::counter();
+    void *const p = ask();
+    writer.set_state(Writer::kWriting);
+    const std::uint64_t time = platform::counter();
+    const std::uint32_t number = writer.arrival();
+    const bool is_plain = p != nullptr && attached.word.load(std::memory_order_relaxed) == number;
+    if (is_plain) writer.count_bytes(size);
+    if (!is_plain || writer.is_stack_due()) [[unlikely]] {
+        finish_resize_slowly({old, before, size}, p, time);
+        return p;
+    }
+    writer.put(record_of(Kind::realloc_free, old, 0, before), record_of(Kind::realloc, p, size, time));
+    writer.publish(number);
+    return p;
 }
 
 }  // namespace gr
