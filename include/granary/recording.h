@@ -18,8 +18,9 @@
 
 #include <stdint.h>
 
-/* The environment variable with the path, and what a process refuses if it is another. */
-#define GR_RECORDING_PATH "GRANARY_RECORDING"
+/* The environment variable with the path (GRANARY_... are the allocator's options), and what a process refuses if it is
+ * another. */
+#define GR_RECORDING_PATH "GR_RECORDING"
 #define GR_RECORDING_MAGIC UINT64_C(0x5e3ac81f6d92b704)
 #define GR_RECORDING_VERSION 1
 
@@ -131,8 +132,7 @@ typedef struct gr_recording_ring {
     uint64_t head;    /* records ever written */
     uint32_t waits;   /* not 0: wake it when tail moves; the thread clears it */
     uint32_t unused_;
-    uint64_t
-        lost; /* what no GR_RECORD_LOST has told yet; whoever frees the ring takes that into account, and writes 0 */
+    uint64_t lost; /* calls that no GR_RECORD_LOST tells yet: the last are read by who frees the ring, and writes 0 */
     uint64_t unused_too_[4];
     /* The recorder's. */
     uint64_t tail; /* records ever read */

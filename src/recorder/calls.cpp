@@ -25,7 +25,11 @@ Call::~Call() {
 
 bool Call::begin(const void *caller) {
     const std::uint32_t word = attached.word.load(std::memory_order_acquire);
-    if (word == kNothing || (is_busy(before_) && next.calls_from(caller))) return false;
+    if (word == kNothing) return false;
+    if (is_busy(before_) && next.calls_from(caller)) {
+        writer_.uncount_call();
+        return false;
+    }
     if (word != writer_.arrival() || word == kUnknown) {
         if (!writer_.attach()) return false;
     }
@@ -46,7 +50,7 @@ void Call::write(const Group &group) noexcept {
     if (is_outermost) writer_.publish(Writer::kCalling);
 }
 
-void Call::add_obtained(Group *group, std::uint64_t time, const Request &request, const void *p) {
+void Call::add_obtained(Group *group, std::uint64_t time, Request request, const void *p) {
     if (writer_.is_stack_due() && writer_.draw_stack()) {
         std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> calls{};
         const std::size_t most = recording.control().stack_calls;
@@ -56,13 +60,13 @@ void Call::add_obtained(Group *group, std::uint64_t time, const Request &request
     group->add(record_of(request.kind, p, request.size_word(), time));
 }
 
-void Call::obtained(const Request &request, const void *p, std::uint64_t began) noexcept {
+void Call::obtained(Request request, const void *p, std::uint64_t began) noexcept {
     const std::uint64_t time = recording.now();
     if (p != nullptr) writer_.count_bytes(request.size);
     obtained_at(time, request, p, began);
 }
 
-void Call::obtained_at(std::uint64_t time, const Request &request, const void *p, std::uint64_t began) noexcept {
+void Call::obtained_at(std::uint64_t time, Request request, const void *p, std::uint64_t began) noexcept {
     Group group;
     add_obtained(&group, time, request, p);
     if (began != 0) group.add(record_of(Kind::timed, nullptr, time - began, time));
@@ -83,21 +87,28 @@ void Call::released(Kind kind, const void *p, std::uint64_t began) noexcept {
     write(group);
 }
 
-void Call::resized(const void *old, std::uint64_t before, std::uint64_t size, const void *p, bool is_timed) noexcept {
+void Call::resized(const Resize &resize, const void *p, bool is_timed) noexcept {
     const std::uint64_t time = recording.now();
+    if (p != nullptr) writer_.count_bytes(resize.size);
+    resized_at(time, resize, p, is_timed);
+}
+
+void Call::resized_at(std::uint64_t time, const Resize &resize, const void *p, bool is_timed) noexcept {
     Group group;
-    if (p != nullptr || size == 0) group.add(record_of(Kind::realloc_free, old, 0, before));
-    if (p != nullptr || size != 0) {
-        if (p != nullptr) writer_.count_bytes(size);
-        add_obtained(&group, time, {Kind::realloc, size}, p);
-    }
-    if (is_timed) group.add(record_of(Kind::timed, nullptr, time - before, time));
+    if (p != nullptr || resize.size == 0) group.add(record_of(Kind::realloc_free, resize.old, 0, resize.before));
+    if (p != nullptr || resize.size != 0) add_obtained(&group, time, {Kind::realloc, resize.size}, p);
+    if (is_timed) group.add(record_of(Kind::timed, nullptr, time - resize.before, time));
     write(group);
 }
 
-void finish_slowly(const Request &request, const void *p, std::uint64_t time) {
+void finish_slowly(Kind kind, std::uint64_t size, std::uint64_t alignment, const void *p, std::uint64_t time) {
     Call call{Call::Resumed{}};
-    if (call.is_recorded()) call.obtained_at(time, request, p, 0);
+    if (call.is_recorded()) call.obtained_at(time, {kind, size, alignment}, p, 0);
+}
+
+void finish_resize_slowly(const Resize &resize, const void *p, std::uint64_t time) {
+    Call call{Call::Resumed{}};
+    if (call.is_recorded()) call.resized_at(time, resize, p, false);
 }
 
 }  // namespace gr

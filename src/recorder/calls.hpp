@@ -19,7 +19,12 @@ struct Request {
     std::uint64_t alignment = 0;
 
     std::uint64_t size_word() const { return size_and(logarithm_of(alignment), size); }
-    void *early() const { return early_memory.take(size, alignment == 0 ? alignof(std::max_align_t) : alignment); }
+};
+
+struct Resize {
+    const void *old;
+    std::uint64_t before;  // the time
+    std::uint64_t size;
 };
 
 // Of the slow path: whether it is recorded, and how.
@@ -36,18 +41,19 @@ class Call {
     bool is_recorded() const { return is_recorded_; }
     // 0 where the call is not to be timed.
     std::uint64_t began_at() noexcept;
-    void obtained(const Request &request, const void *p, std::uint64_t began) noexcept;
-    void obtained_at(std::uint64_t time, const Request &request, const void *p, std::uint64_t began) noexcept;
+    void obtained(Request request, const void *p, std::uint64_t began) noexcept;
+    void obtained_at(std::uint64_t time, Request request, const void *p, std::uint64_t began) noexcept;
     // Before the block is gone, as of now.
     void releases(Kind kind, const void *p) noexcept;
     // After it, as of before.
     void released(Kind kind, const void *p, std::uint64_t began) noexcept;
-    void resized(const void *old, std::uint64_t before, std::uint64_t size, const void *p, bool is_timed) noexcept;
+    void resized(const Resize &resize, const void *p, bool is_timed) noexcept;
+    void resized_at(std::uint64_t time, const Resize &resize, const void *p, bool is_timed) noexcept;
     void write(const Group &group) noexcept;
 
   private:
     bool begin(const void *caller);
-    void add_obtained(Group *group, std::uint64_t time, const Request &request, const void *p);
+    void add_obtained(Group *group, std::uint64_t time, Request request, const void *p);
 
     Writer &writer_;
     std::uint32_t before_;
@@ -55,29 +61,33 @@ class Call {
 };
 
 // After the fast path's call, where more than a record is to be written, or the process is another.
-void finish_slowly(const Request &request, const void *p, std::uint64_t time);
+void finish_slowly(Kind kind, std::uint64_t size, std::uint64_t alignment, const void *p, std::uint64_t time);
+
+void finish_resize_slowly(const Resize &resize, const void *p, std::uint64_t time);
 
 [[gnu::always_inline]] inline bool is_ready(Writer &writer) {
     writer.count_call();
     return !writer.is_timed() && writer.state() == attached.word.load(std::memory_order_relaxed);
 }
 
+// By value and apart, for in registers they cost the fast path nothing.
 template <class Ask>
-[[gnu::noinline]] void *obtain_slowly(const Request &request, const void *caller, Ask ask) {
-    if (!next.is_found()) return request.early();
+[[gnu::noinline]] void *obtain_slowly(Kind kind, std::uint64_t size, std::uint64_t alignment, const void *caller,
+                                      Ask ask) {
+    if (!next.is_found()) return early_memory.take(size, alignment);
     Call call(caller);
     if (!call.is_recorded()) return ask();
     const std::uint64_t began = call.began_at();
     void *const p = ask();
-    call.obtained(request, p, began);
+    call.obtained({kind, size, alignment}, p, began);
     return p;
 }
 
 template <class Ask>
-[[gnu::always_inline]] inline void *obtain(const Request &request, Ask ask) {
+[[gnu::always_inline]] inline void *obtain(Request request, Ask ask) {
     Writer &writer = own_writer;
     if (!is_ready(writer)) [[unlikely]]
-        return obtain_slowly(request, __builtin_return_address(0), ask);
+        return obtain_slowly(request.kind, request.size, request.alignment, __builtin_return_address(0), ask);
     writer.set_state(Writer::kCalling);
     void *const p = ask();
     writer.set_state(Writer::kWriting);
@@ -86,7 +96,7 @@ template <class Ask>
     const bool is_plain = p != nullptr && attached.word.load(std::memory_order_relaxed) == number;
     if (is_plain) writer.count_bytes(request.size);
     if (!is_plain || writer.is_stack_due()) [[unlikely]] {
-        finish_slowly(request, p, time);
+        finish_slowly(request.kind, request.size, request.alignment, p, time);
         return p;
     }
     writer.put(
@@ -122,14 +132,13 @@ template <class Give>
 // Of a block that the allocator may move, or of size 0, after which there is none.
 template <class Ask>
 [[gnu::noinline]] void *resize_slowly(void *old, std::uint64_t size, const void *caller, Ask ask) {
-    const Request request{Kind::realloc, size};
-    if (!next.is_found()) return request.early();
+    if (!next.is_found()) return early_memory.take(size, 0);
     Call call(caller);
     if (!call.is_recorded()) return ask();
     const bool is_timed = call.began_at() != 0;
     const std::uint64_t before = recording.now();
     void *const p = ask();
-    call.resized(old, before, size, p, is_timed);
+    call.resized({old, before, size}, p, is_timed);
     return p;
 }
 
@@ -137,8 +146,23 @@ template <class Ask>
 [[gnu::always_inline]] inline void *resize(void *old, std::uint64_t size, Ask ask) {
     if (old == nullptr) return obtain({Kind::realloc, size}, ask);
     Writer &writer = own_writer;
-    writer.count_call();
-    return resize_slowly(old, size, __builtin_return_address(0), ask);
+    if (!is_ready(writer)) [[unlikely]]
+        return resize_slowly(old, size, __builtin_return_address(0), ask);
+    writer.set_state(Writer::kCalling);
+    const std::uint64_t before = platform::counter();
+    void *const p = ask();
+    writer.set_state(Writer::kWriting);
+    const std::uint64_t time = platform::counter();
+    const std::uint32_t number = writer.arrival();
+    const bool is_plain = p != nullptr && attached.word.load(std::memory_order_relaxed) == number;
+    if (is_plain) writer.count_bytes(size);
+    if (!is_plain || writer.is_stack_due()) [[unlikely]] {
+        finish_resize_slowly({old, before, size}, p, time);
+        return p;
+    }
+    writer.put(record_of(Kind::realloc_free, old, 0, before), record_of(Kind::realloc, p, size, time));
+    writer.publish(number);
+    return p;
 }
 
 }  // namespace gr

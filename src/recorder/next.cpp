@@ -42,6 +42,7 @@ void free_aligned_sized_by_free(void *p, std::size_t, std::size_t) noexcept { ne
 }  // namespace
 
 void *EarlyMemory::take(std::size_t size, std::size_t alignment) {
+    if (alignment == 0) alignment = alignof(std::max_align_t);
     if (size > kBytes || alignment > kBytes || !is_power_of_two(alignment)) return nullptr;
     const std::atomic_ref used(used_);
     std::size_t before = used.load(std::memory_order_relaxed);

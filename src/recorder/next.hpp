@@ -17,8 +17,8 @@ class EarlyMemory {
   public:
     constexpr EarlyMemory() = default;
 
-    // Zeroed; nullptr: there is no more.
-    void *take(std::size_t size, std::size_t alignment = alignof(std::max_align_t));
+    // Zeroed; nullptr: there is no more. An alignment of 0 is malloc's.
+    void *take(std::size_t size, std::size_t alignment);
     bool contains(const void *p) const {
         return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(&bytes_[0]) < kBytes;
     }

@@ -80,8 +80,8 @@ std::uint64_t Writer::make_place(std::uint64_t at, std::uint64_t count, bool is_
     }
     set_limit(at + all, tail);
     if (all == count) return at;
-    records_[at & mask_] = record_of(Kind::lost, nullptr, lost(), recording.now());
-    std::atomic_ref(ring_->lost).store(0, std::memory_order_relaxed);
+    const std::uint64_t untold = std::atomic_ref(ring_->lost).exchange(0, std::memory_order_relaxed);
+    records_[at & mask_] = record_of(Kind::lost, nullptr, untold, recording.now());
     return at + 1;
 }
 

@@ -41,6 +41,7 @@ class Writer {
 
     // Each call counts itself, and may then be one to be timed.
     [[gnu::always_inline]] void count_call() { --until_timed_; }
+    void uncount_call() { ++until_timed_; }
     bool is_timed() const { return until_timed_ <= 0; }
     void draw_timed();
     // Each allocation counts its bytes, and may then be one to have a stack.
@@ -49,7 +50,7 @@ class Writer {
     // false: none is wanted.
     bool draw_stack();
 
-    // Both while the state is kWriting. Nobody else was writing when this began: `is_outermost`.
+    // All while the state is kWriting. Nobody else was writing when this began: `is_outermost`, as on the fast path.
     [[gnu::always_inline]] void put(const gr_record &record) {
         std::uint64_t at = platform::add_alone(position_, 1);
         if (at >= limit_) [[unlikely]] {
@@ -57,6 +58,15 @@ class Writer {
             if (at == kNowhere) return;
         }
         records_[at & mask_] = record;
+    }
+    [[gnu::always_inline]] void put(const gr_record &first, const gr_record &second) {
+        std::uint64_t at = platform::add_alone(position_, 2);
+        if (at + 1 >= limit_) [[unlikely]] {
+            at = make_place(at, 2, true);
+            if (at == kNowhere) return;
+        }
+        records_[at & mask_] = first;
+        records_[(at + 1) & mask_] = second;
     }
     void put(std::span<const gr_record> group, bool is_outermost);
 

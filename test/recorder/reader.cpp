@@ -121,7 +121,7 @@ class Reader {
 
     void read_output(int fd) {
         char text[4096];
-        for (ssize_t got = 0; (got = read(fd, &text[0], sizeof text)) > 0;)
+        for (ssize_t got = 0; (got = ::read(fd, &text[0], sizeof text)) > 0;)
             recorded_.output.append(&text[0], static_cast<std::size_t>(got));
     }
 
