@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +24,7 @@ namespace gr::tool {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::json;
 
 constexpr const char *kSystem = "system";
 constexpr const char *kGranary = "granary";
@@ -37,13 +39,14 @@ std::vector<ChosenAllocator> built_peers() {
     const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
     std::ifstream file(folder / ".." / "peers" / "peers.json");
     std::vector<ChosenAllocator> found;
-    const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
-    if (json.is_discarded()) return found;
-    for (const nlohmann::json &peer : json.value("peers", nlohmann::json::array())) {
+    const Json json = Json::parse(file, nullptr, false);
+    if (!json.is_object() || !json.contains("peers")) return found;
+    for (const Json &peer : json["peers"]) {
         if (!peer.contains("library") || !peer["library"].is_string()) continue;
         ChosenAllocator one{peer.value("name", ""), peer["library"], {}};
-        for (const auto &[name, value] : peer.value("environment", nlohmann::json::object()).items()) {
-            if (value.is_string()) one.environment.emplace_back(name, value.get<std::string>());
+        if (peer.contains("environment")) {
+            for (const auto &variable : peer["environment"].items())
+                one.environment.emplace_back(variable.key(), variable.value().get<std::string>());
         }
         if (fs::exists(one.library, error)) found.push_back(std::move(one));
     }
