@@ -17,6 +17,7 @@
 #include "doctor/command.hpp"
 #include "leaks/command.hpp"
 #include "options/command.hpp"
+#include "record/command.hpp"
 #include "run/command.hpp"
 #include "why/command.hpp"
 
@@ -35,8 +36,8 @@ void add_version(CommandLine &line) {
     };
 }
 
-constexpr std::array<CommandLine::Adder, 8> kCommands{add_run,         add_leaks,   add_doctor, add_why,
-                                                      add_collections, add_options, add_bench,  add_version};
+constexpr std::array<CommandLine::Adder, 9> kCommands{add_run,         add_record,  add_leaks, add_doctor, add_why,
+                                                      add_collections, add_options, add_bench, add_version};
 
 }  // namespace
 
