@@ -17,6 +17,7 @@
 #include "doctor/command.hpp"
 #include "leaks/command.hpp"
 #include "options/command.hpp"
+#include "record/command.hpp"
 #include "replay/command.hpp"
 #include "run/command.hpp"
 #include "summary/command.hpp"
@@ -37,9 +38,20 @@ void add_version(CommandLine &line) {
     };
 }
 
-constexpr auto kCommands =
-    std::to_array<CommandLine::Adder>({add_run, add_summary, add_replay, add_leaks, add_doctor, add_why,
-                                       add_collections, add_options, add_bench, add_version});
+// In the order of the help.
+constexpr auto kCommands = std::to_array<CommandLine::Adder>({
+    add_run,
+    add_record,
+    add_summary,
+    add_replay,
+    add_leaks,
+    add_doctor,
+    add_why,
+    add_collections,
+    add_options,
+    add_bench,
+    add_version,
+});
 
 }  // namespace
 
