@@ -14,57 +14,52 @@
 
 namespace gr::replay {
 
-namespace {
-
-using Json = nlohmann::json;
-using tool::bytes_text;
-
-constexpr std::array<const char *, 4> kNotShown = {
+const std::array<const char *, 4> kNotShown = {
     "what the program does with its blocks: its own cache misses and TLB misses depend on where they lie",
     "when the program paused: calls follow each other as fast as they can, so what is given back after a while is not",
     "calls between its pieces: threads wait for each other where one frees another's block, and at milestones",
     "memory that the program asked the kernel for itself"};
 
-struct Range {
-    double median = 0;
-    double least = 0;
-    double most = 0;
-};
+using analysis::Unit;
 
-template <class Get>
-Range range_of(const std::vector<Performance> &rounds, Get get) {
+const std::array<Measure, 8> kMeasures = {{
+    {"wall_seconds", "time", Unit::kSeconds, [](const Performance &one) { return one.wall_seconds; }},
+    {"cpu_seconds", "CPU time", Unit::kSeconds,
+     [](const Performance &one) { return one.user_seconds + one.system_seconds; }},
+    {"most_resident_bytes", "most resident", Unit::kBytes,
+     [](const Performance &one) { return static_cast<double>(one.most_resident); }},
+    {"resident_at_peak_bytes", "at the peak", Unit::kBytes,
+     [](const Performance &one) { return static_cast<double>(one.resident_at_peak); }},
+    {"resident_at_end_bytes", "at the end", Unit::kBytes,
+     [](const Performance &one) { return static_cast<double>(one.resident_at_end); }},
+    {"live_at_peak_bytes", "", Unit::kBytes,
+     [](const Performance &one) { return static_cast<double>(one.live_at_peak); }},
+    {"faults", "faults", Unit::kCount, [](const Performance &one) { return static_cast<double>(one.faults); }},
+    {"failed", "", Unit::kCount, [](const Performance &one) { return static_cast<double>(one.failed); }},
+}};
+
+Range range_of(const AllocatorRounds &one, const Measure &measure) {
     std::vector<double> values;
-    for (const Performance &round : rounds) values.push_back(static_cast<double>(get(round)));
+    for (const Performance &round : one.rounds) values.push_back(measure.get(round));
     std::ranges::sort(values);
     const std::size_t half = values.size() / 2;
     const double median = values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
     return {median, values.front(), values.back()};
 }
 
-struct Measure {
-    const char *name;  // in JSON
-    const char *title;
-    bool is_bytes;
-    double (*get)(const Performance &);
-};
+const AllocatorRounds &least_of(const std::vector<AllocatorRounds> &results, const Measure &measure) {
+    return *std::ranges::min_element(results, {},
+                                     [&](const AllocatorRounds &one) { return range_of(one, measure).median; });
+}
 
-constexpr std::array<Measure, 8> kMeasures = {{
-    {"wall_seconds", "time", false, [](const Performance &one) { return one.wall_seconds; }},
-    {"cpu_seconds", "CPU time", false, [](const Performance &one) { return one.user_seconds + one.system_seconds; }},
-    {"most_resident_bytes", "most resident", true,
-     [](const Performance &one) { return static_cast<double>(one.most_resident); }},
-    {"resident_at_peak_bytes", "at the peak", true,
-     [](const Performance &one) { return static_cast<double>(one.resident_at_peak); }},
-    {"resident_at_end_bytes", "at the end", true,
-     [](const Performance &one) { return static_cast<double>(one.resident_at_end); }},
-    {"live_at_peak_bytes", "", true, [](const Performance &one) { return static_cast<double>(one.live_at_peak); }},
-    {"faults", "faults", false, [](const Performance &one) { return static_cast<double>(one.faults); }},
-    {"failed", "", false, [](const Performance &one) { return static_cast<double>(one.failed); }},
-}};
+namespace {
+
+using Json = nlohmann::json;
+using tool::bytes_text;
 
 std::string value_text(const Measure &measure, double value) {
-    if (measure.is_bytes) return bytes_text(static_cast<std::uint64_t>(value));
-    if (std::string_view(measure.name) == "faults") return fmt::format("{:.0f}", value);
+    if (measure.unit == Unit::kBytes) return bytes_text(static_cast<std::uint64_t>(value));
+    if (measure.unit == Unit::kCount) return fmt::format("{:.0f}", value);
     return fmt::format("{:.3f} s", value);
 }
 
@@ -80,17 +75,11 @@ std::string head_text(const trace::Trace &trace, const Plan &plan) {
     return text;
 }
 
-// What most of the memory at the peak is, that the blocks in use are not.
 std::string winner_text(const std::vector<AllocatorRounds> &results) {
     if (results.size() < 2) return "";
-    const auto least_by = [&](auto get) {
-        return std::ranges::min_element(results, {},
-                                        [&](const AllocatorRounds &one) { return range_of(one.rounds, get).median; });
-    };
-    const auto fastest = least_by(kMeasures[1].get);
-    const auto smallest = least_by(kMeasures[2].get);
-    return fmt::format("{} takes the least CPU time, {} the least memory.\n", fastest->allocator.name,
-                       smallest->allocator.name);
+    return fmt::format("{} takes the least CPU time, {} the least memory.\n",
+                       least_of(results, kMeasures[kCpu]).allocator.name,
+                       least_of(results, kMeasures[kMost]).allocator.name);
 }
 
 }  // namespace
@@ -107,11 +96,10 @@ std::string comparison_text(const trace::Trace &trace, const Plan &plan, const s
     for (const AllocatorRounds &one : results) {
         text += fmt::format("{:<{}}", one.allocator.name, width);
         for (const Measure &measure : kMeasures) {
-            if (*measure.title != 0)
-                text += fmt::format("{:>15}", value_text(measure, range_of(one.rounds, measure.get).median));
+            if (*measure.title != 0) text += fmt::format("{:>15}", value_text(measure, range_of(one, measure).median));
         }
         text += "\n";
-        const double failed = range_of(one.rounds, kMeasures.back().get).most;
+        const double failed = range_of(one, kMeasures[kFailed]).most;
         if (failed > 0) text += fmt::format("{:<{}}{:.0f} calls got no memory\n", "", width, failed);
     }
     text += "\n" + winner_text(results) + "Memory is anonymous memory beyond the player's own.";
@@ -138,7 +126,7 @@ std::string comparison_json(const trace::Trace &trace, const Plan &plan, const s
         entry["name"] = one.allocator.name;
         entry["library"] = one.allocator.library;
         for (const Measure &measure : kMeasures) {
-            const Range range = range_of(one.rounds, measure.get);
+            const Range range = range_of(one, measure);
             entry[measure.name] = {{"median", range.median}, {"least", range.least}, {"most", range.most}};
         }
         entry["resident"] = Json::array();

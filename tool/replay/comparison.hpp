@@ -5,9 +5,13 @@
 // Must not know: how it was measured.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "allocators/chosen_allocator.hpp"
+#include "analysis/document.hpp"
 #include "replay/performance.hpp"
 #include "replay/planner.hpp"
 #include "trace/reader.hpp"
@@ -18,6 +22,26 @@ struct AllocatorRounds {
     tool::ChosenAllocator allocator;
     std::vector<Performance> rounds;
 };
+
+// Of several rounds.
+struct Range {
+    double median = 0;
+    double least = 0;
+    double most = 0;
+};
+struct Measure {
+    const char *name;   // in JSON
+    const char *title;  // in a table; empty: it stands in none
+    analysis::Unit unit;
+    double (*get)(const Performance &);
+};
+enum MeasureIndex : std::uint8_t { kWall, kCpu, kMost, kPeakResident, kEndResident, kLiveAtPeak, kFaults, kFailed };
+extern const std::array<Measure, 8> kMeasures;  // by MeasureIndex
+extern const std::array<const char *, 4> kNotShown;
+
+[[nodiscard]] Range range_of(const AllocatorRounds &one, const Measure &measure);
+// Who takes the least of it, in the median.
+[[nodiscard]] const AllocatorRounds &least_of(const std::vector<AllocatorRounds> &results, const Measure &measure);
 
 [[nodiscard]] std::string comparison_text(const trace::Trace &trace, const Plan &plan,
                                           const std::vector<AllocatorRounds> &results);

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: document.hpp.
+// Invariant: as there.
+// Must not know: how it was measured; how a chart looks.
+#include "replay/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "analysis/words.hpp"
+#include "base/text.hpp"
+
+namespace gr::replay {
+
+namespace {
+
+using analysis::Axis;
+using analysis::BarsChart;
+using analysis::bytes_words;
+using analysis::Section;
+using analysis::SeriesChart;
+using analysis::TableChart;
+using analysis::time_words;
+using analysis::Unit;
+using Results = std::vector<AllocatorRounds>;
+
+const Axis kOperations{"operations", Unit::kEvents, analysis::Scale::kLinear};
+
+std::vector<std::string> names_of(const Results &results) {
+    std::vector<std::string> names;
+    for (const AllocatorRounds &one : results) names.push_back(one.allocator.name);
+    return names;
+}
+
+BarsChart bars_of(const Results &results, const char *title, std::initializer_list<MeasureIndex> measures) {
+    BarsChart bars;
+    bars.title = title;
+    bars.x = {"allocator", Unit::kText, analysis::Scale::kLinear};
+    bars.y = {title, kMeasures[*measures.begin()].unit, analysis::Scale::kLinear};
+    bars.labels = names_of(results);
+    for (const MeasureIndex index : measures) {
+        BarsChart::Series series{kMeasures[index].title, {}, {}};
+        for (const AllocatorRounds &one : results) series.values.push_back(range_of(one, kMeasures[index]).median);
+        bars.series.push_back(std::move(series));
+    }
+    return bars;
+}
+
+TableChart table_of(const Results &results) {
+    TableChart table{"Each allocator: medians, and between which rounds lie", {{"allocator", Unit::kText}}, {}};
+    for (const Measure &measure : kMeasures) {
+        if (*measure.title == 0) continue;
+        table.columns.push_back({measure.title, measure.unit});
+        table.columns.push_back({fmt::format("{}, least", measure.title), measure.unit});
+        table.columns.push_back({fmt::format("{}, most", measure.title), measure.unit});
+    }
+    for (const AllocatorRounds &one : results) {
+        std::vector<analysis::Value> row{one.allocator.name};
+        for (const Measure &measure : kMeasures) {
+            if (*measure.title == 0) continue;
+            const Range range = range_of(one, measure);
+            row.insert(row.end(), {range.median, range.least, range.most});
+        }
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+// How many times the least the most is.
+std::string against_least(const Results &results, const Measure &measure) {
+    const AllocatorRounds &least = least_of(results, measure);
+    const double base = range_of(least, measure).median;
+    std::string text;
+    for (const AllocatorRounds &one : results) {
+        if (&one == &least || base <= 0) continue;
+        text += fmt::format("{}{} {:.2f} times that", text.empty() ? "" : ", ", one.allocator.name,
+                            range_of(one, measure).median / base);
+    }
+    return text.empty() ? "." : "; " + text + ".";
+}
+
+Section time_section(const Results &results) {
+    const AllocatorRounds &least = least_of(results, kMeasures[kCpu]);
+    Section section{"time", "How long does it take on each?", "", {}};
+    section.answer =
+        fmt::format("{} takes the least CPU time, {}{}", least.allocator.name,
+                    time_words(range_of(least, kMeasures[kCpu]).median), against_least(results, kMeasures[kCpu]));
+    section.charts = {bars_of(results, "Time", {kWall, kCpu}), table_of(results)};
+    return section;
+}
+
+// The last value at or before each point, of numbers that come with the operations done.
+std::vector<double> at_points(const std::vector<ResidentPoint> &points, const std::vector<double> &at) {
+    std::vector<double> values;
+    std::size_t next = 0;
+    double now = 0;
+    for (const double x : at) {
+        while (next < points.size() && static_cast<double>(points[next].operations) <= x)
+            now = static_cast<double>(points[next++].bytes);
+        values.push_back(now);
+    }
+    return values;
+}
+
+Section memory_section(const Plan &plan, const Results &results) {
+    const AllocatorRounds &least = least_of(results, kMeasures[kMost]);
+    Section section{"memory", "How much memory does it take on each?", "", {}};
+    section.answer =
+        fmt::format("{} were in use at the peak; {} had at most {} resident, the least of all{}",
+                    bytes_words(static_cast<double>(plan.peak_bytes)), least.allocator.name,
+                    bytes_words(range_of(least, kMeasures[kMost]).median), against_least(results, kMeasures[kMost]));
+    SeriesChart resident{"Resident memory, and what was in use",
+                         kOperations,
+                         {"bytes", Unit::kBytes, analysis::Scale::kLinear},
+                         false,
+                         false,
+                         {},
+                         {}};
+    SeriesChart::Series live{"in use", {}};
+    for (const LivePoint &point : plan.live) {
+        resident.at.push_back(static_cast<double>(point.operations));
+        live.values.push_back(static_cast<double>(point.bytes));
+    }
+    SeriesChart overhead{"Resident bytes for each byte in use",
+                         kOperations,
+                         {"ratio", Unit::kCount, analysis::Scale::kLinear},
+                         false,
+                         false,
+                         resident.at,
+                         {}};
+    for (const AllocatorRounds &one : results) {
+        SeriesChart::Series series{one.allocator.name, at_points(one.rounds.back().resident, resident.at)};
+        SeriesChart::Series ratio{one.allocator.name, {}};
+        for (std::size_t i = 0; i < series.values.size(); ++i) {
+            ratio.values.push_back(live.values[i] > 0 ? series.values[i] / live.values[i]
+                                                      : std::numeric_limits<double>::quiet_NaN());
+        }
+        resident.series.push_back(std::move(series));
+        overhead.series.push_back(std::move(ratio));
+    }
+    resident.series.push_back(std::move(live));
+    section.charts = {std::move(resident), bars_of(results, "Memory", {kMost, kPeakResident, kEndResident}),
+                      std::move(overhead)};
+    return section;
+}
+
+Section limits_section() {
+    Section section{"limits", "What does a replay not show?", "It does not show", {}};
+    for (const char *one : kNotShown) section.answer += fmt::format("{} {}", one == kNotShown.front() ? "" : ";", one);
+    section.answer += ".";
+    return section;
+}
+
+}  // namespace
+
+analysis::Document document_of(const trace::Trace &trace, const Plan &plan, const Results &results) {
+    analysis::Document document;
+    document.title = tool::printable(trace.start().program);
+    document.facts = {{"trace", tool::printable(trace.path())},
+                      {"recorded on", tool::printable(trace.start().allocator)},
+                      {"operations", analysis::count_words(static_cast<double>(plan.operations))},
+                      {"threads", analysis::count_words(plan.threads)},
+                      {"rounds", analysis::count_words(static_cast<double>(results.front().rounds.size()))}};
+    if (!trace.damage().empty()) document.notes.push_back(trace.damage());
+    document.sections = {time_section(results), memory_section(plan, results), limits_section()};
+    for (const Section &section : document.sections) document.story.push_back(section.answer);
+    return document;
+}
+
+}  // namespace gr::replay
