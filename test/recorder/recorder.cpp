@@ -148,7 +148,7 @@ TEST_P(Over, ThousandThreadsShareRings) {
     wanted.rings = 8;
     const Recorded recorded = record(wanted, {kProgram, "many_threads"});
     ASSERT_TRUE(ends_well(recorded));
-    for (const std::uint64_t size : {1, 2, 3}) EXPECT_EQ(1000U, pairs_of_size(recorded, size));
+    for (const std::uint64_t size : {1U, 2U, 3U}) EXPECT_EQ(1000U, pairs_of_size(recorded, size));
     EXPECT_EQ(0U, recorded.lost_at_end);
 }
 
@@ -262,7 +262,7 @@ TEST_P(Over, DescriptorsAreThePrograms) {
 }
 
 TEST_P(Over, RecorderDies) {
-    for (const std::uint64_t records : {1, 100, 10000}) {
+    for (const std::uint64_t records : {1U, 100U, 10000U}) {
         Wanted wanted = over();
         wanted.ring_records = 256;
         wanted.dies_after = records;
@@ -345,7 +345,7 @@ TEST(Recorder, LibcsOwnNames) {
 
 // A handler that allocates, within the allocator and within the writing of records.
 TEST(Recorder, HandlersLoseNothing) {
-    for (const std::uint64_t records : {64, 4096}) {
+    for (const std::uint64_t records : {64U, 4096U}) {
         Wanted wanted;
         wanted.preload_behind = BUMP_LIBRARY;
         wanted.ring_records = records;
