@@ -110,7 +110,8 @@ class Reader {
         if (!wanted_.preload_behind.empty()) preload += ":" + wanted_.preload_behind;
         const std::string path =
             std::string(GR_RECORDING_PATH "=/proc/") + std::to_string(getpid()) + "/fd/" + std::to_string(fd_);
-        std::vector<char *> environment{preload.data(), const_cast<char *>(path.c_str())};
+        std::vector<char *> environment{preload.data()};
+        if (!wanted_.hides) environment.push_back(const_cast<char *>(path.c_str()));
         for (const std::string &entry : wanted_.environment) environment.push_back(const_cast<char *>(entry.c_str()));
         environment.push_back(nullptr);
         const pid_t child = fork();

@@ -280,6 +280,28 @@ TEST_P(Over, Refused) {
     EXPECT_TRUE(recorded.events.empty());
 }
 
+TEST_P(Over, WithoutRecordingNothingIsTold) {
+    Wanted wanted = over();
+    wanted.hides = true;
+    for (const char *const scene : {"family", "operators", "threads", "forks", "failures", "executes"}) {
+        const Recorded recorded = record(wanted, {kProgram, scene});
+        ASSERT_TRUE(ends_well(recorded)) << scene;
+        EXPECT_TRUE(recorded.processes.empty());
+    }
+}
+
+TEST_P(Over, StormOfForks) {
+    Wanted wanted = over();
+    wanted.rings = 16;
+    const Recorded recorded = record(wanted, {kProgram, "storm"});
+    ASSERT_TRUE(ends_well(recorded));
+    EXPECT_EQ(101U, recorded.processes.size());
+    EXPECT_EQ(100U, pairs_of_size(recorded, 2222));
+    for (const auto &[thread, events] : recorded.events) {
+        if (thread.process != recorded.processes[0].first) expect_pairs(events, 40);
+    }
+}
+
 TEST_P(Over, AllStacks) {
     Wanted wanted = over();
     wanted.stack_bytes = 1;
@@ -335,6 +357,18 @@ TEST_P(Over, AllTimed) {
     std::uint64_t untimed = 0;
     for (const Event &event : calls_of(recorded)) untimed += event.ticks == 0;
     EXPECT_EQ(recorded.count(GR_RECORD_REALLOC_FREE) - 1, untimed);
+}
+
+TEST(Recorder, AllocatesWhileItIsRelocated) {
+    for (const char *const allocator : {"", GRANARY_LIBRARY}) {
+        Wanted wanted;
+        wanted.preload_behind = allocator;
+        const Recorded recorded = record(wanted, {EARLY_PROGRAM});
+        EXPECT_TRUE(ends_well(recorded));
+        EXPECT_EQ(1U, recorded.processes.size());
+        wanted.hides = true;
+        EXPECT_TRUE(ends_well(record(wanted, {EARLY_PROGRAM})));
+    }
 }
 
 TEST(Recorder, LibcsOwnNames) {
