@@ -3,11 +3,12 @@
 // Invariant: the same sources give the same bytes.
 // Must not know: what is on the page.
 
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { oneFile } from "./build/one_file";
 
 export default defineConfig({
-    plugins: [oneFile(import.meta.dirname ?? ".")],
+    plugins: [oneFile(fileURLToPath(new URL(".", import.meta.url)))],
     build: {
         target: "es2022",
         outDir: "dist",

@@ -7,7 +7,7 @@ import type { Table } from "../data/table";
 import { barsInWindow } from "../data/slices";
 import { format } from "../data/units";
 import type { BarsChart } from "../document";
-import { make } from "../page/dom";
+import { make } from "../parts/dom";
 import { CellAxis, linearRound } from "./cell_axis";
 import { CellPlot } from "./cell_plot";
 import { type ChartView, kZoomKeys, type Place } from "./chart_view";

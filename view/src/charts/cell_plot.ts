@@ -3,8 +3,8 @@
 // Invariant: what is drawn inside lies within the plot area.
 // Must not know: what the cells hold.
 
-import type { Colours } from "../page/theme";
-import { make } from "../page/dom";
+import type { Colours } from "../parts/theme";
+import { make } from "../parts/dom";
 import type { CellAxis, Tick } from "./cell_axis";
 import { kFont, sized } from "./paint";
 import type { Span } from "./viewport";

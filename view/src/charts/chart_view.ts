@@ -6,7 +6,7 @@
 import type { Table } from "../data/table";
 import type { TimeWindow } from "../data/window";
 import type { ReportDocument } from "../document";
-import type { Theme } from "../page/theme";
+import type { Theme } from "../parts/theme";
 
 export interface ChartView {
     readonly element: HTMLElement;

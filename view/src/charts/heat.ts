@@ -6,7 +6,7 @@
 import type { Cell, Table } from "../data/table";
 import { format } from "../data/units";
 import type { HeatChart } from "../document";
-import { choice, make } from "../page/dom";
+import { choice, make } from "../parts/dom";
 import { CellAxis } from "./cell_axis";
 import { CellPlot, stroke } from "./cell_plot";
 import { type ChartView, kZoomKeys, type Place } from "./chart_view";

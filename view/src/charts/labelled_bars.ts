@@ -7,7 +7,7 @@ import type { Table } from "../data/table";
 import { barsInWindow } from "../data/slices";
 import { format } from "../data/units";
 import type { BarsChart } from "../document";
-import { make } from "../page/dom";
+import { make } from "../parts/dom";
 import { running } from "./bars";
 import type { ChartView, Place } from "./chart_view";
 import { Legend } from "./legend";
@@ -52,7 +52,7 @@ class LabelledBars implements ChartView {
         this.list.replaceChildren(
             ...this.labels.map((label, row) => {
                 const bars = shown.map((at) => {
-                    const bar = make("div", { class: `bar pattern-${at % 6}` });
+                    const bar = make("div", { class: `beam pattern-${at % 6}` });
                     bar.style.width = `${width(values[at]![row]!) * 100}%`;
                     bar.style.color = colourOf(at, colours);
                     return make("div", { class: "track" }, bar, make("span", {}, format(values[at]![row], this.chart.y.unit)));

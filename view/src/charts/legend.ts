@@ -3,8 +3,8 @@
 // Invariant: at least one series stays.
 // Must not know: the chart.
 
-import { make, toggle } from "../page/dom";
-import type { Colours } from "../page/theme";
+import { make, toggle } from "../parts/dom";
+import type { Colours } from "../parts/theme";
 import { colourOf, dashOf, patternOf, sized } from "./paint";
 
 export class Legend {

@@ -3,7 +3,7 @@
 // Invariant: never colour alone: series have a dash and a pattern, too; more is farther from the ground in both themes.
 // Must not know: any chart.
 
-import type { Colours } from "../page/theme";
+import type { Colours } from "../parts/theme";
 
 const kViridis = ["440154", "482475", "414487", "355f8d", "2a788e", "21918c", "22a884", "44bf70", "7ad151", "bddf26", "fde725"].map(
     (hex) => [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)) as [number, number, number],

@@ -7,7 +7,7 @@ import uPlot from "uplot";
 import type { Table } from "../data/table";
 import { format } from "../data/units";
 import type { SeriesChart } from "../document";
-import { make } from "../page/dom";
+import { make } from "../parts/dom";
 import { roundValues } from "./cell_axis";
 import { type ChartView, kZoomKeys, type Place } from "./chart_view";
 import { listenTo } from "./gestures";
@@ -86,7 +86,7 @@ export class SeriesView implements ChartView {
         const [low, high] = [at[0] ?? 0, at[at.length - 1] ?? 1];
         return low < high ? [this.placeOf(low), this.placeOf(high)] : [this.placeOf(low) - 0.5, this.placeOf(low) + 0.5];
     }
-    private area(): { left: number; top: number; width: number; height: number } {
+    area(): { left: number; top: number; width: number; height: number } {
         const box = this.drawn?.bbox ?? { left: 0, top: 0, width: 1, height: 1 };
         const ratio = devicePixelRatio;
         return { left: box.left / ratio, top: box.top / ratio, width: box.width / ratio, height: box.height / ratio };

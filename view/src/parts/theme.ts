@@ -45,6 +45,10 @@ export class Theme {
     listen(listener: () => void): void {
         this.listeners.add(listener);
     }
+    // For the page that comes.
+    forget(): void {
+        this.listeners.clear();
+    }
     flip(): void {
         this.chosen = this.isDark ? "light" : "dark";
         this.apply();
