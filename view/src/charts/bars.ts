@@ -144,7 +144,8 @@ class Bars implements ChartView {
         if (top === 0) return [0];
         if (!this.logs) return linearRound(0, top, 6, this.chart.y.unit);
         const [first, last] = [Math.ceil(Math.log10(this.lowest())), Math.floor(Math.log10(top * 1.2))];
-        return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => 10 ** (first + at));
+        const step = Math.max(1, Math.ceil((last - first + 1) / 8));
+        return Array.from({ length: Math.max(0, Math.floor((last - first) / step) + 1) }, (_, at) => 10 ** (first + at * step));
     }
     private paintSeries(context: CanvasRenderingContext2D, at: number, order: number, y: (value: number) => number): void {
         const colours = this.place.theme.now;

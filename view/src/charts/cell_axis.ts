@@ -62,6 +62,7 @@ export class CellAxis {
     ticks(from: number, to: number, most: number): Tick[] {
         if (this.cells === 0 || most < 1) return [];
         const atEdges = this.axis.unit === "address" || (!this.isEven && this.axis.scale === "linear");
+        if (this.gaps.size > 0) return this.pieceTicks(from, to, most);
         const ticks = atEdges ? this.edgeTicks(from, to, most) : this.roundTicks(from, to, most);
         return ticks.length > 1 ? ticks : this.edgeTicks(from, to, most);
     }
@@ -70,6 +71,19 @@ export class CellAxis {
         const ticks: Tick[] = [];
         for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push(this.tick(this.edge(at)));
         return ticks;
+    }
+    // Where each piece of the axis begins, and evenly from there.
+    private pieceTicks(from: number, to: number, most: number): Tick[] {
+        const starts = [0, ...[...this.gaps].map((gap) => gap + 1).sort((a, b) => a - b), this.cells];
+        const step = Math.max(1, Math.ceil((to - from) / most));
+        return starts.slice(0, -1).flatMap((start, piece) => {
+            const end = starts[piece + 1]! - (piece + 2 < starts.length ? 1 : 0);
+            const ticks: Tick[] = [];
+            for (let at = start; at === start || at <= end - step / 2; at += step) {
+                if (at >= from && at <= to) ticks.push(this.tick(this.edge(at)));
+            }
+            return ticks;
+        });
     }
     private roundTicks(from: number, to: number, most: number): Tick[] {
         const [low, high] = [this.toValue(from), this.toValue(to)];

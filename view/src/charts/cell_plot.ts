@@ -61,7 +61,7 @@ export class CellPlot {
             stroke(context, x, bottom, x, bottom + 4);
             const half = context.measureText(tick.text).width / 2;
             if (x - half < free) continue;
-            context.fillText(tick.text, Math.min(x, this.area.left + this.area.width + 24 - half), bottom + 8);
+            context.fillText(tick.text, Math.min(x, this.area.left + this.area.width + 14 - half), bottom + 8);
             free = x + half + 10;
         }
         stroke(context, this.area.left, bottom + 0.5, this.area.left + this.area.width, bottom + 0.5);

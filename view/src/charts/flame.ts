@@ -27,6 +27,7 @@ class Flame implements ChartView {
     private readonly search = make("input", { type: "search", placeholder: "Search", "aria-label": "Search functions: a regular expression" });
     private readonly found = make("span", { class: "found", role: "status" });
     private readonly whole = make("button", { type: "button", disabled: true, click: () => this.zoom(this.top) }, "Whole graph");
+    private readonly modules: string[];
     private measure = 0;
     private turned = false;
     private top: Call;
@@ -41,6 +42,7 @@ class Flame implements ChartView {
         private readonly place: Place,
     ) {
         this.follows = chart.measures.some(({ slices }) => slices !== undefined) ? "sums" : "nothing";
+        this.modules = [...new Set(place.document.frames.map(({ module }) => module))];
         this.top = this.zoomed = this.tree();
         this.search.addEventListener("input", () => this.find());
         this.controls = [
@@ -207,8 +209,8 @@ class Flame implements ChartView {
         const { dark, shade } = this.place.theme.now;
         const frame = this.frame(call);
         if (frame === null) return shade;
-        const hues = [205, 35, 160, 275, 75, 330, 240, 10];
-        const hue = hues[hash(frame.module) % hues.length]!;
+        const hues = [208, 36, 160, 330, 265, 85, 10, 185];
+        const hue = hues[this.modules.indexOf(frame.module) % hues.length]!;
         const step = (hash(frame.name) % 5) * 2;
         return dark ? `hsl(${hue} 30% ${24 + step}%)` : `hsl(${hue} 55% ${78 + step}%)`;
     }

@@ -45,7 +45,7 @@ class Heat implements ChartView {
         const beside = chart.beside ?? [];
         this.pictures = [{ name: chart.scale.label, cells: chart.cells }, ...beside].map(({ name, cells }) => ({ name, cells: new HeatCells(chart, cells) }));
         if (beside.length > 0) this.controls.push(choice("Picture", this.pictures.map(({ name }) => name), (at) => this.show(at)));
-        this.element = make("div", {}, this.plot.element, make("div", { class: "scale" }, this.scale));
+        this.element = make("div", {}, this.plot.element, make("div", { class: "scale" }, make("span", {}, chart.scale.label), this.scale));
         this.windowChanged();
         listenTo({
             surface: this.plot.element, focus: this.plot.element, x: this.columns, y: this.rows,

@@ -52,7 +52,7 @@ class LabelledBars implements ChartView {
         this.list.replaceChildren(
             ...this.labels.map((label, row) => {
                 const bars = shown.map((at) => {
-                    const bar = make("div", { class: `beam pattern-${at % 6}` });
+                    const bar = make("div", { class: values.length > 1 ? `beam pattern-${at % 6}` : "beam" });
                     bar.style.width = `${width(values[at]![row]!) * 100}%`;
                     bar.style.color = colourOf(at, colours);
                     return make("div", { class: "track" }, bar, make("span", {}, format(values[at]![row], this.chart.y.unit)));

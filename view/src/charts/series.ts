@@ -227,6 +227,7 @@ export class SeriesView implements ChartView {
         context.setLineDash([2 * ratio, 3 * ratio]);
         context.font = kFont.replace("12px", `${11 * ratio}px`);
         context.textBaseline = "top";
+        context.textAlign = "left";
         let free = -Infinity;
         for (const mark of this.place.document.marks) {
             const at = plot.valToPos(mark.time, "x", true);

@@ -77,11 +77,12 @@ export class Figure {
         table.setAttribute("aria-label", `Table: ${chart.title}`);
         const tools = make("div", { class: "tools" }, ...view.controls, this.select, ...(chart.kind === "table" ? [] : [table]), data);
         const axes = "y" in chart ? [chart.y.label, chart.x.label] : ["", ""];
-        const yLabel = make("div", { class: "y-label" }, axes[0]!);
-        const xLabel = make("div", { class: "x-label" }, axes[1]!);
-        const lying = chart.kind === "bars" && chart.labels !== undefined;
-        const around = axes[0] === "" || lying ? [this.body] : [yLabel, this.body, xLabel];
-        return make("figure", { class: `chart ${chart.kind}` }, make("figcaption", {}, title, tools), ...around, this.told, this.tableRoom);
+        const plot = view.element.querySelector(".plot");
+        if (plot !== null && axes[0] !== "") {
+            plot.before(make("div", { class: "y-label" }, axes[0]!));
+            plot.after(make("div", { class: "x-label" }, axes[1]!));
+        }
+        return make("figure", { class: `chart ${chart.kind}` }, make("figcaption", {}, title, tools), this.body, this.told, this.tableRoom);
     }
     private describeKeys(): void {
         const focus = this.view.element.querySelector(".plot[tabindex], .lying");
