@@ -28,6 +28,7 @@ class Bars implements ChartView {
     readonly element: HTMLElement;
     readonly controls: HTMLElement[] = [];
     readonly keys = kZoomKeys;
+    readonly knowsHeight = true;
     readonly follows: "sums" | "nothing";
     private readonly plot = new CellPlot();
     private readonly buckets: number;
@@ -47,6 +48,7 @@ class Bars implements ChartView {
         this.follows = chart.series.some((series) => series.slices !== undefined) ? "sums" : "nothing";
         this.legend = new Legend(chart.series.map(({ name }) => name), true, () => this.paint());
         this.element = make("div", {}, this.legend.element, this.plot.element);
+        this.plot.element.style.minHeight = `${kHeight}px`;
         this.sum();
         listenTo({
             surface: this.plot.element, focus: this.plot.element, x: this.span, y: null,

@@ -14,6 +14,7 @@ export interface ChartView {
     readonly keys: string; // what the keyboard does, for those who hear the page
     // Whether the window changes the values, the part of time that is shown, or nothing.
     readonly follows: "sums" | "time" | "nothing";
+    readonly knowsHeight: boolean; // before it is drawn: what is below does not move when it is
     draw(width: number): void;
     table(): Table;
     windowChanged?(): void;

@@ -21,6 +21,7 @@ class Flame implements ChartView {
     readonly element: HTMLElement;
     readonly controls: HTMLElement[];
     readonly keys = "Up and down arrows move to callers and callees, left and right along the row, Enter zooms to the call, 0 shows all.";
+    readonly knowsHeight = false;
     readonly follows: "sums" | "nothing";
     private readonly canvas = make("canvas", {});
     private readonly scroll = make("div", { class: "plot flame", tabindex: "0" }, this.canvas);

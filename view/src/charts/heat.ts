@@ -15,10 +15,14 @@ import { HeatCells, valueOf } from "./heat_cells";
 import { css, heat, kFont, sized } from "./paint";
 import { Span } from "./viewport";
 
+const kScaleWidth = 300;
+const kScaleHeight = 34;
+
 class Heat implements ChartView {
     readonly element: HTMLElement;
     readonly controls: HTMLElement[] = [];
     readonly keys = `${kZoomKeys}`;
+    readonly knowsHeight = true;
     readonly follows: "time" | "nothing";
     private readonly plot = new CellPlot();
     private readonly x: CellAxis;
@@ -46,6 +50,8 @@ class Heat implements ChartView {
         this.pictures = [{ name: chart.scale.label, cells: chart.cells }, ...beside].map(({ name, cells }) => ({ name, cells: new HeatCells(chart, cells) }));
         if (beside.length > 0) this.controls.push(choice("Picture", this.pictures.map(({ name }) => name), (at) => this.show(at)));
         this.element = make("div", {}, this.plot.element, make("div", { class: "scale" }, make("span", {}, chart.scale.label), this.scale));
+        this.plot.element.style.minHeight = `${this.height}px`;
+        sized(this.scale, kScaleWidth, kScaleHeight);
         this.windowChanged();
         listenTo({
             surface: this.plot.element, focus: this.plot.element, x: this.columns, y: this.rows,
@@ -175,9 +181,9 @@ class Heat implements ChartView {
     }
     private paintScale(): void {
         const colours = this.place.theme.now;
-        const context = sized(this.scale, 300, 34);
-        for (let x = 0; x < 300; ++x) {
-            context.fillStyle = css(heat(x / 299, colours.dark));
+        const context = sized(this.scale, kScaleWidth, kScaleHeight);
+        for (let x = 0; x < kScaleWidth; ++x) {
+            context.fillStyle = css(heat(x / (kScaleWidth - 1), colours.dark));
             context.fillRect(x, 0, 1, 10);
         }
         context.font = kFont;
@@ -186,7 +192,7 @@ class Heat implements ChartView {
         const stops: [number, CanvasTextAlign][] = [[0, "left"], [0.5, "center"], [1, "right"]];
         for (const [share, align] of stops) {
             context.textAlign = align;
-            context.fillText(format(valueOf(this.chart, 1 + share * 254), this.chart.scale.unit), share * 300, 16);
+            context.fillText(format(valueOf(this.chart, 1 + share * 254), this.chart.scale.unit), share * kScaleWidth, 16);
         }
     }
 

@@ -17,6 +17,7 @@ class LabelledBars implements ChartView {
     readonly element: HTMLElement;
     readonly controls: HTMLElement[] = [];
     readonly keys = "Arrow keys move from bar to bar.";
+    readonly knowsHeight = false;
     readonly follows: "sums" | "nothing";
     private readonly labels: string[];
     private readonly legend: Legend;

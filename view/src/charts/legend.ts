@@ -7,6 +7,9 @@ import { make, toggle } from "../parts/dom";
 import type { Colours } from "../parts/theme";
 import { colourOf, dashOf, patternOf, sized } from "./paint";
 
+const kWidth = 26;
+const kHeight = 12;
+
 export class Legend {
     readonly element = make("div", { class: "legend", role: "group", "aria-label": "Series" });
     readonly hidden = new Set<number>();
@@ -20,6 +23,7 @@ export class Legend {
         if (names.length < 2) return;
         names.forEach((name, at) => {
             const sample = make("canvas", { "aria-hidden": "true" });
+            sized(sample, kWidth, kHeight);
             this.samples.push(sample);
             const button = toggle(name, true, (shown) => {
                 if (shown) this.hidden.delete(at);
@@ -34,7 +38,7 @@ export class Legend {
 
     draw(colours: Colours): void {
         this.samples.forEach((sample, at) => {
-            const context = sized(sample, 26, 12);
+            const context = sized(sample, kWidth, kHeight);
             context.strokeStyle = colourOf(at, colours);
             if (this.filled) {
                 context.fillStyle = patternOf(at, colours, context);
@@ -47,8 +51,8 @@ export class Legend {
             context.lineWidth = 2.5;
             context.setLineDash(dashOf(at));
             context.beginPath();
-            context.moveTo(0, 6);
-            context.lineTo(26, 6);
+            context.moveTo(0, kHeight / 2);
+            context.lineTo(kWidth, kHeight / 2);
             context.stroke();
         });
     }

@@ -17,6 +17,7 @@ class Matrix implements ChartView {
     readonly element = make("div", {});
     readonly controls: HTMLElement[] = [];
     readonly keys = "Arrow keys move from cell to cell.";
+    readonly knowsHeight = false;
     readonly follows = "nothing";
     private cells: HTMLTableCellElement[][] = [];
     private current = { row: 0, column: 0 };

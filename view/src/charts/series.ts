@@ -27,6 +27,7 @@ export class SeriesView implements ChartView {
     readonly element: HTMLElement;
     readonly controls: HTMLElement[] = [];
     readonly keys = kZoomKeys;
+    readonly knowsHeight = true;
     readonly follows: "time" | "nothing";
     readonly plot: HTMLElement;
     private readonly legend: Legend;
@@ -48,6 +49,7 @@ export class SeriesView implements ChartView {
         this.legend = new Legend(chart.series.map(({ name }) => name), chart.stacked, () => this.draw(this.width));
         this.plot = make("div", { class: "plot" });
         this.element = make("div", {}, this.legend.element, this.plot);
+        this.plot.style.minHeight = `${options.height}px`;
         if (options.overview) return;
         this.plot.tabIndex = 0;
         listenTo({

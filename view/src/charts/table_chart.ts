@@ -13,6 +13,7 @@ class TableView implements ChartView {
     readonly element: HTMLElement;
     readonly controls: HTMLElement[] = [];
     readonly keys = "";
+    readonly knowsHeight = true;
     readonly follows = "nothing";
     constructor(private readonly chart: TableChart) {
         this.element = make("div", {}, tableElement(this.table(), chart.title));

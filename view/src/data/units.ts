@@ -52,7 +52,7 @@ function duration(value: number): string {
 // A moment: to a thousandth of a second, or with minutes and hours before the colons.
 function moment(value: number): string {
     const seconds = Math.round(value * 1000) / 1000;
-    if (seconds < 120) return value !== 0 && Math.abs(value) < 0.1 ? duration(value) : `${seconds}${kSpace}s`;
+    if (seconds < 120) return value !== 0 && Math.abs(value) < 1 ? duration(value) : `${seconds}${kSpace}s`;
     const whole = Math.floor(seconds);
     const two = (part: number): string => String(part).padStart(2, "0");
     const rest = Math.round((seconds - whole) * 1000);

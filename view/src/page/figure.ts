@@ -127,7 +127,7 @@ export class Figure {
         this.drawIfNear();
     }
     private drawIfNear(): void {
-        if (!this.isStale || !(this.isNear || this.around.theme.isPrinting) || this.body.clientWidth === 0) return;
+        if (!this.isStale || !(this.isNear || !this.view.knowsHeight || this.around.theme.isPrinting) || this.body.clientWidth === 0) return;
         this.drawnWidth = this.body.clientWidth;
         this.isStale = false;
         this.view.draw(this.drawnWidth);
