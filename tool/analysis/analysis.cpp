@@ -53,6 +53,7 @@ class Analysis {
         Document document = head_of(scope_, steps.left_out());
         document.sections = sections();
         document.frames = sites_.frames();
+        tell_story(&document);
         return document;
     }
 

@@ -110,7 +110,9 @@ Section HeldPages::section(CallSites &sites) const {
     }
     section.answer = fmt::format(
         "{} of {} that held a block were in use to less than a quarter: for {} in use {} could not go back.",
-        sparse_pages_ == 0 ? "None" : share_words(static_cast<double>(sparse_pages_), static_cast<double>(pages_)),
+        sparse_pages_ == 0        ? "None"
+        : sparse_pages_ == pages_ ? "All"
+                                  : share_words(static_cast<double>(sparse_pages_), static_cast<double>(pages_)),
         count_words(static_cast<double>(pages_), "page", "pages"), bytes_words(in_use_), bytes_words(held_));
     section.charts = {by_fill()};
     if (sparse_pages_ == 0) return section;

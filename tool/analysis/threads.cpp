@@ -92,10 +92,11 @@ Section Threads::section() const {
                                           [](const Sum &a, const Sum &b) { return a.blocks < b.blocks; });
     const auto number = static_cast<std::uint32_t>(busiest - allocated_.begin());
     section.answer = fmt::format(
-        "{} threads called. {} allocated most: {} of all blocks. {} frees were of a block that another thread had "
-        "allocated: {} of all.",
+        "{} threads called. {} allocated most: {} of all blocks. {} of a block that another thread had allocated: {} "
+        "of "
+        "all.",
         threads, scope_.threads.name(number), share_words(static_cast<double>(most), all),
-        remote == 0 ? "No" : count_words(remote), share_words(remote, own + remote));
+        remote == 0 ? "No free was" : count_words(remote, "free was", "frees were"), share_words(remote, own + remote));
     if (scope_.threads.others() > 1) {
         section.answer += fmt::format(" The {} least active are shown as one.", scope_.threads.others());
     }
