@@ -19,6 +19,7 @@
 #include "options/command.hpp"
 #include "record/command.hpp"
 #include "replay/command.hpp"
+#include "report/command.hpp"
 #include "run/command.hpp"
 #include "summary/command.hpp"
 #include "why/command.hpp"
@@ -43,6 +44,7 @@ constexpr auto kCommands = std::to_array<CommandLine::Adder>({
     add_run,
     add_record,
     add_summary,
+    add_report,
     add_replay,
     add_leaks,
     add_doctor,

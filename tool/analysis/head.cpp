@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: head.hpp.
 // Invariant: as there.
-// Must not know: the sections.
+// Must not know: how sections come to their answers.
 #include "analysis/head.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <ctime>
+#include <string_view>
 
 #include "analysis/words.hpp"
 #include "base/text.hpp"
@@ -113,6 +116,20 @@ Document head_of(const Scope &scope, std::uint64_t left_out) {
     for (const trace::Mark &mark : trace.marks())
         document.marks.push_back({seconds(mark.time), tool::printable(mark.text)});
     return document;
+}
+
+void tell_story(Document *document) {
+    constexpr std::array<std::string_view, 3> kSections{"footprint", "fragmentation", "lifetimes"};
+    constexpr std::size_t kOverviewSeries = 2;  // in use, and resident
+    for (const Section &section : document->sections) {
+        if (std::ranges::find(kSections, section.id) == kSections.end() || section.charts.empty()) continue;
+        document->story.push_back(section.answer.substr(0, section.answer.find(". ")));
+        if (document->story.back().back() != '.') document->story.back() += '.';
+        if (section.id != kSections.front()) continue;
+        document->overview = std::get<SeriesChart>(section.charts.front());
+        std::vector<SeriesChart::Series> &series = document->overview->series;
+        series.resize(std::min(series.size(), kOverviewSeries));
+    }
 }
 
 }  // namespace gr::analysis

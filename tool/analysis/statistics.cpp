@@ -33,12 +33,21 @@ bool is_call(unsigned op) { return !is_of_pages(trace::Op(op)); }
 
 }  // namespace
 
+// Not a number where none was timed.
+double Statistics::Timed::below(double share) const {
+    return calls == 0 ? std::numeric_limits<double>::quiet_NaN() : quantile(counts, share, kNanosecond);
+}
+
 double Statistics::time_in(unsigned op) const {
     const Timed &timed = timed_[op];
     if (timed.calls == 0) return std::numeric_limits<double>::quiet_NaN();
     const double mean = static_cast<double>(timed.nanoseconds) / static_cast<double>(timed.calls);
     const double without_clock = std::max(0.0, mean - scope_.trace.start().clock_nanoseconds);
     return without_clock * static_cast<double>(calls_[op]) * kNanosecond;
+}
+
+bool Statistics::was_timed() const {
+    return std::any_of(timed_.begin(), timed_.end(), [](const Timed &timed) { return timed.calls != 0; });
 }
 
 double Statistics::time_in_all() const {
@@ -94,8 +103,7 @@ TableChart Statistics::table() const {
         const Timed &timed = timed_[op];
         const auto calls = static_cast<double>(calls_[op]);
         table.rows.push_back({op_name(trace::Op(op)), calls, static_cast<double>(timed.calls), time_in(op) / calls,
-                              quantile(timed.counts, 0.5, kNanosecond), quantile(timed.counts, 0.99, kNanosecond),
-                              time_in(op)});
+                              timed.below(0.5), timed.below(0.99), time_in(op)});
     }
     return table;
 }
@@ -107,19 +115,20 @@ TableChart Statistics::whole() const {
     const double processor = processor_seconds(scope_.trace);
     TableChart table;
     table.title = "In all";
-    table.columns = {{"what", Unit::kText}, {"number", Unit::kCount}};
-    table.rows = {{"allocations", obtained},
-                  {"frees", freed},
-                  {"allocations that got no memory", kind(StepKind::kFailed)},
-                  {"frees of blocks that are not known", kind(StepKind::kUnknownFree)},
-                  {"blocks whose free is missing", obtained - freed},
-                  {"share not freed", ratio(obtained - freed, obtained)},
-                  {"seconds from the first call to the last", length},
-                  {"CPU seconds", processor},
-                  {"allocations a second", ratio(obtained, length)},
-                  {"calls a second", ratio(obtained + freed, length)},
-                  {"seconds in calls", time_in_all()},
-                  {"share of CPU time in calls", ratio(time_in_all(), processor)}};
+    table.columns = {
+        {"what", Unit::kText}, {"number", Unit::kCount}, {"time", Unit::kSeconds}, {"share", Unit::kFraction}};
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    const double in_calls = was_timed() ? time_in_all() : none;
+    table.rows = {{"allocations", obtained, none, none},
+                  {"frees", freed, none, none},
+                  {"allocations that got no memory", kind(StepKind::kFailed), none, none},
+                  {"frees of blocks that are not known", kind(StepKind::kUnknownFree), none, none},
+                  {"allocated and not freed", obtained - freed, none, ratio(obtained - freed, obtained)},
+                  {"from the first call to the last", none, length, none},
+                  {"CPU time", none, processor > 0 ? processor : none, none},
+                  {"time in calls, of CPU time", none, in_calls, processor > 0 ? in_calls / processor : none},
+                  {"allocations a second", ratio(obtained, length), none, none},
+                  {"calls a second", ratio(obtained + freed, length), none, none}};
     return table;
 }
 
@@ -139,8 +148,7 @@ BarsChart Statistics::call_times() const {
 }
 
 std::string Statistics::time_answer() const {
-    const auto was_timed = [](const Timed &timed) { return timed.calls != 0; };
-    if (std::none_of(timed_.begin(), timed_.end(), was_timed)) return " No call was timed.";
+    if (!was_timed()) return " No call was timed.";
     const double processor = processor_seconds(scope_.trace);
     if (processor <= 0) return fmt::format(" Calls took about {} in all.", time_words(time_in_all()));
     return fmt::format(" Calls took about {} in all, {} of the program's {} of CPU time.", time_words(time_in_all()),

@@ -39,6 +39,8 @@ class Statistics {
         std::uint64_t calls = 0;
         std::uint64_t nanoseconds = 0;
         Counts counts{};
+
+        [[nodiscard]] double below(double share) const;
     };
 
     void time(const Step &step) {
@@ -50,6 +52,7 @@ class Statistics {
     [[nodiscard]] double kind(StepKind kind) const { return static_cast<double>(kinds_[static_cast<unsigned>(kind)]); }
     // In seconds: all calls of that operation; not a number where none was timed.
     [[nodiscard]] double time_in(unsigned op) const;
+    [[nodiscard]] bool was_timed() const;
     [[nodiscard]] double time_in_all() const;
     [[nodiscard]] std::string time_answer() const;
     [[nodiscard]] SeriesChart rates() const;

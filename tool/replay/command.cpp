@@ -12,9 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "analysis/document_json.hpp"
 #include "base/output.hpp"
+#include "base/whole_file.hpp"
 #include "command_line/command_line.hpp"
+#include "page/page.hpp"
 #include "replay/comparison.hpp"
+#include "replay/document.hpp"
 #include "replay/performance.hpp"
 #include "replay/planner.hpp"
 
@@ -28,6 +32,7 @@ struct ReplayRequest {
     std::string file;
     std::string allocators = "system,granary";
     std::string touch = kTouches[0];
+    std::string page;  // empty: none is written
     unsigned rounds = 3;
     bool json = false;
     bool quiet = false;
@@ -55,6 +60,9 @@ ExitCode replay(const ReplayRequest &request) {
         }
     }
     if (!request.quiet && ::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+    if (!request.page.empty()) {
+        write_whole(request.page, page_of(analysis::to_json(document_of(trace, plan, results))));
+    }
     print(request.json ? comparison_json(trace, plan, results) : comparison_text(trace, plan, results));
     return ExitCode::kSuccess;
 }
@@ -75,6 +83,7 @@ void add_replay(CommandLine &line) {
     options.add_option("--rounds", request->rounds, "How often each is played, in turns (3)")
         ->type_name("NUMBER")
         ->check(CLI::Range(1, 1000).description(""));
+    options.add_option("-o,--output", request->page, "Write the comparison as a page, too")->type_name("PAGE");
     options.add_flag("--json", request->json, "As JSON");
     options.add_flag("-q,--quiet", request->quiet, "No progress");
     options.footer(
