@@ -31,8 +31,8 @@ std::uint32_t StackTree::child(std::uint32_t parent, std::uint64_t address) {
 
 StackTree::Slot &StackTree::slot_of(std::uint32_t parent, std::uint64_t address) {
     constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-    const std::uint64_t mixed = (address ^ std::uint64_t{parent} << 40) * kMix;
-    for (std::size_t place = mixed >> 20;; ++place) {
+    const std::uint64_t mixed = (address * kMix ^ parent) * kMix;
+    for (std::size_t place = mixed >> 32;; ++place) {
         Slot &slot = slots_[place & (slots_.size() - 1)];
         if (slot.number == 0 || (slot.address == address && slot.parent == parent)) return slot;
     }
