@@ -26,10 +26,7 @@ Call::~Call() {
 bool Call::begin(const void *caller) {
     const std::uint32_t word = attached.word.load(std::memory_order_acquire);
     if (word == kNothing) return false;
-    if (is_busy(before_) && next.calls_from(caller)) {
-        writer_.uncount_call();
-        return false;
-    }
+    if (is_busy(before_) && next.calls_from(caller)) return false;
     if (word != writer_.arrival() || word == kUnknown) {
         if (!writer_.attach()) return false;
     }
@@ -38,6 +35,8 @@ bool Call::begin(const void *caller) {
 }
 
 std::uint64_t Call::began_at() noexcept {
+    const bool was_ready = before_ == writer_.arrival();
+    if (!was_ready) writer_.count_call();  // else the fast path did
     if (!writer_.is_timed()) return 0;
     writer_.draw_timed();
     return recording.now();

@@ -65,9 +65,11 @@ void finish_slowly(Kind kind, std::uint64_t size, std::uint64_t alignment, const
 
 void finish_resize_slowly(const Resize &resize, const void *p, std::uint64_t time);
 
+// Writes nothing where nothing is recorded: before this library is relocated the thread's variables are somebody else's.
 [[gnu::always_inline]] inline bool is_ready(Writer &writer) {
+    if (writer.state() != attached.word.load(std::memory_order_relaxed)) return false;
     writer.count_call();
-    return !writer.is_timed() && writer.state() == attached.word.load(std::memory_order_relaxed);
+    return !writer.is_timed();
 }
 
 // By value and apart, for in registers they cost the fast path nothing.

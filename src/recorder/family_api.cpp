@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "granary/granary.h"
 #include "platform/memory.hpp"
@@ -23,11 +22,17 @@ std::size_t product(std::size_t count, std::size_t size) {
     return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
 }
 
+// Before this library is relocated there is no memcpy, nor may a compiler make one of it.
+void copy(volatile char *to, const volatile char *from, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) to[i] = from[i];
+}
+
 // Out of early memory, which no allocator knows: the block is copied, and stays.
 void *moved(const void *old, std::size_t size) {
     void *const p = malloc(size);
     const std::size_t readable = gr::early_memory.bytes_from(old);
-    return p == nullptr ? nullptr : std::memcpy(p, old, size < readable ? size : readable);
+    if (p != nullptr) copy(static_cast<char *>(p), static_cast<const char *>(old), size < readable ? size : readable);
+    return p;
 }
 
 template <class Resize>

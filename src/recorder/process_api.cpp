@@ -47,9 +47,9 @@ Function *libcs(const char *name) {
 
 extern "C" {
 
-[[noreturn]] GR_EXPORT void _exit(int status) { end_now(status); }
-[[noreturn]] GR_EXPORT void _Exit(int status) noexcept { end_now(status); }
-[[noreturn]] GR_EXPORT void quick_exit(int status) noexcept {
+GR_EXPORT void _exit(int status) { end_now(status); }
+GR_EXPORT void _Exit(int status) noexcept { end_now(status); }
+GR_EXPORT void quick_exit(int status) noexcept {
     gr::attachment.leave();
     if (auto *const exits = libcs<void(int)>("quick_exit")) exits(status);
     end_now(status);

@@ -39,9 +39,8 @@ class Writer {
     // Takes a ring of the process as it is now; false: nothing can be recorded now. Waits for the recorder.
     bool attach();
 
-    // Each call counts itself, and may then be one to be timed.
+    // Each recorded call counts itself, and may then be one to be timed.
     [[gnu::always_inline]] void count_call() { --until_timed_; }
-    void uncount_call() { ++until_timed_; }
     bool is_timed() const { return until_timed_ <= 0; }
     void draw_timed();
     // Each allocation counts its bytes, and may then be one to have a stack.

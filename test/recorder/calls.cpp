@@ -254,6 +254,28 @@ void clones() {
     give(p);
 }
 
+// Children of a process whose other threads allocate, whatever those are just doing.
+std::atomic<bool> is_over{false};
+void *allocates(void *) {
+    while (!is_over) pairs(reinterpret_cast<void *>(100));
+    return nullptr;
+}
+void storm() {
+    pthread_t two[2];
+    for (pthread_t &thread : two) pthread_create(&thread, nullptr, allocates, nullptr);
+    for (int i = 0; i < 100; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            pairs(reinterpret_cast<void *>(40));
+            free(malloc(2222));
+            _exit(0);
+        }
+        wait_for(child);
+    }
+    is_over = true;
+    for (const pthread_t thread : two) pthread_join(thread, nullptr);
+}
+
 [[gnu::noinline]] void begin_program(const char *scene) {
     execl(&own_path[0], "calls", scene, nullptr);
     _exit(1);
@@ -359,10 +381,12 @@ constexpr struct {
     {"many_calls", many_calls},
     {"few_calls", few_calls},
     {"forks", forks},
+    {"storm", storm},
     {"clones", clones},
     {"vforks", vforks},
     {"executes", executes},
     {"pair", pair},
+
     {"interrupted", interrupted},
     {"closes", closes},
     {"descriptors", descriptors},

@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 namespace {
 
@@ -109,7 +110,8 @@ class Reader {
         if (!wanted_.preload_behind.empty()) preload += ":" + wanted_.preload_behind;
         const std::string path =
             std::string(GR_RECORDING_PATH "=/proc/") + std::to_string(getpid()) + "/fd/" + std::to_string(fd_);
-        std::vector<char *> environment{preload.data(), const_cast<char *>(path.c_str())};
+        std::vector<char *> environment{preload.data()};
+        if (!wanted_.hides) environment.push_back(const_cast<char *>(path.c_str()));
         for (const std::string &entry : wanted_.environment) environment.push_back(const_cast<char *>(entry.c_str()));
         environment.push_back(nullptr);
         const pid_t child = fork();
@@ -138,9 +140,22 @@ class Reader {
         for (std::uint32_t place = 0; place < control_->processes; ++place) look_at_process(place);
         const std::uint32_t count = std::atomic_ref(control_->ring_count).load(std::memory_order_acquire);
         if (count > control_->rings) error("ring_count");
-        if (is_reading_ && !wanted_.lets_short_of_room) {
-            for (std::uint32_t place = 0; place < count; ++place) look_at_ring(place);
+        if (!is_reading_ || wanted_.lets_short_of_room) return;
+        const std::map<std::uint32_t, unsigned> known = process_ids_;
+        ring_processes_.clear();
+        for (std::uint32_t place = 0; place < count; ++place) look_at_ring(place);
+        for (const auto &[place, id] : known) {
+            if (!ring_processes_.contains(place) && (is_over(place) || !is_there(id, id))) free_process(place);
         }
+    }
+
+    bool is_over(std::uint32_t place) const { return over_.contains(place); }
+
+    void free_process(std::uint32_t place) {
+        process_ids_.erase(place);
+        over_.erase(place);
+        process(place).state = GR_PROCESS_FREE;
+        std::atomic_ref(process(place).id).store(0, std::memory_order_release);
     }
 
     void look_at_process(std::uint32_t place) {
@@ -150,6 +165,9 @@ class Reader {
         if (!is_reading_) return;
         if (state == GR_PROCESS_ARRIVED) {
             recorded_.processes.emplace_back(id, &entry.allocator[0]);
+            for (const auto &[other, other_id] : process_ids_) {
+                if (other_id == id) over_.insert(other);  // another program now
+            }
             process_ids_[place] = id;
             set_state(entry, wanted_.refuses ? GR_PROCESS_REFUSED : GR_PROCESS_RECORDED);
         } else if (state == GR_PROCESS_LEAVING) {
@@ -163,8 +181,9 @@ class Reader {
         auto &ring = reinterpret_cast<gr_recording_ring *>(begin_ + control_->rings_at)[place];
         const std::uint32_t thread = std::atomic_ref(ring.thread).load(std::memory_order_acquire);
         if (thread == 0) return;
-        const bool is_gone = !is_there(process_ids_[ring.process], thread);
+        const bool is_gone = is_over(ring.process) || !is_there(process_ids_[ring.process], thread);
         const std::uint64_t head = std::atomic_ref(ring.head).load(std::memory_order_acquire);
+        ring_processes_.insert(ring.process);
         const std::uint64_t tail = ring.tail;
         if (head - tail > wanted_.ring_records) return error("head of ring " + std::to_string(place));
         if (head != tail) {
@@ -234,7 +253,9 @@ class Reader {
     char *begin_ = nullptr;
     std::uint64_t bytes_ = 0;
     gr_recording *control_ = nullptr;
-    std::map<std::uint32_t, unsigned> process_ids_;
+    std::map<std::uint32_t, unsigned> process_ids_;  // by their places
+    std::set<std::uint32_t> over_;                   // of these, what another program has taken the place of
+    std::set<std::uint32_t> ring_processes_;         // that have a ring
     std::uint64_t recorded_count_ = 0;
     bool is_reading_ = true;
 };

@@ -36,6 +36,7 @@ struct Wanted {
     std::uint32_t timed_calls = 0;
     unsigned pause_microseconds = 100;  // between two looks
     bool refuses = false;
+    bool hides = false;                     // where the memory is
     std::uint64_t dies_after = UINT64_MAX;  // records
     bool lets_short_of_room = false;        // reads nothing until the process waits to leave
     std::string preload_behind;             // an allocator

@@ -148,7 +148,7 @@ TEST_P(Over, ThousandThreadsShareRings) {
     wanted.rings = 8;
     const Recorded recorded = record(wanted, {kProgram, "many_threads"});
     ASSERT_TRUE(ends_well(recorded));
-    for (const std::uint64_t size : {1, 2, 3}) EXPECT_EQ(1000U, pairs_of_size(recorded, size));
+    for (const std::uint64_t size : {1U, 2U, 3U}) EXPECT_EQ(1000U, pairs_of_size(recorded, size));
     EXPECT_EQ(0U, recorded.lost_at_end);
 }
 
@@ -262,7 +262,7 @@ TEST_P(Over, DescriptorsAreThePrograms) {
 }
 
 TEST_P(Over, RecorderDies) {
-    for (const std::uint64_t records : {1, 100, 10000}) {
+    for (const std::uint64_t records : {1U, 100U, 10000U}) {
         Wanted wanted = over();
         wanted.ring_records = 256;
         wanted.dies_after = records;
@@ -278,6 +278,28 @@ TEST_P(Over, Refused) {
     const Recorded recorded = record(wanted, {kProgram, "threads"});
     ASSERT_TRUE(ends_well(recorded));
     EXPECT_TRUE(recorded.events.empty());
+}
+
+TEST_P(Over, WithoutRecordingNothingIsTold) {
+    Wanted wanted = over();
+    wanted.hides = true;
+    for (const char *const scene : {"family", "operators", "threads", "forks", "failures", "executes"}) {
+        const Recorded recorded = record(wanted, {kProgram, scene});
+        ASSERT_TRUE(ends_well(recorded)) << scene;
+        EXPECT_TRUE(recorded.processes.empty());
+    }
+}
+
+TEST_P(Over, StormOfForks) {
+    Wanted wanted = over();
+    wanted.rings = 16;
+    const Recorded recorded = record(wanted, {kProgram, "storm"});
+    ASSERT_TRUE(ends_well(recorded));
+    EXPECT_EQ(101U, recorded.processes.size());
+    EXPECT_EQ(100U, pairs_of_size(recorded, 2222));
+    for (const auto &[thread, events] : recorded.events) {
+        if (thread.process != recorded.processes[0].first) expect_pairs(events, 40);
+    }
 }
 
 TEST_P(Over, AllStacks) {
@@ -337,6 +359,18 @@ TEST_P(Over, AllTimed) {
     EXPECT_EQ(recorded.count(GR_RECORD_REALLOC_FREE) - 1, untimed);
 }
 
+TEST(Recorder, AllocatesWhileItIsRelocated) {
+    for (const char *const allocator : {"", GRANARY_LIBRARY}) {
+        Wanted wanted;
+        wanted.preload_behind = allocator;
+        const Recorded recorded = record(wanted, {EARLY_PROGRAM});
+        EXPECT_TRUE(ends_well(recorded));
+        EXPECT_EQ(1U, recorded.processes.size());
+        wanted.hides = true;
+        EXPECT_TRUE(ends_well(record(wanted, {EARLY_PROGRAM})));
+    }
+}
+
 TEST(Recorder, LibcsOwnNames) {
     const Recorded recorded = record({}, {kProgram, "libcs"});
     ASSERT_TRUE(ends_well(recorded));
@@ -345,7 +379,7 @@ TEST(Recorder, LibcsOwnNames) {
 
 // A handler that allocates, within the allocator and within the writing of records.
 TEST(Recorder, HandlersLoseNothing) {
-    for (const std::uint64_t records : {64, 4096}) {
+    for (const std::uint64_t records : {64U, 4096U}) {
         Wanted wanted;
         wanted.preload_behind = BUMP_LIBRARY;
         wanted.ring_records = records;
