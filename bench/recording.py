@@ -71,7 +71,7 @@ def main():
         ways = {"plain": program,
                 **{f"record, stacks {stacks}": [granary, "record", "--stacks", stacks, "-o", "x.trace", *program]
                    for stacks in ("none", "sampled", "all")},
-                "heaptrack": ["heaptrack", "--record-only", "-o", "x.heaptrack", *program]}
+                "heaptrack": ["heaptrack", "-o", "x.heaptrack", *program]}
         own, recorders, events, sizes = ({way: [] for way in ways} for _ in range(4))
         for number in range(options.rounds):
             for way, command in ways.items():
