@@ -20,6 +20,7 @@ if(TARGET record_shared)
 endif()
 if(TARGET granary_tool)
   install(TARGETS granary_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(FILES "${PROJECT_SOURCE_DIR}/tool/trace/granary_trace.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/granary")
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/granary" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 

@@ -18,7 +18,7 @@ namespace gr::tool {
 namespace {
 
 constexpr std::uint64_t kNanoseconds = 1000000000;
-constexpr std::uint64_t kRateNanoseconds = 20000000;
+constexpr std::uint64_t kRateNanoseconds = 5000000;
 
 std::uint64_t read_clock(clockid_t which) {
     timespec time{};

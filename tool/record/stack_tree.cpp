@@ -5,7 +5,6 @@
 // Must not know: what functions the addresses are in.
 #include "record/stack_tree.hpp"
 
-#include <ranges>
 #include <utility>
 
 namespace gr::tool {
@@ -16,7 +15,7 @@ trace::StackNumber StackTree::number(std::span<const std::uint64_t> calls) {
         count_ = 0;
     }
     std::uint32_t node = 0;
-    for (const std::uint64_t address : std::views::reverse(calls)) node = child(node, address);
+    for (std::size_t i = calls.size(); i != 0; --i) node = child(node, calls[i - 1]);
     return trace::StackNumber{node};
 }
 
@@ -31,8 +30,8 @@ std::uint32_t StackTree::child(std::uint32_t parent, std::uint64_t address) {
 
 StackTree::Slot &StackTree::slot_of(std::uint32_t parent, std::uint64_t address) {
     constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-    const std::uint64_t mixed = (address ^ std::uint64_t{parent} << 40) * kMix;
-    for (std::size_t place = mixed >> 20;; ++place) {
+    const std::uint64_t mixed = (address * kMix ^ parent) * kMix;
+    for (std::size_t place = mixed >> 32;; ++place) {
         Slot &slot = slots_[place & (slots_.size() - 1)];
         if (slot.number == 0 || (slot.address == address && slot.parent == parent)) return slot;
     }
