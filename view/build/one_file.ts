@@ -4,11 +4,18 @@
 // Must not know: what they do.
 
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Plugin } from "vite";
 import { hashOfSources } from "./sources";
 
 function source(of: string): string {
     return `'sha256-${createHash("sha256").update(of).digest("base64")}'`;
+}
+
+// What the page holds of others must say so.
+function licences(root: string): string {
+    return ["uplot"].map((name) => `<!-- ${name}:\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8").trim()} -->`).join("\n");
 }
 
 // `granary report --serve` puts 'self' in the place of connect-src's 'none', for the documents that the page asks for.
@@ -44,6 +51,7 @@ export function oneFile(root: string): Plugin {
                 .replace(/\s*<link rel="stylesheet"[^>]*>/, "")
                 .replace("<!-- policy -->", () => `<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">`)
                 .replace("<!-- sources -->", () => `<meta name="sources" content="${hashOfSources(root)}">`)
+                .replace("<!-- licences -->", () => licences(root))
                 .replace("<!-- style -->", () => `<style>${style}</style>`)
                 .replace("<!-- script -->", () => `<script type="module">${script}</script>`);
         },

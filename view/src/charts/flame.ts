@@ -27,7 +27,7 @@ class Flame implements ChartView {
     private readonly scroll = make("div", { class: "plot flame", tabindex: "0" }, this.canvas);
     private readonly search = make("input", { type: "search", placeholder: "Search", "aria-label": "Search functions: a regular expression" });
     private readonly found = make("span", { class: "found", role: "status" });
-    private readonly whole = make("button", { type: "button", disabled: true, click: () => this.zoom(this.top) }, "Whole graph");
+    private readonly whole = make("button", { type: "button", hidden: true, click: () => this.zoomOut() }, "Whole graph");
     private readonly modules: string[];
     private measure = 0;
     private turned = false;
@@ -90,8 +90,11 @@ class Flame implements ChartView {
     }
     private zoom(call: Call): void {
         this.zoomed = call;
-        this.whole.disabled = call === this.top;
         this.paint();
+    }
+    private zoomOut(): void {
+        this.scroll.focus(); // the button goes
+        this.zoom(this.top);
     }
 
     private describe(call: Call): string {
@@ -180,7 +183,7 @@ class Flame implements ChartView {
         context.textBaseline = "middle";
         for (const one of this.placed) this.paintOne(context, one);
         const measure = this.chart.measures[this.measure];
-        this.whole.disabled = this.zoomed === this.top;
+        this.whole.hidden = this.zoomed === this.top;
         if (this.pattern === null || measure === undefined) this.found.textContent = "";
         else {
             const sum = this.matched(this.top);

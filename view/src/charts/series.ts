@@ -192,7 +192,7 @@ export class SeriesView implements ChartView {
                 y: { distr: y.scale === "log" ? 3 : 1, range: (_plot, low, high) => this.rows(low, high) },
             },
             axes: [
-                { ...ticks(x, () => (width - kLeft) / kTickRoom), grid: { show: false }, size: 30, gap: 4 },
+                { ...ticks(x, () => (width - kLeft) / kTickRoom), grid: { show: false }, size: 24, gap: 4 },
                 { ...ticks(y, () => this.options.height / 48), grid: { stroke: colours.line, width: 1 }, size: kLeft, gap: 4 },
             ],
             series: [{}, ...this.order.map((series) => this.plotSeries(series))],
