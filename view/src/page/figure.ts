@@ -35,6 +35,7 @@ export class Figure {
     private hasTable = false;
     private isNear = false;
     private isStale = true;
+    private isOfOldWindow = false;
     private drawnWidth = 0;
 
     constructor(
@@ -59,6 +60,7 @@ export class Figure {
         this.body.append(this.view.element);
         around.window.listen(() => this.stale(true));
         around.theme.listen(() => this.stale(false));
+        this.element.addEventListener("focusin", () => this.draw());
         new ResizeObserver(() => this.resized()).observe(this.body);
         new IntersectionObserver(([entry]) => this.near(entry?.isIntersecting === true), { rootMargin: kNear }).observe(this.element);
         this.describeKeys();
@@ -110,13 +112,20 @@ export class Figure {
     }
 
     private stale(byWindow: boolean): void {
-        if (byWindow) {
-            this.view.windowChanged?.();
-            this.sayScope();
-            this.viewChanged();
-        }
         this.isStale = true;
+        if (byWindow) {
+            this.isOfOldWindow = true;
+            this.sayScope();
+            this.select.hidden = true;
+            this.refreshTable();
+        }
         this.drawIfNear();
+    }
+    // What lies far away takes up the window when it is looked at.
+    private takeWindow(): void {
+        if (!this.isOfOldWindow) return;
+        this.isOfOldWindow = false;
+        this.view.windowChanged?.();
     }
     private near(isNear: boolean): void {
         this.isNear = isNear;
@@ -127,7 +136,12 @@ export class Figure {
         this.drawIfNear();
     }
     private drawIfNear(): void {
-        if (!this.isStale || !(this.isNear || !this.view.knowsHeight || this.around.theme.isPrinting) || this.body.clientWidth === 0) return;
+        const mustKnowHeight = !this.view.knowsHeight && this.drawnWidth === 0;
+        if (this.isNear || mustKnowHeight || this.around.theme.isPrinting) this.draw();
+    }
+    private draw(): void {
+        if (!this.isStale || this.body.clientWidth === 0) return;
+        this.takeWindow();
         this.drawnWidth = this.body.clientWidth;
         this.isStale = false;
         this.view.draw(this.drawnWidth);
@@ -138,9 +152,11 @@ export class Figure {
         this.refreshTable();
     }
     private refreshTable(): void {
+        if (this.hasTable) this.takeWindow();
         this.tableRoom.replaceChildren(...(this.hasTable ? [tableElement(this.view.table(), this.chart.title)] : []));
     }
     private save(): void {
+        this.takeWindow();
         const { window } = this.around;
         const part = window.isWhole || this.view.follows === "nothing" ? "" : `-${window.from}s-${window.to}s`;
         download(`${this.file}${part}.csv`, csvOf(this.view.table()));
