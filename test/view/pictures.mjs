@@ -18,11 +18,17 @@ for (const colorScheme of ["light", "dark"]) {
     for (const section of await page.locator("section.question").all()) {
         await section.scrollIntoViewIfNeeded();
         await page.waitForTimeout(150);
-        await section.screenshot({ path: join(settings.out, `${colorScheme}-${await section.getAttribute("id")}.png`) });
+        await section.screenshot({
+            path: join(settings.out, `${colorScheme}-${await section.getAttribute("id")}.png`),
+        });
     }
     await closeClean(opened);
 }
-for (const [name, width, height] of [["narrow", 400, 800], ["small", 1000, 700], ["huge", 3840, 2160]]) {
+for (const [name, width, height] of [
+    ["narrow", 400, 800],
+    ["small", 1000, 700],
+    ["huge", 3840, 2160],
+]) {
     const opened = await open(running, address, { viewport: { width, height } });
     await opened.page.screenshot({ path: join(settings.out, `${name}.png`) });
     await opened.page.locator("#map").scrollIntoViewIfNeeded();
@@ -38,13 +44,23 @@ for (const colorScheme of ["light", "dark"]) {
     await windowKeys(page, "to", "Shift+ArrowLeft", "Shift+ArrowLeft");
     await page.evaluate(() => scrollTo(0, 0));
     await shot("window");
-    await figure(page, "Allocations by size").getByRole("button", { name: /^Table/ }).click();
+    await figure(page, "Allocations by size")
+        .getByRole("button", { name: /^Table/ })
+        .click();
     await page.locator("#sizes").scrollIntoViewIfNeeded();
     await shot("table");
     const map = figure(page, "Memory map");
     await map.locator("label").filter({ hasText: "resident" }).click();
     await map.locator(".plot").focus();
-    for (const key of ["ArrowRight", ...new Array(40).fill("ArrowUp"), ...new Array(15).fill("ArrowRight"), "+", "+", "+"]) await page.keyboard.press(key);
+    for (const key of [
+        "ArrowRight",
+        ...new Array(40).fill("ArrowUp"),
+        ...new Array(15).fill("ArrowRight"),
+        "+",
+        "+",
+        "+",
+    ])
+        await page.keyboard.press(key);
     await map.locator(".plot").hover({ position: { x: 600, y: 200 } });
     await shot("map-zoomed");
     await figure(page, "Who frees whose blocks").locator("label").filter({ hasText: "Flow" }).click();

@@ -15,7 +15,9 @@ function source(of: string): string {
 
 // What the page holds of others must say so.
 function licences(root: string): string {
-    return ["uplot"].map((name) => `<!-- ${name}:\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8").trim()} -->`).join("\n");
+    return ["uplot"]
+        .map((name) => `<!-- ${name}:\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8").trim()} -->`)
+        .join("\n");
 }
 
 // `granary report --serve` puts 'self' in the place of connect-src's 'none', for the documents that the page asks for.
@@ -43,13 +45,18 @@ export function oneFile(root: string): Plugin {
                 else continue;
                 delete bundle[name];
             }
-            if (/<\/(script|style)/i.test(script + style)) this.error("the script or the style sheet holds a closing tag");
+            if (/<\/(script|style)/i.test(script + style))
+                this.error("the script or the style sheet holds a closing tag");
             const page = bundle["index.html"];
-            if (page?.type !== "asset" || Object.keys(bundle).length !== 1) this.error("more than one file would be left");
+            if (page?.type !== "asset" || Object.keys(bundle).length !== 1)
+                this.error("more than one file would be left");
             page.source = String(page.source)
                 .replace(/\s*<script type="module"[^>]*><\/script>/, "")
                 .replace(/\s*<link rel="stylesheet"[^>]*>/, "")
-                .replace("<!-- policy -->", () => `<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">`)
+                .replace(
+                    "<!-- policy -->",
+                    () => `<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">`,
+                )
                 .replace("<!-- sources -->", () => `<meta name="sources" content="${hashOfSources(root)}">`)
                 .replace("<!-- licences -->", () => licences(root))
                 .replace("<!-- style -->", () => `<style>${style}</style>`)

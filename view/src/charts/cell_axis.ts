@@ -87,7 +87,10 @@ export class CellAxis {
     }
     private roundTicks(from: number, to: number, most: number): Tick[] {
         const [low, high] = [this.toValue(from), this.toValue(to)];
-        const values = this.axis.scale === "log" && low <= 0 ? [0, ...roundValues(this.edge(1), high, most - 1, this.axis)] : roundValues(low, high, most, this.axis);
+        const values =
+            this.axis.scale === "log" && low <= 0
+                ? [0, ...roundValues(this.edge(1), high, most - 1, this.axis)]
+                : roundValues(low, high, most, this.axis);
         return values
             .map((value) => this.tick(value))
             .filter(({ position }) => position >= from - 1e-9 && position <= to + 1e-9);
@@ -98,7 +101,9 @@ export class CellAxis {
 }
 
 export function roundValues(low: number, high: number, most: number, axis: Axis): number[] {
-    return axis.scale === "log" ? logRound(low, high, most, axis.unit === "bytes") : linearRound(low, high, most, axis.unit);
+    return axis.scale === "log"
+        ? logRound(low, high, most, axis.unit === "bytes")
+        : linearRound(low, high, most, axis.unit);
 }
 
 export function linearRound(low: number, high: number, most: number, unit: Axis["unit"]): number[] {
@@ -135,6 +140,8 @@ function logRound(low: number, high: number, most: number, binary: boolean): num
     const powers: number[] = [];
     for (let power = Math.ceil(first / step) * step; power <= last; power += step) powers.push(base ** power);
     if (powers.length > 2 || binary) return powers;
-    const finer = [first - 1, ...Array.from({ length: last - first + 1 }, (_, at) => first + at)].flatMap((power) => [1, 2, 5].map((digit) => digit * base ** power));
+    const finer = [first - 1, ...Array.from({ length: last - first + 1 }, (_, at) => first + at)].flatMap((power) =>
+        [1, 2, 5].map((digit) => digit * base ** power),
+    );
     return finer.filter((value) => value >= low && value <= high);
 }

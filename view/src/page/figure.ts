@@ -54,7 +54,11 @@ export class Figure {
         };
         this.view = viewOf(chart, place);
         this.body = make("div", { class: "body" });
-        this.select = make("button", { type: "button", hidden: true, click: () => this.selectTimes() }, "Select this time");
+        this.select = make(
+            "button",
+            { type: "button", hidden: true, click: () => this.selectTimes() },
+            "Select this time",
+        );
         this.element = this.build();
         if (isEmpty(chart)) return;
         this.body.append(this.view.element);
@@ -62,7 +66,9 @@ export class Figure {
         around.theme.listen(() => this.stale(false));
         this.element.addEventListener("focusin", () => this.draw());
         new ResizeObserver(() => this.resized()).observe(this.body);
-        new IntersectionObserver(([entry]) => this.near(entry?.isIntersecting === true), { rootMargin: kNear }).observe(this.element);
+        new IntersectionObserver(([entry]) => this.near(entry?.isIntersecting === true), { rootMargin: kNear }).observe(
+            this.element,
+        );
         this.describeKeys();
         this.sayScope();
     }
@@ -74,17 +80,35 @@ export class Figure {
             this.body.append(make("p", { class: "empty" }, "Nothing of this kind was recorded."));
             return make("figure", { class: `chart ${chart.kind}` }, make("figcaption", {}, title), this.body);
         }
-        const data = make("button", { type: "button", "aria-label": `CSV: ${chart.title}`, click: () => this.save() }, "CSV");
+        const data = make(
+            "button",
+            { type: "button", "aria-label": `CSV: ${chart.title}`, click: () => this.save() },
+            "CSV",
+        );
         const table = toggle("Table", false, (pressed) => this.showTable(pressed));
         table.setAttribute("aria-label", `Table: ${chart.title}`);
-        const tools = make("div", { class: "tools" }, ...view.controls, this.select, ...(chart.kind === "table" ? [] : [table]), data);
+        const tools = make(
+            "div",
+            { class: "tools" },
+            ...view.controls,
+            this.select,
+            ...(chart.kind === "table" ? [] : [table]),
+            data,
+        );
         const axes = "y" in chart ? [chart.y.label, chart.x.label] : ["", ""];
         const plot = view.element.querySelector(".plot");
         if (plot !== null && axes[0] !== "") {
             plot.before(make("div", { class: "y-label" }, axes[0]!));
             plot.after(make("div", { class: "x-label" }, axes[1]!));
         }
-        return make("figure", { class: `chart ${chart.kind}` }, make("figcaption", {}, title, tools), this.body, this.told, this.tableRoom);
+        return make(
+            "figure",
+            { class: `chart ${chart.kind}` },
+            make("figcaption", {}, title, tools),
+            this.body,
+            this.told,
+            this.tableRoom,
+        );
     }
     private describeKeys(): void {
         const focus = this.view.element.querySelector(".plot[tabindex], .lying");
@@ -107,6 +131,7 @@ export class Figure {
         if (times) this.around.window.selectTimes(...times);
     }
     private viewChanged(): void {
+        this.sayScope();
         this.select.hidden = !this.view.zoomedTimes?.();
         this.refreshTable();
     }

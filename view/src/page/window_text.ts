@@ -27,7 +27,8 @@ export class WindowText {
         const all = format(end - begin, "seconds");
         if (count === 0) this.text.textContent = "No time passed.";
         else if (isWhole) this.text.textContent = `The whole run, ${all}.`;
-        else this.text.textContent = `${format(from, "time")} to ${format(to, "time")}: ${format(to - from, "seconds")} of ${all}`;
+        else
+            this.text.textContent = `${format(from, "time")} to ${format(to, "time")}: ${format(to - from, "seconds")} of ${all}`;
         this.how.hidden = !isWhole || count < 2;
         for (const button of this.buttons) button.hidden = isWhole;
     }
