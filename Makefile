@@ -13,7 +13,7 @@ SOURCES = $(shell find include src tool test bench \( -name '*.cpp' -o -name '*.
 PRODUCTS := granary_shared granary_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
 
 .PHONY: all release demo test test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install format lint \
-        lint-format bench bench-peers counted soak mutants clean
+        lint-format view bench bench-peers counted soak mutants clean
 .NOTPARALLEL:
 
 all: release
@@ -30,7 +30,7 @@ demo:
 	scripts/demo
 
 test:
-	scripts/setup build test
+	scripts/setup build test view
 	$(MAKE) $(PRESETS:%=test-%)
 	@echo "make test: everything passed; make test-rest: the other presets"
 
@@ -59,6 +59,11 @@ lint: lint-format
 
 lint-format:
 	clang-format-14 --dry-run --Werror $(SOURCES)
+
+# The page of granary report, which the repository carries built.
+view:
+	scripts/setup view
+	cd view && npm ci --ignore-scripts && npm run check && npm run build
 
 # The library that counts its locks and atomic operations, for bench/counts.py.
 counted:

@@ -21,8 +21,12 @@ test("one slice, one point, one cell, and charts of nothing", async () => {
     assert.equal(await page.locator("h1").textContent(), 'one <slice> & "more"');
     assert.equal(await page.locator(".compared").textContent(), "Compared: glibc · granary");
     assert.equal(await page.locator(".handle[tabindex]").count(), 0);
-    assert.deepEqual((await table(page, "Allocations by size")).map((row) => Number(row[2])), [5, ...new Array(27).fill(1)]);
-    for (const title of ["No thread", "No call", "No cell"]) assert.match(await figure(page, title).textContent(), /Nothing of this kind was recorded/);
+    assert.deepEqual(
+        (await table(page, "Allocations by size")).map((row) => Number(row[2])),
+        [5, ...new Array(27).fill(1)],
+    );
+    for (const title of ["No thread", "No call", "No cell"])
+        assert.match(await figure(page, title).textContent(), /Nothing of this kind was recorded/);
     for (const title of ["One moment", "A root alone", "One cell"]) {
         await figure(page, title).locator(".plot").focus();
         for (const key of ["ArrowRight", "ArrowDown", "+", "-", "End", "0", "Enter"]) await page.keyboard.press(key);
@@ -62,7 +66,10 @@ test("the policy lets no other script run and nothing be fetched", async () => {
         const script = document.createElement("script");
         script.textContent = "globalThis.ran = true";
         document.body.append(script);
-        const fetched = await fetch("data:,x").then(() => true, () => false);
+        const fetched = await fetch("data:,x").then(
+            () => true,
+            () => false,
+        );
         return { ran: globalThis.ran === true, fetched };
     });
     assert.deepEqual(broken, { ran: false, fetched: false });

@@ -55,7 +55,11 @@ test("Tab reaches whatever can be pressed, each with a name and a visible focus"
             const label = element.closest("label")?.textContent ?? "";
             return {
                 at: element.dataset.wanted,
-                name: element.getAttribute("aria-label") || element.textContent.trim() || label || element.getAttribute("title"),
+                name:
+                    element.getAttribute("aria-label") ||
+                    element.textContent.trim() ||
+                    label ||
+                    element.getAttribute("title"),
                 outlined: getComputedStyle(shown).outlineStyle !== "none",
                 html: element.outerHTML.slice(0, 90),
             };
@@ -87,7 +91,10 @@ test("series are told point by point", async () => {
 
 test("the map's cursor moves by cells; zoomed, the view goes with it", async () => {
     const chart = chartOf(report, "Memory map");
-    assert.match(await inChart(chart.title, "ArrowRight"), /^time: 0\u00a0s to [\d.]+\u00a0ms · address: 0x55d04c3e0000 to 0x55d04c3f0000/);
+    assert.match(
+        await inChart(chart.title, "ArrowRight"),
+        /^time: 0\u00a0s to [\d.]+\u00a0ms · address: 0x55d04c3e0000 to 0x55d04c3f0000/,
+    );
     assert.match(await inChart(chart.title, "ArrowUp"), /address: 0x55d04c3f0000 to 0x55d04c400000/);
     await inChart(chart.title, "+", "+", "+", "+", "+");
     assert.match(await inChart(chart.title, "End"), /^time: 29\.\d+\u00a0s to 30\u00a0s/);
@@ -102,10 +109,10 @@ test("the flame graph is walked from callers to callees", async () => {
     const callee = await inChart(title, "ArrowDown", "ArrowDown");
     assert.notEqual(await inChart(title, "ArrowRight"), callee);
     await inChart(title, "Enter");
-    const whole = figure(page, title).getByRole("button", { name: "Whole graph" });
-    assert.equal(await whole.isEnabled(), true);
+    const whole = figure(page, title).getByText("Whole graph");
+    assert.equal(await whole.isVisible(), true);
     await inChart(title, "Escape");
-    assert.equal(await whole.isEnabled(), false);
+    assert.equal(await whole.isVisible(), false);
 });
 
 test("the matrix is a grid with one place in the order of Tab", async () => {
@@ -119,8 +126,13 @@ test("the matrix is a grid with one place in the order of Tab", async () => {
 });
 
 test("lying bars, tables and the list of keys", async () => {
-    assert.match(await inChart("Call sites that hold pages", "ArrowDown", "ArrowDown"), /^Tree::insert\(Node\*\) · pages held back: 21\u00a0MiB/);
-    await figure(page, "Allocations by size").getByRole("button", { name: /^Table/ }).focus();
+    assert.match(
+        await inChart("Call sites that hold pages", "ArrowDown", "ArrowDown"),
+        /^Tree::insert\(Node\*\) · pages held back: 21\u00a0MiB/,
+    );
+    await figure(page, "Allocations by size")
+        .getByRole("button", { name: /^Table/ })
+        .focus();
     await press("Enter");
     assert.equal(await figure(page, "Allocations by size").locator("table.data").count(), 1);
     await press("Enter");

@@ -35,18 +35,28 @@ export async function browser() {
 
 // Opens an address; `complaints` gathers errors, refused requests and breaches of the policy.
 export async function open(running, address, options = {}) {
-    const context = await running.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+    const context = await running.newContext({
+        viewport: { width: 1280, height: 900 },
+        acceptDownloads: true,
+        ...options,
+    });
     const page = await context.newPage();
     const complaints = [];
-    page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(`console: ${message.text()}`));
+    page.on(
+        "console",
+        (message) => ["error", "warning"].includes(message.type()) && complaints.push(`console: ${message.text()}`),
+    );
     page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
     page.on("requestfailed", (request) => complaints.push(`refused: ${request.url().slice(0, 80)}`));
     page.on("request", (request) => {
-        if (!/^(file|blob):/.test(request.url()) && options.served !== true) complaints.push(`asked: ${request.url().slice(0, 80)}`);
+        if (!/^(file|blob):/.test(request.url()) && options.served !== true)
+            complaints.push(`asked: ${request.url().slice(0, 80)}`);
     });
     await page.addInitScript(() => {
         globalThis.breaches = [];
-        addEventListener("securitypolicyviolation", (event) => globalThis.breaches.push(`${event.violatedDirective} ${event.blockedURI}`));
+        addEventListener("securitypolicyviolation", (event) =>
+            globalThis.breaches.push(`${event.violatedDirective} ${event.blockedURI}`),
+        );
     });
     const start = process.hrtime.bigint();
     await page.goto(address);
@@ -58,5 +68,6 @@ export async function open(running, address, options = {}) {
 export async function closeClean({ page, context, complaints }) {
     const breaches = await page.evaluate(() => globalThis.breaches);
     await context.close();
-    if (complaints.length + breaches.length > 0) throw new Error(`the browser complained: ${[...complaints, ...breaches].join("; ")}`);
+    if (complaints.length + breaches.length > 0)
+        throw new Error(`the browser complained: ${[...complaints, ...breaches].join("; ")}`);
 }

@@ -14,7 +14,9 @@ export async function table(page, title) {
     const chart = figure(page, title);
     const button = chart.getByRole("button", { name: `Table: ${title}` });
     if ((await button.count()) > 0 && (await button.getAttribute("aria-pressed")) === "false") await button.click();
-    return chart.locator("table.data tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.dataset.value)));
+    return chart
+        .locator("table.data tbody tr")
+        .evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.dataset.value)));
 }
 
 export function fields(csv) {
@@ -29,7 +31,12 @@ export function fields(csv) {
 }
 
 export async function csv(page, title) {
-    const [file] = await Promise.all([page.waitForEvent("download"), figure(page, title).getByRole("button", { name: `CSV: ${title}` }).click()]);
+    const [file] = await Promise.all([
+        page.waitForEvent("download"),
+        figure(page, title)
+            .getByRole("button", { name: `CSV: ${title}` })
+            .click(),
+    ]);
     return { name: file.suggestedFilename(), rows: fields(readFileSync(await file.path(), "utf8")) };
 }
 
@@ -39,13 +46,16 @@ export function chartOf(document, title) {
 
 // By BigInt, so that a sum that is not exact on the page is found out.
 export function sliced(slices, first, last) {
-    return slices[0].map((_, at) => String(slices.slice(first, last).reduce((sum, slice) => sum + BigInt(slice[at]), 0n)));
+    return slices[0].map((_, at) =>
+        String(slices.slice(first, last).reduce((sum, slice) => sum + BigInt(slice[at]), 0n)),
+    );
 }
 
 // Of a flame graph: what each function allocated itself and with what it called.
 export function functionSums(document, chart, measure, first, last) {
     const own = chart.parents.map(() => 0n);
-    for (const { nodes, values } of chart.measures[measure].slices.slice(first, last)) nodes.forEach((node, at) => (own[node] += BigInt(values[at])));
+    for (const { nodes, values } of chart.measures[measure].slices.slice(first, last))
+        nodes.forEach((node, at) => (own[node] += BigInt(values[at])));
     const sums = new Map();
     own.forEach((value, start) => {
         if (value === 0n) return;
@@ -59,7 +69,9 @@ export function functionSums(document, chart, measure, first, last) {
             seen.add(frame);
         }
     });
-    return new Map([...sums].map(([frame, { own: here, total }]) => [document.frames[frame].name, [String(here), String(total)]]));
+    return new Map(
+        [...sums].map(([frame, { own: here, total }]) => [document.frames[frame].name, [String(here), String(total)]]),
+    );
 }
 
 export async function windowKeys(page, part, ...keys) {

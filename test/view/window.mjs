@@ -24,11 +24,16 @@ after(async () => {
 });
 
 async function selected() {
-    return page.locator(".overview .handle").evaluateAll((handles) => handles.map((handle) => Number(handle.getAttribute("aria-valuenow"))));
+    return page
+        .locator(".overview .handle")
+        .evaluateAll((handles) => handles.map((handle) => Number(handle.getAttribute("aria-valuenow"))));
 }
 async function expectSums(first, last) {
     const sums = sliced(chartOf(report, kSizes).series[0].slices, first, last);
-    assert.deepEqual((await table(page, kSizes)).map((row) => row[2]), sums);
+    assert.deepEqual(
+        (await table(page, kSizes)).map((row) => row[2]),
+        sums,
+    );
 }
 
 test("keys select slices, and sums are exact", async () => {
@@ -40,22 +45,40 @@ test("keys select slices, and sums are exact", async () => {
     assert.match(await figure(page, kSizes).locator("h3").textContent(), /3\.5\u00a0s – 19\.5\u00a0s/);
     assert.match(await figure(page, "Size against lifetime").locator("h3").textContent(), /whole run/);
     const chart = chartOf(report, "Allocated bytes by call");
-    assert.deepEqual(new Map((await table(page, chart.title)).map(([name, own, total]) => [name, [own, total]])), functionSums(report, chart, 0, 7, 39));
+    assert.deepEqual(
+        new Map((await table(page, chart.title)).map(([name, own, total]) => [name, [own, total]])),
+        functionSums(report, chart, 0, 7, 39),
+    );
+    const scope = () => figure(page, chart.title).locator(".scope").textContent();
+    assert.equal(await scope(), "3.5\u00a0s – 19.5\u00a0s");
+    await figure(page, chart.title).locator("label").filter({ hasText: "at the peak" }).click();
+    assert.equal(await scope(), "whole run", "a measure that is not by slice");
+    await figure(page, chart.title).locator("label").filter({ hasText: "bytes" }).click();
     const file = await csv(page, kSizes);
     assert.equal(file.name, "cc1plus-big.cpp-sizes-3.5s-19.5s.csv");
-    assert.deepEqual(file.rows.slice(1).map((row) => row[2]), sliced(chartOf(report, kSizes).series[0].slices, 7, 39));
+    assert.deepEqual(
+        file.rows.slice(1).map((row) => row[2]),
+        sliced(chartOf(report, kSizes).series[0].slices, 7, 39),
+    );
 });
 
 test("the parts of the run sum up to the whole", async () => {
     const parts = [];
-    for (const [first, last] of [[0, 20], [20, 41], [41, 60]]) {
+    for (const [first, last] of [
+        [0, 20],
+        [20, 41],
+        [41, 60],
+    ]) {
         await windowKeys(page, "both", "Escape");
         await windowKeys(page, "to", ...new Array(60 - last).fill("ArrowLeft"));
         await windowKeys(page, "from", ...new Array(first).fill("ArrowRight"));
         assert.deepEqual(await selected(), [first, first, last]);
         parts.push((await table(page, kSizes)).map((row) => BigInt(row[2])));
     }
-    assert.deepEqual(parts[0].map((sum, at) => String(sum + parts[1][at] + parts[2][at])), sliced(chartOf(report, kSizes).series[0].slices, 0, 60));
+    assert.deepEqual(
+        parts[0].map((sum, at) => String(sum + parts[1][at] + parts[2][at])),
+        sliced(chartOf(report, kSizes).series[0].slices, 0, 60),
+    );
 });
 
 test("the window moves as a whole, and stays within the run", async () => {
@@ -98,7 +121,10 @@ test("what is over time zooms to the window; zoomed further, it can be made the 
     await windowKeys(page, "from", "Shift+ArrowRight", "Shift+ArrowRight");
     const title = "Where resident bytes are";
     const rows = await table(page, title);
-    assert.deepEqual(rows.map((row) => Number(row[0])), chartOf(report, title).at.filter((time) => time >= 10));
+    assert.deepEqual(
+        rows.map((row) => Number(row[0])),
+        chartOf(report, title).at.filter((time) => time >= 10),
+    );
     const chart = figure(page, title);
     await chart.locator(".plot").focus();
     assert.equal(await chart.getByRole("button", { name: "Select this time" }).isVisible(), false);

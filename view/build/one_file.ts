@@ -4,11 +4,20 @@
 // Must not know: what they do.
 
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Plugin } from "vite";
 import { hashOfSources } from "./sources";
 
 function source(of: string): string {
     return `'sha256-${createHash("sha256").update(of).digest("base64")}'`;
+}
+
+// What the page holds of others must say so.
+function licences(root: string): string {
+    return ["uplot"]
+        .map((name) => `<!-- ${name}:\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8").trim()} -->`)
+        .join("\n");
 }
 
 // `granary report --serve` puts 'self' in the place of connect-src's 'none', for the documents that the page asks for.
@@ -36,14 +45,20 @@ export function oneFile(root: string): Plugin {
                 else continue;
                 delete bundle[name];
             }
-            if (/<\/(script|style)/i.test(script + style)) this.error("the script or the style sheet holds a closing tag");
+            if (/<\/(script|style)/i.test(script + style))
+                this.error("the script or the style sheet holds a closing tag");
             const page = bundle["index.html"];
-            if (page?.type !== "asset" || Object.keys(bundle).length !== 1) this.error("more than one file would be left");
+            if (page?.type !== "asset" || Object.keys(bundle).length !== 1)
+                this.error("more than one file would be left");
             page.source = String(page.source)
                 .replace(/\s*<script type="module"[^>]*><\/script>/, "")
                 .replace(/\s*<link rel="stylesheet"[^>]*>/, "")
-                .replace("<!-- policy -->", () => `<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">`)
+                .replace(
+                    "<!-- policy -->",
+                    () => `<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">`,
+                )
                 .replace("<!-- sources -->", () => `<meta name="sources" content="${hashOfSources(root)}">`)
+                .replace("<!-- licences -->", () => licences(root))
                 .replace("<!-- style -->", () => `<style>${style}</style>`)
                 .replace("<!-- script -->", () => `<script type="module">${script}</script>`);
         },

@@ -20,7 +20,9 @@ export function hashOfSources(root: string): string {
     const paths = [...kFiles, ...kFolders.flatMap((folder) => filesUnder(root, folder))].sort();
     const all = createHash("sha256");
     for (const path of paths) {
-        const one = createHash("sha256").update(readFileSync(join(root, path))).digest("hex");
+        const one = createHash("sha256")
+            .update(readFileSync(join(root, path)))
+            .digest("hex");
         all.update(`${one}  ${path}\n`);
     }
     return all.digest("hex");

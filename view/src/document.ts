@@ -66,7 +66,7 @@ export interface BarsChart {
     cumulative: boolean; // a line of the share up to each bucket is shown, too
     edges: number[];
     labels?: string[];
-    // values, or by slice: values[slice][bucket]
+    // values, or by slice: values[slice][bucket]; of one chart, all or none by slice
     series: { name: string; values?: number[]; slices?: number[][] }[];
 }
 

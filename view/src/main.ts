@@ -27,9 +27,14 @@ async function start(): Promise<void> {
     const { refine } = source;
     const show = (report: ReportDocument, back: (() => void) | null): void => {
         const again = (): void => show(report, back);
-        const closer = refine === null ? null : (from: number, to: number) => {
-            refine(from, to).then((finer) => show(finer, again)).catch(say);
-        };
+        const closer =
+            refine === null
+                ? null
+                : (from: number, to: number) => {
+                      refine(from, to)
+                          .then((finer) => show(finer, again))
+                          .catch(say);
+                  };
         showPage(root, report, theme, { closer, back });
     };
     show(await source.whole(), null);

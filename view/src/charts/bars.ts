@@ -46,12 +46,19 @@ class Bars implements ChartView {
         this.axis = new CellAxis(chart.x, chart.edges, this.buckets);
         this.span = new Span(0, this.buckets, Math.min(4, this.buckets));
         this.follows = chart.series.some((series) => series.slices !== undefined) ? "sums" : "nothing";
-        this.legend = new Legend(chart.series.map(({ name }) => name), true, () => this.paint());
+        this.legend = new Legend(
+            chart.series.map(({ name }) => name),
+            true,
+            () => this.paint(),
+        );
         this.element = make("div", {}, this.legend.element, this.plot.element);
         this.plot.element.style.minHeight = `${kHeight}px`;
         this.sum();
         listenTo({
-            surface: this.plot.element, focus: this.plot.element, x: this.span, y: null,
+            surface: this.plot.element,
+            focus: this.plot.element,
+            x: this.span,
+            y: null,
             plot: () => this.plot.area,
             changed: () => this.paint(),
             point: (x, _y, event) => this.point(x, event),
@@ -110,7 +117,12 @@ class Bars implements ChartView {
         const scale = this.scaleOf(top);
         const { area } = this.plot;
         const y = (value: number): number => area.top + (1 - scale(value)) * area.height;
-        this.plot.leftAxis(context, this.levels(top).map((value) => ({ y: y(value), text: format(value, this.chart.y.unit) })), colours, true);
+        this.plot.leftAxis(
+            context,
+            this.levels(top).map((value) => ({ y: y(value), text: format(value, this.chart.y.unit) })),
+            colours,
+            true,
+        );
         this.plot.clip(context, () => {
             this.shown.forEach((at, order) => this.paintSeries(context, at, order, y));
             if (this.chart.cumulative) for (const at of this.shown) this.paintShare(context, at);
@@ -147,9 +159,17 @@ class Bars implements ChartView {
         if (!this.logs) return linearRound(0, top, 6, this.chart.y.unit);
         const [first, last] = [Math.ceil(Math.log10(this.lowest())), Math.floor(Math.log10(top * 1.2))];
         const step = Math.max(1, Math.ceil((last - first + 1) / 8));
-        return Array.from({ length: Math.max(0, Math.floor((last - first) / step) + 1) }, (_, at) => 10 ** (first + at * step));
+        return Array.from(
+            { length: Math.max(0, Math.floor((last - first) / step) + 1) },
+            (_, at) => 10 ** (first + at * step),
+        );
     }
-    private paintSeries(context: CanvasRenderingContext2D, at: number, order: number, y: (value: number) => number): void {
+    private paintSeries(
+        context: CanvasRenderingContext2D,
+        at: number,
+        order: number,
+        y: (value: number) => number,
+    ): void {
         const colours = this.place.theme.now;
         const bottom = this.plot.area.top + this.plot.area.height;
         const cell = this.area(0).width;
@@ -164,7 +184,8 @@ class Bars implements ChartView {
             const each = (width - gap) / this.shown.length;
             const [x, high] = [left + gap / 2 + order * each, Math.min(y(value), bottom - 1)];
             context.fillRect(x, high, Math.max(each, 0.7), bottom - high);
-            if (this.chart.series.length > 1 && each > 3) context.strokeRect(x + 0.5, high + 0.5, each - 1, bottom - high);
+            if (this.chart.series.length > 1 && each > 3)
+                context.strokeRect(x + 0.5, high + 0.5, each - 1, bottom - high);
         }
     }
     private area(bucket: number): { left: number; width: number } {
@@ -191,7 +212,11 @@ class Bars implements ChartView {
         context.textBaseline = "middle";
         context.fillStyle = this.place.theme.now.quiet;
         for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-            context.fillText(format(share, "fraction"), area.left + area.width + 8, area.top + (1 - share / 1.06) * area.height);
+            context.fillText(
+                format(share, "fraction"),
+                area.left + area.width + 8,
+                area.top + (1 - share / 1.06) * area.height,
+            );
         }
     }
 
@@ -203,7 +228,10 @@ class Bars implements ChartView {
                 { name: `${x.label}, from`, unit: x.unit },
                 { name: `${x.label}, to`, unit: x.unit },
                 ...series.map(({ name }) => ({ name, unit: y.unit })),
-                ...shares.map((_, at) => ({ name: `${series[at]!.name}, share up to here`, unit: "fraction" as const })),
+                ...shares.map((_, at) => ({
+                    name: `${series[at]!.name}, share up to here`,
+                    unit: "fraction" as const,
+                })),
             ],
             rows: Array.from({ length: this.buckets }, (_, bucket) => [
                 this.chart.edges[bucket]!,

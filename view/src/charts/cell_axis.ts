@@ -87,7 +87,11 @@ export class CellAxis {
     }
     private roundTicks(from: number, to: number, most: number): Tick[] {
         const [low, high] = [this.toValue(from), this.toValue(to)];
-        return roundValues(low, high, most, this.axis)
+        const values =
+            this.axis.scale === "log" && low <= 0
+                ? [0, ...roundValues(this.edge(1), high, most - 1, this.axis)]
+                : roundValues(low, high, most, this.axis);
+        return values
             .map((value) => this.tick(value))
             .filter(({ position }) => position >= from - 1e-9 && position <= to + 1e-9);
     }
@@ -97,7 +101,9 @@ export class CellAxis {
 }
 
 export function roundValues(low: number, high: number, most: number, axis: Axis): number[] {
-    return axis.scale === "log" ? logRound(low, high, most, axis.unit === "bytes") : linearRound(low, high, most, axis.unit);
+    return axis.scale === "log"
+        ? logRound(low, high, most, axis.unit === "bytes")
+        : linearRound(low, high, most, axis.unit);
 }
 
 export function linearRound(low: number, high: number, most: number, unit: Axis["unit"]): number[] {
@@ -125,14 +131,17 @@ function roundStep(rough: number, unit: Axis["unit"]): number {
 }
 
 function logRound(low: number, high: number, most: number, binary: boolean): number[] {
-    if (!(high > low)) return [low];
+    if (!(high > low) || low <= 0) return [low];
     const base = binary ? 2 : 10;
     const log = (value: number): number => Math.log(value) / Math.log(base);
-    const first = Math.ceil(log(Math.max(low, Number.MIN_VALUE)) - 1e-9);
+    const first = Math.ceil(log(low) - 1e-9);
     const last = Math.floor(log(high) + 1e-9);
-    if (low <= 0) return [0, ...logRound(high / base ** Math.min(most, 9), high, most - 1, binary)];
     const step = Math.max(1, Math.ceil((last - first + 1) / most));
     const powers: number[] = [];
     for (let power = Math.ceil(first / step) * step; power <= last; power += step) powers.push(base ** power);
-    return powers.length > 2 || binary ? powers : powers.flatMap((power) => [power, 2 * power, 5 * power]).filter((value) => value <= high);
+    if (powers.length > 2 || binary) return powers;
+    const finer = [first - 1, ...Array.from({ length: last - first + 1 }, (_, at) => first + at)].flatMap((power) =>
+        [1, 2, 5].map((digit) => digit * base ** power),
+    );
+    return finer.filter((value) => value >= low && value <= high);
 }

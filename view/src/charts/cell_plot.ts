@@ -69,7 +69,12 @@ export class CellPlot {
     rowTicks(axis: CellAxis, span: Span): Tick[] {
         return axis.ticks(span.from, span.to, Math.max(2, Math.floor(this.area.height / kRowRoom)));
     }
-    leftAxis(context: CanvasRenderingContext2D, ticks: { y: number; text: string }[], colours: Colours, grid: boolean): void {
+    leftAxis(
+        context: CanvasRenderingContext2D,
+        ticks: { y: number; text: string }[],
+        colours: Colours,
+        grid: boolean,
+    ): void {
         context.fillStyle = colours.quiet;
         context.strokeStyle = colours.line;
         context.textAlign = "right";

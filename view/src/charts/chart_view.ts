@@ -32,4 +32,5 @@ export interface Place {
     viewChanged(): void; // zoomed or moved
 }
 
-export const kZoomKeys = "Arrow keys move the cursor, plus and minus zoom, shift with arrow keys moves the view, 0 shows all.";
+export const kZoomKeys =
+    "Arrow keys move the cursor, plus and minus zoom, shift with arrow keys moves the view, 0 shows all.";

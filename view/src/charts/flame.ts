@@ -20,14 +20,22 @@ const kHighest = 640; // pixels; deeper graphs scroll
 class Flame implements ChartView {
     readonly element: HTMLElement;
     readonly controls: HTMLElement[];
-    readonly keys = "Up and down arrows move to callers and callees, left and right along the row, Enter zooms to the call, 0 shows all.";
+    readonly keys =
+        "Up and down arrows move to callers and callees, left and right along the row, Enter zooms to the call, 0 shows all.";
     readonly knowsHeight = false;
-    readonly follows: "sums" | "nothing";
     private readonly canvas = make("canvas", {});
     private readonly scroll = make("div", { class: "plot flame", tabindex: "0" }, this.canvas);
-    private readonly search = make("input", { type: "search", placeholder: "Search", "aria-label": "Search functions: a regular expression" });
+    private readonly search = make("input", {
+        type: "search",
+        placeholder: "Search",
+        "aria-label": "Search functions: a regular expression",
+    });
     private readonly found = make("span", { class: "found", role: "status" });
-    private readonly whole = make("button", { type: "button", disabled: true, click: () => this.zoom(this.top) }, "Whole graph");
+    private readonly whole = make(
+        "button",
+        { type: "button", hidden: true, click: () => this.zoomOut() },
+        "Whole graph",
+    );
     private readonly modules: string[];
     private measure = 0;
     private turned = false;
@@ -42,14 +50,27 @@ class Flame implements ChartView {
         private readonly chart: FlameChart,
         private readonly place: Place,
     ) {
-        this.follows = chart.measures.some(({ slices }) => slices !== undefined) ? "sums" : "nothing";
         this.modules = [...new Set(place.document.frames.map(({ module }) => module))];
         this.top = this.zoomed = this.tree();
         this.search.addEventListener("input", () => this.find());
         this.controls = [
-            ...(chart.measures.length > 1 ? [choice("Measure", chart.measures.map(({ name }) => name), (at) => ((this.measure = at), this.renew()))] : []),
-            choice("Direction", ["From main down", "From the allocation up"], (at) => ((this.turned = at === 1), this.renew())),
-            this.search, this.found, this.whole,
+            ...(chart.measures.length > 1
+                ? [
+                      choice(
+                          "Measure",
+                          chart.measures.map(({ name }) => name),
+                          (at) => ((this.measure = at), this.renew()),
+                      ),
+                  ]
+                : []),
+            choice(
+                "Direction",
+                ["From main down", "From the allocation up"],
+                (at) => ((this.turned = at === 1), this.renew()),
+            ),
+            this.search,
+            this.found,
+            this.whole,
         ];
         this.element = make("div", {}, this.scroll);
         this.canvas.addEventListener("pointermove", (event) => this.point(event));
@@ -58,6 +79,9 @@ class Flame implements ChartView {
         this.scroll.addEventListener("keydown", (event) => this.key(event));
     }
 
+    get follows(): "sums" | "nothing" {
+        return this.chart.measures[this.measure]?.slices === undefined ? "nothing" : "sums";
+    }
     private frame(call: Call): Frame | null {
         return this.place.document.frames[call.frame] ?? null;
     }
@@ -68,14 +92,20 @@ class Flame implements ChartView {
     private tree(): Call {
         const { parents, frames, measures } = this.chart;
         const measure = measures[this.measure];
-        const own = measure === undefined ? new Float64Array(parents.length) : nodesInWindow(measure, parents.length, this.place.window);
+        const own =
+            measure === undefined
+                ? new Float64Array(parents.length)
+                : nodesInWindow(measure, parents.length, this.place.window);
         return (this.turned ? callers : callees)(parents, frames, own, this.nameOf);
     }
     // The same call in a new tree, or the nearest of its callers that is there.
     private again(call: Call): Call {
         if (call.parent === null) return this.top;
         const parent = this.again(call.parent);
-        return (parent.depth === call.depth - 1 ? parent.children.find(({ frame }) => frame === call.frame) : undefined) ?? parent;
+        return (
+            (parent.depth === call.depth - 1 ? parent.children.find(({ frame }) => frame === call.frame) : undefined) ??
+            parent
+        );
     }
     windowChanged(): void {
         const { zoomed, cursor } = this;
@@ -90,19 +120,33 @@ class Flame implements ChartView {
     }
     private zoom(call: Call): void {
         this.zoomed = call;
-        this.whole.disabled = call === this.top;
         this.paint();
+    }
+    private zoomOut(): void {
+        this.scroll.focus(); // the button goes
+        this.zoom(this.top);
     }
 
     private describe(call: Call): string {
         const measure = this.chart.measures[this.measure]!;
         const frame = this.frame(call);
-        const where = frame === null ? [] : [[frame.file === "" ? "" : `${frame.file}:${frame.line}`, frame.module].filter((part) => part !== "").join(" in ")];
+        const where =
+            frame === null
+                ? []
+                : [
+                      [frame.file === "" ? "" : `${frame.file}:${frame.line}`, frame.module]
+                          .filter((part) => part !== "")
+                          .join(" in "),
+                  ];
         const lines = [
             `${measure.name}: ${format(call.total, measure.unit)}, ${format(this.top.total === 0 ? 0 : call.total / this.top.total, "fraction")} of all`,
             `right here: ${format(call.own, measure.unit)}`,
         ];
-        return [this.name(call), ...where.filter((part) => part !== ""), ...(this.turned ? lines.slice(0, 1) : lines)].join("\n");
+        return [
+            this.name(call),
+            ...where.filter((part) => part !== ""),
+            ...(this.turned ? lines.slice(0, 1) : lines),
+        ].join("\n");
     }
     private at(event: MouseEvent): Call | null {
         const frame = this.canvas.getBoundingClientRect();
@@ -126,7 +170,13 @@ class Flame implements ChartView {
         const beside = (by: number): Call | undefined => row[row.indexOf(here) + by];
         const next: Record<string, () => Call | null | undefined> = {
             ArrowUp: () => here.parent,
-            ArrowDown: () => (this.cursor === null ? here : here.children.reduce<Call | null>((most, call) => (most === null || call.total > most.total ? call : most), null)),
+            ArrowDown: () =>
+                this.cursor === null
+                    ? here
+                    : here.children.reduce<Call | null>(
+                          (most, call) => (most === null || call.total > most.total ? call : most),
+                          null,
+                      ),
             ArrowLeft: () => beside(-1),
             ArrowRight: () => beside(1),
             Home: () => this.zoomed,
@@ -143,7 +193,8 @@ class Flame implements ChartView {
         else this.paint();
         const top = call.depth * kRow;
         if (top < this.scroll.scrollTop) this.scroll.scrollTop = top;
-        else if (top + kRow > this.scroll.scrollTop + this.scroll.clientHeight) this.scroll.scrollTop = top + kRow - this.scroll.clientHeight;
+        else if (top + kRow > this.scroll.scrollTop + this.scroll.clientHeight)
+            this.scroll.scrollTop = top + kRow - this.scroll.clientHeight;
         this.place.tell(this.describe(call));
     }
 
@@ -180,7 +231,7 @@ class Flame implements ChartView {
         context.textBaseline = "middle";
         for (const one of this.placed) this.paintOne(context, one);
         const measure = this.chart.measures[this.measure];
-        this.whole.disabled = this.zoomed === this.top;
+        this.whole.hidden = this.zoomed === this.top;
         if (this.pattern === null || measure === undefined) this.found.textContent = "";
         else {
             const sum = this.matched(this.top);
@@ -218,7 +269,16 @@ class Flame implements ChartView {
 
     table(): Table {
         const measure = this.chart.measures[this.measure];
-        const sums = functions(this.turned ? callees(this.chart.parents, this.chart.frames, nodesInWindow(measure!, this.chart.parents.length, this.place.window), this.nameOf) : this.top);
+        const sums = functions(
+            this.turned
+                ? callees(
+                      this.chart.parents,
+                      this.chart.frames,
+                      nodesInWindow(measure!, this.chart.parents.length, this.place.window),
+                      this.nameOf,
+                  )
+                : this.top,
+        );
         const unit = measure?.unit ?? "count";
         return {
             columns: [
@@ -230,7 +290,12 @@ class Flame implements ChartView {
                 { name: "module", unit: "text" },
             ],
             rows: sums.map(({ frame, own, total }) => {
-                const { name, file, line, module } = this.place.document.frames[frame] ?? { name: "?", file: "", line: 0, module: "" };
+                const { name, file, line, module } = this.place.document.frames[frame] ?? {
+                    name: "?",
+                    file: "",
+                    line: 0,
+                    module: "",
+                };
                 return [name, own, total, file, file === "" ? "" : line, module];
             }),
         };

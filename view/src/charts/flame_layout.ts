@@ -16,7 +16,8 @@ const kLeast = 0.8; // pixels
 
 export function layout(zoomed: Call, width: number): Placed[] {
     const placed: Placed[] = [];
-    for (let call = zoomed.parent; call !== null; call = call.parent) placed.unshift({ call, left: 0, width, row: call.depth });
+    for (let call = zoomed.parent; call !== null; call = call.parent)
+        placed.unshift({ call, left: 0, width, row: call.depth });
     const place = (call: Call, left: number, scale: number): void => {
         const wide = call.total * scale;
         if (wide < kLeast) return;

@@ -46,7 +46,9 @@ class Flow {
         private readonly width: number,
     ) {
         this.rowSums = chart.values.map((row) => row.reduce((sum, value) => sum + value, 0));
-        this.columnSums = chart.columns.map((_, column) => chart.values.reduce((sum, row) => sum + (row[column] ?? 0), 0));
+        this.columnSums = chart.columns.map((_, column) =>
+            chart.values.reduce((sum, row) => sum + (row[column] ?? 0), 0),
+        );
         this.all = this.rowSums.reduce((sum, value) => sum + value, 0);
         const most = Math.max(this.rowSums.length, this.columnSums.length);
         const thick = 220 + most * 10;
@@ -72,7 +74,10 @@ class Flow {
                 const text = `${rows[row]} → ${columns[column]}: ${format(value, unit)}, ${format(value / this.all, "fraction")} of all`;
                 const path = draw("path", {
                     d: `M${x0} ${a}C${bend} ${a} ${bend} ${b} ${x1} ${b}`,
-                    fill: "none", stroke: colourOf(row, this.colours), "stroke-opacity": 0.45, "stroke-width": Math.max(thick, 0.75),
+                    fill: "none",
+                    stroke: colourOf(row, this.colours),
+                    "stroke-opacity": 0.45,
+                    "stroke-width": Math.max(thick, 0.75),
                 }) as SVGPathElement;
                 path.addEventListener("pointermove", (event) => this.place.hint(text, event));
                 path.addEventListener("pointerleave", () => this.place.unhint());
@@ -86,11 +91,25 @@ class Flow {
             const x = isLeft ? kNames : this.width - kNames - kBlock;
             const text = `${name.length > 18 ? `${name.slice(0, 17)}…` : name}  ${format(sums[at], this.chart.unit)}`;
             return [
-                draw("rect", { x, y: tops[at]!, width: kBlock, height: thick, fill: isLeft ? colourOf(at, this.colours) : this.colours.quiet }),
-                draw("text", {
-                    x: isLeft ? x - 8 : x + kBlock + 8, y: tops[at]! + thick / 2, fill: this.colours.ink,
-                    "text-anchor": isLeft ? "end" : "start", "dominant-baseline": "middle", "font-size": 12,
-                }, text),
+                draw("rect", {
+                    x,
+                    y: tops[at]!,
+                    width: kBlock,
+                    height: thick,
+                    fill: isLeft ? colourOf(at, this.colours) : this.colours.quiet,
+                }),
+                draw(
+                    "text",
+                    {
+                        x: isLeft ? x - 8 : x + kBlock + 8,
+                        y: tops[at]! + thick / 2,
+                        fill: this.colours.ink,
+                        "text-anchor": isLeft ? "end" : "start",
+                        "dominant-baseline": "middle",
+                        "font-size": 12,
+                    },
+                    text,
+                ),
             ];
         });
     }
@@ -98,7 +117,12 @@ class Flow {
         const { rows, columns, title, row_label, column_label } = this.chart;
         return draw(
             "svg",
-            { width: this.width, height: this.height, role: "img", "aria-label": `${title}: from ${row_label} on the left to ${column_label} on the right` },
+            {
+                width: this.width,
+                height: this.height,
+                role: "img",
+                "aria-label": `${title}: from ${row_label} on the left to ${column_label} on the right`,
+            },
             ...this.ribbons(),
             ...this.side(rows, this.rowSums, this.left, true),
             ...this.side(columns, this.columnSums, this.right, false),

@@ -92,7 +92,8 @@ class Gestures {
         const [a, b] = [this.shares(new MouseEvent("up", { clientX: start.x, clientY: start.y })), this.shares(event)];
         const { x, y } = this.target;
         x.show(x.at(Math.min(a.x, b.x)), x.at(Math.max(a.x, b.x)));
-        if (y !== null && Math.abs(event.clientY - start.y) >= kDragged) y.show(y.at(Math.min(a.y, b.y)), y.at(Math.max(a.y, b.y)));
+        if (y !== null && Math.abs(event.clientY - start.y) >= kDragged)
+            y.show(y.at(Math.min(a.y, b.y)), y.at(Math.max(a.y, b.y)));
         this.target.changed();
     }
     private stop(): void {
@@ -125,7 +126,10 @@ class Gestures {
         if (event.altKey || event.metaKey || event.ctrlKey) return;
         const { x, y } = this.target;
         const arrows: Record<string, [number, number]> = {
-            ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1],
+            ArrowLeft: [-1, 0],
+            ArrowRight: [1, 0],
+            ArrowUp: [0, 1],
+            ArrowDown: [0, -1],
         };
         const arrow = arrows[event.key];
         if (arrow !== undefined && event.shiftKey) {
@@ -133,7 +137,8 @@ class Gestures {
             y?.move(arrow[1] * y.width * 0.2);
             this.target.changed();
         } else if (arrow !== undefined) this.target.step(arrow[0], arrow[1], "by");
-        else if (event.key === "PageUp" || event.key === "PageDown") this.target.step(event.key === "PageUp" ? -10 : 10, 0, "by");
+        else if (event.key === "PageUp" || event.key === "PageDown")
+            this.target.step(event.key === "PageUp" ? -10 : 10, 0, "by");
         else if (event.key === "Home" || event.key === "End") this.target.step(event.key === "Home" ? -1 : 1, 0, "end");
         else if (event.key === "+" || event.key === "=") this.zoomAtCursor(kNearer);
         else if (event.key === "-") this.zoomAtCursor(1 / kNearer);

@@ -47,14 +47,32 @@ class Heat implements ChartView {
         this.follows = chart.x.unit === "time" ? "time" : "nothing";
         this.height = chart.y.unit === "address" ? 520 : 400;
         const beside = chart.beside ?? [];
-        this.pictures = [{ name: chart.scale.label, cells: chart.cells }, ...beside].map(({ name, cells }) => ({ name, cells: new HeatCells(chart, cells) }));
-        if (beside.length > 0) this.controls.push(choice("Picture", this.pictures.map(({ name }) => name), (at) => this.show(at)));
-        this.element = make("div", {}, this.plot.element, make("div", { class: "scale" }, make("span", {}, chart.scale.label), this.scale));
+        this.pictures = [{ name: chart.scale.label, cells: chart.cells }, ...beside].map(({ name, cells }) => ({
+            name,
+            cells: new HeatCells(chart, cells),
+        }));
+        if (beside.length > 0)
+            this.controls.push(
+                choice(
+                    "Picture",
+                    this.pictures.map(({ name }) => name),
+                    (at) => this.show(at),
+                ),
+            );
+        this.element = make(
+            "div",
+            {},
+            this.plot.element,
+            make("div", { class: "scale" }, make("span", {}, chart.scale.label), this.scale),
+        );
         this.plot.element.style.minHeight = `${this.height}px`;
         sized(this.scale, kScaleWidth, kScaleHeight);
         this.windowChanged();
         listenTo({
-            surface: this.plot.element, focus: this.plot.element, x: this.columns, y: this.rows,
+            surface: this.plot.element,
+            focus: this.plot.element,
+            x: this.columns,
+            y: this.rows,
             plot: () => this.plot.area,
             changed: () => (this.paint(), this.place.viewChanged()),
             point: (x, y, event) => this.place.hint(this.describe(this.cellAt(x, y)), event),
@@ -80,7 +98,9 @@ class Heat implements ChartView {
                   const cell = cells.at(column, row);
                   return `${name}: ${cell === 0 ? "nothing" : format(valueOf(chart, cell), chart.scale.unit)}`;
               });
-        return [`${chart.x.label}: ${this.x.range(column)}`, `${chart.y.label}: ${this.y.range(row)}`, ...lines].join("\n");
+        return [`${chart.x.label}: ${this.x.range(column)}`, `${chart.y.label}: ${this.y.range(row)}`, ...lines].join(
+            "\n",
+        );
     }
     private step(dx: number, dy: number, to: "by" | "end"): void {
         const { columns, rows } = this.chart;
@@ -100,10 +120,17 @@ class Heat implements ChartView {
         if (this.follows !== "time" || this.place.window.count === 0) return;
         const { window } = this.place;
         if (window.isWhole) this.columns.limit(0, this.chart.columns);
-        else this.columns.limit(...([window.from, window.to].map((time) => Math.max(0, Math.min(this.x.toPosition(time), this.chart.columns))) as [number, number]));
+        else
+            this.columns.limit(
+                ...([window.from, window.to].map((time) =>
+                    Math.max(0, Math.min(this.x.toPosition(time), this.chart.columns)),
+                ) as [number, number]),
+            );
     }
     zoomedTimes(): [number, number] | null {
-        return this.follows === "time" && !this.columns.isWhole ? [this.x.toValue(this.columns.from), this.x.toValue(this.columns.to)] : null;
+        return this.follows === "time" && !this.columns.isWhole
+            ? [this.x.toValue(this.columns.from), this.x.toValue(this.columns.to)]
+            : null;
     }
 
     draw(width: number): void {
@@ -124,7 +151,12 @@ class Heat implements ChartView {
             this.paintCursor(context);
         });
         const ticks = this.plot.rowTicks(this.y, this.rows);
-        this.plot.leftAxis(context, ticks.map(({ position, text }) => ({ y: this.plot.y(this.rows, position), text })), colours, false);
+        this.plot.leftAxis(
+            context,
+            ticks.map(({ position, text }) => ({ y: this.plot.y(this.rows, position), text })),
+            colours,
+            false,
+        );
         this.plot.bottomAxis(context, this.x, this.columns, colours);
     }
     private paintCells(context: CanvasRenderingContext2D): void {
@@ -132,11 +164,18 @@ class Heat implements ChartView {
         if (columns === 0 || rows === 0) return;
         const picture = this.pictures[this.shown]!.cells.drawn(this.place.theme.isDark);
         const { area } = this.plot;
-        context.imageSmoothingEnabled = this.columns.width > area.width * devicePixelRatio || this.rows.width > area.height * devicePixelRatio;
+        context.imageSmoothingEnabled =
+            this.columns.width > area.width * devicePixelRatio || this.rows.width > area.height * devicePixelRatio;
         context.drawImage(
             picture,
-            this.columns.from, rows - this.rows.to, this.columns.width, this.rows.width,
-            area.left, area.top, area.width, area.height,
+            this.columns.from,
+            rows - this.rows.to,
+            this.columns.width,
+            this.rows.width,
+            area.left,
+            area.top,
+            area.width,
+            area.height,
         );
     }
     // What lies between two pieces of the axis: a hatched band.
@@ -173,7 +212,10 @@ class Heat implements ChartView {
         const { column, row } = this.cursor;
         const [left, top] = [this.plot.x(this.columns, column), this.plot.y(this.rows, row + 1)];
         const [right, bottom] = [this.plot.x(this.columns, column + 1), this.plot.y(this.rows, row)];
-        for (const [colour, out] of [[this.place.theme.now.ground, 3], [this.place.theme.now.ink, 1.5]] as const) {
+        for (const [colour, out] of [
+            [this.place.theme.now.ground, 3],
+            [this.place.theme.now.ink, 1.5],
+        ] as const) {
             context.strokeStyle = colour;
             context.lineWidth = 1.5;
             context.strokeRect(left - out, top - out, right - left + 2 * out, bottom - top + 2 * out);
@@ -189,10 +231,18 @@ class Heat implements ChartView {
         context.font = kFont;
         context.fillStyle = colours.quiet;
         context.textBaseline = "top";
-        const stops: [number, CanvasTextAlign][] = [[0, "left"], [0.5, "center"], [1, "right"]];
+        const stops: [number, CanvasTextAlign][] = [
+            [0, "left"],
+            [0.5, "center"],
+            [1, "right"],
+        ];
         for (const [share, align] of stops) {
             context.textAlign = align;
-            context.fillText(format(valueOf(this.chart, 1 + share * 254), this.chart.scale.unit), share * kScaleWidth, 16);
+            context.fillText(
+                format(valueOf(this.chart, 1 + share * 254), this.chart.scale.unit),
+                share * kScaleWidth,
+                16,
+            );
         }
     }
 
@@ -208,7 +258,9 @@ class Heat implements ChartView {
                 rows.push([...edges, ...cells.map((cell) => (cell === 0 ? null : valueOf(chart, cell)))]);
             }
         }
-        const ends = [chart.x, chart.y].flatMap(({ label, unit }) => ["from", "to"].map((end) => ({ name: `${label}, ${end}`, unit })));
+        const ends = [chart.x, chart.y].flatMap(({ label, unit }) =>
+            ["from", "to"].map((end) => ({ name: `${label}, ${end}`, unit })),
+        );
         return { columns: [...ends, ...this.pictures.map(({ name }) => ({ name, unit: chart.scale.unit }))], rows };
     }
 }

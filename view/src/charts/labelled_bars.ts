@@ -30,7 +30,11 @@ class LabelledBars implements ChartView {
     ) {
         this.labels = chart.labels ?? [];
         this.follows = chart.series.some((series) => series.slices !== undefined) ? "sums" : "nothing";
-        this.legend = new Legend(chart.series.map(({ name }) => name), true, () => this.draw());
+        this.legend = new Legend(
+            chart.series.map(({ name }) => name),
+            true,
+            () => this.draw(),
+        );
         this.element = make("div", {}, this.legend.element, this.list);
         this.list.addEventListener("keydown", (event) => this.key(event));
     }
@@ -47,7 +51,9 @@ class LabelledBars implements ChartView {
         const least = all.filter((value) => value > 0).reduce((low, value) => Math.min(low, value), Infinity) / 2;
         const width = (value: number): number => {
             if (value <= 0 || top === 0) return 0;
-            return this.chart.y.scale === "log" && top > least ? Math.log(value / least) / Math.log(top / least) : value / top;
+            return this.chart.y.scale === "log" && top > least
+                ? Math.log(value / least) / Math.log(top / least)
+                : value / top;
         };
         this.legend.draw(colours);
         this.list.replaceChildren(
@@ -56,9 +62,19 @@ class LabelledBars implements ChartView {
                     const bar = make("div", { class: values.length > 1 ? `beam pattern-${at % 6}` : "beam" });
                     bar.style.width = `${width(values[at]![row]!) * 100}%`;
                     bar.style.color = colourOf(at, colours);
-                    return make("div", { class: "track" }, bar, make("span", {}, format(values[at]![row], this.chart.y.unit)));
+                    return make(
+                        "div",
+                        { class: "track" },
+                        bar,
+                        make("span", {}, format(values[at]![row], this.chart.y.unit)),
+                    );
                 });
-                return make("div", { class: "row", role: "listitem" }, make("div", { class: "name", title: label }, label), make("div", {}, ...bars));
+                return make(
+                    "div",
+                    { class: "row", role: "listitem" },
+                    make("div", { class: "name", title: label }, label),
+                    make("div", {}, ...bars),
+                );
             }),
         );
         this.mark();
@@ -68,13 +84,22 @@ class LabelledBars implements ChartView {
     }
     private key(event: KeyboardEvent): void {
         const last = this.labels.length - 1;
-        const next = { ArrowDown: this.cursor + 1, ArrowRight: this.cursor + 1, ArrowUp: this.cursor - 1, ArrowLeft: this.cursor - 1, Home: 0, End: last }[event.key];
+        const next = {
+            ArrowDown: this.cursor + 1,
+            ArrowRight: this.cursor + 1,
+            ArrowUp: this.cursor - 1,
+            ArrowLeft: this.cursor - 1,
+            Home: 0,
+            End: last,
+        }[event.key];
         if (next === undefined || last < 0) return;
         event.preventDefault();
         this.cursor = Math.max(0, Math.min(next, last));
         this.mark();
         this.list.children[this.cursor]?.scrollIntoView({ block: "nearest" });
-        const values = this.chart.series.map((series, at) => `${series.name}: ${format(this.values[at]![this.cursor], this.chart.y.unit)}`);
+        const values = this.chart.series.map(
+            (series, at) => `${series.name}: ${format(this.values[at]![this.cursor], this.chart.y.unit)}`,
+        );
         this.place.tell([this.labels[this.cursor], ...values].join("\n"));
     }
 
@@ -86,9 +111,16 @@ class LabelledBars implements ChartView {
             columns: [
                 { name: x.label, unit: "text" },
                 ...series.map(({ name }) => ({ name, unit: y.unit })),
-                ...shares.map((_, at) => ({ name: `${series[at]!.name}, share up to here`, unit: "fraction" as const })),
+                ...shares.map((_, at) => ({
+                    name: `${series[at]!.name}, share up to here`,
+                    unit: "fraction" as const,
+                })),
             ],
-            rows: this.labels.map((label, row) => [label, ...values.map((all) => all[row]!), ...shares.map((share) => share[row]!)]),
+            rows: this.labels.map((label, row) => [
+                label,
+                ...values.map((all) => all[row]!),
+                ...shares.map((share) => share[row]!),
+            ]),
         };
     }
 }

@@ -29,7 +29,10 @@ class Matrix implements ChartView {
         private readonly place: Place,
     ) {
         const few = Math.max(chart.rows.length, chart.columns.length) <= kFlowRows && chart.rows.length > 0;
-        if (few) this.controls.push(choice("Picture", ["Matrix", "Flow"], (at) => ((this.asFlow = at === 1), this.draw(this.width))));
+        if (few)
+            this.controls.push(
+                choice("Picture", ["Matrix", "Flow"], (at) => ((this.asFlow = at === 1), this.draw(this.width))),
+            );
     }
 
     private get top(): number {
@@ -51,10 +54,24 @@ class Matrix implements ChartView {
         const { chart } = this;
         const { top } = this;
         const { dark } = this.place.theme.now;
-        const head = make("tr", {}, make("th", { class: "corner" }, `${chart.row_label} ↓ · ${chart.column_label} →`), ...chart.columns.map((name) => make("th", { scope: "col" }, name)));
-        this.cells = chart.values.map((values, row) => values.map((value, column) => this.cell(row, column, value, top, dark)));
-        const body = chart.rows.map((name, row) => make("tr", {}, make("th", { scope: "row" }, name), ...(this.cells[row] ?? [])));
-        const table = make("table", { class: "matrix", role: "grid", "aria-label": chart.title }, make("thead", {}, head), make("tbody", {}, ...body));
+        const head = make(
+            "tr",
+            {},
+            make("th", { class: "corner" }, `${chart.row_label} ↓ · ${chart.column_label} →`),
+            ...chart.columns.map((name) => make("th", { scope: "col" }, name)),
+        );
+        this.cells = chart.values.map((values, row) =>
+            values.map((value, column) => this.cell(row, column, value, top, dark)),
+        );
+        const body = chart.rows.map((name, row) =>
+            make("tr", {}, make("th", { scope: "row" }, name), ...(this.cells[row] ?? [])),
+        );
+        const table = make(
+            "table",
+            { class: "matrix", role: "grid", "aria-label": chart.title },
+            make("thead", {}, head),
+            make("tbody", {}, ...body),
+        );
         table.addEventListener("keydown", (event) => this.key(event));
         return make("div", { class: "scroller" }, table);
     }
@@ -81,8 +98,12 @@ class Matrix implements ChartView {
     private key(event: KeyboardEvent): void {
         const { row, column } = this.current;
         const next: [number, number] | undefined = {
-            ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1], ArrowUp: [row - 1, column], ArrowDown: [row + 1, column],
-            Home: [row, 0], End: [row, this.chart.columns.length - 1],
+            ArrowLeft: [row, column - 1],
+            ArrowRight: [row, column + 1],
+            ArrowUp: [row - 1, column],
+            ArrowDown: [row + 1, column],
+            Home: [row, 0],
+            End: [row, this.chart.columns.length - 1],
         }[event.key] as [number, number] | undefined;
         if (next === undefined) return;
         event.preventDefault();
@@ -92,7 +113,10 @@ class Matrix implements ChartView {
     table(): Table {
         const { chart } = this;
         return {
-            columns: [{ name: `${chart.row_label} / ${chart.column_label}`, unit: "text" }, ...chart.columns.map((name) => ({ name, unit: chart.unit }))],
+            columns: [
+                { name: `${chart.row_label} / ${chart.column_label}`, unit: "text" },
+                ...chart.columns.map((name) => ({ name, unit: chart.unit })),
+            ],
             rows: chart.rows.map((name, row) => [name, ...(chart.values[row] ?? [])]),
         };
     }

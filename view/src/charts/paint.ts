@@ -5,9 +5,19 @@
 
 import type { Colours } from "../parts/theme";
 
-const kViridis = ["440154", "482475", "414487", "355f8d", "2a788e", "21918c", "22a884", "44bf70", "7ad151", "bddf26", "fde725"].map(
-    (hex) => [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)) as [number, number, number],
-);
+const kViridis = [
+    "440154",
+    "482475",
+    "414487",
+    "355f8d",
+    "2a788e",
+    "21918c",
+    "22a884",
+    "44bf70",
+    "7ad151",
+    "bddf26",
+    "fde725",
+].map((hex) => [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)) as [number, number, number]);
 
 export type Rgb = [number, number, number];
 
@@ -55,11 +65,22 @@ export function patternOf(series: number, colours: Colours, context: CanvasRende
     brush.lineWidth = size / 6;
     const lines: [number, number, number, number][][] = [
         [],
-        [[0, size, size, 0], [-size, size, size, -size], [0, 2 * size, 2 * size, 0]],
+        [
+            [0, size, size, 0],
+            [-size, size, size, -size],
+            [0, 2 * size, 2 * size, 0],
+        ],
         [[0, size / 2, size, size / 2]],
-        [[0, 0, size, size], [-size, 0, size, 2 * size], [0, -size, 2 * size, size]],
+        [
+            [0, 0, size, size],
+            [-size, 0, size, 2 * size],
+            [0, -size, 2 * size, size],
+        ],
         [[size / 2, 0, size / 2, size]],
-        [[0, size / 2, size, size / 2], [size / 2, 0, size / 2, size]],
+        [
+            [0, size / 2, size, size / 2],
+            [size / 2, 0, size / 2, size],
+        ],
     ];
     for (const [x0, y0, x1, y1] of lines[series % lines.length]!) {
         brush.beginPath();

@@ -46,14 +46,21 @@ export class SeriesView implements ChartView {
         const ends = this.ends();
         this.span = new Span(ends[0], ends[1], (ends[1] - ends[0]) / 1e6);
         this.follows = chart.x.unit === "time" && !options.overview ? "time" : "nothing";
-        this.legend = new Legend(chart.series.map(({ name }) => name), chart.stacked, () => this.draw(this.width));
+        this.legend = new Legend(
+            chart.series.map(({ name }) => name),
+            chart.stacked,
+            () => this.draw(this.width),
+        );
         this.plot = make("div", { class: "plot" });
         this.element = make("div", {}, this.legend.element, this.plot);
         this.plot.style.minHeight = `${options.height}px`;
         if (options.overview) return;
         this.plot.tabIndex = 0;
         listenTo({
-            surface: this.plot, focus: this.plot, x: this.span, y: null,
+            surface: this.plot,
+            focus: this.plot,
+            x: this.span,
+            y: null,
             plot: () => this.area(),
             changed: () => this.viewChanged(),
             point: (x, _y, event) => this.place.hint(this.describe(this.nearest(this.valueAt(x))), event),
@@ -86,7 +93,9 @@ export class SeriesView implements ChartView {
         const { at } = this.data;
         if (this.chart.x.unit === "time" && window.count > 0) return [window.from, window.to];
         const [low, high] = [at[0] ?? 0, at[at.length - 1] ?? 1];
-        return low < high ? [this.placeOf(low), this.placeOf(high)] : [this.placeOf(low) - 0.5, this.placeOf(low) + 0.5];
+        return low < high
+            ? [this.placeOf(low), this.placeOf(high)]
+            : [this.placeOf(low) - 0.5, this.placeOf(low) + 0.5];
     }
     area(): { left: number; top: number; width: number; height: number } {
         const box = this.drawn?.bbox ?? { left: 0, top: 0, width: 1, height: 1 };
@@ -109,7 +118,9 @@ export class SeriesView implements ChartView {
     }
     private describe(at: number): string {
         const { chart, data } = this;
-        const values = this.shown.map((series) => `${chart.series[series]!.name}: ${format(data.values[series]![at], chart.y.unit)}`);
+        const values = this.shown.map(
+            (series) => `${chart.series[series]!.name}: ${format(data.values[series]![at], chart.y.unit)}`,
+        );
         return [format(data.at[at], chart.x.unit), ...values].join("\n");
     }
     private step(by: number, to: "by" | "end"): void {
@@ -188,12 +199,21 @@ export class SeriesView implements ChartView {
                 dataIdx: (_plot, _series, hovered) => hovered,
             },
             scales: {
-                x: { time: false, distr: x.scale === "log" ? 3 : 1, range: () => [this.valueAt(this.span.from), this.valueAt(this.span.to)] },
+                x: {
+                    time: false,
+                    distr: x.scale === "log" ? 3 : 1,
+                    range: () => [this.valueAt(this.span.from), this.valueAt(this.span.to)],
+                },
                 y: { distr: y.scale === "log" ? 3 : 1, range: (_plot, low, high) => this.rows(low, high) },
             },
             axes: [
-                { ...ticks(x, () => (width - kLeft) / kTickRoom), grid: { show: false }, size: 30, gap: 4 },
-                { ...ticks(y, () => this.options.height / 48), grid: { stroke: colours.line, width: 1 }, size: kLeft, gap: 4 },
+                { ...ticks(x, () => (width - kLeft) / kTickRoom), grid: { show: false }, size: 24, gap: 4 },
+                {
+                    ...ticks(y, () => this.options.height / 48),
+                    grid: { stroke: colours.line, width: 1 },
+                    size: kLeft,
+                    gap: 4,
+                },
             ],
             series: [{}, ...this.order.map((series) => this.plotSeries(series))],
             hooks: { draw: [(plot) => this.drawMarks(plot)] },
@@ -250,7 +270,9 @@ export class SeriesView implements ChartView {
 
     table(): Table {
         const { x, y, at, series } = this.chart;
-        const within = at.map((_, index) => index).filter((index) => this.chart.x.unit !== "time" || this.isInWindow(at[index]!));
+        const within = at
+            .map((_, index) => index)
+            .filter((index) => this.chart.x.unit !== "time" || this.isInWindow(at[index]!));
         return {
             columns: [{ name: x.label, unit: x.unit }, ...series.map(({ name }) => ({ name, unit: y.unit }))],
             rows: within.map((index) => [at[index]!, ...series.map(({ values }) => values[index] ?? null)]),

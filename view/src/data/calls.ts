@@ -30,7 +30,12 @@ function settle(call: Call, names: (frame: number) => string): void {
     for (const below of call.children) settle(below, names);
 }
 
-export function callees(parents: number[], frames: number[], own: Float64Array, names: (frame: number) => string): Call {
+export function callees(
+    parents: number[],
+    frames: number[],
+    own: Float64Array,
+    names: (frame: number) => string,
+): Call {
     const calls: Call[] = [];
     parents.forEach((parent, node) => {
         const call = node === 0 ? root() : child(calls[parent]!, frames[node]!);
@@ -43,7 +48,12 @@ export function callees(parents: number[], frames: number[], own: Float64Array, 
     return top;
 }
 
-export function callers(parents: number[], frames: number[], own: Float64Array, names: (frame: number) => string): Call {
+export function callers(
+    parents: number[],
+    frames: number[],
+    own: Float64Array,
+    names: (frame: number) => string,
+): Call {
     const top = root();
     const known = new Map<Call, Map<number, Call>>();
     own.forEach((value, start) => {

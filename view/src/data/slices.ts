@@ -15,7 +15,11 @@ export function barsInWindow(series: BarsChart["series"][number], buckets: numbe
     return sums;
 }
 
-export function nodesInWindow(measure: FlameChart["measures"][number], nodes: number, window: TimeWindow): Float64Array {
+export function nodesInWindow(
+    measure: FlameChart["measures"][number],
+    nodes: number,
+    window: TimeWindow,
+): Float64Array {
     const sums = new Float64Array(nodes);
     if (measure.slices === undefined) {
         sums.set(measure.values ?? []);

@@ -22,7 +22,8 @@ class Embedded implements DocumentSource {
 
 class Served implements DocumentSource {
     constructor(private readonly token: string) {}
-    readonly refine = (from: number, to: number): Promise<ReportDocument> => this.ask({ from: String(from), to: String(to) });
+    readonly refine = (from: number, to: number): Promise<ReportDocument> =>
+        this.ask({ from: String(from), to: String(to) });
     whole(): Promise<ReportDocument> {
         return this.ask({});
     }
@@ -37,6 +38,7 @@ class Served implements DocumentSource {
 export function sourceOf(page: Document, address: Location): DocumentSource {
     const embedded = page.getElementById("document")?.textContent?.trim() ?? "";
     if (embedded !== "") return new Embedded(embedded);
-    if (address.protocol === "file:") throw new Error("There is no document in this page: granary report puts it there.");
+    if (address.protocol === "file:")
+        throw new Error("There is no document in this page: granary report puts it there.");
     return new Served(new URLSearchParams(address.search).get("token") ?? "");
 }

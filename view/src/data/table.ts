@@ -17,6 +17,8 @@ function field(cell: Cell): string {
 }
 
 export function csvOf(table: Table): string {
-    const names = table.columns.map(({ name, unit }) => (unit === "text" || unit === name ? name : `${name} (${unit})`));
+    const names = table.columns.map(({ name, unit }) =>
+        unit === "text" || unit === name ? name : `${name} (${unit})`,
+    );
     return [names, ...table.rows].map((row) => `${row.map(field).join(",")}\r\n`).join("");
 }

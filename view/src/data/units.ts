@@ -17,7 +17,8 @@ function short(value: number): string {
 }
 
 function scaled(value: number, step: number, names: string[]): string {
-    if (Math.abs(value) >= step ** (names.length + 0.5)) return `${value.toExponential(1)}${names[0] === "" ? "" : `${kSpace}${names[0]}`}`;
+    if (Math.abs(value) >= step ** (names.length + 0.5))
+        return `${value.toExponential(1)}${names[0] === "" ? "" : `${kSpace}${names[0]}`}`;
     let at = 0;
     while (Math.abs(Number(short(value))) >= step && at + 1 < names.length) {
         value /= step;

@@ -26,7 +26,9 @@ function small({ document: report, window, theme }: Surroundings): HTMLElement[]
         context.fillStyle = theme.now.line;
         context.beginPath();
         context.moveTo(0, kHeight);
-        chart.at.forEach((time, at) => context.lineTo(x(time), kHeight - ((series.values[at] ?? 0) / top) * (kHeight - 4)));
+        chart.at.forEach((time, at) =>
+            context.lineTo(x(time), kHeight - ((series.values[at] ?? 0) / top) * (kHeight - 4)),
+        );
         context.lineTo(width, kHeight);
         context.fill();
     };
@@ -44,5 +46,12 @@ export function barOf(around: Surroundings): HTMLElement {
     const keys = keysDialog();
     const ask = make("button", { type: "button", click: () => keys.showModal() }, "Keys");
     const top = make("a", { href: "#top", class: "bar-title" }, report.title);
-    return make("div", { class: "bar", role: "toolbar", "aria-label": "Page" }, top, ...small(around), make("div", { class: "switches" }, ask, flip), keys);
+    return make(
+        "div",
+        { class: "bar", role: "toolbar", "aria-label": "Page" },
+        top,
+        ...small(around),
+        make("div", { class: "switches" }, ask, flip),
+        keys,
+    );
 }

@@ -18,7 +18,11 @@ export class Brush {
     private drag: { part: Part | "new"; start: number; first: number; last: number } | null = null;
 
     constructor(private readonly window: TimeWindow) {
-        this.handles = { from: this.handle("from", "Window from"), both: this.handle("both", "Window"), to: this.handle("to", "Window to") };
+        this.handles = {
+            from: this.handle("from", "Window from"),
+            both: this.handle("both", "Window"),
+            to: this.handle("to", "Window to"),
+        };
         this.element.append(this.before, this.after, this.handles.both, this.handles.from, this.handles.to);
         if (window.count < 2) this.element.classList.add("fixed");
         else this.listen();
@@ -28,7 +32,12 @@ export class Brush {
 
     private handle(part: Part, label: string): HTMLElement {
         const fixed = this.window.count < 2;
-        const handle = make("div", { class: `handle ${part}`, role: "slider", "aria-label": label, ...(fixed ? { "aria-disabled": "true" } : { tabindex: "0" }) });
+        const handle = make("div", {
+            class: `handle ${part}`,
+            role: "slider",
+            "aria-label": label,
+            ...(fixed ? { "aria-disabled": "true" } : { tabindex: "0" }),
+        });
         handle.addEventListener("keydown", (event) => this.key(part, event));
         return handle;
     }
@@ -43,7 +52,10 @@ export class Brush {
     private show(): void {
         const { window } = this;
         const length = window.end - window.begin || 1;
-        const [from, to] = [window.from, window.to].map((time) => ((time - window.begin) / length) * 100) as [number, number];
+        const [from, to] = [window.from, window.to].map((time) => ((time - window.begin) / length) * 100) as [
+            number,
+            number,
+        ];
         this.before.style.width = `${from}%`;
         this.after.style.left = `${to}%`;
         this.handles.both.style.left = this.handles.from.style.left = `${from}%`;
@@ -52,7 +64,13 @@ export class Brush {
         this.element.classList.toggle("whole", window.isWhole);
         this.say("from", window.first, 0, window.last - 1, format(window.from, "time"));
         this.say("to", window.last, window.first + 1, window.count, format(window.to, "time"));
-        this.say("both", window.first, 0, window.count - (window.last - window.first), `${format(window.from, "time")} to ${format(window.to, "time")}`);
+        this.say(
+            "both",
+            window.first,
+            0,
+            window.count - (window.last - window.first),
+            `${format(window.from, "time")} to ${format(window.to, "time")}`,
+        );
     }
     private say(part: Part, now: number, least: number, most: number, text: string): void {
         const handle = this.handles[part];
@@ -98,10 +116,22 @@ export class Brush {
         const { window } = this;
         const { first, last, count } = window;
         const step = event.shiftKey ? kFar : 1;
-        const by = { ArrowLeft: -step, ArrowDown: -step, ArrowRight: step, ArrowUp: step, PageDown: -kFar, PageUp: kFar, Home: -count, End: count }[event.key];
+        const by = {
+            ArrowLeft: -step,
+            ArrowDown: -step,
+            ArrowRight: step,
+            ArrowUp: step,
+            PageDown: -kFar,
+            PageUp: kFar,
+            Home: -count,
+            End: count,
+        }[event.key];
         if (event.key === "Escape" || event.key === "0") window.selectWhole();
         else if (part === "both" && (event.key === "+" || event.key === "-")) {
-            const less = event.key === "+" ? Math.max(1, Math.floor((last - first) / 4)) : -Math.max(1, Math.ceil((last - first) / 2));
+            const less =
+                event.key === "+"
+                    ? Math.max(1, Math.floor((last - first) / 4))
+                    : -Math.max(1, Math.ceil((last - first) / 2));
             if (last - first > 2 * less) window.select(first + less, last - less);
         } else if (by === undefined) return;
         else if (part === "from") window.select(Math.min(first + by, last - 1), last);

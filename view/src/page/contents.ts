@@ -24,5 +24,9 @@ export function contentsOf(sections: Section[], elements: HTMLElement[]): HTMLEl
         { rootMargin: "-15% 0px -50% 0px" },
     );
     for (const element of elements) watch.observe(element);
-    return make("nav", { class: "contents", "aria-label": "Contents" }, make("ol", {}, ...links.map((link) => make("li", {}, link))));
+    return make(
+        "nav",
+        { class: "contents", "aria-label": "Contents" },
+        make("ol", {}, ...links.map((link) => make("li", {}, link))),
+    );
 }

@@ -35,6 +35,7 @@ export class Figure {
     private hasTable = false;
     private isNear = false;
     private isStale = true;
+    private isOfOldWindow = false;
     private drawnWidth = 0;
 
     constructor(
@@ -53,14 +54,21 @@ export class Figure {
         };
         this.view = viewOf(chart, place);
         this.body = make("div", { class: "body" });
-        this.select = make("button", { type: "button", hidden: true, click: () => this.selectTimes() }, "Select this time");
+        this.select = make(
+            "button",
+            { type: "button", hidden: true, click: () => this.selectTimes() },
+            "Select this time",
+        );
         this.element = this.build();
         if (isEmpty(chart)) return;
         this.body.append(this.view.element);
         around.window.listen(() => this.stale(true));
         around.theme.listen(() => this.stale(false));
+        this.element.addEventListener("focusin", () => this.draw());
         new ResizeObserver(() => this.resized()).observe(this.body);
-        new IntersectionObserver(([entry]) => this.near(entry?.isIntersecting === true), { rootMargin: kNear }).observe(this.element);
+        new IntersectionObserver(([entry]) => this.near(entry?.isIntersecting === true), { rootMargin: kNear }).observe(
+            this.element,
+        );
         this.describeKeys();
         this.sayScope();
     }
@@ -72,17 +80,35 @@ export class Figure {
             this.body.append(make("p", { class: "empty" }, "Nothing of this kind was recorded."));
             return make("figure", { class: `chart ${chart.kind}` }, make("figcaption", {}, title), this.body);
         }
-        const data = make("button", { type: "button", "aria-label": `CSV: ${chart.title}`, click: () => this.save() }, "CSV");
+        const data = make(
+            "button",
+            { type: "button", "aria-label": `CSV: ${chart.title}`, click: () => this.save() },
+            "CSV",
+        );
         const table = toggle("Table", false, (pressed) => this.showTable(pressed));
         table.setAttribute("aria-label", `Table: ${chart.title}`);
-        const tools = make("div", { class: "tools" }, ...view.controls, this.select, ...(chart.kind === "table" ? [] : [table]), data);
+        const tools = make(
+            "div",
+            { class: "tools" },
+            ...view.controls,
+            this.select,
+            ...(chart.kind === "table" ? [] : [table]),
+            data,
+        );
         const axes = "y" in chart ? [chart.y.label, chart.x.label] : ["", ""];
         const plot = view.element.querySelector(".plot");
         if (plot !== null && axes[0] !== "") {
             plot.before(make("div", { class: "y-label" }, axes[0]!));
             plot.after(make("div", { class: "x-label" }, axes[1]!));
         }
-        return make("figure", { class: `chart ${chart.kind}` }, make("figcaption", {}, title, tools), this.body, this.told, this.tableRoom);
+        return make(
+            "figure",
+            { class: `chart ${chart.kind}` },
+            make("figcaption", {}, title, tools),
+            this.body,
+            this.told,
+            this.tableRoom,
+        );
     }
     private describeKeys(): void {
         const focus = this.view.element.querySelector(".plot[tabindex], .lying");
@@ -105,18 +131,26 @@ export class Figure {
         if (times) this.around.window.selectTimes(...times);
     }
     private viewChanged(): void {
+        this.sayScope();
         this.select.hidden = !this.view.zoomedTimes?.();
         this.refreshTable();
     }
 
     private stale(byWindow: boolean): void {
-        if (byWindow) {
-            this.view.windowChanged?.();
-            this.sayScope();
-            this.viewChanged();
-        }
         this.isStale = true;
+        if (byWindow) {
+            this.isOfOldWindow = true;
+            this.sayScope();
+            this.select.hidden = true;
+            this.refreshTable();
+        }
         this.drawIfNear();
+    }
+    // What lies far away takes up the window when it is looked at.
+    private takeWindow(): void {
+        if (!this.isOfOldWindow) return;
+        this.isOfOldWindow = false;
+        this.view.windowChanged?.();
     }
     private near(isNear: boolean): void {
         this.isNear = isNear;
@@ -127,7 +161,12 @@ export class Figure {
         this.drawIfNear();
     }
     private drawIfNear(): void {
-        if (!this.isStale || !(this.isNear || !this.view.knowsHeight || this.around.theme.isPrinting) || this.body.clientWidth === 0) return;
+        const mustKnowHeight = !this.view.knowsHeight && this.drawnWidth === 0;
+        if (this.isNear || mustKnowHeight || this.around.theme.isPrinting) this.draw();
+    }
+    private draw(): void {
+        if (!this.isStale || this.body.clientWidth === 0) return;
+        this.takeWindow();
         this.drawnWidth = this.body.clientWidth;
         this.isStale = false;
         this.view.draw(this.drawnWidth);
@@ -138,9 +177,11 @@ export class Figure {
         this.refreshTable();
     }
     private refreshTable(): void {
+        if (this.hasTable) this.takeWindow();
         this.tableRoom.replaceChildren(...(this.hasTable ? [tableElement(this.view.table(), this.chart.title)] : []));
     }
     private save(): void {
+        this.takeWindow();
         const { window } = this.around;
         const part = window.isWhole || this.view.follows === "nothing" ? "" : `-${window.from}s-${window.to}s`;
         download(`${this.file}${part}.csv`, csvOf(this.view.table()));

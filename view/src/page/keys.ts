@@ -23,6 +23,12 @@ const kKeys: [string, string][] = [
 export function keysDialog(): HTMLDialogElement {
     const rows = kKeys.map(([key, does]) => make("div", {}, make("dt", {}, key), make("dd", {}, does)));
     const close = make("button", { type: "button", click: () => dialog.close() }, "Close");
-    const dialog = make("dialog", { class: "keys", "aria-label": "Keys and mouse" }, make("h2", {}, "Keys and mouse"), make("dl", {}, ...rows), close);
+    const dialog = make(
+        "dialog",
+        { class: "keys", "aria-label": "Keys and mouse" },
+        make("h2", {}, "Keys and mouse"),
+        make("dl", {}, ...rows),
+        close,
+    );
     return dialog;
 }

@@ -26,18 +26,37 @@ export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme
     const hint = new Hint();
     const around: Surroundings = { document: report, window, theme, hint };
     const { closer, back } = ways;
-    const more = closer === null ? [] : [make("button", { type: "button", click: () => closer(window.from, window.to) }, "Look closer")];
+    const more =
+        closer === null
+            ? []
+            : [make("button", { type: "button", click: () => closer(window.from, window.to) }, "Look closer")];
     const name = report.title.replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^-|-$/g, "") || "report";
     const sections = report.sections.map((section) => sectionOf(section, name, around));
-    const returning = back === null ? [] : [make("p", {}, make("button", { type: "button", click: back }, "Back to the longer time"))];
+    const returning =
+        back === null
+            ? []
+            : [make("p", {}, make("button", { type: "button", click: back }, "Back to the longer time"))];
     document.title = `${report.title} – granary report`;
     root.replaceChildren(
         make("a", { class: "skip", href: "#sections" }, "To the sections"),
         barOf(around),
-        make("div", { class: "columns", id: "top" },
+        make(
+            "div",
+            { class: "columns", id: "top" },
             contentsOf(report.sections, sections),
-            make("main", {}, ...returning, headOf(around, more), make("div", { id: "sections", tabindex: "-1" }, ...sections),
-                make("footer", {}, "Made by granary report. The page holds its data itself and asks nothing of the network."))),
+            make(
+                "main",
+                {},
+                ...returning,
+                headOf(around, more),
+                make("div", { id: "sections", tabindex: "-1" }, ...sections),
+                make(
+                    "footer",
+                    {},
+                    "Made by granary report. The page holds its data itself and asks nothing of the network.",
+                ),
+            ),
+        ),
         hint.element,
     );
     const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;

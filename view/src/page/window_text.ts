@@ -9,6 +9,7 @@ import { make } from "../parts/dom";
 
 export class WindowText {
     readonly element: HTMLElement;
+    private readonly how = make("span", { class: "how" }, "Drag to select a window of time.");
     private readonly text = make("span", { class: "window-text", role: "status" });
     private readonly buttons: HTMLElement[];
 
@@ -17,7 +18,7 @@ export class WindowText {
         others: HTMLElement[],
     ) {
         this.buttons = [make("button", { type: "button", click: () => window.selectWhole() }, "Whole run"), ...others];
-        this.element = make("div", { class: "window-line" }, this.text, ...this.buttons);
+        this.element = make("div", { class: "window-line" }, this.text, this.how, ...this.buttons);
         window.listen(() => this.show());
         this.show();
     }
@@ -25,8 +26,10 @@ export class WindowText {
         const { from, to, begin, end, isWhole, count } = this.window;
         const all = format(end - begin, "seconds");
         if (count === 0) this.text.textContent = "No time passed.";
-        else if (isWhole) this.text.textContent = count > 1 ? `The whole run, ${all}. Drag to select a window of time.` : `The whole run, ${all}.`;
-        else this.text.textContent = `${format(from, "time")} to ${format(to, "time")}: ${format(to - from, "seconds")} of ${all}`;
+        else if (isWhole) this.text.textContent = `The whole run, ${all}.`;
+        else
+            this.text.textContent = `${format(from, "time")} to ${format(to, "time")}: ${format(to - from, "seconds")} of ${all}`;
+        this.how.hidden = !isWhole || count < 2;
         for (const button of this.buttons) button.hidden = isWhole;
     }
 }

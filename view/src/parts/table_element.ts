@@ -30,11 +30,19 @@ export function tableElement(table: Table, label: string): HTMLElement {
         }
         body.replaceChildren(
             ...rows.slice(0, kMost).map((row) =>
-                make("tr", {}, ...row.map((cell, column) => {
-                    const { unit } = table.columns[column] ?? { unit: "text" as const };
-                    const value = cell === null ? "" : String(cell);
-                    return make("td", { class: unit === "text" ? "text" : "number", "data-value": value, title: value }, exact(cell, unit));
-                })),
+                make(
+                    "tr",
+                    {},
+                    ...row.map((cell, column) => {
+                        const { unit } = table.columns[column] ?? { unit: "text" as const };
+                        const value = cell === null ? "" : String(cell);
+                        return make(
+                            "td",
+                            { class: unit === "text" ? "text" : "number", "data-value": value, title: value },
+                            exact(cell, unit),
+                        );
+                    }),
+                ),
             ),
         );
     };
@@ -47,8 +55,16 @@ export function tableElement(table: Table, label: string): HTMLElement {
         fill();
     };
     fill();
-    const element = make("table", { class: "data", "aria-label": label }, make("thead", {}, make("tr", {}, ...heads)), body);
+    const element = make(
+        "table",
+        { class: "data", "aria-label": label },
+        make("thead", {}, make("tr", {}, ...heads)),
+        body,
+    );
     const scroller = make("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": label }, element);
-    const note = table.rows.length > kMost ? [make("p", { class: "small" }, `The first ${kMost} of ${table.rows.length} rows; the CSV has them all.`)] : [];
+    const note =
+        table.rows.length > kMost
+            ? [make("p", { class: "small" }, `The first ${kMost} of ${table.rows.length} rows; the CSV has them all.`)]
+            : [];
     return make("div", { class: "table" }, scroller, ...note);
 }
