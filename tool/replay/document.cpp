@@ -50,20 +50,18 @@ BarsChart bars_of(const Results &results, const char *title, std::initializer_li
 }
 
 TableChart table_of(const Results &results) {
-    TableChart table{"Each allocator: medians, and between which rounds lie", {{"allocator", Unit::kText}}, {}};
+    TableChart table{"Each allocator, in the median", {{"allocator", Unit::kText}}, {}};
     for (const Measure &measure : kMeasures) {
-        if (*measure.title == 0) continue;
-        table.columns.push_back({measure.title, measure.unit});
-        table.columns.push_back({fmt::format("{}, least", measure.title), measure.unit});
-        table.columns.push_back({fmt::format("{}, most", measure.title), measure.unit});
+        if (*measure.title != 0) table.columns.push_back({measure.title, measure.unit});
     }
+    table.columns.push_back({"CPU time, least to most", Unit::kText});
     for (const AllocatorRounds &one : results) {
         std::vector<analysis::Value> row{one.allocator.name};
         for (const Measure &measure : kMeasures) {
-            if (*measure.title == 0) continue;
-            const Range range = range_of(one, measure);
-            row.insert(row.end(), {range.median, range.least, range.most});
+            if (*measure.title != 0) row.emplace_back(range_of(one, measure).median);
         }
+        const Range cpu = range_of(one, kMeasures[kCpu]);
+        row.emplace_back(fmt::format("{} to {}", time_words(cpu.least), time_words(cpu.most)));
         table.rows.push_back(std::move(row));
     }
     return table;
@@ -158,7 +156,8 @@ Section limits_section() {
 
 analysis::Document document_of(const trace::Trace &trace, const Plan &plan, const Results &results) {
     analysis::Document document;
-    document.title = tool::printable(trace.start().program);
+    const std::string &program = trace.start().program;
+    document.title = tool::printable(program.substr(program.rfind('/') + 1));
     document.facts = {{"trace", tool::printable(trace.path())},
                       {"recorded on", tool::printable(trace.start().allocator)},
                       {"operations", analysis::count_words(static_cast<double>(plan.operations))},
@@ -166,7 +165,7 @@ analysis::Document document_of(const trace::Trace &trace, const Plan &plan, cons
                       {"rounds", analysis::count_words(static_cast<double>(results.front().rounds.size()))}};
     if (!trace.damage().empty()) document.notes.push_back(trace.damage());
     document.sections = {time_section(results), memory_section(plan, results), limits_section()};
-    for (const Section &section : document.sections) document.story.push_back(section.answer);
+    document.story = {document.sections[0].answer, document.sections[1].answer};
     return document;
 }
 
