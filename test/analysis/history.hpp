@@ -157,7 +157,7 @@ inline void History::write(const std::string &path, trace::Stacks stacks,
         for (const Moment &moment : moments_) {
             if (moment.event.thread == ThreadNumber{thread}) events.push_back(moment.event);
         }
-        writer.events(ThreadNumber{thread}, events, 0);
+        if (!events.empty()) writer.events(ThreadNumber{thread}, events, 0);
     }
     if (!samples.empty()) writer.samples(samples);
     writer.end({moments_.back().event.time, trace::End::Reason::kExit, 0, writer.events_written(), 0});
