@@ -149,6 +149,30 @@ TEST_F(Collection, WhenLittleIsLeftMarksGiveTheirMemoryBack) {
     list = nullptr;
 }
 
+// Of a kind that tells of its dead blocks what was cached is freed first, so two passes go over its superblocks.
+TEST_F(Collection, ASuperblockRestsWhenNobodyTookABlockOfItSinceTheLastOne) {
+    static Kind *const exact = [] {
+        collector.lock();
+        Kind *const kind = collector.make_kind({.zeroed = false});
+        collector.tell_dead(kind->number);
+        collector.unlock();
+        return kind;
+    }();
+    const auto rests = [](const Kind &kind, const void *p) {
+        const Instance &instance = kind.instance;
+        return instance.superblocks().head(instance.region().unit_of(p))->rested;
+    };
+    for (Kind *const kind : {exact, kinds_.atomic}) {
+        collect();
+        void *volatile block = collector.allocate(*kind, 100);
+        collect();
+        ASSERT_TRUE(is_used(hidden(block)));
+        EXPECT_FALSE(rests(*kind, block)) << "a block was taken since the one before";
+        collect();
+        EXPECT_TRUE(rests(*kind, block));
+    }
+}
+
 TEST_F(Collection, AListStaysByItsHead) {
     void **head = nullptr;
     for (std::size_t i = 0; i < kMany; ++i) {

@@ -363,6 +363,8 @@ MUTANTS = (
          "keeper.drop_cached();", ""),
         ("collect-cached-used", "a cached block of what is kept until freed counts as used",
          "if (!is_exact) return;", "return;"),
+        ("collect-rested-early", "what a first pass frees counts as a sweep: all rest, and give back pages in use next",
+         "keeper.keep_only([&]", "keeper.sweep([&]"),
         ("collect-unzeroed", "a block from a fresh magazine is not zeroed",
          "return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;", "return p;"),
         ("collect-run-unzeroed", "a run is not zeroed",
