@@ -456,10 +456,13 @@ MUTANTS = (
          "if (marks[i].load(std::memory_order_relaxed) == number_) scan_part({block, descriptor}, part);", ""),
         ("marker-again-first", "of a page that was written to only the first block is scanned again",
          "if (block >= part.end) break;", "if (block >= part.begin + size) break;"),
-        ("marker-asked-early", "blocks that are asked what they hold are asked while the program changes them",
-         "if (asks && phase_ == Phase::beside) {", "if (false && asks) {"),
         ("marker-asked-never", "blocks that are asked what they hold are not asked at the last stop",
          "while (later_.find_more()) {", "while (false) {"),
+    ),
+    *of_file(
+        "collector/scanning.cpp", "collector.beside",
+        ("marker-asked-early", "blocks that are asked what they hold are asked while the program changes them",
+         "if (asks && phase_ == Phase::beside) {", "if (false && asks) {"),
     ),
     *of_file(
         "collector/worklist.cpp", "collector.oracle",
@@ -569,6 +572,9 @@ MUTANTS = (
          "mark_written(marker, WriteWatch::Then::leave, &pages);"),
         ("beside-held", "magazines hold blocks that the sweep beside the program frees, too",
          "kind.instance.keeper().drop_held();", ""),
+    ),
+    *of_file(
+        "collector/beside.cpp", "collector.beside",
         ("beside-snapshot", "what was freed since the snapshot is freed again",
          "mark_all(marker, report) && is_known && correct_snapshot();", "mark_all(marker, report) && is_known;"),
     ),
@@ -578,7 +584,7 @@ MUTANTS = (
          "live_of_kinds[kind].bytes += bytes;", "live_of_kinds[0].bytes += bytes;"),
     ),
     *of_file(
-        "collector/free_snapshot.hpp", "libgc.incremental_storm",
+        "collector/free_snapshot.hpp", "collector.beside",
         ("snapshot-remote", "what strangers have freed is freed again",
          "bits.free[w] | bits.remote[w].load(std::memory_order_relaxed);", "bits.free[w];"),
         ("snapshot-once", "a superblock that changed is swept as it was",
