@@ -26,7 +26,9 @@ constexpr std::size_t kMostStops = CollectionReport::kMostRootStops + 1;
 
 bool is_used(std::uintptr_t word) { return collector.block_at(shown(word)).begin == shown(word); }
 
-// Where the thread that collects has got to. It waits at each step at which the program runs.
+void arrive_on_stage(Step step);
+
+// Where the thread that collects has got to: it waits at each step at which the program runs.
 class Stage {
   public:
     // In the thread that collects.
@@ -42,10 +44,11 @@ class Stage {
     }
     bool stands() const { return stands_; }
 
-    // In the program's: one collection. before(i) comes before the i-th stop, after() between the last one and the sweep.
+    // In the program's thread: one collection. before(i) comes before the i-th stop, after() between the last one and the sweep.
     template <class Before, class After>
     void run(Before before, After after) {
         is_last_stop_ = false;
+        tell_of_steps(arrive_on_stage);
         std::size_t stops = 0;
         for (Step step = Step::begin; step != Step::end;) {
             while (!waits_.load(std::memory_order_acquire)) {
@@ -58,9 +61,16 @@ class Stage {
             waits_.store(false, std::memory_order_release);
         }
         while (collector.is_cycle_under_way()) sched_yield();
+        tell_of_steps(nullptr);
     }
 
   private:
+    static void tell_of_steps(void (*hook)(Step)) {
+        collector.lock();
+        collector.hooks().step = hook;
+        collector.unlock();
+    }
+
     Step step_ = Step::begin;
     std::atomic<bool> waits_{false};
     std::atomic<bool> stands_{false};
@@ -68,6 +78,7 @@ class Stage {
 };
 
 Stage stage;
+void arrive_on_stage(Step step) { stage.arrive(step); }
 std::atomic<std::uintptr_t> held{0};  // hidden
 
 class Beside : public testing::Test {
@@ -77,7 +88,6 @@ class Beside : public testing::Test {
         collector.pace().automatic = false;
         collector.lock();
         const char *const lack = collector.begin_cycles();
-        collector.hooks().step = [](Step step) { stage.arrive(step); };
         // Nothing that threads have.
         collector.hooks().push_roots = [] {
             if (held != 0) Marker::current()->consider(~held);
@@ -169,6 +179,26 @@ TEST_F(Beside, WhatMustBeAskedIsAskedWhileNobodyChangesIt) {
     EXPECT_GE(asked, 1U);
     EXPECT_EQ(asked_while_it_runs, 0U);
     EXPECT_TRUE(is_used(known));
+}
+
+// Pages of what rests go back.
+TEST_F(Beside, OfWhichBlocksAreTakenDoesNotRestUntilNobodyDoes) {
+    constexpr std::size_t kWords = 100;
+    const auto superblock_of = [](const void *block) {
+        const Instance &instance = kinds()[kNormal].kind->instance;
+        return instance.superblocks().head(instance.region().unit_of(block));
+    };
+    held = hidden(make(kNormal, kWords));
+    const Superblock *const s = superblock_of(shown(held));
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_TRUE(s->rested);
+    std::set<const Superblock *> used;
+    for (std::size_t i = 0; i < 10; ++i) used.insert(superblock_of(make(kNormal, kWords)));
+    stage.run([](std::size_t) {}, [] {});
+    EXPECT_TRUE(std::ranges::none_of(used, [](const Superblock *one) { return one->rested; }));
+    stage.run([](std::size_t) {}, [] {});
+    EXPECT_TRUE(s->rested);
 }
 
 }  // namespace

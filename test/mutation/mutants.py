@@ -613,6 +613,13 @@ MUTANTS = (
          "Letter *letter = owners_.owner(o).mail.take_all();", "Letter *letter = nullptr;"),
     ),
     *of_file(
+        "heap/keeper.hpp", "collector.beside",
+        ("keeper-rest-beside", "a sweep beside the program does not see that a superblock is in use again",
+         "all = watching_rest(s, [&] { return keep_only(s, stays); });", "all = keep_only(s, stays);"),
+        ("keeper-rest-never", "no superblock ever rests",
+         "s->kept = s->used_count();", ""),
+    ),
+    *of_file(
         "platform/world/world.cpp", "world.world",
         ("world-newcomers", "threads that come while others are called run on",
          "if (round == Round::found_none) return true;",
