@@ -83,7 +83,7 @@ void Collector::sweep_beside() {
     leave_watch();
     CollectionReport &report = cycle_.report;
     cycle_.snapshot.for_each([&](Kind &kind, UnitIndex first, ClassIndex c, auto free_then) {
-        report.freed_blocks += kind.instance.keeper().keep_only_of(
+        report.freed_blocks += kind.instance.keeper().sweep_of(
             first,
             [&](const Superblock *s, std::uint32_t word) {
                 return s->size_class == c ? kind.marks.live(s, word, number_) | free_then(word) : ~Word{0};

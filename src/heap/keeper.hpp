@@ -64,26 +64,22 @@ class Keeper {
     template <class Live>
     std::uint64_t sweep(Live live) {
         std::uint64_t all = 0;
-        for_each_superblock([&](Superblock *s) {
-            s->rested = s->used_count() <= s->kept;
-            all += keep_only(s, live);
-            s->kept = s->used_count();
-        });
+        for_each_superblock([&](Superblock *s) { all += watching_rest(s, [&] { return keep_only(s, live); }); });
         return all;
     }
 
     // The same of one superblock that was somebody's once, with no lock held: of blocks that live(superblock, word) does
     // not name nobody frees any. It may be another's by now, or none. Then visit(superblock), under the same lock.
     template <class Live, class Visit>
-    std::uint64_t keep_only_of(UnitIndex first, Live live, Visit visit) {
+    std::uint64_t sweep_of(UnitIndex first, Live live, Visit visit) {
         std::uint64_t all = 0;
-        ownership_.visit_superblock(first, [&](OwnerIndex o, Superblock *s) {
+        ownership_.visit_superblock(first, [&](OwnerIndex, Superblock *s) {
             if (s->unit != first) return;
             const AtomicWord *const remote = superblocks_.remote_words(s);
-            const std::uint32_t freed = superblocks_.keep_only(
-                s, [&](std::uint32_t word) { return live(s, word) | remote[word].load(std::memory_order_relaxed); });
-            if (freed != 0) ownership_.freed(o, s, freed);
-            all = freed;
+            const auto stays = [&](const Superblock *, std::uint32_t word) {
+                return live(s, word) | remote[word].load(std::memory_order_relaxed);
+            };
+            all = watching_rest(s, [&] { return keep_only(s, stays); });
             visit(s);
         });
         return all;
@@ -121,6 +117,14 @@ class Keeper {
     std::uint32_t keep_only(Superblock *s, Live live) {
         const std::uint32_t freed = superblocks_.keep_only(s, [&](std::uint32_t word) { return live(s, word); });
         if (freed != 0) ownership_.freed(owner_of(s), s, freed);
+        return freed;
+    }
+    // Under its owner's lock: its sweep.
+    template <class Sweep>
+    static std::uint32_t watching_rest(Superblock *s, Sweep sweep) {
+        s->rested = s->used_count() <= s->kept;
+        const std::uint32_t freed = sweep();
+        s->kept = s->used_count();
         return freed;
     }
     template <class Visit>

@@ -458,10 +458,13 @@ MUTANTS = (
          "if (marks[i].load(std::memory_order_relaxed) == number_) scan_part({block, descriptor}, part);", ""),
         ("marker-again-first", "of a page that was written to only the first block is scanned again",
          "if (block >= part.end) break;", "if (block >= part.begin + size) break;"),
-        ("marker-asked-early", "blocks that are asked what they hold are asked while the program changes them",
-         "if (asks && phase_ == Phase::beside) {", "if (false && asks) {"),
         ("marker-asked-never", "blocks that are asked what they hold are not asked at the last stop",
          "while (later_.find_more()) {", "while (false) {"),
+    ),
+    *of_file(
+        "collector/scanning.cpp", "collector.beside",
+        ("marker-asked-early", "blocks that are asked what they hold are asked while the program changes them",
+         "if (asks && phase_ == Phase::beside) {", "if (false && asks) {"),
     ),
     *of_file(
         "collector/worklist.cpp", "collector.oracle",
@@ -571,6 +574,9 @@ MUTANTS = (
          "mark_written(marker, WriteWatch::Then::leave, &pages);"),
         ("beside-held", "magazines hold blocks that the sweep beside the program frees, too",
          "kind.instance.keeper().drop_held();", ""),
+    ),
+    *of_file(
+        "collector/beside.cpp", "collector.beside",
         ("beside-snapshot", "what was freed since the snapshot is freed again",
          "mark_all(marker, report) && is_known && correct_snapshot();", "mark_all(marker, report) && is_known;"),
     ),
@@ -580,7 +586,7 @@ MUTANTS = (
          "live_of_kinds[kind].bytes += bytes;", "live_of_kinds[0].bytes += bytes;"),
     ),
     *of_file(
-        "collector/free_snapshot.hpp", "libgc.incremental_storm",
+        "collector/free_snapshot.hpp", "collector.beside",
         ("snapshot-remote", "what strangers have freed is freed again",
          "bits.free[w] | bits.remote[w].load(std::memory_order_relaxed);", "bits.free[w];"),
         ("snapshot-once", "a superblock that changed is swept as it was",
@@ -607,6 +613,13 @@ MUTANTS = (
          "owners_.slab(o).drop_all();", ""),
         ("keeper-letters", "letters hold blocks that the sweep frees, too",
          "Letter *letter = owners_.owner(o).mail.take_all();", "Letter *letter = nullptr;"),
+    ),
+    *of_file(
+        "heap/keeper.hpp", "collector.beside",
+        ("keeper-rest-beside", "a sweep beside the program does not see that a superblock is in use again",
+         "all = watching_rest(s, [&] { return keep_only(s, stays); });", "all = keep_only(s, stays);"),
+        ("keeper-rest-never", "no superblock ever rests",
+         "s->kept = s->used_count();", ""),
     ),
     *of_file(
         "platform/world/world.cpp", "world.world",
