@@ -54,8 +54,8 @@ bool Roots::stop(std::span<const std::uint32_t> exempt, void (*lock)()) {
         s.lock();
         s.done = platform::world.stop(s.exempt);
     };
-    const bool known = modules_.learn(at_rest, &stop) && stop.done && mappings_.read();
-    if (stop.done && !known) platform::world.resume();
+    const bool known = modules_.learn(at_rest, &stop) && stop.done && mappings_.begin_asking();
+    if (stop.done && !known) resume();
     return known;
 }
 

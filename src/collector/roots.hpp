@@ -38,7 +38,10 @@ class Roots {
     // not all is known of what is loaded; then the world must go on, and nothing be visited.
     // lock() is called first, in any case: with the loader's lock held, for who holds that may wait for those of ours.
     bool stop(std::span<const std::uint32_t> exempt, void (*lock)());
-    void resume() { platform::world.resume(); }
+    void resume() {
+        mappings_.end_asking();
+        platform::world.resume();
+    }
 
     // visit(range) for each. The caller's own stack, if it is one of the program's threads, is visited from this call's
     // frame on, its registers in it.
@@ -75,7 +78,7 @@ class Roots {
         unused_.clear();
         written_bytes_ = 0;
         platform::WrittenPages pages;
-        if (!pages.opened() || !find_unused(own_pointer, stack_pointers)) return false;
+        if (!pages.opened() || !mappings_.read() || !find_unused(own_pointer, stack_pointers)) return false;
         const auto visit_pages = [&](const platform::Mapping &mapping) {
             using Of = platform::WrittenPages::Of;
             const platform::Range range{mapping.begin, mapping.end};

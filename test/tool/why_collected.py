@@ -140,6 +140,15 @@ class Kinds(CollectedTest):
         self.assertIn("what could be done: ", text)
         self.assertNotIn("gr_page_utilization", text)
 
+    def test_what_decides_how_much_stays_empty(self):
+        for environment, said in (
+            ({}, "(as much as may be taken until the next collection, 4M of each kind at least, unless GRANARY_RETAIN says "
+                 "otherwise)"),
+            ({"GRANARY_RETAIN": "8M"}, "(GRANARY_RETAIN=8M of each kind, or a 32nd of what is in use)"),
+        ):
+            with running(fixture("collected"), "emptied", environment=environment) as (process, _):
+                self.assertIn("empty, kept for the next request " + said, " ".join(self.text(process).split()))
+
     def test_disabled(self):
         with running(fixture("collected"), environment={}) as (process, _):
             self.assertIn("collections are disabled", self.text(process))

@@ -333,6 +333,34 @@ TEST(MappingTableTest, AStackOfWhichAPageIsLockedIsOne) {
     EXPECT_EQ(mapping_of_now(&pages[2 * page]).begin, whole.begin);
 }
 
+// Whether it was asked or all was read must make no difference, with what is not mapped and with mappings that are one.
+TEST(MappingTableTest, AskedAboutItSaysWhatItReads) {
+    const std::size_t page = page_size();
+    auto *const pages =
+        static_cast<char *>(mmap(nullptr, 8 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(pages, MAP_FAILED);
+    ASSERT_EQ(mprotect(&pages[2 * page], page, PROT_NONE), 0);
+    ASSERT_EQ(madvise(&pages[4 * page], page, MADV_DONTDUMP), 0);
+    ASSERT_EQ(munmap(&pages[6 * page], page), 0);
+    MappingTable read;
+    MappingTable asked;
+    ASSERT_TRUE(read.read());
+    ASSERT_TRUE(asked.begin_asking());
+    for (std::size_t i = 0; i < 8; ++i) {
+        const Mapping expected = read.of(&pages[i * page]);
+        const Mapping found = asked.of(&pages[i * page]);
+        EXPECT_EQ(found.begin, expected.begin) << i;
+        EXPECT_EQ(found.end, expected.end) << i;
+        EXPECT_EQ(found.readable, expected.readable) << i;
+        EXPECT_EQ(found.writable, expected.writable) << i;
+        EXPECT_EQ(found.is_private, expected.is_private) << i;
+    }
+    EXPECT_EQ(asked.of(&pages[4 * page]).begin, &pages[3 * page]);
+    EXPECT_EQ(asked.of(&pages[6 * page]).begin, nullptr);
+    asked.end_asking();
+    EXPECT_EQ(munmap(pages, 8 * page), 0);
+}
+
 const void *in_data = &in_data;
 
 TEST_F(WorldTest, VariablesOfTheProgramAndItsLibrariesAreFound) {

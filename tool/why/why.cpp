@@ -21,7 +21,8 @@ namespace gr::tool {
 namespace {
 
 constexpr std::size_t kClassesNamed = 3;
-constexpr std::uint64_t kAllowanceParts = 32;  // as the manual says of GRANARY_RETAIN
+constexpr std::uint64_t kAllowanceParts = 32;        // as the manual says of GRANARY_RETAIN
+constexpr std::uint64_t kRetainByPace = 4ULL << 20;  // of a kind that nobody gave another: the collector's kRetain
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 std::string blocks_text(std::uint64_t count) {
@@ -62,6 +63,14 @@ std::string breath_text(const Breath &breath) {
     if (breath.bytes == 0) return "";
     return fmt::format("; {} of it since the program has been taking it again and again, for {} s (GRANARY_BREATH)",
                        bytes_text(breath.bytes), breath.seconds);
+}
+
+std::string retained_text(Owner owner, std::uint64_t retain_bytes) {
+    const std::string option = "GRANARY_RETAIN=" + size_text(retain_bytes);
+    if (owner != Owner::kCollector) return fmt::format("{}, or a 32nd of what is in use", option);
+    if (retain_bytes != kRetainByPace) return fmt::format("{} of each kind, or a 32nd of what is in use", option);
+    return "as much as may be taken until the next collection, 4M of each kind at least, unless GRANARY_RETAIN says "
+           "otherwise";
 }
 
 std::string untouched_text(const Amount &amount) {
@@ -186,8 +195,7 @@ class Explainer {
             fmt::format("free in the magazines of {} heap{}", first.heaps, first.heaps == 1 ? "" : "s"));
         add(owner, "remote", name, sum_of(heaps, Part::kRemote), "freed by other threads and not yet collected");
         add(owner, "empty", name, sum_of(heaps, Part::kEmpty),
-            fmt::format("empty, kept for the next request (GRANARY_RETAIN={}{}, or a 32nd of what is in use){}",
-                        size_text(first.retain_bytes), owner == Owner::kCollector ? " of each kind" : "",
+            fmt::format("empty, kept for the next request ({}){}", retained_text(owner, first.retain_bytes),
                         breath_text(breath)));
         add(owner, "tails", name, sum_of(heaps, Part::kTail), "at the ends of superblocks, which no block covers");
     }

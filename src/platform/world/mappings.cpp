@@ -12,10 +12,20 @@
 
 #include "platform/syscall.hpp"
 #include "platform/world/hexadecimal.hpp"
+#include "platform/world/mapping_query.hpp"
 
 namespace gr::platform {
 
-Mappings::Mappings() : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC)) {}
+namespace {
+
+long open_list() {
+    const long fd = system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    return fd >= 0 ? fd : -1;
+}
+
+}  // namespace
+
+Mappings::Mappings() : fd_(open_list()) {}
 
 Mappings::~Mappings() {
     if (opened()) system_call(SYS_close, fd_);
@@ -93,7 +103,48 @@ bool MappingTable::read() {
     return true;
 }
 
-Mapping MappingTable::of(const void *p) const {
+bool MappingTable::begin_asking() {
+    end_asking();
+    fd_ = open_list();
+    Mapping here;
+    if (asks() && ask(this, &here) && here.contains(this)) return true;
+    end_asking();
+    return read();
+}
+
+void MappingTable::end_asking() {
+    if (asks()) system_call(SYS_close, fd_);
+    fd_ = kNone;
+    last_ = {};
+}
+
+// false: the kernel does not answer. Of no address: nothing is mapped there.
+bool MappingTable::ask(const void *p, Mapping *out) const {
+    *out = {};
+    MappingQuery query;
+    const long answer = query.run(fd_, p);
+    if (answer == MappingQuery::kNothingThere) return true;
+    if (answer != 0) return false;
+    *out = {.begin = reinterpret_cast<const char *>(query.begin),
+            .end = reinterpret_cast<const char *>(query.end),
+            .readable = (query.rights & MappingQuery::kReadable) != 0,
+            .writable = (query.rights & MappingQuery::kWritable) != 0,
+            .is_private = (query.rights & MappingQuery::kShared) == 0};
+    return true;
+}
+
+// What is asked about next often lies there, too: a thread's stack, and its record.
+Mapping MappingTable::asked(const void *p) const {
+    if (last_.contains(p)) return last_;
+    Mapping found;
+    if (!ask(p, &found)) return {};
+    for (Mapping beside; ask(found.end, &beside) && found.goes_on_in(beside);) found.end = beside.end;
+    for (Mapping beside; ask(found.begin - 1, &beside) && beside.goes_on_in(found);) found.begin = beside.begin;
+    last_ = found;
+    return found;
+}
+
+Mapping MappingTable::known(const void *p) const {
     const std::span<const Mapping> all = mappings_.all();
     const auto at = std::ranges::upper_bound(all, static_cast<const char *>(p), {}, &Mapping::begin);
     if (at == all.begin() || !std::prev(at)->contains(p)) return {};

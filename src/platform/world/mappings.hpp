@@ -52,19 +52,33 @@ class Mappings {
     char text_[1024];
 };
 
-// All of them at one moment. What may be written and lies side by side is one.
+// All of them at one moment, or as many as are asked about. What may be written and lies side by side is one.
 class MappingTable {
   public:
     constexpr MappingTable() = default;
     // false: no memory or no /proc; what was read before stays.
     [[nodiscard]] bool read();
+    // Until end_asking() of() asks the kernel, which has not to tell of all then, if it can be asked so (Linux 6.11);
+    // else they are read now. What has a name it does not tell so.
+    [[nodiscard]] bool begin_asking();
+    void end_asking();
     // Where p lies; no address at all if nothing was mapped there.
-    Mapping of(const void *p) const;
+    Mapping of(const void *p) const { return asks() ? asked(p) : known(p); }
+    // Those read last.
     std::span<const Mapping> all() const { return mappings_.all(); }
     void release() { mappings_.release(); }
 
   private:
+    static constexpr long kNone = -1;
+
+    bool asks() const { return fd_ != kNone; }
+    bool ask(const void *p, Mapping *out) const;
+    Mapping asked(const void *p) const;
+    Mapping known(const void *p) const;
+
     MappedList<Mapping> mappings_;
+    long fd_ = kNone;       // of the kernel's list, while it is asked: then it is there for each question
+    mutable Mapping last_;  // that was asked about
 };
 
 }  // namespace gr::platform
