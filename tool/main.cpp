@@ -17,7 +17,9 @@
 #include "doctor/command.hpp"
 #include "leaks/command.hpp"
 #include "options/command.hpp"
+#include "report/command.hpp"
 #include "run/command.hpp"
+#include "summary/command.hpp"
 #include "why/command.hpp"
 
 namespace gr::tool {
@@ -35,8 +37,8 @@ void add_version(CommandLine &line) {
     };
 }
 
-constexpr std::array<CommandLine::Adder, 8> kCommands{add_run,         add_leaks,   add_doctor, add_why,
-                                                      add_collections, add_options, add_bench,  add_version};
+constexpr std::array<CommandLine::Adder, 10> kCommands{add_run, add_summary,     add_report,  add_leaks, add_doctor,
+                                                       add_why, add_collections, add_options, add_bench, add_version};
 
 }  // namespace
 

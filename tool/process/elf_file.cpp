@@ -141,6 +141,18 @@ std::optional<std::uint64_t> ElfFile::offset_of_address(std::uint64_t address) c
     return std::nullopt;
 }
 
+// Pages are mapped whole, so that a segment's first bytes may be the last of the one before.
+std::optional<std::uint64_t> ElfFile::address_of_offset(std::uint64_t offset) const {
+    constexpr std::uint64_t kLeastPage = 4096;
+    for (const Elf64_Phdr &segment : segments_) {
+        if (segment.p_type != PT_LOAD) continue;
+        const std::uint64_t begin = segment.p_offset / kLeastPage * kLeastPage;
+        if (offset >= begin && offset < segment.p_offset + segment.p_filesz)
+            return segment.p_vaddr - segment.p_offset + offset;
+    }
+    return std::nullopt;
+}
+
 void ElfFile::read_dynamic(const Elf64_Phdr &segment) {
     std::vector<std::uint64_t> names;
     std::uint64_t table_address = 0;

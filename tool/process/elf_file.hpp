@@ -63,6 +63,9 @@ class ElfFile {
     [[nodiscard]] std::vector<ElfSymbol> dynamic_symbols() const { return symbols(SHT_DYNSYM); }
     [[nodiscard]] std::vector<ElfSymbol> static_symbols() const { return symbols(SHT_SYMTAB); }
 
+    // Where the byte at that offset of the file is to lie, before the whole is moved.
+    [[nodiscard]] std::optional<std::uint64_t> address_of_offset(std::uint64_t offset) const;
+
     // The first line when the file is a script, without "#!"; else empty.
     [[nodiscard]] std::string_view script_line() const;
     // Not empty, and no zero byte where a program's header would be.

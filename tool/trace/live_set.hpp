@@ -15,7 +15,8 @@ struct Block {
     std::uint64_t address = 0;  // 0: an empty slot
     std::uint64_t size = 0;
     Time born;
-    std::uint64_t number = 0;  // how many blocks were born before
+    std::uint64_t number = 0;        // how many blocks were born before
+    std::uint64_t bytes_before = 0;  // that they were asked for with
     ThreadNumber thread{};
     StackNumber stack = StackNumber::kNone;
     Op op{};

@@ -56,8 +56,9 @@ void Playback::apply(const Event &event, Listener &listener) {
     }
     if (event.address == 0) return listener.failed(event);
     if (live_.take(event.address, &block)) listener.vanished(block, event.time);
-    block = {event.address, event.size,  event.time, births_++,
+    block = {event.address, event.size,  event.time, births_++,           bytes_born_,
              event.thread,  event.stack, event.op,   event.log2_alignment};
+    bytes_born_ += event.size;
     live_.add(block);
     listener.born(block);
 }

@@ -38,6 +38,9 @@ class Playback {
     void play(Listener &listener, Time until);
 
     [[nodiscard]] const LiveSet &live() const { return live_; }
+    // Born so far, and with how many bytes.
+    [[nodiscard]] std::uint64_t births() const { return births_; }
+    [[nodiscard]] std::uint64_t bytes_born() const { return bytes_born_; }
     [[nodiscard]] const Stream &stream() const { return stream_; }
 
   private:
@@ -48,6 +51,7 @@ class Playback {
     Stream stream_;
     LiveSet live_;
     std::uint64_t births_ = 0;
+    std::uint64_t bytes_born_ = 0;
     Event next_;
     bool has_next_ = false;
     std::vector<Event> together_;  // of one time

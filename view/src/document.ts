@@ -4,7 +4,9 @@
 //            whole sentences, computed by the command from the data: `granary summary` prints the same.
 // Must not know: how a trace lies in a file; what a chart looks like.
 
-export type Unit = "bytes" | "seconds" | "count" | "events" | "per second" | "fraction" | "address" | "text";
+// "time" is seconds since the recording began: a chart over it follows the window that the reader selects. "seconds" are
+// durations (lifetimes, waits) and do not.
+export type Unit = "time" | "bytes" | "seconds" | "count" | "events" | "per second" | "fraction" | "address" | "text";
 export interface Axis {
     label: string;
     unit: Unit;
@@ -18,7 +20,9 @@ export interface ReportDocument {
     title: string; // the program
     facts: [string, string][]; // arguments, allocator, machine, when, how it was recorded: what the head of the page tells
     notes: string[]; // what the reader must know first: damage, lost events
-    slices: number[]; // seconds
+    story: string[]; // the sentences that matter most, three of them: each stands in some section's answer, too
+    overview: SeriesChart | null; // over time, at the head of the page, where the window is selected: live and resident bytes
+    slices: number[]; // their edges, in time
     marks: { time: number; text: string }[];
     frames: Frame[]; // of all call stacks, by number
     sections: Section[];
@@ -53,7 +57,7 @@ export interface SeriesChart {
     series: { name: string; values: (number | null)[] }[];
 }
 
-// Bars for buckets: edges.length - 1 of them, between edges; or with labels.
+// Bars for buckets: edges.length - 1 of them, between edges, shown equally wide; or with labels, and then edges is empty.
 export interface BarsChart {
     kind: "bars";
     title: string;
@@ -66,7 +70,8 @@ export interface BarsChart {
     series: { name: string; values?: number[]; slices?: number[][] }[];
 }
 
-// A picture of cells; 0 is nothing, 1 to 255 from low to high. Rows from below.
+// A picture of cells; 0 is nothing, 1 to 255 from low to high, by steps of the scale. Rows from below. With all its edges
+// given, an axis shows its cells equally wide, whatever they span, and is read off at the edges.
 export interface HeatChart {
     kind: "heat";
     title: string;
@@ -76,6 +81,7 @@ export interface HeatChart {
     rows: number;
     x_edges: [number, number] | number[]; // the ends of an even axis, or columns + 1 edges
     y_edges: [number, number] | number[]; // for an axis with gaps (addresses): rows + 1
+    y_gaps?: number[]; // the rows that stand for what lies between pieces of the axis, all of it: shown as a break
     cells: string; // columns * rows bytes, base64, row after row
     low: number; // what 1 and 255 stand for
     high: number;

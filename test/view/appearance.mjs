@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: dark and light, on paper, and on screens from narrow to huge; and what a page of six million bytes takes to open.
+// Invariant: times are printed, never judged.
+// Must not know: the numbers.
+
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { large, rich } from "./fixture.mjs";
+import { browser, closeClean, open, pageOf, settings, written } from "./page.mjs";
+import { figure } from "./parts.mjs";
+
+const kKinds = ["Allocations by size", "Where resident bytes are", "Memory map", "Allocated bytes by call"];
+let running, address;
+before(async () => {
+    running = await browser();
+    address = `file://${written("appearance", pageOf(rich()))}`;
+});
+after(() => running.close());
+
+// The lightness of the page's ground, from 0 to 255, and whether anything is drawn on a chart's canvas.
+async function ground(page) {
+    return page.evaluate(() => Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0]));
+}
+async function colours(page, title) {
+    await figure(page, title).scrollIntoViewIfNeeded();
+    await page.waitForFunction((name) => {
+        const chart = [...document.querySelectorAll("figure.chart")].find((one) => one.querySelector("h3").firstChild.data === name);
+        return chart.querySelector(".plot canvas")?.width > 300;
+    }, title);
+    return figure(page, title).locator(".plot canvas").evaluate((canvas) => {
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        const seen = new Set();
+        for (let at = 0; at < data.length; at += 4) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
+        return seen.size;
+    });
+}
+
+for (const colorScheme of ["light", "dark"]) {
+    test(`${colorScheme}, as the reader's system wishes; the switch turns it`, async () => {
+        const opened = await open(running, address, { colorScheme });
+        const { page } = opened;
+        const isLight = async () => (await ground(page)) > 128;
+        assert.equal(await isLight(), colorScheme === "light");
+        for (const title of kKinds) assert.ok((await colours(page, title)) > 3, `${title} is drawn`);
+        await page.getByRole("button", { name: colorScheme === "light" ? "Dark" : "Light", exact: true }).click();
+        assert.equal(await isLight(), colorScheme === "dark");
+        await closeClean(opened);
+    });
+}
+
+test("paper is light, has every section drawn, and no controls", async () => {
+    const opened = await open(running, address, { colorScheme: "dark" });
+    const { page } = opened;
+    await page.emulateMedia({ media: "print" });
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
+    assert.ok((await ground(page)) > 128);
+    for (const hidden of [".bar", ".contents", ".tools", ".told"]) assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
+    const blank = await page.locator(".plot canvas").evaluateAll((canvases) => canvases.filter((canvas) => canvas.width <= 300).length);
+    assert.equal(blank, 0);
+    await page.emulateMedia({ media: "screen" });
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+    await closeClean(opened);
+});
+
+for (const width of [400, 1000, 1600, 3840]) {
+    test(`${width} pixels wide: nothing hangs out to the right`, async () => {
+        const opened = await open(running, address, { viewport: { width, height: Math.round(width * 0.6) } });
+        const { page } = opened;
+        for (const section of await page.locator("section.question").all()) await section.scrollIntoViewIfNeeded();
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
+        await closeClean(opened);
+    });
+}
+
+test("the page without a document is small; with six million bytes it opens", async () => {
+    assert.ok(statSync(settings.page).size < 300_000);
+    const path = written("large", pageOf(large()));
+    assert.ok(statSync(path).size > 5.5e6);
+    const opened = await open(running, `file://${path}`);
+    const drawn = await opened.page.evaluate(() => performance.now());
+    console.log(`${(statSync(path).size / 1e6).toFixed(1)} MB opened in ${opened.seconds.toFixed(2)} s; ${(drawn / 1000).toFixed(2)} s by the page's clock`);
+    await closeClean(opened);
+});

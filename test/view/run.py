@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      runs one test of the page: with its packages installed in a copy of view/, and the browser.
+# Invariant: the source tree stays as it is; without node, chromium or the packages the test is skipped, and says why.
+# Must not know: what the tests test.
+"""usage: run.py VIEW FOLDER NAME   (a copy of VIEW with its packages lies in FOLDER)"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+PARTS = ["build", "src", "index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts"]
+INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def program(*names):
+    found = next((path for path in map(shutil.which, names) if path), None)
+    return found or skip(f"there is no {names[0]} (scripts/setup view)")
+
+
+def copy(view, folder):
+    """the sources, and packages as the lock file says; both only where they changed"""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = (view / "package-lock.json").read_bytes()
+    installed = folder / "node_modules" / ".package-lock.json"
+    fresh = folder / "package-lock.json"
+    keep = installed.exists() and fresh.exists() and fresh.read_bytes() == lock
+    for part in PARTS:
+        source, target = view / part, folder / part
+        if source.is_dir():
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(source, target)
+        else:
+            shutil.copyfile(source, target)
+    if not keep:
+        done = subprocess.run(INSTALL, cwd=folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            fresh.unlink()
+            skip(f"npm could not install the packages: {done.stderr.strip()[-300:]}")
+
+
+def build(view, folder):
+    """the types fit, and the page in the repository is what its sources build"""
+    steps = [["node_modules/.bin/tsc", "--noEmit", "-p", "."], ["node_modules/.bin/vite", "build", "--logLevel", "warn"]]
+    for step in steps:
+        subprocess.run(["node", *step], cwd=folder, check=True)
+    built, kept = ((root / "dist" / "index.html").read_bytes() for root in (folder, view))
+    if built != kept:
+        sys.exit("view/dist/index.html is not what view/ builds: (cd view && npm ci && npm run build)")
+    print(f"{len(built)} bytes, as in the repository")
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    view, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+    name = sys.argv[3]
+    program("node")
+    if name == "packages":
+        program("npm")
+        return copy(view, folder)
+    if not (folder / "node_modules" / ".package-lock.json").exists():
+        skip("the packages are not installed (test view.packages)")
+    if name == "build":
+        return build(view, folder)
+    out = folder / "out" / name
+    out.mkdir(parents=True, exist_ok=True)
+    settings = {"VIEW_PAGE": view / "dist" / "index.html", "VIEW_CHROMIUM": program("chromium", "chromium-browser"),
+                "VIEW_MODULES": folder, "VIEW_OUT": out}
+    script = pathlib.Path(__file__).with_name(f"{name}.mjs")
+    environment = {**os.environ, **{key: str(value) for key, value in settings.items()}}
+    sys.exit(subprocess.run(["node", str(script)], env=environment).returncode)
+
+
+if __name__ == "__main__":
+    main()

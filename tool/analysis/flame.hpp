@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a flame chart out of numbers by call stack.
+// Invariant: nothing is lost: what belongs to a stack too small to be shown counts for the call that it came from. At most
+//            kMostNodes nodes, and kMostParts numbers by slice.
+// Must not know: what the numbers are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/call_sites.hpp"
+#include "analysis/document.hpp"
+
+namespace gr::analysis {
+
+inline constexpr std::size_t kMostNodes = 4000;
+inline constexpr std::size_t kMostParts = 200'000;
+
+struct StackMeasure {
+    struct Part {
+        std::uint32_t stack = 0;
+        std::uint32_t slice = 0;
+        double value = 0;
+    };
+    std::string name;
+    Unit unit = Unit::kBytes;
+    std::vector<double> values;  // by stack's number, of the stack itself
+    std::vector<Part> parts;     // of the same values, where they are known by slice
+};
+
+[[nodiscard]] FlameChart flame_of(std::string title, const std::vector<StackMeasure> &measures, CallSites &sites);
+
+}  // namespace gr::analysis

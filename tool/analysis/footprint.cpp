@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: footprint.hpp.
+// Invariant: as there.
+// Must not know: where blocks lie.
+#include "analysis/footprint.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "analysis/samples.hpp"
+#include "analysis/words.hpp"
+
+namespace gr::analysis {
+
+double Footprint::Level::mean(std::uint64_t passed) const {
+    return passed == 0 ? static_cast<double>(now) : sum / static_cast<double>(passed);
+}
+
+SeriesChart Footprint::bytes_over_time() const {
+    SeriesChart chart;
+    chart.title = "Bytes in use, and resident";
+    chart.x = {"time", Unit::kTime};
+    chart.y = {"bytes", Unit::kBytes};
+    chart.at = scope_.time.point_ends();
+    chart.series = {{"in use", bytes_.series.values()}};
+    if (scope_.trace.samples().empty()) return chart;
+    chart.series.push_back({"resident", at_points(scope_, &trace::Sample::resident_bytes)});
+    chart.series.push_back({"anonymous", at_points(scope_, &trace::Sample::anonymous_bytes)});
+    chart.series.push_back({"given back lazily", at_points(scope_, &trace::Sample::lazy_free_bytes)});
+    chart.series.push_back({"in huge pages", at_points(scope_, &trace::Sample::huge_bytes)});
+    return chart;
+}
+
+SeriesChart Footprint::blocks_over_time() const {
+    SeriesChart chart;
+    chart.title = "Blocks in use";
+    chart.x = {"time", Unit::kTime};
+    chart.y = {"blocks", Unit::kCount};
+    chart.at = scope_.time.point_ends();
+    chart.series = {{"in use", blocks_.series.values()}};
+    return chart;
+}
+
+TableChart Footprint::table() const {
+    TableChart table;
+    table.title = "In use";
+    table.columns = {{"what", Unit::kText}, {"bytes", Unit::kBytes}, {"blocks", Unit::kCount}};
+    const std::uint64_t passed = last_.units - first_.units;
+    table.rows = {{"mean over time", bytes_.mean(passed), blocks_.mean(passed)},
+                  {"most", static_cast<double>(bytes_.peak), static_cast<double>(blocks_.peak)},
+                  {"at the end", static_cast<double>(bytes_.now), static_cast<double>(blocks_.now)}};
+    return table;
+}
+
+Section Footprint::section() const {
+    Section section{"footprint", "How much is in use?", "", {}};
+    if (!has_begun_) {
+        section.answer = "Nothing was ever in use.";
+        return section;
+    }
+    section.answer = fmt::format("At most {} were in use, {} after the begin, and at most {}; at the end {} in {}.",
+                                 bytes_words(static_cast<double>(bytes_.peak)), time_words(seconds(bytes_.peak_time)),
+                                 count_words(static_cast<double>(blocks_.peak), "block", "blocks"),
+                                 bytes_words(static_cast<double>(bytes_.now)),
+                                 count_words(static_cast<double>(blocks_.now), "block", "blocks"));
+    if (const trace::Sample *const highest = highest_resident(scope_.trace)) {
+        section.answer +=
+            fmt::format(" The process had at most {} resident, {} after the begin.",
+                        bytes_words(static_cast<double>(highest->resident_bytes)), time_words(seconds(highest->time)));
+    }
+    section.charts = {bytes_over_time(), blocks_over_time(), table()};
+    return section;
+}
+
+}  // namespace gr::analysis

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: head.hpp.
+// Invariant: as there.
+// Must not know: how sections come to their answers.
+#include "analysis/head.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <string_view>
+
+#include "analysis/words.hpp"
+#include "base/text.hpp"
+
+namespace gr::analysis {
+
+namespace {
+
+std::string base_name(const std::string &path) {
+    const std::size_t slash = path.rfind('/');
+    return tool::printable(slash == std::string::npos ? path : path.substr(slash + 1));
+}
+
+std::string stacks_text(const trace::Start &start) {
+    switch (start.stacks) {
+        case trace::Stacks::kNone:
+            return "none";
+        case trace::Stacks::kAll:
+            return "of every allocation";
+        case trace::Stacks::kSampled:
+            return fmt::format("of one allocation for {}, in the mean",
+                               bytes_words(static_cast<double>(start.stack_bytes)));
+    }
+    return "";
+}
+
+std::string when_text(const trace::Start &start) {
+    constexpr std::int64_t kNanoseconds = 1'000'000'000;
+    const auto began = static_cast<std::time_t>(start.began_nanoseconds / kNanoseconds);
+    std::tm parts{};
+    if (::gmtime_r(&began, &parts) == nullptr) return "";
+    return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", parts);
+}
+
+std::string end_text(const trace::Trace &trace) {
+    if (!trace.end()) return "not known: the trace is cut off";
+    const trace::End &end = *trace.end();
+    switch (end.reason) {
+        case trace::End::Reason::kExit:
+            return fmt::format("exit {}", end.status);
+        case trace::End::Reason::kSignal:
+            return fmt::format("killed by signal {}", end.status);
+        case trace::End::Reason::kExec:
+            return "became another program by exec";
+        case trace::End::Reason::kUnknown:
+            break;
+    }
+    return "not known";
+}
+
+void add_facts(const Scope &scope, Document *document) {
+    const trace::Trace &trace = scope.trace;
+    const trace::Start &start = trace.start();
+    const auto add = [&](const char *name, std::string text) {
+        if (!text.empty()) document->facts.emplace_back(name, std::move(text));
+    };
+    std::string command;
+    for (const std::string &argument : start.arguments) command += (command.empty() ? "" : " ") + argument;
+    add("program", tool::printable(start.program));
+    add("command", tool::printable(command));
+    add("allocator", tool::printable(start.allocator));
+    add("process", fmt::format("{}", start.process));
+    if (start.began_nanoseconds != 0) add("began", when_text(start));
+    add("took", time_words(scope.time.length()));
+    add("ended", end_text(trace));
+    add("machine", tool::printable(start.machine));
+    if (start.cpus != 0) add("CPUs", fmt::format("{}", start.cpus));
+    if (start.physical_bytes != 0) add("memory", bytes_words(static_cast<double>(start.physical_bytes)));
+    add("events", count_words(static_cast<double>(trace.events())));
+    add("threads", fmt::format("{}", trace.threads().size()));
+    add("stacks", stacks_text(start));
+    add("calls timed", start.timed_calls == 0 ? "none" : fmt::format("one of {}", start.timed_calls));
+    add("trace", fmt::format("{}, {}", base_name(trace.path()), bytes_words(static_cast<double>(trace.bytes()))));
+    add("recorded by", tool::printable(start.recorder));
+}
+
+}  // namespace
+
+Document head_of(const Scope &scope, std::uint64_t left_out) {
+    const trace::Trace &trace = scope.trace;
+    Document document;
+    document.title = base_name(trace.start().program);
+    if (document.title.empty()) document.title = base_name(trace.path());
+    add_facts(scope, &document);
+    if (!trace.damage().empty()) document.notes.push_back(tool::printable(trace.damage()));
+    if (left_out != 0) {
+        document.notes.push_back(fmt::format("{} could not be read, for their part of the file is damaged.",
+                                             count_words(static_cast<double>(left_out), "event", "events")));
+    }
+    if (trace.lost() != 0) {
+        document.notes.push_back(
+            fmt::format("{} are missing: the recording had no room for them. Numbers are too low, and "
+                        "blocks may seem to be in use that are not.",
+                        count_words(static_cast<double>(trace.lost()), "event", "events")));
+    }
+    for (const trace::Relative &relative : trace.relatives()) {
+        document.notes.push_back(fmt::format("{} the process {} process {}, whose trace is {}.",
+                                             time_words(seconds(relative.time)) + " after the begin",
+                                             relative.is_same_process ? "became by exec" : "made by fork",
+                                             relative.process, tool::in_quotes(relative.file)));
+    }
+    document.slices = scope.time.edges(TimeAxis::kSlices);
+    for (const trace::Mark &mark : trace.marks())
+        document.marks.push_back({seconds(mark.time), tool::printable(mark.text)});
+    return document;
+}
+
+void tell_story(Document *document) {
+    constexpr std::array<std::string_view, 3> kSections{"footprint", "fragmentation", "lifetimes"};
+    constexpr std::size_t kOverviewSeries = 2;  // in use, and resident
+    for (const Section &section : document->sections) {
+        if (std::ranges::find(kSections, section.id) == kSections.end() || section.charts.empty()) continue;
+        document->story.push_back(section.answer.substr(0, section.answer.find(". ")));
+        if (document->story.back().back() != '.') document->story.back() += '.';
+        if (section.id != kSections.front()) continue;
+        document->overview = std::get<SeriesChart>(section.charts.front());
+        std::vector<SeriesChart::Series> &series = document->overview->series;
+        series.resize(std::min(series.size(), kOverviewSeries));
+    }
+}
+
+}  // namespace gr::analysis

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what was sampled of the process, at the points of time of a report.
+// Invariant: at a point stands the last sample until its end; before the first it is not known.
+// Must not know: what the samples are shown beside.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/scope.hpp"
+#include "trace/contents.hpp"
+
+namespace gr::analysis {
+
+[[nodiscard]] std::vector<double> at_points(const Scope &scope, std::uint64_t trace::Sample::*number);
+
+// How much it grows a second, from sample to sample.
+[[nodiscard]] std::vector<double> growth_at_points(const Scope &scope, std::uint64_t trace::Sample::*number);
+
+// nullptr: there are none.
+[[nodiscard]] const trace::Sample *highest_resident(const trace::Trace &trace);
+
+}  // namespace gr::analysis

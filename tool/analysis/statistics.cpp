@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: statistics.hpp.
+// Invariant: as there.
+// Must not know: where blocks lie.
+#include "analysis/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "analysis/bucket_charts.hpp"
+#include "analysis/op_names.hpp"
+#include "analysis/samples.hpp"
+#include "analysis/words.hpp"
+
+namespace gr::analysis {
+
+namespace {
+
+constexpr double kNanosecond = 1e-9;
+constexpr double kMicrosecond = 1e-6;
+
+double processor_seconds(const trace::Trace &trace) {
+    if (trace.samples().empty()) return 0;
+    const trace::Sample &last = trace.samples().back();
+    return static_cast<double>(last.user_microseconds + last.system_microseconds) * kMicrosecond;
+}
+
+bool is_call(unsigned op) { return !is_of_pages(trace::Op(op)); }
+
+}  // namespace
+
+// Not a number where none was timed.
+double Statistics::Timed::below(double share) const {
+    return calls == 0 ? std::numeric_limits<double>::quiet_NaN() : quantile(counts, share, kNanosecond);
+}
+
+double Statistics::time_in(unsigned op) const {
+    const Timed &timed = timed_[op];
+    if (timed.calls == 0) return std::numeric_limits<double>::quiet_NaN();
+    const double mean = static_cast<double>(timed.nanoseconds) / static_cast<double>(timed.calls);
+    const double without_clock = std::max(0.0, mean - scope_.trace.start().clock_nanoseconds);
+    return without_clock * static_cast<double>(calls_[op]) * kNanosecond;
+}
+
+bool Statistics::was_timed() const {
+    return std::any_of(timed_.begin(), timed_.end(), [](const Timed &timed) { return timed.calls != 0; });
+}
+
+double Statistics::time_in_all() const {
+    double sum = 0;
+    for (unsigned op = 0; op < kOps; ++op) {
+        if (timed_[op].calls != 0 && is_call(op)) sum += time_in(op);
+    }
+    return sum;
+}
+
+SeriesChart Statistics::rates() const {
+    SeriesChart chart;
+    chart.title = "Calls a second";
+    chart.x = {"time", Unit::kTime};
+    chart.y = {"calls a second", Unit::kPerSecond};
+    chart.at = scope_.time.point_ends();
+    const double width = scope_.time.length() / TimeAxis::kPoints;
+    const auto rate = [&](const std::vector<std::uint32_t> &counts) {
+        std::vector<double> values(counts.size());
+        std::transform(counts.begin(), counts.end(), values.begin(), [&](auto count) { return count / width; });
+        return values;
+    };
+    chart.series = {{"allocations", rate(obtained_)}, {"frees", rate(freed_)}};
+    return chart;
+}
+
+SeriesChart Statistics::processor() const {
+    SeriesChart chart;
+    chart.title = "CPU seconds a second";
+    chart.x = {"time", Unit::kTime};
+    chart.y = {"CPUs in use", Unit::kCount};
+    chart.is_stacked = true;
+    chart.is_step = true;
+    chart.at = scope_.time.point_ends();
+    const auto share = [&](std::uint64_t trace::Sample::*number) {
+        std::vector<double> values = growth_at_points(scope_, number);
+        for (double &value : values) value *= kMicrosecond;
+        return values;
+    };
+    chart.series = {{"user", share(&trace::Sample::user_microseconds)},
+                    {"system", share(&trace::Sample::system_microseconds)}};
+    return chart;
+}
+
+TableChart Statistics::table() const {
+    TableChart table;
+    table.title = "Calls";
+    table.columns = {{"function", Unit::kText}, {"calls", Unit::kCount},        {"timed", Unit::kCount},
+                     {"mean", Unit::kSeconds},  {"half below", Unit::kSeconds}, {"99 % below", Unit::kSeconds},
+                     {"in all", Unit::kSeconds}};
+    for (unsigned op = 0; op < kOps; ++op) {
+        if (calls_[op] == 0) continue;
+        const Timed &timed = timed_[op];
+        const auto calls = static_cast<double>(calls_[op]);
+        table.rows.push_back({op_name(trace::Op(op)), calls, static_cast<double>(timed.calls), time_in(op) / calls,
+                              timed.below(0.5), timed.below(0.99), time_in(op)});
+    }
+    return table;
+}
+
+TableChart Statistics::whole() const {
+    const double obtained = kind(StepKind::kBorn);
+    const double freed = kind(StepKind::kDied);
+    const double length = seconds(last_) - seconds(first_);
+    const double processor = processor_seconds(scope_.trace);
+    TableChart table;
+    table.title = "In all";
+    table.columns = {
+        {"what", Unit::kText}, {"number", Unit::kCount}, {"time", Unit::kSeconds}, {"share", Unit::kFraction}};
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    const double in_calls = was_timed() ? time_in_all() : none;
+    table.rows = {{"allocations", obtained, none, none},
+                  {"frees", freed, none, none},
+                  {"allocations that got no memory", kind(StepKind::kFailed), none, none},
+                  {"frees of blocks that are not known", kind(StepKind::kUnknownFree), none, none},
+                  {"allocated and not freed", obtained - freed, none, ratio(obtained - freed, obtained)},
+                  {"from the first call to the last", none, length, none},
+                  {"CPU time", none, processor > 0 ? processor : none, none},
+                  {"time in calls, of CPU time", none, in_calls, processor > 0 ? in_calls / processor : none},
+                  {"allocations a second", ratio(obtained, length), none, none},
+                  {"calls a second", ratio(obtained + freed, length), none, none}};
+    return table;
+}
+
+BarsChart Statistics::call_times() const {
+    BarsChart chart;
+    chart.title = "Calls that were timed, by the time that they took";
+    chart.x = {"time of a call", Unit::kSeconds, Scale::kLog};
+    chart.y = {"calls", Unit::kCount};
+    chart.is_cumulative = true;
+    BucketRange range;
+    for (const Timed &timed : timed_) range.widen(timed.counts);
+    chart.edges = range.edges(kNanosecond);
+    for (unsigned op = 0; op < kOps; ++op) {
+        if (timed_[op].calls != 0) chart.series.push_back({op_name(trace::Op(op)), range.shown(timed_[op].counts), {}});
+    }
+    return chart;
+}
+
+std::string Statistics::time_answer() const {
+    if (!was_timed()) return " No call was timed.";
+    const double processor = processor_seconds(scope_.trace);
+    if (processor <= 0) return fmt::format(" Calls took about {} in all.", time_words(time_in_all()));
+    return fmt::format(" Calls took about {} in all, {} of the program's {} of CPU time.", time_words(time_in_all()),
+                       share_words(time_in_all(), processor), time_words(processor));
+}
+
+Section Statistics::section() const {
+    Section section{"statistics", "How often does the program call its allocator, and what does that cost?", "", {}};
+    if (!has_begun_) {
+        section.answer = "It never did.";
+        return section;
+    }
+    const double obtained = kind(StepKind::kBorn);
+    const double length = seconds(last_) - seconds(first_);
+    section.answer = fmt::format("{} and {} in {}", count_words(obtained, "allocation", "allocations"),
+                                 count_words(kind(StepKind::kDied), "free", "frees"), time_words(length));
+    if (length > 0)
+        section.answer += fmt::format(": {} allocations a second", count_words(std::round(obtained / length)));
+    section.answer += "." + time_answer();
+    section.charts = {rates()};
+    if (!scope_.trace.samples().empty()) section.charts.emplace_back(processor());
+    BarsChart times = call_times();
+    if (!times.series.empty()) section.charts.emplace_back(std::move(times));
+    section.charts.emplace_back(table());
+    section.charts.emplace_back(whole());
+    return section;
+}
+
+}  // namespace gr::analysis

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the section on how often the program calls its allocator, and what share of its time that takes.
+// Invariant: time in calls is the mean of those that were timed, less what reading the clock takes, for all calls.
+// Must not know: where blocks lie.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/buckets.hpp"
+#include "analysis/document.hpp"
+#include "analysis/scope.hpp"
+#include "analysis/step.hpp"
+
+namespace gr::analysis {
+
+class Statistics {
+  public:
+    explicit Statistics(const Scope &scope) : scope_(scope), obtained_(TimeAxis::kPoints), freed_(TimeAxis::kPoints) {}
+
+    void step(const Step &step) {
+        if (step.kind == StepKind::kVanished) return;
+        ++calls_[trace::number_of(step.op)];
+        ++kinds_[static_cast<unsigned>(step.kind)];
+        if (step.kind == StepKind::kOfPages) return;
+        if (last_ < step.time) last_ = step.time;
+        if (!has_begun_) first_ = step.time;
+        has_begun_ = true;
+        ++(step.obtains() ? obtained_ : freed_)[step.point];
+        if (step.nanoseconds != 0) time(step);
+    }
+
+    [[nodiscard]] Section section() const;
+
+  private:
+    static constexpr unsigned kOps = 64;
+    struct Timed {
+        std::uint64_t calls = 0;
+        std::uint64_t nanoseconds = 0;
+        Counts counts{};
+
+        [[nodiscard]] double below(double share) const;
+    };
+
+    void time(const Step &step) {
+        Timed &timed = timed_[trace::number_of(step.op)];
+        ++timed.calls;
+        timed.nanoseconds += step.nanoseconds;
+        ++timed.counts[bucket_of(step.nanoseconds)];
+    }
+    [[nodiscard]] double kind(StepKind kind) const { return static_cast<double>(kinds_[static_cast<unsigned>(kind)]); }
+    // In seconds: all calls of that operation; not a number where none was timed.
+    [[nodiscard]] double time_in(unsigned op) const;
+    [[nodiscard]] bool was_timed() const;
+    [[nodiscard]] double time_in_all() const;
+    [[nodiscard]] std::string time_answer() const;
+    [[nodiscard]] SeriesChart rates() const;
+    [[nodiscard]] SeriesChart processor() const;
+    [[nodiscard]] TableChart table() const;
+    [[nodiscard]] TableChart whole() const;
+    [[nodiscard]] BarsChart call_times() const;
+
+    const Scope &scope_;
+    std::vector<std::uint32_t> obtained_;
+    std::vector<std::uint32_t> freed_;
+    std::array<std::uint64_t, kOps> calls_{};
+    std::array<std::uint64_t, 8> kinds_{};
+    std::array<Timed, kOps> timed_{};
+    bool has_begun_ = false;
+    trace::Time first_;
+    trace::Time last_;
+};
+
+}  // namespace gr::analysis

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: one thing that happens in a trace, as sections are told of it: a call, with the block that it made or freed.
+// Invariant: of a trace the steps come in order, each with the point of time in which it lies. A call is one step, but for a
+//            birth at an address in use: then a block vanishes first.
+// Must not know: what sections make of it.
+#pragma once
+
+#include <cstdint>
+
+#include "analysis/time_axis.hpp"
+#include "trace/live_set.hpp"
+
+namespace gr::analysis {
+
+enum class StepKind : std::uint8_t { kBorn, kDied, kFailed, kOfPages, kUnknownFree, kVanished };
+
+struct Step {
+    trace::Block block;  // kFailed, kOfPages: what was asked for
+    trace::Time time;
+    trace::ThreadNumber thread{};   // that called
+    std::uint64_t births = 0;       // blocks born so far, with it
+    std::uint64_t bytes_born = 0;   // that they were asked for with
+    std::uint32_t nanoseconds = 0;  // that the call took; 0: it was not timed
+    std::uint32_t point = 0;
+    trace::Op op{};  // of the call
+    StepKind kind{};
+
+    [[nodiscard]] bool is_call() const { return kind != StepKind::kOfPages && kind != StepKind::kVanished; }
+    [[nodiscard]] bool obtains() const { return kind == StepKind::kBorn || kind == StepKind::kFailed; }
+    [[nodiscard]] std::uint64_t age() const { return time.units - block.born.units; }
+};
+
+}  // namespace gr::analysis

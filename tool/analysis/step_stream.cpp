@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: step_stream.hpp.
+// Invariant: waiting_, empty_ and the three flags belong to who holds mutex_; playback_ to the maker until it is joined.
+// Must not know: what is done with the steps.
+#include "analysis/step_stream.hpp"
+
+#include <utility>
+
+namespace gr::analysis {
+
+// Turns what the playback tells into steps.
+class StepStream::Maker final : public trace::Listener {
+  public:
+    explicit Maker(StepStream &stream) : stream_(stream) { batch_.reserve(kSteps); }
+
+    void before(const trace::Event &event) override { event_ = &event; }
+    void born(const trace::Block &block) override { add(StepKind::kBorn, block); }
+    void died(const trace::Block &block, const trace::Event & /*free*/) override { add(StepKind::kDied, block); }
+    void vanished(const trace::Block &block, trace::Time /*time*/) override { add(StepKind::kVanished, block); }
+    void failed(const trace::Event &event) override { add(StepKind::kFailed, block_of(event)); }
+    void of_pages(const trace::Event &event) override { add(StepKind::kOfPages, block_of(event)); }
+    void unknown_free(const trace::Event &event) override { add(StepKind::kUnknownFree, block_of(event)); }
+
+    void finish() {
+        if (!batch_.empty()) stream_.hand_over(&batch_);
+    }
+
+    struct GivenUp {};
+
+  private:
+    static trace::Block block_of(const trace::Event &event) {
+        trace::Block block;
+        block.address = event.address;
+        block.size = event.size;
+        return block;
+    }
+    void add(StepKind kind, const trace::Block &block) {
+        Step &step = batch_.emplace_back();
+        step.block = block;
+        step.time = event_->time;
+        step.thread = event_->thread;
+        step.births = stream_.playback_.births();
+        step.bytes_born = stream_.playback_.bytes_born();
+        step.nanoseconds = kind == StepKind::kVanished ? 0 : event_->nanoseconds;
+        step.point = stream_.axis_.point_of(event_->time);
+        step.op = event_->op;
+        step.kind = kind;
+        if (batch_.size() == kSteps && !stream_.hand_over(&batch_)) throw GivenUp();
+    }
+
+    StepStream &stream_;
+    const trace::Event *event_ = nullptr;
+    Batch batch_;
+};
+
+StepStream::StepStream(const trace::Trace &trace, const TimeAxis &axis, std::vector<Look> looks)
+    : playback_(trace), axis_(axis), maker_([this, looks = std::move(looks)]() mutable { make(std::move(looks)); }) {}
+
+StepStream::~StepStream() {
+    {
+        const std::lock_guard lock(mutex_);
+        is_given_up_ = true;
+    }
+    changed_.notify_all();
+    if (maker_.joinable()) maker_.join();
+}
+
+void StepStream::make(std::vector<Look> looks) {
+    try {
+        Maker maker(*this);
+        for (const Look &look : looks) {
+            playback_.play(maker, look.time);
+            look.use(playback_.live());
+        }
+        playback_.play(maker);
+        maker.finish();
+    } catch (const Maker::GivenUp &) {
+    } catch (...) {
+        const std::lock_guard lock(mutex_);
+        failure_ = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    is_made_ = true;
+    changed_.notify_all();
+}
+
+bool StepStream::hand_over(Batch *batch) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return waiting_.size() < kWaiting || is_given_up_; });
+    if (is_given_up_) return false;
+    waiting_.push_back(std::move(*batch));
+    *batch = Batch();
+    if (!empty_.empty()) {
+        *batch = std::move(empty_.back());
+        empty_.pop_back();
+    }
+    batch->clear();
+    batch->reserve(kSteps);
+    lock.unlock();
+    changed_.notify_all();
+    return true;
+}
+
+const Batch *StepStream::next() {
+    std::unique_lock lock(mutex_);
+    if (current_.capacity() != 0) empty_.push_back(std::move(current_));
+    current_ = Batch();
+    changed_.wait(lock, [&] { return !waiting_.empty() || is_made_; });
+    if (waiting_.empty()) {
+        lock.unlock();
+        if (maker_.joinable()) maker_.join();
+        if (failure_) std::rethrow_exception(failure_);
+        return nullptr;
+    }
+    current_ = std::move(waiting_.front());
+    waiting_.erase(waiting_.begin());
+    lock.unlock();
+    changed_.notify_all();
+    return &current_;
+}
+
+}  // namespace gr::analysis

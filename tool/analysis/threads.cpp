@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: threads.hpp.
+// Invariant: as there.
+// Must not know: where blocks lie.
+#include "analysis/threads.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "analysis/words.hpp"
+
+namespace gr::analysis {
+
+MatrixChart Threads::matrix(std::uint64_t Sum::*number, Unit unit) const {
+    MatrixChart chart;
+    chart.title = unit == Unit::kBytes ? "Who frees whose bytes" : "Who frees whose blocks";
+    chart.rows = chart.columns = scope_.threads.names();
+    chart.row_label = "allocated by";
+    chart.column_label = "freed by";
+    chart.unit = unit;
+    for (std::uint32_t of = 0; of < groups_; ++of) {
+        std::vector<double> &row = chart.values.emplace_back();
+        for (std::uint32_t by = 0; by < groups_; ++by)
+            row.push_back(static_cast<double>(freed_[std::size_t{of} * groups_ + by].*number));
+    }
+    return chart;
+}
+
+SeriesChart Threads::over_time() const {
+    SeriesChart chart;
+    chart.title = "Frees a second, of the thread's own blocks and of others'";
+    chart.x = {"time", Unit::kTime};
+    chart.y = {"frees a second", Unit::kPerSecond};
+    chart.is_stacked = true;
+    chart.at = scope_.time.point_ends();
+    const double width = scope_.time.length() / TimeAxis::kPoints;
+    const auto rate = [&](const std::vector<std::uint32_t> &counts) {
+        std::vector<double> values(counts.size());
+        std::transform(counts.begin(), counts.end(), values.begin(), [&](auto count) { return count / width; });
+        return values;
+    };
+    chart.series = {{"own", rate(own_)}, {"others'", rate(remote_)}};
+    return chart;
+}
+
+TableChart Threads::table() const {
+    TableChart table;
+    table.title = "Threads";
+    table.columns = {{"thread", Unit::kText},
+                     {"blocks allocated", Unit::kCount},
+                     {"bytes allocated", Unit::kBytes},
+                     {"blocks freed", Unit::kCount},
+                     {"of its own", Unit::kCount},
+                     {"of others", Unit::kCount},
+                     {"its blocks freed by others", Unit::kCount}};
+    for (std::uint32_t group = 0; group < groups_; ++group) {
+        std::uint64_t by_it = 0;
+        std::uint64_t of_it = 0;
+        for (std::uint32_t other = 0; other < groups_; ++other) {
+            by_it += freed_[std::size_t{other} * groups_ + group].blocks;
+            of_it += freed_[std::size_t{group} * groups_ + other].blocks;
+        }
+        const std::uint64_t own = freed_[std::size_t{group} * groups_ + group].blocks;
+        table.rows.push_back({scope_.threads.name(group), static_cast<double>(allocated_[group].blocks),
+                              static_cast<double>(allocated_[group].bytes), static_cast<double>(by_it),
+                              static_cast<double>(own), static_cast<double>(by_it - own),
+                              static_cast<double>(of_it - own)});
+    }
+    return table;
+}
+
+Section Threads::section() const {
+    Section section{"threads", "Which threads allocate, and which free?", "", {}};
+    const std::size_t threads = scope_.trace.threads().size();
+    const double own = std::accumulate(own_.begin(), own_.end(), 0.0);
+    const double remote = std::accumulate(remote_.begin(), remote_.end(), 0.0);
+    if (threads < 2) {
+        section.answer = threads == 0
+                             ? "There is no call of any thread."
+                             : "One thread did all: it allocated every block, and freed those that were freed.";
+        return section;
+    }
+    std::uint64_t most = 0;
+    double all = 0;
+    for (const Sum &sum : allocated_) {
+        most = std::max(most, sum.blocks);
+        all += static_cast<double>(sum.blocks);
+    }
+    const auto busiest = std::max_element(allocated_.begin(), allocated_.end(),
+                                          [](const Sum &a, const Sum &b) { return a.blocks < b.blocks; });
+    const auto number = static_cast<std::uint32_t>(busiest - allocated_.begin());
+    section.answer = fmt::format(
+        "{} threads called. {} allocated most: {} of all blocks. {} of a block that another thread had allocated: {} "
+        "of "
+        "all.",
+        threads, scope_.threads.name(number), share_words(static_cast<double>(most), all),
+        remote == 0 ? "No free was" : count_words(remote, "free was", "frees were"), share_words(remote, own + remote));
+    if (scope_.threads.others() > 1) {
+        section.answer += fmt::format(" The {} least active are shown as one.", scope_.threads.others());
+    }
+    section.charts = {matrix(&Sum::blocks, Unit::kCount), matrix(&Sum::bytes, Unit::kBytes), over_time(), table()};
+    return section;
+}
+
+}  // namespace gr::analysis

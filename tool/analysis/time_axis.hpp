@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the time of a trace, cut into equal points; some of them make a column of a picture, more a slice of the report.
+// Invariant: every moment from 0 to the last lies in one point; a later moment never in an earlier one.
+// Must not know: what is counted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/event.hpp"
+
+namespace gr::analysis {
+
+class TimeAxis {
+  public:
+    static constexpr std::uint32_t kPoints = 1024;
+    static constexpr std::uint32_t kColumns = 512;
+    static constexpr std::uint32_t kSlices = 128;
+
+    explicit TimeAxis(trace::Time last) : units_(last.units + 1) {
+        scale_ = static_cast<double>(kPoints) / static_cast<double>(units_);
+    }
+
+    [[nodiscard]] std::uint32_t point_of(trace::Time time) const {
+        const auto point = static_cast<std::uint64_t>(static_cast<double>(time.units) * scale_);
+        return point < kPoints ? static_cast<std::uint32_t>(point) : kPoints - 1;
+    }
+    static constexpr std::uint32_t column_of(std::uint32_t point) { return point / (kPoints / kColumns); }
+    static constexpr std::uint32_t slice_of(std::uint32_t point) { return point / (kPoints / kSlices); }
+
+    // In seconds.
+    [[nodiscard]] double length() const { return trace::seconds(trace::Time{units_}); }
+    [[nodiscard]] double begin_of(std::uint32_t part, std::uint32_t parts) const { return length() * part / parts; }
+    [[nodiscard]] std::vector<double> edges(std::uint32_t parts) const {
+        std::vector<double> edges(parts + 1);
+        for (std::uint32_t i = 0; i <= parts; ++i) edges[i] = begin_of(i, parts);
+        return edges;
+    }
+    // Where each point ends: a series has there what is so at its end.
+    [[nodiscard]] std::vector<double> point_ends() const {
+        std::vector<double> ends = edges(kPoints);
+        ends.erase(ends.begin());
+        return ends;
+    }
+
+  private:
+    std::uint64_t units_;
+    double scale_ = 0;
+};
+
+}  // namespace gr::analysis

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: words.hpp.
+// Invariant: as there.
+// Must not know: what the numbers are about.
+#include "analysis/words.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace gr::analysis {
+
+namespace {
+
+std::string three_digits(double number) {
+    if (number >= 99.95) return fmt::format("{:.0f}", number);
+    std::string text = number >= 9.995 ? fmt::format("{:.1f}", number) : fmt::format("{:.2f}", number);
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    return text;
+}
+
+std::string grouped(std::uint64_t number) {
+    std::string text = std::to_string(number);
+    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+    return text;
+}
+
+}  // namespace
+
+std::string count_words(double count) {
+    constexpr double kMillion = 1e6;
+    if (count < kMillion) {
+        return count == std::floor(count) ? grouped(static_cast<std::uint64_t>(count))
+               : count < 1000             ? three_digits(count)
+                                          : grouped(static_cast<std::uint64_t>(std::llround(count)));
+    }
+    if (count < kMillion * 1000) return three_digits(count / kMillion) + " million";
+    return three_digits(count / kMillion / 1000) + " billion";
+}
+
+std::string count_words(double count, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", count_words(count), count == 1 ? one : many);
+}
+
+std::string bytes_words(double bytes) {
+    constexpr std::array<const char *, 6> kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    constexpr double kStep = 1024;
+    if (bytes < kStep) return fmt::format("{} {}", three_digits(bytes), bytes == 1 ? "byte" : "bytes");
+    std::size_t unit = 0;
+    for (bytes /= kStep; bytes >= kStep && unit + 1 < kUnits.size(); bytes /= kStep) ++unit;
+    return fmt::format("{} {}", three_digits(bytes), kUnits[unit]);
+}
+
+std::string time_words(double seconds) {
+    constexpr double kMinute = 60;
+    constexpr double kHour = 3600;
+    if (seconds <= 0) return "0 s";
+    if (seconds < 1e-6) return three_digits(seconds * 1e9) + " ns";
+    if (seconds < 1e-3) return three_digits(seconds * 1e6) + " µs";
+    if (seconds < 1) return three_digits(seconds * 1e3) + " ms";
+    if (seconds < kMinute) return three_digits(seconds) + " s";
+    const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
+    if (seconds < kHour) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string share_words(double part, double whole) {
+    constexpr double kLeast = 0.001;
+    if (whole <= 0 || part <= 0) return "none";
+    if (part == whole) return "all";
+    const double share = part / whole;
+    if (share < kLeast) return "less than 0.1 %";
+    if (share > 1 - kLeast && share < 1) return "more than 99.9 %";
+    return three_digits(share * 100) + " %";
+}
+
+}  // namespace gr::analysis

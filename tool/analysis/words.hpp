@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: numbers in sentences.
+// Invariant: three digits that count, and the unit that reads well; counts below a million are exact.
+// Must not know: what the numbers are about.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gr::analysis {
+
+// "199,263", "12.4 million".
+[[nodiscard]] std::string count_words(double count);
+// "1 block", "2 blocks".
+[[nodiscard]] std::string count_words(double count, std::string_view one, std::string_view many);
+// "512 bytes", "1.5 MiB".
+[[nodiscard]] std::string bytes_words(double bytes);
+// "100 ns", "3.2 ms", "2 min 5 s".
+[[nodiscard]] std::string time_words(double seconds);
+// "12 %", "less than 0.1 %", "all".
+[[nodiscard]] std::string share_words(double part, double whole);
+
+// 0 where there is no whole.
+[[nodiscard]] constexpr double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+}  // namespace gr::analysis

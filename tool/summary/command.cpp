@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: granary summary on the command line: its options, and what follows from them.
+// Invariant: nothing is done before all options are parsed.
+// Must not know: any other command.
+#include "summary/command.hpp"
+
+#include <memory>
+
+#include "analysis/analysis.hpp"
+#include "analysis/document_json.hpp"
+#include "base/failure.hpp"
+#include "base/output.hpp"
+#include "command_line/command_line.hpp"
+#include "summary/text.hpp"
+#include "trace/reader.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+struct SummaryRequest {
+    std::string file;
+    bool json = false;
+};
+
+ExitCode summary(const SummaryRequest &request) {
+    const trace::Trace trace(request.file);
+    const analysis::Document document = analysis::analyse(trace);
+    print(request.json ? analysis::to_json(document) + "\n" : summary_text(document));
+    return ExitCode::kSuccess;
+}
+
+}  // namespace
+
+void add_summary(CommandLine &line) {
+    const auto request = std::make_shared<SummaryRequest>();
+    Command &command =
+        line.add("summary", "Say what a trace tells of a program's allocations", "granary summary [OPTIONS] FILE");
+    CLI::App &options = *command.options;
+    options.add_option("FILE", request->file, "A trace, of granary record")->required()->type_name("");
+    options.add_flag("--json", request->json, "As JSON: all that a report shows");
+    options.footer(
+        "Sentences, and small tables; granary report shows the pictures, too.\n"
+        "Exit status: 0, or 1 when the file is no trace that can be read, 125 when granary itself fails,\n"
+        "2 for a wrong command line.");
+    command.work = [request] { return summary(*request); };
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a matrix whose values can be read, coloured by how much they are; and, where it is small, the same as a flow.
+// Invariant: each value stands in its cell as text.
+// Must not know: what rows and columns are.
+
+import type { Table } from "../data/table";
+import { format } from "../data/units";
+import type { MatrixChart } from "../document";
+import { choice, make } from "../parts/dom";
+import type { ChartView, Place } from "./chart_view";
+import { flowOf } from "./flow";
+import { css, heat, inkOn } from "./paint";
+
+const kFlowRows = 16;
+
+class Matrix implements ChartView {
+    readonly element = make("div", {});
+    readonly controls: HTMLElement[] = [];
+    readonly keys = "Arrow keys move from cell to cell.";
+    readonly knowsHeight = false;
+    readonly follows = "nothing";
+    private cells: HTMLTableCellElement[][] = [];
+    private current = { row: 0, column: 0 };
+    private asFlow = false;
+    private width = 0;
+
+    constructor(
+        private readonly chart: MatrixChart,
+        private readonly place: Place,
+    ) {
+        const few = Math.max(chart.rows.length, chart.columns.length) <= kFlowRows && chart.rows.length > 0;
+        if (few) this.controls.push(choice("Picture", ["Matrix", "Flow"], (at) => ((this.asFlow = at === 1), this.draw(this.width))));
+    }
+
+    private get top(): number {
+        return Math.max(0, ...this.chart.values.map((row) => row.reduce((most, value) => Math.max(most, value), 0)));
+    }
+    private describe(row: number, column: number): string {
+        const { chart } = this;
+        const all = chart.values.flat().reduce((sum, value) => sum + value, 0);
+        const value = chart.values[row]?.[column] ?? 0;
+        const share = all === 0 ? "" : `, ${format(value / all, "fraction")} of all`;
+        return `${chart.row_label} ${chart.rows[row]}, ${chart.column_label} ${chart.columns[column]}: ${format(value, chart.unit)}${share}`;
+    }
+
+    draw(width: number): void {
+        this.width = width;
+        this.element.replaceChildren(this.asFlow ? flowOf(this.chart, this.place, width) : this.grid());
+    }
+    private grid(): HTMLElement {
+        const { chart } = this;
+        const { top } = this;
+        const { dark } = this.place.theme.now;
+        const head = make("tr", {}, make("th", { class: "corner" }, `${chart.row_label} ↓ · ${chart.column_label} →`), ...chart.columns.map((name) => make("th", { scope: "col" }, name)));
+        this.cells = chart.values.map((values, row) => values.map((value, column) => this.cell(row, column, value, top, dark)));
+        const body = chart.rows.map((name, row) => make("tr", {}, make("th", { scope: "row" }, name), ...(this.cells[row] ?? [])));
+        const table = make("table", { class: "matrix", role: "grid", "aria-label": chart.title }, make("thead", {}, head), make("tbody", {}, ...body));
+        table.addEventListener("keydown", (event) => this.key(event));
+        return make("div", { class: "scroller" }, table);
+    }
+    private cell(row: number, column: number, value: number, top: number, dark: boolean): HTMLTableCellElement {
+        const here = row === this.current.row && column === this.current.column;
+        const cell = make("td", { tabindex: here ? "0" : "-1" }, value === 0 ? "·" : format(value, this.chart.unit));
+        if (value > 0) {
+            const colour = heat(value / top, dark);
+            cell.style.background = css(colour);
+            cell.style.color = inkOn(colour);
+        }
+        cell.addEventListener("pointermove", (event) => this.place.hint(this.describe(row, column), event));
+        cell.addEventListener("pointerleave", () => this.place.unhint());
+        cell.addEventListener("focus", () => this.goTo(row, column));
+        return cell;
+    }
+    private goTo(row: number, column: number): void {
+        const { current } = this;
+        this.cells[current.row]?.[current.column]?.setAttribute("tabindex", "-1");
+        this.current = { row, column };
+        this.cells[row]?.[column]?.setAttribute("tabindex", "0");
+        this.place.tell(this.describe(row, column));
+    }
+    private key(event: KeyboardEvent): void {
+        const { row, column } = this.current;
+        const next: [number, number] | undefined = {
+            ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1], ArrowUp: [row - 1, column], ArrowDown: [row + 1, column],
+            Home: [row, 0], End: [row, this.chart.columns.length - 1],
+        }[event.key] as [number, number] | undefined;
+        if (next === undefined) return;
+        event.preventDefault();
+        this.cells[next[0]]?.[next[1]]?.focus();
+    }
+
+    table(): Table {
+        const { chart } = this;
+        return {
+            columns: [{ name: `${chart.row_label} / ${chart.column_label}`, unit: "text" }, ...chart.columns.map((name) => ({ name, unit: chart.unit }))],
+            rows: chart.rows.map((name, row) => [name, ...(chart.values[row] ?? [])]),
+        };
+    }
+}
+
+export function matrixView(chart: MatrixChart, place: Place): ChartView {
+    return new Matrix(chart, place);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: values summed over the slices of the window.
+// Invariant: plain sums in the order of the slices; whole numbers below 2^53 are exact.
+// Must not know: what is counted.
+
+import type { BarsChart, FlameChart } from "../document";
+import type { TimeWindow } from "./window";
+
+export function barsInWindow(series: BarsChart["series"][number], buckets: number, window: TimeWindow): number[] {
+    if (series.slices === undefined) return series.values ?? new Array<number>(buckets).fill(0);
+    const sums = new Array<number>(buckets).fill(0);
+    for (const slice of series.slices.slice(window.first, window.last)) {
+        for (let at = 0; at < buckets; ++at) sums[at] = (sums[at] ?? 0) + (slice[at] ?? 0);
+    }
+    return sums;
+}
+
+export function nodesInWindow(measure: FlameChart["measures"][number], nodes: number, window: TimeWindow): Float64Array {
+    const sums = new Float64Array(nodes);
+    if (measure.slices === undefined) {
+        sums.set(measure.values ?? []);
+        return sums;
+    }
+    for (const slice of measure.slices.slice(window.first, window.last)) {
+        slice.nodes.forEach((node, at) => {
+            sums[node] = (sums[node] ?? 0) + (slice.values[at] ?? 0);
+        });
+    }
+    return sums;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a chart on the page: its title, what it follows, its controls, its table and CSV, what its cursor is at.
+// Invariant: drawn when it comes near the screen, and again when the window, the theme or its width changed.
+// Must not know: what kind of chart it is.
+
+import { isEmpty, viewOf } from "../charts/charts";
+import type { ChartView, Place } from "../charts/chart_view";
+import { csvOf } from "../data/table";
+import { format } from "../data/units";
+import type { Chart, ReportDocument } from "../document";
+import { make, toggle } from "../parts/dom";
+import { tableElement } from "../parts/table_element";
+import type { Theme } from "../parts/theme";
+import type { TimeWindow } from "../data/window";
+import { download } from "./download";
+import type { Hint } from "./hint";
+
+export interface Surroundings {
+    document: ReportDocument;
+    window: TimeWindow;
+    theme: Theme;
+    hint: Hint;
+}
+
+const kNear = "600px";
+
+export class Figure {
+    readonly element: HTMLElement;
+    private readonly view: ChartView;
+    private readonly body: HTMLElement;
+    private readonly told = make("p", { class: "told", "aria-live": "polite" });
+    private readonly scope = make("span", { class: "scope" });
+    private readonly select: HTMLButtonElement;
+    private readonly tableRoom = make("div", {});
+    private hasTable = false;
+    private isNear = false;
+    private isStale = true;
+    private drawnWidth = 0;
+
+    constructor(
+        private readonly chart: Chart,
+        private readonly file: string,
+        private readonly around: Surroundings,
+    ) {
+        const { hint } = around;
+        const place: Place = {
+            ...around,
+            label: chart.title,
+            tell: (text) => this.tell(text),
+            hint: (text, at) => hint.show(text, at),
+            unhint: () => hint.hide(),
+            viewChanged: () => this.viewChanged(),
+        };
+        this.view = viewOf(chart, place);
+        this.body = make("div", { class: "body" });
+        this.select = make("button", { type: "button", hidden: true, click: () => this.selectTimes() }, "Select this time");
+        this.element = this.build();
+        if (isEmpty(chart)) return;
+        this.body.append(this.view.element);
+        around.window.listen(() => this.stale(true));
+        around.theme.listen(() => this.stale(false));
+        new ResizeObserver(() => this.resized()).observe(this.body);
+        new IntersectionObserver(([entry]) => this.near(entry?.isIntersecting === true), { rootMargin: kNear }).observe(this.element);
+        this.describeKeys();
+        this.sayScope();
+    }
+
+    private build(): HTMLElement {
+        const { chart, view } = this;
+        const title = make("h3", {}, chart.title, " ", this.scope);
+        if (isEmpty(chart)) {
+            this.body.append(make("p", { class: "empty" }, "Nothing of this kind was recorded."));
+            return make("figure", { class: `chart ${chart.kind}` }, make("figcaption", {}, title), this.body);
+        }
+        const data = make("button", { type: "button", "aria-label": `CSV: ${chart.title}`, click: () => this.save() }, "CSV");
+        const table = toggle("Table", false, (pressed) => this.showTable(pressed));
+        table.setAttribute("aria-label", `Table: ${chart.title}`);
+        const tools = make("div", { class: "tools" }, ...view.controls, this.select, ...(chart.kind === "table" ? [] : [table]), data);
+        const axes = "y" in chart ? [chart.y.label, chart.x.label] : ["", ""];
+        const plot = view.element.querySelector(".plot");
+        if (plot !== null && axes[0] !== "") {
+            plot.before(make("div", { class: "y-label" }, axes[0]!));
+            plot.after(make("div", { class: "x-label" }, axes[1]!));
+        }
+        return make("figure", { class: `chart ${chart.kind}` }, make("figcaption", {}, title, tools), this.body, this.told, this.tableRoom);
+    }
+    private describeKeys(): void {
+        const focus = this.view.element.querySelector(".plot[tabindex], .lying");
+        if (focus === null) return;
+        if (focus.getAttribute("role") === null) focus.setAttribute("role", "application");
+        focus.setAttribute("aria-label", `${this.chart.title}. ${this.view.keys}`);
+    }
+
+    private tell(text: string): void {
+        this.told.textContent = text.replaceAll("\n", " · ");
+    }
+    private sayScope(): void {
+        const { window } = this.around;
+        if (window.isWhole) this.scope.textContent = "";
+        else if (this.view.follows === "nothing") this.scope.textContent = "whole run";
+        else this.scope.textContent = `${format(window.from, "time")} – ${format(window.to, "time")}`;
+    }
+    private selectTimes(): void {
+        const times = this.view.zoomedTimes?.();
+        if (times) this.around.window.selectTimes(...times);
+    }
+    private viewChanged(): void {
+        this.select.hidden = !this.view.zoomedTimes?.();
+        this.refreshTable();
+    }
+
+    private stale(byWindow: boolean): void {
+        if (byWindow) {
+            this.view.windowChanged?.();
+            this.sayScope();
+            this.viewChanged();
+        }
+        this.isStale = true;
+        this.drawIfNear();
+    }
+    private near(isNear: boolean): void {
+        this.isNear = isNear;
+        this.drawIfNear();
+    }
+    private resized(): void {
+        if (this.body.clientWidth !== this.drawnWidth) this.isStale = true;
+        this.drawIfNear();
+    }
+    private drawIfNear(): void {
+        if (!this.isStale || !(this.isNear || !this.view.knowsHeight || this.around.theme.isPrinting) || this.body.clientWidth === 0) return;
+        this.drawnWidth = this.body.clientWidth;
+        this.isStale = false;
+        this.view.draw(this.drawnWidth);
+    }
+
+    private showTable(shown: boolean): void {
+        this.hasTable = shown;
+        this.refreshTable();
+    }
+    private refreshTable(): void {
+        this.tableRoom.replaceChildren(...(this.hasTable ? [tableElement(this.view.table(), this.chart.title)] : []));
+    }
+    private save(): void {
+        const { window } = this.around;
+        const part = window.isWhole || this.view.follows === "nothing" ? "" : `-${window.from}s-${window.to}s`;
+        download(`${this.file}${part}.csv`, csvOf(this.view.table()));
+    }
+}
