@@ -10,7 +10,7 @@ CPUS := $(shell nproc)
 PRESETS := release counted
 PRESETS_REST := debug pauses clang sanitize aarch64
 SOURCES = $(shell find include src tool test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
-PRODUCTS := granary_shared granary_static gc_shared gccpp_shared gcmalloc_shared granary_tool man
+PRODUCTS := granary_shared granary_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
 
 .PHONY: all release demo test test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install format lint \
         lint-format bench bench-peers counted soak mutants clean

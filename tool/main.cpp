@@ -17,6 +17,7 @@
 #include "doctor/command.hpp"
 #include "leaks/command.hpp"
 #include "options/command.hpp"
+#include "record/command.hpp"
 #include "report/command.hpp"
 #include "run/command.hpp"
 #include "summary/command.hpp"
@@ -37,8 +38,9 @@ void add_version(CommandLine &line) {
     };
 }
 
-constexpr std::array<CommandLine::Adder, 10> kCommands{add_run, add_summary,     add_report,  add_leaks, add_doctor,
-                                                       add_why, add_collections, add_options, add_bench, add_version};
+constexpr std::array<CommandLine::Adder, 11> kCommands{add_run,     add_record, add_summary, add_report,
+                                                       add_leaks,   add_doctor, add_why,     add_collections,
+                                                       add_options, add_bench,  add_version};
 
 }  // namespace
 

@@ -106,6 +106,16 @@ std::string collecting_library(const std::string &library) {
     return path;
 }
 
+std::string recorder_library() {
+    const std::string library = find_library("");
+    const std::string path = (fs::path(library).parent_path() / "libgranary-record.so").string();
+    if (std::error_code error; !fs::exists(path, error)) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("no {}; it is built and installed beside {}", in_quotes(path), kFileName));
+    }
+    return path;
+}
+
 void put_collector_first(const std::string &library) {
     constexpr const char *kPath = "LD_LIBRARY_PATH";
     const fs::path folder = fs::path(library).parent_path() / "libgc";

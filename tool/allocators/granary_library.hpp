@@ -19,6 +19,9 @@ void preload(const std::string &library);
 // The library beside it whose malloc is the collector's. Throws Failure.
 [[nodiscard]] std::string collecting_library(const std::string &library);
 
+// The library beside it that tells `granary record` what is allocated. Throws Failure.
+[[nodiscard]] std::string recorder_library();
+
 // The collector's libgc.so.1, which lies in a folder beside the library, is found before the system's. Throws Failure.
 void put_collector_first(const std::string &library);
 

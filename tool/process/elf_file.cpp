@@ -184,6 +184,29 @@ void ElfFile::read_sections() {
     }
 }
 
+std::string ElfFile::build_id() const {
+    const auto aligned = [](std::uint64_t bytes) { return (bytes + 3) / 4 * 4; };
+    for (const Elf64_Phdr &segment : segments_) {
+        if (segment.p_type != PT_NOTE || segment.p_filesz > file_.bytes().size()) continue;
+        for (std::uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= segment.p_filesz;) {
+            const auto note = read<Elf64_Nhdr>(segment.p_offset + at);
+            if (!note) break;
+            const std::uint64_t name_at = at + sizeof(Elf64_Nhdr);
+            const std::uint64_t id_at = name_at + aligned(note->n_namesz);
+            at = id_at + aligned(note->n_descsz);
+            if (note->n_type != NT_GNU_BUILD_ID) continue;
+            if (slice(segment.p_offset + name_at, note->n_namesz) !=
+                std::string_view(ELF_NOTE_GNU, sizeof ELF_NOTE_GNU))
+                continue;
+            std::string text;
+            for (const char byte : slice(segment.p_offset + id_at, note->n_descsz))
+                text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+            return text;
+        }
+    }
+    return {};
+}
+
 bool ElfFile::has_section(std::string_view name) const {
     if (header_.e_shstrndx >= sections_.size()) return false;
     const Elf64_Shdr &table = sections_[header_.e_shstrndx];

@@ -56,6 +56,8 @@ class ElfFile {
     [[nodiscard]] const std::vector<std::string_view> &needed() const noexcept { return needed_; }
     [[nodiscard]] bool is_pie() const noexcept { return (flags_1_ & DF_1_PIE) != 0; }
     [[nodiscard]] bool is_symbolic() const noexcept { return symbolic_; }
+    // Hexadecimal; empty: none.
+    [[nodiscard]] std::string build_id() const;
 
     [[nodiscard]] bool has_section(std::string_view name) const;
     // .dynsym and .symtab; both need the section table, which a few tools strip.

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      what cannot be recorded is said in one line, and leaves no file.
+# Invariant: the exit code tells whose fault it is.
+# Must not know: how it is recorded.
+import os
+import unittest
+
+from support import RecordTest, program
+
+
+class Refusals(RecordTest):
+    def refuse(self, code, text, *words):
+        output, said = self.record(*words, code=code)
+        self.assertEqual(output, "")
+        self.assertEqual(said.count("\n"), 1, said)
+        self.assertIn(text, said)
+        return said
+
+    def test_static(self):
+        self.refuse(1, "static", "-o", "x.trace", program("record_static"), "10")
+        self.assertEqual(self.files(), [])
+
+    def test_not_found(self):
+        self.refuse(127, "no program", "-o", "x.trace", "no-such-program")
+        self.assertEqual(self.files(), [])
+
+    def test_not_executable(self):
+        with open(os.path.join(self.folder, "text"), "wb") as file:
+            file.write(b"#!/bin/sh\n")
+        self.refuse(126, "Permission denied", "-o", "x.trace", "./text")
+        self.assertEqual(self.files(), ["text"])
+
+    def test_set_uid(self):
+        path = os.path.join(self.folder, "set-uid")
+        with open("/bin/true", "rb") as file, open(path, "wb") as copy:
+            copy.write(file.read())
+        os.chmod(path, 0o755)
+        if os.geteuid() != 0:
+            self.skipTest("only root makes a program of another user")
+        os.chown(path, 1, 1)
+        os.chmod(path, 0o4755)
+        self.refuse(1, "set-uid", "-o", "x.trace", "./set-uid")
+
+    def test_file_that_cannot_be_written(self):
+        said = self.refuse(125, "cannot write", "-o", "no/folder/x.trace", "/bin/true")
+        self.assertIn("No such file or directory", said)
+
+    def test_device_that_is_full(self):
+        _, said = self.record("-o", "/dev/full", "/bin/true", code=125)
+        self.assertIn("No space left", said)
+
+    def test_no_program_and_no_allocator(self):
+        self.refuse(2, "no program", "-o", "x.trace")
+        self.refuse(2, "no-such-allocator", "--allocator", "no-such-allocator", "/bin/true")
+        self.assertEqual(self.files(), [])
+
+    def test_quiet(self):
+        _, said = self.record("-q", "-o", "x.trace", "/bin/true")
+        self.assertEqual(said, "")
+
+    def test_default_name(self):
+        self.record("/bin/true")
+        (name,) = self.files()
+        self.assertEqual(name, f"granary.true.{self.trace(name).start['process']}.trace")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["refusals"])

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      granary record on the command line: its options, and what follows from them.
+// Invariant: nothing is done before all options are parsed.
+// Must not know: any other command.
+#include "record/command.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/failure.hpp"
+#include "command_line/command_line.hpp"
+#include "record/record.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+constexpr const char *kUsage = "granary record [OPTIONS] [--] PROGRAM [ARGUMENT]...";
+constexpr std::uint64_t kStackBytes = 64 << 10;
+constexpr std::uint32_t kStackCalls = 64;
+constexpr std::uint32_t kTimedCalls = 1000;
+
+struct Words {
+    RecordRequest request;
+    std::string stacks = "sampled";
+    std::uint64_t stack_bytes = kStackBytes;
+};
+
+void declare_options(CLI::App &options, Words &words) {
+    RecordRequest &request = words.request;
+    request.settings.timed_calls = kTimedCalls;
+    request.settings.stack_calls = kStackCalls;
+    options.add_option("-o,--output", request.file, "The trace (granary.NAME.PID.trace)")->type_name("FILE");
+    options.add_option("--stacks", words.stacks, "Which allocations have their call stack recorded (sampled)")
+        ->type_name("none|sampled|all")
+        ->check(CLI::IsMember({"none", "sampled", "all"}).description(""));
+    options
+        .add_option("--stack-bytes", words.stack_bytes, "With sampled stacks: one for so many bytes, in the mean (64K)")
+        ->type_name("BYTES")
+        ->transform(CLI::AsSizeValue(false).description(""));
+    options.add_option("--timed", request.settings.timed_calls, "Measure one call in so many; 0: none (1000)")
+        ->type_name("N");
+    options.add_flag("--lossy", request.settings.lossy,
+                     "Where the recorder is too slow, drop events and count them; the program never waits");
+    options.add_option("--allocator", request.allocator, "Run it on granary, jemalloc, ... (system)")
+        ->type_name("NAME|PATH.so");
+    options.add_flag("-q,--quiet", request.quiet, "Say nothing but what goes wrong");
+    options.footer(
+        "Children are recorded too, a trace each. Ctrl-C reaches the program, and the trace ends with it; a second\n"
+        "Ctrl-C, or SIGTERM to granary, ends the recording and leaves the program running.\n"
+        "Exit status: the program's own (128 and the signal's number where one ended it); 127 when it is not found,\n"
+        "126 when it cannot be started, 125 when granary itself fails or the trace cannot be written, 1 when the\n"
+        "program cannot be recorded, 2 for a wrong command line.\n"
+        "Example: granary record -o gcc.trace --allocator jemalloc gcc -O2 -c file.c");
+}
+
+ExitCode record(Words &words) {
+    RecordRequest &request = words.request;
+    if (request.command.empty()) {
+        throw Failure(ExitCode::kUsage, "no program given; see 'granary record --help'");
+    }
+    if (words.stacks == "all") request.settings.stack_bytes = 1;
+    if (words.stacks == "sampled") {
+        if (words.stack_bytes < 2) throw Failure(ExitCode::kUsage, "--stack-bytes below 2; --stacks all takes each");
+        request.settings.stack_bytes = words.stack_bytes;
+    }
+    return static_cast<ExitCode>(record_program(request));
+}
+
+}  // namespace
+
+void add_record(CommandLine &line) {
+    const auto words = std::make_shared<Words>();
+    Command &command = line.add("record", "Record what a program allocates and frees, in a trace", kUsage);
+    declare_options(*command.options, *words);
+    command.program = &words->request.command;
+    command.work = [words] { return record(*words); };
+}
+
+}  // namespace gr::tool

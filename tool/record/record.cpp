@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      record.hpp: what stands before the recording and behind it.
+// Invariant: as there. Nothing is started that cannot be recorded, nor where no trace can be written.
+// Must not know: how the command line was parsed.
+#include "record/record.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "allocators/chosen_allocator.hpp"
+#include "allocators/granary_library.hpp"
+#include "base/failure.hpp"
+#include "base/text.hpp"
+#include "base/variables.hpp"
+#include "diagnosis/program_diagnosis.hpp"
+#include "record/encoder.hpp"
+#include "record/started_program.hpp"
+#include "record/watch.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whatever stops the preload, stops this. Whether the program can be executed, the kernel says.
+void check_program(const RecordRequest &request, Terminal &terminal) {
+    const std::string &program = request.command.front();
+    const Diagnosis diagnosis = diagnose_program(program, Depth::kProgram);
+    const Finding *const reason = diagnosis.reason();
+    if (reason == nullptr || reason->kind == "not-executable") return;
+    if (diagnosis.verdict() == Verdict::kNo) {
+        throw Failure(ExitCode::kNotRunnable,
+                      fmt::format("{} cannot be recorded: {}", in_quotes(program), diagnosis.summary()));
+    }
+    terminal.note(fmt::format("record: {}: {}", program, diagnosis.summary()));
+}
+
+// A file that can be written; what is not there yet is made, and taken away again unless a trace comes into it.
+class TraceFile {
+  public:
+    explicit TraceFile(const std::string &path) : path_(path) {
+        if (path.empty()) {
+            if (::access(".", W_OK) != 0) fail("this folder");
+            return;
+        }
+        std::error_code error;
+        is_new_ = !fs::exists(path, error);
+        constexpr mode_t kMode = 0600;
+        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
+        if (file < 0) fail(in_quotes(path));
+        ::close(file);
+    }
+    ~TraceFile() {
+        if (is_new_ && !path_.empty()) ::unlink(path_.c_str());
+    }
+    TraceFile(const TraceFile &) = delete;
+    TraceFile &operator=(const TraceFile &) = delete;
+    void keep() { is_new_ = false; }
+
+  private:
+    [[noreturn]] static void fail(const std::string &what) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("cannot write {}: {}", what, std::generic_category().message(errno)));
+    }
+
+    std::string path_;
+    bool is_new_ = false;
+};
+
+StartedProgram::Variables variables_for(const RecordRequest &request, const SharedRecording &recording) {
+    const ChosenAllocator allocator = choose_allocator(request.allocator);
+    StartedProgram::Variables variables = allocator.environment;
+    std::string preload = recorder_library();
+    if (!allocator.library.empty()) preload += ':' + allocator.library;
+    if (const std::string kept = variable("LD_PRELOAD").value_or(""); !kept.empty()) preload += ':' + kept;
+    variables.emplace_back("LD_PRELOAD", preload);
+    variables.emplace_back(GR_RECORDING_PATH, recording.path());
+    return variables;
+}
+
+// A trace for each process, and a descriptor that tells of its end.
+void raise_file_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+double cpu_seconds() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    const auto seconds_of = [](const timeval &time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+}
+
+void tell(const Encoder &encoder, std::uint32_t process, double seconds, Terminal &terminal) {
+    const WrittenTrace *main = nullptr;
+    std::uint64_t events = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t lost = 0;
+    for (const WrittenTrace &trace : encoder.written()) {
+        if (main == nullptr || trace.process == process) main = &trace;
+        events += trace.events;
+        bytes += trace.bytes;
+        lost += trace.lost;
+    }
+    const std::size_t others = encoder.written().size() - 1;
+    const std::string beside = others == 0 ? "" : fmt::format(" and {} more beside it", others);
+    const double each = events == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(events);
+    const std::string gaps = lost == 0 ? "" : fmt::format(", {} lost", lost);
+    terminal.note(
+        fmt::format("recorded {}{}: {} events{}, {:.2f} bytes each; {:.2f} s, and {:.2f} s of the recorder's CPU time",
+                    main->path, beside, events, gaps, each, seconds, cpu_seconds()));
+}
+
+}  // namespace
+
+int record_program(const RecordRequest &request) {
+    Terminal terminal(request.quiet);
+    check_program(request, terminal);
+    std::signal(SIGXFSZ, SIG_IGN);  // then a limit is an error of the one write
+    RecordingClock clock;
+    const SharedRecording recording(request.settings, clock.kind());
+    const StartedProgram::Variables variables = variables_for(request, recording);
+    TraceFile file(request.file);
+    const WatchedSignals signals;
+    StartedProgram program(request.command, variables, signals.before());
+    raise_file_limit();
+    program.go();
+
+    const auto begin = std::chrono::steady_clock::now();
+    MessageQueue messages;
+    LiveProcesses live;
+    const auto drain = std::make_unique<Drain>(recording, clock, messages);
+    Encoder encoder({recording, clock, messages, *drain, live, terminal}, request.settings, request.file,
+                    program.process());
+    std::thread draining([&] { drain->run(); });
+    std::thread encoding([&] { encoder.run(); });
+    const WatchEnd end = Watch({recording, clock, messages, *drain, live, terminal}, encoder, program, signals).run();
+    drain->stop();
+    draining.join();
+    encoding.join();
+
+    if (!encoder.written().empty()) {
+        file.keep();
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+        tell(encoder, program.process(), seconds.count(), terminal);
+    }
+    if (encoder.has_failed()) return static_cast<int>(ExitCode::kToolFailure);
+    if (encoder.written().empty()) {
+        throw Failure(ExitCode::kNotRunnable,
+                      fmt::format("nothing was recorded: {} ended before it loaded the recorder's library",
+                                  in_quotes(request.command.front())));
+    }
+    return end.exit_code;
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      the memory that the recorder shares with those whom it records: a file without a name, mapped here.
+// Invariant: as granary/recording.h says; it lives as long as this.
+// Must not know: who empties the rings, and what the records mean.
+#pragma once
+
+#include <granary/recording.h>
+
+#include <cstdint>
+#include <string>
+
+namespace gr::tool {
+
+struct RecordingSettings {
+    std::uint64_t stack_bytes = 0;  // a stack for as many bytes, in the mean; 0: none; 1: each
+    std::uint32_t stack_calls = 0;
+    std::uint32_t timed_calls = 0;  // one call in so many; 0: none
+    bool lossy = false;
+};
+
+class SharedRecording {
+  public:
+    static constexpr std::uint32_t kProcesses = 1024;
+    static constexpr std::uint32_t kRings = 4096;
+    static constexpr std::uint64_t kRingRecords = 8192;
+
+    // Throws Failure.
+    SharedRecording(const RecordingSettings &settings, std::uint32_t clock);
+    ~SharedRecording();
+    SharedRecording(const SharedRecording &) = delete;
+    SharedRecording &operator=(const SharedRecording &) = delete;
+
+    // What a process is told, in GR_RECORDING_PATH.
+    [[nodiscard]] std::string path() const;
+
+    [[nodiscard]] gr_recording &control() const { return *reinterpret_cast<gr_recording *>(begin_); }
+    [[nodiscard]] gr_recorded_process &process(std::uint32_t place) const {
+        return reinterpret_cast<gr_recorded_process *>(begin_ + control().processes_at)[place];
+    }
+    [[nodiscard]] gr_recording_ring &ring(std::uint32_t place) const {
+        return reinterpret_cast<gr_recording_ring *>(begin_ + control().rings_at)[place];
+    }
+    [[nodiscard]] const gr_record *records(std::uint32_t ring) const {
+        return reinterpret_cast<const gr_record *>(begin_ + control().records_at) + ring * kRingRecords;
+    }
+
+    // Whether any process has an entry.
+    [[nodiscard]] bool has_processes() const;
+    void ring_bell() const;
+
+  private:
+    int file_ = -1;
+    char *begin_ = nullptr;
+    std::uint64_t bytes_ = 0;
+};
+
+// Words that processes sleep on. The time-out is in milliseconds.
+void wake_sleepers(std::uint32_t *word);
+void sleep_while(std::uint32_t *word, std::uint32_t value, unsigned milliseconds);
+
+}  // namespace gr::tool
