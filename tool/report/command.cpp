@@ -16,7 +16,7 @@
 #include "base/text.hpp"
 #include "command_line/command_line.hpp"
 #include "report/page.hpp"
-#include "report/whole_file.hpp"
+#include "base/whole_file.hpp"
 #include "trace/reader.hpp"
 
 namespace gr::tool {
