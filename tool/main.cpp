@@ -14,6 +14,7 @@
 #include "bench/command.hpp"
 #include "collections/command.hpp"
 #include "command_line/command_line.hpp"
+#include "diff/command.hpp"
 #include "doctor/command.hpp"
 #include "export/command.hpp"
 #include "leaks/command.hpp"
@@ -39,9 +40,9 @@ void add_version(CommandLine &line) {
     };
 }
 
-constexpr std::array<CommandLine::Adder, 12> kCommands{add_run,         add_record,  add_summary, add_report,
-                                                       add_export,      add_leaks,   add_doctor,  add_why,
-                                                       add_collections, add_options, add_bench,   add_version};
+constexpr std::array<CommandLine::Adder, 13> kCommands{
+    add_run,    add_record, add_summary,     add_report,  add_diff,  add_export, add_leaks,
+    add_doctor, add_why,    add_collections, add_options, add_bench, add_version};
 
 }  // namespace
 

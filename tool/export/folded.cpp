@@ -10,13 +10,13 @@
 #include <cmath>
 #include <map>
 
-#include "export/stack_profile.hpp"
+#include "analysis/stack_profile.hpp"
 
 namespace gr::tool {
 
 namespace {
 
-double value_of(const StackUse &use, const What &what) {
+double value_of(const analysis::StackUse &use, const What &what) {
     const analysis::StackSum &sum = what.moment == Moment::kPeak  ? use.at_peak
                                     : what.moment == Moment::kEnd ? use.at_end
                                                                   : use.allocated;
@@ -26,7 +26,7 @@ double value_of(const StackUse &use, const What &what) {
 }  // namespace
 
 std::string folded_stack(const std::vector<const symbols::Call *> &calls) {
-    if (calls.empty()) return kNoStack;
+    if (calls.empty()) return analysis::kNoStack;
     std::string text;
     for (const symbols::Call *const call : calls) {
         if (!text.empty()) text += ';';
@@ -40,7 +40,7 @@ std::string folded_stack(const std::vector<const symbols::Call *> &calls) {
 void write_folded(const trace::Trace &trace, const What &what, Sink &sink) {
     symbols::Calls calls(trace);
     std::map<std::string, double> lines;
-    for (const StackUse &use : stack_profile(trace)) {
+    for (const analysis::StackUse &use : analysis::stack_profile(trace)) {
         lines[folded_stack(calls.of(use.stack))] += value_of(use, what);
     }
     for (const auto &[stack, value] : lines) {

@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/stack_profile.hpp"
 #include "base/text.hpp"
-#include "export/stack_profile.hpp"
 #include "symbols/calls.hpp"
 #include "trace/playback.hpp"
 
@@ -100,7 +100,7 @@ class Lines : public trace::Listener {
     // An address that nobody calls from.
     std::uint64_t no_stack() {
         if (no_stack_ != 0) return no_stack_;
-        const std::uint64_t text = text_of(kNoStack);
+        const std::uint64_t text = text_of(analysis::kNoStack);
         line("i 0 0 {:x}\n", text);
         const std::uint64_t call = addresses_.try_emplace(0, addresses_.size() + 1).first->second;
         line("t {:x} 0\n", call);

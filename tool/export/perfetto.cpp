@@ -192,7 +192,6 @@ class Packets : public trace::Listener {
         Message track;
         track.number(descriptor::kId, id);
         track.message(field, content);
-        if (id != kProcessTrack) track.number(descriptor::kParent, kProcessTrack);
         packet_of(trace::Time{}, packet::kDescriptor, track);
     }
     void describe_counter(Track id, const char *name, std::uint64_t unit) {

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/stack_profile.hpp"
 #include "export/protobuf.hpp"
-#include "export/stack_profile.hpp"
 #include "symbols/calls.hpp"
 
 namespace gr::tool {
@@ -75,7 +75,7 @@ class Profile {
             add(profile::kSampleType, value_type_of(type, unit));
         }
         add_mappings();
-        for (const StackUse &use : stack_profile(trace_)) add_sample(use, in_use);
+        for (const analysis::StackUse &use : analysis::stack_profile(trace_)) add_sample(use, in_use);
         add_rest(in_use);
         for (const std::string *const text : texts_) {
             Message one;
@@ -159,12 +159,12 @@ class Profile {
         if (is_new) {
             Message one;
             one.number(location::kId, at->second);
-            add_line(&one, kNoStack, "", 0);
+            add_line(&one, analysis::kNoStack, "", 0);
             add(profile::kLocation, one);
         }
         return at->second;
     }
-    void add_sample(const StackUse &use, Moment in_use) {
+    void add_sample(const analysis::StackUse &use, Moment in_use) {
         std::vector<std::uint64_t> locations;
         const auto &stacks = trace_.stacks();
         for (auto node = use.stack; node != trace::StackNumber::kNone; node = stacks[trace::number_of(node)].parent)

@@ -10,18 +10,19 @@
 #include "analysis/stack_totals.hpp"
 #include "trace/reader.hpp"
 
-namespace gr::tool {
+namespace gr::analysis {
 
 struct StackUse {
     trace::StackNumber stack{};
-    analysis::StackSum allocated;
-    analysis::StackSum at_peak;
-    analysis::StackSum at_end;
+    StackSum allocated;
+    StackSum at_peak;
+    StackSum at_end;
 };
 
 // By number; without those of which no block was allocated.
+[[nodiscard]] std::vector<StackUse> stack_uses(const StackTotals &totals);
 [[nodiscard]] std::vector<StackUse> stack_profile(const trace::Trace &trace);
 
 inline constexpr const char *kNoStack = "(no stack was taken)";
 
-}  // namespace gr::tool
+}  // namespace gr::analysis

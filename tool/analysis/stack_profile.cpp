@@ -2,20 +2,24 @@
 // What: stack_profile.hpp.
 // Invariant: as there.
 // Must not know: what a stack is called.
-#include "export/stack_profile.hpp"
+#include "analysis/stack_profile.hpp"
 
 #include "analysis/gatherers.hpp"
 #include "analysis/step_stream.hpp"
 
-namespace gr::tool {
+namespace gr::analysis {
 
 std::vector<StackUse> stack_profile(const trace::Trace &trace) {
-    const analysis::Scope scope(trace);
-    analysis::StackTotals totals(scope);
-    analysis::StepStream steps(trace, scope.time, {});
-    while (const analysis::Batch *const batch = steps.next()) {
-        for (const analysis::Step &step : *batch) analysis::tell(totals, step);
+    const Scope scope(trace);
+    StackTotals totals(scope);
+    StepStream steps(trace, scope.time, {});
+    while (const Batch *const batch = steps.next()) {
+        for (const Step &step : *batch) tell(totals, step);
     }
+    return stack_uses(totals);
+}
+
+std::vector<StackUse> stack_uses(const StackTotals &totals) {
     std::vector<StackUse> uses;
     for (std::uint32_t number = 0; number < totals.count(); ++number) {
         StackUse use{trace::StackNumber{number}, {}, totals.at_peak(number), totals.at_end(number)};
@@ -25,4 +29,4 @@ std::vector<StackUse> stack_profile(const trace::Trace &trace) {
     return uses;
 }
 
-}  // namespace gr::tool
+}  // namespace gr::analysis
