@@ -20,13 +20,18 @@ namespace gr::tool {
 
 namespace {
 
+// The first thread is called as the program is, which may be another file.
+std::string name_of(const trace::Thread &thread, const trace::Start &start) {
+    if (thread.id == start.process) return "(the first)";
+    return thread.name.empty() ? "(no name)" : printable(thread.name);
+}
+
 class Gatherer {
   public:
     explicit Gatherer(const trace::Trace &trace) : units_(trace.last().units + 1), threads_(trace.threads().size()) {
         use_.file = trace.path();
         for (std::size_t i = 0; i < threads_.size(); ++i) {
-            const std::string &name = trace.threads()[i].name;
-            threads_[i] = &use_.by_thread[name.empty() ? "(no name)" : printable(name)];
+            threads_[i] = &use_.by_thread[name_of(trace.threads()[i], trace.start())];
         }
     }
 

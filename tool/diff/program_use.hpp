@@ -14,7 +14,7 @@
 
 namespace gr::tool {
 
-inline constexpr std::size_t kParts = 20;  // of the run's time
+inline constexpr std::size_t kParts = 10;  // of the run's time
 
 struct Use {
     double bytes = 0;  // allocated
