@@ -26,10 +26,10 @@ void CacheLines::with_others(const Line &line, std::uint8_t group, Use use) {
     }
 }
 
-void CacheLines::enter(Line &line, std::uint8_t group) {
+void CacheLines::enter_beside(Line &line, std::uint8_t group) {
     const auto free = std::ranges::find(line, std::uint8_t{0});
     if (free == line.end()) return;
-    if (line[0] != 0 && !has(line, group)) {
+    if (!has(line, group)) {
         if (std::all_of(line.begin(), free, [&](std::uint8_t other) { return other == line[0]; })) {
             ++shared_;
             ++times_;
@@ -44,7 +44,7 @@ void CacheLines::enter(Line &line, std::uint8_t group) {
     *free = group;
 }
 
-void CacheLines::leave(Line &line, std::uint8_t group) {
+void CacheLines::leave_others(Line &line, std::uint8_t group) {
     const auto own = std::ranges::find(line, group);
     if (own == line.end()) return;
     const auto last = std::ranges::find(line, std::uint8_t{0}) - 1;

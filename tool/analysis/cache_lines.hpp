@@ -37,7 +37,6 @@ class CacheLines {
 
   private:
     static constexpr std::size_t kBlocks = 8;
-    static constexpr unsigned kLeafBits = 6;
     // Of each block in it the group of its thread, and 1; 0: none.
     using Line = std::array<std::uint8_t, kBlocks>;
     struct Pair {
@@ -53,9 +52,18 @@ class CacheLines {
         if (span.last != span.first) (this->*one)(lines_[span.last], group);
         shared_series_.set(step.point, shared_);
     }
+    // Most lines hold no other block.
+    void enter(Line &line, std::uint8_t group) {
+        if (line[0] != 0) return enter_beside(line, group);
+        line[0] = group;
+    }
+    void leave(Line &line, std::uint8_t group) {
+        if (line[1] != 0 || line[0] != group) return leave_others(line, group);
+        line[0] = 0;
+    }
     static bool has(const Line &line, std::uint8_t group);
-    void enter(Line &line, std::uint8_t group);
-    void leave(Line &line, std::uint8_t group);
+    void enter_beside(Line &line, std::uint8_t group);
+    void leave_others(Line &line, std::uint8_t group);
     // For each other group in the line once.
     template <class Use>
     void with_others(const Line &line, std::uint8_t group, Use use);
@@ -63,7 +71,7 @@ class CacheLines {
 
     const Scope &scope_;
     std::uint32_t groups_;
-    SparseArray<Line, kLeafBits> lines_;
+    SparseArray<Line> lines_;
     std::vector<Pair> pairs_;  // the lower group's row
     std::uint64_t shared_ = 0;
     std::uint64_t most_shared_ = 0;

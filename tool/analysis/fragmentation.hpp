@@ -47,7 +47,6 @@ class Fragmentation {
     [[nodiscard]] Section section() const;
 
   private:
-    static constexpr unsigned kLeafBits = 10;
     struct Moment {
         trace::Time time;
         std::uint64_t live = 0;
@@ -70,7 +69,7 @@ class Fragmentation {
 
     const Scope &scope_;
     unsigned page_log_;
-    SparseArray<std::uint32_t, kLeafBits> blocks_in_;
+    SparseArray<std::uint32_t> blocks_in_;
     std::uint64_t live_ = 0;
     std::uint64_t pages_ = 0;
     PointSeries live_series_;

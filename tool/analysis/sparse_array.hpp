@@ -1,45 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: an array over all 64-bit numbers of which only some stretches are used: of pages, of cache lines.
-// Invariant: what was never written reads as a new value. A stretch that was written stays.
+// Invariant: what was never written is zero. A stretch that was written stays; of a stretch only the touched pages take memory,
+//            for its zeros are the kernel's.
 // Must not know: what the numbers count.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
+#include <type_traits>
 #include <unordered_map>
+#include <vector>
 
 namespace gr::analysis {
 
-template <class Value, unsigned kLeafBits>
+template <class Value>
 class SparseArray {
   public:
     Value &operator[](std::uint64_t index) {
-        const std::uint64_t key = index >> kLeafBits;
-        if (last_ == nullptr || key != last_key_) {
-            std::unique_ptr<Leaf> &leaf = leaves_[key];
-            if (leaf == nullptr) leaf = std::make_unique<Leaf>();
-            last_ = leaf.get();
-            last_key_ = key;
-        }
-        return (*last_)[index & (kLeafSize - 1)];
-    }
-    // Of each stretch, in no order.
-    template <class Use>
-    void for_each(Use use) const {
-        for (const auto &[key, leaf] : leaves_) {
-            for (std::size_t i = 0; i < kLeafSize; ++i) use((key << kLeafBits) + i, (*leaf)[i]);
-        }
+        const std::uint64_t number = index / kStretch;
+        Recent &recent = recent_[number % kRecent];
+        if (recent.values == nullptr || recent.number != number) recent = {number, find(number)};
+        return recent.values[index % kStretch];
     }
 
   private:
-    static constexpr std::size_t kLeafSize = std::size_t{1} << kLeafBits;
-    using Leaf = std::array<Value, kLeafSize>;
+    static_assert(std::is_trivially_copyable_v<Value>);
+    static constexpr std::size_t kStretch = std::size_t{1} << 15;
+    static constexpr std::size_t kRecent = 256;
+    struct Free {
+        void operator()(Value *values) const { std::free(values); }
+    };
+    struct Recent {
+        std::uint64_t number = 0;
+        Value *values = nullptr;
+    };
 
-    std::unordered_map<std::uint64_t, std::unique_ptr<Leaf>> leaves_;
-    Leaf *last_ = nullptr;
-    std::uint64_t last_key_ = 0;
+    Value *find(std::uint64_t number) {
+        std::unique_ptr<Value, Free> &stretch = stretches_[number];
+        if (stretch == nullptr) stretch.reset(static_cast<Value *>(std::calloc(kStretch, sizeof(Value))));
+        if (stretch == nullptr) throw std::bad_alloc();
+        return stretch.get();
+    }
+
+    std::unordered_map<std::uint64_t, std::unique_ptr<Value, Free>> stretches_;
+    std::vector<Recent> recent_ = std::vector<Recent>(kRecent);
 };
 
 }  // namespace gr::analysis

@@ -5,7 +5,6 @@
 // Must not know: what functions the addresses are in.
 #include "record/stack_tree.hpp"
 
-#include <ranges>
 #include <utility>
 
 namespace gr::tool {
@@ -16,7 +15,7 @@ trace::StackNumber StackTree::number(std::span<const std::uint64_t> calls) {
         count_ = 0;
     }
     std::uint32_t node = 0;
-    for (const std::uint64_t address : std::views::reverse(calls)) node = child(node, address);
+    for (std::size_t i = calls.size(); i != 0; --i) node = child(node, calls[i - 1]);
     return trace::StackNumber{node};
 }
 
