@@ -9,6 +9,7 @@
 
 #include <utility>
 
+#include "process/function_table.hpp"
 #include "process/inlined_calls.hpp"
 
 namespace gr::tool {
@@ -35,6 +36,8 @@ constexpr Dwfl_Callbacks kCallbacks = {
 
 struct CodePlaces::Session {
     Dwfl *dwfl = dwfl_begin(&kCallbacks);
+    std::map<Dwfl_Module *, FunctionTable> functions;
+
     ~Session() { dwfl_end(dwfl); }
 
     void add(const CodeModule &module) const {
@@ -80,7 +83,8 @@ void CodePlaces::look_up(std::uint64_t address, Known *known) const {
     Dwfl_Module *const module = dwfl_addrmodule(session_->dwfl, calls);
     if (module == nullptr || !Session::is_same(module, *loaded)) return;
     known->module = module;
-    if (const char *const name = dwfl_module_addrname(module, calls)) place.function = demangled(name);
+    const auto [functions, is_new] = session_->functions.try_emplace(module, module);
+    if (const char *const name = functions->second.at(calls)) place.function = demangled(name);
     if (Dwfl_Line *const line = dwfl_module_getsrc(module, calls)) {
         const char *const file = dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr);
         if (file != nullptr) place.file = file;
