@@ -41,8 +41,8 @@ FunctionTable::FunctionTable(Dwfl_Module *module) {
     std::ranges::stable_sort(functions_, [](const Function &a, const Function &b) {
         return std::tie(a.begin, b.rank) < std::tie(b.begin, a.rank);
     });
-    const auto [more, end] = std::ranges::unique(functions_, {}, &Function::begin);
-    functions_.erase(more, end);
+    const auto is_same_code = [](const Function &a, const Function &b) { return a.begin == b.begin; };
+    functions_.erase(std::unique(functions_.begin(), functions_.end(), is_same_code), functions_.end());
     for (std::size_t i = 0; i + 1 < functions_.size(); ++i) {
         if (functions_[i].end == functions_[i].begin) functions_[i].end = functions_[i + 1].begin;
     }
