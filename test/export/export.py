@@ -203,6 +203,7 @@ def refusals():
     run("export", trace, "--heaptrack", "--what", "end", code=2)
     run("export", trace, "--pprof", "--what", "total", code=2)
     run("export", trace, "--pprof", "--blocks", code=2)
+    run("export", trace, "--heaptrack", "-o", "heap", code=2)
     run("export", "absent", "--folded", code=1)
     with open("text", "w", encoding="ascii") as file:
         file.write("no trace, but a text that is long enough to be one")

@@ -52,6 +52,9 @@ void refuse_what_does_not_fit(const ExportRequest &request, Format format) {
         throw Failure(ExitCode::kUsage, "--what total goes with --folded only: --pprof shows the total anyway");
     if (request.blocks && format != Format::kFolded)
         throw Failure(ExitCode::kUsage, "--blocks goes with --folded only");
+    const bool is_heaptracks = request.file == "-" || request.file.ends_with(".gz") || request.file.ends_with(".zst");
+    if (format == Format::kHeaptrack && !is_heaptracks)
+        throw Failure(ExitCode::kUsage, "heaptrack opens files only whose names end in .gz or .zst");
     if (request.file == "-" && format != Format::kFolded && ::isatty(STDOUT_FILENO) != 0)
         throw Failure(ExitCode::kUsage, "this format is nothing for a terminal; give a file with -o");
 }
