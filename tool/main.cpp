@@ -14,7 +14,9 @@
 #include "bench/command.hpp"
 #include "collections/command.hpp"
 #include "command_line/command_line.hpp"
+#include "diff/command.hpp"
 #include "doctor/command.hpp"
+#include "export/command.hpp"
 #include "leaks/command.hpp"
 #include "options/command.hpp"
 #include "record/command.hpp"
@@ -45,6 +47,8 @@ constexpr auto kCommands = std::to_array<CommandLine::Adder>({
     add_record,
     add_summary,
     add_report,
+    add_diff,
+    add_export,
     add_replay,
     add_leaks,
     add_doctor,

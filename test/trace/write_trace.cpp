@@ -4,6 +4,7 @@
 //     event THREAD TIME OP ADDRESS SIZE [STACK [ALIGNMENT'S LOGARITHM]]     OP: malloc free new delete calloc realloc ...
 //     stack PARENT ADDRESS       thread NUMBER NAME       mark TIME THREAD TEXT       program PATH
 //     sample TIME RESIDENT ANONYMOUS       resident TIME BEGIN BYTES [BEGIN BYTES]...       unfinished
+//     stacks all|BYTES       module TIME BEGIN END OFFSET PATH
 //
 // Invariant: a line that it does not understand ends it with 2. Numbers may be hexadecimal.
 // Must not know: what the trace is wanted for.
@@ -46,6 +47,7 @@ struct Story {
     std::map<std::uint32_t, std::vector<Event>> events;
     std::vector<StackNode> stacks;
     std::vector<Thread> threads;
+    std::vector<ModuleList> modules;
     std::vector<Mark> marks;
     std::vector<Sample> samples;
     std::vector<Resident> residents;
@@ -72,6 +74,11 @@ struct Story {
         if (!(line >> std::ws).eof()) event.stack = StackNumber{static_cast<std::uint32_t>(number_in(line))};
         if (!(line >> std::ws).eof()) event.log2_alignment = static_cast<std::uint8_t>(number_in(line));
         events[number_of(event.thread)].push_back(event);
+    }
+    void read_stacks(std::istream &line) {
+        const std::string word = rest_of(line);
+        start.stacks = word == "all" ? Stacks::kAll : Stacks::kSampled;
+        if (word != "all") start.stack_bytes = std::stoull(word, nullptr, 0);
     }
     void read_resident(std::istream &line) {
         Resident resident{Time{number_in(line)}, 4096, {}};
@@ -108,6 +115,15 @@ struct Story {
             read_resident(line);
         } else if (what == "program") {
             start.program = rest_of(line);
+        } else if (what == "stacks") {
+            read_stacks(line);
+        } else if (what == "module") {
+            ModuleList list{Time{number_in(line)}, {}};
+            const std::uint64_t begin = number_in(line);
+            const std::uint64_t end = number_in(line);
+            const std::uint64_t offset = number_in(line);
+            list.modules.push_back({begin, end, offset, rest_of(line), ""});
+            modules.push_back(list);
         } else if (what == "unfinished") {
             finished = false;
         } else {
@@ -126,6 +142,7 @@ struct Story {
             }
             last = std::max(last, list.back().time);
         }
+        for (const ModuleList &list : modules) writer.modules(list);
         if (!threads.empty()) writer.threads(threads);
         if (!marks.empty()) writer.marks(marks);
         writer.samples(samples);

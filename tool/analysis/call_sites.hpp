@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/document.hpp"
-#include "process/code_places.hpp"
+#include "symbols/calls.hpp"
 #include "trace/reader.hpp"
 
 namespace gr::analysis {
@@ -20,21 +20,19 @@ class CallSites {
   public:
     explicit CallSites(const trace::Trace &trace);
 
-    // The number in frames() of the call that returns to that address.
-    [[nodiscard]] std::uint32_t frame_of(std::uint64_t address);
+    // The numbers in frames() of the calls that go on where one returns to: a function's, and those that the compiler put
+    // into it; at least one, the outermost first.
+    [[nodiscard]] const std::vector<std::uint32_t> &frames_of(std::uint64_t address);
     [[nodiscard]] const std::vector<Frame> &frames() const { return frames_; }
     [[nodiscard]] const std::vector<trace::StackNode> &stacks() const { return stacks_; }
     // The innermost calls, without operator new and its like: "f (a.cpp:3) < g < h".
     [[nodiscard]] std::string text(trace::StackNumber stack);
 
   private:
-    [[nodiscard]] Frame named(std::uint64_t address);
-
     const std::vector<trace::StackNode> &stacks_;
-    std::vector<trace::Module> modules_;  // by begin
-    tool::CodePlaces places_;
+    symbols::Calls calls_;
     std::vector<Frame> frames_;
-    std::unordered_map<std::uint64_t, std::uint32_t> by_address_;
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_address_;
     std::map<std::string, std::uint32_t> by_text_;
 };
 

@@ -57,17 +57,17 @@ class Tree {
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> children;
         for (std::size_t i = 1; i < importance.size(); ++i) {
             const trace::StackNode &stack = sites.stacks()[i];
-            const std::uint32_t parent = node_of_[trace::number_of(stack.parent)];
-            node_of_[i] = parent;
+            node_of_[i] = node_of_[trace::number_of(stack.parent)];
             if (importance[i] <= least) continue;
-            const std::uint32_t frame = sites.frame_of(stack.address);
-            const auto [at, is_new] =
-                children.try_emplace({parent, frame}, static_cast<std::uint32_t>(chart_.parents.size()));
-            if (is_new) {
-                chart_.parents.push_back(parent);
-                chart_.frames.push_back(static_cast<std::int32_t>(frame));
+            for (const std::uint32_t frame : sites.frames_of(stack.address)) {
+                const auto [at, is_new] =
+                    children.try_emplace({node_of_[i], frame}, static_cast<std::uint32_t>(chart_.parents.size()));
+                if (is_new) {
+                    chart_.parents.push_back(node_of_[i]);
+                    chart_.frames.push_back(static_cast<std::int32_t>(frame));
+                }
+                node_of_[i] = at->second;
             }
-            node_of_[i] = at->second;
         }
     }
     FlameChart::Measure measured(const StackMeasure &measure) {
@@ -101,7 +101,8 @@ FlameChart flame_of(std::string title, const std::vector<StackMeasure> &measures
     const std::vector<double> shares = importance(measures, sites.stacks());
     for (std::size_t nodes = kMostNodes;; nodes /= 2) {
         Tree tree(title, measures, shares, nodes, sites);
-        if (tree.parts() <= kMostParts || nodes <= 1) return std::move(tree.chart());
+        const bool fits = tree.parts() <= kMostParts && tree.chart().parents.size() <= kMostNodes + 1;
+        if (fits || nodes <= 1) return std::move(tree.chart());
     }
 }
 

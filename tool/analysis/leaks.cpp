@@ -72,7 +72,8 @@ Section Leaks::section(const StackTotals &totals, CallSites &sites) const {
     constexpr double kRounding = 1e-6;  // what differences of weights leave of nothing
     SiteTable table("In use at the end, by call site", {{"bytes", Unit::kBytes}, {"blocks", Unit::kCount}});
     double bytes = 0;
-    for (std::uint32_t stack = 0; stack < totals.count(); ++stack) {
+    const std::size_t stacks = scope_.has_stacks() ? totals.count() : 0;
+    for (std::uint32_t stack = 0; stack < stacks; ++stack) {
         const StackSum sum = totals.at_end(stack);
         if (sum.blocks < kRounding) continue;
         table.add(sites.text(trace::StackNumber{stack}), {sum.bytes, sum.blocks});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: by call stack: what was allocated, when; what is in use; and what was in use when most bytes were.
-// Invariant: where stacks were sampled, a block counts for as many as it stands for. A stack's numbers at the peak are those of
+// Invariant: where stacks were sampled, a block counts for as many as it stands for; else one without a stack is stack 0's. A stack's numbers at the peak are those of
 //            now until the stack or the peak changes, so that neither costs more than a step.
 // Must not know: what a stack is called.
 #pragma once
@@ -32,8 +32,8 @@ class StackTotals {
 
     explicit StackTotals(const Scope &scope)
         : scope_(scope),
-          takes_unknown_(scope.trace.start().stacks == trace::Stacks::kAll),
-          stacks_(scope.has_stacks() ? scope.trace.stacks().size() : 0) {}
+          takes_unknown_(scope.trace.start().stacks != trace::Stacks::kSampled),
+          stacks_(scope.trace.stacks().size()) {}
 
     void born(const Step &step) {
         live_ += step.block.size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: whole_file.hpp.
-// Invariant: as there. What is no regular file (a pipe, /dev/stdout) is written in place.
+// Invariant: as there.
 // Must not know: what is written.
 #include "base/whole_file.hpp"
 
@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "base/failure.hpp"
@@ -19,20 +18,46 @@ namespace gr::tool {
 
 namespace fs = std::filesystem;
 
-void write_whole(const std::string &path, std::string_view content) {
+WholeFile::WholeFile(const std::string &path) : path_(path) {
     std::error_code none;
     const bool in_place = fs::exists(path, none) && !fs::is_regular_file(path, none);
-    const std::string beside = in_place ? path : path + ".part";
+    beside_ = in_place ? path : path + ".part";
     errno = 0;
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file.write(content.data(), static_cast<std::streamsize>(content.size())).flush();
-    file.close();
+    file_.open(beside_, std::ios::binary | std::ios::trunc);
+    if (!file_) fail(errno);
+}
+
+WholeFile::~WholeFile() {
+    if (is_finished_ || beside_ == path_) return;
+    file_.close();
+    std::error_code none;
+    fs::remove(beside_, none);
+}
+
+void WholeFile::write(std::string_view bytes) {
+    errno = 0;
+    if (!file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()))) fail(errno);
+}
+
+void WholeFile::finish() {
+    errno = 0;
+    file_.close();
+    if (!file_) fail(errno);
     std::error_code error;
-    if (!file) error = {errno == 0 ? EIO : errno, std::generic_category()};
-    if (!error && !in_place) fs::rename(beside, path, error);
-    if (!error) return;
-    if (!in_place) fs::remove(beside, none);
-    throw Failure(ExitCode::kToolFailure, fmt::format("cannot write {}: {}", in_quotes(path), error.message()));
+    if (beside_ != path_) fs::rename(beside_, path_, error);
+    if (error) fail(error.value());
+    is_finished_ = true;
+}
+
+void WholeFile::fail(int error) const {
+    throw Failure(ExitCode::kToolFailure,
+                  fmt::format("cannot write {}: {}", in_quotes(path_), std::strerror(error == 0 ? EIO : error)));
+}
+
+void write_whole(const std::string &path, std::string_view content) {
+    WholeFile file(path);
+    file.write(content);
+    file.finish();
 }
 
 }  // namespace gr::tool

@@ -5,23 +5,16 @@
 // Must not know: why it is asked.
 #include "process/code_places.hpp"
 
-#include <cxxabi.h>
 #include <elfutils/libdwfl.h>
 
-#include <cstdlib>
+#include <utility>
+
+#include "process/function_table.hpp"
+#include "process/inlined_calls.hpp"
 
 namespace gr::tool {
 
 namespace {
-
-// What is no name of C++'s could be one of its types.
-std::string demangled(const char *name) {
-    if (!std::string_view(name).starts_with("_Z")) return name;
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                           &std::free);
-    return status == 0 && text ? text.get() : name;
-}
 
 std::string hexadecimal(const unsigned char *bytes, int count) {
     std::string text;
@@ -43,6 +36,8 @@ constexpr Dwfl_Callbacks kCallbacks = {
 
 struct CodePlaces::Session {
     Dwfl *dwfl = dwfl_begin(&kCallbacks);
+    std::map<Dwfl_Module *, FunctionTable> functions;
+
     ~Session() { dwfl_end(dwfl); }
 
     void add(const CodeModule &module) const {
@@ -69,26 +64,52 @@ CodePlaces::CodePlaces(const std::vector<CodeModule> &modules)
 
 CodePlaces::~CodePlaces() = default;
 
-const CodePlace &CodePlaces::of_call(std::uint64_t address) {
+CodePlaces::Known &CodePlaces::known(std::uint64_t address) {
     const auto [at, is_new] = known_.try_emplace(address);
-    CodePlace &place = at->second;
-    if (!is_new) return place;
+    if (is_new) look_up(address, &at->second);
+    return at->second;
+}
+
+void CodePlaces::look_up(std::uint64_t address, Known *known) const {
+    CodePlace &place = known->place;
     place.address = address;
     const CodeModule *loaded = nullptr;
     for (const CodeModule &module : modules_) {
         if (module.begin < address && address <= module.end) loaded = &module;
     }
-    if (loaded == nullptr) return place;
+    if (loaded == nullptr) return;
     place.module = loaded->file;
     const std::uint64_t calls = address - 1;
     Dwfl_Module *const module = dwfl_addrmodule(session_->dwfl, calls);
-    if (module == nullptr || !Session::is_same(module, *loaded)) return place;
-    if (const char *const name = dwfl_module_addrname(module, calls)) place.function = demangled(name);
+    if (module == nullptr || !Session::is_same(module, *loaded)) return;
+    known->module = module;
+    const auto [functions, is_new] = session_->functions.try_emplace(module, module);
+    if (const char *const name = functions->second.at(calls)) place.function = demangled(name);
     if (Dwfl_Line *const line = dwfl_module_getsrc(module, calls)) {
         const char *const file = dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr);
         if (file != nullptr) place.file = file;
     }
-    return place;
+}
+
+const CodePlace &CodePlaces::of_call(std::uint64_t address) { return known(address).place; }
+
+// Each function is called where the one around it says; the innermost is where the code is.
+const std::vector<CodePlace> &CodePlaces::all_of_call(std::uint64_t address) {
+    Known &known = this->known(address);
+    if (!known.all.empty()) return known.all;
+    CodePlace next = known.place;
+    if (known.module != nullptr) {
+        for (InlinedCall &inlined : inlined_calls(known.module, address - 1)) {
+            next.file = std::move(inlined.file);
+            next.line = inlined.line;
+            known.all.push_back(next);
+            next.function = std::move(inlined.function);
+        }
+    }
+    next.file = known.place.file;
+    next.line = known.place.line;
+    known.all.push_back(std::move(next));
+    return known.all;
 }
 
 }  // namespace gr::tool

@@ -14,6 +14,8 @@
 
 #include "process/code_module.hpp"
 
+struct Dwfl_Module;
+
 namespace gr::tool {
 
 struct CodePlace {
@@ -33,12 +35,24 @@ class CodePlaces {
 
     // Of the call that goes on there.
     [[nodiscard]] const CodePlace &of_call(std::uint64_t address);
+    // That one, taken apart: the function whose code it is, and those that the compiler put there, each called by the one
+    // before.
+    [[nodiscard]] const std::vector<CodePlace> &all_of_call(std::uint64_t address);
 
   private:
     struct Session;
+    struct Known {
+        CodePlace place;
+        Dwfl_Module *module = nullptr;  // that tells of it; else none does
+        std::vector<CodePlace> all;     // empty: not asked for yet
+    };
+
+    Known &known(std::uint64_t address);
+    void look_up(std::uint64_t address, Known *known) const;
+
     std::unique_ptr<Session> session_;
     std::vector<CodeModule> modules_;
-    std::map<std::uint64_t, CodePlace> known_;
+    std::map<std::uint64_t, Known> known_;
 };
 
 }  // namespace gr::tool

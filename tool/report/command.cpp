@@ -14,9 +14,9 @@
 #include "base/failure.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "command_line/command_line.hpp"
 #include "page/page.hpp"
-#include "base/whole_file.hpp"
 #include "trace/reader.hpp"
 
 namespace gr::tool {

@@ -8,10 +8,10 @@
 
 #include "analysis/analysis.hpp"
 #include "analysis/document_json.hpp"
+#include "analysis/document_text.hpp"
 #include "base/failure.hpp"
 #include "base/output.hpp"
 #include "command_line/command_line.hpp"
-#include "summary/text.hpp"
 #include "trace/reader.hpp"
 
 namespace gr::tool {
@@ -26,7 +26,7 @@ struct SummaryRequest {
 ExitCode summary(const SummaryRequest &request) {
     const trace::Trace trace(request.file);
     const analysis::Document document = analysis::analyse(trace);
-    print(request.json ? analysis::to_json(document) + "\n" : summary_text(document));
+    print(request.json ? analysis::to_json(document) + "\n" : analysis::to_text(document));
     return ExitCode::kSuccess;
 }
 

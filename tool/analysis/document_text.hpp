@@ -8,8 +8,8 @@
 
 #include "analysis/document.hpp"
 
-namespace gr::tool {
+namespace gr::analysis {
 
-[[nodiscard]] std::string summary_text(const analysis::Document &document);
+[[nodiscard]] std::string to_text(const Document &document);
 
-}  // namespace gr::tool
+}  // namespace gr::analysis

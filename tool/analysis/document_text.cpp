@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: text.hpp.
+// What: document_text.hpp.
 // Invariant: as there.
 // Must not know: traces.
-#include "summary/text.hpp"
+#include "analysis/document_text.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "analysis/words.hpp"
 #include "base/text.hpp"
 
-namespace gr::tool {
+namespace gr::analysis {
 
 namespace {
 
@@ -46,15 +46,15 @@ std::string wrapped(const std::string &text, const std::string &indent) {
     return lines;
 }
 
-std::string number_text(double number, analysis::Unit unit) {
-    using analysis::Unit;
+std::string number_text(double number, Unit unit) {
     if (!std::isfinite(number)) return "-";
+    if (number < 0) return "-" + number_text(-number, unit);
     switch (unit) {
         case Unit::kTime:
         case Unit::kSeconds:
-            return analysis::time_words(number);
+            return time_words(number);
         case Unit::kBytes:
-            return analysis::bytes_words(number);
+            return bytes_words(number);
         case Unit::kFraction:
             return fmt::format("{:.1f} %", number * 100);
         case Unit::kAddress:
@@ -65,17 +65,17 @@ std::string number_text(double number, analysis::Unit unit) {
         case Unit::kText:
             break;
     }
-    return analysis::count_words(number);
+    return count_words(number);
 }
 
-std::string cell_text(const analysis::Value &value, analysis::Unit unit) {
+std::string cell_text(const Value &value, Unit unit) {
     if (const double *const number = std::get_if<double>(&value)) return number_text(*number, unit);
-    std::string text = printable(std::get<std::string>(value));
+    std::string text = tool::printable(std::get<std::string>(value));
     if (text.size() > kMostCell) text.replace(kMostCell - 3, std::string::npos, "...");
     return text;
 }
 
-std::string table_text(const analysis::TableChart &table) {
+std::string table_text(const TableChart &table) {
     std::vector<std::vector<std::string>> rows(1);
     for (const auto &column : table.columns) rows.front().push_back(column.name);
     for (std::size_t i = 0; i < std::min(table.rows.size(), kMostRows); ++i) {
@@ -92,7 +92,7 @@ std::string table_text(const analysis::TableChart &table) {
         std::string line = "      ";
         for (std::size_t k = 0; k < row.size(); ++k) {
             const std::string space(widths[k] - width_of(row[k]), ' ');
-            const bool is_text = table.columns[k].unit == analysis::Unit::kText;
+            const bool is_text = table.columns[k].unit == Unit::kText;
             line += is_text ? row[k] + space : space + row[k];
             line += "  ";
         }
@@ -105,18 +105,18 @@ std::string table_text(const analysis::TableChart &table) {
 
 }  // namespace
 
-std::string summary_text(const analysis::Document &document) {
+std::string to_text(const Document &document) {
     std::string text = document.title + "\n";
     for (const auto &[name, fact] : document.facts) text += fmt::format("  {:<12} {}\n", name, fact);
     for (const std::string &note : document.notes) text += wrapped("note: " + note, "  ");
-    for (const analysis::Section &section : document.sections) {
+    for (const Section &section : document.sections) {
         text += "\n" + wrapped(section.question, "") + wrapped(section.answer, "  ");
-        for (const analysis::Chart &chart : section.charts) {
-            const auto *const table = std::get_if<analysis::TableChart>(&chart);
+        for (const Chart &chart : section.charts) {
+            const auto *const table = std::get_if<TableChart>(&chart);
             if (table != nullptr && !table->rows.empty()) text += table_text(*table);
         }
     }
     return text;
 }
 
-}  // namespace gr::tool
+}  // namespace gr::analysis

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# What:      each format of granary export, and granary diff, on one small trace whose numbers are written here.
+# Invariant: 77 where the format's reader is not installed.
+# Must not know: the command's sources.
+"""Usage: export.py GRANARY WRITE_TRACE INLINED TEST."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from decoders import fields, packed
+
+GRANARY, WRITE_TRACE, INLINED = sys.argv[1:4]
+SKIPPED = 77
+
+# Stacks: 1 is the outermost; 2 and 3 are called by it. Times are in 100 ns. At the peak, 3000000 + 1000 + 64 are in use.
+TRACE = """
+stacks all
+module 0 0x10000 0x20000 0 /test/program
+stack 0 0x10010
+stack 1 0x10020
+stack 1 0x10030
+thread 0 main
+thread 1 worker
+event 0 10000 malloc 0x1000 64 2
+event 0 20000 new 0x2000 1000 3
+event 1 30000 malloc 0x100000 3000000 2
+event 1 40000 free 0x100000 0
+event 0 50000 calloc 0x3000 500 3
+event 0 60000 free 0x2000 0
+event 0 70000 malloc 0x4000 32
+mark 25000 0 second phase
+sample 15000 2000000 1000000
+sample 65000 4096000 1000000
+"""
+PEAK = 64 + 1000 + 3000000
+OUTER, TWO, THREE = "program+0x10", "program+0x20", "program+0x30"
+NONE = "(no stack was taken)"
+
+
+def run(*words, code=0):
+    done = subprocess.run([GRANARY, *words], capture_output=True, check=False)
+    if done.returncode != code:
+        raise AssertionError(f"{words}: {done.returncode}: {done.stderr.decode()}")
+    if code:
+        assert done.stderr.decode().count("\n") == 1, done.stderr
+    return done.stdout
+
+
+def same(found, wanted):
+    assert found == wanted, f"\n  found  {found}\n  wanted {wanted}"
+
+
+def made(name, text=TRACE):
+    subprocess.run([WRITE_TRACE, name], input=text, text=True, check=True)
+    return name
+
+
+def reader(name):
+    if shutil.which(name) is None:
+        print(f"no {name} here")
+        sys.exit(SKIPPED)
+    return name
+
+
+def folded():
+    trace = made("trace")
+
+    def lines(*options):
+        text = run("export", trace, "--folded", *options).decode()
+        return dict((line.rsplit(" ", 1)[0], int(line.rsplit(" ", 1)[1])) for line in text.splitlines())
+
+    two, three = f"{OUTER};{TWO}", f"{OUTER};{THREE}"
+    same(lines(), {two: 3000064, three: 1000})
+    same(lines("--blocks"), {two: 2, three: 1})
+    same(lines("--what", "end"), {two: 64, three: 500, NONE: 32})
+    same(lines("--what", "total"), {two: 3000064, three: 1500, NONE: 32})
+    same(lines("--what", "total", "--blocks"), {two: 2, three: 2, NONE: 1})
+    # Without stacks all are one; of sampled ones, each stands for others.
+    made("none", re.sub("(?m)^(stacks|stack) .*$|(?<=[0-9]) [23]$", "", TRACE))
+    same(run("export", "none", "--folded").decode(), f"{NONE} {PEAK}\n")
+    made("sampled", "stacks 1000\nstack 0 0x10\nevent 0 1 malloc 0x1000 1000 1\nevent 0 2 malloc 0x2000 1000\n")
+    same(run("export", "sampled", "--folded").decode(), "0x10 1582\n")  # 1000 / (1 - 1/e)
+
+
+def pprof():
+    for what, two, three, none in (("peak", 3000064, 1000, 0), ("end", 64, 500, 32)):
+        run("export", made("trace"), "--pprof", "--what", what, "-o", "profile.gz")
+        with gzip.open("profile.gz") as file:
+            profile = fields(file.read())
+        texts = [text.decode() for text in profile[6]]
+        same(texts[0], "")
+        types = [tuple(texts[fields(one)[field][0]] for field in (1, 2)) for one in profile[1]]
+        same(types, [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"),
+                     ("inuse_space", "bytes")])
+        mapping = fields(profile[3][0])
+        same((mapping[2], mapping[3], texts[mapping[5][0]]), ([0x10000], [0x20000], "/test/program"))
+        functions = {fields(one)[1][0]: texts[fields(one)[2][0]] for one in profile[5]}
+        locations = {}
+        for one in map(fields, profile[4]):
+            locations[one[1][0]] = functions[fields(one[4][0])[1][0]]
+        samples = {}
+        for one in map(fields, profile[2]):
+            samples[tuple(locations[number] for number in packed(one[1][0]))] = packed(one[2][0])
+        same({stack: (values[0], values[1], values[3]) for stack, values in samples.items()},
+             {(TWO, OUTER): (2, 3000064, two), (THREE, OUTER): (2, 1500, three), (NONE,): (1, 32, none)})
+        same(texts[profile[14][0]], "inuse_space")
+
+
+def go_pprof():
+    go = reader("go")
+    run("export", made("trace"), "--pprof", "-o", "profile.gz")
+    done = subprocess.run([go, "tool", "pprof", "-raw", "profile.gz"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PPROF_TMPDIR": os.getcwd(), "GOTOOLCHAIN": "local"})
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(":")[0].split() for line in done.stdout.splitlines() if re.match(r" +\d+ +\d+ +\d+ +\d+:", line)]
+    same(sorted(tuple(map(int, row)) for row in rows), [(1, 32, 0, 0), (2, 1500, 1, 1000), (2, 3000064, 2, 3000064)])
+
+
+def perfetto():
+    run("export", made("trace"), "--perfetto", "-o", "track")
+    with open("track", "rb") as file:
+        packets = [fields(one) for one in fields(file.read())[1]]
+    counters, threads, values, instants = {}, {}, {}, []
+    for packet in packets:
+        for track in map(fields, packet.get(60, [])):
+            if 8 in track:
+                counters[track[2][0].decode()] = track[1][0]
+            for thread in map(fields, track.get(4, [])):
+                threads[track[1][0]] = thread[5][0].decode()
+        for event in map(fields, packet.get(11, [])):
+            if event[9] == [4]:
+                values.setdefault(event[11][0], []).append((packet[8][0], (event.get(30) or event[44])[0]))
+            else:
+                instants.append((packet[8][0], event[11][0], event[23][0].decode()))
+    same(sorted(threads.values()), ["main", "worker"])
+    live = values[counters["bytes in use"]]
+    same(max(value for _, value in live), PEAK)
+    same(live[-1], (7_000_000, 64 + 500 + 32))
+    same(values[counters["blocks in use"]][-1][1], 3)
+    same(values[counters["resident"]], [(1_500_000, 2000000), (6_500_000, 4096000)])
+    same([(time, threads[track], name) for time, track, name in sorted(instants)],
+         [(2_500_000, "main", "second phase"), (3_000_000, "worker", "allocates 2.86 MiB")])
+
+
+def heaptrack():
+    heaptrack_print = reader("heaptrack_print")
+    for name in ("heap.gz", "heap.zst"):
+        run("export", made("trace"), "--heaptrack", "-o", name)
+        text = subprocess.run([heaptrack_print, name], capture_output=True, text=True, check=True).stdout
+        same(re.search(r"calls to allocation functions: (\d+)", text)[1], "5")
+        same(re.search(r"temporary memory allocations: (\d+)", text)[1], "1")
+        same(re.search(r"peak heap memory consumption: (\S+)", text)[1], "3.00M")
+        same(re.search(r"peak RSS .*: (\S+)", text)[1], "4.10M")
+        same(re.search(r"total memory leaked: (\S+)", text)[1], "596B")
+
+
+ARROW = """
+import json, sys
+import pyarrow.ipc
+table = pyarrow.ipc.open_file(sys.argv[1]).read_all()
+table.validate(full=True)
+print(json.dumps(table.to_pylist()))
+"""
+
+
+def arrow():
+    python = os.environ.get("GRANARY_ARROW_PYTHON", sys.executable)
+    if subprocess.run([python, "-c", "import pyarrow.ipc"], capture_output=True, check=False).returncode:
+        print(f"{python} has no pyarrow")
+        sys.exit(SKIPPED)
+    run("export", made("trace"), "--arrow", "-o", "table.arrow")
+    rows = json.loads(subprocess.run([python, "-c", ARROW, "table.arrow"], capture_output=True, check=True).stdout)
+    same([(row["op"], row["size"], row["thread"], row["stack"]) for row in rows],
+         [("malloc", 64, 0, f"{OUTER};{TWO}"), ("new", 1000, 0, f"{OUTER};{THREE}"),
+          ("malloc", 3000000, 1, f"{OUTER};{TWO}"), ("free", 0, 1, ""), ("calloc", 500, 0, f"{OUTER};{THREE}"),
+          ("free", 0, 0, ""), ("malloc", 32, 0, "")])
+    same([row["time_ns"] for row in rows], [1_000_000 * i for i in range(1, 8)])
+    same([row["address"] for row in rows], [0x1000, 0x2000, 0x100000, 0x100000, 0x3000, 0x2000, 0x4000])
+    # More than a batch of them.
+    made("many", "stacks all\n" + "".join(f"event 0 {i} malloc {16 * i + 16} {i}\n" for i in range(70000)))
+    run("export", "many", "--arrow", "-o", "many.arrow")
+    rows = json.loads(subprocess.run([python, "-c", ARROW, "many.arrow"], capture_output=True, check=True).stdout)
+    same([row["size"] for row in rows], list(range(70000)))
+
+
+def inlined():
+    run("record", "-q", "--stacks", "all", "-o", "inlined", INLINED)
+    stacks = run("export", "inlined", "--folded").decode()
+    assert re.search("main;outer;middle;inner 12345\n", stacks), stacks
+
+
+def refusals():
+    trace = made("trace")
+    run("export", trace, code=2)
+    run("export", trace, "--pprof", "--folded", code=2)
+    run("export", trace, "--heaptrack", "--what", "end", code=2)
+    run("export", trace, "--pprof", "--what", "total", code=2)
+    run("export", trace, "--pprof", "--blocks", code=2)
+    run("export", trace, "--heaptrack", "-o", "heap", code=2)
+    run("export", "absent", "--folded", code=1)
+    with open("text", "w", encoding="ascii") as file:
+        file.write("no trace, but a text that is long enough to be one")
+    run("export", "text", "--folded", "-o", "out", code=1)
+    run("diff", trace, "text", code=1)
+    run("diff", trace, code=2)
+    run("export", trace, "--folded", "-o", "absent/out", code=125)
+    run("export", trace, "--arrow", "-o", "/dev/full", code=125)
+    same(sorted(os.listdir(".")), ["text", "trace"])
+
+
+def diff():
+    grown = TRACE + "event 0 80000 malloc 0x5000 100000 2\nevent 0 90000 malloc 0x9000000 5000000 3\n"
+    made("a"), made("b", grown.replace("0x10", "0x70").replace("0x20000", "0x80000"))
+    document = json.loads(run("diff", "a", "b", "--json"))
+    sections = {section["id"]: section for section in document["sections"]}
+
+    def rows(section, chart):
+        return {row[0]: row[1:4] for row in sections[section]["charts"][chart]["rows"]}
+
+    same(rows("totals", 0)["in use at the peak"], [PEAK, 5100596, 5100596 - PEAK])
+    same(rows("totals", 0)["in use at the end"], [596, 5100596, 5100000])
+    same(rows("totals", 1)["calls that got memory"], [5, 7, 2])
+    same(rows("sizes", 0), {"blocks of 4.77 MiB": [0, 5000000, 5000000], "blocks of 100 KiB": [0, 100000, 100000]})
+    # No function has a name here: all that is known of a call is its file.
+    same(rows("sites", 1), {"? in program": [3001564, 8101564, 5100000]})
+    same(rows("threads", 0), {"(the first)": [1596, 5101596, 5100000]})
+    assert "In use at the peak: 4.86 MiB after 2.86 MiB, 70.0 % more." in " ".join(run("diff", "a", "b").decode().split())
+    assert "No call site had more" in run("diff", "a", "a").decode()
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    globals()[sys.argv[4]]()
+    os.chdir("/")

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: granary diff on the command line: its options, and what follows from them.
+// Invariant: nothing is done before all options are parsed.
+// Must not know: any other command.
+#include "diff/command.hpp"
+
+#include <memory>
+#include <string>
+
+#include "analysis/document_json.hpp"
+#include "analysis/document_text.hpp"
+#include "base/failure.hpp"
+#include "base/output.hpp"
+#include "command_line/command_line.hpp"
+#include "diff/comparison.hpp"
+#include "diff/program_use.hpp"
+#include "trace/reader.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+struct DiffRequest {
+    std::string before;
+    std::string after;
+    bool json = false;
+};
+
+ExitCode diff(const DiffRequest &request) {
+    const trace::Trace before(request.before);
+    const trace::Trace after(request.after);
+    const analysis::Document document = comparison_of(use_of(before), use_of(after));
+    print(request.json ? analysis::to_json(document) + "\n" : analysis::to_text(document));
+    return ExitCode::kSuccess;
+}
+
+}  // namespace
+
+void add_diff(CommandLine &line) {
+    const auto request = std::make_shared<DiffRequest>();
+    Command &command =
+        line.add("diff", "Say what grew from one trace of a program to another", "granary diff A B [OPTIONS]");
+    CLI::App &options = *command.options;
+    options.add_option("A", request->before, "A trace, of granary record")->required()->type_name("");
+    options.add_option("B", request->after, "Another of the same program")->required()->type_name("");
+    options.add_flag("--json", request->json, "As JSON");
+    options.footer(
+        "Call sites are the same if their functions and files are: addresses and lines may differ.\n"
+        "Exit status: 0, however much grew, or 1 when a file is no trace that can be read, 125 when granary itself\n"
+        "fails, 2 for a wrong command line.");
+    command.work = [request] { return diff(*request); };
+}
+
+}  // namespace gr::tool

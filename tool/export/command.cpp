@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: granary export on the command line: its options, and what follows from them.
+// Invariant: nothing is done before all options are parsed; the file is whole, or not there.
+// Must not know: any other command.
+#include "export/command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/failure.hpp"
+#include "base/output.hpp"
+#include "command_line/command_line.hpp"
+#include "export/arrow.hpp"
+#include "export/folded.hpp"
+#include "export/heaptrack.hpp"
+#include "export/perfetto.hpp"
+#include "export/pprof.hpp"
+#include "export/request.hpp"
+#include "export/sink.hpp"
+#include "trace/reader.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+enum class Format : std::uint8_t { kPprof, kFolded, kHeaptrack, kArrow, kPerfetto };
+
+struct ExportRequest {
+    std::string trace;
+    std::string file = "-";
+    std::map<Format, bool> chosen;
+    Moment moment = Moment::kPeak;
+    bool moment_is_given = false;
+    bool blocks = false;
+};
+
+Format format_of(const ExportRequest &request) {
+    for (const auto &[format, is_chosen] : request.chosen) {
+        if (is_chosen) return format;
+    }
+    throw Failure(ExitCode::kUsage, "no format given; see 'granary export --help'");
+}
+
+void refuse_what_does_not_fit(const ExportRequest &request, Format format) {
+    if (request.moment_is_given && format != Format::kPprof && format != Format::kFolded)
+        throw Failure(ExitCode::kUsage, "--what goes with --pprof and --folded only: the others show all of the time");
+    if (request.moment == Moment::kTotal && format == Format::kPprof)
+        throw Failure(ExitCode::kUsage, "--what total goes with --folded only: --pprof shows the total anyway");
+    if (request.blocks && format != Format::kFolded)
+        throw Failure(ExitCode::kUsage, "--blocks goes with --folded only");
+    const bool is_heaptracks = request.file == "-" || request.file.ends_with(".gz") || request.file.ends_with(".zst");
+    if (format == Format::kHeaptrack && !is_heaptracks)
+        throw Failure(ExitCode::kUsage, "heaptrack opens files only whose names end in .gz or .zst");
+    if (request.file == "-" && format != Format::kFolded && ::isatty(STDOUT_FILENO) != 0)
+        throw Failure(ExitCode::kUsage, "this format is nothing for a terminal; give a file with -o");
+}
+
+Compression compression_of(const ExportRequest &request, Format format) {
+    if (format == Format::kPprof) return Compression::kGzip;
+    if (format != Format::kHeaptrack) return Compression::kNone;
+    return request.file.ends_with(".zst") ? Compression::kZstd : Compression::kGzip;
+}
+
+ExitCode run_export(const ExportRequest &request) {
+    const Format format = format_of(request);
+    refuse_what_does_not_fit(request, format);
+    const trace::Trace trace(request.trace);
+    if (!trace.damage().empty()) complain(trace.damage());
+    const std::unique_ptr<Sink> sink = sink_to(request.file, compression_of(request, format));
+    switch (format) {
+        case Format::kPprof:
+            write_pprof(trace, request.moment, *sink);
+            break;
+        case Format::kFolded:
+            write_folded(trace, {request.moment, request.blocks}, *sink);
+            break;
+        case Format::kHeaptrack:
+            write_heaptrack(trace, *sink);
+            break;
+        case Format::kArrow:
+            write_arrow(trace, *sink);
+            break;
+        case Format::kPerfetto:
+            write_perfetto(trace, *sink);
+            break;
+    }
+    sink->finish();
+    return ExitCode::kSuccess;
+}
+
+void declare_options(CLI::App &options, ExportRequest &request) {
+    options.add_option("FILE", request.trace, "A trace, of granary record")->required()->type_name("");
+    CLI::Option_group &formats = *options.add_option_group("Formats");
+    const auto add = [&](const char *name, Format format, const char *text) {
+        formats.add_flag(name, request.chosen[format], text);
+    };
+    add("--pprof", Format::kPprof, "For pprof: what was allocated, and what was in use");
+    add("--folded", Format::kFolded, "Lines for flame graph tools");
+    add("--heaptrack", Format::kHeaptrack, "For heaptrack_gui: every call");
+    add("--arrow", Format::kArrow, "A table of Apache Arrow: every event");
+    add("--perfetto", Format::kPerfetto, "For ui.perfetto.dev: counters, marks, large allocations");
+    formats.require_option(1);
+    options
+        .add_option("-o,--output", request.file,
+                    "The file; heaptrack's is zstd'd if its name ends so (standard output)")
+        ->type_name("FILE");
+    options
+        .add_option_function<std::string>(
+            "--what",
+            [&request](const std::string &word) {
+                request.moment = word == "end" ? Moment::kEnd : word == "total" ? Moment::kTotal : Moment::kPeak;
+                request.moment_is_given = true;
+            },
+            "In use at the peak or at the end, or all that was allocated (peak)")
+        ->type_name("peak|end|total")
+        ->check(CLI::IsMember({"peak", "end", "total"}).description(""));
+    options.add_flag("--blocks", request.blocks, "Count blocks, not bytes");
+    options.footer(
+        "Exit status: 0, or 1 when the file is no trace that can be read, 125 when the export cannot be written or\n"
+        "granary itself fails, 2 for a wrong command line.\n"
+        "Example: granary export gcc.trace --pprof -o gcc.pb.gz && go tool pprof -http=: gcc.pb.gz");
+}
+
+}  // namespace
+
+void add_export(CommandLine &line) {
+    const auto request = std::make_shared<ExportRequest>();
+    Command &command = line.add("export", "Write a trace in the format of another tool",
+                                "granary export FILE --pprof|--folded|--heaptrack|--arrow|--perfetto [OPTIONS]");
+    declare_options(*command.options, *request);
+    command.work = [request] { return run_export(*request); };
+}
+
+}  // namespace gr::tool
