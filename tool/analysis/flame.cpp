@@ -33,8 +33,7 @@ std::vector<double> importance(const std::vector<StackMeasure> &measures, const 
 class Tree {
   public:
     Tree(std::string title, const std::vector<StackMeasure> &measures, const std::vector<double> &importance,
-         std::size_t most_nodes, CallSites &sites)
-        : measures_(measures) {
+         std::size_t most_nodes, CallSites &sites) {
         chart_.title = std::move(title);
         chart_.parents = {0};
         chart_.frames = {-1};
@@ -91,7 +90,6 @@ class Tree {
         return made;
     }
 
-    const std::vector<StackMeasure> &measures_;
     FlameChart chart_;
     Nodes node_of_;
     std::size_t parts_ = 0;

@@ -109,13 +109,15 @@ Section HeldPages::section(CallSites &sites) const {
         return section;
     }
     section.answer = fmt::format(
-        "{} of {} that held a block were in use to less than a quarter: for {} in use {} could not go back.",
-        sparse_pages_ == 0        ? "None"
-        : sparse_pages_ == pages_ ? "All"
-                                  : share_words(static_cast<double>(sparse_pages_), static_cast<double>(pages_)),
-        count_words(static_cast<double>(pages_), "page", "pages"), bytes_words(in_use_), bytes_words(held_));
+        "{} of {} that held a block {} in use to less than a quarter: for {} in use {} could not go back.",
+        count_words(static_cast<double>(sparse_pages_)), count_words(static_cast<double>(pages_), "page", "pages"),
+        sparse_pages_ == 1 ? "was" : "were", bytes_words(in_use_), bytes_words(held_));
     section.charts = {by_fill()};
-    if (sparse_pages_ == 0) return section;
+    if (sparse_pages_ == 0) {
+        section.answer = fmt::format("None of {} that held a block was in use to less than a quarter.",
+                                     count_words(static_cast<double>(pages_), "page", "pages"));
+        return section;
+    }
     section.charts.emplace_back(by_size());
     SiteTable table("What holds sparse pages, by call site",
                     {{"held and not in use", Unit::kBytes}, {"pages", Unit::kCount}, {"blocks", Unit::kCount}});

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a script of allocations whose numbers are known gives exactly those; what was not recorded is said to be so.
+// Invariant: the numbers stand here as numbers.
+// Must not know: how the analysis gathers.
+#include <limits>
+
+#include "analysis/class_sizes.hpp"
+#include "analysis/document_json.hpp"
+#include "analysis/history.hpp"
+#include "analysis/words.hpp"
+
+namespace gr::analysis {
+namespace {
+
+Event event_of(std::uint64_t time, unsigned thread, Op op, std::uint64_t address, std::uint64_t size = 0,
+               unsigned stack = 0) {
+    Event event;
+    event.time = Time{time};
+    event.thread = ThreadNumber{thread};
+    event.op = op;
+    event.address = address;
+    event.size = size;
+    event.stack = StackNumber{stack};
+    return event;
+}
+
+class ScriptTest : public testing::Test {
+  protected:
+    Document document_of(const std::vector<Event> &events, trace::Stacks stacks) {
+        History(events).write(folder_.file("trace"), stacks, {});
+        return analyse(trace::Trace(folder_.file("trace")));
+    }
+    Folder folder_;
+};
+
+TEST_F(ScriptTest, KnownNumbers) {
+    const Document document =
+        document_of({event_of(0, 0, Op::kMalloc, 0x10000, 24, 3), event_of(10, 0, Op::kMalloc, 0x10020, 100, 4),
+                     event_of(20, 0, Op::kFree, 0x10020),  // temporary
+                     event_of(30, 0, Op::kMalloc, 0x10020, 16, 3),
+                     event_of(40, 1, Op::kMalloc, 0x10040, 5000, 3),  // beside it another thread's
+                     event_of(90, 1, Op::kFree, 0x10000),             // another thread's
+                     event_of(99, 1, Op::kMalloc, 0, 1)},             // got none
+                    trace::Stacks::kAll);
+    const auto answer = [&](const char *id) { return section_of(document, id).answer; };
+    EXPECT_EQ(
+        answer("footprint"),
+        "At most 4.92 KiB were in use, 4 µs after the begin, and at most 3 blocks; at the end 4.9 KiB in 2 blocks.");
+    EXPECT_EQ(answer("statistics"),
+              "4 allocations and 2 frees in 9.9 µs: 404,040 allocations a second. No call was timed.");
+    EXPECT_EQ(
+        answer("sizes"),
+        "4 blocks of 5.02 KiB in all were asked for, 1.25 KiB in the mean; the smallest of 16 bytes, the largest of "
+        "4.88 KiB. The most common are of 0 to 16 bytes: 25 % of the blocks. Granary's size classes would add 2.72 % "
+        "of the bytes asked for, powers of two 62.8 %.");
+    EXPECT_EQ(
+        answer("threads"),
+        "2 threads called. thread 0 allocated most: 75 % of all blocks. 1 free was of a block that another thread had "
+        "allocated: 50 % of all.");
+    EXPECT_EQ(
+        answer("temporaries"),
+        "1 block: 25 % of all. They were of 100 bytes in all, and could live on the stack or be used again. Most come "
+        "from 0x400040 < 0x400010.");
+    EXPECT_EQ(answer("lines"),
+              "No: at no time did a line of 64 bytes hold blocks that different threads had allocated.");
+    EXPECT_EQ(answer("leaks"), "2 blocks of 4.9 KiB. Most of it, all, comes from 0x400030 < 0x400010.");
+    EXPECT_EQ(answer("origins"),
+              "When most was in use, 4 µs after the begin, all of it came from 0x400030 < 0x400010.");
+    EXPECT_EQ(answer("held-end"),
+              "1 of 2 pages that held a block was in use to less than a quarter: for 968 bytes in use "
+              "3.05 KiB could not go back. Most of that is held by 0x400030 < 0x400010.");
+}
+
+TEST_F(ScriptTest, NothingAtAll) {
+    const std::string path = folder_.file("empty");
+    {
+        trace::Writer writer(path);
+        writer.start({});
+        writer.end({});
+    }
+    const Document document = analyse(trace::Trace(path));
+    EXPECT_EQ(document.sections.size(), 13U);
+    for (const Section &section : document.sections) {
+        EXPECT_NE(section.answer, "") << section.id;
+        EXPECT_TRUE(section.charts.empty()) << section.id;
+    }
+    EXPECT_NE(to_json(document), "");
+}
+
+TEST_F(ScriptTest, WhatWasNotRecordedIsSaid) {
+    const Document document = document_of({event_of(0, 0, Op::kMalloc, 0x1000, 10)}, trace::Stacks::kNone);
+    EXPECT_EQ(section_of(document, "origins").answer, "Call stacks were not recorded.");
+    EXPECT_EQ(section_of(document, "lifetimes").answer, "No block was freed.");
+    EXPECT_NE(section_of(document, "leaks").answer.find("call stacks were not recorded"), std::string::npos);
+    EXPECT_NE(section_of(document, "map").answer.find("was not recorded"), std::string::npos);
+}
+
+TEST(WordsTest, ThreeDigitsAndAUnit) {
+    EXPECT_EQ(count_words(999999), "999,999");
+    EXPECT_EQ(count_words(12345678), "12.3 million");
+    EXPECT_EQ(bytes_words(1), "1 byte");
+    EXPECT_EQ(bytes_words(1536), "1.5 KiB");
+    EXPECT_EQ(time_words(125), "2 min 5 s");
+    EXPECT_EQ(time_words(1e-7), "100 ns");
+    EXPECT_EQ(share_words(1, 3), "33.3 %");
+    EXPECT_EQ(share_words(1, 1e6), "less than 0.1 %");
+}
+
+TEST(JsonTest, WhateverTextAndNumbers) {
+    Document document;
+    document.title = "a\"\x01\xff";
+    SeriesChart chart;
+    chart.at = {0.5, 1e300, std::numeric_limits<double>::quiet_NaN()};
+    document.sections = {{"id", "?", "!", {chart}}};
+    const std::string json = to_json(document);
+    EXPECT_NE(json.find(R"("title":"a\"\u0001)"), std::string::npos);
+    EXPECT_NE(json.find("[0.5,1e+300,null]"), std::string::npos);
+}
+
+TEST(ClassSizesTest, NeverLessThanAskedFor) {
+    for (std::uint64_t size = 0; size < 100000; ++size) {
+        ASSERT_GE(granary_block(size), size);
+        ASSERT_GE(power_of_two_block(size), size);
+        ASSERT_LE(granary_block(size), size < 128 ? size + 16 : size < 32768 ? size + size / 8 + 16 : size + 4096);
+    }
+    EXPECT_EQ(granary_block(1025), 1152U);
+    EXPECT_EQ(granary_block(32768), 32768U);
+}
+
+}  // namespace
+}  // namespace gr::analysis
