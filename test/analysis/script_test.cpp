@@ -24,6 +24,12 @@ Event event_of(std::uint64_t time, unsigned thread, Op op, std::uint64_t address
     return event;
 }
 
+Event timed_event_of(std::uint64_t time, std::uint64_t address, std::uint64_t nanoseconds) {
+    Event event = event_of(time, 0, Op::kMalloc, address, 16);
+    event.nanoseconds = static_cast<decltype(event.nanoseconds)>(nanoseconds);
+    return event;
+}
+
 class ScriptTest : public testing::Test {
   protected:
     Document document_of(const std::vector<Event> &events, trace::Stacks stacks) {
@@ -125,6 +131,33 @@ TEST(ClassSizesTest, NeverLessThanAskedFor) {
     }
     EXPECT_EQ(granary_block(1025), 1152U);
     EXPECT_EQ(granary_block(32768), 32768U);
+}
+
+// One call that was interrupted is no thousand calls.
+TEST_F(ScriptTest, LongCallsAreToldApart) {
+    const Document document =
+        document_of({timed_event_of(0, 0x10000, 40), timed_event_of(10, 0x10020, 60),
+                     timed_event_of(20, 0x10040, 1'000'000), timed_event_of(30, 0x10060, 19'000'000)},
+                    trace::Stacks::kNone);
+    const Section &section = section_of(document, "statistics");
+    EXPECT_EQ(
+        section.answer,
+        "4 allocations and 0 frees in 3 µs: 1.33 million allocations a second. Calls took about 1.33 ms in all. Of "
+        "4 timed calls, 1 took more than 1 ms, 19 ms in all: most likely other threads ran meanwhile, so they are "
+        "left out.");
+    const auto &whole = chart_of<TableChart>(section, "In all");
+    EXPECT_EQ(number_in(whole, "timed calls of more than 1 ms, left out of it", 1), 1);
+    EXPECT_NEAR(number_in(whole, "timed calls of more than 1 ms, left out of it", 2), 0.019, 1e-15);
+    EXPECT_NEAR(number_in(whole, "time in calls, of CPU time", 2), 4 * 1'000'100e-9 / 3, 1e-12);
+    EXPECT_EQ(number_in(chart_of<TableChart>(section, "Calls"), "malloc", 2), 4);
+}
+
+TEST_F(ScriptTest, LongCallsAlone) {
+    const Document document = document_of({timed_event_of(0, 0x10000, 19'000'000)}, trace::Stacks::kNone);
+    EXPECT_EQ(
+        section_of(document, "statistics").answer,
+        "1 allocation and 0 frees in 0 s. Of 1 timed call, 1 took more than 1 ms, 19 ms in all: most likely other "
+        "threads ran meanwhile, so they are left out.");
 }
 
 }  // namespace
