@@ -20,11 +20,13 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "test" / "programs")]
 
 from gallery import pages, thesis  # noqa: E402
 from gallery.recording import record  # noqa: E402
+from gallery.small_png import small  # noqa: E402
 from gallery.subjects import PROGRAMS  # noqa: E402
 
 GALLERY = ROOT / "docs" / "gallery"
 RESULTS = ROOT / "docs" / "results" / "gallery"
 MODULES = ROOT / "view"
+WIDTH = 1000  # of the browser's window
 
 
 def said(*command):
@@ -51,11 +53,13 @@ def take_pictures(subjects, kept, modules):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or sys.exit("there is no chromium")
     wanted = []
     for subject in subjects:
-        wanted += [kept / f"{subject.name}.html", subject.chart, GALLERY / f"{subject.name}.png"]
+        wanted += [kept / f"{subject.name}.html", subject.chart, WIDTH, GALLERY / f"{subject.name}.png"]
         if subject.replay:
-            wanted += [kept / f"{subject.name}-replay.html", pages.REPLAY_CHART, GALLERY / f"{subject.name}-replay.png"]
+            wanted += [kept / f"{subject.name}-replay.html", pages.REPLAY_CHART, WIDTH, GALLERY / f"{subject.name}-replay.png"]
     script = pathlib.Path(__file__).with_name("pictures.mjs")
     subprocess.run([str(word) for word in ["node", script, modules, browser, *wanted]], check=True)
+    for picture in wanted[3::4]:
+        picture.write_bytes(small(picture.read_bytes()))
 
 
 def main():
@@ -76,7 +80,7 @@ def main():
             print(subject.name, flush=True)
             gathered[subject] = gather(subject, options.build.resolve(), kept)
         shown = {subject: all_of_it for subject, all_of_it in gathered.items() if subject.in_gallery}
-        take_pictures(shown, kept, options.modules)
+        take_pictures(shown, kept, options.modules.resolve())
     if len(subjects) == len(PROGRAMS):
         (GALLERY / "README.md").write_text(pages.gallery(shown))
         (RESULTS / "thesis.txt").write_text(thesis.tables({s.name: d for s, (d, _) in gathered.items()}))

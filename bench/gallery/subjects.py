@@ -47,13 +47,13 @@ PROGRAMS = (
             section="footprint", chart="Bytes in use, and resident"),
     Subject("python3", "python3 with trees, JSON, regular expressions and pickles; each object by malloc",
             "/usr/bin/python3 {inputs}/job.py 2", setting={"PYTHONMALLOC": "malloc", "PYTHONHASHSEED": "0"},
-            section="lifetimes", chart="Size against lifetime", replay="system,granary"),
+            section="origins", chart="Call stacks", replay="system,granary"),
     Subject("sqlite3", "sqlite3 with a hundred thousand rows, indexes and joins",
             "sqlite3 -batch load.db < {inputs}/load.sql", section="sizes", chart="Sizes over time"),
     Subject("ghostscript", "ghostscript makes PNGs of a PDF of twenty pages",
             "gs -q -sDEVICE=png16m -r100 -o page-%02d.png job.pdf",
             before="gs -q -sDEVICE=pdfwrite -o job.pdf -c '/Pages 20 def' -f {inputs}/job.ps",
-            section="origins", chart="Call stacks"),
+            section="lifetimes", chart="Lifetimes by the time of allocation"),
     Subject("mariadb", "mariadb with a thread for each of eight connections",
             f"mariadbd --no-defaults --datadir={{folder}}/data --socket={{folder}}/socket --tmpdir={{folder}} "
             f"--skip-networking --innodb-buffer-pool-size=48M {mariadb.LOG_SIZE} --skip-log-bin "
@@ -62,7 +62,7 @@ PROGRAMS = (
             load=("sysbench oltp_read_write --mysql-socket=socket --mysql-user=root --mysql-db=bench "
                   f"{' '.join(mariadb.TABLES)} --threads=8 --events=2000 --time=0 run",
                   "mariadb-admin --no-defaults -u root -S socket shutdown"),
-            section="threads", chart="Who frees whose blocks"),
+            section="threads", chart="Frees a second, of the thread's own blocks and of others'"),
     Subject("larson-glibc", "larson with four threads on glibc's malloc", "{workloads}/larson --threads 4 --ops 1000000",
             section="map", chart="Memory over time"),
     Subject("larson-granary", "larson with four threads on Granary", "{workloads}/larson --threads 4 --ops 1000000",
