@@ -10,6 +10,7 @@ BUILD has granary, and bench/workloads/larson (make bench). The pictures need no
 import argparse
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,13 @@ def said(*command):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
 
 
+def plain(text, build):
+    """Without the places of this machine."""
+    text = re.sub(r"/\S*/granary-\w+/prepared", "$PWD", text)
+    text = re.sub(r"/\S*/bench/workloads/", "build/release/bench/workloads/", text)
+    return text.replace(f"{build}/", "build/release/").replace(f"{ROOT}/", "")
+
+
 def gather(subject, build, kept):
     """Records, reports and replays; the report's document, and what the replay said."""
     trace = kept / f"{subject.name}.trace"
@@ -40,7 +48,7 @@ def gather(subject, build, kept):
         record(subject, build, trace)
     granary = build / "granary"
     said(granary, "report", trace, "-o", kept / f"{subject.name}.html")
-    (RESULTS / f"{subject.name}.txt").write_text(said(granary, "summary", trace))
+    (RESULTS / f"{subject.name}.txt").write_text(plain(said(granary, "summary", trace), build))
     document = json.loads(said(granary, "summary", "--json", trace))
     replayed = ""
     if subject.replay:

@@ -29,23 +29,30 @@ def facts(document):
 
 
 def code(lines):
-    return "".join(f"    {line}\n" for line in lines)
+    return "".join(f"    {line}".rstrip() + "\n" for line in lines)
+
+
+def of_replay(text):
+    """The table and what follows from it, without the head and what holds for each replay."""
+    lines = text.splitlines()[2:]
+    return lines[:next(at for at, line in enumerate(lines) if line.startswith("A replay does not show"))]
 
 
 def part(subject, document, replayed):
     section = next(section for section in document["sections"] if section["id"] == subject.section)
-    yield f"\n## {subject.title[0].upper()}{subject.title[1:]}\n"
+    yield f"## {subject.title}\n"
     yield f"**{section['question']}** {section['answer']}\n"
-    yield f"![{subject.title}: {subject.chart}]({subject.name}.png)\n"
+    yield f"![{subject.chart}]({subject.name}.png)\n"
+    if subject.remark:
+        yield subject.remark + "\n"
     yield code([*shown(subject), f"granary report {subject.name}.trace"])
     yield facts(document) + "\n"
     if replayed:
         yield "The same calls again, on other allocators:\n"
-        yield f"![{subject.title}, replayed]({subject.name}-replay.png)\n"
-        yield code([f"granary replay --with {subject.replay} -o replay.html {subject.name}.trace", "",
-                    *replayed.splitlines()[2:]])
+        yield f"![{REPLAY_CHART}]({subject.name}-replay.png)\n"
+        yield code([f"granary replay --with {subject.replay} -o replay.html {subject.name}.trace", *of_replay(replayed)])
 
 
 def gallery(gathered):
-    return HEAD + "\n".join(text for subject, (document, replayed) in gathered.items()
-                            for text in part(subject, document, replayed))
+    parts = (text for subject, (document, replayed) in gathered.items() for text in part(subject, document, replayed))
+    return "\n".join([HEAD, *parts]).rstrip() + "\n"

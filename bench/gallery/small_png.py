@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      makes a browser's picture small: a palette of at most 256 colours, close to those that it has.
-# Invariant: size and place of everything stay; a channel changes by at most half of the step that the palette needs.
+# Invariant: size and place of everything stay; common colours stay, and a channel of others
+#            changes by at most half of the step that the palette needs.
 # Must not know: what the picture shows.
 """PNG to PNG, for pictures without interlacing, with eight bits a channel and no transparency."""
 
+import collections
 import struct
 import zlib
 
@@ -11,6 +13,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CHANNELS = {2: 3, 6: 4}  # by the kind of colour
 STEPS = (1, 4, 8, 12, 16, 24, 32, 64)
 COLOURS = 256
+KEPT = 96
 
 
 def chunks(data):
@@ -56,12 +59,14 @@ def pixels(data):
 
 
 def rounded(colours, step):
-    return {colour: tuple(min(255, (part + step // 2) // step * step) for part in colour) for colour in colours}
+    """What each colour becomes; the most common ones, as grounds and letters have, stay."""
+    return {colour: colour if at < KEPT else tuple(min(255, (part + step // 2) // step * step) for part in colour)
+            for at, (colour, _) in enumerate(colours.most_common())}
 
 
 def small(data):
     width, height, lines = pixels(data)
-    colours = {pixel for line in lines for pixel in line}
+    colours = collections.Counter(pixel for line in lines for pixel in line)
     kept = next(kept for kept in (rounded(colours, step) for step in STEPS) if len(set(kept.values())) <= COLOURS)
     palette = sorted(set(kept.values()))
     place = {colour: palette.index(near) for colour, near in kept.items()}
