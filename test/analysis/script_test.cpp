@@ -157,13 +157,15 @@ TEST_F(ScriptTest, LongCallsAreToldApart) {
     const Section &section = section_of(document, "statistics");
     EXPECT_EQ(
         section.answer,
-        "4 allocations and 0 frees in 3 µs: 1.33 million allocations a second. Calls took about 1.33 ms in all. Of "
+        "4 allocations and 0 frees in 3 µs: 1.33 million allocations a second. Calls took about 1.33 ms in all (± 1.33 "
+        "ms). Of "
         "4 timed calls, 1 took more than 1 ms, 19 ms in all: most likely other threads ran meanwhile, so they are "
         "left out.");
     const auto &whole = chart_of<TableChart>(section, "In all");
     EXPECT_EQ(number_in(whole, "timed calls of more than 1 ms, left out of it", 1), 1);
     EXPECT_NEAR(number_in(whole, "timed calls of more than 1 ms, left out of it", 2), 0.019, 1e-15);
     EXPECT_NEAR(number_in(whole, "time in calls, of CPU time", 2), 4 * 1'000'100e-9 / 3, 1e-12);
+    EXPECT_NEAR(number_in(whole, "standard error of it", 2), 4 * 333'316.67e-9, 1e-9);  // 577,321 / sqrt(3), of 4
     EXPECT_EQ(number_in(chart_of<TableChart>(section, "Calls"), "malloc", 2), 4);
 }
 

@@ -67,6 +67,21 @@ double Statistics::time_in_all() const {
     return sum;
 }
 
+double Statistics::error_in_all() const {
+    double squares = 0;
+    for (unsigned op = 0; op < kOps; ++op) {
+        const Timed &timed = timed_[op];
+        if (timed.calls == 0 || !is_call(op)) continue;
+        const auto count = static_cast<double>(timed.calls);
+        const double mean = static_cast<double>(timed.nanoseconds) / count;
+        // One call tells nothing of how much they differ: it may be wrong by as much as it is.
+        const double variance = count < 2 ? mean * mean : (timed.squares - count * mean * mean) / (count - 1);
+        const double error = std::sqrt(std::max(0.0, variance) / count) * static_cast<double>(calls_[op]);
+        squares += error * error;
+    }
+    return std::sqrt(squares) * kNanosecond;
+}
+
 SeriesChart Statistics::rates() const {
     SeriesChart chart;
     chart.title = "Calls a second";
@@ -137,6 +152,7 @@ TableChart Statistics::whole() const {
                   {"from the first call to the last", none, length, none},
                   {"CPU time", none, processor > 0 ? processor : none, none},
                   {"time in calls, of CPU time", none, in_calls, processor > 0 ? in_calls / processor : none},
+                  {"standard error of it", none, timed.calls != 0 ? error_in_all() : none, none},
                   {"timed calls of more than 1 ms, left out of it", static_cast<double>(timed.long_calls),
                    static_cast<double>(timed.long_nanoseconds) * kNanosecond, none},
                   {"allocations a second", ratio(obtained, length), none, none},
@@ -165,7 +181,8 @@ std::string Statistics::time_answer() const {
     if (timed.calls + timed.long_calls == 0) return " No call was timed.";
     if (timed.calls == 0) return long_answer();
     const double processor = processor_seconds(scope_.trace);
-    std::string text = fmt::format(" Calls took about {} in all", time_words(time_in_all()));
+    std::string text =
+        fmt::format(" Calls took about {} in all (± {})", time_words(time_in_all()), time_words(error_in_all()));
     if (processor > 0)
         text += fmt::format(", {} of the program's {} of CPU time", share_words(time_in_all(), processor),
                             time_words(processor));

@@ -42,6 +42,7 @@ class Statistics {
     struct Timed {
         std::uint64_t calls = 0;  // without the long ones
         std::uint64_t nanoseconds = 0;
+        double squares = 0;  // of the nanoseconds
         std::uint64_t long_calls = 0;
         std::uint64_t long_nanoseconds = 0;
         Counts counts{};  // of both
@@ -54,12 +55,15 @@ class Statistics {
         const bool is_long = step.nanoseconds > kSlice;
         ++(is_long ? timed.long_calls : timed.calls);
         (is_long ? timed.long_nanoseconds : timed.nanoseconds) += step.nanoseconds;
+        if (!is_long) timed.squares += static_cast<double>(step.nanoseconds) * static_cast<double>(step.nanoseconds);
         ++timed.counts[bucket_of(step.nanoseconds)];
     }
     [[nodiscard]] double kind(StepKind kind) const { return static_cast<double>(kinds_[static_cast<unsigned>(kind)]); }
     // In seconds: all calls of that operation; not a number where no mean is known.
     [[nodiscard]] double time_in(unsigned op) const;
     [[nodiscard]] double time_in_all() const;
+    // The standard error of time_in_all: what chance did by the choice of the calls that were timed.
+    [[nodiscard]] double error_in_all() const;
     [[nodiscard]] Timed timed_in_all() const;
     [[nodiscard]] std::string time_answer() const;
     [[nodiscard]] std::string long_answer() const;
