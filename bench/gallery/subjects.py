@@ -76,7 +76,7 @@ PROGRAMS = (
                    "them, and its pages stay. Above, the arena that each thread fills meanwhile."),
     Subject("larson-granary", "larson with four threads on Granary", "{workloads}/larson --threads 4 --ops 1000000",
             options="--allocator granary", section="fragmentation", chart="Memory over time",
-            remark="The threads' new blocks take the place of the freed ones, whoever freed them."),
+            remark="The threads' new blocks mostly take the place of the freed ones, whoever freed them."),
     Subject("perl", "perl makes zone files of a hosts file", "/usr/bin/perl {inputs}/hosts.pl < input",
             setting=scripts.REPEATABLE, prepare=input_of(scripts.hosts), in_gallery=False),
     Subject("gawk", "gawk adjusts paragraphs to a width",

@@ -59,7 +59,8 @@ def runtime_statistics(report):
     rows = report.table("statistics", "In all")
     seconds, share = rows["time in calls, of CPU time"][1:]
     return [rows["from the first call to the last"][1] * MICRO, rows["allocations a second"][0],
-            rows["calls a second"][0], (seconds or 0) * MICRO, percent(share or 0)]
+            rows["calls a second"][0], (seconds or 0) * MICRO, (rows["standard error of it"][1] or 0) * MICRO,
+            percent(share or 0)]
 
 
 def request_sizes(report):
@@ -99,7 +100,8 @@ def bins(report):
 TABLES = (
     ("6.1: Allocation Statistics", ("# Allocs", "# Deallocs", "Memory Ops", "% Unfreed"), allocation_statistics),
     ("6.2: Runtime Statistics", ("Total Run-time (us)", "Avg Allocs/sec", "Avg Memory Ops/sec",
-                                 "Time in Memory Ops (us)", "(% of CPU time)"), runtime_statistics),
+                                 "Time in Memory Ops (us)", "its standard error",
+                                 "(% of CPU time)"), runtime_statistics),
     ("6.3: Size of Requests", ("Average (bytes)", "Total allocated (bytes)", "Bin of the largest (bytes)",
                                "Smallest bin (bytes)", "Most common bin - frequency (%)"), request_sizes),
     ("6.4: Lifetimes", ("Avg (freed) (us)", "Avg (all) (us)", "Shortest (us)", "Longest (freed) (us)"), lifetimes),
