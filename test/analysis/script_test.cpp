@@ -148,6 +148,21 @@ TEST_F(ScriptTest, WhereOneThreadDidAllAndAllWasFreed) {
         "freed.");
 }
 
+TEST_F(ScriptTest, WhereNoStackWasTakenOfThePeak) {
+    const Document document =
+        document_of({event_of(0, 0, Op::kMalloc, 0x10000, 24, 3), event_of(10, 0, Op::kFree, 0x10000),
+                     event_of(20, 0, Op::kMalloc, 0x10000, 4096)},
+                    trace::Stacks::kSampled);
+    EXPECT_EQ(
+        section_of(document, "origins").answer,
+        "No call stack was taken of what was in use when most was, 2 µs after the begin. These are estimates: one "
+        "stack was taken for 0 bytes, in the mean.");
+    EXPECT_EQ(
+        section_of(document, "fragmentation").answer,
+        "When most was in use, 4 KiB lay in 1 page, filled to 100 %. The most pages that held a block at "
+        "a time are 4 KiB of memory: 1 times what was needed at most. At the end 4 KiB keep 4 KiB in their pages.");
+}
+
 // One call that was interrupted is no thousand calls.
 TEST_F(ScriptTest, LongCallsAreToldApart) {
     const Document document =
