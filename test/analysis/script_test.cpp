@@ -24,6 +24,12 @@ Event event_of(std::uint64_t time, unsigned thread, Op op, std::uint64_t address
     return event;
 }
 
+Event timed_event_of(std::uint64_t time, std::uint64_t address, std::uint64_t nanoseconds) {
+    Event event = event_of(time, 0, Op::kMalloc, address, 16);
+    event.nanoseconds = static_cast<decltype(event.nanoseconds)>(nanoseconds);
+    return event;
+}
+
 class ScriptTest : public testing::Test {
   protected:
     Document document_of(const std::vector<Event> &events, trace::Stacks stacks) {
@@ -63,7 +69,7 @@ TEST_F(ScriptTest, KnownNumbers) {
         "from 0x400040 < 0x400010.");
     EXPECT_EQ(answer("lines"),
               "No: at no time did a line of 64 bytes hold blocks that different threads had allocated.");
-    EXPECT_EQ(answer("leaks"), "2 blocks of 4.9 KiB. Most of it, all, comes from 0x400030 < 0x400010.");
+    EXPECT_EQ(answer("leaks"), "2 blocks of 4.9 KiB. All of it comes from 0x400030 < 0x400010.");
     EXPECT_EQ(answer("origins"),
               "When most was in use, 4 µs after the begin, all of it came from 0x400030 < 0x400010.");
     EXPECT_EQ(answer("held-end"),
@@ -125,6 +131,65 @@ TEST(ClassSizesTest, NeverLessThanAskedFor) {
     }
     EXPECT_EQ(granary_block(1025), 1152U);
     EXPECT_EQ(granary_block(32768), 32768U);
+}
+
+TEST_F(ScriptTest, WhereOneThreadDidAllAndAllWasFreed) {
+    const Document document =
+        document_of({event_of(0, 0, Op::kMalloc, 0x10000, 24), event_of(10, 0, Op::kFree, 0x10000),
+                     event_of(20, 1, Op::kMalloc, 0, 1)},  // got none
+                    trace::Stacks::kNone);
+    EXPECT_EQ(section_of(document, "threads").answer,
+              "2 threads called. thread 0 allocated every block. No free was of a block that another thread had "
+              "allocated.");
+    EXPECT_EQ(
+        section_of(document, "lifetimes").answer,
+        "Half of the blocks that were freed lived less than 1.2 µs, nine of ten less than 1.2 µs; the longest lived "
+        "1 µs of the 2.1 µs that the trace takes. Half were freed before anything more was allocated. All blocks were "
+        "freed.");
+}
+
+TEST_F(ScriptTest, WhereNoStackWasTakenOfThePeak) {
+    const Document document =
+        document_of({event_of(0, 0, Op::kMalloc, 0x10000, 24, 3), event_of(10, 0, Op::kFree, 0x10000),
+                     event_of(20, 0, Op::kMalloc, 0x10000, 4096)},
+                    trace::Stacks::kSampled);
+    EXPECT_EQ(
+        section_of(document, "origins").answer,
+        "No call stack was taken of what was in use when most was, 2 µs after the begin. These are estimates: one "
+        "stack was taken for 0 bytes, in the mean.");
+    EXPECT_EQ(
+        section_of(document, "fragmentation").answer,
+        "When most was in use, 4 KiB lay in 1 page, filled to 100 %. The most pages that held a block at "
+        "a time are 4 KiB of memory: 1 times what was needed at most. At the end 4 KiB keep 4 KiB in their pages.");
+}
+
+// One call that was interrupted is no thousand calls.
+TEST_F(ScriptTest, LongCallsAreToldApart) {
+    const Document document =
+        document_of({timed_event_of(0, 0x10000, 40), timed_event_of(10, 0x10020, 60),
+                     timed_event_of(20, 0x10040, 1'000'000), timed_event_of(30, 0x10060, 19'000'000)},
+                    trace::Stacks::kNone);
+    const Section &section = section_of(document, "statistics");
+    EXPECT_EQ(
+        section.answer,
+        "4 allocations and 0 frees in 3 µs: 1.33 million allocations a second. Calls took about 1.33 ms in all (± 1.33 "
+        "ms). Of "
+        "4 timed calls, 1 took more than 1 ms, 19 ms in all: most likely other threads ran meanwhile, so they are "
+        "left out.");
+    const auto &whole = chart_of<TableChart>(section, "In all");
+    EXPECT_EQ(number_in(whole, "timed calls of more than 1 ms, left out of it", 1), 1);
+    EXPECT_NEAR(number_in(whole, "timed calls of more than 1 ms, left out of it", 2), 0.019, 1e-15);
+    EXPECT_NEAR(number_in(whole, "time in calls, of CPU time", 2), 4 * 1'000'100e-9 / 3, 1e-12);
+    EXPECT_NEAR(number_in(whole, "standard error of it", 2), 4 * 333'316.67e-9, 1e-9);  // 577,321 / sqrt(3), of 4
+    EXPECT_EQ(number_in(chart_of<TableChart>(section, "Calls"), "malloc", 2), 4);
+}
+
+TEST_F(ScriptTest, LongCallsAlone) {
+    const Document document = document_of({timed_event_of(0, 0x10000, 19'000'000)}, trace::Stacks::kNone);
+    EXPECT_EQ(
+        section_of(document, "statistics").answer,
+        "1 allocation and 0 frees in 0 s. Of 1 timed call, 1 took more than 1 ms, 19 ms in all: most likely other "
+        "threads ran meanwhile, so they are left out.");
 }
 
 }  // namespace

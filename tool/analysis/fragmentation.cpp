@@ -93,13 +93,13 @@ Section Fragmentation::section() const {
         return section;
     }
     const double blowup = ratio(bytes_of(most_pages_), static_cast<double>(most_live_.live));
+    const auto live = static_cast<double>(most_live_.live);
+    const std::string filled = live < bytes_of(most_live_) ? share_words(live, bytes_of(most_live_)) : "100 %";
     section.answer = fmt::format(
-        "When most was in use, {} lay in {} pages, which they filled to {}. The most pages that held a block at a time "
-        "are "
-        "{} of memory: {} bytes for each that was needed at most.",
-        bytes_words(static_cast<double>(most_live_.live)), count_words(static_cast<double>(most_live_.pages)),
-        share_words(static_cast<double>(most_live_.live), bytes_of(most_live_)), bytes_words(bytes_of(most_pages_)),
-        count_words(blowup));
+        "When most was in use, {} lay in {}, filled to {}. The most pages that held a block at a time "
+        "are {} of memory: {} times what was needed at most.",
+        bytes_words(live), count_words(static_cast<double>(most_live_.pages), "page", "pages"), filled,
+        bytes_words(bytes_of(most_pages_)), count_words(blowup));
     if (live_ != 0) {
         section.answer +=
             fmt::format(" At the end {} keep {} in their pages.", bytes_words(static_cast<double>(live_)),

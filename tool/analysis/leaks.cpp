@@ -84,8 +84,10 @@ Section Leaks::section(const StackTotals &totals, CallSites &sites) const {
         section.answer += scope_.has_stacks() ? " No call stack was taken of any of them."
                                               : " Where they come from is not known: call stacks were not recorded.";
     } else {
-        section.answer += fmt::format(" Most of it, {}, comes from {}.",
-                                      share_words(std::get<double>(chart.rows.front()[1]), bytes), table.largest());
+        const double largest = std::get<double>(chart.rows.front()[1]);
+        section.answer += largest == bytes ? fmt::format(" All of it comes from {}.", table.largest())
+                                           : fmt::format(" Most of it, {}, comes from {}.", share_words(largest, bytes),
+                                                         table.largest());
         section.charts.emplace_back(std::move(chart));
     }
     return section;

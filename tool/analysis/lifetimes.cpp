@@ -106,14 +106,18 @@ Section Lifetimes::section() const {
         return section;
     }
     const Counts total = this->total();
+    const double meanwhile = quantile(by_bytes_, 0.5, 1);
     section.answer = fmt::format(
         "Half of the blocks that were freed lived less than {}, nine of ten less than {}; the longest lived {} of the "
         "{} "
-        "that the trace takes. Half were freed before {} more were allocated. {} of all blocks were not freed.",
+        "that the trace takes. Half were freed before {} allocated. ",
         time_words(quantile(total, 0.5, kSecondsPerUnit)), time_words(quantile(total, 0.9, kSecondsPerUnit)),
         time_words(static_cast<double>(longest_) * kSecondsPerUnit), time_words(scope_.time.length()),
-        bytes_words(quantile(by_bytes_, 0.5, 1)),
-        live_ == 0 ? "None" : share_words(static_cast<double>(live_), static_cast<double>(live_ + freed_)));
+        meanwhile <= 1 ? "anything more was" : bytes_words(meanwhile) + " more were");
+    section.answer += live_ == 0
+                          ? "All blocks were freed."
+                          : fmt::format("Of all blocks {} were not freed.",
+                                        share_words(static_cast<double>(live_), static_cast<double>(live_ + freed_)));
     section.charts = {by_time(total),
                       over_time(),
                       size_against_lifetime(),

@@ -76,9 +76,13 @@ Section origins_section(const Scope &scope, const StackTotals &totals, CallSites
         return section;
     }
     const std::vector<Value> &largest = chart.rows.front();
-    section.answer = fmt::format("When most was in use, {} after the begin, {} of it came from {}.",
-                                 time_words(seconds(totals.peak_time())),
-                                 share_words(std::get<double>(largest[1]), sum_of(measures[0])), table.largest());
+    const double at_peak = sum_of(measures[0]);
+    const std::string when = time_words(seconds(totals.peak_time()));
+    section.answer =
+        at_peak > 0
+            ? fmt::format("When most was in use, {} after the begin, {} of it came from {}.", when,
+                          share_words(std::get<double>(largest[1]), at_peak), table.largest())
+            : fmt::format("No call stack was taken of what was in use when most was, {} after the begin.", when);
     if (scope.trace.start().stacks == trace::Stacks::kSampled) {
         section.answer += fmt::format(" These are estimates: one stack was taken for {}, in the mean.",
                                       bytes_words(static_cast<double>(scope.trace.start().stack_bytes)));

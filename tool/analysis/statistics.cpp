@@ -35,7 +35,8 @@ bool is_call(unsigned op) { return !is_of_pages(trace::Op(op)); }
 
 // Not a number where none was timed.
 double Statistics::Timed::below(double share) const {
-    return calls == 0 ? std::numeric_limits<double>::quiet_NaN() : quantile(counts, share, kNanosecond);
+    const bool none = calls + long_calls == 0;
+    return none ? std::numeric_limits<double>::quiet_NaN() : quantile(counts, share, kNanosecond);
 }
 
 double Statistics::time_in(unsigned op) const {
@@ -46,8 +47,16 @@ double Statistics::time_in(unsigned op) const {
     return without_clock * static_cast<double>(calls_[op]) * kNanosecond;
 }
 
-bool Statistics::was_timed() const {
-    return std::any_of(timed_.begin(), timed_.end(), [](const Timed &timed) { return timed.calls != 0; });
+// Of the program's calls, without their counts.
+Statistics::Timed Statistics::timed_in_all() const {
+    Timed sum;
+    for (unsigned op = 0; op < kOps; ++op) {
+        if (!is_call(op)) continue;
+        sum.calls += timed_[op].calls;
+        sum.long_calls += timed_[op].long_calls;
+        sum.long_nanoseconds += timed_[op].long_nanoseconds;
+    }
+    return sum;
 }
 
 double Statistics::time_in_all() const {
@@ -56,6 +65,21 @@ double Statistics::time_in_all() const {
         if (timed_[op].calls != 0 && is_call(op)) sum += time_in(op);
     }
     return sum;
+}
+
+double Statistics::error_in_all() const {
+    double squares = 0;
+    for (unsigned op = 0; op < kOps; ++op) {
+        const Timed &timed = timed_[op];
+        if (timed.calls == 0 || !is_call(op)) continue;
+        const auto count = static_cast<double>(timed.calls);
+        const double mean = static_cast<double>(timed.nanoseconds) / count;
+        // One call tells nothing of how much they differ: it may be wrong by as much as it is.
+        const double variance = count < 2 ? mean * mean : (timed.squares - count * mean * mean) / (count - 1);
+        const double error = std::sqrt(std::max(0.0, variance) / count) * static_cast<double>(calls_[op]);
+        squares += error * error;
+    }
+    return std::sqrt(squares) * kNanosecond;
 }
 
 SeriesChart Statistics::rates() const {
@@ -102,8 +126,8 @@ TableChart Statistics::table() const {
         if (calls_[op] == 0) continue;
         const Timed &timed = timed_[op];
         const auto calls = static_cast<double>(calls_[op]);
-        table.rows.push_back({op_name(trace::Op(op)), calls, static_cast<double>(timed.calls), time_in(op) / calls,
-                              timed.below(0.5), timed.below(0.99), time_in(op)});
+        table.rows.push_back({op_name(trace::Op(op)), calls, static_cast<double>(timed.calls + timed.long_calls),
+                              time_in(op) / calls, timed.below(0.5), timed.below(0.99), time_in(op)});
     }
     return table;
 }
@@ -118,7 +142,8 @@ TableChart Statistics::whole() const {
     table.columns = {
         {"what", Unit::kText}, {"number", Unit::kCount}, {"time", Unit::kSeconds}, {"share", Unit::kFraction}};
     const double none = std::numeric_limits<double>::quiet_NaN();
-    const double in_calls = was_timed() ? time_in_all() : none;
+    const Timed timed = timed_in_all();
+    const double in_calls = timed.calls != 0 ? time_in_all() : none;
     table.rows = {{"allocations", obtained, none, none},
                   {"frees", freed, none, none},
                   {"allocations that got no memory", kind(StepKind::kFailed), none, none},
@@ -127,6 +152,9 @@ TableChart Statistics::whole() const {
                   {"from the first call to the last", none, length, none},
                   {"CPU time", none, processor > 0 ? processor : none, none},
                   {"time in calls, of CPU time", none, in_calls, processor > 0 ? in_calls / processor : none},
+                  {"standard error of it", none, timed.calls != 0 ? error_in_all() : none, none},
+                  {"timed calls of more than 1 ms, left out of it", static_cast<double>(timed.long_calls),
+                   static_cast<double>(timed.long_nanoseconds) * kNanosecond, none},
                   {"allocations a second", ratio(obtained, length), none, none},
                   {"calls a second", ratio(obtained + freed, length), none, none}};
     return table;
@@ -142,17 +170,34 @@ BarsChart Statistics::call_times() const {
     for (const Timed &timed : timed_) range.widen(timed.counts);
     chart.edges = range.edges(kNanosecond);
     for (unsigned op = 0; op < kOps; ++op) {
-        if (timed_[op].calls != 0) chart.series.push_back({op_name(trace::Op(op)), range.shown(timed_[op].counts), {}});
+        if (timed_[op].calls + timed_[op].long_calls != 0)
+            chart.series.push_back({op_name(trace::Op(op)), range.shown(timed_[op].counts), {}});
     }
     return chart;
 }
 
 std::string Statistics::time_answer() const {
-    if (!was_timed()) return " No call was timed.";
+    const Timed timed = timed_in_all();
+    if (timed.calls + timed.long_calls == 0) return " No call was timed.";
+    if (timed.calls == 0) return long_answer();
     const double processor = processor_seconds(scope_.trace);
-    if (processor <= 0) return fmt::format(" Calls took about {} in all.", time_words(time_in_all()));
-    return fmt::format(" Calls took about {} in all, {} of the program's {} of CPU time.", time_words(time_in_all()),
-                       share_words(time_in_all(), processor), time_words(processor));
+    std::string text =
+        fmt::format(" Calls took about {} in all (± {})", time_words(time_in_all()), time_words(error_in_all()));
+    if (processor > 0)
+        text += fmt::format(", {} of the program's {} of CPU time", share_words(time_in_all(), processor),
+                            time_words(processor));
+    return text + "." + long_answer();
+}
+
+std::string Statistics::long_answer() const {
+    const Timed timed = timed_in_all();
+    if (timed.long_calls == 0) return "";
+    return fmt::format(
+        " Of {}, {} took more than {}, {} in all: most likely other threads ran meanwhile, so they are "
+        "left out.",
+        count_words(static_cast<double>(timed.calls + timed.long_calls), "timed call", "timed calls"),
+        count_words(static_cast<double>(timed.long_calls)), time_words(kSlice * kNanosecond),
+        time_words(static_cast<double>(timed.long_nanoseconds) * kNanosecond));
 }
 
 Section Statistics::section() const {

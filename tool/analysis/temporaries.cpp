@@ -46,8 +46,8 @@ Section Temporaries::section(CallSites &sites) const {
                           count_words(temporary, "block", "blocks"), share_words(temporary, all),
                           bytes_words(static_cast<double>(bytes_)));
     if (moved_on_ != 0) {
-        section.answer +=
-            fmt::format(" {} more were resized by the next call.", count_words(static_cast<double>(moved_on_)));
+        section.answer += fmt::format(" {} resized by the next call.",
+                                      count_words(static_cast<double>(moved_on_), "more was", "more were"));
     }
     if (temporaries_ == 0) return section;
     section.charts = {sizes()};

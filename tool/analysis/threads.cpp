@@ -91,12 +91,14 @@ Section Threads::section() const {
     const auto busiest = std::max_element(allocated_.begin(), allocated_.end(),
                                           [](const Sum &a, const Sum &b) { return a.blocks < b.blocks; });
     const auto number = static_cast<std::uint32_t>(busiest - allocated_.begin());
-    section.answer = fmt::format(
-        "{} threads called. {} allocated most: {} of all blocks. {} of a block that another thread had allocated: {} "
-        "of "
-        "all.",
-        threads, scope_.threads.name(number), share_words(static_cast<double>(most), all),
-        remote == 0 ? "No free was" : count_words(remote, "free was", "frees were"), share_words(remote, own + remote));
+    section.answer = fmt::format("{} threads called. {} ", threads, scope_.threads.name(number));
+    section.answer += static_cast<double>(most) == all ? "allocated every block."
+                                                       : fmt::format("allocated most: {} of all blocks.",
+                                                                     share_words(static_cast<double>(most), all));
+    section.answer +=
+        remote == 0 ? " No free was of a block that another thread had allocated."
+                    : fmt::format(" {} of a block that another thread had allocated: {} of all.",
+                                  count_words(remote, "free was", "frees were"), share_words(remote, own + remote));
     if (scope_.threads.others() > 1) {
         section.answer += fmt::format(" The {} least active are shown as one.", scope_.threads.others());
     }
