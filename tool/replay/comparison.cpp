@@ -75,11 +75,23 @@ std::string head_text(const trace::Trace &trace, const Plan &plan) {
     return text;
 }
 
+// Who takes the least; those whose rounds reach into its are not told from it.
+std::string least_text(const std::vector<AllocatorRounds> &results, const Measure &measure) {
+    const AllocatorRounds &least = least_of(results, measure);
+    std::vector<std::string> names{least.allocator.name};
+    for (const AllocatorRounds &one : results) {
+        if (&one != &least && range_of(one, measure).least <= range_of(least, measure).most)
+            names.push_back(one.allocator.name);
+    }
+    return fmt::format("{} take{} the least {}", tool::list_text(names, names.size()), names.size() == 1 ? "s" : "",
+                       measure.unit == Unit::kBytes ? "memory" : measure.title);
+}
+
+// One round tells no difference.
 std::string winner_text(const std::vector<AllocatorRounds> &results) {
-    if (results.size() < 2) return "";
-    return fmt::format("{} takes the least CPU time, {} the least memory.\n",
-                       least_of(results, kMeasures[kCpu]).allocator.name,
-                       least_of(results, kMeasures[kMost]).allocator.name);
+    if (results.size() < 2 || results.front().rounds.size() < 2) return "";
+    return fmt::format("{}; {}. What overlaps in some round counts as equal.\n", least_text(results, kMeasures[kCpu]),
+                       least_text(results, kMeasures[kMost]));
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ class Scribe : public trace::Listener {
           operations_(threads),
           pending_(threads),
           free_slots_(threads),
+          has_left_(threads),
           between_(std::max(survey.events / kMostMilestones, kLeastBetween)),
           step_(step) {}
 
@@ -166,12 +167,13 @@ class Scribe : public trace::Listener {
             ++threads_begun_;
         }
     }
-    // All come that have begun and have something to do yet.
+    // All come that have begun; who has nothing to do any more comes once.
     void add_milestone() {
         std::uint32_t expected = 0;
         for (std::uint32_t thread = 0; thread < threads_begun_; ++thread) {
-            if (survey_.last_events[thread] < events_) continue;
-            write(thread, operation_for(Action::kMilestone, milestones));
+            if (has_left_[thread]) continue;
+            has_left_[thread] = survey_.last_events[thread] < events_;
+            write(thread, operation_for(has_left_[thread] ? Action::kLeave : Action::kMilestone, milestones));
             ++expected;
         }
         expected_.push_back(expected);
@@ -217,6 +219,7 @@ class Scribe : public trace::Listener {
     std::vector<std::vector<Operation>> operations_;          // of each thread
     std::vector<std::optional<Pending>> pending_;             // a realloc's old block, until the new one is there
     std::vector<std::vector<std::uint32_t>> free_slots_;      // of who emptied them last, so that he need not wait
+    std::vector<bool> has_left_;                              // of each thread
     std::unordered_map<std::uint64_t, std::uint32_t> slots_;  // by address
     std::vector<std::uint32_t> expected_;
     std::uint64_t between_;

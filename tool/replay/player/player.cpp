@@ -178,7 +178,10 @@ class Player {
                 start(operation.slot);
                 break;
             case Action::kMilestone:
-                pass(operation.slot, counts);
+                pass(operation.slot, counts, true);
+                break;
+            case Action::kLeave:
+                pass(operation.slot, counts, false);
                 break;
         }
     }
@@ -233,11 +236,12 @@ class Player {
         store(&ids_[number], id);
     }
 
-    void pass(std::uint32_t milestone, Counts &counts) {
+    void pass(std::uint32_t milestone, Counts &counts, bool waits) {
         hand_in(counts);
         std::uint32_t *const arrived = &arrived_[milestone];
         if (__atomic_add_fetch(arrived, 1, __ATOMIC_ACQ_REL) != expected_[milestone]) {
-            for (std::uint32_t seen = load(arrived); seen < kPassed; seen = load(arrived)) sleep_on(arrived, seen);
+            for (std::uint32_t seen = load(arrived); waits && seen < kPassed; seen = load(arrived))
+                sleep_on(arrived, seen);
             return;
         }
         if (milestone == head_->peak) {

@@ -16,7 +16,8 @@ enum class Action : std::uint8_t {
     kRealloc,  // of the slot's block
     kFree,
     kStart,      // the thread of that number begins
-    kMilestone,  // waits until all who are on their way have come as far
+    kMilestone,  // waits until all have come as far
+    kLeave,      // the last of a thread that ended before a milestone: it counts as come, and does not wait
 };
 
 struct Operation {
