@@ -25,7 +25,12 @@ class FreeSnapshot {
         if (!cover(kind, end)) return;
         for (UnitIndex u = first; u < end; ++u) {
             const Superblock *const s = kind.instance.superblocks().descriptor(u);
-            if (s->use == UnitUse::superblock && owner_of(s) != kNobody) add(kind, u, s->size_class);
+            if (s->use == UnitUse::superblock && owner_of(s) != kNobody) {
+                add(kind, u, s->size_class);
+            } else if (const std::uint32_t at = entries_of_units_[kind.number][u.value]; at != kNone) {
+                // It fell empty since, and its units may be another's before the sweep.
+                entries_[at - 1].size_class = kNotSwept;
+            }
         }
     }
 
@@ -54,7 +59,8 @@ class FreeSnapshot {
         bool is_full;       // no block was free, and there are no words
         std::size_t words;  // of the first
     };
-    static constexpr std::uint32_t kNone = 0;  // else one more than where the entry stands
+    static constexpr std::uint32_t kNone = 0;                         // else one more than where the entry stands
+    static constexpr ClassIndex kNotSwept = ClassIndex(kClassCount);  // no superblock's
 
     bool cover(const Kind &kind, UnitIndex end) {
         auto &of_units = entries_of_units_[kind.number];
@@ -82,7 +88,7 @@ class FreeSnapshot {
         if (at != kNone) {
             entries_[at - 1] = entry;
             // One that is not known any more is none that could be swept.
-            if (!added) entries_[at - 1].size_class = ClassIndex(kClassCount);
+            if (!added) entries_[at - 1].size_class = kNotSwept;
         } else if (added && entries_.add(entry)) {
             at = static_cast<std::uint32_t>(entries_.size());
         }

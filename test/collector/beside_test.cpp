@@ -103,16 +103,19 @@ class Beside : public testing::Test {
         EXPECT_EQ(instances.first_fault(), nullptr);
     }
 
+    // Of blocks that are freed before one stop: with those of other stops in a superblock, or alone, so that it falls empty.
+    enum class Lie { mixed, together };
+
     static void *make(KindName kind, std::size_t words) {
         return collector.allocate(*kinds()[kind].kind, words * sizeof(void *));
     }
     // Blocks that nobody refers to, some of which the program frees before each stop, of words that no other test has; what
     // is taken between the last stop and the sweep are some of these. How many of those that were freed after the snapshot.
     template <class Free>
-    std::size_t free_and_take_again(std::size_t words, std::size_t count, Free free) {
+    std::size_t free_and_take_again(std::size_t words, std::size_t count, Lie lie, Free free) {
         std::array<std::vector<std::uintptr_t>, kMostStops> dead;
         for (std::size_t i = 0; i < count * kMostStops; ++i)
-            dead[i % kMostStops].push_back(hidden(make(kNormal, words)));
+            dead[lie == Lie::mixed ? i % kMostStops : i / count].push_back(hidden(make(kNormal, words)));
         std::set<std::uintptr_t> freed;  // before the last stop
         std::vector<std::uintptr_t> taken;
         stage.run(
@@ -131,21 +134,28 @@ class Beside : public testing::Test {
     }
     // The same, until one is among them, for the program's thread may come to another heap.
     template <class Free>
-    void free_and_take_again_until_it_counts(std::size_t words, std::size_t count, Free free) {
+    void free_and_take_again_until_it_counts(std::size_t words, std::size_t count, Lie lie, Free free) {
         for (unsigned turn = 0; turn < 20 && !HasFailure(); ++turn) {
-            if (free_and_take_again(words, count, free) != 0) return;
+            if (free_and_take_again(words, count, lie, free) != 0) return;
         }
         ADD_FAILURE() << "nothing was taken again";
     }
 };
 
 TEST_F(Beside, WhatIsFreedAfterTheSnapshotIsWhosHasItAtTheSweep) {
-    free_and_take_again_until_it_counts(13, 1000, [](Kind &kind, void *block) { Collector::free(kind, block); });
+    free_and_take_again_until_it_counts(13, 1000, Lie::mixed,
+                                        [](Kind &kind, void *block) { Collector::free(kind, block); });
+}
+
+// Its units are another superblock's by then, and no block of that one is garbage.
+TEST_F(Beside, WhatFallsEmptyAfterTheSnapshotIsAnothersAtTheSweep) {
+    free_and_take_again_until_it_counts(17, 5000, Lie::together,
+                                        [](Kind &kind, void *block) { Collector::free(kind, block); });
 }
 
 // As in a handler that interrupts the allocator: it waits in the remote bits, and comes back when the last stop is over.
 TEST_F(Beside, WhatWaitsInRemoteBitsAtTheLastStopIsWhosHasItAtTheSweep) {
-    free_and_take_again_until_it_counts(19, 100, [](Kind &kind, void *block) {
+    free_and_take_again_until_it_counts(19, 100, Lie::mixed, [](Kind &kind, void *block) {
         const Inside inside;
         Collector::free(kind, block);
     });

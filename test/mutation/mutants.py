@@ -589,6 +589,8 @@ MUTANTS = (
         "collector/free_snapshot.hpp", "collector.beside",
         ("snapshot-remote", "what strangers have freed is freed again",
          "bits.free[w] | bits.remote[w].load(std::memory_order_relaxed);", "bits.free[w];"),
+        ("snapshot-empty", "a superblock that fell empty is swept as it was, whoever has its units",
+         "entries_[at - 1].size_class = kNotSwept;\n            }\n        }", "}\n        }"),
         ("snapshot-once", "a superblock that changed is swept as it was",
          "entries_[at - 1] = entry;", ""),
     ),
