@@ -65,6 +65,17 @@ class OracleTest : public testing::TestWithParam<unsigned> {
         return live;
     }
     void expect_held(const std::string &id, const LiveMap &live) const;
+    // Of moments that count, how many a second in each point.
+    template <class Counts>
+    void expect_rates(const SeriesChart &chart, std::size_t series, Counts counts) const {
+        std::vector<double> expected(TimeAxis::kPoints);
+        const double seconds = static_cast<double>(last_ + 1) * kUnit / TimeAxis::kPoints;
+        for (const Moment &moment : moments()) {
+            if (counts(moment)) expected[History::part_of(moment.event.time, TimeAxis::kPoints, last_)] += 1 / seconds;
+        }
+        for (std::uint32_t i = 0; i < TimeAxis::kPoints; ++i)
+            EXPECT_NEAR(chart.series[series].values[i], expected[i], 1e-6 * expected[i]) << series << " " << i;
+    }
 
     Folder folder_;
     History history_ = History::random(GetParam(), 1500);
@@ -203,6 +214,9 @@ TEST_P(OracleTest, Statistics) {
     EXPECT_EQ(number_in(table, "malloc", 1), calls[Op::kMalloc].first);
     EXPECT_EQ(number_in(table, "new", 2), calls[Op::kNew].second);
     EXPECT_NEAR(number_in(table, "free", 3), nanoseconds / calls[Op::kFree].second * 1e-9, 1e-15);
+    const auto &rates = chart_of<SeriesChart>(section("statistics"), "Calls a second");
+    expect_rates(rates, 0, [](const Moment &moment) { return obtains(moment.event.op); });  // those that got none, too
+    expect_rates(rates, 1, [](const Moment &moment) { return frees(moment.event.op); });
 }
 
 TEST_P(OracleTest, Threads) {
@@ -213,6 +227,11 @@ TEST_P(OracleTest, Threads) {
             expected[trace::number_of(moment.dead.birth.thread)][trace::number_of(moment.event.thread)] += 1;
     }
     EXPECT_EQ(matrix.values, expected);
+    const auto &rates =
+        chart_of<SeriesChart>(section("threads"), "Frees a second, of the thread's own blocks and of others'");
+    const auto is_own = [](const Moment &moment) { return moment.dead.birth.thread == moment.event.thread; };
+    expect_rates(rates, 0, [&](const Moment &moment) { return moment.died && is_own(moment); });
+    expect_rates(rates, 1, [&](const Moment &moment) { return moment.died && !is_own(moment); });
 }
 
 TEST_P(OracleTest, CacheLines) {

@@ -88,13 +88,7 @@ SeriesChart Statistics::rates() const {
     chart.x = {"time", Unit::kTime};
     chart.y = {"calls a second", Unit::kPerSecond};
     chart.at = scope_.time.point_ends();
-    const double width = scope_.time.length() / TimeAxis::kPoints;
-    const auto rate = [&](const std::vector<std::uint32_t> &counts) {
-        std::vector<double> values(counts.size());
-        std::transform(counts.begin(), counts.end(), values.begin(), [&](auto count) { return count / width; });
-        return values;
-    };
-    chart.series = {{"allocations", rate(obtained_)}, {"frees", rate(freed_)}};
+    chart.series = {{"allocations", scope_.time.rates(obtained_)}, {"frees", scope_.time.rates(freed_)}};
     return chart;
 }
 

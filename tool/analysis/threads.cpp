@@ -35,13 +35,7 @@ SeriesChart Threads::over_time() const {
     chart.y = {"frees a second", Unit::kPerSecond};
     chart.is_stacked = true;
     chart.at = scope_.time.point_ends();
-    const double width = scope_.time.length() / TimeAxis::kPoints;
-    const auto rate = [&](const std::vector<std::uint32_t> &counts) {
-        std::vector<double> values(counts.size());
-        std::transform(counts.begin(), counts.end(), values.begin(), [&](auto count) { return count / width; });
-        return values;
-    };
-    chart.series = {{"own", rate(own_)}, {"others'", rate(remote_)}};
+    chart.series = {{"own", scope_.time.rates(own_)}, {"others'", scope_.time.rates(remote_)}};
     return chart;
 }
 

@@ -42,6 +42,13 @@ class TimeAxis {
         ends.erase(ends.begin());
         return ends;
     }
+    // Of counts in each point, how many a second.
+    [[nodiscard]] std::vector<double> rates(const std::vector<std::uint32_t> &counts) const {
+        const double width = length() / kPoints;
+        std::vector<double> rates;
+        for (const std::uint32_t count : counts) rates.push_back(count / width);
+        return rates;
+    }
 
   private:
     std::uint64_t units_;
