@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      what granary record costs the compiler that it records: time, bytes, and the same by heaptrack.
-# Invariant: the ways take turns; times are CPU times of one pinned CPU each (the program's, without its recorder's), and
-#            medians. heaptrack writes in the program itself, and its compressor counts as a recorder.
+# Invariant: the ways take turns; times are CPU times of the program alone, as the kernel tells its parent, on one CPU, and
+#            medians. heaptrack's are of the program and its interpreter.
 # Must not know: how it records.
 """usage: recording.py BUILD [--rounds N] [--classes N]"""
 import argparse
+import glob
 import os
 import re
 import statistics
@@ -14,6 +15,17 @@ import subprocess
 import sys
 import tempfile
 
+# Starts a program on the last CPU, and writes what CPU time the kernel says that it took.
+TIMED = """import os, sys
+child = os.fork()
+if child == 0:
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    os.execv(sys.argv[2], sys.argv[2:])
+_, status, usage = os.wait4(child, 0)
+with open(sys.argv[1], "w") as file:
+    file.write(str(usage.ru_utime + usage.ru_stime))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 CC1PLUS = ["-quiet", "-O1", "-fpreprocessed", "big.ii", "-o", "/dev/null"]
 
 
@@ -41,18 +53,24 @@ def run(command, folder):
     return usage.ru_utime + usage.ru_stime, text
 
 
-def obtained(path):
-    """Calls that got memory, and bytes, by the summaries of a trace's blocks alone."""
+def remove(folder, beginning):
+    for path in glob.glob(os.path.join(folder, beginning + "*")):
+        os.remove(path)
+
+
+def counts(path):
+    """Events, calls that got memory, and bytes, by the summaries of a trace's blocks alone."""
     with open(path, "rb") as file:
         data = file.read()
-    at, calls, size = 16, 0, 0
+    at, events, calls, size = 16, 0, 0, 0
     while at < len(data):
         kind, summary, body = struct.unpack_from("<4sII", data, at)
         if kind == b"EVNT":
+            events += struct.unpack_from("<I", data, at + 20 + 4)[0]
             calls += struct.unpack_from("<I", data, at + 20 + 24)[0]
             size += struct.unpack_from("<Q", data, at + 20 + 48)[0]
         at += 20 + summary + body
-    return calls, size
+    return events, calls, size
 
 
 def main():
@@ -68,26 +86,31 @@ def main():
         with open(os.path.join(folder, "big.cpp"), "w", encoding="ascii") as file:
             file.writelines(source(options.classes))
         run(["g++", "-E", "big.cpp", "-o", "big.ii"], folder)
-        ways = {"plain": program,
-                **{f"record, stacks {stacks}": [granary, "record", "--stacks", stacks, "-o", "x.trace", *program]
+        timed = ["/usr/bin/python3", "-c", TIMED, "seconds", *program]
+        ways = {"plain": timed,
+                **{f"record, stacks {stacks}": [granary, "record", "--stacks", stacks, "-o", "x.trace", *timed]
                    for stacks in ("none", "sampled", "all")},
                 "heaptrack": ["heaptrack", "-o", "x.heaptrack", *program]}
         own, recorders, events, sizes = ({way: [] for way in ways} for _ in range(4))
         for number in range(options.rounds):
             for way, command in ways.items():
+                remove(folder, "x.")
                 seconds, said = run(command, folder)
                 recorder = 0.0
+                if way != "heaptrack":
+                    with open(os.path.join(folder, "seconds"), encoding="ascii") as file:
+                        seconds = float(file.read())
                 if way.startswith("record"):
-                    match = re.search(r"(\d+) events.*?([\d.]+) s of the recorder's", said)
-                    events[way].append(int(match[1]))
-                    recorder = float(match[2])
-                    sizes[way].append(os.path.getsize(os.path.join(folder, "x.trace")))
+                    (trace,) = glob.glob(os.path.join(folder, "x.cc1plus.*.trace"))
+                    events[way].append(counts(trace)[0])
+                    recorder = float(re.search(r"([\d.]+) s of the recorder's", said)[1])
+                    sizes[way].append(os.path.getsize(trace))
                 elif way == "heaptrack":
-                    (name,) = (name for name in os.listdir(folder) if name.startswith("x.heaptrack"))
-                    sizes[way].append(os.path.getsize(os.path.join(folder, name)))
-                own[way].append(seconds - recorder)
+                    (name,) = glob.glob(os.path.join(folder, "x.heaptrack*"))
+                    sizes[way].append(os.path.getsize(name))
+                own[way].append(seconds)
                 recorders[way].append(recorder)
-                print(f"round {number + 1}: {way}: {seconds:.3f} s of CPU time, {recorder:.2f} s of it the recorder's")
+                print(f"round {number + 1}: {way}: {seconds:.3f} s of CPU time; the recorder's: {recorder:.2f} s", flush=True)
         plain = statistics.median(own["plain"])
         count = statistics.median(events["record, stacks none"])
         print(f"\n{'':24}{'CPU s':>8}{'over plain':>12}{'ns an event':>13}{'recorder s':>12}{'bytes':>12}{'an event':>10}")
@@ -104,9 +127,10 @@ def main():
             print(line)
         print(f"\n{count:.0f} events, {count / plain / 1e6:.1f} million a second of the plain program's time")
         run(ways["record, stacks none"], folder)
-        calls, size = obtained(os.path.join(folder, "x.trace"))
+        (trace,) = glob.glob(os.path.join(folder, "x.cc1plus.*.trace"))
+        _, calls, size = counts(trace)
         print(f"calls that got memory: {calls} by granary record, {size} bytes asked for")
-        (name,) = (name for name in os.listdir(folder) if name.startswith("x.heaptrack"))
+        (name,) = glob.glob(os.path.join(folder, "x.heaptrack*"))
         _, said = run(["heaptrack_print", "-f", name, "--print-peaks=0", "--print-allocators=0", "--print-temporary=0"],
                       folder)
         print("\n".join(line for line in said.splitlines() if line.startswith(("calls to", "total memory", "peak heap",
