@@ -19,9 +19,9 @@ struct Node {
     char rest[56];
 };
 
-// Whatever was passed is in no register and on no stack any more.
+// Whatever was passed is in no register and on no stack any more, nor are blocks that a refill took for later.
 [[gnu::noinline]] void clear_stack() {
-    volatile char junk[4096];
+    volatile char junk[65536];
     for (volatile char &c : junk) c = 0;
     asm volatile("" : : : "memory");
 }
@@ -84,6 +84,7 @@ extern "C" {
     in_thread_local = chain(3);
     pthread_setspecific(key, chain(3));
     Node *volatile on_stack = chain(3);
+    clear_stack();
     pthread_barrier_wait(static_cast<pthread_barrier_t *>(held));
     while (on_stack != nullptr) pause();
     return nullptr;

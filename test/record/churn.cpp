@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a program that obtains and frees as many blocks as its first word says, in as many threads as its second says.
+// What: a program that obtains and frees as many blocks as its first word says, in as many threads as its second says;
+//       having made the file of its third word it first waits, and never sleeps, for the file of its fourth.
 // Invariant: each thread makes the same calls; then the line "done" is printed.
 // Must not know: what records it.
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -21,11 +23,18 @@ void *churn(void *) {
     return nullptr;
 }
 
+void wait_for(const char *go, const char *begun) {
+    if (open(begun, O_CREAT | O_WRONLY | O_CLOEXEC, S_IRUSR) < 0) std::abort();
+    while (access(go, F_OK) != 0) {
+    }
+}
+
 }  // namespace
 
 int main(int count, char **words) {
     blocks = count > 1 ? std::atol(words[1]) : 0;
     const long threads = count > 2 ? std::atol(words[2]) : 0;
+    if (count > 4) wait_for(words[4], words[3]);
     churn(nullptr);
     std::vector<pthread_t> started(static_cast<std::size_t>(threads));
     for (pthread_t &thread : started) {

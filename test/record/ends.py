@@ -96,24 +96,19 @@ class Ends(RecordTest):
 
     def stopped_for_a_while(self, *options):
         """A recorder that does not look while its program makes 200,000 calls, or as many as it may."""
-        recorder = self.start("-o", "x.trace", *options, "/bin/sh", "-c",
-                              f": > begun; while [ ! -e go ]; do :; done; exec {program('record_churn')} 100000")
+        recorder = self.start("-o", "x.trace", *options, program("record_churn"), "100000", "0", "begun", "go")
         wait_for(lambda: os.path.exists(os.path.join(self.folder, "begun")))
         child = self.child_of(recorder)
+        os.kill(recorder.pid, signal.SIGSTOP)
+        wait_for(lambda: state_of(recorder.pid) == "T")
         with open(os.path.join(self.folder, "go"), "wb"):
             pass
-        wait_for(lambda: self.is_churn(child))
-        os.kill(recorder.pid, signal.SIGSTOP)
-        wait_for(lambda: state_of(child) == "S")  # it waits for the recorder, in the end or for room
+        wait_for(lambda: state_of(child) in "SZ")  # it waits for the recorder, for room or in the end, or has ended
         os.kill(recorder.pid, signal.SIGCONT)
         output, said = recorder.communicate(timeout=100)
         self.assertEqual((recorder.returncode, output), (0, "done\n"), said)
         trace = self.trace("x.trace")
         return trace, sum(1 for event in trace.events() if event.op == "malloc")
-
-    @staticmethod
-    def is_churn(process):
-        return os.path.basename(os.readlink(f"/proc/{process}/exe")) == "record_churn"
 
     def test_exact(self):
         trace, calls = self.stopped_for_a_while()

@@ -6,6 +6,7 @@
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import granary_trace  # noqa: E402  pylint: disable=wrong-import-position
 
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("GRANARY_", "LD_"))}
+# What a shell runs in the background ignores it, and hands that on to whatever it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 OP_NUMBERS = {name: number for number, name in granary_trace.OPS.items()}
 
 
