@@ -23,7 +23,7 @@ void *churn(void *) {
     return nullptr;
 }
 
-void wait_for(const char *go, const char *begun) {
+void tell_and_wait(const char *begun, const char *go) {
     if (open(begun, O_CREAT | O_WRONLY | O_CLOEXEC, S_IRUSR) < 0) std::abort();
     while (access(go, F_OK) != 0) {
     }
@@ -34,7 +34,7 @@ void wait_for(const char *go, const char *begun) {
 int main(int count, char **words) {
     blocks = count > 1 ? std::atol(words[1]) : 0;
     const long threads = count > 2 ? std::atol(words[2]) : 0;
-    if (count > 4) wait_for(words[4], words[3]);
+    if (count > 4) tell_and_wait(words[3], words[4]);
     churn(nullptr);
     std::vector<pthread_t> started(static_cast<std::size_t>(threads));
     for (pthread_t &thread : started) {
