@@ -81,8 +81,8 @@ class Pace {
     static constexpr std::size_t kForEachThread = 256 * kKiB;
     static constexpr std::size_t kLeastParts = 16;
     static constexpr std::size_t kMostParts = 2;
-    static constexpr std::size_t kEarlyParts = 8;
-    static constexpr std::size_t kLateParts = 2;
+    static constexpr std::size_t kEarlyParts = 4;
+    static constexpr std::size_t kLateParts = 8;
 
     std::size_t divisor_ = 3;
     std::size_t allowed_ = 0;                  // bytes held, before a collection was due
