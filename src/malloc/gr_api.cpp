@@ -7,6 +7,7 @@
 
 #include "malloc/c_api.hpp"
 #include "malloc/instances.hpp"
+#include "malloc/sampled.hpp"
 #include "malloc/statistics.hpp"
 #include "malloc/utilization.hpp"
 #include "platform/process.hpp"
@@ -54,10 +55,10 @@ void gr_on_pressure(void (*call)(void *context, size_t held_bytes), void *contex
     gr::instance.on_pressure(call, context);
 }
 
-int gr_owns(const void *pointer) { return gr::instance.owns(pointer) ? 1 : 0; }
+int gr_owns(const void *pointer) { return gr::instance_of(pointer).owns(pointer) ? 1 : 0; }
 
 int gr_page_utilization(const void *pointer, gr_utilization *out) {
-    if (out != nullptr && gr::find_utilization(gr::instance, pointer, out)) return 0;
+    if (out != nullptr && gr::find_utilization(gr::instance_of(pointer), pointer, out)) return 0;
     errno = EINVAL;
     return -1;
 }
