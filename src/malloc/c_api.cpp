@@ -26,27 +26,33 @@ void *aligned(std::size_t alignment, std::size_t size, const void *caller) {
     return or_enomem(gr::allocate_for_program(size, std::bit_ceil(alignment), caller));
 }
 
+// What malloc does with a size that was counted and is not due.
+void *allocate_counted(std::size_t size) {
+    if (void *const p = gr::pop_cached(size)) return p;
+    return or_enomem(gr::instance.allocate(size));
+}
+
 void *zeroed(std::size_t count, std::size_t size, const void *caller) {
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
     // Before relocation there is no memset, and every block comes fresh from the kernel.
     if (!gr::platform::is_relocated()) return or_enomem(gr::instance.allocate(bytes));
-    if (bytes > gr::kFineLimit) {
-        const bool due = gr::sampled.is_on() && gr::sampled.is_due(bytes);
-        return or_enomem(due ? gr::sampled.allocate_zeroed(bytes, caller) : gr::instance.allocate_zeroed(bytes));
-    }
-    void *const p = gr_malloc(bytes);
+    if (gr::sampled.is_on() && gr::sampled.is_due(bytes)) [[unlikely]]
+        return or_enomem(gr::sampled.allocate_zeroed(bytes, caller));
+    if (bytes > gr::kFineLimit) return or_enomem(gr::instance.allocate_zeroed(bytes));
+    void *const p = gr::sampled.is_on() ? allocate_counted(bytes) : gr_malloc(bytes);
     return p == nullptr ? nullptr : std::memset(p, 0, bytes);
 }
 
 void *resized(void *p, std::size_t size, const void *caller) {
-    if (p == nullptr) return gr_malloc(size);
+    const bool is_profiled = gr::sampled.is_on();
+    if (p == nullptr) return is_profiled ? or_enomem(gr::allocate_for_program(size, 1, caller)) : gr_malloc(size);
     if (size == 0) {
         gr_free(p);
         return nullptr;
     }
     constexpr const char *kFunction = "realloc";
-    if (gr::sampled.is_on()) return or_enomem(gr::sampled.resize(kFunction, p, size, caller));
+    if (is_profiled) return or_enomem(gr::sampled.resize(kFunction, p, size, caller));
     return or_enomem(gr::instance.resize(kFunction, p, size));
 }
 
@@ -57,8 +63,7 @@ extern "C" {
 void *gr_malloc_slow(std::size_t size) {
     if (gr::sampled.is_on() && gr::sampled.is_due(size)) [[unlikely]]
         return or_enomem(gr::sampled.allocate(size, 1, __builtin_return_address(0)));
-    if (void *const p = gr::pop_cached(size)) return p;
-    return or_enomem(gr::instance.allocate(size));
+    return allocate_counted(size);
 }
 
 void gr_free_slow(void *p) {

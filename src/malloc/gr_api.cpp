@@ -49,7 +49,7 @@ int gr_statistics_print(int fd, gr_format format) {
     return result_of(sink);
 }
 
-size_t gr_trim(size_t keep_bytes) { return gr::instance.trim(keep_bytes); }
+size_t gr_trim(size_t keep_bytes) { return gr::trim_for_program(keep_bytes); }
 
 void gr_on_pressure(void (*call)(void *context, size_t held_bytes), void *context) {
     gr::instance.on_pressure(call, context);

@@ -64,6 +64,11 @@ extern Sampled sampled;
 // Whose block it is, of the two that the libc names serve.
 inline Instance &instance_of(const void *p) { return sampled.contains(p) ? sampled.beside() : instance; }
 
+// What malloc_trim does: of the sampled blocks' instance nothing is kept.
+inline std::size_t trim_for_program(std::size_t keep) {
+    return instance.trim(keep) + (sampled.is_on() ? sampled.beside().trim(0) : 0);
+}
+
 // From a magazine; nullptr: the slow path is to be asked. What keeps the coarse classes from the assembly is only the
 // arithmetic of their class.
 inline void *pop_cached(std::size_t size) {

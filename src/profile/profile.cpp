@@ -56,6 +56,11 @@ void Profile::note(const void *p, std::uint64_t size, const void *caller) {
     const auto own = taken.first(std::min(kOwnMost, taken.size()));
     const auto first = std::ranges::find(own, reinterpret_cast<std::uintptr_t>(caller));
     if (first != own.end()) taken = taken.subspan(static_cast<std::size_t>(first - own.begin()));
+    // Static programs may come without an index of their tables.
+    if (taken.empty() && caller != nullptr) {
+        calls[0] = reinterpret_cast<std::uintptr_t>(caller);
+        taken = {&calls[0], 1};
+    }
     if (!mutex_.lock(kRank)) return miss();
     const StackNumber stack = stacks_.number_of(taken);
     const std::uint32_t site = sites_.at(stacks_.ordinal(stack), stack);

@@ -147,8 +147,8 @@ def exact():
     if LIBRARY:
         for stack, _ in profile.samples:
             assert not stack or profile.file_of(profile.locations[stack[0]]) != os.path.realpath(LIBRARY)
-    outer = [stack for stack, _ in profile.samples if len(stack) > 2]
-    assert len(outer) > len(SCRIPT), "stacks end too soon"
+        outer = [stack for stack, _ in profile.samples if len(stack) > 2]
+        assert len(outer) > len(SCRIPT), "stacks end too soon"
 
 
 def sampled():
@@ -247,8 +247,7 @@ def pprof():
     for index, wanted in ((1, "alloc_space"), (3, "inuse_space"), (5, "peak_space")):
         done = subprocess.run([go, "tool", "pprof", "-top", "-nodefraction=0", "-unit=B", f"-sample_index={wanted}",
                                "profile.gz"], capture_output=True, text=True, check=False,
-                              env={**os.environ, "PPROF_TMPDIR": os.getcwd(), "GOTOOLCHAIN": "local",
-                                   "HOME": os.getcwd()})
+                              env={**os.environ, "PPROF_TMPDIR": os.getcwd(), "GOTOOLCHAIN": "local"})
         assert done.returncode == 0, done.stderr
         found = {row.split()[5]: row.split()[3] for row in done.stdout.splitlines() if len(row.split()) >= 6}
         for name in ("small_blocks", "zeroed_blocks"):

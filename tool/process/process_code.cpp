@@ -6,7 +6,6 @@
 #include "process/process_code.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -26,7 +25,6 @@ struct Piece {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::uint64_t offset = 0;
-    std::uint64_t file = 0;  // its number; some file systems tell another device than the kernel's list
     std::string path;
 };
 
@@ -34,16 +32,11 @@ struct Piece {
 bool parse(const std::string &line, Piece *piece) {
     std::array<char, 5> rights{};
     int path = 0;
-    const int fields = std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*x:%*x %lu %n", &piece->begin, &piece->end,
-                                   rights.data(), &piece->offset, &piece->file, &path);
-    if (fields != 5 || path == 0 || rights[2] != 'x') return false;
+    const int fields = std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*x:%*x %*u %n", &piece->begin, &piece->end,
+                                   rights.data(), &piece->offset, &path);
+    if (fields != 4 || path == 0 || rights[2] != 'x') return false;
     piece->path = line.substr(static_cast<std::size_t>(path));
     return piece->path.starts_with('/');
-}
-
-bool is_there(const Piece &piece) {
-    struct stat status {};
-    return ::stat(piece.path.c_str(), &status) == 0 && status.st_ino == piece.file;
 }
 
 // What is added to the addresses that the file tells. One that cannot be read tells none.
@@ -59,21 +52,21 @@ std::uint64_t bias_of(const Piece &piece) {
 
 }  // namespace
 
-std::vector<LoadedCode> loaded_code(int process) {
-    std::map<std::pair<std::string, std::uint64_t>, LoadedCode> files;
+std::vector<CodeModule> loaded_code(int process) {
+    std::map<std::pair<std::string, std::uint64_t>, CodeModule> files;
     std::ifstream maps(fmt::format("/proc/{}/maps", process));
     for (std::string line; std::getline(maps, line);) {
         Piece piece;
         if (!parse(line, &piece)) continue;
         const std::uint64_t bias = bias_of(piece);
         const auto [at, is_new] = files.try_emplace({piece.path, bias});
-        CodeModule &module = at->second.module;
-        if (is_new) at->second = {{bias, piece.begin, piece.end, "", piece.path}, is_there(piece)};
+        CodeModule &module = at->second;
+        if (is_new) module = {bias, piece.begin, piece.end, "", piece.path};
         module.begin = std::min(module.begin, piece.begin);
         module.end = std::max(module.end, piece.end);
     }
-    std::vector<LoadedCode> all;
-    for (auto &[key, loaded] : files) all.push_back(std::move(loaded));
+    std::vector<CodeModule> all;
+    for (auto &[key, module] : files) all.push_back(std::move(module));
     return all;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
 // What:      the files whose code a running process has mapped, and where.
-// Invariant: one for each file and place, its pieces together; what lies no more under its name is marked so.
+// Invariant: one for each file and place, its pieces together. Of a file that is gone or was replaced the name is none of a
+//            file's: the kernel adds that it was deleted.
 // Must not know: why it is asked.
 #pragma once
 
@@ -11,12 +12,7 @@
 
 namespace gr::tool {
 
-struct LoadedCode {
-    CodeModule module;
-    bool is_there = false;  // the file of that name is the one that was mapped
-};
-
 // Nothing when the process has ended.
-[[nodiscard]] std::vector<LoadedCode> loaded_code(int process);
+[[nodiscard]] std::vector<CodeModule> loaded_code(int process);
 
 }  // namespace gr::tool

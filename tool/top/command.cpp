@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -41,9 +42,11 @@ struct TopRequest {
     bool once = false;
 };
 
+// Of a terminal that does not tell its size nothing is cut.
 std::optional<Screen> terminal() {
+    if (::isatty(STDOUT_FILENO) != 1) return {};
     winsize size{};
-    if (::isatty(STDOUT_FILENO) != 1 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return Screen{kRows, kEndless};
     return Screen{std::max<std::size_t>(size.ws_row, kHeadRows + kLeastRows) - kHeadRows, size.ws_col};
 }
 

@@ -66,12 +66,8 @@ const CodePlace &HolderReader::place_of(std::uint64_t call) {
         return std::ranges::any_of(modules_, [&](const CodeModule &m) { return contains(m, call); });
     };
     if (places_ == nullptr || !is_known()) {
-        std::vector<CodeModule> there;
-        modules_.clear();
-        for (const LoadedCode &loaded : loaded_code(memory_.process())) {
-            modules_.push_back(loaded.module);
-            if (loaded.is_there) there.push_back(loaded.module);
-        }
+        modules_ = loaded_code(memory_.process());
+        places_ = std::make_unique<CodePlaces>(modules_);
         // An address that is nobody's is not asked for again.
         if (!is_known()) {
             CodeModule nobody;
@@ -79,7 +75,6 @@ const CodePlace &HolderReader::place_of(std::uint64_t call) {
             nobody.end = call;
             modules_.push_back(nobody);
         }
-        places_ = std::make_unique<CodePlaces>(there);
     }
     return places_->of_call(call);
 }

@@ -51,7 +51,7 @@ class HolderReader {
     ProcessMemory memory_;
     std::optional<ProfileReader> profile_;
     std::unique_ptr<CodePlaces> places_;  // of the files that were mapped when it was made
-    std::vector<CodeModule> modules_;     // these, and those that are gone
+    std::vector<CodeModule> modules_;     // these, and addresses that are nobody's
 };
 
 }  // namespace gr::tool
