@@ -82,7 +82,7 @@ TableChart Fragmentation::table() const {
     };
     add("most bytes in use", most_live_);
     add("most pages with a block", most_pages_);
-    add("at the end", {scope_.trace.last(), live_, pages_});
+    add("at the end", {scope_.time.last(), live_, pages_});
     return table;
 }
 
@@ -105,7 +105,7 @@ Section Fragmentation::section() const {
             fmt::format(" At the end {} keep {} in their pages.", bytes_words(static_cast<double>(live_)),
                         bytes_words(static_cast<double>(pages_) * static_cast<double>(scope_.page_bytes())));
     }
-    if (const trace::Sample *const highest = highest_resident(scope_.trace)) {
+    if (const trace::Sample *const highest = highest_resident(scope_)) {
         section.answer += fmt::format(" Resident were at most {}, with the program's code and data.",
                                       bytes_words(static_cast<double>(highest->resident_bytes)));
     }

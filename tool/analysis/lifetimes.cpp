@@ -55,7 +55,7 @@ HeatChart Lifetimes::over_time() const {
     chart.x = {"time of allocation", Unit::kTime};
     chart.y = kLifetimeAxis;
     chart.scale = {"blocks", Unit::kCount, Scale::kLog};
-    chart.x_edges = {0, scope_.time.length()};
+    chart.x_edges = scope_.time.ends();
     std::vector<double> numbers(std::size_t{kBuckets} * TimeAxis::kColumns);
     for (std::uint32_t column = 0; column < TimeAxis::kColumns; ++column) {
         for (unsigned i = 0; i < kBuckets; ++i) numbers[i * TimeAxis::kColumns + column] = by_birth_[column][i];
@@ -112,7 +112,8 @@ Section Lifetimes::section() const {
         "{} "
         "that the trace takes. Half were freed before {} allocated. ",
         time_words(quantile(total, 0.5, kSecondsPerUnit)), time_words(quantile(total, 0.9, kSecondsPerUnit)),
-        time_words(static_cast<double>(longest_) * kSecondsPerUnit), time_words(scope_.time.length()),
+        time_words(static_cast<double>(longest_) * kSecondsPerUnit),
+        time_words(seconds(scope_.trace.last()) + kSecondsPerUnit),
         meanwhile <= 1 ? "anything more was" : bytes_words(meanwhile) + " more were");
     section.answer += live_ == 0
                           ? "All blocks were freed."
