@@ -101,7 +101,11 @@ test("served: the document by token, and a closer look at a window", async () =>
         await opened.page.keyboard.press("+");
         await opened.page.getByRole("button", { name: "Look closer" }).click();
         await opened.page.getByRole("button", { name: "Back to the longer time" }).waitFor();
-        assert.deepEqual(asked, [{ token: "secret" }, { token: "secret" }, { from: "7.5", to: "22.5", token: "secret" }]);
+        assert.deepEqual(asked, [
+            { token: "secret" },
+            { token: "secret" },
+            { from: "7.5", to: "22.5", token: "secret" },
+        ]);
         assert.match(await opened.page.locator(".window-text").textContent(), /^The whole of this time, 15\u00a0s/);
         await opened.page.getByRole("button", { name: "Back to the longer time" }).click();
         assert.match(await opened.page.locator(".window-text").textContent(), /^The whole run, 30\u00a0s/);

@@ -86,7 +86,10 @@ test("the first picture gives way to the whole, and the reader stays where he is
     await page.waitForSelector("#page[data-ready]");
     assert.equal(await status.isVisible(), false);
     const whole = await ask("/document", { page: "test" });
-    assert.deepEqual(await page.locator(".answer").allTextContents(), whole.sections.map(({ answer }) => answer));
+    assert.deepEqual(
+        await page.locator(".answer").allTextContents(),
+        whole.sections.map(({ answer }) => answer),
+    );
     assert.equal(await page.locator(".overview .handle.from").getAttribute("aria-valuenow"), "10");
     assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Window from");
     assert.match(await page.locator("footer").textContent(), /Served by granary report --serve/);
@@ -105,7 +108,12 @@ test("keys alone zoom down to single events, and back", async () => {
         const last = 42;
         await windowKeys(page, "both", "Escape");
         await windowKeys(page, "from", ...new Array(first / 10).fill("Shift+ArrowRight"));
-        await windowKeys(page, "to", ...new Array(kSlices - last - 80).fill("ArrowLeft"), ...new Array(8).fill("Shift+ArrowLeft"));
+        await windowKeys(
+            page,
+            "to",
+            ...new Array(kSlices - last - 80).fill("ArrowLeft"),
+            ...new Array(8).fill("Shift+ArrowLeft"),
+        );
         const seconds = await page.locator(".window-text").textContent();
         await closer(page);
         report = await ask("/document", windowOf(report, first, last));
@@ -119,10 +127,19 @@ test("keys alone zoom down to single events, and back", async () => {
     const rows = chartOf(report, "Events").rows;
     assert.ok(rows.length > 0 && rows.length <= 500, `${rows.length}`);
     const shown = await table(page, "Events");
-    assert.deepEqual(shown.map(([time]) => time), rows.map(([time]) => String(time)));
-    assert.deepEqual(shown.map((row) => row[3]), rows.map((row) => String(row[3])));
+    assert.deepEqual(
+        shown.map(([time]) => time),
+        rows.map(([time]) => String(time)),
+    );
+    assert.deepEqual(
+        shown.map((row) => row[3]),
+        rows.map((row) => String(row[3])),
+    );
     const times = await figure(page, "Events").locator("tbody td:first-child").allTextContents();
-    assert.ok(rows.every(([time], at) => Math.abs(Number.parseFloat(times[at]) - time) < 1e-7 || time >= 120), times[0]);
+    assert.ok(
+        rows.every(([time], at) => Math.abs(Number.parseFloat(times[at]) - time) < 1e-7 || time >= 120),
+        times[0],
+    );
     assert.equal((await csv(page, "Events")).rows.length, rows.length + 1);
     for (let level = lengths.length; level > 0; --level) {
         await page.getByRole("button", { name: "Back to the longer time" }).focus();

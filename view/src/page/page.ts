@@ -38,7 +38,13 @@ export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme
     const returning =
         back === null
             ? []
-            : [make("p", {}, make("button", { type: "button", class: "back", click: back }, "Back to the longer time"))];
+            : [
+                  make(
+                      "p",
+                      {},
+                      make("button", { type: "button", class: "back", click: back }, "Back to the longer time"),
+                  ),
+              ];
     document.title = `${report.title} – granary report`;
     root.replaceChildren(
         make("a", { class: "skip", href: "#sections" }, "To the sections"),
