@@ -341,6 +341,12 @@ TEST_P(WindowTest, FromAPosition) {
     Course second;
     EXPECT_EQ(to_json(analyst.window(window_, second)), to_json(document_));
     EXPECT_GT(second.done(), 0);
+    // And closer, from where that one began.
+    const Window inner{moments_[moments_.size() / 3].event.time, moments_[moments_.size() * 2 / 3].event.time};
+    Course third;
+    const std::string closer = to_json(analyst.window(inner, third));
+    Course fourth;
+    EXPECT_EQ(closer, to_json(Analyst(trace).window(inner, fourth)));
 }
 
 TEST_P(WindowTest, MayBeStopped) {
@@ -370,6 +376,22 @@ TEST(Positions, AreBounded) {
     }
     EXPECT_GE(kept.size(), 4U);
     EXPECT_LE(kept.size(), 8U);
+}
+
+TEST(Positions, WhatWasVisitedIsOneBesides) {
+    Positions positions;
+    positions.keep({trace::Time{10}, {}, 1, 0});
+    positions.keep({trace::Time{50}, {}, 2, 0});
+    positions.visit({trace::Time{30}, {}, 3, 0});
+    const auto births_at = [&](std::uint64_t time) { return positions.before(trace::Time{time})->births; };
+    EXPECT_EQ(births_at(30), 1U);
+    EXPECT_EQ(births_at(31), 3U);
+    EXPECT_EQ(births_at(51), 2U);
+    positions.visit({trace::Time{5}, {}, 4, 0});
+    EXPECT_EQ(births_at(31), 1U);
+    EXPECT_EQ(births_at(6), 4U);
+    positions.visit({trace::Time{60}, std::vector<trace::Block>(Positions::kMostBytes / sizeof(trace::Block)), 5, 0});
+    EXPECT_EQ(births_at(61), 2U);
 }
 
 // Of the summaries alone: sums are exact.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -140,7 +141,16 @@ Document Analyst::window(Window window, Course &course) {
         if (summary.last_time > from.units && summary.first_time <= window.last.units) events += summary.events;
     }
     course.begin(events);
-    return Analysis(Scope(trace_, window), calls_).document({{}, position, &course});
+    std::optional<trace::Position> begin;
+    StepStream::Way way{{}, position, &course};
+    if (window.first.units != 0) {
+        const trace::Time before{window.first.units - 1};
+        way.looks.push_back(
+            {before, [&begin, before](const trace::Playback &playback) { begin = playback.position(before); }});
+    }
+    Document document = Analysis(Scope(trace_, window), calls_).document(std::move(way));
+    if (begin) positions_.visit(std::move(*begin));
+    return document;
 }
 
 }  // namespace gr::analysis

@@ -45,10 +45,17 @@ void Positions::keep(trace::Position position) {
     }
 }
 
+void Positions::visit(trace::Position position) {
+    visited_.reset();
+    if (bytes_of(position) <= kMostBytes / 2) visited_ = std::move(position);
+}
+
 const trace::Position *Positions::before(trace::Time time) const {
     const auto behind =
         std::ranges::partition_point(kept_, [&](const trace::Position &position) { return position.time < time; });
-    return behind == kept_.begin() ? nullptr : &*(behind - 1);
+    const trace::Position *const kept = behind == kept_.begin() ? nullptr : &*(behind - 1);
+    const bool is_nearer = visited_ && visited_->time < time && (kept == nullptr || kept->time < visited_->time);
+    return is_nearer ? &*visited_ : kept;
 }
 
 }  // namespace gr::analysis
