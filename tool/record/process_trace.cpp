@@ -169,10 +169,10 @@ void ProcessTrace::write_old(Moment moment) {
     for (auto &[tenant, thread] : threads_) {
         if (!thread.events().empty() && is_old(thread.events().front().time)) write(thread);
     }
-    std::erase_if(threads_, [this](auto &each) {
-        ThreadEvents &thread = each.second;
+    std::erase_if(threads_, [this](const auto &each) {
+        const ThreadEvents &thread = each.second;
         const bool is_over = thread.is_gone && thread.is_told && thread.events().empty();
-        if (is_over) free_memory(thread);
+        if (is_over) waiting_bytes_ -= thread.bytes();
         return is_over;
     });
     const bool small_is_old = (!samples_.empty() && is_old(samples_.front().time)) ||

@@ -50,7 +50,7 @@ class ThreadEvents {
     // They are written.
     void clear();
     // Where there are none.
-    void free_memory() { events_ = {}; }
+    void free_memory() { std::vector<trace::Event>().swap(events_); }
 
   private:
     // Each returns how many records behind it are its.
