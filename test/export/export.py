@@ -262,7 +262,7 @@ def diff_page():
          [(0.0025, "A: second phase"), (0.0025, "B: second phase"), (0.0085, "B: late")])
     charts = charts_of(document)
     # By part of the longer run's time, to 9 ms. What is in use at a point's begin counts for it; A ends after 7 ms.
-    in_use = charts["Bytes in use"]
+    in_use = charts["Bytes in use over time"]
     same([series["name"] for series in in_use["series"]], ["A", "B"])
     a, b = (series["values"] for series in in_use["series"])
     at = {millisecond: next(i for i, end in enumerate(in_use["at"]) if end * 1000 > millisecond + 0.5)
@@ -270,8 +270,8 @@ def diff_page():
     same([a[at[i]] for i in range(1, 8)], [64, 1064, PEAK, 1064, 1564, 564, None])
     same([b[at[i]] for i in range(1, 9)], [64, 1064, PEAK, 1064, 1564, 564, 596, 100596])
     same((max(value for value in a if value is not None), max(b), b[-1]), (PEAK, 5100596, 5100596))
-    same(max(value for value in charts["Bytes resident"]["series"][1]["values"] if value is not None), 4096000)
-    same(charts["Blocks in use"]["series"][1]["values"][-1], 5)
+    same(max(value for value in charts["Bytes resident over time"]["series"][1]["values"] if value is not None), 4096000)
+    same(charts["Blocks in use over time"]["series"][1]["values"][-1], 5)
     same(document["overview"], in_use)
     parts = charts["The most that was in use, by part of each run"]
     same((len(parts["edges"]), parts["series"][1]["values"][-1]), (11, 5100596))
@@ -293,7 +293,7 @@ def diff_page():
     run("diff", "a", "a", "-o", "same.html")
     charts = charts_of(document_in("same.html"))
     assert not any(title.startswith(("Call s", "Threads that")) for title in charts), charts.keys()
-    same(charts["Bytes in use"]["series"][0]["values"], charts["Bytes in use"]["series"][1]["values"])
+    same(charts["Bytes in use over time"]["series"][0]["values"], charts["Bytes in use over time"]["series"][1]["values"])
     run("diff", "a", "b", "-o", "absent/page.html", code=125)
     run("diff", "a", "b", "-o", "/dev/full", code=125)
     run("diff", "a", "absent", "-o", "none.html", code=1)

@@ -259,11 +259,12 @@ Section times(const ProgramUse &a, const ProgramUse &b, const analysis::TimeAxis
                                      analysis::bytes_words(most->after), analysis::bytes_words(most->before));
     }
     const Axis bytes{"bytes", Unit::kBytes};
-    section.charts = {over_time("Bytes in use", bytes, time, a.in_use, b.in_use)};
-    SeriesChart resident = over_time("Bytes resident", bytes, time, a.resident_over_time, b.resident_over_time);
+    section.charts = {over_time("Bytes in use over time", bytes, time, a.in_use, b.in_use)};
+    SeriesChart resident =
+        over_time("Bytes resident over time", bytes, time, a.resident_over_time, b.resident_over_time);
     if (!resident.series.empty()) section.charts.emplace_back(std::move(resident));
     section.charts.emplace_back(
-        over_time("Blocks in use", {"blocks", Unit::kCount}, time, a.blocks_in_use, b.blocks_in_use));
+        over_time("Blocks in use over time", {"blocks", Unit::kCount}, time, a.blocks_in_use, b.blocks_in_use));
     section.charts.emplace_back(by_part(a, b));
     section.charts.emplace_back(
         table_of("The most that was in use, by part of the run", "of the time", Unit::kBytes, rows));
