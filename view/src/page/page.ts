@@ -50,11 +50,7 @@ export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme
                 ...returning,
                 headOf(around, more),
                 make("div", { id: "sections", tabindex: "-1" }, ...sections),
-                make(
-                    "footer",
-                    {},
-                    "Made by granary. The page holds its data itself and asks nothing of the network.",
-                ),
+                make("footer", {}, "Made by granary. The page holds its data itself and asks nothing of the network."),
             ),
         ),
         hint.element,
