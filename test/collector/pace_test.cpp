@@ -100,5 +100,13 @@ TEST(Pace, BesideTheProgramACollectionBeginsSoEarlyThatItEndsWhenItIsDue) {
     EXPECT_GT(most, kLive);
 }
 
+// What it makes beyond that is the peak.
+TEST(Pace, WhoOutrunsACollectionBesideWaitsBeforeAQuarterOfTheGrowthIsTakenOnceMore) {
+    Pace pace;
+    pace.learn({.live_with_pointers = kLive, .held = kLive});
+    EXPECT_FALSE(pace.is_late_beside(pace.due_at() + pace.room() / 16));
+    EXPECT_TRUE(pace.is_late_beside(pace.due_at() + pace.room() / 4));
+}
+
 }  // namespace
 }  // namespace gr
