@@ -8,6 +8,7 @@
 // Must not know: which names programs call.
 #include "collector/collector.hpp"
 #include "collector/deaf_threads.hpp"
+#include "heap/inside.hpp"
 #include "platform/helper_thread.hpp"
 
 namespace gr {
@@ -19,6 +20,8 @@ constexpr std::size_t kFewPages = 256;       // worth the last stop
 constexpr std::uint64_t kSoon = 10'000'000;  // nanoseconds in which not much is made
 constexpr unsigned kMostRounds = 8;          // before it, whatever the program writes
 constexpr unsigned kMostWaitForCycle = 2;    // milliseconds, for each request that is not served from a magazine
+// Milliseconds that a thread stays for a stop: one that holds the loader's lock must go on for the stop to come.
+constexpr unsigned kMostWaitForStop = 10;
 
 thread_local constinit bool is_of_cycles = false;
 
@@ -40,9 +43,11 @@ const char *Collector::begin_cycles() {
     return lack;
 }
 
-// A thread of the program's that wants memory.
+// A thread of the program's that wants memory, or a collection.
 void Collector::take_part_in_cycle() {
-    if (!cycle_.after_is_due.load(std::memory_order_relaxed) || is_locked_by_me()) return;
+    const bool is_asked = cycle_.meeting.is_asked();
+    if ((!is_asked && !cycle_.after_is_due.load(std::memory_order_relaxed)) || is_locked_by_me()) return;
+    if (is_asked && !Inside::is_interrupted()) cycle_.meeting.attend(kMostWaitForStop);
     if (cycle_.after_is_due.exchange(false, std::memory_order_relaxed) && hooks_.after != nullptr) hooks_.after();
 }
 
@@ -73,6 +78,7 @@ void Collector::call_for_cycle() {
 }
 
 void Collector::wait_for_cycle(unsigned milliseconds) {
+    take_part_in_cycle();
     const std::uint32_t ends = cycle_.ends.load(std::memory_order_relaxed);
     if (is_cycle_under_way()) static_cast<void>(platform::sleep_on_for(cycle_.ends, ends, milliseconds));
 }
@@ -88,6 +94,7 @@ void Collector::abandon_cycle() {
     if (!is_cycle_under_way() || is_beside() || cycle_.abandoned.load(std::memory_order_relaxed)) return;
     cycle_.abandoned.store(true, std::memory_order_seq_cst);
     markers_.abandon();
+    cycle_.meeting.let_go();
     while (cycle_.at_work.load(std::memory_order_acquire) != 0) platform::sleep_on(cycle_.at_work, 1);
     if (cycle_.is_swept) return end_swept_cycle();
     tell(Step::end);
@@ -99,6 +106,7 @@ void Collector::forget_other_threads() {
     cycle_.task.store(0, std::memory_order_relaxed);
     cycle_.is_under_way.store(false, std::memory_order_relaxed);
     cycle_.abandoned.store(false, std::memory_order_relaxed);
+    cycle_.meeting.let_go();
     cycle_.watch.forget();
     if (cycle_.is_wanted.exchange(false, std::memory_order_relaxed)) static_cast<void>(begin_cycles());
 }
@@ -119,8 +127,7 @@ void Collector::run_cycle() {
     if (begin_cycle()) {
         if (mark_beside()) {
             CollectionReport &report = cycle_.report;
-            while_still(&report, [&] { walk_last(&report); });
-            if (report.done) sweep_beside();
+            if (while_still_beside(&report, [&] { walk_last(&report); }) && report.done) sweep_beside();
         }
         leave_cycle();
     }
@@ -129,7 +136,7 @@ void Collector::run_cycle() {
 
 // All from here on with the lock, but what lies between work_beside() and come_back().
 bool Collector::begin_cycle() {
-    if (!may_collect() || is_collecting() || (hooks_.must_stop != nullptr && hooks_.must_stop())) return false;
+    if (!may_collect() || is_collecting() || is_forbidden()) return false;
     collecting_.fetch_add(1, std::memory_order_relaxed);
     cycle_.is_under_way.store(true, std::memory_order_relaxed);
     cycle_.abandoned.store(false, std::memory_order_seq_cst);
@@ -146,7 +153,7 @@ void Collector::leave_cycle() {
     markers_.forget_left();
     if (!cycle_.abandoned.load(std::memory_order_relaxed) && !cycle_.report.done) {
         tell(Step::end);
-        cycle_.has_failed.store(true, std::memory_order_relaxed);
+        cycle_.has_failed.store(!is_forbidden(), std::memory_order_relaxed);
     }
     cycle_.is_under_way.store(false, std::memory_order_relaxed);
     collecting_.fetch_add(1, std::memory_order_relaxed);
@@ -169,6 +176,38 @@ bool Collector::come_back() {
     return !cycle_.abandoned.load(std::memory_order_relaxed);
 }
 
+// What the program has half done no code of its own may find: where such code runs in a stop, one of the program's threads
+// waits for that stop where it asks for memory, as it would for a collection of its own. false: somebody wanted the marks.
+bool Collector::meet_program() {
+    work_beside();
+    cycle_.meeting.ask();
+    if (cycle_.abandoned.load(std::memory_order_seq_cst)) cycle_.meeting.let_go();
+    cycle_.meeting.wait();
+    if (come_back()) return true;
+    cycle_.meeting.let_go();
+    return false;
+}
+
+// false: it was not walked. Who came to meet may have left before the stop.
+template <class Walk>
+bool Collector::while_still_beside(CollectionReport *report, Walk walk) {
+    const bool meets = calls_program();
+    bool is_walked = false;
+    bool is_missed = true;
+    while (is_missed) {
+        if (meets && !meet_program()) return false;
+        is_missed = false;
+        while_still(report, [&] {
+            is_missed = meets && !cycle_.meeting.is_attended();
+            if (is_missed || is_forbidden()) return;
+            walk();
+            is_walked = true;
+        });
+        if (meets) cycle_.meeting.let_go();
+    }
+    return is_walked;
+}
+
 bool Collector::mark_beside() {
     cached_ = next_number();
     next_number();
@@ -183,6 +222,11 @@ bool Collector::mark_beside() {
         const std::uint64_t before = platform::nanoseconds();
         marked = mark_from_roots(&stopped);
         if (!marked || platform::nanoseconds() - before < kSoon) break;
+    }
+    // What a program that asks for nothing writes for long would be left for the last stop.
+    if (marked && calls_program()) {
+        marked = meet_program();
+        cycle_.meeting.let_go();
     }
     marked = marked && look_again();
     cycle_.report.beside_nanoseconds = platform::nanoseconds() - began;
@@ -218,9 +262,12 @@ bool Collector::mark_from_roots(std::uint64_t *stopped) {
         Marker marker(markers_.setup(number_, Phase::beside));
         const Marker::Current current(marker);
         CollectionReport stop;
-        markers_.begin(number_, Phase::beside);
-        while_still(&stop, [&] { marked = mark_roots(marker); });
+        const bool has_begun = while_still_beside(&stop, [&] {
+            markers_.begin(number_, Phase::beside);
+            marked = mark_roots(marker);
+        });
         *stopped = stop.stopped_nanoseconds;
+        if (!has_begun) return false;
         work_beside();
         marked = markers_.finish(marker) && marked;
     }

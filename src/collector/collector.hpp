@@ -32,6 +32,8 @@ struct Hooks {
     JavaFinalization (*finalizes_as_java)() = nullptr;  // on, if nobody says
     // All that stays is marked; what it marks and pushes stays, too.
     void (*reached)() = nullptr;
+    // Whether any of these, or a mark procedure, runs code of the program's in a stop.
+    bool (*calls_program)() = nullptr;
     // Of a kind that is held back: the bits of blocks, of one word of a superblock's bitmap, that are used and do not wait.
     Word (*in_use)(const Superblock *s, std::uint32_t word) = nullptr;
     // After a collection that was done, with no lock held; not where the caller of collect() holds the collector's.
@@ -210,6 +212,11 @@ class Collector {
     [[noreturn]] void run_cycles();
     void run_cycle();
     bool begin_cycle();
+    bool is_forbidden() const { return hooks_.must_stop != nullptr && hooks_.must_stop(); }
+    bool calls_program() const { return hooks_.calls_program != nullptr && hooks_.calls_program(); }
+    bool meet_program();
+    template <class Walk>
+    bool while_still_beside(CollectionReport *report, Walk walk);
     void work_beside();
     bool come_back();
     bool watch_writes();

@@ -7,6 +7,7 @@
 
 #include "collector/collection_report.hpp"
 #include "collector/free_snapshot.hpp"
+#include "collector/meeting.hpp"
 #include "collector/pace.hpp"
 #include "platform/futex.hpp"
 #include "platform/world/write_watch.hpp"
@@ -24,6 +25,7 @@ struct Cycle {
     platform::FutexWord ends{0};            // goes up where one ends; ordered by nothing
     platform::FutexWord task{0};            // of the thread that collects beside; release, with the acquire of stops
     std::atomic<bool> has_thread{false};    // changed under the lock; ordered by nothing
+    Meeting meeting;                        // of that thread with one of the program's, for a stop
 
     // Under the lock.
     bool is_swept = false;  // but not told of

@@ -4,7 +4,9 @@
 // Must not know: what clients do.
 #include "libgc/callbacks.hpp"
 
+#include "libgc/client_kinds.hpp"
 #include "libgc/debug_report.hpp"
+#include "libgc/defaults.hpp"
 #include "libgc/disclaim.hpp"
 #include "libgc/displacements.hpp"
 #include "libgc/finalizing.hpp"
@@ -102,6 +104,12 @@ void push_roots() {
 // The counter is a variable of the client's.
 bool must_stop() { return now(GC_dont_gc) != 0 || callbacks.stop() != 0; }
 
+bool calls_program() {
+    return has_client_procedures() || has_disclaims() || now(GC_push_other_roots) != push_stacks ||
+           callbacks.stop != never || callbacks.event != nullptr || callbacks.thread_event != nullptr ||
+           callbacks.toggle != nullptr || callbacks.await_finalize != nullptr;
+}
+
 JavaFinalization finalizes_as_java() {
     return now(GC_java_finalization) != 0 ? JavaFinalization::on : JavaFinalization::off;
 }
@@ -128,6 +136,7 @@ void install_hooks() {
     hooks.step = take;
     hooks.must_stop = must_stop;
     hooks.push_roots = push_roots;
+    hooks.calls_program = calls_program;
     hooks.finalizes_as_java = finalizes_as_java;
     hooks.reached = reached;
     hooks.after = after_collection;

@@ -10,6 +10,7 @@ namespace gr {
 namespace {
 
 constinit unsigned next_procedure = kReservedProcedures;
+constinit bool is_any_set = false;
 
 }  // namespace
 
@@ -22,8 +23,15 @@ unsigned make_client_kind(const KindSetup &setup) {
 
 unsigned make_procedure(MarkProcedure procedure) {
     if (next_procedure == Descriptor::kMostProcedures) die("too many mark procedures");
-    collector.procedures()[next_procedure] = procedure;
+    set_procedure(next_procedure, procedure);
     return next_procedure++;
 }
+
+void set_procedure(unsigned number, MarkProcedure procedure) {
+    collector.procedures()[number] = procedure;
+    is_any_set = true;
+}
+
+bool has_client_procedures() { return is_any_set; }
 
 }  // namespace gr

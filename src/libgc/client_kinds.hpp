@@ -16,6 +16,10 @@ enum ReservedProcedure : unsigned { kGcjProcedure = 0, kBitmapProcedure = 1, kAr
 // With the lock.
 unsigned make_client_kind(const KindSetup &setup);
 unsigned make_procedure(MarkProcedure procedure);
+// A client's, for a number that is not given in turn.
+void set_procedure(unsigned number, MarkProcedure procedure);
+// Whether any is a client's.
+bool has_client_procedures();
 
 constexpr Descriptor procedure_descriptor(unsigned procedure, std::uintptr_t environment) {
     constexpr unsigned kForm = 2;

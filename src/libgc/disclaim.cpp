@@ -4,6 +4,8 @@
 // Must not know: what the procedures do.
 #include "libgc/disclaim.hpp"
 
+#include <algorithm>
+
 #include "libgc/kinds.hpp"
 
 namespace gr {
@@ -43,6 +45,10 @@ void mark_dead(bool marked) {
 void set_disclaim(unsigned kind, DisclaimProcedure disclaim, bool whole) {
     disclaims[kind] = {disclaim, whole};
     collector.tell_dead(kind);
+}
+
+bool has_disclaims() {
+    return std::ranges::any_of(disclaims, [](const Disclaim &disclaim) { return disclaim.procedure != nullptr; });
 }
 
 void keep_disclaimed() {

@@ -12,6 +12,8 @@ using DisclaimProcedure = int (*)(void *object);
 // Of a kind; `whole`: what the dead refer to stays, too, so that a chain of them goes one by one and a circle never.
 void set_disclaim(unsigned kind, DisclaimProcedure disclaim, bool whole);
 
+// Whether there is one.
+bool has_disclaims();
 // While the world is stopped and all that is reachable is marked.
 void keep_disclaimed();
 // After it was resumed.

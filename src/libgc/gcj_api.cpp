@@ -43,7 +43,7 @@ GR_EXPORT void GC_init_gcj_malloc(int index, void *procedure) {
     if (index < 0 || static_cast<unsigned>(index) >= gr::kReservedProcedures) gr::die("GC_init_gcj_malloc: bad index");
     const auto number = static_cast<unsigned>(index);
     const auto mark = reinterpret_cast<gr::MarkProcedure>(procedure);
-    gr::collector.procedures()[number] = mark != nullptr ? mark : die_for_want_of_one;
+    gr::set_procedure(number, mark != nullptr ? mark : die_for_want_of_one);
     const bool ignores = gr::settings.ignores_gcj;
     const gr::KindSetup plain{.descriptor = kOfType};
     const gr::KindSetup debug{.descriptor = gr::procedure_descriptor(number, kDebugEnvironment)};

@@ -191,6 +191,53 @@ TEST_F(Beside, WhatMustBeAskedIsAskedWhileNobodyChangesIt) {
     EXPECT_TRUE(is_used(known));
 }
 
+std::atomic<bool> is_in_call{false};
+std::atomic<unsigned> met{0};
+std::atomic<unsigned> missed{0};
+
+// The program's own code, in each stop of such a collection.
+TEST_F(Beside, CodeOfTheProgramRunsWhileItWaits) {
+    collector.lock();
+    collector.hooks().calls_program = [] { return true; };
+    collector.hooks().push_roots = [] { ++(is_in_call ? met : missed); };
+    collector.unlock();
+    met = missed = 0;
+    for (const std::uint64_t before = collector.last().number; collector.last().number == before;) {
+        collector.call_for_cycle();
+        is_in_call = true;
+        collector.wait_for_cycle(1);
+        is_in_call = false;
+    }
+    EXPECT_GE(met, 2U);  // for the roots, and the last
+    EXPECT_EQ(missed, 0U);
+}
+
+TEST_F(Beside, WhoWaitsForTheProgramDoesNotKeepItFromCollecting) {
+    collector.lock();
+    collector.hooks().calls_program = [] { return true; };
+    collector.unlock();
+    while (!collector.is_cycle_under_way()) {
+        collector.call_for_cycle();
+        sched_yield();
+    }
+    EXPECT_TRUE(collector.collect().done);
+    while (collector.is_cycle_under_way()) sched_yield();
+}
+
+TEST_F(Beside, WhatIsForbiddenMeanwhileIsNotDone) {
+    static std::atomic<bool> is_forbidden{false};
+    is_forbidden = false;
+    collector.lock();
+    collector.hooks().must_stop = [] { return is_forbidden.load(); };
+    collector.unlock();
+    const std::uint64_t before = collector.last().number;
+    stage.run([](std::size_t) { is_forbidden = true; }, [] {});
+    EXPECT_EQ(collector.last().number, before);
+    is_forbidden = false;
+    stage.run([](std::size_t) {}, [] {});
+    EXPECT_EQ(collector.last().number, before + 1);
+}
+
 // Pages of what rests go back.
 TEST_F(Beside, OfWhichBlocksAreTakenDoesNotRestUntilNobodyDoes) {
     constexpr std::size_t kWords = 100;

@@ -579,6 +579,10 @@ MUTANTS = (
         "collector/beside.cpp", "collector.beside",
         ("beside-snapshot", "what was freed since the snapshot is freed again",
          "mark_all(marker, report) && is_known && correct_snapshot();", "mark_all(marker, report) && is_known;"),
+        ("beside-met", "code of the program's runs wherever the program is",
+         "const bool meets = calls_program();", "const bool meets = false;"),
+        ("beside-forbidden", "what was forbidden since it began is done",
+         "if (is_missed || is_forbidden()) return;", "if (is_missed) return;"),
     ),
     *of_file(
         "collector/collection_report.hpp", "collector.oracle",
