@@ -20,6 +20,11 @@ class Refusals(RecordTest):
         self.refuse(1, "static", "-o", "x.trace", program("record_static"), "10")
         self.assertEqual(self.files(), [])
 
+    def test_granary_in_it(self):
+        for name in ("record_static_linked", "record_linked"):
+            self.refuse(1, "Granary is linked into it", "-o", "x.trace", program(name), "10")
+        self.assertEqual(self.files(), [])
+
     def test_not_found(self):
         self.refuse(127, "no program", "-o", "x.trace", "no-such-program")
         self.assertEqual(self.files(), [])

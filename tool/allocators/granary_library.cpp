@@ -29,13 +29,17 @@ namespace fs = std::filesystem;
 constexpr const char *kFileName = "libgranary.so";
 
 // The loader takes blanks and colons for separators and expands what begins with a dollar sign; there is no escape.
-void check_loadable(const std::string &path) {
+void check_path(const std::string &path) {
     if (path.find_first_of(" :\t\n$") != std::string::npos) {
         throw Failure(
             ExitCode::kToolFailure,
             fmt::format("cannot preload {}: LD_PRELOAD takes no blank, colon or $ in a path; move the library",
                         in_quotes(path)));
     }
+}
+
+void check_loadable(const std::string &path) {
+    check_path(path);
     try {
         const ElfFile file(path);
         if (file.format() == ElfFormat::kNative && file.type() == ET_DYN) {
@@ -48,6 +52,24 @@ void check_loadable(const std::string &path) {
     }
     throw Failure(ExitCode::kToolFailure,
                   fmt::format("cannot preload {}: not a shared library for this machine", in_quotes(path)));
+}
+
+fs::path own_folder() {
+    std::error_code error;
+    return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+// The build tree; then an installation: lib, Debian's multiarch folder, other distributions' lib64. Empty: nowhere.
+std::string found_near(const char *name) {
+    const fs::path folder = own_folder();
+    if (folder.empty()) return {};
+    const std::array<fs::path, 4> folders{folder, folder / ".." / "lib", folder / ".." / "lib" / GRANARY_MULTIARCH,
+                                          folder / ".." / "lib64"};
+    for (const fs::path &candidate : folders) {
+        const fs::path path = (candidate / name).lexically_normal();
+        if (std::error_code error; fs::exists(path, error)) return path.string();
+    }
+    return {};
 }
 
 // The file the loader finds by itself, which costs loading it into this process.
@@ -67,24 +89,15 @@ std::string find_library(const std::string &requested) {
         check_loadable(path);
         return path;
     }
-    std::error_code error;
-    const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-    if (!error) {
-        // The build tree; then an installation: lib, Debian's multiarch folder, other distributions' lib64.
-        const std::array<fs::path, 4> folders{folder, folder / ".." / "lib", folder / ".." / "lib" / GRANARY_MULTIARCH,
-                                              folder / ".." / "lib64"};
-        for (const fs::path &candidate : folders) {
-            const fs::path path = (candidate / kFileName).lexically_normal();
-            if (!fs::exists(path, error)) continue;
-            check_loadable(path.string());
-            return path.string();
-        }
+    if (const std::string path = found_near(kFileName); !path.empty()) {
+        check_loadable(path);
+        return path;
     }
     std::string path = loaders_own();
     if (path.empty()) {
         throw Failure(ExitCode::kToolFailure,
                       fmt::format("no {} next to {}, in ../lib or on the loader's path; give --library PATH", kFileName,
-                                  in_quotes(folder.string())));
+                                  in_quotes(own_folder().string())));
     }
     check_loadable(path);
     return path;
@@ -106,13 +119,20 @@ std::string collecting_library(const std::string &library) {
     return path;
 }
 
+// It stands before any allocator, and needs none of Granary's.
 std::string recorder_library() {
-    const std::string library = find_library("");
-    const std::string path = (fs::path(library).parent_path() / "libgranary-record.so").string();
-    if (std::error_code error; !fs::exists(path, error)) {
-        throw Failure(ExitCode::kToolFailure,
-                      fmt::format("no {}; it is built and installed beside {}", in_quotes(path), kFileName));
+    constexpr const char *kName = "libgranary-record.so";
+    std::string path = found_near(kName);
+    if (path.empty()) {
+        const std::string library = loaders_own();
+        if (!library.empty()) path = (fs::path(library).parent_path() / kName).string();
+        if (std::error_code error; library.empty() || !fs::exists(path, error)) {
+            throw Failure(ExitCode::kToolFailure,
+                          fmt::format("no {} next to {}, in ../lib or beside the {} on the loader's path", kName,
+                                      in_quotes(own_folder().string()), kFileName));
+        }
     }
+    check_path(path);
     return path;
 }
 

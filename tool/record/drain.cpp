@@ -67,7 +67,7 @@ void Drain::pass() {
     end_told();
     const auto now = std::chrono::steady_clock::now();
     const bool is_due = now - looked_for_gone_ > kGonePause;
-    if (!is_due && ring_count() < SharedRecording::kRings) return;
+    if (!is_due && ring_count() < recording_.rings()) return;
     looked_for_gone_ = now;
     look_for_gone_threads();
     if (is_due) look_for_gone_takers();
@@ -129,7 +129,7 @@ void Drain::end_entry(std::uint32_t place, const Ended &ended) {
 }
 
 std::uint32_t Drain::ring_count() const {
-    return std::min(acquire(recording_.control().ring_count), SharedRecording::kRings);
+    return std::min(acquire(recording_.control().ring_count), recording_.rings());
 }
 
 void Drain::empty_rings() {

@@ -65,7 +65,7 @@ class Drain {
     const RecordingClock &clock_;
     MessageQueue &messages_;
     std::array<Entry, SharedRecording::kProcesses> entries_;
-    std::array<Ring, SharedRecording::kRings> rings_;
+    std::array<Ring, SharedRecording::kMostRings> rings_;
     std::uint64_t arrivals_ = 0;
     std::uint64_t tenants_ = 0;
     std::chrono::steady_clock::time_point looked_for_gone_;

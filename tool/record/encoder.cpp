@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // With the messages' 16 MiB, that is 64 MiB.
-constexpr std::size_t kMostWaiting = (std::size_t{48} << 20) / sizeof(trace::Event);
+constexpr std::size_t kMostWaitingBytes = std::size_t{48} << 20;
 
 std::string name_of(const std::string &path) { return fs::path(path).filename().string(); }
 
@@ -211,10 +211,14 @@ void Encoder::finish(ProcessTrace &trace, const Ended &ended) {
 }
 
 void Encoder::keep_within_bounds() {
-    for (;;) {
-        std::size_t waiting = 0;
-        for (const auto &[arrival, trace] : traces_) waiting += trace->waiting();
-        if (waiting <= kMostWaiting) return;
+    const auto waiting_bytes = [this] {
+        std::size_t bytes = 0;
+        for (const auto &[arrival, trace] : traces_) bytes += trace->waiting_bytes();
+        return bytes;
+    };
+    if (waiting_bytes() <= kMostWaitingBytes) return;
+    for (const auto &[arrival, trace] : traces_) trace->free_what_is_empty();
+    while (waiting_bytes() > kMostWaitingBytes) {
         Arrival longest = Arrival::kNone;
         std::uint64_t most = 0;
         for (const auto &[arrival, trace] : traces_) {

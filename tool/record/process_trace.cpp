@@ -54,7 +54,9 @@ void ProcessTrace::take(const Records &records) {
     if (at == threads_.end()) {
         at = threads_.emplace(records.tenant, ThreadEvents(trace::ThreadNumber{thread_count_++}, records.thread)).first;
     }
+    const std::size_t bytes_before = at->second.bytes();
     waiting_ += at->second.take(records.records, common_);
+    waiting_bytes_ += at->second.bytes() - bytes_before;
     look_for_new_modules();
     if (at->second.events().size() >= kFullEvents) write(at->second);
 }
@@ -114,7 +116,19 @@ void ProcessTrace::write_what_waits_longest() {
     const auto at = longest_waiting();
     if (at == threads_.end()) return;
     write(at->second);
+    free_memory(at->second);
     if (at->second.is_gone) threads_.erase(at);
+}
+
+void ProcessTrace::free_what_is_empty() {
+    for (auto &[tenant, thread] : threads_) {
+        if (thread.events().empty()) free_memory(thread);
+    }
+}
+
+void ProcessTrace::free_memory(ThreadEvents &thread) {
+    waiting_bytes_ -= thread.bytes();
+    thread.free_memory();
 }
 
 void ProcessTrace::write(ThreadEvents &thread) {
@@ -155,8 +169,11 @@ void ProcessTrace::write_old(Moment moment) {
     for (auto &[tenant, thread] : threads_) {
         if (!thread.events().empty() && is_old(thread.events().front().time)) write(thread);
     }
-    std::erase_if(threads_, [](const auto &each) {
-        return each.second.is_gone && each.second.is_told && each.second.events().empty();
+    std::erase_if(threads_, [this](const auto &each) {
+        const ThreadEvents &thread = each.second;
+        const bool is_over = thread.is_gone && thread.is_told && thread.events().empty();
+        if (is_over) waiting_bytes_ -= thread.bytes();
+        return is_over;
     });
     const bool small_is_old = (!samples_.empty() && is_old(samples_.front().time)) ||
                               (!common_.marks.empty() && is_old(common_.marks.front().time));

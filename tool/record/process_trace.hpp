@@ -35,10 +35,13 @@ class ProcessTrace {
     // Everything is written.
     void end(const Ended &ended);
 
-    // Events that wait to be written, and for how long the first of them has, in units of time.
+    // Events that wait to be written, the memory for them, and for how long the first of them has waited, in units of time.
     [[nodiscard]] std::size_t waiting() const { return waiting_; }
+    [[nodiscard]] std::size_t waiting_bytes() const { return waiting_bytes_; }
     [[nodiscard]] std::uint64_t longest_wait() const;
+    // Both give memory back.
     void write_what_waits_longest();
+    void free_what_is_empty();
 
     [[nodiscard]] std::uint32_t process() const { return process_; }
     [[nodiscard]] const std::string &program() const { return program_; }
@@ -56,6 +59,7 @@ class ProcessTrace {
 
     [[nodiscard]] trace::Time now() const { return time(common_.clock.now()); }
     void write(ThreadEvents &thread);
+    void free_memory(ThreadEvents &thread);
     void write_small_things();
     void write_threads();
     void write_old(Moment now);
@@ -73,6 +77,7 @@ class ProcessTrace {
     Threads threads_;
     std::uint32_t thread_count_ = 0;
     std::size_t waiting_ = 0;
+    std::size_t waiting_bytes_ = 0;
     std::uint64_t lost_ = 0;
     std::vector<trace::Sample> samples_;
 

@@ -18,10 +18,12 @@
 
 #include "allocators/chosen_allocator.hpp"
 #include "allocators/granary_library.hpp"
+#include "allocators/malloc_symbols.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "diagnosis/program_diagnosis.hpp"
+#include "process/elf_file.hpp"
 #include "record/encoder.hpp"
 #include "record/started_program.hpp"
 #include "record/watch.hpp"
@@ -32,10 +34,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A file that cannot be read is the kernel's matter.
+bool has_granary_in_it(const std::string &path) {
+    try {
+        return contains_granary(ElfFile(path));
+    } catch (const std::system_error &) {
+        return false;
+    }
+}
+
 // Whatever stops the preload, stops this. Whether the program can be executed, the kernel says.
 void check_program(const RecordRequest &request, Terminal &terminal) {
     const std::string &program = request.command.front();
     const Diagnosis diagnosis = diagnose_program(program, Depth::kProgram);
+    if (has_granary_in_it(diagnosis.path)) {
+        throw Failure(ExitCode::kNotRunnable,
+                      fmt::format("{} cannot be recorded: Granary is linked into it, and a program's own malloc comes "
+                                  "before what is preloaded; link it with libgranary.so instead",
+                                  in_quotes(program)));
+    }
     const Finding *const reason = diagnosis.reason();
     if (reason == nullptr || reason->kind == "not-executable") return;
     if (diagnosis.verdict() == Verdict::kNo) {
@@ -133,6 +150,12 @@ int record_program(const RecordRequest &request) {
     std::signal(SIGXFSZ, SIG_IGN);  // then a limit is an error of the one write
     RecordingClock clock;
     const SharedRecording recording(request.settings, clock.kind());
+    if (recording.rings() < SharedRecording::kMostRings) {
+        terminal.note(
+            fmt::format("record: address space is limited (ulimit -v): at most {} threads at a time are "
+                        "recorded, what others do is counted as lost",
+                        recording.rings()));
+    }
     const StartedProgram::Variables variables = variables_for(request, recording);
     TraceFile file(request.file);
     const WatchedSignals signals;
@@ -160,9 +183,11 @@ int record_program(const RecordRequest &request) {
     }
     if (encoder.has_failed()) return static_cast<int>(ExitCode::kToolFailure);
     if (encoder.written().empty()) {
-        throw Failure(ExitCode::kNotRunnable,
-                      fmt::format("nothing was recorded: {} ended before it loaded the recorder's library",
-                                  in_quotes(request.command.front())));
+        throw Failure(
+            ExitCode::kNotRunnable,
+            fmt::format("nothing was recorded: {} ended before it loaded the recorder's library, or has no address "
+                        "space for it (ulimit -v)",
+                        in_quotes(request.command.front())));
     }
     return end.exit_code;
 }

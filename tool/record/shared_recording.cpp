@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -28,9 +30,20 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlignmen
 
 constexpr std::uint64_t kProcessesAt = aligned(sizeof(gr_recording));
 constexpr std::uint64_t kRingsAt = aligned(kProcessesAt + SharedRecording::kProcesses * sizeof(gr_recorded_process));
-constexpr std::uint64_t kRecordsAt = aligned(kRingsAt + SharedRecording::kRings * sizeof(gr_recording_ring));
-constexpr std::uint64_t kBytes =
-    kRecordsAt + SharedRecording::kRings * SharedRecording::kRingRecords * sizeof(gr_record);
+constexpr std::uint64_t kBytesOfRing = SharedRecording::kRingRecords * sizeof(gr_record);
+constexpr std::uint64_t records_at(std::uint32_t rings) {
+    return aligned(kRingsAt + rings * sizeof(gr_recording_ring));
+}
+
+// A limit on address space (ulimit -v) is the program's, too, and it has better uses for it.
+std::uint32_t rings_within_limit() {
+    constexpr std::uint64_t kPart = 8;
+    constexpr std::uint64_t kLeast = 16;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SharedRecording::kMostRings;
+    const std::uint64_t rings = std::max(kLeast, limit.rlim_cur / kPart / kBytesOfRing);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(rings, SharedRecording::kMostRings));
+}
 
 [[noreturn]] void fail(const char *what, int error) {
     throw Failure(ExitCode::kToolFailure, fmt::format("no memory to share with the program: {}: {}", what,
@@ -39,7 +52,8 @@ constexpr std::uint64_t kBytes =
 
 }  // namespace
 
-SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_t clock) : bytes_(kBytes) {
+SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_t clock)
+    : rings_(rings_within_limit()), bytes_(records_at(rings_) + rings_ * kBytesOfRing) {
     file_ = ::memfd_create("granary-recording", MFD_CLOEXEC);
     if (file_ < 0) fail("memfd_create", errno);
     if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0) fail("ftruncate", errno);
@@ -55,11 +69,11 @@ SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_
     it.stack_calls = settings.stack_calls;
     it.timed_calls = settings.timed_calls;
     it.processes = kProcesses;
-    it.rings = kRings;
+    it.rings = rings_;
     it.ring_records = kRingRecords;
     it.processes_at = kProcessesAt;
     it.rings_at = kRingsAt;
-    it.records_at = kRecordsAt;
+    it.records_at = records_at(rings_);
     it.magic = GR_RECORDING_MAGIC;
 }
 

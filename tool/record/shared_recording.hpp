@@ -22,7 +22,7 @@ struct RecordingSettings {
 class SharedRecording {
   public:
     static constexpr std::uint32_t kProcesses = 1024;
-    static constexpr std::uint32_t kRings = 4096;
+    static constexpr std::uint32_t kMostRings = 4096;  // one for each thread that lives
     static constexpr std::uint64_t kRingRecords = 8192;
 
     // Throws Failure.
@@ -33,6 +33,9 @@ class SharedRecording {
 
     // What a process is told, in GR_RECORDING_PATH.
     [[nodiscard]] std::string path() const;
+
+    // Fewer than kMostRings where addresses are limited, in which the program, too, maps all of them.
+    [[nodiscard]] std::uint32_t rings() const { return rings_; }
 
     [[nodiscard]] gr_recording &control() const { return *reinterpret_cast<gr_recording *>(begin_); }
     [[nodiscard]] gr_recorded_process &process(std::uint32_t place) const {
@@ -52,6 +55,7 @@ class SharedRecording {
   private:
     int file_ = -1;
     char *begin_ = nullptr;
+    std::uint32_t rings_ = kMostRings;
     std::uint64_t bytes_ = 0;
 };
 

@@ -45,8 +45,12 @@ class ThreadEvents {
 
     [[nodiscard]] const std::vector<trace::Event> &events() const { return events_; }
     [[nodiscard]] std::uint64_t lost() const { return lost_; }
+    // Of memory, whether there are events in it or not.
+    [[nodiscard]] std::size_t bytes() const { return events_.capacity() * sizeof(trace::Event); }
     // They are written.
     void clear();
+    // Where there are none.
+    void free_memory() { std::vector<trace::Event>().swap(events_); }
 
   private:
     // Each returns how many records behind it are its.
