@@ -32,8 +32,9 @@ Event timed_event_of(std::uint64_t time, std::uint64_t address, std::uint64_t na
 
 class ScriptTest : public testing::Test {
   protected:
-    Document document_of(const std::vector<Event> &events, trace::Stacks stacks) {
-        History(events).write(folder_.file("trace"), stacks, {});
+    Document document_of(const std::vector<Event> &events, trace::Stacks stacks,
+                         const std::vector<trace::Sample> &samples = {}) {
+        History(events).write(folder_.file("trace"), stacks, samples);
         return analyse(trace::Trace(folder_.file("trace")));
     }
     Folder folder_;
@@ -110,6 +111,24 @@ TEST(WordsTest, ThreeDigitsAndAUnit) {
     EXPECT_EQ(time_words(1e-7), "100 ns");
     EXPECT_EQ(share_words(1, 3), "33.3 %");
     EXPECT_EQ(share_words(1, 1e6), "less than 0.1 %");
+    EXPECT_EQ(percent_words(0), "0 %");
+    EXPECT_EQ(percent_words(0.0004), "< 0.1 %");
+    EXPECT_EQ(percent_words(0.9996), "> 99.9 %");
+    EXPECT_EQ(percent_words(0.123456), "12.3 %");
+    EXPECT_EQ(percent_words(1), "100 %");
+    EXPECT_EQ(percent_words(2.5), "250 %");
+}
+
+TEST(WordsTest, LongNamesAreCutInside) {
+    const std::string name = "std::map<std::string, std::vector<int> >::find(std::string const&) < main";
+    EXPECT_EQ(short_name(name, name.size()), name);
+    EXPECT_EQ(short_name(name, name.size() - 1), "std::map<…>::find(std::string const&) < main");
+    EXPECT_EQ(short_name(name, 35), "std::map<…>::find(…) < main");
+    EXPECT_EQ(short_name("operator-> < operator()(int) < operator<(longer)", 43),
+              "operator-> < operator()(int) < operator<(…)");
+    EXPECT_EQ(short_name("abcdefghijklmnopqrstuvwxyz", 11), "abcdef…wxyz");
+    EXPECT_EQ(short_name("ääääääääää", 5).find("…") == std::string::npos, false);
+    for (std::size_t most = 1; most < name.size(); ++most) EXPECT_LE(width_of(short_name(name, most)), most) << most;
 }
 
 TEST(JsonTest, WhateverTextAndNumbers) {
@@ -143,7 +162,7 @@ TEST_F(ScriptTest, WhereOneThreadDidAllAndAllWasFreed) {
               "allocated.");
     EXPECT_EQ(
         section_of(document, "lifetimes").answer,
-        "Half of the blocks that were freed lived less than 1.2 µs, nine of ten less than 1.2 µs; the longest lived "
+        "Half of the blocks that were freed lived less than 1.1 µs, nine of ten less than 1.1 µs; the longest lived "
         "1 µs of the 2.1 µs that the trace takes. Half were freed before anything more was allocated. All blocks were "
         "freed.");
 }
@@ -161,6 +180,35 @@ TEST_F(ScriptTest, WhereNoStackWasTakenOfThePeak) {
         section_of(document, "fragmentation").answer,
         "When most was in use, 4 KiB lay in 1 page, filled to 100 %. The most pages that held a block at "
         "a time are 4 KiB of memory: 1 times what was needed at most. At the end 4 KiB keep 4 KiB in their pages.");
+}
+
+TEST_F(ScriptTest, WhereNothingIsFreedAtTheEndBothMomentsAreOne) {
+    trace::Sample sample;
+    sample.time = Time{20};
+    sample.resident_bytes = 1 << 20;
+    const std::vector<Event> kept = {event_of(0, 0, Op::kMalloc, 0x10000, 24),
+                                     event_of(10, 0, Op::kMalloc, 0x20000, 40)};
+    const Document same = document_of(kept, trace::Stacks::kNone, {sample});
+    EXPECT_EQ(section_of(same, "held-end").question,
+              "Which blocks kept pages from going back when most was resident, and at the end?");
+    EXPECT_EQ(same.sections.size(), 13U);
+    std::vector<Event> freed = kept;
+    freed.push_back(event_of(30, 0, Op::kFree, 0x10000));
+    const Document other = document_of(freed, trace::Stacks::kNone, {sample});
+    EXPECT_EQ(section_of(other, "held-end").question, "Which blocks kept pages from going back at the end?");
+    EXPECT_NE(section_of(other, "held-peak").answer, section_of(other, "held-end").answer);
+}
+
+TEST_F(ScriptTest, PagesThatWereNeverTouchedAreNotFilled) {
+    trace::Sample sample;
+    sample.resident_bytes = 1 << 20;
+    const Document document =
+        document_of({event_of(0, 0, Op::kMalloc, 0x100000, 8 << 20)}, trace::Stacks::kNone, {sample});
+    EXPECT_EQ(section_of(document, "fragmentation").answer,
+              "When most was in use, 8 MiB lay in 2,048 pages and took of them 100 %. The most pages that held a block "
+              "at a time are 8 MiB of memory: 1 times what was needed at most. At the end 8 MiB keep 8 MiB in their "
+              "pages. Resident were at most 1 MiB, with the program's code and data. So when most was in use, at least "
+              "7 MiB of its pages were not in memory.");
 }
 
 // One call that was interrupted is no thousand calls.

@@ -86,9 +86,20 @@ class Analysis {
                                          get<Threads>().section(),
                                          get<CacheLines>().section(),
                                          leaks_.section(get<StackTotals>(), sites_)};
-        if (!scope_.trace.samples().empty()) sections.push_back(held_at_peak_.section(sites_));
-        sections.push_back(held_at_end_.section(sites_));
+        add_held_pages(&sections);
         return sections;
+    }
+    // Where nothing is freed at the end, both moments tell the same.
+    void add_held_pages(std::vector<Section> *sections) {
+        Section at_end = held_at_end_.section(sites_);
+        if (!scope_.trace.samples().empty()) {
+            Section at_peak = held_at_peak_.section(sites_);
+            if (at_peak.answer == at_end.answer)
+                at_end.question = HeldPages::question("when most was resident, and at the end");
+            else
+                sections->push_back(std::move(at_peak));
+        }
+        sections->push_back(std::move(at_end));
     }
 
     Scope scope_;

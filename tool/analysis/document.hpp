@@ -50,6 +50,8 @@ struct BarsChart {
     Axis x;
     Axis y;
     bool is_cumulative = false;
+    bool is_per_doubling =
+        false;  // bars are as high as there would be for a doubling of x; values stay those of the bucket
     std::vector<double> edges;
     std::vector<std::string> labels;
     std::vector<Series> series;
@@ -147,6 +149,7 @@ struct Document {
     std::vector<Mark> marks;
     std::vector<Frame> frames;
     std::vector<Section> sections;
+    std::vector<std::string> compared;  // names of what is laid over each other; empty: nothing is
 };
 
 }  // namespace gr::analysis

@@ -81,6 +81,7 @@ class Writer {
         members("kind", "bars", "title", chart.title, "x", chart.x, "y", chart.y, "cumulative", chart.is_cumulative);
         members("edges", chart.edges, "series", chart.series);
         if (!chart.labels.empty()) members("labels", chart.labels);
+        if (chart.is_per_doubling) members("per_doubling", true);
         end();
     }
     void put(const HeatChart::Picture &picture) { object("name", picture.name, "cells", picture.cells); }
@@ -127,9 +128,12 @@ class Writer {
     }
     void put(const Document::Mark &mark) { object("time", mark.time, "text", mark.text); }
     void put(const Document &document) {
-        object("version", 1, "title", document.title, "facts", document.facts, "notes", document.notes, "story",
-               document.story, "overview", document.overview, "slices", document.slices, "marks", document.marks,
-               "frames", document.frames, "sections", document.sections);
+        begin();
+        members("version", 1, "title", document.title, "facts", document.facts, "notes", document.notes, "story",
+                document.story, "overview", document.overview, "slices", document.slices, "marks", document.marks,
+                "frames", document.frames, "sections", document.sections);
+        if (!document.compared.empty()) members("compared", document.compared);
+        end();
     }
 
   private:

@@ -21,12 +21,6 @@ constexpr std::size_t kWidth = 100;
 constexpr std::size_t kMostRows = 12;
 constexpr std::size_t kMostCell = 72;
 
-// Letters, not bytes, of UTF-8.
-std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80; }));
-}
-
 std::string wrapped(const std::string &text, const std::string &indent) {
     std::string lines = indent;
     std::size_t column = indent.size();
@@ -56,7 +50,7 @@ std::string number_text(double number, Unit unit) {
         case Unit::kBytes:
             return bytes_words(number);
         case Unit::kFraction:
-            return fmt::format("{:.1f} %", number * 100);
+            return percent_words(number);
         case Unit::kAddress:
             return fmt::format("{:#x}", static_cast<std::uint64_t>(number));
         case Unit::kCount:
@@ -70,9 +64,7 @@ std::string number_text(double number, Unit unit) {
 
 std::string cell_text(const Value &value, Unit unit) {
     if (const double *const number = std::get_if<double>(&value)) return number_text(*number, unit);
-    std::string text = tool::printable(std::get<std::string>(value));
-    if (text.size() > kMostCell) text.replace(kMostCell - 3, std::string::npos, "...");
-    return text;
+    return short_name(tool::printable(std::get<std::string>(value)), kMostCell);
 }
 
 std::string table_text(const TableChart &table) {

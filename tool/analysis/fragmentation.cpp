@@ -94,20 +94,28 @@ Section Fragmentation::section() const {
     }
     const double blowup = ratio(bytes_of(most_pages_), static_cast<double>(most_live_.live));
     const auto live = static_cast<double>(most_live_.live);
+    const trace::Sample *const highest = highest_resident(scope_.trace);
+    const double resident = highest == nullptr ? 0 : static_cast<double>(highest->resident_bytes);
+    const bool is_untouched = highest != nullptr && resident < bytes_of(most_live_);
     const std::string filled = live < bytes_of(most_live_) ? share_words(live, bytes_of(most_live_)) : "100 %";
     section.answer = fmt::format(
-        "When most was in use, {} lay in {}, filled to {}. The most pages that held a block at a time "
+        "When most was in use, {} lay in {}{} {}. The most pages that held a block at a time "
         "are {} of memory: {} times what was needed at most.",
-        bytes_words(live), count_words(static_cast<double>(most_live_.pages), "page", "pages"), filled,
-        bytes_words(bytes_of(most_pages_)), count_words(blowup));
+        bytes_words(live), count_words(static_cast<double>(most_live_.pages), "page", "pages"),
+        is_untouched ? " and took of them" : ", filled to", filled, bytes_words(bytes_of(most_pages_)),
+        count_words(blowup));
     if (live_ != 0) {
         section.answer +=
             fmt::format(" At the end {} keep {} in their pages.", bytes_words(static_cast<double>(live_)),
                         bytes_words(static_cast<double>(pages_) * static_cast<double>(scope_.page_bytes())));
     }
-    if (const trace::Sample *const highest = highest_resident(scope_.trace)) {
-        section.answer += fmt::format(" Resident were at most {}, with the program's code and data.",
-                                      bytes_words(static_cast<double>(highest->resident_bytes)));
+    if (highest != nullptr) {
+        section.answer +=
+            fmt::format(" Resident were at most {}, with the program's code and data.", bytes_words(resident));
+    }
+    if (is_untouched) {
+        section.answer += fmt::format(" So when most was in use, at least {} of its pages were not in memory.",
+                                      bytes_words(bytes_of(most_live_) - resident));
     }
     section.charts = {bytes_over_time(), shares_over_time(), table()};
     return section;

@@ -102,8 +102,12 @@ TableChart HeldPages::by_size() const {
     return table;
 }
 
+std::string HeldPages::question(const std::string &when) {
+    return fmt::format("Which blocks kept pages from going back {}?", when);
+}
+
 Section HeldPages::section(CallSites &sites) const {
-    Section section{"held-" + id_, fmt::format("Which blocks kept pages from going back {}?", when_), "", {}};
+    Section section{"held-" + id_, question(when_), "", {}};
     if (pages_ == 0) {
         section.answer = "No page held a block then.";
         return section;

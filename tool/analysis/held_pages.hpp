@@ -34,6 +34,7 @@ class HeldPages {
           by_stack_(scope.has_stacks() ? scope.trace.stacks().size() : 0),
           by_size_(trace::kSizeBuckets) {}
 
+    [[nodiscard]] static std::string question(const std::string &when);
     void look(const trace::LiveSet &live);
     [[nodiscard]] Section section(CallSites &sites) const;
 

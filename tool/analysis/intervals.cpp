@@ -30,8 +30,9 @@ Section Intervals::section() const {
     BarsChart bars;
     bars.title = "Requests by the time since the one before";
     bars.x = {"time since the one before", Unit::kSeconds, Scale::kLog};
-    bars.y = {"requests", Unit::kCount};
+    bars.y = {"requests, for a doubling", Unit::kCount};
     bars.is_cumulative = true;
+    bars.is_per_doubling = true;
     TableChart table;
     table.title = "Times between requests";
     table.columns = {{"between", Unit::kText},

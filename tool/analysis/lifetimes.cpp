@@ -20,8 +20,9 @@ BarsChart bars_of(std::string title, Axis axis, const Counts &counts) {
     BarsChart chart;
     chart.title = std::move(title);
     chart.x = std::move(axis);
-    chart.y = {"blocks freed", Unit::kCount};
+    chart.y = {"blocks freed, for a doubling", Unit::kCount};
     chart.is_cumulative = true;
+    chart.is_per_doubling = true;
     BucketRange range;
     range.widen(counts);
     chart.edges = range.edges(1);
@@ -106,13 +107,15 @@ Section Lifetimes::section() const {
         return section;
     }
     const Counts total = this->total();
+    const double longest = static_cast<double>(longest_) * kSecondsPerUnit;
+    const auto below = [&](double share) {
+        return time_words(std::min(quantile(total, share, kSecondsPerUnit), longest + kSecondsPerUnit));
+    };
     const double meanwhile = quantile(by_bytes_, 0.5, 1);
     section.answer = fmt::format(
         "Half of the blocks that were freed lived less than {}, nine of ten less than {}; the longest lived {} of the "
-        "{} "
-        "that the trace takes. Half were freed before {} allocated. ",
-        time_words(quantile(total, 0.5, kSecondsPerUnit)), time_words(quantile(total, 0.9, kSecondsPerUnit)),
-        time_words(static_cast<double>(longest_) * kSecondsPerUnit), time_words(scope_.time.length()),
+        "{} that the trace takes. Half were freed before {} allocated. ",
+        below(0.5), below(0.9), time_words(longest), time_words(scope_.time.length()),
         meanwhile <= 1 ? "anything more was" : bytes_words(meanwhile) + " more were");
     section.answer += live_ == 0
                           ? "All blocks were freed."

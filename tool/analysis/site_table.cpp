@@ -48,7 +48,7 @@ TableChart SiteTable::chart() const {
 
 std::string SiteTable::largest() const {
     const auto rows = sorted();
-    return rows.empty() ? "" : rows.front().first;
+    return rows.empty() ? "" : short_name(rows.front().first, kMostNamed);
 }
 
 }  // namespace gr::analysis

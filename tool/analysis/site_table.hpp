@@ -16,6 +16,7 @@ namespace gr::analysis {
 class SiteTable {
   public:
     static constexpr std::size_t kMostRows = 100;
+    static constexpr std::size_t kMostNamed = 160;  // letters of a site in a sentence
 
     // The columns behind the site's; the first orders the rows.
     SiteTable(std::string title, std::vector<TableChart::Column> columns) {
@@ -27,7 +28,7 @@ class SiteTable {
     void add(std::string site, const std::vector<double> &numbers);
     // Empty rows if none was added.
     [[nodiscard]] TableChart chart() const;
-    // The first row's site; empty: there is none.
+    // The first row's site, for a sentence; empty: there is none.
     [[nodiscard]] std::string largest() const;
 
   private:

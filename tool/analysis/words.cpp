@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace gr::analysis {
 
@@ -27,7 +29,41 @@ std::string grouped(std::uint64_t number) {
     return text;
 }
 
+constexpr std::string_view kCut = "…";
+
+// What stands between brackets, in the name's bytes.
+struct Arguments {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t depth = 0;  // 0: there are none
+};
+
+// Of those that something can be left out of. " < " stands between calls, and is no bracket.
+Arguments deepest_arguments(std::string_view name) {
+    Arguments deepest;
+    std::vector<std::size_t> open;
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        const char letter = name[at];
+        if (letter == '(' || (letter == '<' && at + 1 < name.size() && name[at + 1] != ' ')) open.push_back(at);
+        if (letter != ')' && letter != '>') continue;
+        const char opposite = letter == ')' ? '(' : '<';
+        while (letter == ')' && !open.empty() && name[open.back()] != opposite) open.pop_back();
+        if (open.empty() || name[open.back()] != opposite) continue;
+        const std::size_t begin = open.back() + 1;
+        if (at - begin > kCut.size() && open.size() > deepest.depth) deepest = {begin, at, open.size()};
+        open.pop_back();
+    }
+    return deepest;
+}
+
+constexpr double kLeast = 0.001;  // of a share that is told by its number
+
 }  // namespace
+
+std::size_t width_of(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80; }));
+}
 
 std::string count_words(double count) {
     constexpr double kMillion = 1e6;
@@ -67,13 +103,37 @@ std::string time_words(double seconds) {
 }
 
 std::string share_words(double part, double whole) {
-    constexpr double kLeast = 0.001;
     if (whole <= 0 || part <= 0) return "none";
     if (part == whole) return "all";
     const double share = part / whole;
     if (share < kLeast) return "less than 0.1 %";
     if (share > 1 - kLeast && share < 1) return "more than 99.9 %";
     return three_digits(share * 100) + " %";
+}
+
+std::string percent_words(double share) {
+    if (share > 0 && share < kLeast) return "< 0.1 %";
+    if (share > 1 - kLeast && share < 1) return "> 99.9 %";
+    return three_digits(share * 100) + " %";
+}
+
+std::string short_name(std::string name, std::size_t most) {
+    while (width_of(name) > most) {
+        const Arguments deepest = deepest_arguments(name);
+        if (deepest.depth == 0) break;
+        name.replace(deepest.begin, deepest.end - deepest.begin, kCut);
+    }
+    if (width_of(name) <= most) return name;
+    const auto is_inside_letter = [&](std::size_t at) {
+        return (static_cast<unsigned char>(name[at]) & 0xc0U) == 0x80;
+    };
+    const std::size_t right = (most - 1) * 2 / 5;
+    std::size_t begin = most - 1 - right;
+    std::size_t end = name.size() - right;
+    while (begin > 0 && is_inside_letter(begin)) --begin;
+    while (end < name.size() && is_inside_letter(end)) ++end;
+    name.replace(begin, end - begin, kCut);
+    return name;
 }
 
 }  // namespace gr::analysis

@@ -4,6 +4,7 @@
 // Must not know: what the numbers are about.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,6 +21,15 @@ namespace gr::analysis {
 [[nodiscard]] std::string time_words(double seconds);
 // "12 %", "less than 0.1 %", "all".
 [[nodiscard]] std::string share_words(double part, double whole);
+
+// In a table: "12 %", "< 0.1 %", "> 99.9 %": the same limits.
+[[nodiscard]] std::string percent_words(double share);
+
+// Letters, not bytes, of UTF-8.
+[[nodiscard]] std::size_t width_of(std::string_view text);
+
+// A name that is longer than that is cut: first arguments of templates and functions, the innermost first, then the middle.
+[[nodiscard]] std::string short_name(std::string name, std::size_t most);
 
 // 0 where there is no whole.
 [[nodiscard]] constexpr double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
