@@ -5,6 +5,7 @@
 # Must not know: the command's sources.
 """Usage: export.py GRANARY WRITE_TRACE INLINED TEST."""
 
+import base64
 import gzip
 import json
 import os
@@ -215,24 +216,88 @@ def refusals():
     same(sorted(os.listdir(".")), ["text", "trace"])
 
 
+GROWN = TRACE + "event 0 80000 malloc 0x5000 100000 2\nevent 0 90000 malloc 0x9000000 5000000 3\nmark 85000 0 late\n"
+
+
+def document_in(page):
+    with open(page, encoding="utf-8") as file:
+        packed = re.search(r'<script id="document"[^>]*>([^<]*)</script>', file.read())[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def charts_of(document):
+    return {chart["title"]: chart for section in document["sections"] for chart in section["charts"]}
+
+
 def diff():
-    grown = TRACE + "event 0 80000 malloc 0x5000 100000 2\nevent 0 90000 malloc 0x9000000 5000000 3\n"
-    made("a"), made("b", grown.replace("0x10", "0x70").replace("0x20000", "0x80000"))
-    document = json.loads(run("diff", "a", "b", "--json"))
-    sections = {section["id"]: section for section in document["sections"]}
+    made("a"), made("b", GROWN.replace("0x10", "0x70").replace("0x20000", "0x80000"))
+    charts = charts_of(json.loads(run("diff", "a", "b", "--json")))
 
-    def rows(section, chart):
-        return {row[0]: row[1:4] for row in sections[section]["charts"][chart]["rows"]}
+    def rows(title):
+        return {row[0]: row[1:4] for row in charts[title]["rows"]}
 
-    same(rows("totals", 0)["in use at the peak"], [PEAK, 5100596, 5100596 - PEAK])
-    same(rows("totals", 0)["in use at the end"], [596, 5100596, 5100000])
-    same(rows("totals", 1)["calls that got memory"], [5, 7, 2])
-    same(rows("sizes", 0), {"blocks of 4.77 MiB": [0, 5000000, 5000000], "blocks of 100 KiB": [0, 100000, 100000]})
+    same(rows("Bytes")["in use at the peak"], [PEAK, 5100596, 5100596 - PEAK])
+    same(rows("Bytes")["in use at the end"], [596, 5100596, 5100000])
+    same(rows("Counts")["calls that got memory"], [5, 7, 2])
+    same(rows("Bytes allocated, by size class"),
+         {"blocks of 4.77 MiB": [0, 5000000, 5000000], "blocks of 100 KiB": [0, 100000, 100000]})
     # No function has a name here: all that is known of a call is its file.
-    same(rows("sites", 1), {"? in program": [3001564, 8101564, 5100000]})
-    same(rows("threads", 0), {"(the first)": [1596, 5101596, 5100000]})
-    assert "In use at the peak: 4.86 MiB after 2.86 MiB, 70.0 % more." in " ".join(run("diff", "a", "b").decode().split())
+    same(rows("Bytes allocated, by call site"), {"? in program": [3001564, 8101564, 5100000]})
+    same(rows("Bytes allocated, by thread's name"), {"(the first)": [1596, 5101596, 5100000]})
+    assert "In use at the peak: 4.86 MiB after 2.86 MiB, 70 % more." in " ".join(run("diff", "a", "b").decode().split())
     assert "No call site had more" in run("diff", "a", "a").decode()
+
+
+def diff_page():
+    made("a"), made("b", GROWN)
+    text = run("diff", "a", "b", "-o", "page.html").decode()
+    document = document_in("page.html")
+    same(document, json.loads(run("diff", "a", "b", "--json")))
+    same(document["compared"], ["A: a", "B: b"])
+    answers = " ".join(section["answer"] for section in document["sections"])
+    same(len(document["story"]), 3)
+    assert all(sentence in answers for sentence in document["story"]), document["story"]
+    assert all(" ".join(section["answer"].split()) in " ".join(text.split()) for section in document["sections"])
+    same([(mark["time"], mark["text"]) for mark in document["marks"]],
+         [(0.0025, "A: second phase"), (0.0025, "B: second phase"), (0.0085, "B: late")])
+    charts = charts_of(document)
+    # By part of the longer run's time, to 9 ms. What is in use at a point's begin counts for it; A ends after 7 ms.
+    in_use = charts["Bytes in use over time"]
+    same([series["name"] for series in in_use["series"]], ["A", "B"])
+    a, b = (series["values"] for series in in_use["series"])
+    at = {millisecond: next(i for i, end in enumerate(in_use["at"]) if end * 1000 > millisecond + 0.5)
+          for millisecond in range(1, 9)}
+    same([a[at[i]] for i in range(1, 8)], [64, 1064, PEAK, 1064, 1564, 564, None])
+    same([b[at[i]] for i in range(1, 9)], [64, 1064, PEAK, 1064, 1564, 564, 596, 100596])
+    same((max(value for value in a if value is not None), max(b), b[-1]), (PEAK, 5100596, 5100596))
+    same(max(value for value in charts["Bytes resident over time"]["series"][1]["values"] if value is not None), 4096000)
+    same(charts["Blocks in use over time"]["series"][1]["values"][-1], 5)
+    same(document["overview"], in_use)
+    parts = charts["The most that was in use, by part of each run"]
+    same((len(parts["edges"]), parts["series"][1]["values"][-1]), (11, 5100596))
+    # The largest size below the edge, in its bucket.
+    sizes = charts["Bytes allocated, by the size asked for"]
+    found = [{edge: value for edge, value in zip(sizes["edges"][1:], series["values"]) if value}
+             for series in sizes["series"]]
+    same(found[0], {32: 32, 64: 64, 512: 500, 1024: 1000, 3 << 20: 3000000})
+    same(found[1], {**found[0], 112 << 10: 100000, 5 << 20: 5000000})
+    # All that is known of a call is its file, but for the block without a stack, which is the program itself.
+    flame = charts["Call stacks, by what is more in B and what is less"]
+    same([document["frames"][number]["name"] for number in flame["frames"][1:]], ["? in program"])
+    same({measure["name"]: sum(measure["values"]) for measure in flame["measures"]},
+         {"more at the peak": 5100596 - PEAK, "more allocated": 5100000, "more at the end": 5100000})
+    sites = charts["Call sites that changed most, by bytes allocated"]
+    same((sites["labels"], [series["values"] for series in sites["series"]]),
+         (["? in program"], [[3001564], [8101564]]))
+    # Of two that are the same nothing is left to be shown by call site, and B has its place all the same.
+    run("diff", "a", "a", "-o", "same.html")
+    charts = charts_of(document_in("same.html"))
+    assert not any(title.startswith(("Call s", "Threads that")) for title in charts), charts.keys()
+    same(charts["Bytes in use over time"]["series"][0]["values"], charts["Bytes in use over time"]["series"][1]["values"])
+    run("diff", "a", "b", "-o", "absent/page.html", code=125)
+    run("diff", "a", "b", "-o", "/dev/full", code=125)
+    run("diff", "a", "absent", "-o", "none.html", code=1)
+    same(sorted(os.listdir(".")), ["a", "b", "page.html", "same.html"])
 
 
 with tempfile.TemporaryDirectory() as folder:

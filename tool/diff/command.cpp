@@ -4,6 +4,7 @@
 // Must not know: any other command.
 #include "diff/command.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -11,9 +12,11 @@
 #include "analysis/document_text.hpp"
 #include "base/failure.hpp"
 #include "base/output.hpp"
+#include "base/whole_file.hpp"
 #include "command_line/command_line.hpp"
 #include "diff/comparison.hpp"
 #include "diff/program_use.hpp"
+#include "page/page.hpp"
 #include "trace/reader.hpp"
 
 namespace gr::tool {
@@ -23,13 +26,16 @@ namespace {
 struct DiffRequest {
     std::string before;
     std::string after;
+    std::string page;  // empty: none is written
     bool json = false;
 };
 
 ExitCode diff(const DiffRequest &request) {
     const trace::Trace before(request.before);
     const trace::Trace after(request.after);
-    const analysis::Document document = comparison_of(use_of(before), use_of(after));
+    const analysis::TimeAxis time(std::max(before.last(), after.last()));
+    const analysis::Document document = comparison_of(use_of(before, time), use_of(after, time), time);
+    if (!request.page.empty()) write_whole(request.page, page_of(analysis::to_json(document)));
     print(request.json ? analysis::to_json(document) + "\n" : analysis::to_text(document));
     return ExitCode::kSuccess;
 }
@@ -43,11 +49,13 @@ void add_diff(CommandLine &line) {
     CLI::App &options = *command.options;
     options.add_option("A", request->before, "A trace, of granary record")->required()->type_name("");
     options.add_option("B", request->after, "Another of the same program")->required()->type_name("");
+    options.add_option("-o,--output", request->page, "Write the comparison as a page, too")->type_name("PAGE");
     options.add_flag("--json", request->json, "As JSON");
     options.footer(
         "Call sites are the same if their functions and files are: addresses and lines may differ.\n"
-        "Exit status: 0, however much grew, or 1 when a file is no trace that can be read, 125 when granary itself\n"
-        "fails, 2 for a wrong command line.");
+        "Exit status: 0, however much grew, or 1 when a file is no trace that can be read, 125 when the page cannot "
+        "be\n"
+        "written or granary itself fails, 2 for a wrong command line.");
     command.work = [request] { return diff(*request); };
 }
 

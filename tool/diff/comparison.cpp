@@ -13,16 +13,23 @@
 #include <utility>
 
 #include "analysis/words.hpp"
+#include "diff/growth_flame.hpp"
 
 namespace gr::tool {
 
 namespace {
 
+using analysis::Axis;
+using analysis::BarsChart;
 using analysis::Section;
+using analysis::SeriesChart;
 using analysis::TableChart;
 using analysis::Unit;
 
 constexpr std::size_t kMostRows = 100;
+constexpr std::size_t kMostBars = 20;
+constexpr std::size_t kMostNamed = 160;  // letters, in a sentence
+constexpr std::size_t kStory = 3;        // of the first sections the first sentence
 
 struct Row {
     std::string name;
@@ -62,20 +69,46 @@ Rows changed(const std::map<Key, Use> &before, const std::map<Key, Use> &after, 
     return rows;
 }
 
+// The first rows, which changed most.
+BarsChart bars_of(std::string title, const std::string &what, const Axis &axis, const Rows &rows) {
+    BarsChart chart;
+    chart.title = std::move(title);
+    chart.x = {what, Unit::kText};
+    chart.y = axis;
+    chart.series = {{"A", {}, {}}, {"B", {}, {}}};
+    for (const Row &row : rows) {
+        if (chart.labels.size() == kMostBars) break;
+        chart.labels.push_back(row.name);
+        chart.series[0].values.push_back(row.before);
+        chart.series[1].values.push_back(row.after);
+    }
+    return chart;
+}
+
+SeriesChart over_time(const char *title, const Axis &axis, const analysis::TimeAxis &time,
+                      const std::vector<double> &before, const std::vector<double> &after) {
+    SeriesChart chart;
+    chart.title = title;
+    chart.x = {"time since each began", Unit::kTime};
+    chart.y = axis;
+    chart.at = time.point_ends();
+    if (!before.empty()) chart.series.push_back({"A", before});
+    if (!after.empty()) chart.series.push_back({"B", after});
+    return chart;
+}
+
 std::string as_it_is(const std::string &name) { return name; }
 
 // "12 % more", "3.1 times as much".
 std::string growth_words(double before, double after) {
     constexpr double kTimes = 2;
-    constexpr double kLeast = 0.001;
     if (before == after) return "the same";
     if (before == 0) return "from nothing";
     const double ratio = after / before;
     if (ratio >= kTimes) return fmt::format("{:.1f} times as much", ratio);
-    const double share = std::abs(ratio - 1);
     const char *const direction = ratio > 1 ? "more" : "less";
-    return share < kLeast ? fmt::format("less than 0.1 % {}", direction)
-                          : fmt::format("{:.1f} % {}", share * 100, direction);
+    const double share = std::abs(ratio - 1);
+    return fmt::format("{} {}", share == 1 ? "100 %" : analysis::share_words(share, 1), direction);
 }
 
 std::string sentence(const std::string &what, double before, double after, std::string (*words)(double)) {
@@ -88,8 +121,8 @@ std::string plain_count(double count) { return analysis::count_words(count); }
 std::string most_growth(const Rows &rows, const std::string &none) {
     const auto most = std::ranges::max_element(rows, {}, &Row::growth);
     if (most == rows.end() || most->growth() <= 0) return none;
-    return fmt::format("Most grew {}: {} after {}.", most->name, analysis::bytes_words(most->after),
-                       analysis::bytes_words(most->before));
+    return fmt::format("Most grew {}: {} after {}.", analysis::short_name(most->name, kMostNamed),
+                       analysis::bytes_words(most->after), analysis::bytes_words(most->before));
 }
 
 Section totals(const ProgramUse &a, const ProgramUse &b) {
@@ -118,13 +151,37 @@ Section totals(const ProgramUse &a, const ProgramUse &b) {
     return section;
 }
 
+// The first to the last bucket that either has anything in.
+BarsChart by_size(const ProgramUse &a, const ProgramUse &b) {
+    BarsChart chart;
+    chart.title = "Bytes allocated, by the size asked for";
+    chart.x = {"size asked for", Unit::kBytes, analysis::Scale::kLog};
+    chart.y = {"bytes", Unit::kBytes};
+    chart.series = {{"A", {}, {}}, {"B", {}, {}}};
+    const auto is_empty = [&](unsigned bucket) {
+        return a.by_size_bucket[bucket].blocks == 0 && b.by_size_bucket[bucket].blocks == 0;
+    };
+    unsigned first = 0;
+    unsigned behind = trace::kSizeBuckets;
+    while (first < behind && is_empty(first)) ++first;
+    while (behind > first && is_empty(behind - 1)) --behind;
+    if (first == behind) return chart;
+    chart.edges = {first == 0 ? 0 : static_cast<double>(trace::bucket_end(first - 1))};
+    for (unsigned bucket = first; bucket < behind; ++bucket) {
+        chart.edges.push_back(static_cast<double>(trace::bucket_end(bucket)));
+        chart.series[0].values.push_back(a.by_size_bucket[bucket].bytes);
+        chart.series[1].values.push_back(b.by_size_bucket[bucket].bytes);
+    }
+    return chart;
+}
+
 Section sizes(const ProgramUse &a, const ProgramUse &b) {
     const auto name = [](std::uint64_t size) {
         return fmt::format("blocks of {}", analysis::bytes_words(static_cast<double>(size)));
     };
     const Rows bytes = changed(a.by_class, b.by_class, &Use::bytes, name);
     Section section{"sizes", "Which sizes?", most_growth(bytes, "No size class was asked for more."), {}};
-    section.charts = {table_of("Bytes allocated, by size class", "size class", Unit::kBytes, bytes),
+    section.charts = {by_size(a, b), table_of("Bytes allocated, by size class", "size class", Unit::kBytes, bytes),
                       table_of("Blocks allocated, by size class", "size class", Unit::kCount,
                                changed(a.by_class, b.by_class, &Use::blocks, name)),
                       table_of("Bytes in use at the end, by size class", "size class", Unit::kBytes,
@@ -132,7 +189,7 @@ Section sizes(const ProgramUse &a, const ProgramUse &b) {
     return section;
 }
 
-Section sites(const ProgramUse &a, const ProgramUse &b) {
+Section sites(const ProgramUse &a, const ProgramUse &b, std::vector<analysis::Frame> *frames) {
     Section section{"sites", "Which call sites?", "", {}};
     if (!a.has_stacks || !b.has_stacks) {
         section.answer = "Call stacks were not recorded in both.";
@@ -141,26 +198,54 @@ Section sites(const ProgramUse &a, const ProgramUse &b) {
     const Rows peak = changed(a.by_site, b.by_site, &Use::at_peak, as_it_is);
     section.answer = most_growth(peak, "No call site had more in use at the peak.");
     if (a.is_sampled || b.is_sampled) section.answer += " These are estimates: not every call's stack was taken.";
-    section.charts = {table_of("Bytes in use at the peak, by call site", "call site", Unit::kBytes, peak),
-                      table_of("Bytes allocated, by call site", "call site", Unit::kBytes,
-                               changed(a.by_site, b.by_site, &Use::bytes, as_it_is)),
-                      table_of("Blocks allocated, by call site", "call site", Unit::kCount,
-                               changed(a.by_site, b.by_site, &Use::blocks, as_it_is)),
-                      table_of("Bytes in use at the end, by call site", "call site", Unit::kBytes,
-                               changed(a.by_site, b.by_site, &Use::at_end, as_it_is))};
+    const Rows bytes = changed(a.by_site, b.by_site, &Use::bytes, as_it_is);
+    const Axis axis{"bytes", Unit::kBytes};
+    if (!peak.empty()) {
+        section.charts.emplace_back(
+            bars_of("Call sites that changed most, by bytes in use at the peak", "call site", axis, peak));
+    }
+    if (!bytes.empty()) {
+        section.charts.emplace_back(
+            bars_of("Call sites that changed most, by bytes allocated", "call site", axis, bytes));
+    }
+    if (analysis::FlameChart flame = growth_flame(a, b, frames); !flame.measures.empty())
+        section.charts.emplace_back(std::move(flame));
+    const std::vector<TableChart> tables = {
+        table_of("Bytes in use at the peak, by call site", "call site", Unit::kBytes, peak),
+        table_of("Bytes allocated, by call site", "call site", Unit::kBytes, bytes),
+        table_of("Blocks allocated, by call site", "call site", Unit::kCount,
+                 changed(a.by_site, b.by_site, &Use::blocks, as_it_is)),
+        table_of("Bytes in use at the end, by call site", "call site", Unit::kBytes,
+                 changed(a.by_site, b.by_site, &Use::at_end, as_it_is))};
+    section.charts.insert(section.charts.end(), tables.begin(), tables.end());
     return section;
 }
 
 Section threads(const ProgramUse &a, const ProgramUse &b) {
     const Rows bytes = changed(a.by_thread, b.by_thread, &Use::bytes, as_it_is);
     Section section{"threads", "Which threads?", most_growth(bytes, "No thread asked for more."), {}};
-    section.charts = {table_of("Bytes allocated, by thread's name", "thread", Unit::kBytes, bytes),
-                      table_of("Blocks allocated, by thread's name", "thread", Unit::kCount,
-                               changed(a.by_thread, b.by_thread, &Use::blocks, as_it_is))};
+    if (!bytes.empty()) {
+        section.charts.emplace_back(
+            bars_of("Threads that changed most, by bytes allocated", "thread", {"bytes", Unit::kBytes}, bytes));
+    }
+    section.charts.emplace_back(table_of("Bytes allocated, by thread's name", "thread", Unit::kBytes, bytes));
+    section.charts.emplace_back(table_of("Blocks allocated, by thread's name", "thread", Unit::kCount,
+                                         changed(a.by_thread, b.by_thread, &Use::blocks, as_it_is)));
     return section;
 }
 
-Section times(const ProgramUse &a, const ProgramUse &b) {
+BarsChart by_part(const ProgramUse &a, const ProgramUse &b) {
+    BarsChart chart;
+    chart.title = "The most that was in use, by part of each run";
+    chart.x = {"of the run's time", Unit::kFraction};
+    chart.y = {"bytes", Unit::kBytes};
+    for (std::size_t i = 0; i <= kParts; ++i) chart.edges.push_back(static_cast<double>(i) / kParts);
+    for (const auto &[name, use] : {std::pair{"A", &a}, std::pair{"B", &b}})
+        chart.series.push_back({name, {use->most_in_part.begin(), use->most_in_part.end()}, {}});
+    return chart;
+}
+
+Section times(const ProgramUse &a, const ProgramUse &b, const analysis::TimeAxis &time) {
     Section section{"time", "When?", "At no time was more in use.", {}};
     Rows rows;
     for (std::size_t i = 0; i < kParts; ++i) {
@@ -173,22 +258,42 @@ Section times(const ProgramUse &a, const ProgramUse &b) {
         section.answer = fmt::format("{} of the run: then {} were in use after {}, the largest growth.", most->name,
                                      analysis::bytes_words(most->after), analysis::bytes_words(most->before));
     }
-    section.charts = {table_of("The most that was in use, by part of the run", "of the time", Unit::kBytes, rows)};
+    const Axis bytes{"bytes", Unit::kBytes};
+    section.charts = {over_time("Bytes in use over time", bytes, time, a.in_use, b.in_use)};
+    SeriesChart resident =
+        over_time("Bytes resident over time", bytes, time, a.resident_over_time, b.resident_over_time);
+    if (!resident.series.empty()) section.charts.emplace_back(std::move(resident));
+    section.charts.emplace_back(
+        over_time("Blocks in use over time", {"blocks", Unit::kCount}, time, a.blocks_in_use, b.blocks_in_use));
+    section.charts.emplace_back(by_part(a, b));
+    section.charts.emplace_back(
+        table_of("The most that was in use, by part of the run", "of the time", Unit::kBytes, rows));
     return section;
+}
+
+std::string first_sentence(const std::string &text) {
+    const std::size_t end = text.find(". ");
+    return end == std::string::npos ? text : text.substr(0, end + 1);
 }
 
 }  // namespace
 
-analysis::Document comparison_of(const ProgramUse &before, const ProgramUse &after) {
+analysis::Document comparison_of(const ProgramUse &before, const ProgramUse &after, const analysis::TimeAxis &time) {
     analysis::Document document;
     document.title = fmt::format("What grew from {} to {}", before.file, after.file);
+    document.compared = {fmt::format("A: {}", before.file), fmt::format("B: {}", after.file)};
     document.facts = {{"A", fmt::format("{}, on {}", before.file, before.allocator)},
                       {"B", fmt::format("{}, on {}", after.file, after.allocator)}};
-    for (const ProgramUse *const use : {&before, &after}) {
+    for (const auto &[name, use] : {std::pair{"A", &before}, std::pair{"B", &after}}) {
         if (!use->damage.empty()) document.notes.push_back(use->damage);
+        for (const analysis::Document::Mark &mark : use->marks)
+            document.marks.push_back({mark.time, fmt::format("{}: {}", name, mark.text)});
     }
-    document.sections = {totals(before, after), sizes(before, after), sites(before, after), threads(before, after),
-                         times(before, after)};
+    document.sections = {totals(before, after), times(before, after, time), sites(before, after, &document.frames),
+                         sizes(before, after), threads(before, after)};
+    for (std::size_t i = 0; i < kStory; ++i) document.story.push_back(first_sentence(document.sections[i].answer));
+    document.overview = std::get<SeriesChart>(document.sections[1].charts.front());
+    document.slices = time.edges(analysis::TimeAxis::kSlices);
     return document;
 }
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: two traces of one program, held against each other: what grew, by size, by call site, by thread, and when.
-// Invariant: a document as that of a report; in each table the rows come first that changed most.
+// Invariant: a document as that of a report, both drawn into each chart as A and B; in each table the rows come first that
+//            changed most.
 // Must not know: traces.
 #pragma once
 
 #include "analysis/document.hpp"
+#include "analysis/time_axis.hpp"
 #include "diff/program_use.hpp"
 
 namespace gr::tool {
 
-[[nodiscard]] analysis::Document comparison_of(const ProgramUse &before, const ProgramUse &after);
+// By the axis with which the uses were made.
+[[nodiscard]] analysis::Document comparison_of(const ProgramUse &before, const ProgramUse &after,
+                                               const analysis::TimeAxis &time);
 
 }  // namespace gr::tool

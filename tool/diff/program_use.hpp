@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/document.hpp"
+#include "analysis/time_axis.hpp"
+#include "trace/chunk.hpp"
 #include "trace/reader.hpp"
 
 namespace gr::tool {
@@ -21,6 +24,13 @@ struct Use {
     double blocks = 0;
     double at_peak = 0;  // bytes; of call sites only
     double at_end = 0;   // bytes
+};
+
+// What was allocated right there, and not in what it calls.
+struct CallNode {
+    std::uint32_t parent = 0;  // of the first, which is all of the program, itself
+    analysis::Frame frame;     // without a line: that is another in another build
+    Use use;
 };
 
 struct ProgramUse {
@@ -41,10 +51,18 @@ struct ProgramUse {
 
     std::map<std::uint64_t, Use> by_class;  // by the size of Granary's block
     std::map<std::string, Use> by_site;
-    std::map<std::string, Use> by_thread;       // by name
-    std::array<double, kParts> most_in_part{};  // bytes in use
+    std::map<std::string, Use> by_thread;                 // by name
+    std::array<double, kParts> most_in_part{};            // bytes in use
+    std::array<Use, trace::kSizeBuckets> by_size_bucket;  // by the size asked for
+    std::vector<CallNode> calls_tree;                     // parents first; without stacks the program alone
+    // By point of the axis; behind the end of the run they are not known.
+    std::vector<double> in_use;
+    std::vector<double> blocks_in_use;
+    std::vector<double> resident_over_time;  // without samples empty
+    std::vector<analysis::Document::Mark> marks;
 };
 
-[[nodiscard]] ProgramUse use_of(const trace::Trace &trace);
+// The axis is that of both programs.
+[[nodiscard]] ProgramUse use_of(const trace::Trace &trace, const analysis::TimeAxis &axis);
 
 }  // namespace gr::tool

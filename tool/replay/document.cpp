@@ -165,6 +165,7 @@ analysis::Document document_of(const trace::Trace &trace, const Plan &plan, cons
                       {"rounds", analysis::count_words(static_cast<double>(results.front().rounds.size()))}};
     if (!trace.damage().empty()) document.notes.push_back(trace.damage());
     document.sections = {time_section(results), memory_section(plan, results), limits_section()};
+    document.compared = names_of(results);
     document.story = {document.sections[0].answer, document.sections[1].answer};
     return document;
 }
