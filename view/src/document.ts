@@ -68,6 +68,7 @@ export interface BarsChart {
     labels?: string[];
     // values, or by slice: values[slice][bucket]; of one chart, all or none by slice
     series: { name: string; values?: number[]; slices?: number[][] }[];
+    per_doubling?: boolean; // a bar is as high as a doubling of x would be: buckets of unequal width make no steps
 }
 
 // A picture of cells; 0 is nothing, 1 to 255 from low to high, by steps of the scale. Rows from below. With all its edges

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: bars over buckets, with the share of all up to each bucket as a line.
-// Invariant: the values are the window's, summed over its slices; the shares are of their sum.
+// Invariant: the values are the window's, summed over its slices; the shares are of their sum. What is told are values, whatever
+//            a bar's height stands for.
 // Must not know: what is counted.
 
 import type { Table } from "../data/table";
-import { barsInWindow } from "../data/slices";
+import { allValues, barsInWindow } from "../data/slices";
 import { format } from "../data/units";
 import type { BarsChart } from "../document";
 import { make } from "../parts/dom";
@@ -12,7 +13,7 @@ import { CellAxis, linearRound } from "./cell_axis";
 import { CellPlot } from "./cell_plot";
 import { type ChartView, kZoomKeys, type Place } from "./chart_view";
 import { listenTo } from "./gestures";
-import { Legend } from "./legend";
+import { Legend, nothingIn } from "./legend";
 import { colourOf, dashOf, patternOf } from "./paint";
 import { Span } from "./viewport";
 
@@ -22,6 +23,11 @@ export function running(values: number[]): number[] {
     const all = values.reduce((sum, value) => sum + value, 0);
     let sum = 0;
     return values.map((value) => (all === 0 ? 0 : (sum += value) / all));
+}
+
+// How many doublings each bucket spans; what begins at nothing, one.
+export function doublingsOf(edges: number[]): number[] {
+    return edges.slice(1).map((high, at) => Math.log2(high / Math.max(edges[at]!, high / 2)));
 }
 
 class Bars implements ChartView {
@@ -35,7 +41,9 @@ class Bars implements ChartView {
     private readonly axis: CellAxis;
     private readonly span: Span;
     private readonly legend: Legend;
+    private readonly doublings: number[];
     private values: number[][] = [];
+    private heights: number[][] = [];
     private cursor: number | null = null;
 
     constructor(
@@ -44,12 +52,14 @@ class Bars implements ChartView {
     ) {
         this.buckets = Math.max(0, chart.edges.length - 1);
         this.axis = new CellAxis(chart.x, chart.edges, this.buckets);
+        this.doublings = chart.per_doubling === true ? doublingsOf(chart.edges) : [];
         this.span = new Span(0, this.buckets, Math.min(4, this.buckets));
         this.follows = chart.series.some((series) => series.slices !== undefined) ? "sums" : "nothing";
         this.legend = new Legend(
             chart.series.map(({ name }) => name),
             true,
             () => this.paint(),
+            nothingIn(place, (at) => allValues(chart.series[at]!)),
         );
         this.element = make("div", {}, this.legend.element, this.plot.element);
         this.plot.element.style.minHeight = `${kHeight}px`;
@@ -70,6 +80,7 @@ class Bars implements ChartView {
 
     private sum(): void {
         this.values = this.chart.series.map((series) => barsInWindow(series, this.buckets, this.place.window));
+        this.heights = this.values.map((values) => values.map((value, at) => value / (this.doublings[at] ?? 1)));
     }
     windowChanged(): void {
         this.sum();
@@ -139,13 +150,13 @@ class Bars implements ChartView {
     }
     private highest(): number {
         const [from, to] = [Math.floor(this.span.from), Math.ceil(this.span.to)];
-        return Math.max(0, ...this.shown.flatMap((at) => this.values[at]!.slice(from, to)));
+        return Math.max(0, ...this.shown.flatMap((at) => this.heights[at]!.slice(from, to)));
     }
     private get logs(): boolean {
         return this.chart.y.scale === "log";
     }
     private lowest(): number {
-        const positive = this.shown.flatMap((at) => this.values[at]!.filter((value) => value > 0));
+        const positive = this.shown.flatMap((at) => this.heights[at]!.filter((value) => value > 0));
         return positive.reduce((least, value) => Math.min(least, value), Infinity) / 2;
     }
     private scaleOf(top: number): (value: number) => number {
@@ -178,7 +189,7 @@ class Bars implements ChartView {
         context.strokeStyle = colourOf(at, colours);
         context.lineWidth = 1;
         for (let bucket = Math.floor(this.span.from); bucket < this.span.to; ++bucket) {
-            const value = this.values[at]![bucket] ?? 0;
+            const value = this.heights[at]![bucket] ?? 0;
             if (value <= 0) continue;
             const { left, width } = this.area(bucket);
             const each = (width - gap) / this.shown.length;

@@ -4,6 +4,7 @@
 // Must not know: what is measured.
 
 import { type Call, callees, callers, functions } from "../data/calls";
+import { shortened } from "../data/names";
 import { nodesInWindow } from "../data/slices";
 import type { Table } from "../data/table";
 import { format } from "../data/units";
@@ -15,6 +16,7 @@ import { kFont, sized } from "./paint";
 
 const kRow = 22;
 const kTextRoom = 28;
+const kFewLetters = 16;
 const kHighest = 640; // pixels; deeper graphs scroll
 
 class Flame implements ChartView {
@@ -308,16 +310,17 @@ function hash(text: string): number {
     return sum;
 }
 
-// As much of the text as fits.
-function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
-    if (context.measureText(text).width <= width) return text;
-    let [low, high] = [0, text.length];
+// As much of the name as fits; of a few letters, the first.
+function fitted(context: CanvasRenderingContext2D, name: string, width: number): string {
+    if (context.measureText(name).width <= width) return name;
+    const cut = (most: number): string => (most < kFewLetters ? `${name.slice(0, most)}…` : shortened(name, most));
+    let [low, high] = [0, name.length];
     while (high - low > 1) {
         const middle = (low + high) >> 1;
-        if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+        if (context.measureText(cut(middle)).width <= width) low = middle;
         else high = middle;
     }
-    return low < 2 ? "" : `${text.slice(0, low)}…`;
+    return low < 2 ? "" : cut(low);
 }
 
 export function flameView(chart: FlameChart, place: Place): ChartView {

@@ -4,14 +4,17 @@
 // Must not know: what is named.
 
 import type { Table } from "../data/table";
-import { barsInWindow } from "../data/slices";
+import { shortened } from "../data/names";
+import { allValues, barsInWindow } from "../data/slices";
 import { format } from "../data/units";
 import type { BarsChart } from "../document";
 import { make } from "../parts/dom";
 import { running } from "./bars";
 import type { ChartView, Place } from "./chart_view";
-import { Legend } from "./legend";
+import { Legend, nothingIn } from "./legend";
 import { colourOf } from "./paint";
+
+const kMostName = 44; // letters
 
 class LabelledBars implements ChartView {
     readonly element: HTMLElement;
@@ -34,6 +37,7 @@ class LabelledBars implements ChartView {
             chart.series.map(({ name }) => name),
             true,
             () => this.draw(),
+            nothingIn(place, (at) => allValues(chart.series[at]!)),
         );
         this.element = make("div", {}, this.legend.element, this.list);
         this.list.addEventListener("keydown", (event) => this.key(event));
@@ -72,7 +76,7 @@ class LabelledBars implements ChartView {
                 return make(
                     "div",
                     { class: "row", role: "listitem" },
-                    make("div", { class: "name", title: label }, label),
+                    make("div", { class: "name", title: label }, shortened(label, kMostName)),
                     make("div", {}, ...bars),
                 );
             }),

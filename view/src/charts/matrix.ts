@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a matrix whose values can be read, coloured by how much they are; and, where it is small, the same as a flow.
-// Invariant: each value stands in its cell as text.
+// Invariant: each value stands in its cell as text, if there is room for all columns so; else in the table, and it is told at the
+//            mouse and at the keyboard's cursor.
 // Must not know: what rows and columns are.
 
 import type { Table } from "../data/table";
@@ -12,6 +13,9 @@ import { flowOf } from "./flow";
 import { css, heat, inkOn } from "./paint";
 
 const kFlowRows = 16;
+const kTextCell = 70; // pixels, with a value in it
+const kNamesRoom = 170;
+const kLeastCell = 9;
 
 class Matrix implements ChartView {
     readonly element = make("div", {});
@@ -50,34 +54,43 @@ class Matrix implements ChartView {
         this.width = width;
         this.element.replaceChildren(this.asFlow ? flowOf(this.chart, this.place, width) : this.grid());
     }
+    // Of a cell without text; null: there is room for text.
+    private get narrow(): number | null {
+        const each = (this.width - kNamesRoom) / Math.max(1, this.chart.columns.length);
+        return each >= kTextCell ? null : Math.max(kLeastCell, Math.floor(each));
+    }
     private grid(): HTMLElement {
-        const { chart } = this;
+        const { chart, narrow } = this;
         const { top } = this;
         const { dark } = this.place.theme.now;
         const head = make(
             "tr",
             {},
             make("th", { class: "corner" }, `${chart.row_label} ↓ · ${chart.column_label} →`),
-            ...chart.columns.map((name) => make("th", { scope: "col" }, name)),
+            ...chart.columns.map((name) => make("th", { scope: "col", title: name }, make("span", {}, name))),
         );
         this.cells = chart.values.map((values, row) =>
             values.map((value, column) => this.cell(row, column, value, top, dark)),
         );
         const body = chart.rows.map((name, row) =>
-            make("tr", {}, make("th", { scope: "row" }, name), ...(this.cells[row] ?? [])),
+            make("tr", {}, make("th", { scope: "row", title: name }, name), ...(this.cells[row] ?? [])),
         );
         const table = make(
             "table",
-            { class: "matrix", role: "grid", "aria-label": chart.title },
+            { class: narrow === null ? "matrix" : "matrix narrow", role: "grid", "aria-label": chart.title },
             make("thead", {}, head),
             make("tbody", {}, ...body),
         );
+        if (narrow !== null) table.style.setProperty("--cell", `${narrow}px`);
         table.addEventListener("keydown", (event) => this.key(event));
         return make("div", { class: "scroller" }, table);
     }
     private cell(row: number, column: number, value: number, top: number, dark: boolean): HTMLTableCellElement {
         const here = row === this.current.row && column === this.current.column;
-        const cell = make("td", { tabindex: here ? "0" : "-1" }, value === 0 ? "·" : format(value, this.chart.unit));
+        const text = value === 0 ? "·" : format(value, this.chart.unit);
+        const cell = make("td", { tabindex: here ? "0" : "-1", "data-value": String(value) });
+        if (this.narrow === null) cell.textContent = text;
+        else cell.setAttribute("aria-label", text);
         if (value > 0) {
             const colour = heat(value / top, dark);
             cell.style.background = css(colour);

@@ -11,7 +11,7 @@ import { make } from "../parts/dom";
 import { roundValues } from "./cell_axis";
 import { type ChartView, kZoomKeys, type Place } from "./chart_view";
 import { listenTo } from "./gestures";
-import { Legend } from "./legend";
+import { Legend, nothingIn } from "./legend";
 import { colourOf, dashOf, kFont, patternOf } from "./paint";
 import { Span } from "./viewport";
 
@@ -50,6 +50,7 @@ export class SeriesView implements ChartView {
             chart.series.map(({ name }) => name),
             chart.stacked,
             () => this.draw(this.width),
+            nothingIn(place, (at) => chart.series[at]!.values),
         );
         this.plot = make("div", { class: "plot" });
         this.element = make("div", {}, this.legend.element, this.plot);

@@ -15,6 +15,11 @@ export function barsInWindow(series: BarsChart["series"][number], buckets: numbe
     return sums;
 }
 
+// Of the whole run, in no order.
+export function allValues(series: BarsChart["series"][number]): number[] {
+    return series.slices === undefined ? (series.values ?? []) : series.slices.flat();
+}
+
 export function nodesInWindow(
     measure: FlameChart["measures"][number],
     nodes: number,

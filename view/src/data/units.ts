@@ -64,9 +64,13 @@ function moment(value: number): string {
         : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}${tail}`;
 }
 
+// With the limits of the command's sentences.
 function share(value: number): string {
-    const percent = value * 100;
-    return percent !== 0 && Math.abs(percent) < 0.01 ? `<${kSpace}0.01${kSpace}%` : `${short(percent)}${kSpace}%`;
+    const size = Math.abs(value);
+    const sign = value < 0 ? "-" : "";
+    if (size > 0 && size < 0.001) return `${sign}<${kSpace}0.1${kSpace}%`;
+    if (size > 0.999 && size < 1) return `${sign}>${kSpace}99.9${kSpace}%`;
+    return `${short(value * 100)}${kSpace}%`;
 }
 
 export function format(value: number | string | null | undefined, unit: Unit): string {

@@ -36,7 +36,7 @@ export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme
         back === null
             ? []
             : [make("p", {}, make("button", { type: "button", click: back }, "Back to the longer time"))];
-    document.title = `${report.title} – granary report`;
+    document.title = `${report.title} – granary`;
     root.replaceChildren(
         make("a", { class: "skip", href: "#sections" }, "To the sections"),
         barOf(around),
@@ -50,11 +50,7 @@ export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme
                 ...returning,
                 headOf(around, more),
                 make("div", { id: "sections", tabindex: "-1" }, ...sections),
-                make(
-                    "footer",
-                    {},
-                    "Made by granary report. The page holds its data itself and asks nothing of the network.",
-                ),
+                make("footer", {}, "Made by granary. The page holds its data itself and asks nothing of the network."),
             ),
         ),
         hint.element,

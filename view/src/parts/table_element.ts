@@ -3,10 +3,12 @@
 // Invariant: each cell's exact value is at hand as its title and in data-value.
 // Must not know: what the table is about.
 
+import { shortened } from "../data/names";
 import type { Cell, Table } from "../data/table";
 import { exact } from "../data/units";
 import { make } from "./dom";
 
+const kMostText = 120; // letters in a cell
 const kMost = 500; // rows on the page; CSV has them all
 
 function compare(a: Cell | undefined, b: Cell | undefined): number {
@@ -39,7 +41,7 @@ export function tableElement(table: Table, label: string): HTMLElement {
                         return make(
                             "td",
                             { class: unit === "text" ? "text" : "number", "data-value": value, title: value },
-                            exact(cell, unit),
+                            unit === "text" ? shortened(exact(cell, unit), kMostText) : exact(cell, unit),
                         );
                     }),
                 ),
