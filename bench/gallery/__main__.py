@@ -5,8 +5,8 @@
 # Must not know: how a chart is drawn.
 """usage: python3 bench/gallery BUILD [--only NAME,...] [--keep FOLDER]
 
-BUILD has granary, and bench/workloads/larson (make bench). The pictures need node, chromium and view's packages
-(cd view && npm ci). FOLDER keeps traces and reports; what lies there is not recorded again."""
+BUILD has granary, and bench/workloads/larson (make bench). The pictures need node, chromium, pngquant and view's packages
+(scripts/setup view bench; cd view && npm ci). FOLDER keeps traces and reports; what lies there is not recorded again."""
 import argparse
 import json
 import pathlib
@@ -21,7 +21,6 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "test" / "programs")]
 
 from gallery import pages, thesis  # noqa: E402
 from gallery.recording import record  # noqa: E402
-from gallery.small_png import small  # noqa: E402
 from gallery.subjects import PROGRAMS  # noqa: E402
 
 GALLERY = ROOT / "docs" / "gallery"
@@ -59,6 +58,7 @@ def gather(subject, build, kept):
 
 def take_pictures(subjects, kept, modules):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or sys.exit("there is no chromium")
+    pngquant = shutil.which("pngquant") or sys.exit("there is no pngquant")
     wanted = []
     for subject in subjects:
         wanted += [kept / f"{subject.name}.html", subject.chart, WIDTH, GALLERY / f"{subject.name}.png"]
@@ -66,8 +66,7 @@ def take_pictures(subjects, kept, modules):
             wanted += [kept / f"{subject.name}-replay.html", pages.REPLAY_CHART, WIDTH, GALLERY / f"{subject.name}-replay.png"]
     script = pathlib.Path(__file__).with_name("pictures.mjs")
     subprocess.run([str(word) for word in ["node", script, modules, browser, *wanted]], check=True)
-    for picture in wanted[3::4]:
-        picture.write_bytes(small(picture.read_bytes()))
+    subprocess.run([pngquant, "--force", "--ext", ".png", "--strip", "--speed", "1", "--", *map(str, wanted[3::4])], check=True)
 
 
 def main():
