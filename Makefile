@@ -85,6 +85,9 @@ soak:
 	cmake --preset release -DGRANARY_TESTS=ON
 	cmake --build --preset release -j $(CPUS)
 	ctest --test-dir build/release -C soak -L soak --output-on-failure
+	cmake --preset clang
+	cmake --build build/clang --target trace_libfuzzer -j $(CPUS)
+	ctest --test-dir build/clang -C soak -R '^trace.libfuzzer.soak$$' --output-on-failure
 	$(MAKE) mutants
 
 # Breaks the sources, a copy of them, in each way that test/mutation lists: a unit test must find it.
