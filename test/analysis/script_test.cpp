@@ -117,6 +117,12 @@ TEST(WordsTest, ThreeDigitsAndAUnit) {
     EXPECT_EQ(percent_words(0.123456), "12.3 %");
     EXPECT_EQ(percent_words(1), "100 %");
     EXPECT_EQ(percent_words(2.5), "250 %");
+    EXPECT_EQ(growth_percent(0), "0 %");
+    EXPECT_EQ(growth_percent(0.9996), "100 %");
+    EXPECT_EQ(growth_percent(-0.9999), "-100 %");
+    EXPECT_EQ(growth_percent(2.371), "237 %");
+    EXPECT_EQ(growth_percent(0.0004), "< 0.1 %");
+    EXPECT_EQ(growth_percent(-0.0004), "> -0.1 %");
 }
 
 TEST(WordsTest, LongNamesAreCutInside) {
@@ -126,7 +132,10 @@ TEST(WordsTest, LongNamesAreCutInside) {
     EXPECT_EQ(short_name(name, 35), "std::map<…>::find(…) < main");
     EXPECT_EQ(short_name("operator-> < operator()(int) < operator<(longer)", 43),
               "operator-> < operator()(int) < operator<(…)");
+    EXPECT_EQ(short_name("find(char const*, int) (search.h:12) < operator()(Text const&) const (main.cpp:3)", 60),
+              "find(…) (search.h:12) < operator()(…) const (main.cpp:3)");
     EXPECT_EQ(short_name("abcdefghijklmnopqrstuvwxyz", 11), "abcdef…wxyz");
+    EXPECT_EQ(short_name("std::f<int const&>(long) < main", 17), "std::f<…< main");
     EXPECT_EQ(short_name("ääääääääää", 5).find("…") == std::string::npos, false);
     for (std::size_t most = 1; most < name.size(); ++most) EXPECT_LE(width_of(short_name(name, most)), most) << most;
 }

@@ -16,7 +16,7 @@ SEED = 1
 def fuzz(program, runs, corpus):
     os.makedirs(corpus, exist_ok=True)
     environment = {**os.environ, "TRACE_FUZZ_SEED": os.path.join(corpus, "whole")}
-    words = [program, f"-runs={runs}", f"-seed={SEED}", f"-max_len={MOST_BYTES}", "-timeout=20", "-rss_limit_mb=1024",
+    words = [program, f"-runs={runs}", f"-seed={SEED}", f"-max_len={MOST_BYTES}", "-timeout=20", "-rss_limit_mb=2048",
              "-print_final_stats=1", f"-artifact_prefix={os.getcwd()}/", corpus]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:

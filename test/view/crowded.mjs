@@ -12,7 +12,8 @@ import { csv, figure, table } from "./parts.mjs";
 const kThreads = 64;
 const kName =
     "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::_M_construct<char const*>" +
-    "(char const*, char const*, std::forward_iterator_tag) < Parser::statement(Lexer<std::vector<Token> >&, int)";
+    "(char const*, char const*, std::forward_iterator_tag) (basic_string.tcc:219) < " +
+    "Parser::statement(Lexer<std::vector<Token> >&, int) (parser.cpp:12)";
 const threads = Array.from({ length: kThreads }, (_, at) => `worker-of-the-pool (${at})`);
 const values = threads.map((_, row) => threads.map((_name, column) => (row * column) % 7));
 const time = { label: "time", unit: "time", scale: "linear" };
@@ -78,12 +79,13 @@ const document_ = {
                     columns: [
                         { name: "call site", unit: "text" },
                         { name: "share", unit: "fraction" },
+                        { name: "growth", unit: "growth" },
                     ],
                     rows: [
-                        [kName, 0.0004],
-                        ["main", 0.9996],
-                        ["none", 0],
-                        ["less", -0.0004],
+                        [kName, 0.0004, 1.07],
+                        ["main", 0.9996, 0.9996],
+                        ["none", 0, -0.9999],
+                        ["less", -0.0004, -0.0004],
                     ],
                 },
                 {
@@ -170,7 +172,7 @@ test("a long name is cut in its middle, and whole where the mouse rests", async 
     const cell = figure(page, "By call site").locator("tbody td").first();
     const text = await cell.textContent();
     assert.ok(text.length <= 120 && text.startsWith("std::__cxx11::basic_string<…>::"), text);
-    assert.ok(text.includes(" < Parser::statement("), text);
+    assert.ok(text.includes(" (basic_string.tcc:219) < Parser::statement("), text);
     assert.equal(await cell.getAttribute("title"), kName);
     assert.deepEqual(
         (await table(page, "By call site")).map(([name]) => name),
@@ -183,7 +185,13 @@ test("shares at the ends are told in one way", async () => {
         "<\u00a00.1\u00a0%",
         ">\u00a099.9\u00a0%",
         "0\u00a0%",
-        "-<\u00a00.1\u00a0%",
+        ">\u00a0-0.1\u00a0%",
+    ]);
+    assert.deepEqual(await figure(page, "By call site").locator("tbody td:nth-child(3)").allTextContents(), [
+        "107\u00a0%",
+        "100\u00a0%",
+        "-100\u00a0%",
+        ">\u00a0-0.1\u00a0%",
     ]);
 });
 

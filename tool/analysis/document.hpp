@@ -14,7 +14,18 @@
 namespace gr::analysis {
 
 // kTime: since the recording began; kSeconds: a duration.
-enum class Unit : std::uint8_t { kTime, kBytes, kSeconds, kCount, kEvents, kPerSecond, kFraction, kAddress, kText };
+enum class Unit : std::uint8_t {
+    kTime,
+    kBytes,
+    kSeconds,
+    kCount,
+    kEvents,
+    kPerSecond,
+    kFraction,
+    kGrowth,
+    kAddress,
+    kText
+};
 
 enum class Scale : std::uint8_t { kLinear, kLog };
 
@@ -50,8 +61,8 @@ struct BarsChart {
     Axis x;
     Axis y;
     bool is_cumulative = false;
-    bool is_per_doubling =
-        false;  // bars are as high as there would be for a doubling of x; values stay those of the bucket
+    // Bars are as high as there would be for a doubling of x; values stay those of the bucket.
+    bool is_per_doubling = false;
     std::vector<double> edges;
     std::vector<std::string> labels;
     std::vector<Series> series;

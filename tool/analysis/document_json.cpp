@@ -17,8 +17,8 @@ namespace gr::analysis {
 namespace {
 
 constexpr const char *name_of(Unit unit) {
-    constexpr std::array<const char *, 9> kNames{"time",       "bytes",    "seconds", "count", "events",
-                                                 "per second", "fraction", "address", "text"};
+    constexpr std::array<const char *, 10> kNames{"time",       "bytes",    "seconds", "count",   "events",
+                                                  "per second", "fraction", "growth",  "address", "text"};
     return kNames[static_cast<unsigned>(unit)];
 }
 

@@ -42,6 +42,7 @@ std::string wrapped(const std::string &text, const std::string &indent) {
 
 std::string number_text(double number, Unit unit) {
     if (!std::isfinite(number)) return "-";
+    if (unit == Unit::kGrowth) return growth_percent(number);
     if (number < 0) return "-" + number_text(-number, unit);
     switch (unit) {
         case Unit::kTime:
@@ -56,6 +57,7 @@ std::string number_text(double number, Unit unit) {
         case Unit::kCount:
         case Unit::kEvents:
         case Unit::kPerSecond:
+        case Unit::kGrowth:
         case Unit::kText:
             break;
     }

@@ -38,7 +38,8 @@ struct Arguments {
     std::size_t depth = 0;  // 0: there are none
 };
 
-// Of those that something can be left out of. " < " stands between calls, and is no bracket.
+// Of those that something can be left out of. " < " stands between calls, and is no bracket; behind a blank stands where in
+// the sources a call is.
 Arguments deepest_arguments(std::string_view name) {
     Arguments deepest;
     std::vector<std::size_t> open;
@@ -50,7 +51,8 @@ Arguments deepest_arguments(std::string_view name) {
         while (letter == ')' && !open.empty() && name[open.back()] != opposite) open.pop_back();
         if (open.empty() || name[open.back()] != opposite) continue;
         const std::size_t begin = open.back() + 1;
-        if (at - begin > kCut.size() && open.size() > deepest.depth) deepest = {begin, at, open.size()};
+        const bool is_place = begin >= 2 && name[begin - 2] == ' ';
+        if (!is_place && at - begin > kCut.size() && open.size() > deepest.depth) deepest = {begin, at, open.size()};
         open.pop_back();
     }
     return deepest;
@@ -117,6 +119,12 @@ std::string percent_words(double share) {
     return three_digits(share * 100) + " %";
 }
 
+std::string growth_percent(double growth) {
+    if (growth != 0 && std::abs(growth) < kLeast) return growth < 0 ? "> -0.1 %" : "< 0.1 %";
+    const std::string text = three_digits(std::abs(growth) * 100) + " %";
+    return growth < 0 ? "-" + text : text;
+}
+
 std::string short_name(std::string name, std::size_t most) {
     while (width_of(name) > most) {
         const Arguments deepest = deepest_arguments(name);
@@ -132,6 +140,9 @@ std::string short_name(std::string name, std::size_t most) {
     std::size_t end = name.size() - right;
     while (begin > 0 && is_inside_letter(begin)) --begin;
     while (end < name.size() && is_inside_letter(end)) ++end;
+    const std::string_view all = name;
+    while (all.substr(0, begin).ends_with(kCut)) begin -= kCut.size();
+    while (all.substr(end).starts_with(kCut)) end += kCut.size();
     name.replace(begin, end - begin, kCut);
     return name;
 }

@@ -25,10 +25,14 @@ namespace gr::analysis {
 // In a table: "12 %", "< 0.1 %", "> 99.9 %": the same limits.
 [[nodiscard]] std::string percent_words(double share);
 
+// Of what was there before: "12 %", "-100 %", "300 %"; "< 0.1 %", "> -0.1 %".
+[[nodiscard]] std::string growth_percent(double growth);
+
 // Letters, not bytes, of UTF-8.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
 // A name that is longer than that is cut: first arguments of templates and functions, the innermost first, then the middle.
+// Files and lines behind it, as in "main (main.cpp:3)", are not taken for arguments.
 [[nodiscard]] std::string short_name(std::string name, std::size_t most);
 
 // 0 where there is no whole.

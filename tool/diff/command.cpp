@@ -53,9 +53,8 @@ void add_diff(CommandLine &line) {
     options.add_flag("--json", request->json, "As JSON");
     options.footer(
         "Call sites are the same if their functions and files are: addresses and lines may differ.\n"
-        "Exit status: 0, however much grew, or 1 when a file is no trace that can be read, 125 when the page cannot "
-        "be\n"
-        "written or granary itself fails, 2 for a wrong command line.");
+        "Exit status: 0, however much grew, or 1 when a file is no trace that can be read, 125 when the page cannot\n"
+        "be written or granary itself fails, 2 for a wrong command line.");
     command.work = [request] { return diff(*request); };
 }
 

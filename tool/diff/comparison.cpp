@@ -43,7 +43,7 @@ using Rows = std::vector<Row>;
 TableChart table_of(std::string title, const std::string &what, Unit unit, const Rows &rows) {
     TableChart chart;
     chart.title = std::move(title);
-    chart.columns = {{what, Unit::kText}, {"A", unit}, {"B", unit}, {"growth", unit}, {"in percent", Unit::kFraction}};
+    chart.columns = {{what, Unit::kText}, {"A", unit}, {"B", unit}, {"growth", unit}, {"in percent", Unit::kGrowth}};
     for (const Row &row : rows) {
         const double share = row.before == 0 ? std::numeric_limits<double>::quiet_NaN() : row.growth() / row.before;
         chart.rows.push_back({row.name, row.before, row.after, row.growth(), share});
@@ -108,7 +108,9 @@ std::string growth_words(double before, double after) {
     if (ratio >= kTimes) return fmt::format("{:.1f} times as much", ratio);
     const char *const direction = ratio > 1 ? "more" : "less";
     const double share = std::abs(ratio - 1);
-    return fmt::format("{} {}", share == 1 ? "100 %" : analysis::share_words(share, 1), direction);
+    constexpr double kLarge = 0.5;  // all of it is no limit, as it is of a share
+    return fmt::format("{} {}", share < kLarge ? analysis::share_words(share, 1) : analysis::growth_percent(share),
+                       direction);
 }
 
 std::string sentence(const std::string &what, double before, double after, std::string (*words)(double)) {

@@ -6,7 +6,18 @@
 
 // "time" is seconds since the recording began: a chart over it follows the window that the reader selects. "seconds" are
 // durations (lifetimes, waits) and do not.
-export type Unit = "time" | "bytes" | "seconds" | "count" | "events" | "per second" | "fraction" | "address" | "text";
+// "growth" is of what was before, as a fraction: all of it is no limit.
+export type Unit =
+    | "time"
+    | "bytes"
+    | "seconds"
+    | "count"
+    | "events"
+    | "per second"
+    | "fraction"
+    | "growth"
+    | "address"
+    | "text";
 export interface Axis {
     label: string;
     unit: Unit;

@@ -15,6 +15,8 @@ import { Legend, nothingIn } from "./legend";
 import { colourOf } from "./paint";
 
 const kMostName = 44; // letters
+const kNameShare = 0.3; // of the width, as charts.css has it
+const kLetter = 8; // pixels, of a wide one
 
 class LabelledBars implements ChartView {
     readonly element: HTMLElement;
@@ -26,6 +28,7 @@ class LabelledBars implements ChartView {
     private readonly legend: Legend;
     private readonly list = make("div", { class: "lying", role: "list", tabindex: "0" });
     private cursor = -1;
+    private letters = kMostName;
 
     constructor(
         private readonly chart: BarsChart,
@@ -36,7 +39,7 @@ class LabelledBars implements ChartView {
         this.legend = new Legend(
             chart.series.map(({ name }) => name),
             true,
-            () => this.draw(),
+            () => this.show(),
             nothingIn(place, (at) => allValues(chart.series[at]!)),
         );
         this.element = make("div", {}, this.legend.element, this.list);
@@ -46,7 +49,11 @@ class LabelledBars implements ChartView {
     private get values(): number[][] {
         return this.chart.series.map((series) => barsInWindow(series, this.labels.length, this.place.window));
     }
-    draw(): void {
+    draw(width: number): void {
+        this.letters = Math.max(1, Math.min(kMostName, Math.floor((width * kNameShare) / kLetter)));
+        this.show();
+    }
+    private show(): void {
         const { values } = this;
         const colours = this.place.theme.now;
         const shown = values.map((_, at) => at).filter((at) => !this.legend.hidden.has(at));
@@ -76,7 +83,7 @@ class LabelledBars implements ChartView {
                 return make(
                     "div",
                     { class: "row", role: "listitem" },
-                    make("div", { class: "name", title: label }, shortened(label, kMostName)),
+                    make("div", { class: "name", title: label }, shortened(label, this.letters)),
                     make("div", {}, ...bars),
                 );
             }),

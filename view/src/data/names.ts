@@ -6,7 +6,8 @@
 const kCut = "…";
 const kLeast = 3; // letters that are worth cutting
 
-// Where what the innermost brackets hold begins and ends. " < " stands between calls, and is no bracket.
+// Where what the innermost brackets hold begins and ends. " < " stands between calls, and is no bracket; behind a blank stands
+// where in the sources a call is.
 function deepestArguments(name: string): [number, number] | null {
     let deepest: [number, number] | null = null;
     let depth = 0;
@@ -19,7 +20,8 @@ function deepestArguments(name: string): [number, number] | null {
         while (letter === ")" && open.length > 0 && name[open[open.length - 1]!] !== opposite) open.pop();
         const last = open[open.length - 1];
         if (last === undefined || name[last] !== opposite) continue;
-        if (at - last - 1 > kLeast && open.length > depth) {
+        const isPlace = name[last - 1] === " ";
+        if (!isPlace && at - last - 1 > kLeast && open.length > depth) {
             deepest = [last + 1, at];
             depth = open.length;
         }
@@ -36,5 +38,6 @@ export function shortened(name: string, most: number): string {
     }
     if (name.length <= most) return name;
     const right = Math.floor(((most - 1) * 2) / 5);
-    return name.slice(0, Math.max(0, most - 1 - right)) + kCut + (right > 0 ? name.slice(-right) : "");
+    const left = name.slice(0, Math.max(0, most - 1 - right)).replace(/…+$/, "");
+    return left + kCut + (right > 0 ? name.slice(-right).replace(/^…+/, "") : "");
 }

@@ -66,10 +66,11 @@ function moment(value: number): string {
 
 // With the limits of the command's sentences.
 function share(value: number): string {
-    const size = Math.abs(value);
-    const sign = value < 0 ? "-" : "";
-    if (size > 0 && size < 0.001) return `${sign}<${kSpace}0.1${kSpace}%`;
-    if (size > 0.999 && size < 1) return `${sign}>${kSpace}99.9${kSpace}%`;
+    return value > 0.999 && value < 1 ? `>${kSpace}99.9${kSpace}%` : percent(value);
+}
+
+function percent(value: number): string {
+    if (value !== 0 && Math.abs(value) < 0.001) return `${value < 0 ? `>${kSpace}-` : `<${kSpace}`}0.1${kSpace}%`;
     return `${short(value * 100)}${kSpace}%`;
 }
 
@@ -91,6 +92,8 @@ export function format(value: number | string | null | undefined, unit: Unit): s
             return `${count(value)}/s`;
         case "fraction":
             return share(value);
+        case "growth":
+            return percent(value);
         case "address":
             return `0x${value.toString(16)}`;
         case "text":

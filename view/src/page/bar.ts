@@ -13,11 +13,14 @@ const kHeight = 30;
 
 function small({ document: report, window, theme }: Surroundings): HTMLElement[] {
     const chart = report.overview;
-    const series = chart?.series[0];
-    if (chart === null || series === undefined || window.count < 2) return [];
+    const first = chart?.series[0];
+    if (chart === null || first === undefined || window.count < 2) return [];
+    // Of what is compared the most at a time.
+    const all = report.compared === undefined ? [first] : chart.series;
+    const values = chart.at.map((_, at) => Math.max(...all.map((series) => series.values[at] ?? 0)));
     const canvas = make("canvas", { "aria-hidden": "true" });
     const room = make("div", { class: "small-run" }, canvas, new Brush(window).element);
-    const top = series.values.reduce<number>((most, value) => Math.max(most, value ?? 0), 0) || 1;
+    const top = values.reduce((most, value) => Math.max(most, value), 0) || 1;
     const draw = (): void => {
         const width = room.clientWidth;
         if (width === 0) return;
@@ -26,9 +29,7 @@ function small({ document: report, window, theme }: Surroundings): HTMLElement[]
         context.fillStyle = theme.now.line;
         context.beginPath();
         context.moveTo(0, kHeight);
-        chart.at.forEach((time, at) =>
-            context.lineTo(x(time), kHeight - ((series.values[at] ?? 0) / top) * (kHeight - 4)),
-        );
+        chart.at.forEach((time, at) => context.lineTo(x(time), kHeight - (values[at]! / top) * (kHeight - 4)));
         context.lineTo(width, kHeight);
         context.fill();
     };
