@@ -65,7 +65,7 @@ class Bounds(RecordTest):
 
     def test_too_few_addresses(self):
         def limited():
-            resource.setrlimit(resource.RLIMIT_AS, (100 * MIB, 100 * MIB))
+            resource.setrlimit(resource.RLIMIT_AS, (40 * MIB, 40 * MIB))
 
         output, said = self.record("-o", "x.trace", "/bin/true", code=1, preexec_fn=limited)
         self.assertEqual((output, said.count("\n")), ("", 1), said)

@@ -89,7 +89,7 @@ std::string find_library(const std::string &requested) {
         check_loadable(path);
         return path;
     }
-    if (const std::string path = found_near(kFileName); !path.empty()) {
+    if (std::string path = found_near(kFileName); !path.empty()) {
         check_loadable(path);
         return path;
     }
@@ -110,7 +110,7 @@ void preload(const std::string &library) {
 }
 
 std::string collecting_library(const std::string &library) {
-    const std::string path = (fs::path(library).parent_path() / "libgranary-gcmalloc.so").string();
+    std::string path = (fs::path(library).parent_path() / "libgranary-gcmalloc.so").string();
     if (std::error_code error; !fs::exists(path, error)) {
         throw Failure(ExitCode::kToolFailure,
                       fmt::format("no {}; it is built and installed beside {}", in_quotes(path), kFileName));
