@@ -24,6 +24,7 @@
 #include "report/command.hpp"
 #include "run/command.hpp"
 #include "summary/command.hpp"
+#include "top/command.hpp"
 #include "why/command.hpp"
 
 namespace gr::tool {
@@ -53,6 +54,7 @@ constexpr auto kCommands = std::to_array<CommandLine::Adder>({
     add_leaks,
     add_doctor,
     add_why,
+    add_top,
     add_collections,
     add_options,
     add_bench,

@@ -151,6 +151,14 @@ inline constexpr unsigned kLimitAttempts = 32;
 inline constexpr unsigned kYieldsForPurges = 256;  // to who gives something back; then sleeps
 inline constexpr unsigned kPurgeMilliseconds = 1;
 
+// The profile of a running program: bytes between two samples on average, where GRANARY_PROFILE does not say; how many
+// calls of a stack are kept; and how many samples may be live and how many stacks told apart.
+inline constexpr std::size_t kProfileMean = 512 * kKiB;
+inline constexpr std::size_t kProfileMeanMost = kTiB;
+inline constexpr std::size_t kProfileCalls = 64;
+inline constexpr std::size_t kMostSamples = std::size_t{1} << 19;
+inline constexpr std::size_t kMostSites = std::size_t{1} << 18;
+
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit && kClassLimit <= kZeroedAtOnce);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);

@@ -18,6 +18,7 @@
 #include "granary/leaks.h"
 #include "heap/inside.hpp"
 #include "heap/misuse.hpp"
+#include "malloc/sampled.hpp"
 #include "platform/process.hpp"
 
 namespace gr {
@@ -58,6 +59,7 @@ bool Face::look() {
 }
 
 void Face::begin() {
+    sampled.forbid("a collector stands before malloc, and looks for blocks in one place only");
     if (mode_ == Mode::unknown) look();
     if (!begin_collecting()) {
         mode_ = Mode::plain;

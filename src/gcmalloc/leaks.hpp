@@ -7,7 +7,7 @@
 #pragma once
 
 #include "collector/collector.hpp"
-#include "gcmalloc/stacks.hpp"
+#include "profile/stacks.hpp"
 
 namespace gr {
 

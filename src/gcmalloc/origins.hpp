@@ -5,7 +5,7 @@
 #pragma once
 
 #include "collector/block_table.hpp"
-#include "gcmalloc/stacks.hpp"
+#include "profile/stacks.hpp"
 #include "platform/unwind/stack_walk.hpp"
 
 namespace gr {

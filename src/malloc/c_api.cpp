@@ -5,12 +5,14 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
 #include "base/bits.hpp"
 #include "malloc/c_api.hpp"
 #include "malloc/requests.hpp"
+#include "malloc/sampled.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
 
@@ -18,25 +20,40 @@ namespace {
 
 using gr::or_enomem;
 
-void *aligned(std::size_t alignment, std::size_t size) { return gr::allocate_aligned(gr::instance, alignment, size); }
+// As glibc: an alignment that is no power of two is rounded up to one.
+void *aligned(std::size_t alignment, std::size_t size, const void *caller) {
+    if (!gr::can_be_rounded(alignment)) return nullptr;
+    return or_enomem(gr::allocate_for_program(size, std::bit_ceil(alignment), caller));
+}
 
-void *zeroed(std::size_t count, std::size_t size) {
+// What malloc does with a size that was counted and is not due.
+void *allocate_counted(std::size_t size) {
+    if (void *const p = gr::pop_cached(size)) return p;
+    return or_enomem(gr::instance.allocate(size));
+}
+
+void *zeroed(std::size_t count, std::size_t size, const void *caller) {
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
     // Before relocation there is no memset, and every block comes fresh from the kernel.
     if (!gr::platform::is_relocated()) return or_enomem(gr::instance.allocate(bytes));
+    if (gr::sampled.is_on() && gr::sampled.is_due(bytes)) [[unlikely]]
+        return or_enomem(gr::sampled.allocate_zeroed(bytes, caller));
     if (bytes > gr::kFineLimit) return or_enomem(gr::instance.allocate_zeroed(bytes));
-    void *const p = gr_malloc(bytes);
+    void *const p = gr::sampled.is_on() ? allocate_counted(bytes) : gr_malloc(bytes);
     return p == nullptr ? nullptr : std::memset(p, 0, bytes);
 }
 
-void *resized(void *p, std::size_t size) {
-    if (p == nullptr) return gr_malloc(size);
+void *resized(void *p, std::size_t size, const void *caller) {
+    const bool is_profiled = gr::sampled.is_on();
+    if (p == nullptr) return is_profiled ? or_enomem(gr::allocate_for_program(size, 1, caller)) : gr_malloc(size);
     if (size == 0) {
         gr_free(p);
         return nullptr;
     }
-    return or_enomem(gr::instance.resize("realloc", p, size));
+    constexpr const char *kFunction = "realloc";
+    if (is_profiled) return or_enomem(gr::sampled.resize(kFunction, p, size, caller));
+    return or_enomem(gr::instance.resize(kFunction, p, size));
 }
 
 }  // namespace
@@ -44,56 +61,66 @@ void *resized(void *p, std::size_t size) {
 extern "C" {
 
 void *gr_malloc_slow(std::size_t size) {
-    // The coarse classes' fast path: what keeps it from the assembly is only the arithmetic of their class.
-    if (size - 1 < gr::kClassLimit && gr::platform::gr_sequence_state.size_limit != 0) {
-        const std::uint32_t magazine = gr::magazine_of(gr::class_of(size));
-        if (void *const p = gr::platform::gr_sequence_pop(magazine, &gr::platform::gr_sequence_state.slabs)) return p;
-    }
-    return or_enomem(gr::instance.allocate(size));
+    if (gr::sampled.is_on() && gr::sampled.is_due(size)) [[unlikely]]
+        return or_enomem(gr::sampled.allocate(size, 1, __builtin_return_address(0)));
+    return allocate_counted(size);
 }
 
 void gr_free_slow(void *p) {
-    if (p != nullptr) gr::instance.free("free", p);
+    if (p == nullptr) return;
+    constexpr const char *kFunction = "free";
+    if (gr::sampled.is_on() && gr::sampled.free(kFunction, p)) return;
+    gr::instance.free(kFunction, p);
 }
 
-GR_EXPORT void *calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
+GR_EXPORT void *calloc(std::size_t count, std::size_t size) { return zeroed(count, size, __builtin_return_address(0)); }
 
-GR_EXPORT void *realloc(void *p, std::size_t size) { return resized(p, size); }
+GR_EXPORT void *realloc(void *p, std::size_t size) { return resized(p, size, __builtin_return_address(0)); }
 
 GR_EXPORT void *reallocarray(void *p, std::size_t count, std::size_t size) {
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
-    return resized(p, bytes);
+    return resized(p, bytes, __builtin_return_address(0));
 }
 
-GR_EXPORT void *memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+GR_EXPORT void *memalign(std::size_t alignment, std::size_t size) {
+    return aligned(alignment, size, __builtin_return_address(0));
+}
 
-GR_EXPORT void *aligned_alloc(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+GR_EXPORT void *aligned_alloc(std::size_t alignment, std::size_t size) {
+    return aligned(alignment, size, __builtin_return_address(0));
+}
 
 GR_EXPORT int posix_memalign(void **out, std::size_t alignment, std::size_t size) {
     if (!gr::is_power_of_two(alignment) || alignment % sizeof(void *) != 0) return EINVAL;
-    void *const p = gr::instance.allocate_aligned(size, alignment);
+    void *const p = gr::allocate_for_program(size, alignment, __builtin_return_address(0));
     if (p == nullptr) return ENOMEM;
     *out = p;
     return 0;
 }
 
-GR_EXPORT void *valloc(std::size_t size) { return aligned(gr::platform::page_size(), size); }
+GR_EXPORT void *valloc(std::size_t size) {
+    return aligned(gr::platform::page_size(), size, __builtin_return_address(0));
+}
 
 GR_EXPORT void *pvalloc(std::size_t size) {
     const std::size_t page = gr::platform::page_size();
     if (size > gr::kMaxRequest) return or_enomem(nullptr);
-    return aligned(page, gr::align_up(size, page));
+    return aligned(page, gr::align_up(size, page), __builtin_return_address(0));
 }
 
 GR_EXPORT std::size_t malloc_usable_size(void *p) {
-    return p == nullptr ? 0 : gr::instance.usable_size("malloc_usable_size", p);
+    return p == nullptr ? 0 : gr::instance_of(p).usable_size("malloc_usable_size", p);
 }
 
 // What glibc exports under its own names too, for programs that wrap malloc by hand. This valloc is safe in threads.
-GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
-GR_EXPORT void *__libc_realloc(void *p, std::size_t size) { return resized(p, size); }
-GR_EXPORT void *__libc_memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) {
+    return zeroed(count, size, __builtin_return_address(0));
+}
+GR_EXPORT void *__libc_realloc(void *p, std::size_t size) { return resized(p, size, __builtin_return_address(0)); }
+GR_EXPORT void *__libc_memalign(std::size_t alignment, std::size_t size) {
+    return aligned(alignment, size, __builtin_return_address(0));
+}
 GR_EXPORT void *__libc_valloc(std::size_t size) { return valloc(size); }  // NOLINT(concurrency-mt-unsafe)
 GR_EXPORT void *__libc_pvalloc(std::size_t size) { return pvalloc(size); }
 GR_EXPORT int __posix_memalign(void **out, std::size_t alignment, std::size_t size) {

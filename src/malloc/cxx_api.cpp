@@ -9,7 +9,7 @@
 #include "base/bits.hpp"
 #include "base/text.hpp"
 #include "malloc/c_api.hpp"
-#include "malloc/instance.hpp"
+#include "malloc/sampled.hpp"
 #include "platform/loader.hpp"
 #include "platform/process.hpp"
 
@@ -50,17 +50,16 @@ bool call_new_handler() {
     return true;
 }
 
-void *try_new(std::size_t size, std::size_t alignment) {
+void *try_new(std::size_t size, std::size_t alignment, const void *caller) {
     if (!gr::is_power_of_two(alignment)) return nullptr;
     for (;;) {
-        void *const p =
-            alignment <= gr::kFineStep ? gr::instance.allocate(size) : gr::instance.allocate_aligned(size, alignment);
+        void *const p = gr::allocate_for_program(size, alignment, caller);
         if (p != nullptr || !call_new_handler()) return p;
     }
 }
 
-void *new_or_throw(std::size_t size, std::size_t alignment) {
-    void *const p = try_new(size, alignment);
+void *new_or_throw(std::size_t size, std::size_t alignment, const void *caller) {
+    void *const p = try_new(size, alignment, caller);
     if (p == nullptr) out_of_memory(size);
     return p;
 }
@@ -75,9 +74,9 @@ bool is_same(Function *bound, Function *own) {
 // What is thrown, by a new_handler or by the program's own operator, ends the search. The library's own throws nothing
 // here: without a runtime it could not.
 template <class Throwing>
-void *new_or_null(bool own, std::size_t size, std::size_t alignment, Throwing throwing) {
+void *new_or_null(bool own, std::size_t size, std::size_t alignment, const void *caller, Throwing throwing) {
     try {
-        return own ? try_new(size, alignment) : throwing();
+        return own ? try_new(size, alignment, caller) : throwing();
     } catch (...) {
         return nullptr;
     }
@@ -89,9 +88,21 @@ void *new_or_null(bool own, std::size_t size, std::size_t alignment, Throwing th
 extern "C" {
 using std::align_val_t;
 
-void *gr_new_slow(std::size_t size) { return new_or_throw(size, 1); }
+void *gr_new_slow(std::size_t size) {
+    const void *const caller = __builtin_return_address(0);
+    if (!gr::sampled.is_on()) [[likely]]
+        return new_or_throw(size, 1, caller);
+    // Counted here, so that what is not due is not counted again.
+    if (!gr::sampled.is_due(size)) {
+        if (void *const p = gr::pop_cached(size)) return p;
+        if (void *const p = gr::instance.allocate(size)) return p;
+    } else if (void *const p = gr::sampled.allocate(size, 1, caller)) {
+        return p;
+    }
+    return new_or_throw(size, 1, caller);
+}
 void *gr_new_aligned(std::size_t size, align_val_t alignment) {
-    return new_or_throw(size, static_cast<std::size_t>(alignment));
+    return new_or_throw(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }
 void *gr_new_array(std::size_t size) { return ::operator new(size); }
 void *gr_new_array_aligned(std::size_t size, align_val_t alignment) { return ::operator new(size, alignment); }
@@ -114,18 +125,19 @@ bool is_new_array_aligned_own() {
                                                                                  align_val_t alignment);
 
 [[gnu::weak]] GR_EXPORT void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
-    return new_or_null(is_new_own(), size, 1, [=] { return ::operator new(size); });
+    return new_or_null(is_new_own(), size, 1, __builtin_return_address(0), [=] { return ::operator new(size); });
 }
 [[gnu::weak]] GR_EXPORT void *operator new[](std::size_t size, const std::nothrow_t &) noexcept {
-    return new_or_null(is_new_array_own(), size, 1, [=] { return ::operator new[](size); });
+    return new_or_null(is_new_array_own(), size, 1, __builtin_return_address(0),
+                       [=] { return ::operator new[](size); });
 }
 [[gnu::weak]] GR_EXPORT void *operator new(std::size_t size, align_val_t alignment, const std::nothrow_t &) noexcept {
-    return new_or_null(is_new_aligned_own(), size, static_cast<std::size_t>(alignment),
+    return new_or_null(is_new_aligned_own(), size, static_cast<std::size_t>(alignment), __builtin_return_address(0),
                        [=] { return ::operator new(size, alignment); });
 }
 [[gnu::weak]] GR_EXPORT void *operator new[](std::size_t size, align_val_t alignment, const std::nothrow_t &) noexcept {
     return new_or_null(is_new_array_aligned_own(), size, static_cast<std::size_t>(alignment),
-                       [=] { return ::operator new[](size, alignment); });
+                       __builtin_return_address(0), [=] { return ::operator new[](size, alignment); });
 }
 
 [[gnu::weak]] GR_EXPORT void operator delete(void *p, std::size_t) noexcept { ::operator delete(p); }

@@ -10,6 +10,7 @@
 #include <climits>
 
 #include "malloc/c_api.hpp"
+#include "malloc/sampled.hpp"
 #include "malloc/statistics.hpp"
 #include "platform/process.hpp"
 
@@ -69,7 +70,7 @@ GR_EXPORT void malloc_stats() {
     gr::print_statistics(gr::snapshot(gr::instance), gr::StatisticsFormat::text, put_stderr, nullptr);
 }
 
-GR_EXPORT int malloc_trim(std::size_t pad) { return gr::instance.trim(pad) != 0 ? 1 : 0; }
+GR_EXPORT int malloc_trim(std::size_t pad) { return gr::trim_for_program(pad) != 0 ? 1 : 0; }
 
 // Accepted and without effect: nothing that glibc tunes exists here. The options are in granary-options(7).
 GR_EXPORT int mallopt(int, int) { return 1; }

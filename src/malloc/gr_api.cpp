@@ -7,6 +7,7 @@
 
 #include "malloc/c_api.hpp"
 #include "malloc/instances.hpp"
+#include "malloc/sampled.hpp"
 #include "malloc/statistics.hpp"
 #include "malloc/utilization.hpp"
 #include "platform/process.hpp"
@@ -48,16 +49,16 @@ int gr_statistics_print(int fd, gr_format format) {
     return result_of(sink);
 }
 
-size_t gr_trim(size_t keep_bytes) { return gr::instance.trim(keep_bytes); }
+size_t gr_trim(size_t keep_bytes) { return gr::trim_for_program(keep_bytes); }
 
 void gr_on_pressure(void (*call)(void *context, size_t held_bytes), void *context) {
     gr::instance.on_pressure(call, context);
 }
 
-int gr_owns(const void *pointer) { return gr::instance.owns(pointer) ? 1 : 0; }
+int gr_owns(const void *pointer) { return gr::instance_of(pointer).owns(pointer) ? 1 : 0; }
 
 int gr_page_utilization(const void *pointer, gr_utilization *out) {
-    if (out != nullptr && gr::find_utilization(gr::instance, pointer, out)) return 0;
+    if (out != nullptr && gr::find_utilization(gr::instance_of(pointer), pointer, out)) return 0;
     errno = EINVAL;
     return -1;
 }

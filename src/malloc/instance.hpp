@@ -83,6 +83,10 @@ class Instance {
     // Gives everything back that start_beside and the blocks took; nobody may use either any more.
     void end();
 
+    // Another one that some of this one's blocks come from, for ever: they are this one's to whoever asks.
+    void take_companion(const Instance *other) { companion_.store(other, std::memory_order_release); }
+    const Instance *companion() const { return companion_.load(std::memory_order_acquire); }
+
     // Of the list of all of them, under its lock.
     Instance *&next() { return next_; }
 
@@ -152,6 +156,7 @@ class Instance {
     Direct direct_{};
     Options options_{};
     Instance *next_ = nullptr;
+    std::atomic<const Instance *> companion_{nullptr};  // release, with the acquire of who finds it: it has started
     // Where sequences look for the slabs of any instance but the global one; nullptr: it has none.
     platform::SlabsPlace *found_ = nullptr;
     platform::HugePagesFor huge_pages_for_ = platform::HugePagesFor::nobody;  // asked for one policy only

@@ -96,7 +96,7 @@ void Instances::die_outside(const Instance &asked, const char *function, const v
         mutex_.unlock(kRank);
     }
     if (owner == nullptr || owner == &asked) die_foreign(function, p);
-    if (owner == &instance) die_of_malloc(function, p);
+    if (owner == &instance || owner == instance.companion()) die_of_malloc(function, p);
     die_of_first_class(function, p);
 }
 

@@ -4,6 +4,7 @@
 // Must not know: what an option changes.
 #include "malloc/options.hpp"
 
+#include <csignal>
 #include <iterator>
 
 #include "base/config.hpp"
@@ -14,7 +15,7 @@
 namespace gr {
 namespace {
 
-enum class Kind : unsigned char { bytes, flag, on_off, words, limits, path };
+enum class Kind : unsigned char { bytes, flag, on_off, words, limits, path, profile };
 
 struct Row {
     const char *name;
@@ -58,6 +59,10 @@ constexpr Row kTable[] = {
      "libraries opened with RTLD_DEEPBIND get this malloc and all else as asked; the flag is left out; they keep "
      "libc's",
      nullptr, kDeepBindingWords},
+    {"PROFILE", Kind::profile, &Options::profile, 0, "bytes[,signal]",
+     "take a stack every so many bytes, or on for 512K; write a profile for pprof at that signal, as USR2",
+     &Options::profile_signal},
+    {"PROFILE_FOLDER", Kind::path, &Options::profile_folder, 0, "folder", "where the signal writes it"},
     {"COLLECTIONS", Kind::path, &Options::collections, 0, "file", "each collection adds a line of JSON there"},
     {"FREE", Kind::words, &Options::free, static_cast<std::size_t>(FreeMode::now), "now|ignore",
      "with --gc-malloc: free gives a block back at once; only the collector does", nullptr, kFreeWords},
@@ -126,6 +131,29 @@ bool parse_limits(const char *text, FindLimit find, std::size_t *soft, std::size
     return found;
 }
 
+// A number that the kernel has, 0 for none, or the name of one that programs leave alone.
+bool parse_signal(const char *text, std::size_t *value) {
+    struct Name {
+        const char *word;
+        std::size_t number;
+    };
+    static constexpr Name kNames[] = {{"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"PROF", SIGPROF}};
+    for (const Name &name : kNames) {
+        *value = name.number;
+        if (is_word(text, name.word)) return true;
+    }
+    constexpr std::size_t kLastSignal = 64;
+    return parse_bytes(text, value) && *value <= kLastSignal && *value != SIGKILL && *value != SIGSTOP;
+}
+
+bool parse_profile(const char *text, std::size_t *mean, std::size_t *signal) {
+    if (is_word(text, "off")) return true;
+    *mean = kProfileMean;
+    if (!starts_with(text, "on", &text) && !parse_bytes(text, mean, &text)) return false;
+    if (*mean > kProfileMeanMost) return false;
+    return *text == '\0' || (*text == ',' && parse_signal(text + 1, signal));
+}
+
 // An absolute one that is the same in JSON; or none.
 bool is_plain_path(const char *text) {
     if (*text != '/') return *text == '\0';
@@ -155,6 +183,8 @@ bool parse(const Row &row, const char *text, FindLimit find, std::size_t *value,
         case Kind::path:
             *value = *text == '\0' ? 0 : reinterpret_cast<std::size_t>(text);
             return is_plain_path(text);
+        case Kind::profile:
+            return parse_profile(text, value, second);
     }
     return false;
 }
@@ -173,6 +203,7 @@ void put_value(Text &out, const Row &row, const Options &options) {
             out << row.words[value];
             break;
         case Kind::limits:
+        case Kind::profile:
             out << value << ',' << options.*row.second;
             break;
         case Kind::path:
@@ -199,6 +230,8 @@ void warn(const char *variable, const Row *row) {
         line << "expected an absolute path of plain characters\n";
     } else if (row->kind == Kind::limits) {
         line << "expected bytes or auto, and perhaps a second limit that is no lower, as in 1G,auto\n";
+    } else if (row->kind == Kind::profile) {
+        line << "expected on, off or bytes up to 1T, and perhaps a signal, as in 512K,USR2\n";
     } else {
         line << "expected " << row->unit << '\n';
     }

@@ -35,6 +35,9 @@ struct Options {
     std::size_t huge_pages;
     std::size_t background;
     std::size_t deep_binding;
+    std::size_t profile;         // 0: none; else bytes between two samples
+    std::size_t profile_signal;  // 0: none; read with the other
+    std::size_t profile_folder;  // the address of a path; 0: where the program runs
     // Of the collector's libraries only.
     std::size_t collections;  // the address of a path; 0: none
     // Of libgranary-gcmalloc.so only.

@@ -13,6 +13,7 @@
 #include "malloc/background.hpp"
 #include "malloc/c_api.hpp"
 #include "malloc/instances.hpp"
+#include "malloc/sampled.hpp"
 #include "malloc/statistics.hpp"
 #include "platform/loader.hpp"
 #include "platform/process.hpp"
@@ -31,14 +32,19 @@ void put_report(void *text, const gr::Text &line) {
 
 void before_fork() {
     gr::platform::lock_stdio_list();
+    if (gr::sampled.is_on()) gr::sampled.profile().lock();
     gr::instances.lock_all();
 }
-void after_fork() {
+void unlock_heaps() {
     gr::instances.unlock_all();
+    if (gr::sampled.is_on()) gr::sampled.profile().unlock();
+}
+void after_fork() {
+    unlock_heaps();
     gr::platform::unlock_stdio_list();
 }
 void after_fork_in_child() {
-    gr::instances.unlock_all();
+    unlock_heaps();
     gr::platform::reset_stdio_list();
     gr::instances.forget_other_threads();
     if (gr::instance.options().background != 0) gr::background.expect();

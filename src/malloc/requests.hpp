@@ -16,13 +16,16 @@ inline void *or_enomem(void *p) {
     return p;
 }
 
+// Whether there is a power of two that is no smaller; else errno says that there is none.
+inline bool can_be_rounded(std::size_t alignment) {
+    constexpr std::size_t kLargestAlignment = SIZE_MAX / 2 + 1;
+    if (alignment > kLargestAlignment) errno = EINVAL;
+    return alignment <= kLargestAlignment;
+}
+
 // As glibc: an alignment that is no power of two is rounded up to one.
 inline void *allocate_aligned(Instance &from, std::size_t alignment, std::size_t size) {
-    constexpr std::size_t kLargestAlignment = SIZE_MAX / 2 + 1;
-    if (alignment > kLargestAlignment) {
-        errno = EINVAL;
-        return nullptr;
-    }
+    if (!can_be_rounded(alignment)) return nullptr;
     return or_enomem(from.allocate_aligned(size, std::bit_ceil(alignment)));
 }
 

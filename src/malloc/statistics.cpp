@@ -130,6 +130,18 @@ void put_origin(Text &line, const Origin &origin, StatisticsFormat format) {
     }
 }
 
+// What lies in another instance; its regions and peaks are its own.
+void add_statistics(const gr_statistics &more, gr_statistics *out) {
+    static constexpr std::uint64_t gr_statistics::*kSums[] = {
+        &gr_statistics::live_bytes,     &gr_statistics::live_blocks,    &gr_statistics::block_bytes,
+        &gr_statistics::magazine_bytes, &gr_statistics::remote_bytes,   &gr_statistics::free_bytes,
+        &gr_statistics::run_bytes,      &gr_statistics::run_count,      &gr_statistics::tail_bytes,
+        &gr_statistics::retained_bytes, &gr_statistics::metadata_bytes, &gr_statistics::reserved_bytes,
+        &gr_statistics::heap_bytes,     &gr_statistics::superblocks,    &gr_statistics::global_superblocks,
+        &gr_statistics::purged_bytes,   &gr_statistics::purge_calls};
+    for (const auto sum : kSums) out->*sum += more.*sum;
+}
+
 }  // namespace
 
 std::size_t metadata_bytes(const Instance &allocator) {
@@ -182,6 +194,7 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.purged_bytes = allocator.pages().purged_bytes() + allocator.heaps().swept_bytes();
     out.purge_calls = allocator.pages().purge_calls() + allocator.heaps().sweep_calls();
     out.rseq = allocator.heaps().uses_sequences() ? 1 : 0;
+    if (const Instance *const companion = allocator.companion()) add_statistics(count_statistics(*companion), &out);
     return out;
 }
 

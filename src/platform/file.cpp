@@ -36,4 +36,24 @@ bool append_to_file(const char *path, const char *text, std::size_t size) {
     return written == static_cast<long>(size);
 }
 
+long create_file(const char *path) {
+    constexpr int kForOwner = 0600;
+    return system_call(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kForOwner);
+}
+
+long open_file(const char *path) { return system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC); }
+
+long read_some(long file, char *to, std::size_t size) {
+    for (;;) {
+        const long read = system_call(SYS_read, file, to, size);
+        if (read != -EINTR) return read;
+    }
+}
+
+long close_file(long file) { return system_call(SYS_close, file); }
+
+long rename_file(const char *from, const char *to) { return system_call(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to); }
+
+long remove_file(const char *path) { return system_call(SYS_unlinkat, AT_FDCWD, path, 0); }
+
 }  // namespace gr::platform

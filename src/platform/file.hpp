@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: small files that the kernel writes: /proc and /sys; and lines that are added to a file.
+// What: small files that the kernel writes: /proc and /sys; lines that are added to a file; and files that are made.
 // Invariant: takes no memory and no lock of libc's, leaves errno as it was, and no thread is cancelled in it.
 // Must not know: what they say.
 #pragma once
@@ -14,5 +14,13 @@ std::size_t read_file(const char *path, char *text, std::size_t size);
 // At its end, in one write, so that no other's lies within it; what is not there is made, for its owner only. false: it
 // cannot be opened, or was not written whole.
 bool append_to_file(const char *path, const char *text, std::size_t size);
+
+// Each the kernel's negative errno, or what it says. The first makes a file anew, for its owner only, and opens it.
+long create_file(const char *path);
+long open_file(const char *path);
+long read_some(long file, char *to, std::size_t size);
+long close_file(long file);
+long rename_file(const char *from, const char *to);
+long remove_file(const char *path);
 
 }  // namespace gr::platform

@@ -20,6 +20,7 @@ enum class Rank : std::uint8_t {
     loader,
     collector,
     origins,
+    profile,
     stacks,
     quarantine,
     instances,

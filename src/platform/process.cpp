@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,6 +122,14 @@ HugePagesFor huge_pages_for() {
 
 std::uint64_t rough_nanoseconds() { return read_clock(CLOCK_MONOTONIC_COARSE); }
 std::uint64_t nanoseconds() { return read_clock(CLOCK_MONOTONIC); }
+std::uint64_t wall_clock_nanoseconds() { return read_clock(CLOCK_REALTIME); }
+
+bool read_own(std::uintptr_t address, void *to, std::size_t bytes) {
+    const iovec here{to, bytes};
+    const iovec there{reinterpret_cast<void *>(address), bytes};
+    const long read = system_call(SYS_process_vm_readv, process_id(), &here, 1, &there, 1, 0);
+    return read == static_cast<long>(bytes);
+}
 
 std::size_t address_space_limit() { return limit_of(RLIMIT_AS, &rlimit::rlim_cur); }
 std::size_t highest_address_space_limit() { return limit_of(RLIMIT_AS, &rlimit::rlim_max); }

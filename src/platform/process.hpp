@@ -35,6 +35,11 @@ HugePagesFor huge_pages_for();
 // Of a clock that only goes forward; its resolution is a few milliseconds, and it costs no system call.
 std::uint64_t rough_nanoseconds();
 std::uint64_t nanoseconds();
+// Since 1970.
+std::uint64_t wall_clock_nanoseconds();
+
+// Its own memory, where nothing may be mapped; false: so it is, or the kernel does not let it look.
+bool read_own(std::uintptr_t address, void *to, std::size_t bytes);
 
 // RLIMIT_AS, or SIZE_MAX; and how far the process may raise it itself.
 std::size_t address_space_limit();

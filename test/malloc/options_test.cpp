@@ -105,6 +105,33 @@ TEST(Options, HugePagesAreAPolicy) {
     EXPECT_EQ(static_cast<HugePolicy>(wrong.options.huge_pages), HugePolicy::automatic);
 }
 
+TEST(Options, ProfileIsBytesAndASignal) {
+    const auto profile = [](const char *variable) {
+        const Read result = read({variable});
+        EXPECT_EQ(result.warnings, "") << variable;
+        return std::pair(result.options.profile, result.options.profile_signal);
+    };
+    constexpr std::size_t kNone = 0;
+    EXPECT_EQ(profile("UNSET="), std::pair(kNone, kNone));
+    EXPECT_EQ(profile("GRANARY_PROFILE=off"), std::pair(kNone, kNone));
+    EXPECT_EQ(profile("GRANARY_PROFILE=0"), std::pair(kNone, kNone));
+    EXPECT_EQ(profile("GRANARY_PROFILE=on"), std::pair(kProfileMean, kNone));
+    EXPECT_EQ(profile("GRANARY_PROFILE=ON,usr1"), std::pair(kProfileMean, std::size_t{10}));
+    EXPECT_EQ(profile("GRANARY_PROFILE=4K,USR2"), std::pair(4 * kKiB, std::size_t{12}));
+    EXPECT_EQ(profile("GRANARY_PROFILE=1,PROF"), std::pair(std::size_t{1}, std::size_t{27}));
+    EXPECT_EQ(profile("GRANARY_PROFILE=4K,0"), std::pair(4 * kKiB, kNone));
+    EXPECT_EQ(profile("GRANARY_PROFILE=1T,64"), std::pair(kTiB, std::size_t{64}));
+    for (const std::string value : {"", ",", "on,", "4K,", ",USR1", "4K,KILL", "4K,9", "4K,19", "4K,65", "2T", "onn",
+                                    "4K USR1", "4K,USR1,", "yes"}) {
+        const std::string variable = "GRANARY_PROFILE=" + value;
+        const Read result = read({variable.c_str()});
+        EXPECT_EQ(result.warnings, "granary: ignoring " + variable +
+                                       ": expected on, off or bytes up to 1T, and perhaps a signal, as in 512K,USR2\n");
+        EXPECT_EQ(result.options.profile, 0U) << variable;
+        EXPECT_EQ(result.options.profile_signal, 0U) << variable;
+    }
+}
+
 TEST(Options, LimitsAreOneOrTwo) {
     const auto limits = [](const char *variable) {
         const Read result = read({variable});
@@ -159,14 +186,15 @@ void append(void *sink, const Text &line) { static_cast<std::string *>(sink)->ap
 
 TEST(Options, PrintedTextCanBeReadBack) {
     const Read set = read({"GRANARY_STATS=text", "GRANARY_DIRECT=123456789", "GRANARY_RSEQ=off", "GRANARY_MAGAZINE=1M",
-                           "GRANARY_LIMIT=1M,2M", "GRANARY_HUGE_PAGES=never"});
+                           "GRANARY_LIMIT=1M,2M", "GRANARY_HUGE_PAGES=never", "GRANARY_PROFILE=on,USR2"});
     std::string text;
     print_options(set.options, false, append, &text);
     std::vector<std::string> variables;
     for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
         variables.push_back(text.substr(at, text.find(' ', at) - at));
     }
-    ASSERT_EQ(variables.size(), sizeof(Options) / sizeof(std::size_t) - 1) << "one for each, but two limits: " << text;
+    ASSERT_EQ(variables.size(), sizeof(Options) / sizeof(std::size_t) - 2)
+        << "one for each, but two limits, and a profile with its signal: " << text;
     std::vector<const char *> environment;
     for (const std::string &variable : variables) environment.push_back(variable.c_str());
     const Read again = read(environment);
@@ -178,6 +206,8 @@ TEST(Options, PrintedTextCanBeReadBack) {
     EXPECT_EQ(again.options.soft_limit, kMiB);
     EXPECT_EQ(again.options.hard_limit, 2 * kMiB);
     EXPECT_EQ(again.options.retain, set.options.retain);
+    EXPECT_EQ(again.options.profile, kProfileMean);
+    EXPECT_EQ(again.options.profile_signal, set.options.profile_signal);
 }
 
 TEST(Options, PrintsJsonAndTellsTheOrigin) {

@@ -11,7 +11,7 @@ import json
 from support import LIBRARY, ToolTest, granary, main
 
 NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "BREATH", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES",
-         "BACKGROUND", "DEEPBIND", "COLLECTIONS", "FREE", "QUARANTINE", "LEAKS")
+         "BACKGROUND", "DEEPBIND", "PROFILE", "PROFILE_FOLDER", "COLLECTIONS", "FREE", "QUARANTINE", "LEAKS")
 
 
 class Options(ToolTest):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// What:      where in a running process Granary's heap and its collector keep their tables.
+// What:      where in a running process Granary's heap, its collector and its profile keep their tables.
 // Invariant: see heap_finder.hpp. The description tells itself from copies of it by its own address, so no symbol
 //            table is needed: stripped, linked in and deleted files are found all the same.
 // Must not know: what the tables say.
@@ -54,6 +54,14 @@ bool make_sense(const gr_collector_tables &t) {
     return small && t.kind_stride >= 2 * sizeof(std::uint64_t);
 }
 
+bool make_sense(const gr_profile_tables &t) {
+    constexpr std::uint64_t kSumBytes = 2 * sizeof(std::uint64_t);
+    return all_small({t.site_stride, t.block_unit}) && t.mean != 0 && t.block_unit != 0 &&
+           fits(t.allocated_offset, kSumBytes, t.site_stride) && fits(t.live_offset, kSumBytes, t.site_stride) &&
+           fits(t.peak_offset, kSumBytes, t.site_stride) && fits(t.peak_seen_offset, 8, t.site_stride) &&
+           fits(t.stack_offset, 8, t.site_stride);
+}
+
 struct Head {
     std::uint64_t magic;
     std::uint64_t version;
@@ -61,6 +69,7 @@ struct Head {
 };
 static_assert(offsetof(gr_heap_tables, self) == offsetof(Head, self));
 static_assert(offsetof(gr_collector_tables, self) == offsetof(Head, self));
+static_assert(offsetof(gr_profile_tables, self) == offsetof(Head, self));
 
 [[noreturn]] void fail_overwritten(const ProcessMemory &memory, const std::string &file) {
     throw Failure(
@@ -98,6 +107,10 @@ void search(const ProcessMemory &memory, const Mapping &mapping, FoundTables *fo
                 found->collector = {
                     read_tables<gr_collector_tables>(memory, at + i, head, GR_COLLECTOR_TABLES_VERSION, mapping.name),
                     mapping.name};
+            } else if (head.magic == GR_PROFILE_TABLES_MAGIC && !found->profile) {
+                found->profile = {
+                    read_tables<gr_profile_tables>(memory, at + i, head, GR_PROFILE_TABLES_VERSION, mapping.name),
+                    mapping.name};
             }
         }
     }
@@ -111,7 +124,7 @@ FoundTables find_tables(const ProcessMemory &memory, const std::vector<Mapping> 
         // A description was written to, so its page is resident.
         const bool candidate = mapping.writable && !mapping.shared && mapping.name.starts_with('/');
         if (candidate && mapping.resident != 0) search(memory, mapping, &found);
-        if (found.heap && found.collector) break;
+        if (found.heap && found.collector && found.profile) break;
     }
     return found;
 }

@@ -5,7 +5,7 @@
 // Must not know: how libc's names are made to lead elsewhere, and how dlopen is entered and left.
 #include "base/text.hpp"
 #include "malloc/c_api.hpp"
-#include "malloc/instance.hpp"
+#include "malloc/sampled.hpp"
 #include "platform/loader.hpp"
 #include "platform/process.hpp"
 #include "platform/shared/deep_binding.hpp"
@@ -59,7 +59,7 @@ bool is_malloc_of_process() {
     const auto release = reinterpret_cast<void (*)(void *)>(gr::platform::program_symbol("free"));
     if (allocate == nullptr || release == nullptr) return false;
     void *const block = allocate(1);
-    const bool is_ours = block != nullptr && gr::instance.owns(block);
+    const bool is_ours = block != nullptr && gr::instance_of(block).owns(block);
     release(block);
     return is_ours;
 }
@@ -88,17 +88,24 @@ int flags_for(const char *file, int flags) {
     return gr::platform::without_deep_binding(flags);
 }
 
+// What was known of code that has gone since must not be taken for that of what comes.
+void before_code_comes() {
+    if (gr::sampled.is_on()) gr::sampled.profile().forget_code();
+}
+
 }  // namespace
 
 extern "C" {
 
 Onward gr_before_dlopen(const char *file, int flags) {
+    before_code_comes();
     void *const next = gr::platform::next_symbol("dlopen");
     return {next == nullptr ? reinterpret_cast<void *>(open_nothing) : next, flags_for(file, flags)};
 }
 
 // A namespace of its own brings a libc of its own, and blocks do not leave it by accident.
 Onward gr_before_dlmopen(long space, const char *file, int flags) {
+    before_code_comes();
     void *const next = gr::platform::next_symbol("dlmopen");
     if (next == nullptr) return {reinterpret_cast<void *>(open_nothing_there), flags};
     return {next, gr::platform::is_own_namespace(space) ? flags_for(file, flags) : flags};

@@ -10,6 +10,9 @@
 #include <cstddef>
 #include <cstring>
 
+// glibc 2.35 and later have it.
+#pragma weak _dl_find_object
+
 namespace gr::platform {
 namespace {
 
@@ -323,6 +326,7 @@ const std::uint8_t *entry_of(const std::uint8_t *index, std::uintptr_t code) {
 FrameRule find_frame_rule(std::uintptr_t code) {
     const std::uintptr_t calls = code - 1;  // a call may be the last of its function
     dl_find_object object{};
+    if (&_dl_find_object == nullptr) return {};
     if (_dl_find_object(reinterpret_cast<void *>(calls), &object) != 0 || object.dlfo_eh_frame == nullptr) return {};
     const std::uint8_t *const entry = entry_of(static_cast<const std::uint8_t *>(object.dlfo_eh_frame), calls);
     return entry == nullptr ? FrameRule() : rule_of(entry, calls);

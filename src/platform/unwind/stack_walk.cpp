@@ -5,6 +5,7 @@
 #include "platform/unwind/stack_walk.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/auxv.h>
 
 #include <algorithm>
@@ -13,6 +14,9 @@
 #include "platform/loader.hpp"
 #include "platform/memory.hpp"
 #include "platform/unwind/frame_tables.hpp"
+
+// glibc 2.35 and later have it.
+#pragma weak _dl_find_object
 
 namespace gr::platform {
 namespace {
@@ -40,9 +44,12 @@ void *object_of(const void *code) {
 
 bool StackWalk::initialise() {
     dl_find_object own{};
+    if (&_dl_find_object == nullptr) return false;
     if (_dl_find_object(reinterpret_cast<void *>(&find_frame_rule), &own) != 0) return false;
     own_begin_ = reinterpret_cast<std::uintptr_t>(own.dlfo_map_start);
-    own_bytes_ = reinterpret_cast<std::uintptr_t>(own.dlfo_map_end) - own_begin_;
+    // Linked into a program, it has no addresses of its own.
+    const bool is_library = own.dlfo_link_map != nullptr && own.dlfo_link_map->l_name[0] != '\0';
+    own_bytes_ = is_library ? reinterpret_cast<std::uintptr_t>(own.dlfo_map_end) - own_begin_ : 0;
     known_ = static_cast<Known *>(map((std::size_t{1} << kKnownBits) * sizeof(Known), 1));
     return known_ != nullptr;
 }

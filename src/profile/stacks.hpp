@@ -19,7 +19,7 @@ using StackNumber = std::uint32_t;
 
 class Stacks {
   public:
-    static constexpr std::size_t kMostCalls = 16;
+    static constexpr std::size_t kMostCalls = 16;  // on average, where there are as many stacks as there may be
     static constexpr std::size_t kMostStacks = std::size_t{3} << 19;  // a search ends at an empty slot, so some stay so
 
     constexpr Stacks() = default;
@@ -29,6 +29,12 @@ class Stacks {
     // 0: there is no room for it, or the caller interrupted who adds one.
     StackNumber number_of(std::span<const std::uintptr_t> calls);
     std::span<const std::uintptr_t> calls(StackNumber number) const;
+    // From 1 on, as they were added; 0 for none.
+    std::uint32_t ordinal(StackNumber number) const {
+        return number == 0 ? 0 : static_cast<std::uint32_t>(words_[number] >> kOrdinalShift);
+    }
+    // For who looks from outside: at a number is its count of calls, in the lower half of the word, and then they are.
+    const std::uintptr_t *words() const { return words_; }
     std::array<platform::Growing, 2> memory() const {
         return {{{&slots_, &kSlots, sizeof *slots_}, {&words_, &kWords, sizeof *words_}}};
     }
@@ -38,7 +44,8 @@ class Stacks {
     void unlock() { mutex_.unlock(kRank); }
 
   private:
-    // A number is the place in words of the count of calls, which the calls follow.
+    // A number is the place in words of the ordinal and the count of calls, a half each, which the calls follow.
+    static constexpr unsigned kOrdinalShift = 32;
     static constexpr unsigned kSlotBits = 21;
     static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
     static constexpr std::size_t kWords = 1 + kMostStacks * (kMostCalls + 1);

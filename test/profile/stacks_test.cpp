@@ -2,7 +2,7 @@
 // What: stacks by number, one and as many as there may be.
 // Invariant: no address in them is looked at.
 // Must not know: what unwinds a stack.
-#include "gcmalloc/stacks.hpp"
+#include "profile/stacks.hpp"
 
 #include <gtest/gtest.h>
 

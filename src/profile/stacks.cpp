@@ -2,7 +2,7 @@
 // What: stacks.hpp.
 // Invariant: as there.
 // Must not know: whose the stacks are.
-#include "gcmalloc/stacks.hpp"
+#include "profile/stacks.hpp"
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ std::uint64_t Stacks::mix(std::span<const std::uintptr_t> calls) {
 
 std::span<const std::uintptr_t> Stacks::calls(StackNumber number) const {
     if (number == 0) return {};
-    return {words_ + number + 1, words_[number]};
+    return {words_ + number + 1, words_[number] & UINT32_MAX};
 }
 
 bool Stacks::is(StackNumber number, std::span<const std::uintptr_t> wanted) const {
@@ -54,18 +54,18 @@ StackNumber Stacks::number_of(std::span<const std::uintptr_t> calls) {
 }
 
 StackNumber Stacks::add(std::span<const std::uintptr_t> calls) {
-    if (count_ == kMostStacks) return 0;
     const std::size_t end = used_words_ + 1 + calls.size();
+    if (count_ == kMostStacks || end > kWords) return 0;
     if (end > committed_words_) {
         const std::size_t step = std::min(kStepWords, kWords - committed_words_);
         if (!platform::commit(words_ + committed_words_, step * sizeof *words_)) return 0;
         committed_words_ += step;
     }
     const auto number = static_cast<StackNumber>(used_words_);
-    words_[number] = calls.size();
+    ++count_;
+    words_[number] = std::uintptr_t{count_} << kOrdinalShift | calls.size();
     std::copy(calls.begin(), calls.end(), words_ + number + 1);
     used_words_ = end;
-    ++count_;
     return number;
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: when the next sample is due, and what a sampled block stands for.
+// Invariant: a block of s bytes is sampled with the chance 1 - exp(-s / mean), whatever came before it, and stands for
+//            as many as make up for those that were not: so sums are right on average.
+// Must not know: what is sampled.
+#pragma once
+
+#include <cstdint>
+
+namespace gr {
+
+struct Estimate {
+    std::uint64_t blocks = 0;  // in 65536ths
+    std::uint64_t bytes = 0;
+
+    Estimate &operator+=(const Estimate &other) {
+        blocks += other.blocks;
+        bytes += other.bytes;
+        return *this;
+    }
+    Estimate &operator-=(const Estimate &other) {
+        blocks -= other.blocks;
+        bytes -= other.bytes;
+        return *this;
+    }
+};
+inline constexpr std::uint64_t kOneBlock = 65536;
+
+// 1 - exp(-x).
+double chance_below(double x);
+// -ln of a number as a part of 2^64.
+double minus_logarithm(std::uint64_t number);
+
+// The same for the same size. A block of no bytes counts as one of one.
+Estimate estimate_of(std::uint64_t size, std::uint64_t mean);
+// Bytes to the next sample, at least 1: more than n with the chance exp(-n / mean), where `random` is any number.
+std::int64_t gap_of(std::uint64_t random, std::uint64_t mean);
+
+}  // namespace gr

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: sites.hpp.
+// Invariant: as there.
+// Must not know: how stacks are taken.
+#include "profile/sites.hpp"
+
+#include "platform/memory.hpp"
+
+namespace gr {
+
+// Whoever reads an even number before and the same after has read nothing of this.
+class Sites::Change {
+  public:
+    explicit Change(Sites &sites) : sites_(sites) { step(); }
+    ~Change() { step(); }
+    Change(const Change &) = delete;
+    Change &operator=(const Change &) = delete;
+
+  private:
+    // seq_cst: nothing of what is between two steps is seen outside of them.
+    void step() {
+        sites_.changes_.store(sites_.changes_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+
+    Sites &sites_;
+};
+
+bool Sites::initialise() {
+    sites_ = static_cast<Site *>(platform::map(kMostSites * sizeof(Site), 1));
+    return sites_ != nullptr;
+}
+
+std::uint32_t Sites::at(std::uint32_t ordinal, StackNumber stack) {
+    if (ordinal >= kMostSites) return 0;
+    const Change change(*this);
+    sites_[ordinal].stack = stack;
+    if (ordinal >= totals_.count) totals_.count = ordinal + 1;
+    return ordinal;
+}
+
+void Sites::see_peak(Site &s) const {
+    if (s.peak_seen == totals_.peaks) return;
+    s.peak = s.live;
+    s.peak_seen = totals_.peaks;
+}
+
+void Sites::allocated(std::uint32_t site, const Estimate &estimate, std::uint64_t now) {
+    const Change change(*this);
+    Site &s = sites_[site];
+    see_peak(s);
+    s.allocated += estimate;
+    s.live += estimate;
+    totals_.allocated += estimate;
+    totals_.live += estimate;
+    if (totals_.live.bytes <= totals_.peak.bytes) return;
+    totals_.peak = totals_.live;
+    totals_.peak_time = now;
+    ++totals_.peaks;
+}
+
+void Sites::freed(std::uint32_t site, const Estimate &estimate) {
+    const Change change(*this);
+    Site &s = sites_[site];
+    see_peak(s);
+    s.live -= estimate;
+    totals_.live -= estimate;
+}
+
+}  // namespace gr

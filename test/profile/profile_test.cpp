@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what the profile counts of blocks that come and go; who may wait, and what is left for whom.
+// Invariant: no block is looked at; files go to a folder of the test's own.
+// Must not know: how a profile is written.
+#include "profile/profile.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "heap/inside.hpp"
+
+namespace gr {
+namespace {
+
+class ProfileTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = (std::filesystem::temp_directory_path() / "granary-profile-XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        ASSERT_TRUE(profile_.begin(1, 7, folder_.c_str()));
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    void note(std::uint64_t n, std::uint64_t size) { profile_.note(address(n), size, nullptr); }
+    bool forget(std::uint64_t n) { return profile_.forget(address(n)); }
+    std::uint64_t live() const { return profile_.sites().totals().live.bytes; }
+    std::size_t files() const {
+        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
+    }
+    static void *address(std::uint64_t n) { return reinterpret_cast<void *>(0x100000 + n * 64); }
+
+    std::string folder_;
+    Profile profile_;
+};
+
+TEST_F(ProfileTest, CountsWhatComesAndGoes) {
+    for (std::uint64_t n = 0; n < 100; ++n) note(n, 1000);
+    EXPECT_EQ(live(), 100000U);
+    EXPECT_TRUE(forget(3));
+    EXPECT_FALSE(forget(3));
+    EXPECT_FALSE(forget(200));
+    EXPECT_EQ(live(), 99000U);
+    EXPECT_EQ(profile_.sites().totals().allocated.bytes, 100000U);
+    EXPECT_EQ(profile_.sites().totals().peak.bytes, 100000U);
+    EXPECT_GT(profile_.sites().totals().count, 1U);
+}
+
+TEST_F(ProfileTest, WhatAnInterruptedHeapsHandlerFreesIsCountedLater) {
+    note(1, 1000);
+    note(2, 500);
+    {
+        const Inside inside;
+        EXPECT_TRUE(forget(1));
+        EXPECT_EQ(live(), 1500U);
+    }
+    note(1, 70);  // the same block again
+    EXPECT_EQ(live(), 570U);
+    EXPECT_TRUE(forget(1));
+    EXPECT_TRUE(forget(2));
+    EXPECT_EQ(live(), 0U);
+}
+
+TEST_F(ProfileTest, WhoHoldsTheLockIsNotWaitedFor) {
+    note(1, 1000);
+    profile_.lock();
+    note(2, 500);  // as a handler on this thread would
+    EXPECT_EQ(profile_.missed_cell()->load(), 1U);
+    EXPECT_TRUE(forget(1));
+    EXPECT_EQ(profile_.dump(nullptr), -EBUSY);
+    profile_.dump_soon();
+    EXPECT_EQ(files(), 0U);
+    profile_.unlock();
+    EXPECT_EQ(live(), 0U);
+    EXPECT_EQ(files(), 1U);
+    profile_.dump_soon();
+    EXPECT_EQ(files(), 2U);
+    EXPECT_EQ(profile_.dump(nullptr), 0);
+    EXPECT_EQ(files(), 3U);
+}
+
+TEST_F(ProfileTest, AForkWithinAForkLocksOnce) {
+    profile_.lock();
+    profile_.lock();
+    profile_.unlock();
+    EXPECT_EQ(profile_.dump(nullptr), -EBUSY);
+    profile_.unlock();
+    EXPECT_EQ(profile_.dump(nullptr), 0);
+    const Inside inside;
+    profile_.lock();  // a handler's that interrupted the heaps: nothing is locked
+    profile_.unlock();
+    EXPECT_EQ(profile_.dump(nullptr), 0);
+}
+
+TEST_F(ProfileTest, AFileThatCannotBeWrittenLeavesNothing) {
+    EXPECT_EQ(profile_.dump("/nowhere/at/all"), -ENOENT);
+    EXPECT_EQ(profile_.dump(folder_.c_str()), -EISDIR);
+    EXPECT_EQ(profile_.dump((folder_ + "/" + std::string(5000, 'x')).c_str()), -ENAMETOOLONG);
+    EXPECT_EQ(files(), 0U);
+    EXPECT_FALSE(std::filesystem::exists(folder_ + ".part"));
+    const std::string there = folder_ + "/there";
+    std::ofstream(there) << "old";
+    EXPECT_EQ(profile_.dump(there.c_str()), 0);
+    EXPECT_EQ(std::ifstream(there).get(), 0x1f);
+    EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(ProfileTest, ASampleThatIsPutBackIsCountedOut) {
+    note(1, 1000);
+    Sample sample;
+    ASSERT_TRUE(profile_.take_out(address(1), &sample));
+    EXPECT_FALSE(forget(1));
+    profile_.put_back(address(2), sample);
+    EXPECT_EQ(live(), 1000U);
+    EXPECT_TRUE(forget(2));
+    EXPECT_EQ(live(), 0U);
+}
+
+}  // namespace
+}  // namespace gr

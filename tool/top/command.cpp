@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      granary top on the command line: its options, and looking again and again.
+// Invariant: nothing is done before all options are parsed. A screen is written at once, over the last one.
+// Must not know: any other command.
+#include "top/command.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/failure.hpp"
+#include "base/output.hpp"
+#include "base/text.hpp"
+#include "command_line/command_line.hpp"
+#include "process/process_number.hpp"
+#include "top/report.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+constexpr std::size_t kRows = 20;     // where nobody says, and no terminal tells
+constexpr std::size_t kHeadRows = 7;  // of a screen, which holders do not have
+constexpr std::size_t kLeastRows = 5;
+constexpr std::size_t kEndless = 1 << 20;  // columns of what is no terminal
+
+struct TopRequest {
+    std::string subject;  // the number of a process
+    Order order = Order::kLive;
+    std::size_t calls = 4;
+    std::size_t rows = 0;  // 0: as the terminal has room for
+    double interval = 2;   // seconds
+    bool json = false;
+    bool once = false;
+};
+
+// Of a terminal that does not tell its size nothing is cut.
+std::optional<Screen> terminal() {
+    if (::isatty(STDOUT_FILENO) != 1) return {};
+    winsize size{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return Screen{kRows, kEndless};
+    return Screen{std::max<std::size_t>(size.ws_row, kHeadRows + kLeastRows) - kHeadRows, size.ws_col};
+}
+
+Screen screen_for(const TopRequest &request) {
+    Screen screen = terminal().value_or(Screen{kRows, kEndless});
+    if (request.rows != 0) screen.rows = request.rows;
+    return screen;
+}
+
+ExitCode watch(HolderReader &reader, const TopRequest &request) {
+    constexpr const char *kHomeAndClear = "\033[H\033[J";
+    for (;;) {
+        const Holders holders = reader.read(request.order, request.calls);
+        print(kHomeAndClear + top_text(holders, screen_for(request)));
+        std::this_thread::sleep_for(std::chrono::duration<double>(request.interval));
+    }
+}
+
+ExitCode top(const TopRequest &request) {
+    const std::optional<int> process = process_number(request.subject);
+    if (!process) {
+        throw Failure(ExitCode::kUsage, fmt::format("{} is not the number of a process; see 'granary top --help'",
+                                                    in_quotes(request.subject)));
+    }
+    HolderReader reader(*process);
+    if (!request.json && !request.once && terminal()) return watch(reader, request);
+    const Holders holders = reader.read(request.order, request.calls);
+    print(request.json ? top_json(holders) : top_text(holders, screen_for(request)));
+    return ExitCode::kSuccess;
+}
+
+}  // namespace
+
+void add_top(CommandLine &line) {
+    const auto request = std::make_shared<TopRequest>();
+    Command &command = line.add("top", "Show who holds the memory of a process that takes a profile, as it runs",
+                                "granary top [OPTIONS] PID");
+    CLI::App &options = *command.options;
+    const std::map<std::string, Order> orders{
+        {"live", Order::kLive}, {"peak", Order::kPeak}, {"allocated", Order::kAllocated}};
+    options.add_option("PID", request->subject, "The number of a process")->required()->type_name("");
+    options.add_option("--sort", request->order, "By what is live (the default), was at the peak, or was allocated")
+        ->type_name("live|peak|allocated")
+        ->transform(CLI::CheckedTransformer(orders).description(""));
+    options.add_option("--calls", request->calls, "So many of the innermost calls tell a holder (4)")
+        ->type_name("NUMBER")
+        ->check(CLI::Range(1, 64).description(""));
+    options.add_option("--rows", request->rows, "So many holders at most")
+        ->type_name("NUMBER")
+        ->check(CLI::PositiveNumber.description(""));
+    options.add_option("--interval", request->interval, "Look again after so many seconds (2)")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.1, 3600.0).description(""));
+    options.add_flag("--once", request->once, "Look once, as it does where standard output is no terminal");
+    options.add_flag("--json", request->json, "Look once, and tell all of it as JSON");
+    options.footer(
+        "The process must have been started with GRANARY_PROFILE; it is neither stopped nor changed. Ctrl-C ends\n"
+        "this, and so does the end of the process.\n"
+        "Exit status: 0, or 1 when the process takes no profile, 127 when there is no such process or it ends,\n"
+        "125 when it may not be looked at or granary itself fails, 2 for a wrong command line.");
+    command.work = [request] { return top(*request); };
+}
+
+}  // namespace gr::tool

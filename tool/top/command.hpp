@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      granary top on the command line.
+// Invariant: adding it does nothing else.
+// Must not know: any other command.
+#pragma once
+
+namespace gr::tool {
+
+class CommandLine;
+
+void add_top(CommandLine &line);
+
+}  // namespace gr::tool
