@@ -65,8 +65,9 @@ class Instance {
     // direct one.
     bool ensure_started() { return state_.load(std::memory_order_acquire) == State::ready || start(); }
     // Any other, once: with the options of the first and what that found at its start, for a program may have shut itself
-    // off from files since; without sequences. false: no address space, no memory; nothing is left.
-    bool start_beside(const Instance &first, std::size_t region_bytes);
+    // off from files since; without sequences. `free_function` is who frees its blocks, in a message about misuse.
+    // false: no address space, no memory; nothing is left.
+    bool start_beside(const Instance &first, std::size_t region_bytes, const char *free_function);
     // The same, with sequences, in a place of so many bytes that the caller has reserved; all its blocks lie there, large
     // ones, too. Its sequences look for its slabs at *found.
     bool start_within(const Options &options, char *place, std::size_t bytes, const char *free_function,

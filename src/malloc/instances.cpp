@@ -28,7 +28,7 @@ gr_heap *Instances::make(std::size_t region_bytes) {
     void *const pages = platform::map(sizeof(gr_heap), 1);
     if (pages == nullptr) return nullptr;
     gr_heap *const heap = ::new (pages) gr_heap;
-    if (!heap->instance.start_beside(instance, region_bytes)) {
+    if (!heap->instance.start_beside(instance, region_bytes, "gr_heap_free")) {
         platform::unmap(pages, sizeof(gr_heap));
         return nullptr;
     }

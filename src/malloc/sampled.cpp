@@ -34,7 +34,7 @@ const char *Sampled::refusal() {
     const std::uint64_t seed = platform::nanoseconds() ^ std::uint64_t{platform::process_id()} << 32;
     if (!profile_.begin(options.profile, seed, folder))
         return "the kernel refused addresses, or libc cannot tell where code lies (glibc 2.35 can)";
-    if (!beside_.start_beside(instance, 0)) return "the kernel refused addresses";
+    if (!beside_.start_beside(instance, 0, "free")) return "the kernel refused addresses";
     return nullptr;
 }
 

@@ -137,13 +137,13 @@ bool Instance::set_up() {
     return true;
 }
 
-bool Instance::start_beside(const Instance &first, std::size_t region_bytes) {
+bool Instance::start_beside(const Instance &first, std::size_t region_bytes, const char *free_function) {
     options_ = first.options_;
     huge_pages_for_ = first.huge_pages_for_;
     region_bytes = region_size_beside(region_bytes);
     HeapsSetup setup;
     setup.stripes = setup.heaps = stripe_count(region_bytes / kSlabsParts);
-    setup.free = "gr_heap_free";
+    setup.free = free_function;
     if (!lay_out(setup, [&](const TableSizes &sizes) { return region_.reserve(region_bytes, sizes); })) return false;
     state_.store(State::ready, std::memory_order_release);
     return true;
