@@ -90,15 +90,8 @@ using std::align_val_t;
 
 void *gr_new_slow(std::size_t size) {
     const void *const caller = __builtin_return_address(0);
-    if (!gr::sampled.is_on()) [[likely]]
-        return new_or_throw(size, 1, caller);
-    // Counted here, so that what is not due is not counted again.
-    if (!gr::sampled.is_due(size)) {
-        if (void *const p = gr::pop_cached(size)) return p;
-        if (void *const p = gr::instance.allocate(size)) return p;
-    } else if (void *const p = gr::sampled.allocate(size, 1, caller)) {
-        return p;
-    }
+    if (void *const p = gr::allocate_for_program(size, 1, caller)) return p;
+    if (!call_new_handler()) out_of_memory(size);
     return new_or_throw(size, 1, caller);
 }
 void *gr_new_aligned(std::size_t size, align_val_t alignment) {

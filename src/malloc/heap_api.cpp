@@ -7,10 +7,16 @@
 #include "malloc/requests.hpp"
 #include "malloc/statistics.hpp"
 
+namespace {
+
+constexpr const char *kFreeFunction = "gr_heap_free";
+
+}  // namespace
+
 extern "C" {
 
 gr_heap *gr_heap_new(std::size_t reserve_bytes) {
-    gr_heap *const heap = gr::instances.make(reserve_bytes);
+    gr_heap *const heap = gr::instances.make(reserve_bytes, kFreeFunction);
     if (heap == nullptr) errno = ENOMEM;
     return heap;
 }
@@ -41,7 +47,7 @@ void *gr_heap_realloc(gr_heap *heap, void *block, std::size_t size) {
 }
 
 void gr_heap_free(gr_heap *heap, void *block) {
-    if (block != nullptr) heap->instance.free("gr_heap_free", block);
+    if (block != nullptr) heap->instance.free(kFreeFunction, block);
 }
 
 std::size_t gr_heap_usable_size(gr_heap *heap, void *block) {

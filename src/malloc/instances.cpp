@@ -20,7 +20,7 @@ void Instances::for_each(Visit visit) {
     for (Instance *other = first_; other != nullptr; other = other->next()) visit(*other);
 }
 
-gr_heap *Instances::make(std::size_t region_bytes) {
+gr_heap *Instances::make(std::size_t region_bytes, const char *free_function) {
     instance.ensure_started();  // it knows the options
     if (Inside::is_interrupted()) return nullptr;
     const platform::Guard guard(mutex_, kRank);
@@ -28,7 +28,7 @@ gr_heap *Instances::make(std::size_t region_bytes) {
     void *const pages = platform::map(sizeof(gr_heap), 1);
     if (pages == nullptr) return nullptr;
     gr_heap *const heap = ::new (pages) gr_heap;
-    if (!heap->instance.start_beside(instance, region_bytes, "gr_heap_free")) {
+    if (!heap->instance.start_beside(instance, region_bytes, free_function)) {
         platform::unmap(pages, sizeof(gr_heap));
         return nullptr;
     }

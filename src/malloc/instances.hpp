@@ -19,9 +19,9 @@ class Instances {
   public:
     constexpr Instances() = default;
 
-    // A new heap that reserves at most `region_bytes`, or as many as usual for 0. nullptr: no memory, or the calling
-    // thread was interrupted inside the allocator.
-    gr_heap *make(std::size_t region_bytes);
+    // A new heap that reserves at most `region_bytes`, or as many as usual for 0. `free_function` is who frees its blocks,
+    // in a message about misuse. nullptr: no memory, or the calling thread was interrupted inside the allocator.
+    gr_heap *make(std::size_t region_bytes, const char *free_function);
     // With all its blocks. Dies, named after `function`, of a heap that is none and where make would not do.
     void destroy(const char *function, gr_heap *heap);
 

@@ -38,7 +38,7 @@ bool append_to_file(const char *path, const char *text, std::size_t size) {
 
 long create_file(const char *path) {
     constexpr int kForOwner = 0600;
-    return system_call(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kForOwner);
+    return system_call(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kForOwner);
 }
 
 long open_file(const char *path) { return system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC); }

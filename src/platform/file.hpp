@@ -15,7 +15,8 @@ std::size_t read_file(const char *path, char *text, std::size_t size);
 // cannot be opened, or was not written whole.
 bool append_to_file(const char *path, const char *text, std::size_t size);
 
-// Each the kernel's negative errno, or what it says. The first makes a file anew, for its owner only, and opens it.
+// Each the kernel's negative errno, or what it says. The first makes a file, for its owner only, where none is,
+// and opens it.
 long create_file(const char *path);
 long open_file(const char *path);
 long read_some(long file, char *to, std::size_t size);

@@ -38,7 +38,8 @@ std::uint64_t nanoseconds();
 // Since 1970.
 std::uint64_t wall_clock_nanoseconds();
 
-// Its own memory, where nothing may be mapped; false: so it is, or the kernel does not let it look.
+// Its own memory, where nothing may be mapped; false: so it is, or the kernel does not let it look. By system calls that
+// sandboxes let through.
 bool read_own(std::uintptr_t address, void *to, std::size_t bytes);
 
 // RLIMIT_AS, or SIZE_MAX; and how far the process may raise it itself.

@@ -125,7 +125,9 @@ bool CodeFiles::parse(const char *text, Line *line) {
     line->is_code = text[3] == 'x';
     text = behind_word(text + 1);
     line->offset = take_hexadecimal(&text);
-    line->path = behind_word(behind_word(text + 1));
+    text = behind_word(behind_word(text));
+    line->file = take_hexadecimal(&text);  // an inode's, in decimal digits: only compared
+    line->path = behind_word(text);
     return *line->path == '/';
 }
 
@@ -143,14 +145,17 @@ void CodeFiles::find_build_id(std::uintptr_t base) {
     }
 }
 
-// A file's begin comes before its code, and what lies between two pieces of a file is its own.
+// A file's begin comes before its code.
 bool CodeFiles::next(CodeFile *out) {
     while (const char *const text = next_line()) {
         Line line;
         if (!parse(text, &line)) continue;
-        if (line.offset == 0) base_ = line.begin;
+        if (line.offset == 0) {
+            base_ = line.begin;
+            file_of_base_ = line.file;
+        }
         if (!line.is_code) continue;
-        find_build_id(base_);
+        find_build_id(line.file == file_of_base_ ? base_ : 0);
         *out = {line.begin, line.end, line.offset, line.path, &room_->build_id[0]};
         return true;
     }

@@ -31,26 +31,28 @@ class CodeFiles {
     CodeFiles &operator=(const CodeFiles &) = delete;
 
     // false: that was the last. What it points to stays until the next.
-    bool next(CodeFile *out);
+    [[gnu::cold]] bool next(CodeFile *out);
 
   private:
     struct Line {
         std::uintptr_t begin = 0;
         std::uintptr_t end = 0;
         std::uintptr_t offset = 0;
+        std::uintptr_t file = 0;  // one number for each
         bool is_code = false;
         const char *path = nullptr;
     };
 
     const char *next_line();
     static bool parse(const char *text, Line *line);
-    void find_build_id(std::uintptr_t base);
+    [[gnu::cold]] void find_build_id(std::uintptr_t base);
 
     Room *room_;
     long file_;
     std::size_t at_ = 0;
     std::size_t end_ = 0;
-    std::uintptr_t base_ = 0;  // where the last file's begin lies
+    std::uintptr_t base_ = 0;  // where the last begin of a file lies, and of which
+    std::uintptr_t file_of_base_ = 0;
 };
 
 }  // namespace gr

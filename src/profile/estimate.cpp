@@ -7,6 +7,11 @@
 #include <bit>
 
 namespace gr {
+namespace {
+
+constexpr std::uint64_t kEach = 1;
+
+}  // namespace
 
 // f(x) = 1 - exp(-x) has f(2x) = f(x) (2 - f(x)), and is a short sum where x is small.
 double chance_below(double x) {
@@ -38,6 +43,7 @@ double minus_logarithm(std::uint64_t number) {
 }
 
 Estimate estimate_of(std::uint64_t size, std::uint64_t mean) {
+    if (mean == kEach) return {kOneBlock, size};
     const std::uint64_t counted = size == 0 ? 1 : size;
     const double stands_for = 1 / chance_below(static_cast<double>(counted) / static_cast<double>(mean));
     const auto rounded = [](double n) { return static_cast<std::uint64_t>(n + 0.5); };
@@ -45,6 +51,7 @@ Estimate estimate_of(std::uint64_t size, std::uint64_t mean) {
 }
 
 std::int64_t gap_of(std::uint64_t random, std::uint64_t mean) {
+    if (mean == kEach) return 0;
     return 1 + static_cast<std::int64_t>(minus_logarithm(random) * static_cast<double>(mean));
 }
 

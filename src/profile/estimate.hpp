@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: when the next sample is due, and what a sampled block stands for.
 // Invariant: a block of s bytes is sampled with the chance 1 - exp(-s / mean), whatever came before it, and stands for
-//            as many as make up for those that were not: so sums are right on average.
+//            as many as make up for those that were not: so sums are right on average. With a mean of one byte each is.
 // Must not know: what is sampled.
 #pragma once
 
@@ -33,7 +33,7 @@ double minus_logarithm(std::uint64_t number);
 
 // The same for the same size. A block of no bytes counts as one of one.
 Estimate estimate_of(std::uint64_t size, std::uint64_t mean);
-// Bytes to the next sample, at least 1: more than n with the chance exp(-n / mean), where `random` is any number.
+// Bytes to the next sample: more than n with the chance exp(-n / mean), where `random` is any number. 0 where each is one.
 std::int64_t gap_of(std::uint64_t random, std::uint64_t mean);
 
 }  // namespace gr

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"
+#include "platform/thread.hpp"
 
 namespace gr {
 namespace {
@@ -46,8 +47,12 @@ void store(std::uint8_t *to, std::uint32_t number, unsigned bytes) {
 
 GzipFile::GzipFile(const char *path, Room *room) : path_(path), room_(room), file_(-ENAMETOOLONG) {
     Text beside(&room->beside[0], sizeof room->beside);
-    beside << path << ".part" << '\0';
-    if (!beside.truncated()) file_ = platform::create_file(&room->beside[0]);
+    beside << path << '.' << platform::process_id() << '.' << platform::thread_number() << ".part" << '\0';
+    if (!beside.truncated()) {
+        // What was left there by one that has ended; what another user put there stays, and nothing is written.
+        platform::remove_file(&room->beside[0]);
+        file_ = platform::create_file(&room->beside[0]);
+    }
     if (file_ < 0) error_ = file_;
     put(&kHead[0], sizeof kHead);
 }

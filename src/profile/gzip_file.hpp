@@ -14,18 +14,18 @@ class GzipFile {
     static constexpr std::size_t kPathBytes = 4096;
     // Too large for a signal's stack: its owner has it elsewhere.
     struct Room {
-        char beside[kPathBytes + 8];  // the name until it is whole
+        char beside[kPathBytes + 32];  // the name until it is whole, of this thread's own
         std::uint8_t block[60 * 1024];
     };
 
-    GzipFile(const char *path, Room *room);
+    [[gnu::cold]] GzipFile(const char *path, Room *room);
     ~GzipFile();
     GzipFile(const GzipFile &) = delete;
     GzipFile &operator=(const GzipFile &) = delete;
 
     void write(const void *bytes, std::size_t size);
     // The kernel's negative errno, or 0: it is there.
-    long finish();
+    [[gnu::cold]] long finish();
 
   private:
     static constexpr std::size_t kHeadBytes = 5;  // of a block

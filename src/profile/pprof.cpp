@@ -178,7 +178,9 @@ class Writer {
             const auto calls = moment_.stacks->calls(static_cast<StackNumber>(site.stack));
             end = std::copy(calls.begin(), calls.end(), end);
         }
-        std::sort(addresses_.data(), end);
+        // By a heap: less code than std::sort, for what is done once in a while.
+        std::make_heap(addresses_.data(), end);
+        std::sort_heap(addresses_.data(), end);
         end = std::unique(addresses_.data(), end);
         addresses_ = {addresses_.data(), end};
     }

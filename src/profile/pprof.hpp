@@ -21,6 +21,6 @@ struct ProfileMoment {
 };
 
 // The kernel's negative errno, or 0: the file is there, whole.
-long write_pprof(const char *path, const ProfileMoment &moment);
+[[gnu::cold]] long write_pprof(const char *path, const ProfileMoment &moment);
 
 }  // namespace gr

@@ -114,7 +114,7 @@ void Profile::write_wanted() {
 }
 
 long Profile::dump(const char *path) {
-    if (!mutex_.lock(kRank)) return -EBUSY;
+    if (!may_wait() || !mutex_.lock(kRank)) return -EBUSY;
     return write(path);
 }
 

@@ -18,7 +18,7 @@ class Profile {
     static constexpr std::size_t kFolderBytes = 1024;
 
     // Once, with a folder that fits. false: no memory, or no way to take stacks, and nothing is to be used.
-    bool begin(std::uint64_t mean, std::uint64_t seed, const char *folder);
+    [[gnu::cold]] bool begin(std::uint64_t mean, std::uint64_t seed, const char *folder);
     std::uint64_t mean() const { return mean_; }
     // Bytes to the next sample of a thread.
     std::int64_t gap() { return gap_of(roll(), mean_); }
@@ -38,7 +38,7 @@ class Profile {
     }
 
     // Writes what there is, under that name, or one of its own in the folder for nullptr. The kernel's negative errno, or 0;
-    // -EBUSY: the caller interrupted who counts.
+    // -EBUSY: the caller interrupted who counts or the heaps.
     long dump(const char *path);
     // The same as soon as may be: in a signal's handler, or when who holds the lock has let go. What goes wrong is said.
     void dump_soon();
@@ -60,8 +60,8 @@ class Profile {
     bool may_wait() const;
     std::uint64_t roll();
     void let_go();
-    void write_wanted();
-    long write(const char *path);
+    [[gnu::cold]] void write_wanted();
+    [[gnu::cold]] long write(const char *path);
     std::size_t copy_sites(Site *to) const;
 
     std::uint64_t mean_ = 0;

@@ -41,7 +41,7 @@ class InstancesTest : public testing::Test {
         EXPECT_EQ(fake::mapped_bytes(), mapped_before_) << "a mapping was lost";
     }
     gr_heap *make(std::size_t region_bytes = 64 * kMiB) {
-        gr_heap *const heap = instances.make(region_bytes);
+        gr_heap *const heap = instances.make(region_bytes, "gr_heap_free");
         if (heap != nullptr) heaps_.push_back(heap);
         return heap;
     }
@@ -201,7 +201,7 @@ TEST_F(InstancesTest, ForkHoldsEveryLockOfEveryHeapAndOfTheirList) {
     }
     instances.lock_all();
     for (gr_heap *heap : heaps) EXPECT_TRUE(is_locked(heap, 64) && is_locked(heap, kRun));
-    EXPECT_EQ(instances.make(kSmallRegion), nullptr);
+    EXPECT_EQ(instances.make(kSmallRegion, "gr_heap_free"), nullptr);
     instances.unlock_all();
     for (gr_heap *heap : heaps) EXPECT_FALSE(is_locked(heap, 64) || is_locked(heap, kRun));
     EXPECT_NE(make(kSmallRegion), nullptr);
@@ -237,7 +237,7 @@ TEST_F(InstancesTest, AHandlerThatInterruptedTheAllocatorForksWithoutLocks) {
     instances.lock_all();
     std::thread([&] { EXPECT_FALSE(is_locked(heap, 64) || is_locked(heap, kRun)); }).join();
     instances.unlock_all();
-    EXPECT_EQ(instances.make(kSmallRegion), nullptr) << "it could wait for whoever waits for it";
+    EXPECT_EQ(instances.make(kSmallRegion, "gr_heap_free"), nullptr) << "it could wait for whoever waits for it";
 }
 
 // What threads did while fork held the locks is neither lost nor waited for for ever.
@@ -249,7 +249,7 @@ TEST_F(InstancesTest, HeapsComeAndGoAndAreUsedBetweenForks) {
         users.push_back(std::async(std::launch::async, [&, t] {
             std::mt19937 random{t};
             while (!stopping) {
-                gr_heap *const own = instances.make(kSmallRegion);
+                gr_heap *const own = instances.make(kSmallRegion, "gr_heap_free");
                 ASSERT_NE(own, nullptr);
                 for (int i = 0; i < 50; ++i) {
                     ASSERT_NE(own->instance.allocate(random() % 40000), nullptr);

@@ -23,7 +23,7 @@ class MisuseOfHeapsDeathTest : public testing::Test {
         setenv("GRANARY_REGION", "256M", 1);
         ASSERT_TRUE(instance.ensure_started());
     }
-    static gr_heap *make() { return instances.make(64 * kMiB); }
+    static gr_heap *make() { return instances.make(64 * kMiB, "gr_heap_free"); }
 };
 
 std::string line(const char *function, const void *p, const std::string &rest) {

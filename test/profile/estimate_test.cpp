@@ -27,11 +27,14 @@ TEST(Estimate, ChancesAndLogarithmsAreLibms) {
 }
 
 TEST(Estimate, BlockThatIsAlwaysSampledStandsForItself) {
-    const Estimate one = estimate_of(64, 1);
-    EXPECT_EQ(one.blocks, kOneBlock);
-    EXPECT_EQ(one.bytes, 64U);
-    EXPECT_EQ(estimate_of(0, 1).bytes, 0U);
-    EXPECT_GT(estimate_of(0, 1).blocks, kOneBlock);
+    for (const std::uint64_t size : {0U, 1U, 64U, 100000000U}) {
+        EXPECT_EQ(estimate_of(size, 1).blocks, kOneBlock);
+        EXPECT_EQ(estimate_of(size, 1).bytes, size);
+    }
+    for (const std::uint64_t random : {std::uint64_t{0}, std::uint64_t{1} << 40, UINT64_MAX})
+        EXPECT_EQ(gap_of(random, 1), 0);
+    EXPECT_EQ(estimate_of(0, 2).bytes, 0U);
+    EXPECT_GT(estimate_of(0, 2).blocks, kOneBlock);
 }
 
 // A block stands for the inverse of its chance, so that the expected sum is the sum.

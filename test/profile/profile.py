@@ -28,6 +28,7 @@ TYPES = [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects",
 # By function: allocated, live at the end, live at the peak; blocks and bytes of each.
 SCRIPT = {
     "small_blocks": (1000, 100000, 600, 60000, 600, 60000),
+    "tiny_blocks": (40, 60, 40, 60, 40, 60),
     "coarse_blocks": (100, 500000, 90, 450000, 90, 450000),
     "zeroed_blocks": (52, 16000 + 3 * MIB, 52, 16000 + 3 * MIB, 52, 16000 + 3 * MIB),
     "aligned_blocks": (5, 310392, 4, 309892, 4, 309892),

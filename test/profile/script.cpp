@@ -41,6 +41,11 @@ FUNCTION small_blocks() {
     NOT_LAST;
 }
 
+FUNCTION tiny_blocks() {
+    for (unsigned i = 0; i < 40; ++i) keep(malloc(i % 4));
+    NOT_LAST;
+}
+
 FUNCTION coarse_blocks() {
     for (unsigned i = 0; i < 100; ++i) keep(malloc(5000));
     for (unsigned i = 0; i < 10; ++i) free(kept[--kept_count]);
@@ -124,6 +129,7 @@ namespace {
 
 void script() {
     small_blocks();
+    tiny_blocks();
     coarse_blocks();
     zeroed_blocks();
     aligned_blocks();

@@ -9,6 +9,6 @@
 namespace gr::platform {
 
 // For code that called: the address behind its call.
-FrameRule find_frame_rule(std::uintptr_t code);
+[[gnu::cold]] FrameRule find_frame_rule(std::uintptr_t code);
 
 }  // namespace gr::platform
