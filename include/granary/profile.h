@@ -16,7 +16,7 @@ extern "C" {
 /* Writes a profile.proto in gzip's container to the file, which is there when it is whole: what has been allocated since
  * the program started (alloc_*), what of it is live (inuse_*), and what was live when most bytes were (peak_*). NULL
  * chooses a name as GRANARY_PROFILE's signal does: granary.PID.NUMBER.pb.gz in GRANARY_PROFILE_FOLDER.
- * Returns 0, or -1 and errno: ENOTSUP where no profile is taken, EBUSY in a signal handler that interrupted who counts,
+ * Returns 0, or -1 and errno: ENOTSUP where no profile is taken, EBUSY in a signal handler that interrupted the allocator,
  * else what the kernel says of the file. Does not allocate. In a signal handler use GRANARY_PROFILE's own. */
 GR_EXPORT int gr_profile_dump(const char *path);
 
