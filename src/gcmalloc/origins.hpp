@@ -5,8 +5,8 @@
 #pragma once
 
 #include "collector/block_table.hpp"
-#include "profile/stacks.hpp"
 #include "platform/unwind/stack_walk.hpp"
+#include "profile/stacks.hpp"
 
 namespace gr {
 
