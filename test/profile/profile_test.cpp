@@ -7,11 +7,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "heap/inside.hpp"
 
@@ -113,6 +116,23 @@ TEST_F(ProfileTest, AFileThatCannotBeWrittenLeavesNothing) {
     std::ofstream(there) << "old";
     EXPECT_EQ(profile_.dump(there.c_str()), 0);
     EXPECT_EQ(std::ifstream(there).get(), 0x1f);
+    EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(ProfileTest, ThoseWhoWriteOneFileAtOnceDoNotMeet) {
+    constexpr unsigned kTimes = 50;
+    note(1, 1000);
+    const std::string there = folder_ + "/there";
+    std::atomic<unsigned> written{0};
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned t = 0; t < 4; ++t) {
+            threads.emplace_back([&] {
+                for (unsigned i = 0; i < kTimes; ++i) written += profile_.dump(there.c_str()) == 0 ? 1 : 0;
+            });
+        }
+    }
+    EXPECT_EQ(written, 4 * kTimes);
     EXPECT_EQ(files(), 1U);
 }
 
