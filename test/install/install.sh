@@ -13,7 +13,7 @@ mkdir -p "$work"
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 
-for file in bin/granary libexec/granary/granary-player share/granary/granary_trace.py include/granary/granary.h include/granary/heap_tables.h include/granary/collector_tables.h include/granary/recording.h include/granary/mark.h lib/libgranary.so lib/libgranary.so.0 lib/libgranary-record.so lib/libgranary.a \
+for file in bin/granary libexec/granary/granary-player share/granary/granary_trace.py include/granary/granary.h include/granary/heap_tables.h include/granary/collector_tables.h include/granary/recording.h include/granary/mark.h include/granary/profile.h include/granary/profile_tables.h lib/libgranary.so lib/libgranary.so.0 lib/libgranary-record.so lib/libgranary.a \
             share/man/man1/granary.1 share/man/man3/granary.3 share/man/man7/granary-options.7; do
     [ -s "$prefix/$file" ] || { echo "install: $file is missing" >&2; exit 1; }
 done
