@@ -19,7 +19,10 @@ double chance_below(double x) {
     constexpr double kCertain = 64;
     if (x >= kCertain) return 1;
     unsigned halvings = 0;
-    for (; x > kSmall; x /= 2) ++halvings;
+    while (x > kSmall) {
+        x /= 2;
+        ++halvings;
+    }
     double chance = x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4 * (1 - x / 5))));
     for (; halvings != 0; --halvings) chance *= 2 - chance;
     return chance;
@@ -46,7 +49,7 @@ Estimate estimate_of(std::uint64_t size, std::uint64_t mean) {
     if (mean == kEach) return {kOneBlock, size};
     const std::uint64_t counted = size == 0 ? 1 : size;
     const double stands_for = 1 / chance_below(static_cast<double>(counted) / static_cast<double>(mean));
-    const auto rounded = [](double n) { return static_cast<std::uint64_t>(n + 0.5); };
+    const auto rounded = [](double n) { return static_cast<std::uint64_t>(2 * n + 1) / 2; };
     return {rounded(stands_for * static_cast<double>(kOneBlock)), rounded(stands_for * static_cast<double>(size))};
 }
 
