@@ -66,6 +66,7 @@ std::vector<CodeModule> loaded_code(int process) {
         module.end = std::max(module.end, piece.end);
     }
     std::vector<CodeModule> all;
+    all.reserve(files.size());
     for (auto &[key, module] : files) all.push_back(std::move(module));
     return all;
 }
