@@ -73,7 +73,8 @@ class History {
         for (std::uint32_t i = 1; i <= kStacks; ++i) nodes.push_back({StackNumber{i / 3}, 0x400000 + i * 16});
         return nodes;
     }
-    void write(const std::string &path, trace::Stacks stacks, const std::vector<trace::Sample> &samples) const;
+    void write(const std::string &path, trace::Stacks stacks, const std::vector<trace::Sample> &samples,
+               std::size_t events_a_block = trace::kMostEvents) const;
 
     // The highest that a number of a moment is in each of the points, with what it was at the point's begin.
     template <class Number>
@@ -142,8 +143,8 @@ inline History History::random(unsigned seed, std::size_t count) {
     return History(std::move(events));
 }
 
-inline void History::write(const std::string &path, trace::Stacks stacks,
-                           const std::vector<trace::Sample> &samples) const {
+inline void History::write(const std::string &path, trace::Stacks stacks, const std::vector<trace::Sample> &samples,
+                           std::size_t events_a_block) const {
     trace::Writer writer(path);
     trace::Start start;
     start.program = "/bin/program";
@@ -156,6 +157,9 @@ inline void History::write(const std::string &path, trace::Stacks stacks,
         std::vector<Event> events;
         for (const Moment &moment : moments_) {
             if (moment.event.thread == ThreadNumber{thread}) events.push_back(moment.event);
+            if (events.size() < events_a_block) continue;
+            writer.events(ThreadNumber{thread}, events, 0);
+            events.clear();
         }
         if (!events.empty()) writer.events(ThreadNumber{thread}, events, 0);
     }

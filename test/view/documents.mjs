@@ -82,13 +82,16 @@ test("served: the document by token, and a closer look at a window", async () =>
     const asked = [];
     const server = createServer((request, response) => {
         const address = new URL(request.url, "http://127.0.0.1");
-        if (address.pathname !== "/document") return response.setHeader("content-type", "text/html").end(page);
-        asked.push(Object.fromEntries(address.searchParams));
-        if (address.searchParams.get("token") !== "secret") return response.writeHead(403).end("the token is wrong");
+        if (address.pathname === "/") return response.setHeader("content-type", "text/html").end(page);
+        const { page: reader, ...parameters } = Object.fromEntries(address.searchParams);
+        asked.push(parameters);
+        if (parameters.token !== "secret") return response.writeHead(403).end("the token is wrong");
+        assert.equal(reader === undefined, address.pathname === "/first");
         const from = Number(address.searchParams.get("from") ?? 0);
         const to = Number(address.searchParams.get("to") ?? 30);
         const slices = Array.from({ length: 61 }, (_, at) => from + ((to - from) * at) / 60);
-        response.end(JSON.stringify({ ...rich(), slices }));
+        const window = address.searchParams.has("from") ? { window: [from, to] } : {};
+        response.end(JSON.stringify({ ...rich(), slices, ...window }));
     });
     await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
     const address = `http://127.0.0.1:${server.address().port}`;
@@ -98,10 +101,18 @@ test("served: the document by token, and a closer look at a window", async () =>
         await opened.page.keyboard.press("+");
         await opened.page.getByRole("button", { name: "Look closer" }).click();
         await opened.page.getByRole("button", { name: "Back to the longer time" }).waitFor();
-        assert.deepEqual(asked, [{ token: "secret" }, { from: "7.5", to: "22.5", token: "secret" }]);
-        assert.match(await opened.page.locator(".window-text").textContent(), /^The whole run, 15\u00a0s/);
+        assert.deepEqual(asked, [
+            { token: "secret" },
+            { token: "secret" },
+            { from: "7.5", to: "22.5", token: "secret" },
+        ]);
+        assert.match(await opened.page.locator(".window-text").textContent(), /^The whole of this time, 15\u00a0s/);
         await opened.page.getByRole("button", { name: "Back to the longer time" }).click();
-        assert.match(await opened.page.locator(".window-text").textContent(), /^The whole run, 30\u00a0s/);
+        assert.equal(
+            await opened.page.locator(".window-text").textContent(),
+            "7.5\u00a0s to 22.5\u00a0s: 15\u00a0s of 30\u00a0s",
+            "the window is still selected",
+        );
         await closeClean(opened);
         const refused = await (await running.newContext()).newPage();
         await refused.goto(`${address}/?token=guess`);

@@ -13,6 +13,8 @@ export const settings = {
     chromium: process.env.VIEW_CHROMIUM,
     modules: process.env.VIEW_MODULES, // where playwright-core is installed
     out: process.env.VIEW_OUT,
+    granary: process.env.VIEW_GRANARY, // the command, and what makes traces for it: where they are built
+    synthetic: process.env.VIEW_SYNTHETIC,
 };
 
 export function pageOf(document) {

@@ -2,7 +2,7 @@
 # What:      runs one test of the page: with its packages installed in a copy of view/, and the browser.
 # Invariant: the source tree stays as it is; without node, chromium or the packages the test is skipped, and says why.
 # Must not know: what the tests test.
-"""usage: run.py VIEW FOLDER NAME   (a copy of VIEW with its packages lies in FOLDER)"""
+"""usage: run.py VIEW FOLDER NAME [GRANARY SYNTHETIC_TRACE]   (a copy of VIEW with its packages lies in FOLDER)"""
 import os
 import pathlib
 import shutil
@@ -56,7 +56,7 @@ def build(view, folder):
 
 
 def main():
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 6):
         sys.exit(__doc__)
     view, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     name = sys.argv[3]
@@ -72,6 +72,7 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     settings = {"VIEW_PAGE": view / "dist" / "index.html", "VIEW_CHROMIUM": program("chromium", "chromium-browser"),
                 "VIEW_MODULES": folder, "VIEW_OUT": out}
+    settings.update(zip(("VIEW_GRANARY", "VIEW_SYNTHETIC"), map(os.path.abspath, sys.argv[4:])))
     script = pathlib.Path(__file__).with_name(f"{name}.mjs")
     environment = {**os.environ, **{key: str(value) for key, value in settings.items()}}
     sys.exit(subprocess.run(["node", str(script)], env=environment).returncode)

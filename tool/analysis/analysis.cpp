@@ -4,7 +4,9 @@
 // Must not know: how a report is shown.
 #include "analysis/analysis.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -22,6 +24,7 @@
 #include "analysis/origins.hpp"
 #include "analysis/samples.hpp"
 #include "analysis/scope.hpp"
+#include "analysis/single_events.hpp"
 #include "analysis/sizes.hpp"
 #include "analysis/stack_totals.hpp"
 #include "analysis/statistics.hpp"
@@ -35,19 +38,25 @@ namespace {
 
 class Analysis {
   public:
-    explicit Analysis(const trace::Trace &trace)
-        : scope_(trace),
+    Analysis(const Scope &scope, symbols::Calls &calls)
+        : scope_(scope),
           gatherers_{Footprint(scope_), Statistics(scope_),  Sizes(scope_),      Lifetimes(scope_),
                      Intervals(scope_), Threads(scope_),     CacheLines(scope_), Fragmentation(scope_),
                      MemoryMap(scope_), StackTotals(scope_), Temporaries(scope_)},
+          single_events_(scope_),
           leaks_(scope_),
           held_at_peak_(scope_, "when most was resident", "peak"),
-          held_at_end_(scope_, "at the end", "end") {}
+          held_at_end_(scope_, "at the end", "end"),
+          sites_(scope_.trace, calls) {}
 
-    Document document() {
-        StepStream steps(scope_.trace, scope_.time, looks());
+    // With what else is to be looked at.
+    Document document(StepStream::Way way) {
+        add_looks(&way.looks);
+        StepStream steps(scope_, std::move(way));
         while (const Batch *const batch = steps.next()) {
             for (const Step &step : *batch) tell_all(gatherers_, step);
+            if (!scope_.is_window) continue;
+            for (const Step &step : *batch) tell(single_events_, step);
         }
         get<MemoryMap>().finish();
         Document document = head_of(scope_, steps.left_out());
@@ -62,16 +71,18 @@ class Analysis {
     Gatherer &get() {
         return std::get<Gatherer>(gatherers_);
     }
-    std::vector<Look> looks() {
-        std::vector<Look> looks;
-        if (const trace::Sample *const highest = highest_resident(scope_.trace)) {
-            looks.push_back({highest->time, [this](const trace::LiveSet &live) { held_at_peak_.look(live); }});
+    void add_looks(std::vector<Look> *looks) {
+        if (const trace::Sample *const highest = highest_resident(scope_)) {
+            looks->push_back(
+                {highest->time, [this](const trace::Playback &playback) { held_at_peak_.look(playback.live()); }});
         }
-        looks.push_back({trace::Time{std::numeric_limits<std::uint64_t>::max()}, [this](const trace::LiveSet &live) {
-                             leaks_.look(live);
-                             held_at_end_.look(live);
-                         }});
-        return looks;
+        std::ranges::stable_sort(*looks, {}, &Look::time);
+        const trace::Time end =
+            scope_.is_window ? scope_.time.last() : trace::Time{std::numeric_limits<std::uint64_t>::max()};
+        looks->push_back({end, [this](const trace::Playback &playback) {
+                              leaks_.look(playback.live());
+                              held_at_end_.look(playback.live());
+                          }});
     }
     std::vector<Section> sections() {
         std::vector<Section> sections = {get<Footprint>().section(),
@@ -87,12 +98,13 @@ class Analysis {
                                          get<CacheLines>().section(),
                                          leaks_.section(get<StackTotals>(), sites_)};
         add_held_pages(&sections);
+        if (scope_.is_window) sections.insert(sections.begin(), single_events_.section(sites_));
         return sections;
     }
     // Where nothing is freed at the end, both moments tell the same.
     void add_held_pages(std::vector<Section> *sections) {
         Section at_end = held_at_end_.section(sites_);
-        if (!scope_.trace.samples().empty()) {
+        if (highest_resident(scope_) != nullptr) {
             Section at_peak = held_at_peak_.section(sites_);
             if (at_peak.answer == at_end.answer)
                 at_end.question = HeldPages::question("when most was resident, and at the end");
@@ -106,14 +118,50 @@ class Analysis {
     std::tuple<Footprint, Statistics, Sizes, Lifetimes, Intervals, Threads, CacheLines, Fragmentation, MemoryMap,
                StackTotals, Temporaries>
         gatherers_;
+    SingleEvents single_events_;
     Leaks leaks_;
     HeldPages held_at_peak_;
     HeldPages held_at_end_;
-    CallSites sites_{scope_.trace};
+    CallSites sites_;
 };
 
 }  // namespace
 
-Document analyse(const trace::Trace &trace) { return Analysis(trace).document(); }
+Document analyse(const trace::Trace &trace) {
+    symbols::Calls calls(trace);
+    return Analysis(Scope(trace), calls).document({});
+}
+
+Document Analyst::whole(Course &course) {
+    course.begin(trace_.events());
+    positions_ = Positions();
+    StepStream::Way way{{}, nullptr, &course};
+    for (const trace::Time moment : Positions::moments(trace_)) {
+        way.looks.push_back(
+            {moment, [this, moment](const trace::Playback &playback) { positions_.keep(playback.position(moment)); }});
+    }
+    return Analysis(Scope(trace_), calls_).document(std::move(way));
+}
+
+Document Analyst::window(Window window, Course &course) {
+    const trace::Position *const position = positions_.before(window.first);
+    const trace::Time from = position != nullptr ? position->time : trace::Time{};
+    std::uint64_t events = 0;
+    for (const trace::EventBlock &block : trace_.blocks()) {
+        const trace::EventsSummary &summary = block.summary;
+        if (summary.last_time > from.units && summary.first_time <= window.last.units) events += summary.events;
+    }
+    course.begin(events);
+    std::optional<trace::Position> begin;
+    StepStream::Way way{{}, position, &course};
+    if (window.first.units != 0) {
+        const trace::Time before{window.first.units - 1};
+        way.looks.push_back(
+            {before, [&begin, before](const trace::Playback &playback) { begin = playback.position(before); }});
+    }
+    Document document = Analysis(Scope(trace_, window), calls_).document(std::move(way));
+    if (begin) positions_.visit(std::move(*begin));
+    return document;
+}
 
 }  // namespace gr::analysis

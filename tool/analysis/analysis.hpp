@@ -1,14 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what a trace says: all sections of a report, by one pass over its events.
-// Invariant: a damaged trace is analysed up to the damage, and the notes say so.
+// What: what a trace says: all sections of a report, by one pass over its events; of the whole, or of a window of time.
+// Invariant: a damaged trace is analysed up to the damage, and the notes say so. A window's numbers are those of its events, with
+//            what was in use before it.
 // Must not know: how a report is shown.
 #pragma once
 
+#include "analysis/course.hpp"
 #include "analysis/document.hpp"
+#include "analysis/positions.hpp"
+#include "analysis/scope.hpp"
+#include "symbols/calls.hpp"
 #include "trace/reader.hpp"
 
 namespace gr::analysis {
 
 [[nodiscard]] Document analyse(const trace::Trace &trace);
+
+// Documents of one trace, one after the other: what one finds on its way serves the next.
+class Analyst {
+  public:
+    explicit Analyst(const trace::Trace &trace) : trace_(trace), calls_(trace) {}
+
+    // Throws Unwanted.
+    [[nodiscard]] Document whole(Course &course);
+    [[nodiscard]] Document window(Window window, Course &course);
+
+  private:
+    const trace::Trace &trace_;
+    symbols::Calls calls_;
+    Positions positions_;
+};
 
 }  // namespace gr::analysis

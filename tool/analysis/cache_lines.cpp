@@ -55,13 +55,19 @@ void CacheLines::leave_others(Line &line, std::uint8_t group) {
     if (std::all_of(line.begin(), last, [&](std::uint8_t other) { return other == line[0]; })) --shared_;
 }
 
+// Lines that are shared by then have not come to be so in this window.
+void CacheLines::begun(const Step & /*step*/) {
+    times_ = 0;
+    for (Pair &pair : pairs_) pair.times = 0;
+}
+
 Section CacheLines::section() const {
     Section section{"lines", "Do blocks of different threads share cache lines?", "", {}};
     if (groups_ < 2) {
         section.answer = "One thread allocated, so no.";
         return section;
     }
-    if (times_ == 0) {
+    if (most_shared_ == 0) {
         section.answer = "No: at no time did a line of 64 bytes hold blocks that different threads had allocated.";
         return section;
     }
@@ -87,7 +93,7 @@ Section CacheLines::section() const {
     for (std::uint32_t one = 0; one < groups_; ++one) {
         for (std::uint32_t other = one + 1; other < groups_; ++other) {
             const Pair &pair = pairs_[std::size_t{one} * groups_ + other];
-            if (pair.times == 0) continue;
+            if (pair.most == 0) continue;
             table.rows.push_back({scope_.threads.name(one), scope_.threads.name(other), static_cast<double>(pair.times),
                                   static_cast<double>(pair.most), static_cast<double>(pair.now)});
         }

@@ -32,6 +32,8 @@ class CacheLines {
         if (groups_ > 1) change(step, &CacheLines::leave);
     }
     void vanished(const Step &step) { died(step); }
+    void alive(const Step &step) { born(step); }
+    void begun(const Step &step);
 
     [[nodiscard]] Section section() const;
 

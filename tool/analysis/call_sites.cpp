@@ -23,8 +23,6 @@ bool only_passes_on(const std::string &function) {
 
 }  // namespace
 
-CallSites::CallSites(const trace::Trace &trace) : stacks_(trace.stacks()), calls_(trace) {}
-
 const std::vector<std::uint32_t> &CallSites::frames_of(std::uint64_t address) {
     const auto [at, is_new] = by_address_.try_emplace(address);
     if (!is_new) return at->second;

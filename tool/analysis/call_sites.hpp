@@ -18,7 +18,8 @@ namespace gr::analysis {
 
 class CallSites {
   public:
-    explicit CallSites(const trace::Trace &trace);
+    // What the calls are found to be stays with them, for others.
+    CallSites(const trace::Trace &trace, symbols::Calls &calls) : stacks_(trace.stacks()), calls_(calls) {}
 
     // The numbers in frames() of the calls that go on where one returns to: a function's, and those that the compiler put
     // into it; at least one, the outermost first.
@@ -30,7 +31,7 @@ class CallSites {
 
   private:
     const std::vector<trace::StackNode> &stacks_;
-    symbols::Calls calls_;
+    symbols::Calls &calls_;
     std::vector<Frame> frames_;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_address_;
     std::map<std::string, std::uint32_t> by_text_;

@@ -151,6 +151,8 @@ struct Document {
         double time = 0;
         std::string text;
     };
+    // Of this time alone, in seconds; none: of the whole trace.
+    std::optional<std::pair<double, double>> window;
     std::string title;
     std::vector<std::pair<std::string, std::string>> facts;
     std::vector<std::string> notes;

@@ -70,7 +70,7 @@ class Writer {
     void put(const SeriesChart::Series &series) { object("name", series.name, "values", series.values); }
     void put(const SeriesChart &chart) {
         object("kind", "series", "title", chart.title, "x", chart.x, "y", chart.y, "stacked", chart.is_stacked, "step",
-               chart.is_step, "at", chart.at, "series", chart.series);
+               chart.is_step, "at", On{chart.at, chart.x.unit}, "series", chart.series);
     }
     void put(const BarsChart::Series &series) {
         if (series.slices.empty()) return object("name", series.name, "values", series.values);
@@ -88,7 +88,7 @@ class Writer {
     void put(const HeatChart &chart) {
         begin();
         members("kind", "heat", "title", chart.title, "x", chart.x, "y", chart.y, "columns", chart.columns, "rows",
-                chart.rows, "x_edges", chart.x_edges, "y_edges", chart.y_edges);
+                chart.rows, "x_edges", On{chart.x_edges, chart.x.unit}, "y_edges", chart.y_edges);
         if (!chart.y_gaps.empty()) members("y_gaps", chart.y_gaps);
         members("cells", chart.cells, "low", chart.low, "high", chart.high, "scale", chart.scale);
         if (!chart.beside.empty()) members("beside", chart.beside);
@@ -115,7 +115,7 @@ class Writer {
     }
     void put(const TableChart::Column &column) { object("name", column.name, "unit", name_of(column.unit)); }
     void put(const TableChart &chart) {
-        object("kind", "table", "title", chart.title, "columns", chart.columns, "rows", chart.rows);
+        object("kind", "table", "title", chart.title, "columns", chart.columns, "rows", Rows{chart});
     }
     void put(const Chart &chart) {
         std::visit([&](const auto &one) { put(one); }, chart);
@@ -126,12 +126,14 @@ class Writer {
     void put(const Frame &frame) {
         object("name", frame.name, "file", frame.file, "line", frame.line, "module", frame.module);
     }
-    void put(const Document::Mark &mark) { object("time", mark.time, "text", mark.text); }
+    void put(const Document::Mark &mark) { object("time", Moment{mark.time}, "text", mark.text); }
     void put(const Document &document) {
+        is_exact_ = document.window.has_value();
         begin();
         members("version", 1, "title", document.title, "facts", document.facts, "notes", document.notes, "story",
-                document.story, "overview", document.overview, "slices", document.slices, "marks", document.marks,
-                "frames", document.frames, "sections", document.sections);
+                document.story, "overview", document.overview, "slices", Edges{document.slices}, "marks",
+                document.marks, "frames", document.frames, "sections", document.sections);
+        if (document.window) members("window", Edges{{document.window->first, document.window->second}});
         if (!document.compared.empty()) members("compared", document.compared);
         end();
     }
@@ -161,8 +163,54 @@ class Writer {
         end();
     }
 
+    // Of the time axis: a window may be short, and begin late.
+    struct Moment {
+        double seconds;
+    };
+    // Of slices: what is asked for by them must be what lies between them.
+    struct Edges {
+        std::vector<double> seconds;
+    };
+    struct On {
+        const std::vector<double> &values;
+        Unit unit;
+    };
+    void put(Moment moment) {
+        if (!is_exact_ || !std::isfinite(moment.seconds)) return put(moment.seconds);
+        fmt::format_to(std::back_inserter(text_), "{}", moment.seconds);
+    }
+    void put(const Edges &edges) { text_ += fmt::format("[{}]", fmt::join(edges.seconds, ",")); }
+    struct Rows {
+        const TableChart &table;
+    };
+    void put(const Rows &rows) {
+        const auto &columns = rows.table.columns;
+        text_ += '[';
+        for (const std::vector<Value> &row : rows.table.rows) {
+            if (text_.back() != '[') text_ += ',';
+            text_ += '[';
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                if (i != 0) text_ += ',';
+                const double *const number = std::get_if<double>(&row[i]);
+                if (number != nullptr && i < columns.size() && columns[i].unit == Unit::kTime)
+                    put(Moment{*number});
+                else
+                    put(row[i]);
+            }
+            text_ += ']';
+        }
+        text_ += ']';
+    }
+    void put(const On &on) {
+        if (on.unit != Unit::kTime) return put(on.values);
+        std::vector<Moment> moments;
+        for (const double value : on.values) moments.push_back({value});
+        put(moments);
+    }
+
     std::string text_;
     bool is_first_ = true;
+    bool is_exact_ = false;
 };
 
 }  // namespace

@@ -13,8 +13,9 @@
 
 namespace gr::analysis {
 
-double Footprint::Level::mean(std::uint64_t passed) const {
-    return passed == 0 ? static_cast<double>(now) : sum / static_cast<double>(passed);
+double Footprint::Level::mean(std::uint64_t passed, std::uint64_t behind) const {
+    const double all = sum + static_cast<double>(now) * static_cast<double>(behind);
+    return passed == 0 ? static_cast<double>(now) : all / static_cast<double>(passed);
 }
 
 SeriesChart Footprint::bytes_over_time() const {
@@ -46,8 +47,9 @@ TableChart Footprint::table() const {
     TableChart table;
     table.title = "In use";
     table.columns = {{"what", Unit::kText}, {"bytes", Unit::kBytes}, {"blocks", Unit::kCount}};
-    const std::uint64_t passed = last_.units - first_.units;
-    table.rows = {{"mean over time", bytes_.mean(passed), blocks_.mean(passed)},
+    const std::uint64_t behind = scope_.is_window ? scope_.time.last().units - last_.units : 0;
+    const std::uint64_t passed = last_.units - first_.units + behind;
+    table.rows = {{"mean over time", bytes_.mean(passed, behind), blocks_.mean(passed, behind)},
                   {"most", static_cast<double>(bytes_.peak), static_cast<double>(blocks_.peak)},
                   {"at the end", static_cast<double>(bytes_.now), static_cast<double>(blocks_.now)}};
     return table;
@@ -64,7 +66,7 @@ Section Footprint::section() const {
                                  count_words(static_cast<double>(blocks_.peak), "block", "blocks"),
                                  bytes_words(static_cast<double>(bytes_.now)),
                                  count_words(static_cast<double>(blocks_.now), "block", "blocks"));
-    if (const trace::Sample *const highest = highest_resident(scope_.trace)) {
+    if (const trace::Sample *const highest = highest_resident(scope_)) {
         section.answer +=
             fmt::format(" The process had at most {} resident, {} after the begin.",
                         bytes_words(static_cast<double>(highest->resident_bytes)), time_words(seconds(highest->time)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the section on how much is in use: bytes and blocks over time and at their peaks, beside what the process has resident.
-// Invariant: bytes are those asked for. The peaks are exact.
+// Invariant: bytes are those asked for. The peaks are exact. The mean is that from the first change to the last, of a window from its
+//            begin to its end.
 // Must not know: where blocks lie.
 #pragma once
 
@@ -24,6 +25,19 @@ class Footprint {
     }
     void died(const Step &step) { change(step, 0 - step.block.size, UINT64_MAX); }
     void vanished(const Step &step) { died(step); }
+    void alive(const Step &step) {
+        bytes_.now += step.block.size;
+        ++blocks_.now;
+    }
+    void begun(const Step &step) {
+        first_ = last_ = step.time;
+        has_first_ = true;
+        has_begun_ = blocks_.now != 0;
+        for (Level *const level : {&bytes_, &blocks_}) {
+            level->reach(step.time);
+            level->change(0, 0, step.point);
+        }
+    }
 
     [[nodiscard]] Section section() const;
 
@@ -39,8 +53,8 @@ class Footprint {
             peak = now;
             peak_time = time;
         }
-        // Its mean until that moment.
-        [[nodiscard]] double mean(std::uint64_t passed) const;
+        // Of that time, of which so much has gone by behind the last change.
+        [[nodiscard]] double mean(std::uint64_t passed, std::uint64_t behind) const;
         void change(std::uint64_t difference, std::uint64_t passed, std::uint32_t point) {
             sum += static_cast<double>(now) * static_cast<double>(passed);
             now += difference;
@@ -49,8 +63,8 @@ class Footprint {
     };
 
     void change(const Step &step, std::uint64_t bytes, std::uint64_t blocks) {
-        if (!has_begun_) first_ = last_ = step.time;
-        has_begun_ = true;
+        if (!has_first_) first_ = last_ = step.time;
+        has_first_ = has_begun_ = true;
         const std::uint64_t passed = step.time.units - last_.units;
         last_ = step.time;
         bytes_.change(bytes, passed, step.point);
@@ -63,7 +77,8 @@ class Footprint {
     const Scope &scope_;
     Level bytes_;
     Level blocks_;
-    bool has_begun_ = false;
+    bool has_begun_ = false;  // anything was ever in use
+    bool has_first_ = false;
     trace::Time first_;
     trace::Time last_;
 };

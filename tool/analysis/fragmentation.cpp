@@ -82,7 +82,7 @@ TableChart Fragmentation::table() const {
     };
     add("most bytes in use", most_live_);
     add("most pages with a block", most_pages_);
-    add("at the end", {scope_.trace.last(), live_, pages_});
+    add("at the end", {scope_.time.last(), live_, pages_});
     return table;
 }
 
@@ -94,7 +94,7 @@ Section Fragmentation::section() const {
     }
     const double blowup = ratio(bytes_of(most_pages_), static_cast<double>(most_live_.live));
     const auto live = static_cast<double>(most_live_.live);
-    const trace::Sample *const highest = highest_resident(scope_.trace);
+    const trace::Sample *const highest = highest_resident(scope_);
     const double resident = highest == nullptr ? 0 : static_cast<double>(highest->resident_bytes);
     const bool is_untouched = highest != nullptr && resident < bytes_of(most_live_);
     const std::string filled = live < bytes_of(most_live_) ? share_words(live, bytes_of(most_live_)) : "100 %";

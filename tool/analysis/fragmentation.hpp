@@ -23,6 +23,10 @@ class Fragmentation {
         : scope_(scope), page_log_(static_cast<unsigned>(std::bit_width(scope.page_bytes())) - 1) {}
 
     void born(const Step &step) {
+        alive(step);
+        note(step);
+    }
+    void alive(const Step &step) {
         live_ += step.block.size;
         const Span span = span_of(step.block, page_log_);
         if (blocks_in_[span.first]++ == 0) ++pages_;
@@ -30,8 +34,8 @@ class Fragmentation {
             if (blocks_in_[span.last]++ == 0) ++pages_;
             pages_ += span.count() - 2;
         }
-        note(step);
     }
+    void begun(const Step &step) { note(step); }
     void died(const Step &step) {
         live_ -= step.block.size;
         const Span span = span_of(step.block, page_log_);

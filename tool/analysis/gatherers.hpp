@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: hands each step of a trace to all who gather from it, without a virtual call.
 // Invariant: a gatherer is told only of what it has a function for: born, died, vanished, called (each call to the allocator),
-//            of_pages, and step (anything).
+//            of_pages, event (a call to the allocator or the kernel), and of a window alive (each block that is in use at its
+//            begin) and begun (these were all).
 // Must not know: what is gathered.
 #pragma once
 
@@ -13,7 +14,9 @@ namespace gr::analysis {
 
 template <class Gatherer>
 inline void tell(Gatherer &gatherer, const Step &step) {
-    if constexpr (requires { gatherer.step(step); }) gatherer.step(step);
+    if constexpr (requires { gatherer.event(step); }) {
+        if (step.is_event()) gatherer.event(step);
+    }
     if constexpr (requires { gatherer.called(step); }) {
         if (step.is_call()) gatherer.called(step);
     }
@@ -29,6 +32,12 @@ inline void tell(Gatherer &gatherer, const Step &step) {
             break;
         case StepKind::kOfPages:
             if constexpr (requires { gatherer.of_pages(step); }) gatherer.of_pages(step);
+            break;
+        case StepKind::kAlive:
+            if constexpr (requires { gatherer.alive(step); }) gatherer.alive(step);
+            break;
+        case StepKind::kBegun:
+            if constexpr (requires { gatherer.begun(step); }) gatherer.begun(step);
             break;
         case StepKind::kFailed:
         case StepKind::kUnknownFree:

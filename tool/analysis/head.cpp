@@ -61,6 +61,27 @@ std::string end_text(const trace::Trace &trace) {
     return "not known";
 }
 
+double length_of(const trace::Trace &trace) { return seconds(trace::Time{trace.last().units + 1}); }
+
+// To the unit of time, without zeros at the end.
+std::string moment_text(double moment) {
+    std::string text = fmt::format("{:.7f}", moment);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text + " s";
+}
+
+void tell_window(const Scope &scope, Document *document) {
+    if (!scope.is_window) return;
+    const std::vector<double> ends = scope.time.ends();
+    document->window = {ends.front(), ends.back()};
+    document->notes.push_back(
+        fmt::format("This is the time from {} to {} alone, of {}. Counted are its events, with what was in use at its "
+                    "begin; what was "
+                    "called before it is not, and where an end is told, it is the end of this time.",
+                    moment_text(ends.front()), moment_text(ends.back()), time_words(length_of(scope.trace))));
+}
+
 void add_facts(const Scope &scope, Document *document) {
     const trace::Trace &trace = scope.trace;
     const trace::Start &start = trace.start();
@@ -74,7 +95,7 @@ void add_facts(const Scope &scope, Document *document) {
     add("allocator", tool::printable(start.allocator));
     add("process", fmt::format("{}", start.process));
     if (start.began_nanoseconds != 0) add("began", when_text(start));
-    add("took", time_words(scope.time.length()));
+    add("took", time_words(length_of(trace)));
     add("ended", end_text(trace));
     add("machine", tool::printable(start.machine));
     if (start.cpus != 0) add("CPUs", fmt::format("{}", start.cpus));
@@ -112,9 +133,11 @@ Document head_of(const Scope &scope, std::uint64_t left_out) {
                                              relative.is_same_process ? "became by exec" : "made by fork",
                                              relative.process, tool::in_quotes(relative.file)));
     }
+    tell_window(scope, &document);
     document.slices = scope.time.edges(TimeAxis::kSlices);
-    for (const trace::Mark &mark : trace.marks())
-        document.marks.push_back({seconds(mark.time), tool::printable(mark.text)});
+    for (const trace::Mark &mark : trace.marks()) {
+        if (scope.time.has(mark.time)) document.marks.push_back({seconds(mark.time), tool::printable(mark.text)});
+    }
     return document;
 }
 

@@ -56,7 +56,7 @@ HeatChart Lifetimes::over_time() const {
     chart.x = {"time of allocation", Unit::kTime};
     chart.y = kLifetimeAxis;
     chart.scale = {"blocks", Unit::kCount, Scale::kLog};
-    chart.x_edges = {0, scope_.time.length()};
+    chart.x_edges = scope_.time.ends();
     std::vector<double> numbers(std::size_t{kBuckets} * TimeAxis::kColumns);
     for (std::uint32_t column = 0; column < TimeAxis::kColumns; ++column) {
         for (unsigned i = 0; i < kBuckets; ++i) numbers[i * TimeAxis::kColumns + column] = by_birth_[column][i];
@@ -115,7 +115,7 @@ Section Lifetimes::section() const {
     section.answer = fmt::format(
         "Half of the blocks that were freed lived less than {}, nine of ten less than {}; the longest lived {} of the "
         "{} that the trace takes. Half were freed before {} allocated. ",
-        below(0.5), below(0.9), time_words(longest), time_words(scope_.time.length()),
+        below(0.5), below(0.9), time_words(longest), time_words(seconds(scope_.trace.last()) + kSecondsPerUnit),
         meanwhile <= 1 ? "anything more was" : bytes_words(meanwhile) + " more were");
     section.answer += live_ == 0
                           ? "All blocks were freed."

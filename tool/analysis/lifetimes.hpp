@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the section on how long blocks live: in time, and in the bytes and blocks that were allocated meanwhile.
-// Invariant: a block counts when it is freed, in the slice of that moment; one that is never freed lives to the last call.
+// Invariant: a block counts when it is freed, in the slice of that moment; one that is never freed lives to the last call. By the time
+//            of allocation none is shown that was allocated before the window.
 // Must not know: where blocks lie.
 #pragma once
 
@@ -31,7 +32,8 @@ class Lifetimes {
         const std::uint64_t age = step.age();
         const unsigned bucket = bucket_of(age);
         ++by_slice_[TimeAxis::slice_of(step.point)][bucket];
-        ++by_birth_[TimeAxis::column_of(scope_.time.point_of(step.block.born))][bucket];
+        if (scope_.time.has(step.block.born))
+            ++by_birth_[TimeAxis::column_of(scope_.time.point_of(step.block.born))][bucket];
         ++by_size_[trace::size_bucket(step.block.size)][bucket];
         ++by_bytes_[bucket_of(step.bytes_born - step.block.bytes_before - step.block.size)];
         ++by_births_[bucket_of(step.births - step.block.number - 1)];
@@ -43,6 +45,11 @@ class Lifetimes {
         last_ = step.time;
     }
     void vanished(const Step &step) { forget(step); }
+    void alive(const Step &step) {
+        ++live_;
+        live_born_ += static_cast<double>(step.block.born.units);
+    }
+    void begun(const Step &step) { last_ = step.time; }
 
     [[nodiscard]] Section section() const;
 

@@ -17,9 +17,36 @@ namespace gr::analysis {
 
 static_assert(AddressGrid::kColumns == TimeAxis::kPoints);
 
+namespace {
+
+// Blocks of events that lie within the time tell by their summaries; those across its ends are read.
+std::uint64_t births_in(const Scope &scope) {
+    std::uint64_t births = 0;
+    trace::BlockReader reader;
+    for (const trace::EventBlock &block : scope.trace.blocks()) {
+        const trace::Time first{block.summary.first_time};
+        const trace::Time last{block.summary.last_time};
+        if (last < scope.time.first() || scope.time.last() < first) continue;
+        if (scope.time.has(first) && scope.time.has(last)) {
+            births += block.summary.obtained;
+            continue;
+        }
+        try {
+            trace::Event event;
+            for (reader.begin(block); reader.next(&event);)
+                births += obtains(event.op) && event.address != 0 && scope.time.has(event.time) ? 1 : 0;
+        } catch (const trace::Damage &) {
+            continue;  // the stream of events leaves it out, and counts it
+        }
+    }
+    return births;
+}
+
+}  // namespace
+
 MemoryMap::MemoryMap(const Scope &scope)
     : scope_(scope), grid_(static_cast<unsigned>(std::bit_width(scope.page_bytes())) - 1) {
-    for (const trace::EventBlock &block : scope.trace.blocks()) all_births_ += block.summary.obtained;
+    all_births_ = births_in(scope);
     next_column_births_ = all_births_ / AddressGrid::kColumns + 1;
 }
 
@@ -36,7 +63,7 @@ void MemoryMap::end_births_column(trace::Time time) {
 void MemoryMap::finish() {
     grid_.end_columns(AddressGrid::kTime, AddressGrid::kColumns);
     grid_.end_columns(AddressGrid::kBirths, AddressGrid::kColumns);
-    births_column_ends_.resize(AddressGrid::kColumns, scope_.trace.last());
+    births_column_ends_.resize(AddressGrid::kColumns, scope_.time.last());
 }
 
 // Of so many neighbours each; a gap that is wider than so many cells has a row of its own.
@@ -72,9 +99,10 @@ std::vector<MemoryMap::Row> MemoryMap::rows() const {
 
 std::vector<trace::Time> MemoryMap::time_column_ends() const {
     std::vector<trace::Time> ends;
-    const double units = static_cast<double>(scope_.trace.last().units) + 1;
+    const std::uint64_t first = scope_.time.first().units;
+    const auto units = static_cast<double>(scope_.time.last().units - first + 1);
     for (std::uint32_t i = 1; i <= AddressGrid::kColumns; ++i)
-        ends.push_back(trace::Time{static_cast<std::uint64_t>(units * i / AddressGrid::kColumns)});
+        ends.push_back(trace::Time{first + static_cast<std::uint64_t>(units * i / AddressGrid::kColumns)});
     return ends;
 }
 
@@ -117,7 +145,7 @@ HeatChart MemoryMap::chart(const std::vector<Row> &rows, AddressGrid::Axis axis)
     chart.scale = {"in use", Unit::kFraction};
     chart.columns = AddressGrid::kColumns;
     chart.rows = static_cast<std::uint32_t>(rows.size());
-    chart.x_edges = {0, is_time ? scope_.time.length() : static_cast<double>(all_births_)};
+    chart.x_edges = is_time ? scope_.time.ends() : std::vector<double>{0, static_cast<double>(all_births_)};
     chart.y_edges = {static_cast<double>(rows.front().begin)};
     chart.high = 1;
     const auto width = static_cast<double>(std::uint64_t{1} << grid_.cell_log());

@@ -30,6 +30,7 @@ class MemoryMap {
         grid_.remove(step.block);
     }
     void vanished(const Step &step) { died(step); }
+    void alive(const Step &step) { grid_.add(step.block); }
 
     // Once, behind the last step.
     void finish();

@@ -4,7 +4,6 @@
 // Must not know: what the samples are shown beside.
 #include "analysis/samples.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace gr::analysis {
@@ -12,13 +11,14 @@ namespace gr::analysis {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMicrosecond = 1e-6;
 
 // value(i): from sample i on.
 template <class Value>
 std::vector<double> by_points(const Scope &scope, Value value) {
     std::vector<double> values(TimeAxis::kPoints, kUnknown);
     const std::vector<trace::Sample> &samples = scope.trace.samples();
-    for (std::size_t i = 0; i < samples.size(); ++i) {
+    for (std::size_t i = 0; i < samples.size() && samples[i].time <= scope.time.last(); ++i) {
         const std::uint32_t from = scope.time.point_of(samples[i].time);
         const std::uint32_t to =
             i + 1 < samples.size() ? scope.time.point_of(samples[i + 1].time) : TimeAxis::kPoints - 1;
@@ -43,12 +43,35 @@ std::vector<double> growth_at_points(const Scope &scope, std::uint64_t trace::Sa
     });
 }
 
-const trace::Sample *highest_resident(const trace::Trace &trace) {
-    const auto less = [](const trace::Sample &a, const trace::Sample &b) {
-        return a.resident_bytes < b.resident_bytes;
+const trace::Sample *highest_resident(const Scope &scope) {
+    const trace::Sample *highest = nullptr;
+    for (const trace::Sample &sample : scope.trace.samples()) {
+        if (!scope.time.has(sample.time)) continue;
+        if (highest == nullptr || sample.resident_bytes > highest->resident_bytes) highest = &sample;
+    }
+    return highest;
+}
+
+double processor_seconds(const Scope &scope) {
+    const std::vector<trace::Sample> &samples = scope.trace.samples();
+    if (samples.empty()) return 0;
+    const auto used = [](const trace::Sample &sample) {
+        return static_cast<double>(sample.user_microseconds + sample.system_microseconds) * kMicrosecond;
     };
-    const auto found = std::max_element(trace.samples().begin(), trace.samples().end(), less);
-    return found == trace.samples().end() ? nullptr : &*found;
+    const auto used_until = [&](double time) {
+        trace::Sample before;
+        for (const trace::Sample &sample : samples) {
+            if (seconds(sample.time) > time) {
+                const double share = (time - seconds(before.time)) / (seconds(sample.time) - seconds(before.time));
+                return used(before) + share * (used(sample) - used(before));
+            }
+            before = sample;
+        }
+        return used(before);
+    };
+    if (!scope.is_window) return used(samples.back());
+    const double begin = scope.time.ends().front();
+    return used_until(begin + scope.time.length()) - used_until(begin);
 }
 
 }  // namespace gr::analysis

@@ -17,7 +17,10 @@ namespace gr::analysis {
 // How much it grows a second, from sample to sample.
 [[nodiscard]] std::vector<double> growth_at_points(const Scope &scope, std::uint64_t trace::Sample::*number);
 
-// nullptr: there are none.
-[[nodiscard]] const trace::Sample *highest_resident(const trace::Trace &trace);
+// In that time; nullptr: there are none.
+[[nodiscard]] const trace::Sample *highest_resident(const Scope &scope);
+
+// Of CPU time, in seconds; of a window as much as fits its length, where it ends between samples. 0: not known.
+[[nodiscard]] double processor_seconds(const Scope &scope);
 
 }  // namespace gr::analysis

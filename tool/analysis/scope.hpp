@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what all sections of a report have in common: the trace, its time, its threads.
+// What: what all sections of a report have in common: the trace, its time or a window of it, its threads.
 // Invariant: lives longer than the sections.
 // Must not know: the sections.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 #include "analysis/thread_groups.hpp"
 #include "analysis/time_axis.hpp"
@@ -13,10 +14,23 @@
 
 namespace gr::analysis {
 
+// The events of this time alone, with what was in use before it.
+struct Window {
+    trace::Time first;
+    trace::Time last;
+
+    bool operator==(const Window &) const = default;
+};
+
 struct Scope {
-    explicit Scope(const trace::Trace &the_trace) : trace(the_trace), time(the_trace.last()), threads(the_trace) {}
+    explicit Scope(const trace::Trace &the_trace, std::optional<Window> window = std::nullopt)
+        : trace(the_trace),
+          is_window(window.has_value()),
+          time(window ? window->first : trace::Time{}, window ? window->last : the_trace.last()),
+          threads(the_trace) {}
 
     const trace::Trace &trace;
+    bool is_window;
     TimeAxis time;
     ThreadGroups threads;
 

@@ -93,7 +93,7 @@ HeatChart Sizes::over_time() const {
     chart.x = {"time", Unit::kTime};
     chart.y = {"size asked for", Unit::kBytes, Scale::kLog};
     chart.scale = {"blocks", Unit::kCount, Scale::kLog};
-    chart.x_edges = {0, scope_.time.length()};
+    chart.x_edges = scope_.time.ends();
     std::vector<double> numbers(std::size_t{trace::kSizeBuckets} * TimeAxis::kColumns);
     std::vector<double> edges{0};
     for (unsigned i = 0; i < trace::kSizeBuckets; ++i) {

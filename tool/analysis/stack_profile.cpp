@@ -12,7 +12,7 @@ namespace gr::analysis {
 std::vector<StackUse> stack_profile(const trace::Trace &trace) {
     const Scope scope(trace);
     StackTotals totals(scope);
-    StepStream steps(trace, scope.time, {});
+    StepStream steps(scope, {});
     while (const Batch *const batch = steps.next()) {
         for (const Step &step : *batch) tell(totals, step);
     }

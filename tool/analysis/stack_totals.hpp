@@ -46,10 +46,7 @@ class StackTotals {
             if (stack.parts.empty() || stack.parts.back().slice != slice) stack.parts.push_back({slice, {}});
             stack.parts.back().sum.add(bytes, blocks);
         }
-        if (live_ <= peak_) return;
-        peak_ = live_;
-        peak_time_ = step.time;
-        ++peak_number_;
+        if (live_ > peak_) reach(step.time);
     }
     void died(const Step &step) {
         live_ -= step.block.size;
@@ -58,6 +55,13 @@ class StackTotals {
         changed(step.block).live.add(-blocks * static_cast<double>(step.block.size), -blocks);
     }
     void vanished(const Step &step) { died(step); }
+    void alive(const Step &step) {
+        live_ += step.block.size;
+        if (!counts(step.block)) return;
+        const double blocks = scope_.blocks_stood_for(step.block.size);
+        changed(step.block).live.add(blocks * static_cast<double>(step.block.size), blocks);
+    }
+    void begun(const Step &step) { reach(step.time); }
 
     [[nodiscard]] std::size_t count() const { return stacks_.size(); }
     [[nodiscard]] const std::vector<Part> &parts(std::size_t stack) const { return stacks_[stack].parts; }
@@ -76,6 +80,11 @@ class StackTotals {
         std::vector<Part> parts;        // by slice
     };
 
+    void reach(trace::Time time) {
+        peak_ = live_;
+        peak_time_ = time;
+        ++peak_number_;
+    }
     [[nodiscard]] bool counts(const trace::Block &block) const {
         const std::uint32_t number = trace::number_of(block.stack);
         return number < stacks_.size() && (number != 0 || takes_unknown_);

@@ -23,12 +23,6 @@ namespace {
 constexpr double kNanosecond = 1e-9;
 constexpr double kMicrosecond = 1e-6;
 
-double processor_seconds(const trace::Trace &trace) {
-    if (trace.samples().empty()) return 0;
-    const trace::Sample &last = trace.samples().back();
-    return static_cast<double>(last.user_microseconds + last.system_microseconds) * kMicrosecond;
-}
-
 bool is_call(unsigned op) { return !is_of_pages(trace::Op(op)); }
 
 }  // namespace
@@ -130,7 +124,7 @@ TableChart Statistics::whole() const {
     const double obtained = kind(StepKind::kBorn);
     const double freed = kind(StepKind::kDied);
     const double length = seconds(last_) - seconds(first_);
-    const double processor = processor_seconds(scope_.trace);
+    const double processor = processor_seconds(scope_);
     TableChart table;
     table.title = "In all";
     table.columns = {
@@ -174,7 +168,7 @@ std::string Statistics::time_answer() const {
     const Timed timed = timed_in_all();
     if (timed.calls + timed.long_calls == 0) return " No call was timed.";
     if (timed.calls == 0) return long_answer();
-    const double processor = processor_seconds(scope_.trace);
+    const double processor = processor_seconds(scope_);
     std::string text =
         fmt::format(" Calls took about {} in all (± {})", time_words(time_in_all()), time_words(error_in_all()));
     if (processor > 0)

@@ -20,8 +20,7 @@ class Statistics {
   public:
     explicit Statistics(const Scope &scope) : scope_(scope), obtained_(TimeAxis::kPoints), freed_(TimeAxis::kPoints) {}
 
-    void step(const Step &step) {
-        if (step.kind == StepKind::kVanished) return;
+    void event(const Step &step) {
         ++calls_[trace::number_of(step.op)];
         ++kinds_[static_cast<unsigned>(step.kind)];
         if (step.kind == StepKind::kOfPages) return;

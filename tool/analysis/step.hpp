@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: one thing that happens in a trace, as sections are told of it: a call, with the block that it made or freed.
 // Invariant: of a trace the steps come in order, each with the point of time in which it lies. A call is one step, but for a
-//            birth at an address in use: then a block vanishes first.
+//            birth at an address in use: then a block vanishes first. A window's begin with the blocks that are in use by then,
+//            in no order, and kBegun.
 // Must not know: what sections make of it.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace gr::analysis {
 
-enum class StepKind : std::uint8_t { kBorn, kDied, kFailed, kOfPages, kUnknownFree, kVanished };
+enum class StepKind : std::uint8_t { kBorn, kDied, kFailed, kOfPages, kUnknownFree, kVanished, kAlive, kBegun };
 
 struct Step {
     trace::Block block;  // kFailed, kOfPages: what was asked for
@@ -25,7 +26,8 @@ struct Step {
     trace::Op op{};  // of the call
     StepKind kind{};
 
-    [[nodiscard]] bool is_call() const { return kind != StepKind::kOfPages && kind != StepKind::kVanished; }
+    [[nodiscard]] bool is_event() const { return kind < StepKind::kVanished; }
+    [[nodiscard]] bool is_call() const { return is_event() && kind != StepKind::kOfPages; }
     [[nodiscard]] bool obtains() const { return kind == StepKind::kBorn || kind == StepKind::kFailed; }
     [[nodiscard]] std::uint64_t age() const { return time.units - block.born.units; }
 };

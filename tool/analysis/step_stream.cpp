@@ -4,16 +4,28 @@
 // Must not know: what is done with the steps.
 #include "analysis/step_stream.hpp"
 
+#include <limits>
 #include <utility>
 
 namespace gr::analysis {
 
+namespace {
+
+constexpr trace::Time kForever{std::numeric_limits<std::uint64_t>::max()};
+
+}  // namespace
+
 // Turns what the playback tells into steps.
 class StepStream::Maker final : public trace::Listener {
   public:
-    explicit Maker(StepStream &stream) : stream_(stream) { batch_.reserve(kSteps); }
+    explicit Maker(StepStream &stream) : stream_(stream), is_in_window_(!stream.scope_.is_window) {
+        batch_.reserve(kSteps);
+    }
 
-    void before(const trace::Event &event) override { event_ = &event; }
+    void before(const trace::Event &event) override {
+        event_ = &event;
+        if (++passed_ == kSteps) pass();
+    }
     void born(const trace::Block &block) override { add(StepKind::kBorn, block); }
     void died(const trace::Block &block, const trace::Event & /*free*/) override { add(StepKind::kDied, block); }
     void vanished(const trace::Block &block, trace::Time /*time*/) override { add(StepKind::kVanished, block); }
@@ -21,7 +33,18 @@ class StepStream::Maker final : public trace::Listener {
     void of_pages(const trace::Event &event) override { add(StepKind::kOfPages, block_of(event)); }
     void unknown_free(const trace::Event &event) override { add(StepKind::kUnknownFree, block_of(event)); }
 
+    // What comes now lies in the window.
+    void begin_window() {
+        is_in_window_ = true;
+        trace::Event begin;
+        begin.time = stream_.scope_.time.first();
+        event_ = &begin;
+        stream_.playback_.live().for_each([&](const trace::Block &block) { add(StepKind::kAlive, block); });
+        add(StepKind::kBegun, {});
+        event_ = nullptr;
+    }
     void finish() {
+        pass();
         if (!batch_.empty()) stream_.hand_over(&batch_);
     }
 
@@ -34,7 +57,12 @@ class StepStream::Maker final : public trace::Listener {
         block.size = event.size;
         return block;
     }
+    void pass() {
+        if (stream_.way_.course != nullptr) stream_.way_.course->pass(passed_);
+        passed_ = 0;
+    }
     void add(StepKind kind, const trace::Block &block) {
+        if (!is_in_window_) return;
         Step &step = batch_.emplace_back();
         step.block = block;
         step.time = event_->time;
@@ -42,7 +70,7 @@ class StepStream::Maker final : public trace::Listener {
         step.births = stream_.playback_.births();
         step.bytes_born = stream_.playback_.bytes_born();
         step.nanoseconds = kind == StepKind::kVanished ? 0 : event_->nanoseconds;
-        step.point = stream_.axis_.point_of(event_->time);
+        step.point = stream_.scope_.time.point_of(event_->time);
         step.op = event_->op;
         step.kind = kind;
         if (batch_.size() == kSteps && !stream_.hand_over(&batch_)) throw GivenUp();
@@ -50,11 +78,16 @@ class StepStream::Maker final : public trace::Listener {
 
     StepStream &stream_;
     const trace::Event *event_ = nullptr;
+    bool is_in_window_;
+    std::uint64_t passed_ = 0;  // events since the course was last told
     Batch batch_;
 };
 
-StepStream::StepStream(const trace::Trace &trace, const TimeAxis &axis, std::vector<Look> looks)
-    : playback_(trace), axis_(axis), maker_([this, looks = std::move(looks)]() mutable { make(std::move(looks)); }) {}
+StepStream::StepStream(const Scope &scope, Way way)
+    : playback_(way.position != nullptr ? trace::Playback(scope.trace, *way.position) : trace::Playback(scope.trace)),
+      scope_(scope),
+      way_(std::move(way)),
+      maker_([this] { make(); }) {}
 
 StepStream::~StepStream() {
     {
@@ -65,14 +98,19 @@ StepStream::~StepStream() {
     if (maker_.joinable()) maker_.join();
 }
 
-void StepStream::make(std::vector<Look> looks) {
+void StepStream::make() {
     try {
         Maker maker(*this);
-        for (const Look &look : looks) {
-            playback_.play(maker, look.time);
-            look.use(playback_.live());
+        if (scope_.is_window) {
+            const trace::Time first = scope_.time.first();
+            if (first.units != 0) playback_.play(maker, trace::Time{first.units - 1});
+            maker.begin_window();
         }
-        playback_.play(maker);
+        for (const Look &look : way_.looks) {
+            playback_.play(maker, look.time);
+            look.use(playback_);
+        }
+        playback_.play(maker, scope_.is_window ? scope_.time.last() : kForever);
         maker.finish();
     } catch (const Maker::GivenUp &) {
     } catch (...) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the steps of a trace, in batches, made by a thread of their own while the batches before are worked on.
+// What: the steps of a trace, or of a window of it, in batches, made by a thread of their own while the batches before are worked on.
 // Invariant: in order. Whatever goes wrong there is thrown where the batch would have been handed out.
 // Must not know: what is done with the steps.
 #pragma once
@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "analysis/course.hpp"
+#include "analysis/scope.hpp"
 #include "analysis/step.hpp"
 #include "trace/playback.hpp"
 
@@ -18,16 +20,21 @@ namespace gr::analysis {
 
 using Batch = std::vector<Step>;
 
-// Of the live set at a moment, before any later step is made.
+// At what is played at a moment, before any later step is made.
 struct Look {
     trace::Time time;  // all events until it have been played
-    std::function<void(const trace::LiveSet &)> use;
+    std::function<void(const trace::Playback &)> use;
 };
 
 class StepStream {
   public:
-    // looks: by time. They are used by the thread that makes the steps.
-    StepStream(const trace::Trace &trace, const TimeAxis &axis, std::vector<Look> looks);
+    struct Way {
+        std::vector<Look> looks;                    // by time. They are used by the thread that makes the steps
+        const trace::Position *position = nullptr;  // before the window, to begin there
+        Course *course = nullptr;
+    };
+
+    StepStream(const Scope &scope, Way way);
     ~StepStream();
     StepStream(const StepStream &) = delete;
     StepStream &operator=(const StepStream &) = delete;
@@ -40,7 +47,7 @@ class StepStream {
 
   private:
     class Maker;
-    void make(std::vector<Look> looks);
+    void make();
     // false: nobody wants any more.
     bool hand_over(Batch *batch);
 
@@ -48,7 +55,8 @@ class StepStream {
     static constexpr std::size_t kWaiting = 4;   // batches
 
     trace::Playback playback_;
-    const TimeAxis &axis_;
+    const Scope &scope_;
+    Way way_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<Batch> waiting_;  // the oldest first

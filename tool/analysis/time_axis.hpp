@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the time of a trace, cut into equal points; some of them make a column of a picture, more a slice of the report.
-// Invariant: every moment from 0 to the last lies in one point; a later moment never in an earlier one.
+// What: the time of a trace, or a window of it, cut into equal points; some of them make a column of a picture, more a slice of the report.
+// Invariant: every moment from the first to the last lies in one point; a later moment never in an earlier one. What comes
+//            before lies in the first point, what comes behind in the last.
 // Must not know: what is counted.
 #pragma once
 
@@ -17,20 +18,28 @@ class TimeAxis {
     static constexpr std::uint32_t kColumns = 512;
     static constexpr std::uint32_t kSlices = 128;
 
-    explicit TimeAxis(trace::Time last) : units_(last.units + 1) {
+    TimeAxis(trace::Time first, trace::Time last) : first_(first.units), units_(last.units - first.units + 1) {
         scale_ = static_cast<double>(kPoints) / static_cast<double>(units_);
     }
 
     [[nodiscard]] std::uint32_t point_of(trace::Time time) const {
-        const auto point = static_cast<std::uint64_t>(static_cast<double>(time.units) * scale_);
+        if (time.units < first_) return 0;
+        const auto point = static_cast<std::uint64_t>(static_cast<double>(time.units - first_) * scale_);
         return point < kPoints ? static_cast<std::uint32_t>(point) : kPoints - 1;
     }
     static constexpr std::uint32_t column_of(std::uint32_t point) { return point / (kPoints / kColumns); }
     static constexpr std::uint32_t slice_of(std::uint32_t point) { return point / (kPoints / kSlices); }
 
+    [[nodiscard]] trace::Time first() const { return trace::Time{first_}; }
+    [[nodiscard]] trace::Time last() const { return trace::Time{first_ + units_ - 1}; }
+    [[nodiscard]] bool has(trace::Time time) const { return first() <= time && time <= last(); }
+
     // In seconds.
     [[nodiscard]] double length() const { return trace::seconds(trace::Time{units_}); }
-    [[nodiscard]] double begin_of(std::uint32_t part, std::uint32_t parts) const { return length() * part / parts; }
+    [[nodiscard]] double begin_of(std::uint32_t part, std::uint32_t parts) const {
+        return trace::seconds(first()) + length() * part / parts;
+    }
+    [[nodiscard]] std::vector<double> ends() const { return edges(1); }
     [[nodiscard]] std::vector<double> edges(std::uint32_t parts) const {
         std::vector<double> edges(parts + 1);
         for (std::uint32_t i = 0; i <= parts; ++i) edges[i] = begin_of(i, parts);
@@ -51,6 +60,7 @@ class TimeAxis {
     }
 
   private:
+    std::uint64_t first_;
     std::uint64_t units_;
     double scale_ = 0;
 };

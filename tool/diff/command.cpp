@@ -33,7 +33,7 @@ struct DiffRequest {
 ExitCode diff(const DiffRequest &request) {
     const trace::Trace before(request.before);
     const trace::Trace after(request.after);
-    const analysis::TimeAxis time(std::max(before.last(), after.last()));
+    const analysis::TimeAxis time(trace::Time{}, std::max(before.last(), after.last()));
     const analysis::Document document = comparison_of(use_of(before, time), use_of(after, time), time);
     if (!request.page.empty()) write_whole(request.page, page_of(analysis::to_json(document)));
     print(request.json ? analysis::to_json(document) + "\n" : analysis::to_text(document));

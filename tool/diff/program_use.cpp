@@ -192,7 +192,7 @@ ProgramUse use_of(const trace::Trace &trace, const analysis::TimeAxis &axis) {
     const analysis::Scope scope(trace);
     analysis::StackTotals totals(scope);
     Gatherer gatherer(trace, axis);
-    analysis::StepStream steps(trace, scope.time, {});
+    analysis::StepStream steps(scope, {});
     while (const analysis::Batch *const batch = steps.next()) {
         for (const analysis::Step &step : *batch) {
             analysis::tell(totals, step);
@@ -205,7 +205,7 @@ ProgramUse use_of(const trace::Trace &trace, const analysis::TimeAxis &axis) {
     use.has_stacks = scope.has_stacks();
     use.is_sampled = trace.start().stacks == trace::Stacks::kSampled;
     use.seconds = trace::seconds(trace.last());
-    if (const trace::Sample *const most = analysis::highest_resident(trace)) {
+    if (const trace::Sample *const most = analysis::highest_resident(scope)) {
         constexpr double kMicro = 1e-6;
         use.resident = static_cast<double>(most->resident_bytes);
         const trace::Sample &last = trace.samples().back();

@@ -20,6 +20,10 @@ namespace gr::tool {
 
 namespace {
 
+std::string_view built_page() {
+    return {gr_built_page_begin, static_cast<std::size_t>(gr_built_page_end - gr_built_page_begin)};
+}
+
 std::vector<std::uint8_t> gzipped(std::string_view text) {
     constexpr int kGzip = 16;  // added to the window's bits: with gzip's head
     constexpr int kMemoryLevel = 8;
@@ -42,10 +46,17 @@ std::vector<std::uint8_t> gzipped(std::string_view text) {
 
 }  // namespace
 
+std::string page_to_serve() {
+    constexpr std::string_view kPolicy = "connect-src 'none'";
+    std::string page(built_page());
+    const std::size_t place = page.find(kPolicy);
+    if (place == std::string::npos) throw std::runtime_error("the built page has no policy for connections");
+    return page.replace(place, kPolicy.size(), "connect-src 'self'");
+}
+
 std::string page_of(std::string_view document) {
     constexpr std::string_view kPlace = R"(<script id="document" type="application/octet-stream;base64">)";
-    const std::string_view built(gr_built_page_begin,
-                                 static_cast<std::size_t>(gr_built_page_end - gr_built_page_begin));
+    const std::string_view built = built_page();
     const std::size_t place = built.find(kPlace);
     if (place == std::string_view::npos) throw std::runtime_error("the built page has no place for a document");
     std::string page(built.substr(0, place + kPlace.size()));

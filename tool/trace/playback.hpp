@@ -29,9 +29,18 @@ class Listener {
     virtual void before(const Event &) {}
 };
 
+// What is so behind all events until a moment: from there a trace can be played on, and what comes before need not be read.
+struct Position {
+    Time time;
+    std::vector<Block> live;
+    std::uint64_t births = 0;
+    std::uint64_t bytes_born = 0;
+};
+
 class Playback {
   public:
     explicit Playback(const Trace &trace) : stream_(trace) {}
+    Playback(const Trace &trace, const Position &position);
 
     // All that is left, or until an event comes later than that.
     void play(Listener &listener) { play(listener, Time{UINT64_MAX}); }
@@ -42,6 +51,8 @@ class Playback {
     [[nodiscard]] std::uint64_t births() const { return births_; }
     [[nodiscard]] std::uint64_t bytes_born() const { return bytes_born_; }
     [[nodiscard]] const Stream &stream() const { return stream_; }
+    // Of all events until that time, which have been played.
+    [[nodiscard]] Position position(Time time) const;
 
   private:
     bool is_possible(const Event &event) const;

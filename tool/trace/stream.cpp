@@ -9,9 +9,9 @@
 
 namespace gr::trace {
 
-Stream::Stream(const Trace &trace) : threads_(trace.threads().size()) {
+Stream::Stream(const Trace &trace, Time from) : from_(from), threads_(trace.threads().size()) {
     for (const EventBlock &block : trace.blocks()) {
-        if (block.summary.events == 0) continue;
+        if (block.summary.events == 0 || Time{block.summary.last_time} < from) continue;
         if (block.summary.thread < threads_.size()) {
             threads_[block.summary.thread].blocks.push_back(&block);
         } else {
@@ -56,7 +56,9 @@ bool Stream::begin_block(Thread &thread) {
         const EventBlock &block = *thread.blocks[thread.next_block++];
         try {
             thread.reader->begin(block);
-            if (thread.reader->next(&thread.event)) return true;
+            while (thread.reader->next(&thread.event)) {
+                if (thread.event.time >= from_) return true;
+            }
         } catch (const Damage &) {
             left_out_ += block.summary.events;
         }

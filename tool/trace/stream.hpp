@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the events of all threads of a trace, in the order of time.
 // Invariant: a thread's events stay in its order; a time never comes before the one before. One block of each thread that goes
-//            on at that time is in memory. A damaged block's events are left out, and counted.
+//            on at that time is in memory. A damaged block's events are left out, and counted, if any is not before the begin.
 // Must not know: what the events are wanted for.
 #pragma once
 
@@ -16,7 +16,8 @@ namespace gr::trace {
 
 class Stream {
   public:
-    explicit Stream(const Trace &trace);
+    // Without those before that time: of blocks that end before it nothing is read.
+    explicit Stream(const Trace &trace, Time from = Time{});
 
     // false: that was all.
     bool next(Event *event) {
@@ -52,6 +53,7 @@ class Stream {
     void retire();
     void wait_for(std::uint32_t thread);
 
+    Time from_;
     std::vector<Thread> threads_;
     std::priority_queue<Due> due_;
     Thread *current_ = nullptr;

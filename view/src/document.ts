@@ -37,6 +37,7 @@ export interface ReportDocument {
     marks: { time: number; text: string }[];
     frames: Frame[]; // of all call stacks, by number
     sections: Section[];
+    window?: [number, number]; // the document is of this time alone, in seconds; none: of the whole run
     compared?: string[]; // names of what is laid over each other (replay, diff)
 }
 

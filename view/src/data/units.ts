@@ -50,14 +50,26 @@ function duration(value: number): string {
     return `${short(value / 3600)}${kSpace}h`;
 }
 
-// A moment: to a thousandth of a second, or with minutes and hours before the colons.
-function moment(value: number): string {
-    const seconds = Math.round(value * 1000) / 1000;
-    if (seconds < 120) return value !== 0 && Math.abs(value) < 1 ? duration(value) : `${seconds}${kSpace}s`;
+// Digits of moments behind the seconds: as many as tell slices of a window apart, and parts of them.
+const kUsualPlaces = 3;
+const kMostPlaces = 7; // a trace's unit of time
+let places = kUsualPlaces;
+export function tellMomentsOf(slices: number[]): void {
+    const [begin = 0] = slices;
+    const width = ((slices.at(-1) ?? 0) - begin) / Math.max(slices.length - 1, 1);
+    const wanted = begin === 0 || width <= 0 ? 0 : Math.ceil(1 - Math.log10(width));
+    places = Math.max(kUsualPlaces, Math.min(wanted, kMostPlaces));
+}
+
+// A moment: to a thousandth of a second or finer, or with minutes and hours before the colons.
+function moment(value: number, digits = places): string {
+    if (digits === kUsualPlaces && value !== 0 && Math.abs(value) < 1) return duration(value);
+    const seconds = Number(value.toFixed(digits));
+    if (seconds < 120) return `${seconds.toFixed(digits).replace(/\.?0+$/, "")}${kSpace}s`;
     const whole = Math.floor(seconds);
     const two = (part: number): string => String(part).padStart(2, "0");
-    const rest = Math.round((seconds - whole) * 1000);
-    const tail = rest === 0 ? "" : `.${String(rest).padStart(3, "0").replace(/0+$/, "")}`;
+    const rest = (seconds - whole).toFixed(digits).slice(2).replace(/0+$/, "");
+    const tail = rest === "" ? "" : `.${rest}`;
     const minutes = Math.floor(whole / 60);
     return minutes < 60
         ? `${minutes}:${two(whole % 60)}${tail}`
@@ -101,11 +113,11 @@ export function format(value: number | string | null | undefined, unit: Unit): s
     }
 }
 
-// For tables: counts with all their digits.
+// For tables: counts with all their digits, and moments where the page tells them finely.
 export function exact(value: number | string | null | undefined, unit: Unit): string {
-    return typeof value === "number" && Number.isFinite(value) && (unit === "count" || unit === "events")
-        ? grouped(value)
-        : format(value, unit);
+    if (typeof value !== "number" || !Number.isFinite(value)) return format(value, unit);
+    if (unit === "count" || unit === "events") return grouped(value);
+    return unit === "time" && places > kUsualPlaces ? moment(value, kMostPlaces) : format(value, unit);
 }
 
 // A value with the word for what it counts.

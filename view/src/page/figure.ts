@@ -14,6 +14,7 @@ import type { Theme } from "../parts/theme";
 import type { TimeWindow } from "../data/window";
 import { download } from "./download";
 import type { Hint } from "./hint";
+import { wholeOf } from "./window_text";
 
 export interface Surroundings {
     document: ReportDocument;
@@ -123,7 +124,7 @@ export class Figure {
     private sayScope(): void {
         const { window } = this.around;
         if (window.isWhole) this.scope.textContent = "";
-        else if (this.view.follows === "nothing") this.scope.textContent = "whole run";
+        else if (this.view.follows === "nothing") this.scope.textContent = wholeOf(this.around.document);
         else this.scope.textContent = `${format(window.from, "time")} – ${format(window.to, "time")}`;
     }
     private selectTimes(): void {

@@ -8,7 +8,7 @@ import type { Place } from "../charts/chart_view";
 import { make } from "../parts/dom";
 import { Brush } from "./brush";
 import type { Surroundings } from "./figure";
-import { WindowText } from "./window_text";
+import { WindowText, wholeOf } from "./window_text";
 
 const kHeight = 260;
 
@@ -55,7 +55,7 @@ function overviewOf(around: Surroundings, more: HTMLElement[]): HTMLElement[] {
         make(
             "section",
             { class: "overview", "aria-label": chart.title },
-            make("div", { class: "overview-head" }, title, new WindowText(window, more).element),
+            make("div", { class: "overview-head" }, title, new WindowText(window, more, wholeOf(report)).element),
             room,
         ),
     ];

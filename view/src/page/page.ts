@@ -3,6 +3,7 @@
 // Invariant: everything on it is made from the document; nothing is kept when another document comes.
 // Must not know: where the document came from.
 
+import { tellMomentsOf } from "../data/units";
 import { TimeWindow } from "../data/window";
 import type { ReportDocument } from "../document";
 import { make } from "../parts/dom";
@@ -18,10 +19,12 @@ import { sectionOf } from "./section";
 export interface Ways {
     closer: ((from: number, to: number) => void) | null;
     back: (() => void) | null;
+    isServed: boolean;
 }
 
-export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme, ways: Ways): void {
+export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme, ways: Ways): TimeWindow {
     theme.forget();
+    tellMomentsOf(report.slices);
     const window = new TimeWindow(report.slices);
     const hint = new Hint();
     const around: Surroundings = { document: report, window, theme, hint };
@@ -35,7 +38,13 @@ export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme
     const returning =
         back === null
             ? []
-            : [make("p", {}, make("button", { type: "button", click: back }, "Back to the longer time"))];
+            : [
+                  make(
+                      "p",
+                      {},
+                      make("button", { type: "button", class: "back", click: back }, "Back to the longer time"),
+                  ),
+              ];
     document.title = `${report.title} – granary`;
     root.replaceChildren(
         make("a", { class: "skip", href: "#sections" }, "To the sections"),
@@ -50,11 +59,18 @@ export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme
                 ...returning,
                 headOf(around, more),
                 make("div", { id: "sections", tabindex: "-1" }, ...sections),
-                make("footer", {}, "Made by granary. The page holds its data itself and asks nothing of the network."),
+                make(
+                    "footer",
+                    {},
+                    ways.isServed
+                        ? "Served by granary report --serve, on this machine; the page asks nobody else."
+                        : "Made by granary. The page holds its data itself and asks nothing of the network.",
+                ),
             ),
         ),
         hint.element,
     );
     const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
     named?.scrollIntoView();
+    return window;
 }

@@ -6,6 +6,7 @@
 import type { Section } from "../document";
 import { make } from "../parts/dom";
 import { Figure, type Surroundings } from "./figure";
+import { wholeOf } from "./window_text";
 
 export function sectionOf(section: Section, name: string, around: Surroundings): HTMLElement {
     const heading = make(
@@ -15,7 +16,11 @@ export function sectionOf(section: Section, name: string, around: Surroundings):
         " ",
         make("a", { class: "here", href: `#${section.id}`, "aria-label": `Link to: ${section.question}` }, "#"),
     );
-    const whole = make("p", { class: "small whole-run", hidden: true }, "This sentence is about the whole run.");
+    const whole = make(
+        "p",
+        { class: "small whole-run", hidden: true },
+        `This sentence is about the ${wholeOf(around.document)}.`,
+    );
     around.window.listen(() => (whole.hidden = around.window.isWhole));
     const figures = section.charts.map((chart, at) => {
         const file = `${name}-${section.id}${section.charts.length > 1 ? `-${at + 1}` : ""}`;

@@ -5,7 +5,13 @@
 
 import { format } from "../data/units";
 import type { TimeWindow } from "../data/window";
+import type { ReportDocument } from "../document";
 import { make } from "../parts/dom";
+
+// What all slices together are called.
+export function wholeOf(report: ReportDocument): string {
+    return report.window === undefined ? "whole run" : "whole of this time";
+}
 
 export class WindowText {
     readonly element: HTMLElement;
@@ -16,8 +22,10 @@ export class WindowText {
     constructor(
         private readonly window: TimeWindow,
         others: HTMLElement[],
+        private readonly whole: string,
     ) {
-        this.buttons = [make("button", { type: "button", click: () => window.selectWhole() }, "Whole run"), ...others];
+        const name = `${whole[0]!.toUpperCase()}${whole.slice(1)}`;
+        this.buttons = [make("button", { type: "button", click: () => window.selectWhole() }, name), ...others];
         this.element = make("div", { class: "window-line" }, this.text, this.how, ...this.buttons);
         window.listen(() => this.show());
         this.show();
@@ -26,7 +34,7 @@ export class WindowText {
         const { from, to, begin, end, isWhole, count } = this.window;
         const all = format(end - begin, "seconds");
         if (count === 0) this.text.textContent = "No time passed.";
-        else if (isWhole) this.text.textContent = `The whole run, ${all}.`;
+        else if (isWhole) this.text.textContent = `The ${this.whole}, ${all}.`;
         else
             this.text.textContent = `${format(from, "time")} to ${format(to, "time")}: ${format(to - from, "seconds")} of ${all}`;
         this.how.hidden = !isWhole || count < 2;
