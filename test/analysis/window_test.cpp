@@ -361,37 +361,57 @@ INSTANTIATE_TEST_SUITE_P(Random, WindowTest,
                          testing::Values(Part{1, 0, 1000}, Part{1, 300, 620}, Part{2, 500, 900}, Part{3, 900, 1000},
                                          Part{3, 700, 705}, Part{2, 0, 20}, Part{1, 444, 444}));
 
-TEST(Positions, AreBounded) {
-    Positions positions;
-    EXPECT_EQ(positions.before(trace::Time{5}), nullptr);
-    constexpr std::size_t kBlocks = Positions::kMostBytes / sizeof(trace::Block) / 8;
-    for (std::uint64_t time = 1; time <= 40; ++time)
-        positions.keep({trace::Time{time}, std::vector<trace::Block>(kBlocks), 0, 0});
-    std::set<std::uint64_t> kept;
-    for (std::uint64_t time = 2; time <= 41; ++time) {
-        const trace::Position *const position = positions.before(trace::Time{time});
-        if (position == nullptr) continue;
-        EXPECT_LT(position->time.units, time);
-        kept.insert(position->time.units);
+trace::Position position_at(std::uint64_t time, std::size_t blocks) {
+    trace::LiveSet live;
+    for (std::size_t i = 0; i < blocks; ++i) {
+        trace::Block block;
+        block.address = 0x1000 + i * 0x10;
+        live.add(block);
     }
-    EXPECT_GE(kept.size(), 4U);
-    EXPECT_LE(kept.size(), 8U);
+    return {trace::Time{time}, live, time, 0};
+}
+
+// Those that are kept lie evenly, however many moments there were.
+TEST(Positions, AreBoundedAndEvenlySpread) {
+    constexpr std::size_t kBlocks = 100;
+    constexpr std::size_t kRoom = 8;
+    const std::uint64_t bytes = position_at(1, kBlocks).bytes();
+    for (std::size_t moments = 1; moments <= 70; ++moments) {
+        Positions positions(bytes * kRoom);
+        EXPECT_EQ(positions.before(trace::Time{5}), nullptr);
+        for (std::size_t moment = 1; moment <= moments; ++moment) {
+            if (positions.wants(moment)) positions.keep(position_at(moment, kBlocks));
+        }
+        std::set<std::uint64_t> kept;
+        for (std::uint64_t time = 1; time <= moments + 1; ++time) {
+            const trace::Position *const position = positions.before(trace::Time{time});
+            if (position == nullptr) continue;
+            EXPECT_LT(position->time().units, time);
+            kept.insert(position->time().units);
+        }
+        EXPECT_LE(kept.size(), kRoom);
+        EXPECT_GE(kept.size(), std::min(moments, kRoom / 2));
+        const std::uint64_t apart = *kept.begin();
+        for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_TRUE(kept.contains(apart * (i + 1)));
+        EXPECT_LT(moments - *kept.rbegin(), apart);
+    }
 }
 
 TEST(Positions, WhatWasVisitedIsOneBesides) {
-    Positions positions;
-    positions.keep({trace::Time{10}, {}, 1, 0});
-    positions.keep({trace::Time{50}, {}, 2, 0});
-    positions.visit({trace::Time{30}, {}, 3, 0});
-    const auto births_at = [&](std::uint64_t time) { return positions.before(trace::Time{time})->births; };
-    EXPECT_EQ(births_at(30), 1U);
-    EXPECT_EQ(births_at(31), 3U);
-    EXPECT_EQ(births_at(51), 2U);
-    positions.visit({trace::Time{5}, {}, 4, 0});
-    EXPECT_EQ(births_at(31), 1U);
-    EXPECT_EQ(births_at(6), 4U);
-    positions.visit({trace::Time{60}, std::vector<trace::Block>(Positions::kMostBytes / sizeof(trace::Block)), 5, 0});
-    EXPECT_EQ(births_at(61), 2U);
+    const std::uint64_t bytes = position_at(1, 100).bytes();
+    Positions positions(bytes * 2 - 1);
+    positions.keep(position_at(10, 0));
+    positions.keep(position_at(50, 0));
+    positions.visit(position_at(30, 99));
+    const auto time_before = [&](std::uint64_t time) { return positions.before(trace::Time{time})->time().units; };
+    EXPECT_EQ(time_before(30), 10U);
+    EXPECT_EQ(time_before(31), 30U);
+    EXPECT_EQ(time_before(51), 50U);
+    positions.visit(position_at(5, 0));
+    EXPECT_EQ(time_before(31), 10U);
+    EXPECT_EQ(time_before(6), 5U);
+    positions.visit(position_at(60, 100));
+    EXPECT_EQ(time_before(61), 50U);
 }
 
 // Of the summaries alone: sums are exact.

@@ -136,16 +136,19 @@ Document Analyst::whole(Course &course) {
     course.begin(trace_.events());
     positions_ = Positions();
     StepStream::Way way{{}, nullptr, &course};
+    std::size_t number = 0;
     for (const trace::Time moment : Positions::moments(trace_)) {
-        way.looks.push_back(
-            {moment, [this, moment](const trace::Playback &playback) { positions_.keep(playback.position(moment)); }});
+        ++number;
+        way.looks.push_back({moment, [this, moment, number](const trace::Playback &playback) {
+                                 if (positions_.wants(number)) positions_.keep(playback.position(moment));
+                             }});
     }
     return Analysis(Scope(trace_), calls_).document(std::move(way));
 }
 
 Document Analyst::window(Window window, Course &course) {
     const trace::Position *const position = positions_.before(window.first);
-    const trace::Time from = position != nullptr ? position->time : trace::Time{};
+    const trace::Time from = position != nullptr ? position->time() : trace::Time{};
     std::uint64_t events = 0;
     for (const trace::EventBlock &block : trace_.blocks()) {
         const trace::EventsSummary &summary = block.summary;

@@ -9,12 +9,6 @@
 
 namespace gr::analysis {
 
-namespace {
-
-std::uint64_t bytes_of(const trace::Position &position) { return position.live.size() * sizeof(trace::Block); }
-
-}  // namespace
-
 std::vector<trace::Time> Positions::moments(const trace::Trace &trace) {
     constexpr std::uint64_t kParts = 64;
     std::vector<const trace::EventBlock *> blocks;
@@ -34,27 +28,28 @@ std::vector<trace::Time> Positions::moments(const trace::Trace &trace) {
 }
 
 void Positions::keep(trace::Position position) {
-    bytes_ += bytes_of(position);
+    bytes_ += position.bytes();
     kept_.push_back(std::move(position));
-    while (bytes_ > kMostBytes) {
+    while (bytes_ > most_bytes_) {
         std::vector<trace::Position> fewer;
         for (std::size_t i = 1; i < kept_.size(); i += 2) fewer.push_back(std::move(kept_[i]));
         kept_ = std::move(fewer);
+        apart_ *= 2;
         bytes_ = 0;
-        for (const trace::Position &one : kept_) bytes_ += bytes_of(one);
+        for (const trace::Position &one : kept_) bytes_ += one.bytes();
     }
 }
 
 void Positions::visit(trace::Position position) {
     visited_.reset();
-    if (bytes_of(position) <= kMostBytes / 2) visited_ = std::move(position);
+    if (position.bytes() <= most_bytes_ / 2) visited_ = std::move(position);
 }
 
 const trace::Position *Positions::before(trace::Time time) const {
     const auto behind =
-        std::ranges::partition_point(kept_, [&](const trace::Position &position) { return position.time < time; });
+        std::ranges::partition_point(kept_, [&](const trace::Position &position) { return position.time() < time; });
     const trace::Position *const kept = behind == kept_.begin() ? nullptr : &*(behind - 1);
-    const bool is_nearer = visited_ && visited_->time < time && (kept == nullptr || kept->time < visited_->time);
+    const bool is_nearer = visited_ && visited_->time() < time && (kept == nullptr || kept->time() < visited_->time());
     return is_nearer ? &*visited_ : kept;
 }
 

@@ -9,16 +9,10 @@
 namespace gr::trace {
 
 Playback::Playback(const Trace &trace, const Position &position)
-    : stream_(trace, Time{position.time.units + 1}), births_(position.births), bytes_born_(position.bytes_born) {
-    for (const Block &block : position.live) live_.add(block);
-}
-
-Position Playback::position(Time time) const {
-    Position position{time, {}, births_, bytes_born_};
-    position.live.reserve(live_.count());
-    live_.for_each([&](const Block &block) { position.live.push_back(block); });
-    return position;
-}
+    : stream_(trace, Time{position.time().units + 1}),
+      live_(position.live()),
+      births_(position.births()),
+      bytes_born_(position.bytes_born()) {}
 
 void Playback::play(Listener &listener, Time until) {
     while (has_next_ || (has_next_ = stream_.next(&next_))) {

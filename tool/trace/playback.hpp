@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trace/live_set.hpp"
+#include "trace/position.hpp"
 #include "trace/stream.hpp"
 
 namespace gr::trace {
@@ -29,14 +30,6 @@ class Listener {
     virtual void before(const Event &) {}
 };
 
-// What is so behind all events until a moment: from there a trace can be played on, and what comes before need not be read.
-struct Position {
-    Time time;
-    std::vector<Block> live;
-    std::uint64_t births = 0;
-    std::uint64_t bytes_born = 0;
-};
-
 class Playback {
   public:
     explicit Playback(const Trace &trace) : stream_(trace) {}
@@ -52,7 +45,7 @@ class Playback {
     [[nodiscard]] std::uint64_t bytes_born() const { return bytes_born_; }
     [[nodiscard]] const Stream &stream() const { return stream_; }
     // Of all events until that time, which have been played.
-    [[nodiscard]] Position position(Time time) const;
+    [[nodiscard]] Position position(Time time) const { return {time, live_, births_, bytes_born_}; }
 
   private:
     bool is_possible(const Event &event) const;
