@@ -380,7 +380,7 @@ TEST(Positions, AreBoundedAndEvenlySpread) {
         Positions positions(bytes * kRoom);
         EXPECT_EQ(positions.before(trace::Time{5}), nullptr);
         for (std::size_t moment = 1; moment <= moments; ++moment) {
-            if (positions.wants(moment)) positions.keep(position_at(moment, kBlocks));
+            if (positions.wants(moment)) positions.keep(position_at(moment, kBlocks), moments - moment);
         }
         std::set<std::uint64_t> kept;
         for (std::uint64_t time = 1; time <= moments + 1; ++time) {
@@ -400,8 +400,8 @@ TEST(Positions, AreBoundedAndEvenlySpread) {
 TEST(Positions, WhatWasVisitedIsOneBesides) {
     const std::uint64_t bytes = position_at(1, 100).bytes();
     Positions positions(bytes * 2 - 1);
-    positions.keep(position_at(10, 0));
-    positions.keep(position_at(50, 0));
+    positions.keep(position_at(10, 0), 1);
+    positions.keep(position_at(50, 0), 0);
     positions.visit(position_at(30, 99));
     const auto time_before = [&](std::uint64_t time) { return positions.before(trace::Time{time})->time().units; };
     EXPECT_EQ(time_before(30), 10U);

@@ -136,11 +136,12 @@ Document Analyst::whole(Course &course) {
     course.begin(trace_.events());
     positions_ = Positions();
     StepStream::Way way{{}, nullptr, &course};
-    std::size_t number = 0;
-    for (const trace::Time moment : Positions::moments(trace_)) {
-        ++number;
-        way.looks.push_back({moment, [this, moment, number](const trace::Playback &playback) {
-                                 if (positions_.wants(number)) positions_.keep(playback.position(moment));
+    const std::vector<trace::Time> moments = Positions::moments(trace_);
+    for (std::size_t i = 1; i <= moments.size(); ++i) {
+        const trace::Time moment = moments[i - 1];
+        const std::size_t left = moments.size() - i;
+        way.looks.push_back({moment, [this, i, moment, left](const trace::Playback &playback) {
+                                 if (positions_.wants(i)) positions_.keep(playback.position(moment), left);
                              }});
     }
     return Analysis(Scope(trace_), calls_).document(std::move(way));

@@ -27,16 +27,17 @@ std::vector<trace::Time> Positions::moments(const trace::Trace &trace) {
     return moments;
 }
 
-void Positions::keep(trace::Position position) {
-    bytes_ += position.bytes();
+void Positions::keep(trace::Position position, std::size_t moments_left) {
+    const std::uint64_t one = position.bytes();
+    bytes_ += one;
     kept_.push_back(std::move(position));
-    while (bytes_ > most_bytes_) {
+    while (bytes_ + moments_left / apart_ * one > most_bytes_) {
         std::vector<trace::Position> fewer;
         for (std::size_t i = 1; i < kept_.size(); i += 2) fewer.push_back(std::move(kept_[i]));
         kept_ = std::move(fewer);
         apart_ *= 2;
         bytes_ = 0;
-        for (const trace::Position &one : kept_) bytes_ += one.bytes();
+        for (const trace::Position &other : kept_) bytes_ += other.bytes();
     }
 }
 

@@ -26,8 +26,8 @@ class Positions {
 
     // Of these moments, counted from 1.
     [[nodiscard]] bool wants(std::size_t moment) const { return moment % apart_ == 0; }
-    // By time, each that is wanted.
-    void keep(trace::Position position);
+    // By time, each that is wanted; so many moments come behind it. As if their positions took as much: so none is made in vain.
+    void keep(trace::Position position, std::size_t moments_left);
     // One besides, in place of the one before it: whoever looks closer begins near it. Not if it takes more than half of all.
     void visit(trace::Position position);
     // The last before that time; nullptr: none.
