@@ -108,6 +108,10 @@ TEST_P(WindowTest, Footprint) {
     const auto &blocks_chart = chart_of<SeriesChart>(section("footprint"), "Blocks in use");
     EXPECT_EQ(bytes_chart.series[0].values, highest_by_point(live_bytes));
     EXPECT_EQ(blocks_chart.series[0].values, highest_by_point(blocks));
+    const auto &change =
+        chart_of<SeriesChart>(section("footprint"), "Bytes in use, above those at the begin of this time");
+    EXPECT_EQ(change.series[0].values,
+              highest_by_point([&](const LiveMap &live) { return live_bytes(live) - live_bytes(before_); }));
     double most = 0;
     for (const LiveMap &live : all_lives()) most = std::max(most, live_bytes(live));
     double sum = 0;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "analysis/samples.hpp"
 #include "analysis/words.hpp"
@@ -30,6 +31,19 @@ SeriesChart Footprint::bytes_over_time() const {
     chart.series.push_back({"anonymous", at_points(scope_, &trace::Sample::anonymous_bytes)});
     chart.series.push_back({"given back lazily", at_points(scope_, &trace::Sample::lazy_free_bytes)});
     chart.series.push_back({"in huge pages", at_points(scope_, &trace::Sample::huge_bytes)});
+    return chart;
+}
+
+// In a short window what is in use changes by so little that beside all of it nothing would be seen.
+SeriesChart Footprint::change_over_time() const {
+    SeriesChart chart;
+    chart.title = "Bytes in use, above those at the begin of this time";
+    chart.x = {"time", Unit::kTime};
+    chart.y = {"bytes", Unit::kBytes};
+    chart.at = scope_.time.point_ends();
+    std::vector<double> values = bytes_.series.values();
+    for (double &value : values) value -= static_cast<double>(bytes_at_begin_);
+    chart.series = {{"above those at the begin", std::move(values)}};
     return chart;
 }
 
@@ -72,6 +86,7 @@ Section Footprint::section() const {
                         bytes_words(static_cast<double>(highest->resident_bytes)), time_words(seconds(highest->time)));
     }
     section.charts = {bytes_over_time(), blocks_over_time(), table()};
+    if (scope_.is_window) section.charts.insert(section.charts.begin() + 1, change_over_time());
     return section;
 }
 

@@ -33,6 +33,7 @@ class Footprint {
         first_ = last_ = step.time;
         has_first_ = true;
         has_begun_ = blocks_.now != 0;
+        bytes_at_begin_ = bytes_.now;
         for (Level *const level : {&bytes_, &blocks_}) {
             level->reach(step.time);
             level->change(0, 0, step.point);
@@ -71,12 +72,14 @@ class Footprint {
         blocks_.change(blocks, passed, step.point);
     }
     [[nodiscard]] SeriesChart bytes_over_time() const;
+    [[nodiscard]] SeriesChart change_over_time() const;
     [[nodiscard]] SeriesChart blocks_over_time() const;
     [[nodiscard]] TableChart table() const;
 
     const Scope &scope_;
     Level bytes_;
     Level blocks_;
+    std::uint64_t bytes_at_begin_ = 0;
     bool has_begun_ = false;  // anything was ever in use
     bool has_first_ = false;
     trace::Time first_;

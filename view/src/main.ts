@@ -26,8 +26,8 @@ function say(error: unknown): void {
     if (error instanceof Superseded) return;
     working.end();
     const text = error instanceof Error ? error.message : String(error);
-    root.querySelector(".failed")?.remove();
-    root.prepend(make("p", { class: "failed", role: "alert" }, `This report cannot be shown. ${text}`));
+    if (root.querySelector("main") !== null) working.fail(`What is here stays; more cannot be shown. ${text}`);
+    else root.replaceChildren(make("p", { class: "failed", role: "alert" }, `This report cannot be shown. ${text}`));
 }
 
 async function start(): Promise<void> {

@@ -41,7 +41,7 @@ export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme
             : [
                   make(
                       "p",
-                      {},
+                      { class: "returning" },
                       make("button", { type: "button", class: "back", click: back }, "Back to the longer time"),
                   ),
               ];
