@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -273,6 +274,21 @@ class Serve(unittest.TestCase):
         window = {"from": repr(whole["slices"][50]), "to": repr(whole["slices"][60])}
         self.assertIn("damaged at byte", server.document(**window)[1]["notes"][0])
         self.assertEqual(server.end(), (0, "", ""))
+
+    def test_a_file_that_grows_and_one_that_is_cut_short(self):
+        path = os.path.join(self.folder.name, "changing")
+        shutil.copyfile(self.much, path)
+        server = Server(self, path)
+        whole = server.document()[1]
+        with open(path, "ab") as file:
+            file.write(b"x" * 100000)
+        window = {"from": repr(whole["slices"][64]), "to": repr(whole["slices"][65])}
+        self.assertEqual(server.document(**window)[0], 200)
+        os.truncate(path, 0)
+        with self.assertRaises(OSError):
+            server.document(**{"from": repr(whole["slices"][20]), "to": repr(whole["slices"][30])})
+        code, out, err = server.end()
+        self.assertEqual((code, out, err), (1, "", f"granary: '{path}' was cut short while it was read: open it again\n"))
 
     def test_ports(self):
         server = Server(self, self.story)

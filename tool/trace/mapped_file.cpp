@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <system_error>
 
 #include "base/failure.hpp"
@@ -23,6 +26,24 @@ namespace {
 [[noreturn]] void fail(const std::string &path, int error) {
     throw tool::Failure(tool::ExitCode::kNotRunnable, fmt::format("cannot read {}: {}", tool::in_quotes(path),
                                                                   std::generic_category().message(error)));
+}
+
+// Those that are open, as far as there is room.
+std::array<std::atomic<const MappedFile *>, 8> open_files;
+
+void on_bus_error(int number, siginfo_t *info, void * /*context*/) {
+    for (const auto &one : open_files) {
+        const MappedFile *const file = one.load();
+        if (file != nullptr && file->holds(info->si_addr)) file->end_cut_short();
+    }
+    std::signal(number, SIG_DFL);  // it comes again
+}
+
+void replace_open(const MappedFile *before, const MappedFile *after) {
+    for (auto &one : open_files) {
+        const MappedFile *expected = before;
+        if (one.compare_exchange_strong(expected, after)) return;
+    }
 }
 
 }  // namespace
@@ -44,9 +65,22 @@ MappedFile::MappedFile(const std::string &path) {
     }
     ::close(file);
     if (error != 0) fail(path, error);
+    if (bytes_.empty()) return;
+    last_words_ = fmt::format("granary: {} was cut short while it was read: open it again\n", tool::in_quotes(path));
+    replace_open(nullptr, this);
+    struct sigaction action {};
+    action.sa_sigaction = &on_bus_error;
+    action.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGBUS, &action, nullptr);
+}
+
+void MappedFile::end_cut_short() const {
+    [[maybe_unused]] const ssize_t told = ::write(STDERR_FILENO, last_words_.data(), last_words_.size());
+    ::_exit(static_cast<int>(tool::ExitCode::kNotRunnable));
 }
 
 MappedFile::~MappedFile() {
+    replace_open(this, nullptr);
     if (!bytes_.empty()) ::munmap(const_cast<std::uint8_t *>(bytes_.data()), bytes_.size());
 }
 
