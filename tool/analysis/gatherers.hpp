@@ -20,28 +20,23 @@ inline void tell(Gatherer &gatherer, const Step &step) {
     if constexpr (requires { gatherer.called(step); }) {
         if (step.is_call()) gatherer.called(step);
     }
-    switch (step.kind) {
-        case StepKind::kBorn:
-            if constexpr (requires { gatherer.born(step); }) gatherer.born(step);
-            break;
-        case StepKind::kDied:
-            if constexpr (requires { gatherer.died(step); }) gatherer.died(step);
-            break;
-        case StepKind::kVanished:
-            if constexpr (requires { gatherer.vanished(step); }) gatherer.vanished(step);
-            break;
-        case StepKind::kOfPages:
-            if constexpr (requires { gatherer.of_pages(step); }) gatherer.of_pages(step);
-            break;
-        case StepKind::kAlive:
-            if constexpr (requires { gatherer.alive(step); }) gatherer.alive(step);
-            break;
-        case StepKind::kBegun:
-            if constexpr (requires { gatherer.begun(step); }) gatherer.begun(step);
-            break;
-        case StepKind::kFailed:
-        case StepKind::kUnknownFree:
-            break;
+    if constexpr (requires { gatherer.born(step); }) {
+        if (step.kind == StepKind::kBorn) gatherer.born(step);
+    }
+    if constexpr (requires { gatherer.died(step); }) {
+        if (step.kind == StepKind::kDied) gatherer.died(step);
+    }
+    if constexpr (requires { gatherer.vanished(step); }) {
+        if (step.kind == StepKind::kVanished) gatherer.vanished(step);
+    }
+    if constexpr (requires { gatherer.of_pages(step); }) {
+        if (step.kind == StepKind::kOfPages) gatherer.of_pages(step);
+    }
+    if constexpr (requires { gatherer.alive(step); }) {
+        if (step.kind == StepKind::kAlive) gatherer.alive(step);
+    }
+    if constexpr (requires { gatherer.begun(step); }) {
+        if (step.kind == StepKind::kBegun) gatherer.begun(step);
     }
 }
 

@@ -55,6 +55,7 @@ class TimeAxis {
     [[nodiscard]] std::vector<double> rates(const std::vector<std::uint32_t> &counts) const {
         const double width = length() / kPoints;
         std::vector<double> rates;
+        rates.reserve(counts.size());
         for (const std::uint32_t count : counts) rates.push_back(count / width);
         return rates;
     }
