@@ -20,8 +20,6 @@ constexpr std::size_t kFewPages = 256;       // worth the last stop
 constexpr std::uint64_t kSoon = 10'000'000;  // nanoseconds in which not much is made
 constexpr unsigned kMostRounds = 8;          // before it, whatever the program writes
 constexpr unsigned kMostWaitForCycle = 2;    // milliseconds, for each request that is not served from a magazine
-// Milliseconds that a thread stays for a stop: one that holds the loader's lock must go on for the stop to come.
-constexpr unsigned kMostWaitForStop = 10;
 
 thread_local constinit bool is_of_cycles = false;
 
@@ -47,7 +45,7 @@ const char *Collector::begin_cycles() {
 void Collector::take_part_in_cycle() {
     const bool is_asked = cycle_.meeting.is_asked();
     if ((!is_asked && !cycle_.after_is_due.load(std::memory_order_relaxed)) || is_locked_by_me()) return;
-    if (is_asked && !Inside::is_interrupted()) cycle_.meeting.attend(kMostWaitForStop);
+    if (is_asked && !Inside::is_interrupted()) cycle_.meeting.attend(kMostWait);
     if (cycle_.after_is_due.exchange(false, std::memory_order_relaxed) && hooks_.after != nullptr) hooks_.after();
 }
 
@@ -191,19 +189,18 @@ bool Collector::meet_program() {
 // false: it was not walked. Who came to meet may have left before the stop.
 template <class Walk>
 bool Collector::while_still_beside(CollectionReport *report, Walk walk) {
-    const bool meets = calls_program();
     bool is_walked = false;
     bool is_missed = true;
     while (is_missed) {
-        if (meets && !meet_program()) return false;
+        if (calls_program() && !meet_program()) return false;
         is_missed = false;
         while_still(report, [&] {
-            is_missed = meets && !cycle_.meeting.is_attended();
+            is_missed = calls_program() && !cycle_.meeting.is_attended();
             if (is_missed || is_forbidden()) return;
             walk();
             is_walked = true;
         });
-        if (meets) cycle_.meeting.let_go();
+        cycle_.meeting.let_go();
     }
     return is_walked;
 }

@@ -248,7 +248,8 @@ class Collector {
 
     // What is empty, of each kind, unless the environment says: the next collection is not far.
     static constexpr std::size_t kRetain = 4 * kMiB;
-    static constexpr unsigned kMostWait = 10;  // milliseconds
+    // Milliseconds, for a collection or a stop: who holds the loader's lock must go on for it to come.
+    static constexpr unsigned kMostWait = 10;
 
     struct DeadRun {
         Kind *kind;

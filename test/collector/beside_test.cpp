@@ -212,6 +212,38 @@ TEST_F(Beside, CodeOfTheProgramRunsWhileItWaits) {
     EXPECT_EQ(missed, 0U);
 }
 
+std::atomic<bool> is_stopping{false};
+std::atomic<bool> has_left{false};
+std::atomic<unsigned> stops{0};
+
+// Who came to meet goes on before the stop: it comes to nothing, and he is met again.
+TEST_F(Beside, WhoHasLeftBeforeTheStopIsMetAgain) {
+    collector.lock();
+    collector.hooks().calls_program = [] { return true; };
+    collector.hooks().push_roots = [] { ++(is_in_call ? met : missed); };
+    collector.hooks().step = [](Step step) {
+        if (step == Step::stopping) is_stopping = true;
+        while (step == Step::stopping && !has_left) sched_yield();
+        if (step == Step::stopped) ++stops;
+    };
+    collector.unlock();
+    met = missed = stops = 0;
+    is_stopping = has_left = false;
+    const auto call = [] {
+        collector.call_for_cycle();
+        is_in_call = true;
+        collector.wait_for_cycle(1);
+        is_in_call = false;
+    };
+    const std::uint64_t before = collector.last().number;
+    while (!is_stopping) call();
+    has_left = true;
+    while (stops == 0) sched_yield();
+    while (collector.last().number == before) call();
+    EXPECT_GE(met, 2U);
+    EXPECT_EQ(missed, 0U);
+}
+
 TEST_F(Beside, WhoWaitsForTheProgramDoesNotKeepItFromCollecting) {
     collector.lock();
     collector.hooks().calls_program = [] { return true; };

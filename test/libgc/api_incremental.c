@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "check.h"
 
@@ -83,7 +82,9 @@ static void is_on(void) {
     CHECK(GC_get_gc_no() == before, "a collection while it is disabled");
     GC_enable();
     GC_gcollect();
-    CHECK(GC_get_gc_no() == before + 1, "an explicit collection is not one");
+    /* One that was started while it was disabled may be heard of only now. */
+    GC_word more = GC_get_gc_no() - before;
+    CHECK(more == 1 || more == 2, "an explicit collection counts as %lu", (unsigned long)more);
     expect_list();
 }
 
@@ -129,23 +130,11 @@ static void is_refused(void) {
     expect_list();
 }
 
-/* Each in a process of its own: the mode stays. */
-static void run(const char *what, void (*test)(void)) {
-    pid_t child = fork();
-    if (child == 0) {
-        test();
-        exit(0);
-    }
-    int status = 0;
-    CHECK(waitpid(child, &status, 0) == child && (status == 0 || WEXITSTATUS(status) == 77), "%s: %x", what,
-          (unsigned)status);
-}
-
 int main(void) {
     exit_on_bdwgc("incremental collection without signals");
-    run("on", is_on);
-    run("asked for", is_asked_for);
-    run("forbidden", is_forbidden);
-    run("refused", is_refused);
+    run_apart("on", is_on);
+    run_apart("asked for", is_asked_for);
+    run_apart("forbidden", is_forbidden);
+    run_apart("refused", is_refused);
     return 0;
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone, unused))
@@ -42,6 +43,18 @@ __attribute__((format(printf, 3, 4), noreturn, unused)) static void fail_at(cons
 __attribute__((noreturn, unused)) static void not_available(const char *what) {
     printf("not available: %s\n", what);
     exit(77);
+}
+
+/* In a process of its own, for what cannot be taken back. */
+UNUSED static void run_apart(const char *what, void (*test)(void)) {
+    pid_t child = fork();
+    if (child == 0) {
+        test();
+        exit(0);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child && (status == 0 || WEXITSTATUS(status) == 77), "%s: %x", what,
+          (unsigned)status);
 }
 
 /* A search path that leads nowhere would test the installed library instead, and pass. */

@@ -13,7 +13,7 @@
 
 #include "check.h"
 
-enum { kNodes = 30000, kCollections = 20 };
+enum { kNodes = 30000, kCollections = 20, kPlain = 1 /* the kind that is scanned from end to end */ };
 
 /* The program's own: outside of calls it may be half done. */
 static volatile int half_done;
@@ -92,34 +92,58 @@ static void forbid(int kind) {
     }
 }
 
-int main(void) {
+static void begin(void) {
     GC_INIT();
     GC_enable_incremental();
     if (!GC_is_incremental_mode()) not_available("collections beside the program");
-    int plain = 1; /* scanned from end to end */
-    build(plain);
-    forbid(plain);
+    build(kPlain);
+}
 
+static void expect_nodes(int wanted) {
+    int count = 0;
+    for (void **node = nodes; node != NULL; node = node[0]) ++count;
+    CHECK(count == wanted, "%d of %d nodes are there", count, wanted);
+}
+
+static void without_any(void) {
+    begin();
+    forbid(kPlain);
+    expect_nodes(kNodes);
+}
+
+static void that_pushes(void) {
+    begin();
     push_others = GC_get_push_other_roots();
     GC_set_push_other_roots(push);
-    let_collect(plain, kCollections);
+    let_collect(kPlain, kCollections);
     CHECK(pushed > 0, "the procedure for roots was not called");
+    expect_nodes(kNodes);
+}
 
+static void that_marks(void) {
+    begin();
     int asks = (int)GC_new_kind(GC_new_free_list(), GC_MAKE_PROC(GC_new_proc(mark), 0), 0, 1);
     build(asks);
     let_collect(asks, kCollections);
     CHECK(marked >= kNodes, "the mark procedure was called %d times", marked);
     collect_a_little();
     forbid(asks);
+    expect_nodes(2 * kNodes);
+}
 
-    GC_set_push_other_roots(push_others);
+static void that_is_told(void) {
+    begin();
     int told = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
     GC_register_disclaim_proc(told, disclaim, 0);
     let_collect(told, kCollections);
     CHECK(disclaimed > 0, "the procedure for the dead was not called");
+    expect_nodes(kNodes);
+}
 
-    int count = 0;
-    for (void **node = nodes; node != NULL; node = node[0]) ++count;
-    CHECK(count == 2 * kNodes, "%d of %d nodes are there", count, 2 * (int)kNodes);
+int main(void) {
+    run_apart("no procedure", without_any);
+    run_apart("one that pushes roots", that_pushes);
+    run_apart("one that marks", that_marks);
+    run_apart("one that is told of the dead", that_is_told);
     return 0;
 }
