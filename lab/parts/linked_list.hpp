@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a doubly linked list through nodes that its elements inherit.
+// Invariant: a node is in one list at most; node->next->previous = node.
+// Must not know: what the elements are, and who may touch the list.
+#pragma once
+
+#include <concepts>
+
+#include "base/check.hpp"
+
+namespace gr::lab {
+
+struct ListNode {
+    ListNode *next = nullptr;
+    ListNode *previous = nullptr;
+};
+
+template <std::derived_from<ListNode> Element>
+class LinkedList {
+  public:
+    constexpr LinkedList() = default;
+
+    bool is_empty() const { return first_ == nullptr; }
+    Element *first() const { return static_cast<Element *>(first_); }
+    static Element *after(const Element *element) { return static_cast<Element *>(element->next); }
+
+    void push_front(Element *element) {
+        ListNode *const node = element;
+        node->previous = nullptr;
+        node->next = first_;
+        if (first_ != nullptr) first_->previous = node;
+        first_ = node;
+    }
+    void remove(Element *element) {
+        ListNode *const node = element;
+        GR_CHECK(node->previous != nullptr || node == first_);
+        (node->previous != nullptr ? node->previous->next : first_) = node->next;
+        if (node->next != nullptr) node->next->previous = node->previous;
+    }
+    // nullptr: there is none.
+    Element *pop_front() {
+        Element *const element = first();
+        if (element != nullptr) remove(element);
+        return element;
+    }
+    void move_to_front(Element *element) {
+        if (element == first_) return;
+        remove(element);
+        push_front(element);
+    }
+
+  private:
+    ListNode *first_ = nullptr;
+};
+
+}  // namespace gr::lab

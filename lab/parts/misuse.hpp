@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the last words of a lab allocator whose header shows that a block is none.
+// Invariant: one line on stderr, then SIGABRT.
+// Must not know: which header.
+#pragma once
+
+#include "base/text.hpp"
+#include "platform/process.hpp"
+
+namespace gr::lab {
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void die(const void *p, const char *what) {
+    TextBuffer<160> line;
+    line << "granary: lab: free(" << p << "): " << what << "; aborting\n";
+    platform::fatal(line.data(), line.size());
+}
+
+[[noreturn, gnu::cold]] inline void die_of_no_block(const void *p) {
+    die(p, "no block in use: foreign, the inside of a block, or freed already");
+}
+
+}  // namespace gr::lab

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: memory that nobody had yet, as sbrk's: it only grows.
+// Invariant: a piece is handed out once, zeroed; the word names the first page that was not handed out and how many follow
+//            it. No lock: one compare-and-swap takes a piece.
+// Must not know: who wants the memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bits.hpp"
+#include "base/config.hpp"
+#include "platform/events.hpp"
+#include "platform/memory.hpp"
+
+namespace gr::lab {
+
+class Wilderness {
+  public:
+    constexpr Wilderness() = default;
+
+    // Whole pages at a multiple of a power of two, of a page at least; nullptr: the kernel refused.
+    char *extend(std::size_t bytes, std::size_t alignment) {
+        bytes = align_up(bytes, kPage);
+        // acquire: pairs with the release of whoever mapped the rest; only the kernel's zeroes lie there.
+        Rest rest = unpack(word_.load(std::memory_order_acquire));
+        for (;;) {
+            const std::uintptr_t piece = align_up(rest.begin, alignment);
+            if (piece + bytes > rest.begin + rest.bytes) {
+                if (!map_more(rest, bytes, alignment)) return nullptr;
+                rest = unpack(word_.load(std::memory_order_acquire));
+                continue;
+            }
+            if (replace(&rest, {piece + bytes, rest.begin + rest.bytes - piece - bytes}))
+                return reinterpret_cast<char *>(piece);
+        }
+    }
+
+  private:
+    struct Rest {
+        std::uintptr_t begin = 0;
+        std::size_t bytes = 0;
+    };
+    static constexpr std::size_t kPage = 4 * kKiB;
+    static constexpr std::size_t kStep = kMiB;  // asked of the kernel at once
+    static constexpr unsigned kPageShift = 12;
+    static constexpr unsigned kCountBits = 28;
+
+    static Rest unpack(std::uint64_t word) {
+        return {(word >> kCountBits) << kPageShift, (word & low_bits(kCountBits)) << kPageShift};
+    }
+    static std::uint64_t pack(Rest rest) { return rest.begin >> kPageShift << kCountBits | rest.bytes >> kPageShift; }
+
+    bool replace(Rest *expected, Rest desired) {
+        std::uint64_t word = pack(*expected);
+        platform::count(platform::Event::atomic_operation);
+        if (word_.compare_exchange_weak(word, pack(desired), std::memory_order_acq_rel)) return true;
+        *expected = unpack(word);
+        return false;
+    }
+    // What is left of the rest is lost: less than a piece. Where others were faster, what was mapped goes back.
+    bool map_more(Rest rest, std::size_t bytes, std::size_t alignment) {
+        if (bytes > low_bits(kCountBits) << kPageShift) return false;
+        for (const std::size_t wanted : {align_up(bytes, kStep), bytes}) {
+            void *const more = platform::map(wanted, alignment);
+            if (more == nullptr) continue;
+            if (!replace_strong(rest, {reinterpret_cast<std::uintptr_t>(more), wanted})) platform::unmap(more, wanted);
+            return true;
+        }
+        return false;
+    }
+    bool replace_strong(Rest expected, Rest desired) {
+        std::uint64_t word = pack(expected);
+        platform::count(platform::Event::atomic_operation);
+        return word_.compare_exchange_strong(word, pack(desired), std::memory_order_acq_rel);
+    }
+
+    std::atomic<std::uint64_t> word_{0};
+};
+
+}  // namespace gr::lab
