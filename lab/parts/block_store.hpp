@@ -14,8 +14,9 @@ namespace gr::lab {
 
 template <class S>
 concept BlockStore = requires(S store, typename S::Global &global, std::size_t size, void *block, HeapNumber heap) {
-    // Of free-list buffers and remote lists.
+    // Of remote lists: so many, that of a request and that of a block. One, if a request may take any other's block.
     { S::kBins } -> std::convertible_to<unsigned>;
+    { S::bin_of(size) } -> std::same_as<unsigned>;
     { S::bin_of_block(block) } -> std::same_as<unsigned>;
     // The largest request that is not mapped alone.
     { S::largest() } -> std::same_as<std::size_t>;
@@ -33,8 +34,12 @@ concept BlockStore = requires(S store, typename S::Global &global, std::size_t s
     { S::block_of(block) } -> std::same_as<void *>;
     { S::is_large(block) } -> std::same_as<bool>;
     { S::usable_size(block) } -> std::same_as<std::size_t>;
-    { S::allocate_large(size) } -> std::same_as<void *>;
+    // At a multiple of the second.
+    { S::allocate_large(size, size) } -> std::same_as<void *>;
     { S::free_large(block) } -> std::same_as<void>;
+    // The program has it from now on; and has given it back, and it lies in no store yet.
+    { S::hand_out(block) } -> std::same_as<void *>;
+    { S::take_back(block) } -> std::same_as<void>;
     // An aligned address in a block that is `alignment` larger than was asked for.
     { S::aligned_in(block, size) } -> std::same_as<void *>;
     { global.lock() } -> std::same_as<void>;

@@ -17,7 +17,8 @@ namespace gr::lab {
 
 enum class BlockState : std::uint8_t {
     none = 0,
-    free = 0x5a,
+    free = 0x5a,    // in a heap's list
+    cached = 0x3c,  // freed, and not yet there: in a buffer, a remote list, on its way
     in_use = 0xa6,
     large = 0x93,      // mapped alone; the mapping's bytes stand at its begin
     displaced = 0xc5,  // an aligned address inside of a block, `bytes` behind the block's own
@@ -72,23 +73,47 @@ inline void *aligned_in(void *block, std::size_t alignment) {
 // Beyond it a tag could not tell the distance.
 inline constexpr std::size_t kMostTaggedAlignment = std::size_t{1} << 31;
 
-// Above the largest bin: a mapping for each block, given back when it is freed (Wasik 5.1).
-struct TaggedLargeBlocks {
-    static constexpr std::size_t kHeadBytes = 2 * kTagBytes;
+// What every store of blocks with tags has in common (block_store.hpp).
+struct TaggedBlocks {
+    static constexpr std::size_t kHeadBytes = 2 * kTagBytes;  // of a mapping: its bytes, the tag
 
-    static void *allocate(std::size_t size) {
-        const std::size_t bytes = align_up(size + kHeadBytes, platform::page_size());
+    static void *block_of(const void *p) { return lab::block_of(p); }
+    static bool is_large(const void *block) { return tag_of(block).state == BlockState::large; }
+    static HeapNumber heap_of(const void *block) { return tag_of(block).heap; }
+    static void *aligned_in(void *block, std::size_t alignment) { return lab::aligned_in(block, alignment); }
+    static void *hand_out(void *block) {
+        set_state(block, BlockState::in_use);
+        return block;
+    }
+    static void take_back(void *block) { set_state(block, BlockState::cached); }
+    static void set_state(void *block, BlockState state) {
+        BlockTag tag = tag_of(block);
+        tag.state = state;
+        set_tag(block, tag);
+    }
+
+    // Above the largest bin: a mapping for each block, given back when it is freed (Wasik 5.1).
+    static void *allocate_large(std::size_t size, std::size_t alignment) {
+        if (alignment > kMostTaggedAlignment) return nullptr;
+        const std::size_t more = alignment > kAlignment ? alignment : 0;
+        const std::size_t bytes = align_up(size + more + kHeadBytes, platform::page_size());
         char *const mapping = static_cast<char *>(platform::map(bytes, 1));
         if (mapping == nullptr) return nullptr;
         *reinterpret_cast<std::size_t *>(mapping) = bytes;
         set_tag(mapping + kHeadBytes, {0, 0, BlockState::large});
-        return mapping + kHeadBytes;
+        return more == 0 ? mapping + kHeadBytes : lab::aligned_in(mapping + kHeadBytes, alignment);
     }
     static std::size_t mapped_bytes(const void *block) {
         return *reinterpret_cast<const std::size_t *>(static_cast<const char *>(block) - kHeadBytes);
     }
-    static std::size_t usable_size(const void *block) { return mapped_bytes(block) - kHeadBytes; }
-    static void free(void *block) { platform::unmap(static_cast<char *>(block) - kHeadBytes, mapped_bytes(block)); }
+    static void free_large(void *block) { platform::unmap(static_cast<char *>(block) - kHeadBytes, mapped_bytes(block)); }
+    // From p on: the block, or an aligned address in it. `tags`: so many words of a small block are no program's.
+    static std::size_t usable_size(const void *p, unsigned tags) {
+        const char *const block = static_cast<const char *>(block_of(p));
+        const std::size_t bytes =
+            is_large(block) ? mapped_bytes(block) - kHeadBytes : tag_of(block).bytes - tags * kTagBytes;
+        return bytes - static_cast<std::size_t>(static_cast<const char *>(p) - block);
+    }
 };
 
 }  // namespace gr::lab

@@ -29,21 +29,24 @@ struct alignas(kCacheLineBytes) Container : ListNode {
     FreeList free;
     std::atomic<HeapNumber> heap{0};  // relaxed where its lock is held; else acquire, with the release of who moved it
     std::atomic<bool> holds_displaced{false};  // an aligned address inside of a block was handed out; for ever
-    char *mapping = nullptr;                   // of a large block
-    std::size_t mapped_bytes = 0;
     std::atomic<Container *> below{nullptr};  // of a lock-free stack
+    char *first_block;                        // behind the header, or elsewhere
+    std::size_t place_bytes;                  // from there on
+    char *mapping = nullptr;                  // of a large block
+    std::size_t mapped_bytes = 0;
 
-    char *first_block() { return reinterpret_cast<char *>(this + 1); }
+    Container(char *place, std::size_t bytes) : first_block(place), place_bytes(bytes) {}
+
     bool is_full() const { return used == blocks; }
     bool is_empty() const { return used == 0; }
     std::size_t usable_bytes() const { return std::size_t{blocks} * block_bytes; }
 
-    // For blocks of another size, none of them in use.
-    void format(unsigned new_bin, std::size_t size, std::size_t container_bytes) {
+    // For blocks of another size, while none is in use.
+    void format(unsigned new_bin, std::size_t size) {
         mark = kMark;
         bin = new_bin;
         block_bytes = static_cast<std::uint32_t>(size);
-        blocks = static_cast<std::uint32_t>((container_bytes - sizeof(Container)) / size);
+        blocks = static_cast<std::uint32_t>(place_bytes / size);
         used = 0;
         fresh = 0;
         free = FreeList();
@@ -54,7 +57,7 @@ struct alignas(kCacheLineBytes) Container : ListNode {
         void *block = free.pop();
         if (block == nullptr) {
             if (fresh == blocks) return nullptr;
-            block = first_block() + std::size_t{fresh++} * block_bytes;
+            block = first_block + std::size_t{fresh++} * block_bytes;
         }
         ++used;
         return block;
@@ -69,48 +72,35 @@ struct alignas(kCacheLineBytes) Container : ListNode {
 
 static_assert(sizeof(Container) % kAlignment == 0);
 
-// Where containers all have one size.
-template <std::size_t kBytes>
-struct FixedContainers {
-    static_assert(is_power_of_two(kBytes) && kBytes > sizeof(Container));
-
-    static constexpr std::size_t kContainerBytes = kBytes;
-    // Two blocks fit at least (5.3).
-    static constexpr std::size_t kLargestBlock = align_down((kBytes - sizeof(Container)) / 2, kAlignment);
-
-    static Container *container_of(const void *p) {
-        return reinterpret_cast<Container *>(align_down(reinterpret_cast<std::uintptr_t>(p) - 1, kBytes));
-    }
-};
-
 // The block that an address which the program has belongs to.
 inline void *block_in(Container *container, const void *p) {
     if (container->mark != Container::kMark) die_of_no_block(p);
     if (!container->holds_displaced.load(std::memory_order_relaxed)) [[likely]]
         return const_cast<void *>(p);
-    if (container->block_bytes == 0) return container->first_block();
-    const auto offset = static_cast<std::size_t>(static_cast<const char *>(p) - container->first_block());
-    return container->first_block() + offset / container->block_bytes * container->block_bytes;
+    if (container->block_bytes == 0) return container->first_block;
+    const auto offset = static_cast<std::size_t>(static_cast<const char *>(p) - container->first_block);
+    return container->first_block + offset / container->block_bytes * container->block_bytes;
 }
 
-// Above the largest bin: a container of one block in a mapping of its own. Containers<...>::container_of finds it.
-template <class Containers>
+// Above the largest bin: a container of one block in a mapping of its own, which begins where that of any address in it
+// would: kBytes is the size of containers.
+template <std::size_t kBytes>
 struct ContainedLargeBlocks {
-    // Room for the header before an aligned block, at a multiple of the containers' size.
     static void *allocate(std::size_t size, std::size_t alignment) {
-        constexpr std::size_t kBytes = Containers::kContainerBytes;
-        const std::size_t before = alignment >= kBytes ? alignment : kBytes;
-        const std::size_t bytes = align_up(size + before, platform::page_size());
-        char *const mapping = static_cast<char *>(platform::map(bytes, before));
+        const std::size_t near = alignment < kBytes ? alignment : kBytes;
+        const std::size_t offset = align_up(sizeof(Container), near);  // of the address that the program has
+        const std::size_t lead = alignment - near;
+        const std::size_t bytes = align_up(lead + offset + size, platform::page_size());
+        char *const mapping = static_cast<char *>(platform::map(bytes, alignment > kBytes ? alignment : kBytes));
         if (mapping == nullptr) return nullptr;
-        char *const begin = alignment >= kBytes ? mapping + before - kBytes : mapping;
-        auto *const container = new (begin) Container();
+        char *const begin = mapping + lead;
+        char *const first = begin + sizeof(Container);
+        auto *const container = new (begin) Container(first, 0);
         container->mark = Container::kMark;
         container->mapping = mapping;
         container->mapped_bytes = bytes;
-        if (alignment <= sizeof(Container)) return container->first_block();
-        container->holds_displaced.store(true, std::memory_order_relaxed);
-        return alignment >= kBytes ? begin + kBytes : begin + align_up(sizeof(Container), alignment);
+        if (offset != sizeof(Container)) container->holds_displaced.store(true, std::memory_order_relaxed);
+        return begin + offset;
     }
     static bool is_large(const Container *container) { return container->block_bytes == 0; }
     // From p on, which is the block or an aligned address in it.

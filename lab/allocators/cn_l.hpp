@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: CN-l of table 3.1 (Wasik 001, 3.2.3.2): C with a free-list buffer, of which the thesis says that it brings nothing.
+// Invariant: as in C; what a thread freed lies in its buffer first.
+// Must not know: how any feature works.
+//
+//     buffers   o->o     o->o
+//     heaps     C's      C's
+//                  \     /
+//       global    bins of objects
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + containers + free_list_buffer>;
+
+}  // namespace gr::lab

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: CN-r of table 3.1 (Wasik 001, 3.2.3.3): C with a remote list on the global heap.
+// Invariant: as in C; who gives to the global heap and who takes from it wait for different locks.
+// Must not know: how any feature works.
+//
+//     heaps     C's      C's
+//              gives|   |takes
+//               lock     lock
+//       global  given -> bins of objects
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + containers + global_remote_list>;
+
+}  // namespace gr::lab

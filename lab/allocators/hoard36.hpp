@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: Hoard 3.6 as Wasik places it (001, 4.4): CO-l, delayed ownership with reallocation, containers move freely.
+// Invariant: what a thread frees it may take again, whosever it was. No lock is taken before there is a second thread.
+// Must not know: how any feature works.
+//
+//     threads   T1 --all--> buffer <--takes
+//     heaps     [full] [roomy] [empty]
+//                   |  too much is free
+//       global    [partly free] [empty]
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + containers + ownership + free_list_buffer + delayed_ownership + reallocation +
+                        locks_of_threads>;
+
+}  // namespace gr::lab

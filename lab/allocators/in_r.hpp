@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: IN-r of table 3.1 (Wasik 001, 3.2.1.5): B with a remote list on the global heap.
+// Invariant: as in B; who gives to the global heap and who takes from it wait for different locks.
+// Must not know: how any feature works.
+//
+//     heaps     bins     bins
+//              gives|   |takes
+//               lock     lock
+//       global  given -> bins, buffer
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + global_remote_list>;
+
+}  // namespace gr::lab

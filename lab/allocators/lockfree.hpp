@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: Wasik's allocator H (001, 5.9): F2 without any lock.
+// Invariant: remote lists and the global heap change by one compare-and-swap each; a thread that is stopped anywhere holds nobody up.
+// Must not know: how any feature works.
+//
+//     threads   T1 --own--> heap                no lock
+//                  --others'--> remote list     compare-and-swap; cleared by one exchange
+//       global  a stack of empty containers     compare-and-swap with a tag
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + containers + ownership + restricted_movement + remote_lists +
+                        global_remote_list + lock_free>;
+
+}  // namespace gr::lab

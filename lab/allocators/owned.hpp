@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: Wasik's allocator D (001, 5.4), CO of table 3.1: C with ownership; free lists in containers, which move.
+// Invariant: a block returns to the heap whose container it lies in. A container with blocks in use may move, and then two threads share its lines.
+// Must not know: how any feature works.
+//
+//     threads   T1 ---free---> T2's heap        each heap has a lock
+//     heaps     [full] [roomy] [empty] containers of each bin
+//                   |  too much is free: containers go, empty ones first
+//       global    [partly free] [empty: beyond 128 for any bin]
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + containers + ownership>;
+
+}  // namespace gr::lab

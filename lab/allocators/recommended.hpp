@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: CO-lr: what Wasik recommends (001, 8.3): containers, ownership, restricted movement, buffer and remote lists.
+// Invariant: as in F2; what a thread freed of its own it takes again from its buffer, without a look at a container.
+// Must not know: how any feature works.
+//
+//     threads   T1 --own--> buffer -> heap      no lock
+//                  --others'--> remote list     a lock for each bin
+//       global  given -> [empty]
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + containers + ownership + restricted_movement + free_list_buffer + remote_lists +
+                        global_remote_list>;
+
+}  // namespace gr::lab

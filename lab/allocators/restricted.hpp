@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: Wasik's allocator E (001, 5.5): D whose containers move only when they are wholly free.
+// Invariant: a block in use never changes its heap, and no line has blocks of two threads by the allocator's doing.
+// Must not know: how any feature works.
+//
+//     heaps     [full] [roomy] [empty]
+//                               |  only these move
+//       global                 [empty]
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + containers + ownership + restricted_movement>;
+
+}  // namespace gr::lab

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: Wasik's allocator A, the base case (001, 5.1): one heap behind one lock.
+// Invariant: one thread is in the heap. A double or foreign free is found by its header.
+// Must not know: how any feature works.
+//
+//     threads   T1  T2  T3
+//                 \  |  /
+//                  lock
+//       bins    [16]->o->o   [32]->o   ...      a free list for each
+//       buffer  [======........]                128 KiB, where new objects come from
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<single_heap>;
+
+}  // namespace gr::lab

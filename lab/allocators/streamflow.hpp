@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: Streamflow as Wasik places it (001, 4.5): CO-r, lock-free, headers in a table by page.
+// Invariant: a header lies apart from its blocks, so blocks begin at the unit and a write beyond one spoils no header.
+// Must not know: how any feature works.
+//
+//     table     [unit] -> header
+//     units     [o|o|o|o|o|o|o]                 no header within
+//     threads   T1 --others'--> remote list     compare-and-swap
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + containers + header_table + ownership + restricted_movement + remote_lists +
+                        global_remote_list + lock_free>;
+
+}  // namespace gr::lab

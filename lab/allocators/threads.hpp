@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: Wasik's allocator B (001, 5.2), IN of table 3.1: thread heaps before a global heap; objects have no owner.
+// Invariant: a heap is one thread's. What is freed goes to the heap of who freed it, so neighbours in a line part (2.3.2).
+// Must not know: how any feature works.
+//
+//     threads   T1     T2     T3
+//     heaps     bins   bins   bins              no lock: nobody else comes here
+//                  \    |    /  more than 2 bins' worth, or 64 in all
+//                    lock
+//       global      bins, 128 KiB buffer
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps>;
+
+}  // namespace gr::lab

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a heap whose free blocks lie in lists of their containers, which it owns (Wasik 5.4, 5.5, 5.8).
+// Invariant: a container whose heap this is lies in one list of its bin here: full, with room, or empty. What was freed and
+//            takes more than 2 times the largest bin in one bin, or 64 times in all, goes to the global heap with its
+//            container, wholly free ones first; no others where movement is restricted.
+// Must not know: which thread's heap it is.
+#pragma once
+
+#include <array>
+
+#include "parts/block_store.hpp"
+#include "parts/global_containers.hpp"
+#include "parts/object_layouts.hpp"
+
+namespace gr::lab {
+
+// What a container store may be told to do.
+struct ContainerRules {
+    bool restricted = false;  // only wholly free containers move
+    bool has_remote_list = false;
+    bool lock_free = false;
+    bool has_global_heap = true;
+};
+
+template <ContainerSizes Sizes, ContainerRules kRules>
+class ContainerStore : public ContainedBlocks<Sizes> {
+    using Blocks = ContainedBlocks<Sizes>;
+
+  public:
+    using Global = GlobalContainers<Sizes, kRules.restricted, kRules.has_remote_list, kRules.lock_free>;
+
+    constexpr ContainerStore() = default;
+
+    void *take(std::size_t size) {
+        const unsigned bin = Blocks::bin_of(size);
+        Lists &lists = bins_[bin];
+        Container *container = lists.roomy.first();
+        if (container == nullptr) {
+            container = lists.empty.pop_front();
+            if (container == nullptr) return nullptr;
+            lists.roomy.push_front(container);
+        }
+        if (!container->free.is_empty()) freed(lists, 0 - std::size_t{container->block_bytes});
+        void *const block = container->take();
+        if (container->is_full()) {
+            lists.roomy.remove(container);
+            lists.full.push_front(container);
+        }
+        return block;
+    }
+    // To the front, so that what was freed last is taken next.
+    void put(void *block) {
+        Container *const container = Sizes::container_of(block);
+        Lists &lists = bins_[container->bin];
+        (container->is_full() ? lists.full : lists.roomy).remove(container);
+        container->put(block);
+        freed(lists, container->block_bytes);
+        (container->is_empty() ? lists.empty : lists.roomy).push_front(container);
+        last_put_ = container->bin;
+    }
+    bool grow(std::size_t size, Global &global, HeapNumber heap) {
+        const unsigned bin = Blocks::bin_of(size);
+        Container *const container = global.take(bin, Blocks::size_of(bin), heap);
+        if (container == nullptr) return false;
+        Lists &lists = bins_[bin];
+        freed(lists, container->free.count() * container->block_bytes);
+        (container->is_empty() ? lists.empty : lists.roomy).push_front(container);
+        return true;
+    }
+    void shed(Global &global) {
+        if constexpr (!kRules.has_global_heap) return;
+        if (bins_[last_put_].free_bytes > kMostOfBin * Blocks::largest()) shed_bin(last_put_, global);
+        if (free_bytes_ <= kMostOfHeap * Blocks::largest()) return;
+        for (unsigned bin = 0; bin < Blocks::kBins; ++bin) shed_bin(bin, global);
+    }
+    // What lies in remote lists of this heap's containers for such blocks (3.2.4.3).
+    FreeList take_remote(std::size_t size) {
+        FreeList all;
+        Lists &lists = bins_[Blocks::bin_of(size)];
+        for (auto *const list : {&lists.full, &lists.roomy})
+            for (Container *c = list->first(); c != nullptr; c = LinkedList<Container>::after(c))
+                all.append(Sizes::remote_list_of(c).take_all());
+        return all;
+    }
+    static void push_remote(void *block) { Sizes::remote_list_of(Sizes::container_of(block)).push(block); }
+    std::size_t free_bytes() const { return free_bytes_; }
+
+  private:
+    static constexpr std::size_t kMostOfBin = 2;  // times the largest bin (5.2)
+    static constexpr std::size_t kMostOfHeap = 64;
+
+    struct Lists {
+        LinkedList<Container> full;
+        LinkedList<Container> roomy;
+        LinkedList<Container> empty;
+        std::size_t free_bytes = 0;  // freed, not yet taken again: no allocation buffer
+    };
+
+    void freed(Lists &lists, std::size_t bytes) {
+        lists.free_bytes += bytes;
+        free_bytes_ += bytes;
+    }
+    // Until half of what may stay does.
+    void shed_bin(unsigned bin, Global &global) {
+        Lists &lists = bins_[bin];
+        while (lists.free_bytes > kMostOfBin * Blocks::largest() / 2) {
+            Container *container = lists.empty.pop_front();
+            if constexpr (!kRules.restricted) {
+                // The second, for the first is where the next block comes from.
+                if (container == nullptr && lists.roomy.first() != nullptr) {
+                    container = LinkedList<Container>::after(lists.roomy.first());
+                    if (container != nullptr) lists.roomy.remove(container);
+                }
+            }
+            if (container == nullptr) return;
+            freed(lists, 0 - container->free.count() * container->block_bytes);
+            global.give(container);
+        }
+    }
+
+    std::array<Lists, Blocks::kBins> bins_{};
+    std::size_t free_bytes_ = 0;
+    unsigned last_put_ = 0;
+};
+
+}  // namespace gr::lab

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the features of Wasik's chapter 3, as words that are added up, and which sums make no sense.
+// Invariant: an illegal sum does not compile and says why in one line; what the thesis calls without benefit is legal.
+// Must not know: how any feature is built.
+#pragma once
+
+#include <cstdint>
+
+namespace gr::lab {
+
+enum class Feature : std::uint8_t {
+    single_heap,                 // all threads share one heap (3.1.1)
+    thread_heaps,                // each thread has its own; a thread that starts takes over that of one that ended
+    trylock_heaps,               // a thread takes one that nobody is in (4.3, Ptmalloc)
+    no_global_heap,              // what a heap got it keeps
+    locks_per_bin,               // of a single heap each bin has a lock of its own
+    locks_of_threads,            // no lock is taken before there is a second thread (4.4)
+    coalescing,                  // exact sizes; neighbours that are free are joined (3.2.1.3)
+    best_fit,                    // the tightest of all that fit (2.2.1)
+    containers,                  // blocks of one size behind one header (3.1.2)
+    varied_containers,           // of four sizes (3.1.2.2)
+    header_table,                // whose headers lie in a table by page (4.5)
+    ownership,                   // a block goes back to the heap that it was allocated from (3.1.1.1)
+    restricted_movement,         // a container moves between heaps only when it is wholly free (3.1.2.1)
+    free_list_buffer,            // what a thread freed it may take again without a lock (3.1.3)
+    delayed_ownership,           // others' blocks wait in the buffer, too (3.1.1.1)
+    reallocation,                // and may be taken again there
+    remote_lists,                // what others free waits in a list of the owner's (3.1.4)
+    remote_lists_on_containers,  // or of the container's (3.2.4.3)
+    global_remote_list,          // what the global heap is given waits apart from what it gives
+    lock_free,                   // by compare-and-swap (3.1.6)
+    cleared_into_buffer,         // a remote list is cleared into the buffer (7.4)
+};
+
+struct Features {
+    std::uint32_t bits = 0;
+
+    constexpr Features() = default;
+    constexpr Features(Feature feature) : bits(1U << static_cast<unsigned>(feature)) {}  // one is a sum, too
+    constexpr bool have(Feature feature) const { return (bits & Features(feature).bits) != 0; }
+};
+
+constexpr Features operator+(Features a, Features b) {
+    Features sum;
+    sum.bits = a.bits | b.bits;
+    return sum;
+}
+constexpr Features operator+(Feature a, Feature b) { return Features(a) + Features(b); }
+
+using enum Feature;
+
+template <Features kF>
+struct LegalSum {
+    static constexpr bool has(Feature feature) { return kF.have(feature); }
+    static constexpr bool kAnyRemote = has(remote_lists) || has(remote_lists_on_containers);
+
+    static_assert(has(single_heap) + has(thread_heaps) + has(trylock_heaps) == 1,
+                  "threads find their heap in one way: single_heap, thread_heaps or trylock_heaps (3.1.1)");
+    static_assert(!(has(coalescing) && has(containers)),
+                  "coalescing changes sizes, and all blocks of a container have one (3.2)");
+    static_assert(!kAnyRemote || has(ownership),
+                  "without ownership no free is remote, so heaps need no remote list (3.2.1.5)");
+    static_assert(!has(remote_lists_on_containers) || (has(containers) && !has(remote_lists)),
+                  "a remote list stands on containers or on heaps, and needs containers for the first (3.2.4.3)");
+    static_assert(!has(restricted_movement) || has(containers), "what would be restricted are containers (3.1.2.1)");
+    static_assert(!has(restricted_movement) || has(ownership),
+                  "without ownership blocks move, not containers, so nothing is restricted (3.1.2.1)");
+    static_assert(!(has(varied_containers) || has(header_table)) || has(containers), "those are kinds of containers");
+    static_assert(!(has(varied_containers) && has(header_table)), "a header lies in one place");
+    static_assert(!has(delayed_ownership) || (has(ownership) && has(free_list_buffer)),
+                  "delayed ownership is a buffer's, of blocks that have an owner (3.1.1.1)");
+    static_assert(!has(reallocation) || has(delayed_ownership), "what could be reallocated is what was delayed (3.1.1.1)");
+    static_assert(!has(lock_free) || (has(remote_lists) && has(restricted_movement) && !has(varied_containers)),
+                  "without a lock are remote lists of heaps whose containers move wholly free and have one size (5.9)");
+    static_assert(!has(cleared_into_buffer) || (has(free_list_buffer) && has(remote_lists)),
+                  "a remote list is cleared into a buffer where there are both (7.4)");
+    static_assert(!has(ownership) || !has(single_heap), "one heap owns all there is (3.1.1)");
+    static_assert(!has(no_global_heap) || !has(global_remote_list), "there is no such heap");
+    static_assert(!has(best_fit) || has(coalescing), "bins of one size have no tighter block");
+    static_assert(!has(locks_per_bin) || (has(single_heap) && !has(coalescing)),
+                  "locks for each bin are those of one heap whose blocks keep their size");
+    static_assert(!has(free_list_buffer) || !has(single_heap), "the thesis leaves that out: it makes private heaps (3.1.3)");
+    static constexpr bool kIs = true;
+};
+
+}  // namespace gr::lab

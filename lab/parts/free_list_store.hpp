@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a heap whose free blocks lie in a list for each bin, whatever container or buffer they came from (Wasik 5.1 to 5.3).
+// Invariant: a block is in one list, the bin's that its header says. A list whose blocks take more than 2 times the
+//            largest bin gives half of them to the global heap; a heap whose lists take 64 times gives all (5.2).
+// Must not know: which thread's heap it is.
+#pragma once
+
+#include <array>
+
+#include "parts/block_store.hpp"
+#include "parts/free_list.hpp"
+#include "parts/lock.hpp"
+#include "parts/object_layouts.hpp"
+#include "parts/remote_list.hpp"
+
+namespace gr::lab {
+
+// The heap behind all heaps: objects that any heap may take (3.1.1). With a remote list, what is given waits apart under
+// a lock of its own, so that who takes does not wait for who gives (3.2.1.5).
+template <class Layout, bool kHasRemoteList>
+class GlobalObjects {
+  public:
+    constexpr GlobalObjects() = default;
+
+    // nullptr: there is none. Its allocation buffer is the layout's, if it has one here (5.2).
+    void *take(unsigned bin, HeapNumber heap) {
+        const Locked held(lock_);
+        void *block = lists_[bin].pop();
+        if constexpr (kHasRemoteList) {
+            if (block == nullptr) {
+                lists_[bin] = given_[bin].take_all();
+                block = lists_[bin].pop();
+            }
+        }
+        if constexpr (!Layout::kHeapHasBuffer) {
+            if (block == nullptr) block = buffer_.take(bin, heap);
+            if (block == nullptr && buffer_.renew(bin)) block = buffer_.take(bin, heap);
+        }
+        return block;
+    }
+    void give(unsigned bin, FreeList blocks) {
+        if constexpr (kHasRemoteList) {
+            while (void *const block = blocks.pop()) given_[bin].push(block);
+        } else {
+            const Locked held(lock_);
+            lists_[bin].append(blocks);
+        }
+    }
+    // Objects that lie here are nobody's, and free.
+    bool put(void *) { return false; }
+
+    void lock() {
+        lock_.lock();
+        for (auto &list : given_) list.lock();
+    }
+    void unlock() {
+        for (auto &list : given_) list.unlock();
+        lock_.unlock();
+    }
+
+  private:
+    static constexpr unsigned kRemoteLists = kHasRemoteList ? Layout::kBins : 0;
+
+    Lock<Rank::global_bin> lock_;
+    std::array<FreeList, Layout::kBins> lists_{};
+    std::array<LockedRemoteList<Rank::worklist>, kRemoteLists> given_{};
+    typename Layout::Buffer buffer_;
+};
+
+template <ObjectLayout Layout, bool kHasGlobalHeap, bool kHasGlobalRemoteList>
+class FreeListStore : public Layout {
+  public:
+    using Global = GlobalObjects<Layout, kHasGlobalRemoteList>;
+
+    constexpr FreeListStore() = default;
+
+    void *take(std::size_t size) {
+        const unsigned bin = Layout::bin_of(size);
+        if (void *const block = lists_[bin].pop()) {
+            free_bytes_ -= Layout::size_of(bin);
+            return block;
+        }
+        return Layout::kHeapHasBuffer ? buffer_.take(bin, heap_) : nullptr;
+    }
+    void put(void *block) {
+        const unsigned bin = Layout::bin_of_block(block);
+        lists_[bin].push(block);
+        free_bytes_ += Layout::size_of(bin);
+        last_put_ = bin;
+    }
+    bool grow(std::size_t size, Global &global, HeapNumber heap) {
+        const unsigned bin = Layout::bin_of(size);
+        heap_ = heap;
+        if constexpr (kHasGlobalHeap) {
+            if (void *const block = global.take(bin, heap)) {
+                Layout::move_to(block, heap);
+                put(block);
+                return true;
+            }
+        }
+        if constexpr (!Layout::kHeapHasBuffer) return false;
+        return buffer_.renew(bin);
+    }
+    void shed(Global &global) {
+        if constexpr (!kHasGlobalHeap) return;
+        FreeList &last = lists_[last_put_];
+        const std::size_t size = Layout::size_of(last_put_);
+        if (last.count() * size > kMostOfBin * Layout::largest()) give(last_put_, last.count() / 2, global);
+        if (free_bytes_ <= kMostOfHeap * Layout::largest()) return;
+        for (unsigned bin = 0; bin < Layout::kBins; ++bin) give(bin, lists_[bin].count(), global);
+    }
+    // Freed and not taken again, in bytes.
+    std::size_t free_bytes() const { return free_bytes_; }
+
+  private:
+    static constexpr std::size_t kMostOfBin = 2;  // times the largest bin (5.2)
+    static constexpr std::size_t kMostOfHeap = 64;
+
+    void give(unsigned bin, std::size_t count, Global &global) {
+        if (count == 0) return;
+        free_bytes_ -= count * Layout::size_of(bin);
+        global.give(bin, lists_[bin].take(count));
+    }
+
+    std::array<FreeList, Layout::kBins> lists_{};
+    std::size_t free_bytes_ = 0;
+    unsigned last_put_ = 0;
+    HeapNumber heap_ = 0;
+    typename Layout::Buffer buffer_;
+};
+
+}  // namespace gr::lab

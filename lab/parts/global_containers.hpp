@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the global heap of those whose containers move (Wasik 5.4): partly free ones for their own bin, wholly free ones,
+//       and where none is, new ones.
+// Invariant: a container here belongs to heap 0 and lies in one list. Of wholly free ones at most kMostFormatted keep
+//            their bin; beyond it up to half are there for any (5.4). Where movement is restricted, all are wholly free.
+// Must not know: the heaps.
+#pragma once
+
+#include <array>
+
+#include "parts/container_sizes.hpp"
+#include "parts/lock.hpp"
+#include "parts/remote_list.hpp"
+#include "parts/size_bins.hpp"
+
+namespace gr::lab {
+
+template <ContainerSizes Sizes, bool kRestricted, bool kHasRemoteList, bool kLockFree>
+class GlobalContainers {
+    using Bins = GeometricBins<Sizes::kLargestBlock>;
+
+  public:
+    constexpr GlobalContainers() = default;
+
+    // For a heap; nullptr: no memory.
+    Container *take(unsigned bin, std::size_t size, HeapNumber heap) {
+        const Locked held(lock_);
+        const unsigned shape = Sizes::shape_for(size, asked_[bin]++);
+        Container *container = find(bin, shape);
+        if (container == nullptr) container = sizes_.make(shape);
+        if (container == nullptr) return nullptr;
+        if (container->mark != Container::kMark || container->bin != bin) container->format(bin, size);
+        container->heap.store(heap, std::memory_order_release);  // pairs with heap_of
+        return container;
+    }
+    // By the heap that has it.
+    void give(Container *container) {
+        if constexpr (kHasRemoteList) {
+            const Locked held(given_lock_);
+            container->heap.store(0, std::memory_order_release);  // pairs with heap_of
+            given_.push_front(container);
+        } else {
+            const Locked held(lock_);
+            container->heap.store(0, std::memory_order_release);
+            keep(container);
+        }
+    }
+    // A block of a container that lies here; false: it is another heap's by now.
+    bool put(void *block) {
+        if constexpr (kRestricted) return false;  // while a block is in use its container lies in no global heap
+        const Locked held(lock_);
+        const Locked given_held(given_lock_);  // nobody gives meanwhile
+        take_given();
+        Container *const container = Sizes::container_of(block);
+        if (container->heap.load(std::memory_order_relaxed) != 0) return false;
+        partial_[container->bin].remove(container);
+        container->put(block);
+        keep(container);
+        return true;
+    }
+    void lock() {
+        lock_.lock();
+        given_lock_.lock();
+    }
+    void unlock() {
+        given_lock_.unlock();
+        lock_.unlock();
+    }
+
+  private:
+    static constexpr unsigned kMostFormatted = 128;
+
+    Container *find(unsigned bin, unsigned shape) {
+        if constexpr (kHasRemoteList) {
+            const Locked given_held(given_lock_);
+            take_given();
+        }
+        if (Container *const container = partial_[bin].pop_front()) return container;
+        if (Container *const container = empty_[bin].pop_front()) {
+            --formatted_;
+            return container;
+        }
+        return convertible_[shape].pop_front();
+    }
+    void keep(Container *container) {
+        if (!container->is_empty()) return partial_[container->bin].push_front(container);
+        empty_[container->bin].push_front(container);
+        if (++formatted_ > kMostFormatted) convert(kMostFormatted / 2);
+    }
+    void convert(unsigned wanted) {
+        for (auto &list : empty_) {
+            for (; wanted != 0 && !list.is_empty(); --wanted, --formatted_) {
+                Container *const container = list.pop_front();
+                convertible_[Sizes::shape_of(container)].push_front(container);
+            }
+        }
+    }
+    void take_given() {
+        while (Container *const container = given_.pop_front()) keep(container);
+    }
+
+    Lock<Rank::global_bin> lock_;
+    std::array<LinkedList<Container>, Bins::kCount> partial_{};
+    std::array<LinkedList<Container>, Bins::kCount> empty_{};
+    std::array<LinkedList<Container>, Sizes::kShapes> convertible_{};
+    std::array<unsigned, Bins::kCount> asked_{};
+    unsigned formatted_ = 0;
+    Lock<Rank::worklist> given_lock_;
+    LinkedList<Container> given_;
+    Sizes sizes_;
+};
+
+// 5.9: one stack of wholly free containers, for any bin.
+template <ContainerSizes Sizes, bool kHasRemoteList>
+class GlobalContainers<Sizes, true, kHasRemoteList, true> {
+    static_assert(Sizes::kIsLockFree && Sizes::kShapes == 1);
+
+  public:
+    constexpr GlobalContainers() = default;
+
+    Container *take(unsigned bin, std::size_t size, HeapNumber heap) {
+        Container *container = free_.pop();
+        if (container == nullptr) container = sizes_.make(0);
+        if (container == nullptr) return nullptr;
+        if (container->mark != Container::kMark || container->bin != bin) container->format(bin, size);
+        container->heap.store(heap, std::memory_order_release);  // pairs with heap_of
+        return container;
+    }
+    void give(Container *container) {
+        container->heap.store(0, std::memory_order_release);
+        free_.push(container);
+    }
+    bool put(void *) { return false; }
+    void lock() {}
+    void unlock() {}
+
+  private:
+    LockFreeStack<Container, kCacheLineBytes> free_;
+    Sizes sizes_;
+};
+
+}  // namespace gr::lab
