@@ -66,10 +66,10 @@ bool is_report_wanted() {
 [[gnu::destructor(101)]] void end() {
     if (!is_report_wanted()) return;
     gr::TextBuffer<256> line;
-    line << "{\"locks\": " << gr::platform::counted(Event::lock) << ", \"waits\": "
-         << gr::platform::counted(Event::wait) << ", \"atomic_operations\": "
-         << gr::platform::counted(Event::atomic_operation) << ", \"system_calls\": "
-         << gr::platform::counted(Event::system_call) << "}\n";
+    line << "{\"locks\": " << gr::platform::counted(Event::lock)
+         << ", \"waits\": " << gr::platform::counted(Event::wait)
+         << ", \"atomic_operations\": " << gr::platform::counted(Event::atomic_operation)
+         << ", \"system_calls\": " << gr::platform::counted(Event::system_call) << "}\n";
     report.write_all(line.data(), line.size());
 }
 
