@@ -52,10 +52,11 @@ class SingleHeap {
     void for_each(Visit visit) {
         visit(heap_);
     }
-    void lock() {}
-    void unlock() {}
+    void lock() { lock_.lock(); }
+    void unlock() { lock_.unlock(); }
 
   private:
+    Lock<Rank::instances> lock_;  // of who takes all locks of the heap, at a fork
     Heap heap_;
 };
 

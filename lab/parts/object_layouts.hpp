@@ -65,7 +65,7 @@ struct TaggedObjects : TaggedBlocks {
             return block;
         }
         bool renew(unsigned bin) {
-            char *const begin = wilderness.extend(kBufferBytes, kAlignment * kAlignment);
+            char *const begin = wilderness.extend(kBufferBytes, Wilderness::kPage);
             if (begin == nullptr) return false;
             // The first tag lies below a multiple of kAlignment.
             rests_[kBufferPerBin ? bin : 0] = {begin + kTagBytes, kBufferBytes - kAlignment};

@@ -19,6 +19,8 @@ namespace gr::lab {
 
 class Wilderness {
   public:
+    static constexpr std::size_t kPage = 4 * kKiB;
+
     constexpr Wilderness() = default;
 
     // Whole pages at a multiple of a power of two, of a page at least; nullptr: the kernel refused.
@@ -43,7 +45,6 @@ class Wilderness {
         std::uintptr_t begin = 0;
         std::size_t bytes = 0;
     };
-    static constexpr std::size_t kPage = 4 * kKiB;
     static constexpr std::size_t kStep = kMiB;  // asked of the kernel at once
     static constexpr unsigned kPageShift = 12;
     static constexpr unsigned kCountBits = 28;
