@@ -183,10 +183,15 @@ class Composed {
         buffer.put(block);
         if (buffer.is_over()) buffer.clear([this](void *b) { give_to_owner(b); });
     }
-    // Without a heap, for want of memory, the block is lost, not the program.
+    // Without a heap, for want of memory, the block is lost, not the program. Where there is a buffer, the heap is private.
     void give_to_mine(void *block) {
         Heap *heap = heaps_.mine();
         if (heap == nullptr) return;
+        if constexpr (has(free_list_buffer)) {
+            heap->buffer.put(block);
+            if (!heap->buffer.is_over()) return;
+            return heap->buffer.clear([this, heap](void *b) { give(heap, b); });
+        }
         const unsigned bin = Store::bin_of_block(block);
         heap = heaps_.enter(heap, bin);
         give(heap, block);
