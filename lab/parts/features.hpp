@@ -81,8 +81,7 @@ struct LegalSum {
     static_assert(!has(best_fit) || has(coalescing), "bins of one size have no tighter block");
     static_assert(!has(locks_per_bin) || (has(single_heap) && !has(coalescing)),
                   "locks for each bin are those of one heap whose blocks keep their size");
-    static_assert(!has(free_list_buffer) || !has(single_heap),
-                  "the thesis leaves that out: it makes private heaps (3.1.3)");
+    static_assert(!has(free_list_buffer) || has(thread_heaps), "a buffer is one thread's, before its heap (3.1.3)");
     static constexpr bool kIs = true;
 };
 
