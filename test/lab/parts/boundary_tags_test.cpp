@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <random>
@@ -19,9 +20,10 @@ using Tags = BoundaryTags<64 * kKiB>;
 
 class BoundaryTagsTest : public testing::Test {
   protected:
-    void SetUp() override { std::memset(region, 0, sizeof region); }
+    BoundaryTagsTest() { std::memset(region, 0, Tags::kRegionBytes); }
+    ~BoundaryTagsTest() override { std::free(region); }
 
-    alignas(Tags::kRegionBytes) static inline char region[Tags::kRegionBytes];
+    char *const region = static_cast<char *>(std::aligned_alloc(Tags::kRegionBytes, Tags::kRegionBytes));
 };
 using BoundaryTagsDeathTest = BoundaryTagsTest;
 

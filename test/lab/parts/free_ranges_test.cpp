@@ -44,7 +44,7 @@ class FreeRangesTest : public testing::Test {
         std::memset(memory.get(), 0, kRegions * Tags::kRegionBytes);
         for (std::size_t r = 0; r < kRegions; ++r) {
             char *const block = static_cast<char *>(Tags::make_whole(memory.get() + r * Tags::kRegionBytes));
-            put(block, Tags::kWholeBytes, r % kHeaps);
+            put(block, Tags::kWholeBytes, static_cast<HeapNumber>(r % kHeaps));
         }
     }
     void put(char *block, std::size_t bytes, HeapNumber heap) {
@@ -121,7 +121,7 @@ TYPED_TEST(FreeRangesTest, TakesAndPutsAsTheReference) {
     std::mt19937 random(31);
     std::size_t refused = 0;
     for (int i = 0; i < 40000; ++i) {
-        const HeapNumber heap = random() % this->kHeaps;
+        const auto heap = static_cast<HeapNumber>(random() % this->kHeaps);
         // Fuller and emptier by turns.
         const bool fills = i / 2000 % 2 == 0;
         if (random() % 4 < (fills ? 3 : 1) || this->held.empty()) {

@@ -43,8 +43,7 @@ struct Kind {
 template <class K>
 class RangeBinsTest : public testing::Test {
   protected:
-    using Bins = typename K::Bins;
-    RangeBins<Bins, K::kFit> ranges;
+    RangeBins<typename K::Bins, K::kFit> ranges;
 };
 using Kinds = testing::Types<Kind<GeometricBins<kWhole>, Fit::first_of_bin>, Kind<GeometricBins<kWhole>, Fit::best>,
                              Kind<DoublingBins<kWhole>, Fit::first_of_bin>, Kind<DoublingBins<kWhole>, Fit::best>>;
