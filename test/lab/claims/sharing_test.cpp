@@ -106,5 +106,32 @@ TEST(Sharing, OnlyContainersThatMoveInUseShareByMoving) {
     EXPECT_EQ(shared_by_moving<Streamflow>(), 0U);
 }
 
+// 3.2.2.3: a region's blocks are all one heap's, and it moves when it is one block.
+TEST(Sharing, CoalescingWithOwnershipSharesInNoWay) {
+    const auto expect_none = []<class A>(A &) {
+        EXPECT_EQ(actively_shared<A>(), 0U);
+        EXPECT_EQ(passively_shared<A>(), 0U);
+        EXPECT_EQ(shared_by_moving<A>(), 0U);
+    };
+    expect_none(the_allocator<IoC>);
+    expect_none(the_allocator<IoCl>);
+    expect_none(the_allocator<IoCr>);
+    expect_none(the_allocator<IoClr>);
+    expect_none(the_allocator<IoClrCleared>);
+}
+
+// 3.2.1.3: whoever frees a block has it, and splits and takes it again.
+TEST(Sharing, CoalescingWithoutOwnershipSharesPassively) {
+    EXPECT_GT(passively_shared<InC>(), kBlocks / 8);
+    EXPECT_GT(passively_shared<InCl>(), kBlocks / 8);
+    EXPECT_GT(passively_shared<InCr>(), kBlocks / 8);
+}
+
+// Hoard 6: threads that meet no lock stay in the same heap.
+TEST(Sharing, OneHeapAndOneThatIsChosenByItsLockShareActively) {
+    EXPECT_GT(actively_shared<DlmallocLike>(), kBlocks / 8);
+    EXPECT_GT(actively_shared<PtmallocLike>(), kBlocks / 8);
+}
+
 }  // namespace
 }  // namespace gr::lab
