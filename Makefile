@@ -9,10 +9,10 @@ CPUS := $(shell nproc)
 # What a newcomer waits for, and the rest.
 PRESETS := release counted
 PRESETS_REST := debug pauses clang sanitize aarch64
-SOURCES = $(shell find include src tool test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
+SOURCES = $(shell find include src tool lab test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 PRODUCTS := granary_shared granary_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
 
-.PHONY: all release demo test test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install format lint \
+.PHONY: all release lab demo test test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install format lint \
         lint-format view bench bench-peers counted soak mutants clean
 .NOTPARALLEL:
 
@@ -23,6 +23,10 @@ release:
 	scripts/setup --check build
 	test -f build/release/build.ninja || cmake --preset release -DGRANARY_TESTS=OFF -DGRANARY_BENCH=OFF
 	cmake --build build/release --target $(PRODUCTS)
+
+# The allocators of the papers, for --allocator lab:NAME; `make install` installs them, too, once they are there.
+lab: release
+	cmake --build build/release --target lab
 
 demo:
 	scripts/setup build demo
@@ -55,7 +59,7 @@ format:
 
 lint: lint-format
 	test -f build/clang/build.ninja || cmake --preset clang
-	run-clang-tidy-14 -quiet -p build/clang '/(src|tool)/.*\.cpp$$'
+	run-clang-tidy-14 -quiet -p build/clang '/(src|tool|lab)/.*\.cpp$$'
 
 lint-format:
 	clang-format-14 --dry-run --Werror $(SOURCES)

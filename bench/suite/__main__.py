@@ -121,7 +121,8 @@ def listing(arguments: argparse.Namespace, peers: Peers) -> str:
                               for subject in subjects if subject.family == family)
     rows += ["", "profiles:", *(f"  {each.name:22} {each.summary}" for each in PROFILES.values())]
     rows += ["", "allocators:"]
-    rows += [f"  {name:22} {peers.facts(name).get('version', '')}" for name in [*peers.names(), BUMP]]
+    rows += [f"  {name:22} {peers.facts(name).get('version', '')}" for name in
+             [*peers.names(), BUMP, *peers.lab_names()]]
     return "\n".join(rows[1:])
 
 

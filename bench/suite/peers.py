@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the allocators that can be compared: Granary, the system's, the peers that are built or installed, and the
-#            control.
+# What:      the allocators that can be compared: Granary, the system's, the peers that are built or installed, those of the
+#            lab, and the control.
 # Invariant: an Allocator that is returned has a library that exists; which version it is stands in the results.
 # Must not know: what is measured.
 """Allocators by name."""
 
 import hashlib
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from results import TWICE
 # What `standard` compares unless told otherwise.
 SIX = ("granary", "system", "jemalloc", "mimalloc2", "mimalloc3", "tcmalloc")
 BUMP = "bump"  # our own empty allocator: another, which is measured only where it is named
+
+
+LAB = "lab:"  # begins the names of the lab's, which are measured only where they are named
+LAB_BEGIN, LAB_END = "liblab-", ".so"
 
 
 def existing(name: str, library: Path, command: str) -> Path:
@@ -40,18 +45,30 @@ def digest(library: Path) -> str | None:
     return hashlib.sha256(library.read_bytes()).hexdigest() if library.is_file() else None
 
 
+def summary(name: str) -> str:
+    """What a lab allocator's file says it is."""
+    header = ROOT / "lab" / "allocators" / f"{name.removeprefix(LAB).replace('-', '_')}.hpp"
+    said = re.search(r"// What: +(.*?)(?=^// Invariant:)", header.read_text(), re.M | re.S) if header.is_file() else None
+    return " ".join(said[1].replace("//", " ").split()) if said else "an allocator of the lab"
+
+
 class Peers:
     """All that can be had: what this build made, and what is in the list that `make bench-peers` leaves."""
 
     def __init__(self, build: Path, listing: Path):
         self.library = build / "libgranary.so"
+        self.lab = build / "lab"
         self.bump = build / "bench" / "controls" / "libgranary-bump.so"
         self.listing = listing
         peers = json.loads(listing.read_text())["peers"] if listing.is_file() else []
         self.built = {peer["name"]: peer for peer in peers}
 
+    def lab_names(self) -> list[str]:
+        return sorted(LAB + file.name.removeprefix(LAB_BEGIN).removesuffix(LAB_END)
+                      for file in self.lab.glob(f"{LAB_BEGIN}*{LAB_END}"))
+
     def names(self) -> list[str]:
-        """Without the control."""
+        """Without the control and the lab's."""
         return [allocators.GRANARY, allocators.SYSTEM, *(name for name in self.built if name != allocators.SYSTEM)]
 
     def facts(self, name: str) -> dict:
@@ -59,21 +76,38 @@ class Peers:
         base = name.rstrip(TWICE)
         if base == allocators.GRANARY:
             return {"name": name, "version": commit(), "library_sha256": digest(self.library)}
+        if base.startswith(LAB):
+            return {"name": name, "version": summary(base), "library_sha256": digest(self.lab_library(base))}
         if base == BUMP:
             return {"name": name, "version": "a control, no peer: moves a pointer, frees nothing", "control": True}
         return self.built.get(base, {"name": name})
 
+    def lab_library(self, name: str) -> Path:
+        return self.lab / f"{LAB_BEGIN}{name.removeprefix(LAB)}{LAB_END}"
+
+    def get_of_lab(self, name: str) -> Allocator:
+        base = name.rstrip(TWICE)
+        if base not in self.lab_names():
+            raise Missing(f"{name}: no such allocator in the lab; there are {', '.join(self.lab_names())}"
+                          if self.lab_names() else f"{name}: the lab is not built; run: make lab")
+        return Allocator(name, self.lab_library(base))
+
     def get(self, name: str) -> Allocator:
         """Raises Missing, in one line."""
         base = name.rstrip(TWICE)
+        if base.startswith(LAB):
+            return self.get_of_lab(name)
         if base == allocators.GRANARY:
             return allocators.granary(self.library).renamed(name)
         if base == allocators.SYSTEM:
             return allocators.system().renamed(name)
         if base == BUMP:
             return Allocator(name, existing(name, self.bump, "make bench"))
+        if base not in self.built and LAB + base in self.lab_names():
+            return self.get_of_lab(LAB + name)
         if base not in self.built:
-            raise Missing(f"{name}: no such allocator in {self.listing}; there are {', '.join([*self.names(), BUMP])}"
+            known = ', '.join([*self.names(), BUMP, *self.lab_names()])
+            raise Missing(f"{name}: no such allocator in {self.listing}; there are {known}"
                           if self.built else f"{name}: no peers are built; run: make bench-peers")
         peer = self.built[base]
         library = existing(name, Path(peer["library"]), "make bench-peers")

@@ -6,6 +6,8 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 namespace gr::lab {
 

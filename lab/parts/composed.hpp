@@ -176,7 +176,8 @@ class Composed {
             give_to_mine(block);
         }
     }
-    void put_into(Buffer &buffer, void *block) {
+    template <FreeListBufferLike B>
+    void put_into(B &buffer, void *block) {
         buffer.put(block);
         if (buffer.is_over()) buffer.clear([this](void *b) { give_to_owner(b); });
     }

@@ -11,6 +11,7 @@
 #include "parts/container_sizes.hpp"
 #include "parts/lock.hpp"
 #include "parts/remote_list.hpp"
+#include "parts/size_bins.hpp"
 
 namespace gr::lab {
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// What:      what every black-box test program shares: proof that Granary is in use, checks, a random sequence.
+// What:      what every black-box test program shares: proof of whose malloc is in use, checks, a random sequence.
 // Invariant: nothing here allocates, so a check never disturbs what it looks at.
 // Must not know: how the allocator works inside; only the public header.
 #pragma once
 
 #include <granary/granary.h>
 
+#include <dlfcn.h>
 #include <unistd.h>
 #include <cstdarg>
 #include <cstdint>
@@ -63,17 +64,28 @@ inline constexpr int kSkipped = 77;
     _exit(code);
 }
 
-// GR_TEST_EXPECT=0 runs the same program on whatever malloc there is, to compare.
-inline bool expect_granary() {
-    const char *value = std::getenv("GR_TEST_EXPECT");
-    return value == nullptr || std::strcmp(value, "0") != 0;
-}
+// GR_TEST_EXPECT=0 runs the same program on whatever malloc there is, to compare; a file's name: on the malloc that this
+// library brings.
+inline const char *expected_library() { return std::getenv("GR_TEST_EXPECT"); }
+inline bool expect_granary() { return expected_library() == nullptr; }
 
 inline bool granary_in_use() { return &gr_version != nullptr && gr_version() != 0; }
 
+inline void require_library(const char *file_name) {
+    Dl_info found{};
+    if (dladdr(dlsym(RTLD_DEFAULT, "malloc"), &found) != 0 && found.dli_fname != nullptr) {
+        const char *const slash = std::strrchr(found.dli_fname, '/');
+        if (std::strcmp(slash == nullptr ? found.dli_fname : slash + 1, file_name) == 0) return;
+    }
+    leave(1, "malloc is of %s, not of %s: set LD_PRELOAD to it\n", found.dli_fname, file_name);
+}
+
+// The malloc that the test is about.
 inline void require_granary() {
-    if (expect_granary() && !granary_in_use()) {
-        leave(1, "this program does not run on Granary: set LD_PRELOAD to libgranary.so\n");
+    if (expect_granary()) {
+        if (!granary_in_use()) leave(1, "this program does not run on Granary: set LD_PRELOAD to libgranary.so\n");
+    } else if (std::strcmp(expected_library(), "0") != 0) {
+        require_library(expected_library());
     }
 }
 

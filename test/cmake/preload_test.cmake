@@ -15,11 +15,11 @@ function(granary_black_box_program target)
 endfunction()
 
 # granary_variant_test(<name> COMMAND <command...> [ENVIRONMENT <NAME=value...>] [VARIANTS <plain|norseq|onecpu...>]
-#                      [TIMEOUT <seconds>] [LABELS <labels...>])
+#                      [TIMEOUT <seconds>] [LABELS <labels...>] [CONFIGURATIONS <configurations...>])
 # Registers <name>, <name>.norseq (libc registers no restartable sequences) and <name>.onecpu (pinned to the first
 # allowed CPU). The environment is given to the command itself. Exit code 77 means skipped.
 function(granary_variant_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;ENVIRONMENT;VARIANTS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;ENVIRONMENT;VARIANTS;LABELS;CONFIGURATIONS")
   if(NOT arg_VARIANTS)
     set(arg_VARIANTS plain norseq onecpu)
   endif()
@@ -42,18 +42,22 @@ function(granary_variant_test name)
     elseif(NOT variant STREQUAL "plain")
       message(FATAL_ERROR "granary_variant_test(${name}): unknown variant ${variant}; use plain, norseq, onecpu")
     endif()
-    add_test(NAME ${test_name} COMMAND ${pin} env ${environment} ${arg_COMMAND})
+    add_test(NAME ${test_name} CONFIGURATIONS ${arg_CONFIGURATIONS}
+      COMMAND ${pin} env ${environment} ${arg_COMMAND})
     set_tests_properties(${test_name} PROPERTIES
       TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77)
   endforeach()
 endfunction()
 
-# granary_preload_test(<name> <target> [ARGS <arguments...>] [as granary_variant_test])
-# Runs the program under LD_PRELOAD of the shared library.
+# granary_preload_test(<name> <target> [LIBRARY <target>] [ARGS <arguments...>] [as granary_variant_test])
+# Runs the program under LD_PRELOAD of the shared library, Granary's where none is named.
 function(granary_preload_test name target)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "LIBRARY" "ARGS;ENVIRONMENT")
+  if(NOT arg_LIBRARY)
+    set(arg_LIBRARY granary_shared)
+  endif()
   granary_variant_test(${name}
     COMMAND $<TARGET_FILE:${target}> ${arg_ARGS}
-    ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:granary_shared> ${arg_ENVIRONMENT}
+    ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:${arg_LIBRARY}> ${arg_ENVIRONMENT}
     ${arg_UNPARSED_ARGUMENTS})
 endfunction()

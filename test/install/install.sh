@@ -17,6 +17,13 @@ for file in bin/granary libexec/granary/granary-player share/granary/granary_tra
             share/man/man1/granary.1 share/man/man3/granary.3 share/man/man7/granary-options.7; do
     [ -s "$prefix/$file" ] || { echo "install: $file is missing" >&2; exit 1; }
 done
+# The lab is installed where it was built, and the installed command finds it.
+for library in "$build"/lab/liblab-*.so; do
+    [ -e "$library" ] || continue
+    name=$(basename "$library" .so)
+    [ -s "$prefix/lib/granary/lab/$name.so" ] || { echo "install: lib/granary/lab/$name.so is missing" >&2; exit 1; }
+    "$prefix/bin/granary" run --allocator "lab:${name#liblab-}" true
+done
 if grep -rIl -e "$build" -e "$work/first" "$prefix/lib/cmake" "$prefix/lib/pkgconfig"; then
     echo "install: these files name the place they were built or first installed in" >&2
     exit 1

@@ -8,7 +8,7 @@ import unittest
 
 from support import OP_NUMBERS, RecordTest, program
 
-ALLOCATORS = ("system", "granary")
+ALLOCATORS = {"system": "libc.so", "granary": "libgranary.so", "lab:single": "liblab-single.so"}
 OF_PAGES = ("map", "unmap", "advise", "break")
 
 
@@ -39,11 +39,11 @@ class Scripts(RecordTest):
         return trace
 
     def test_known_calls(self):
-        for allocator in ALLOCATORS:
+        for allocator, library in ALLOCATORS.items():
             for scene in ("family", "operators"):
                 with self.subTest(allocator=allocator, scene=scene):
                     trace = self.check(scene, "--allocator", allocator)
-                    self.assertIn("libgranary.so" if allocator == "granary" else "libc.so", trace.start["allocator"])
+                    self.assertIn(library, trace.start["allocator"])
 
     def test_without_stacks_there_are_none(self):
         trace = self.check("family", "--stacks", "none", "--timed", "0")

@@ -2,7 +2,7 @@
 # What:      compiles each header alone, twice included, with warnings as errors; the C header also as C99.
 # Invariant: a header that needs another includes it.
 # Must not know: any header by name, but for the rule that *.h is C.
-"""usage: headers_alone.py CC CXX SRC INCLUDE [TOOL]"""
+"""usage: headers_alone.py CC CXX LAB SRC INCLUDE [TOOL]"""
 import concurrent.futures
 import os
 import pathlib
@@ -21,8 +21,8 @@ def compile_alone(compiler, language, header, roots):
     return "" if done.returncode == 0 else f"{header} does not compile alone:\n{done.stderr}"
 
 
-def jobs(c, cxx, src, include, *tool):
-    kinds = [(src, LIBRARY, [src, include]), (include, CPP, [include]), *((root, CPP, [root, include]) for root in tool)]
+def jobs(c, cxx, lab, src, include, *tool):
+    kinds = [(lab, LIBRARY, [lab, src, include]), (src, LIBRARY, [src, include]), (include, CPP, [include]), *((root, CPP, [root, include]) for root in tool)]
     for root, language, roots in kinds:
         for path in sorted(pathlib.Path(root).rglob("*.h*")):
             header = path.relative_to(root).as_posix()
@@ -32,7 +32,7 @@ def jobs(c, cxx, src, include, *tool):
 
 
 def main():
-    if len(sys.argv) not in (5, 6):
+    if len(sys.argv) not in (6, 7):
         sys.exit(__doc__)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda job: compile_alone(*job), jobs(*sys.argv[1:])))

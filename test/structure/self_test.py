@@ -58,8 +58,27 @@ def errors_of(files, rules=RULES):
         return structure.check(pathlib.Path(root), rules)
 
 
+# Of a tree beside, what its order names may be included, and else nothing.
+def check_trees_beside():
+    order = ["src/base | another tree's", "parts"]
+    with tempfile.TemporaryDirectory() as root:
+        for path in ("src/base/bits.hpp", "src/heap/heap.hpp"):
+            (pathlib.Path(root) / path).parent.mkdir(parents=True)
+            (pathlib.Path(root) / path).write_text(HEAD)
+        part = pathlib.Path(root) / "lab/parts/part.hpp"
+        part.parent.mkdir(parents=True)
+        for text, exceptions, expected in (('#include "base/bits.hpp"\n', [], None),
+                                           ('#include "heap/heap.hpp"\n', [], "not a path from the tree's root"),
+                                           ('#include "built.hpp"\n', [], "not a path from the tree's root"),
+                                           ('#include "built.hpp"\n', ["built.hpp | the build writes it"], None)):
+            part.write_text(HEAD + text)
+            errors = structure.check(pathlib.Path(root) / "lab", structure.Rules(order, exceptions))
+            assert errors == [] if expected is None else len(errors) == 1 and expected in errors[0], (text, errors)
+
+
 def main():
     assert errors_of(CLEAN) == [], errors_of(CLEAN)
+    check_trees_beside()
     assert errors_of({}) != [], "an empty tree must not pass"
     for path, text, expected in TAMPERED:
         errors = errors_of({**CLEAN, path: text})
@@ -68,6 +87,9 @@ def main():
     assert errors_of({**CLEAN, **across}) == ["circle: base/x.hpp -> base/y.hpp -> base/x.hpp"], errors_of(across)
     gone = {path: text for path, text in CLEAN.items() if path != "heap/drain.cpp"}
     assert errors_of(gone) == ["heap_order.txt: there is no heap/drain"], errors_of(gone)
+    strict = structure.Rules(RULES.order, limits=["heap 8 | short", "* 30"], words=["heap int | no numbers"])
+    for expected in ("heap/heap.hpp: 12 lines; split it", "all files together: ", "heap/heap.hpp:9: 'int' has no place"):
+        assert any(error.startswith(expected) for error in errors_of(CLEAN, strict)), (expected, errors_of(CLEAN, strict))
     beside = structure.Rules(order=RULES.order, plans={"heap": ["owner heap drain*"]})
     assert len(errors_of(CLEAN, beside)) == 1 and "not above it" in errors_of(CLEAN, beside)[0], errors_of(CLEAN, beside)
     print(f"structure: {len(TAMPERED) + 3} tampered trees found out")

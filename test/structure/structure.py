@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      checks a tree of sources against its own rules: layers, plans of folders, circles, preprocessor, sizes, headers
-#            of files.
-# Invariant: reads order.txt, exceptions.txt and <folder>_order.txt in the given folder of rules and the files under the
-#            given tree, and nothing else.
+# What:      checks a tree of sources against its own rules: layers, plans of folders, circles, preprocessor, sizes, words
+#            that have no place, headers of files.
+# Invariant: reads order.txt, exceptions.txt, limits.txt, words.txt and <folder>_order.txt in the given folder of rules and
+#            the files under the given tree, and of trees beside it the names of files in folders that its order names.
 # Must not know: C++; it reads lines, includes and braces.
 """usage: structure.py TREE RULES"""
 import dataclasses
@@ -17,8 +17,10 @@ MAY_DEFINE = re.compile(r"base/check\.hpp$|.*\.(S|inc)$")
 SOURCES = (".hpp", ".cpp", ".S", ".inc", ".h", ".c")
 
 
+# What is not there has no lines.
 def table(path):
-    return [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [line for line in lines if line.strip() and not line.startswith("#")]
 
 
 def exceptions(lines):
@@ -26,11 +28,23 @@ def exceptions(lines):
     return {what.strip() for what, *reason in pairs if reason and reason[0].strip()}
 
 
-# Names by lines: the level of each, and those that have a star.
+# Names by lines: the level of each, and those that have a star. A folder of another tree is named with it.
 def levels_of(lines):
     rows = [line.split("|")[0].split() for line in lines]
-    levels = {name.rstrip("*"): level for level, names in enumerate(rows) for name in names}
+    levels = {name.rstrip("*").split("/")[-1]: level for level, names in enumerate(rows) for name in names}
     return levels, {name.rstrip("*") for names in rows for name in names if name.endswith("*")}
+
+
+# The first word of each line, and the others.
+def words_by_first(lines):
+    return {words[0]: words[1:] for words in (line.split("|")[0].split() for line in lines)}
+
+
+# What may be included of other trees.
+def files_beside(tree, order):
+    names = [name.rstrip("*") for line in order for name in line.split("|")[0].split() if "/" in name]
+    roots = [(tree.parent / name.split("/")[0], name.split("/")[1]) for name in names]
+    return {path.relative_to(root).as_posix() for root, folder in roots for path in (root / folder).rglob("*")}
 
 
 @dataclasses.dataclass
@@ -38,11 +52,14 @@ class Rules:
     order: list
     exceptions: list = dataclasses.field(default_factory=list)
     plans: dict = dataclasses.field(default_factory=dict)
+    limits: list = dataclasses.field(default_factory=list)
+    words: list = dataclasses.field(default_factory=list)
 
 
 def read_rules(folder):
     plans = {path.name.removesuffix("_order.txt"): table(path) for path in sorted(folder.glob("*_order.txt"))}
-    return Rules(table(folder / "order.txt"), table(folder / "exceptions.txt"), plans)
+    read = {name: table(folder / f"{name}.txt") for name in ("order", "exceptions", "limits", "words")}
+    return Rules(plans=plans, **read)
 
 
 def own_includes(text):
@@ -65,7 +82,7 @@ def folder_of(path):
     return path.split("/")[0] if "/" in path else pathlib.Path(path).stem
 
 
-def layer_errors(path, text, levels, faces, files):
+def layer_errors(path, text, levels, faces, files, allowed):
     folder = folder_of(path)
     if folder not in levels:
         yield f"{path}:1: folder '{folder}' is not in order.txt"
@@ -74,6 +91,8 @@ def layer_errors(path, text, levels, faces, files):
         if target.startswith("granary/"):
             if folder not in faces:
                 yield f"{path}: includes the public {target}, which only {', '.join(sorted(faces))} may know"
+        elif target in allowed:
+            continue
         elif target not in files:
             yield f"{path}: includes \"{target}\", which is not a path from the tree's root"
         elif folder_of(target) != folder and levels.get(folder_of(target), 0) >= levels[folder]:
@@ -165,8 +184,21 @@ def functions(lines):
                 pending += " " + token
 
 
-def size_errors(path, lines, allowed):
-    if len(lines) > MAX_FILE and path not in allowed:
+def word_errors(path, lines, words):
+    for number, line in enumerate(lines, 1):
+        for word in words.get(folder_of(path), ()):
+            if re.search(rf"\b{word}\b", code_of(line)):
+                yield f"{path}:{number}: '{word}' has no place in {folder_of(path)}, by words.txt"
+
+
+def sum_errors(texts, limits):
+    most, lines = limits.get("*"), sum(len(text.splitlines()) for text in texts.values())
+    if most is not None and lines > most:
+        yield f"all files together: {lines} lines, {most} are allowed by limits.txt"
+
+
+def size_errors(path, lines, allowed, limits):
+    if len(lines) > limits.get(folder_of(path), MAX_FILE) and path not in allowed:
         yield f"{path}: {len(lines)} lines; split it, or give a reason in exceptions.txt"
     if path.endswith((".S", ".inc")):
         return
@@ -178,13 +210,17 @@ def size_errors(path, lines, allowed):
 def check(tree, rules):
     (levels, faces), allowed = levels_of(rules.order), exceptions(rules.exceptions)
     texts = {p.relative_to(tree).as_posix(): p.read_text() for p in sorted(tree.rglob("*")) if p.suffix in SOURCES}
+    limits = {folder: int(most[0]) for folder, most in words_by_first(rules.limits).items()}
+    words, files = words_by_first(rules.words), texts.keys() | files_beside(tree, rules.order)
     errors = [] if texts else [f"{tree}: no sources here"]
+    errors += sum_errors(texts, limits)
     for path, text in texts.items():
         lines = text.splitlines()
         errors += opening_errors(path, text)
-        errors += layer_errors(path, text, levels, faces, texts)
+        errors += layer_errors(path, text, levels, faces, files, allowed)
         errors += preprocessor_errors(path, lines)
-        errors += size_errors(path, lines, allowed)
+        errors += word_errors(path, lines, words)
+        errors += size_errors(path, lines, allowed, limits)
     for folder, lines in rules.plans.items():
         errors += plan_errors(folder, texts, lines)
     return errors + list(circle_errors({path: neighbours(path, text, texts) for path, text in texts.items()}))

@@ -29,6 +29,7 @@ using Json = nlohmann::json;
 
 constexpr const char *kSystem = "system";
 constexpr const char *kGranary = "granary";
+constexpr std::string_view kLab = "lab:";
 
 // Where the distribution's packages have them, below /usr/lib.
 constexpr std::array<std::pair<const char *, const char *>, 3> kPackaged{
@@ -64,6 +65,22 @@ std::vector<ChosenAllocator> packaged() {
     return found;
 }
 
+// Every liblab-NAME.so, by name.
+std::vector<ChosenAllocator> in_lab() {
+    constexpr std::string_view kBegin = "liblab-";
+    constexpr std::string_view kEnd = ".so";
+    std::vector<ChosenAllocator> found;
+    std::error_code error;
+    for (const fs::directory_entry &entry : fs::directory_iterator(lab_folder(), error)) {
+        const std::string file = entry.path().filename().string();
+        if (!file.starts_with(kBegin) || !file.ends_with(kEnd) || file.size() <= kBegin.size() + kEnd.size()) continue;
+        const std::string name = file.substr(kBegin.size(), file.size() - kBegin.size() - kEnd.size());
+        found.push_back({std::string(kLab) + name, entry.path().string(), {}});
+    }
+    std::ranges::sort(found, {}, &ChosenAllocator::name);
+    return found;
+}
+
 ChosenAllocator from_file(const std::string &path) {
     try {
         const ElfFile file(path);
@@ -88,11 +105,15 @@ ChosenAllocator choose_allocator(const std::string &name) {
     if (name.find('/') != std::string::npos) return from_file(name);
     std::vector<ChosenAllocator> known = built_peers();
     for (ChosenAllocator &one : packaged()) known.push_back(std::move(one));
+    for (ChosenAllocator &one : in_lab()) known.push_back(std::move(one));
     std::vector<std::string> names = {kSystem, kGranary};
+    const ChosenAllocator *labs_own = nullptr;
     for (const ChosenAllocator &one : known) {
         if (one.name == name) return one;
+        if (one.name == std::string(kLab) + name) labs_own = &one;
         names.push_back(one.name);
     }
+    if (labs_own != nullptr) return *labs_own;
     throw Failure(ExitCode::kUsage, fmt::format("no allocator {}; there are {} and any PATH.so", in_quotes(name),
                                                 list_text(names, names.size())));
 }

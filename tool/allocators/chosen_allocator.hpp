@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
 // What:      an allocator by the name that somebody gave it, as a library that can be preloaded.
-// Invariant: `system` is the malloc that the program has anyway; what has a slash is a file; all other names are Granary's,
-//            those of the bench's peers where they were built, or those of the distribution's packages.
+// Invariant: `system` is the malloc that the program has anyway; what has a slash is a file; lab:NAME is the lab's; all other
+//            names are Granary's, those of the bench's peers where they were built, those of the distribution's packages, or,
+//            where nothing else has that name, the lab's.
 // Must not know: which program is started.
 #pragma once
 

@@ -59,18 +59,20 @@ fs::path own_folder() {
     return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-// The build tree; then an installation: lib, Debian's multiarch folder, other distributions' lib64. Empty: nowhere.
-std::string found_near(const char *name) {
+// The build tree, by the name it has there; then an installation: lib, Debian's multiarch folder, other distributions'
+// lib64. Empty: nowhere.
+std::string found_near(const char *built, const char *installed) {
     const fs::path folder = own_folder();
     if (folder.empty()) return {};
-    const std::array<fs::path, 4> folders{folder, folder / ".." / "lib", folder / ".." / "lib" / GRANARY_MULTIARCH,
-                                          folder / ".." / "lib64"};
-    for (const fs::path &candidate : folders) {
-        const fs::path path = (candidate / name).lexically_normal();
-        if (std::error_code error; fs::exists(path, error)) return path.string();
+    const std::array<fs::path, 4> paths{folder / built, folder / ".." / "lib" / installed,
+                                        folder / ".." / "lib" / GRANARY_MULTIARCH / installed,
+                                        folder / ".." / "lib64" / installed};
+    for (const fs::path &path : paths) {
+        if (std::error_code error; fs::exists(path, error)) return path.lexically_normal().string();
     }
     return {};
 }
+std::string found_near(const char *name) { return found_near(name, name); }
 
 // The file the loader finds by itself, which costs loading it into this process.
 std::string loaders_own() {
@@ -135,6 +137,8 @@ std::string recorder_library() {
     check_path(path);
     return path;
 }
+
+std::string lab_folder() { return found_near("lab", "granary/lab"); }
 
 void put_collector_first(const std::string &library) {
     constexpr const char *kPath = "LD_LIBRARY_PATH";

@@ -22,6 +22,9 @@ void preload(const std::string &library);
 // The library beside it that tells `granary record` what is allocated. Throws Failure.
 [[nodiscard]] std::string recorder_library();
 
+// The folder of the lab's libraries: this build's or installation's; empty: there is none.
+[[nodiscard]] std::string lab_folder();
+
 // The collector's libgc.so.1, which lies in a folder beside the library, is found before the system's. Throws Failure.
 void put_collector_first(const std::string &library);
 

@@ -5,9 +5,14 @@
 // Must not know: any other command.
 #include "run/command.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <memory>
+#include <utility>
 
 #include "base/failure.hpp"
+#include "base/text.hpp"
 #include "command_line/command_line.hpp"
 #include "run/run.hpp"
 
@@ -46,6 +51,8 @@ void declare_options(CLI::App &options, RunRequest &request) {
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
     options.add_option("--library", request.library, "Use this libgranary.so")->type_name("PATH");
+    options.add_option("--allocator", request.allocator, "Run it on lab:NAME, jemalloc, ... (granary)")
+        ->type_name("NAME|PATH.so");
     options.add_flag("-q,--quiet", request.quiet, "No warning when the program cannot run on Granary");
     options.footer(
         "Exit status: the program's own; 127 when it is not found, 126 when it cannot be started,\n"
@@ -53,7 +60,24 @@ void declare_options(CLI::App &options, RunRequest &request) {
         "Example: granary run --stats --set RETAIN=1M python3 script.py");
 }
 
-ExitCode run(const RunRequest &request) {
+// What only Granary's own libraries can do.
+void check_options(const RunRequest &request) {
+    const std::array<std::pair<const char *, bool>, 6> own{{{"--stats", !request.stats.empty()},
+                                                            {"--gc", request.collector},
+                                                            {"--gc-malloc", request.collecting_malloc},
+                                                            {"--quarantine", request.quarantine},
+                                                            {"--no-rseq", request.no_rseq},
+                                                            {"--library", !request.library.empty()}}};
+    for (const auto &[option, is_given] : own) {
+        if (!is_given) continue;
+        throw Failure(ExitCode::kUsage, fmt::format("{} is Granary's own, and --allocator {} is another; leave out one",
+                                                    option, in_quotes(request.allocator)));
+    }
+}
+
+ExitCode run(RunRequest &request) {
+    if (request.allocator == "granary") request.allocator.clear();
+    if (!request.allocator.empty()) check_options(request);
     if (!request.command.empty()) run_program(request);
     throw Failure(ExitCode::kUsage, "no program given; see 'granary run --help'");
 }

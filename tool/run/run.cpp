@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "allocators/chosen_allocator.hpp"
 #include "allocators/granary_library.hpp"
 #include "base/failure.hpp"
 #include "base/output.hpp"
@@ -47,15 +48,32 @@ void apply_setting(const std::string &setting) {
 
 void warn(const RunRequest &request) {
     const std::string &program = request.command.front();
+    const std::string allocator = request.allocator.empty() ? "Granary" : request.allocator;
     try {
         const Diagnosis diagnosis = diagnose_program(program, Depth::kProgram);
         const Finding *reason = diagnosis.reason();
         if (reason == nullptr || reason->kind == "not-executable") return;  // the latter execvp says by itself
-        complain(fmt::format("run: {}: {} Granary: {}", program,
-                             diagnosis.verdict() == Verdict::kNo ? "not on" : "only partly on", diagnosis.summary()));
+        complain(fmt::format("run: {}: {} {}: {}", program,
+                             diagnosis.verdict() == Verdict::kNo ? "not on" : "only partly on", allocator,
+                             diagnosis.summary()));
     } catch (const Failure &) {
         return;  // no such program: execvp says so
     }
+}
+
+void put_in_front(const RunRequest &request) {
+    const ChosenAllocator allocator = choose_allocator(request.allocator);
+    for (const auto &[name, value] : allocator.environment) set_variable(name.c_str(), value);
+    if (allocator.library.empty()) return;  // the program's own
+    if (!request.quiet) warn(request);
+    preload(allocator.library);
+}
+
+void put_granary_in_front(const RunRequest &request) {
+    const std::string library = find_library(request.library);
+    if (request.collector) return put_collector_first(library);
+    if (!request.quiet) warn(request);
+    preload(request.collecting_malloc || request.quarantine ? collecting_library(library) : library);
 }
 
 }  // namespace
@@ -65,13 +83,7 @@ void run_program(const RunRequest &request) {
     if (!request.stats.empty()) set_option("STATS", request.stats);
     if (request.no_rseq) set_option("RSEQ", "off");
     if (request.quarantine) set_option("QUARANTINE", "on");
-    const std::string library = find_library(request.library);
-    if (request.collector) {
-        put_collector_first(library);
-    } else {
-        if (!request.quiet) warn(request);
-        preload(request.collecting_malloc || request.quarantine ? collecting_library(library) : library);
-    }
+    request.allocator.empty() ? put_granary_in_front(request) : put_in_front(request);
     std::vector<char *> arguments;
     arguments.reserve(request.command.size() + 1);
     for (const std::string &word : request.command) arguments.push_back(const_cast<char *>(word.c_str()));

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: libc's allocation family over the allocator that this library was built for. C++'s operators are the C++
+//       runtime's, which call it.
+// Invariant: as glibc where libcs differ; a failure sets errno, free and success never touch it. A thread is in the
+//            allocator once: what its signal handlers ask for meanwhile they get aside, and what they free waits until
+//            the thread is out.
+// Must not know: which allocator; how blocks are found.
+#include <malloc.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "base/bits.hpp"
+#include "chosen_allocator.hpp"
+#include "face/process.hpp"
+#include "granary/granary.h"
+#include "parts/allocator.hpp"
+#include "parts/aside.hpp"
+#include "parts/lock_free_list.hpp"
+#include "parts/thread_end.hpp"
+#include "platform/memory.hpp"
+
+namespace gr::lab {
+namespace {
+
+static_assert(Allocator<Chosen>, "allocators/NAME.hpp ends with a type Chosen that parts/allocator.hpp describes");
+
+constinit Chosen allocator;
+constinit Aside aside;
+
+// Before the loader has relocated this library (an IFUNC resolver of another one calls) there is neither a thread's memory
+// nor an allocator: who comes then is served aside. Volatile, or the compiler would know.
+[[gnu::used]] const volatile void *const volatile relocated = &relocated;
+bool is_relocated() { return relocated == &relocated; }
+
+// There is no memset either.
+void *early_zeroed(void *p, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) static_cast<volatile char *>(p)[i] = 0;
+    return p;
+}
+
+// Of the calling thread, ordered by nothing but against its own signal handlers.
+struct Here {
+    std::atomic<bool> is_inside{false};
+    bool has_locked = false;
+    unsigned forks = 0;
+    LockFreeFreeList left;  // freed by handlers meanwhile
+};
+thread_local constinit Here here;
+
+void enter() {
+    here.is_inside.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+// A handler that comes before the store leaves its blocks, one that comes later needs not.
+void leave() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    here.is_inside.store(false, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+bool is_inside() { return here.is_inside.load(std::memory_order_relaxed); }
+
+[[gnu::cold, gnu::noinline]] void free_what_was_left() {
+    while (!here.left.is_empty()) {
+        FreeList blocks = here.left.take_all();
+        enter();
+        while (void *const block = blocks.pop()) allocator.free(block);
+        leave();
+    }
+}
+
+// For a scope; tells whether the thread was outside.
+class [[nodiscard]] Inside {
+  public:
+    Inside() : is_first_(!is_inside()) {
+        if (is_first_) [[likely]]
+            enter();
+    }
+    ~Inside() {
+        if (!is_first_) return;
+        leave();
+        if (!here.left.is_empty()) [[unlikely]]
+            free_what_was_left();
+    }
+    Inside(const Inside &) = delete;
+    Inside &operator=(const Inside &) = delete;
+
+    bool is_first() const { return is_first_; }
+
+  private:
+    bool is_first_;
+};
+
+[[gnu::always_inline]] inline void *allocate(std::size_t size) {
+    if (!is_relocated()) [[unlikely]]
+        return aside.allocate(size, kAlignment);
+    if (size > kMaxRequest) [[unlikely]]
+        return nullptr;
+    const Inside inside;
+    if (!inside.is_first()) [[unlikely]]
+        return aside.allocate(size, kAlignment);
+    return allocator.allocate(size);
+}
+
+void *allocate_aligned(std::size_t alignment, std::size_t size) {
+    if (alignment <= kAlignment) return allocate(size);
+    if (size > kMaxRequest || alignment > kMaxRequest - size) return nullptr;
+    const Inside inside;
+    return inside.is_first() ? allocator.allocate_aligned(size, alignment) : aside.allocate(size, alignment);
+}
+
+[[gnu::always_inline]] inline void release(void *p) {
+    if (p == nullptr) return;
+    if (aside.owns(p)) [[unlikely]]
+        return aside.free(p);
+    const Inside inside;
+    if (!inside.is_first()) [[unlikely]]
+        return here.left.push(p);
+    allocator.free(p);
+}
+
+std::size_t usable_size(const void *p) { return aside.owns(p) ? aside.usable_size(p) : allocator.usable_size(p); }
+
+void *or_enomem(void *p) {
+    if (p == nullptr) [[unlikely]]
+        errno = ENOMEM;
+    return p;
+}
+
+// As glibc: an alignment that is no power of two is rounded up to one.
+void *aligned(std::size_t alignment, std::size_t size) {
+    constexpr std::size_t kLargestAlignment = SIZE_MAX / 2 + 1;
+    if (alignment > kLargestAlignment) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    return or_enomem(allocate_aligned(std::bit_ceil(alignment), size));
+}
+
+void *zeroed(std::size_t count, std::size_t size) {
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
+    void *const p = allocate(bytes);
+    if (p == nullptr) return or_enomem(nullptr);
+    if (!is_relocated()) return early_zeroed(p, bytes);
+    if (bytes > allocator.zeroed_above() && !aside.owns(p)) return p;
+    return std::memset(p, 0, bytes);
+}
+
+// A block stays where it is while more than half of it is asked for, and where there is none that would be smaller.
+void *resized(void *p, std::size_t size) {
+    if (p == nullptr) return or_enomem(allocate(size));
+    if (size == 0) {
+        release(p);
+        return nullptr;
+    }
+    const std::size_t usable = usable_size(p);
+    if (size <= usable && size > usable / 2) return p;
+    void *const moved = allocate(size);
+    if (moved == nullptr) return size <= usable ? p : or_enomem(nullptr);
+    std::memcpy(moved, p, size < usable ? size : usable);
+    release(p);
+    return moved;
+}
+
+void end_thread() {
+    const Inside inside;
+    if (inside.is_first()) allocator.thread_ends();
+}
+
+}  // namespace
+
+void start() { thread_end.start(end_thread); }
+
+void lock() {
+    if (here.forks++ != 0 || is_inside()) return;
+    enter();
+    allocator.lock();
+    here.has_locked = true;
+}
+
+namespace {
+
+template <class Unlock>
+void unlock_by(Unlock unlock_allocator) {
+    if (--here.forks != 0 || !here.has_locked) return;
+    here.has_locked = false;
+    unlock_allocator();
+    leave();
+    free_what_was_left();
+}
+
+}  // namespace
+
+void unlock() {
+    unlock_by([] { allocator.unlock(); });
+}
+void unlock_in_child() {
+    unlock_by([] { allocator.unlock_in_child(); });
+}
+
+}  // namespace gr::lab
+
+extern "C" {
+
+using namespace gr::lab;
+
+GR_EXPORT void *malloc(std::size_t size) { return or_enomem(allocate(size)); }
+GR_EXPORT void free(void *p) { release(p); }
+GR_EXPORT void cfree(void *p) { release(p); }
+GR_EXPORT void free_sized(void *p, std::size_t) { release(p); }
+GR_EXPORT void free_aligned_sized(void *p, std::size_t, std::size_t) { release(p); }
+GR_EXPORT void *calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
+GR_EXPORT void *realloc(void *p, std::size_t size) { return resized(p, size); }
+GR_EXPORT void *reallocarray(void *p, std::size_t count, std::size_t size) {
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
+    return resized(p, bytes);
+}
+GR_EXPORT void *memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+GR_EXPORT void *aligned_alloc(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+GR_EXPORT int posix_memalign(void **out, std::size_t alignment, std::size_t size) {
+    if (!gr::is_power_of_two(alignment) || alignment % sizeof(void *) != 0) return EINVAL;
+    void *const p = allocate_aligned(alignment, size);
+    if (p == nullptr) return ENOMEM;
+    *out = p;
+    return 0;
+}
+GR_EXPORT void *valloc(std::size_t size) { return aligned(gr::platform::page_size(), size); }
+GR_EXPORT void *pvalloc(std::size_t size) {
+    const std::size_t page = gr::platform::page_size();
+    if (size > kMaxRequest) return or_enomem(nullptr);
+    return aligned(page, gr::align_up(size, page));
+}
+GR_EXPORT std::size_t malloc_usable_size(void *p) { return p == nullptr ? 0 : usable_size(p); }
+
+// What glibc exports under its own names too, for programs that wrap malloc by hand.
+GR_EXPORT void *__libc_malloc(std::size_t size) { return or_enomem(allocate(size)); }
+GR_EXPORT void __libc_free(void *p) { release(p); }
+GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
+GR_EXPORT void *__libc_realloc(void *p, std::size_t size) { return resized(p, size); }
+GR_EXPORT void *__libc_memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+GR_EXPORT void *__libc_valloc(std::size_t size) { return valloc(size); }  // NOLINT(concurrency-mt-unsafe)
+GR_EXPORT void *__libc_pvalloc(std::size_t size) { return pvalloc(size); }
+GR_EXPORT int __posix_memalign(void **out, std::size_t alignment, std::size_t size) {
+    return posix_memalign(out, alignment, size);
+}
+
+}  // extern "C"

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: glibc's introspection of malloc, as far as an allocator of the lab can answer.
+// Invariant: what is told is true. Nobody counts blocks here: a counter in each call would stand in every ratio for which
+//            the lab is there, so mallinfo's fields, which say how much is in use, are zero.
+// Must not know: which allocator.
+#include <malloc.h>
+#include <stdio.h>
+
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "granary/granary.h"
+#include "platform/process.hpp"
+
+extern "C" {
+
+GR_EXPORT struct mallinfo2 mallinfo2() { return {}; }
+GR_EXPORT struct mallinfo mallinfo() { return {}; }
+
+GR_EXPORT int malloc_info(int options, FILE *file) {
+    if (options != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    gr::TextBuffer<160> text;
+    text << "<malloc version=\"granary-lab-1\">\n<process resident=\"" << gr::platform::resident_bytes()
+         << "\"/>\n</malloc>\n";
+    fwrite(text.data(), 1, text.size(), file);
+    return 0;
+}
+
+GR_EXPORT void malloc_stats() {
+    gr::TextBuffer<160> line;
+    line << "granary: lab: " << gr::platform::resident_bytes()
+         << " bytes of the process are resident; the lab's allocators count no blocks\n";
+    gr::platform::write_all(2, line.data(), line.size());
+}
+
+// What an allocator of the lab gives back it gives back by itself.
+GR_EXPORT int malloc_trim(std::size_t) { return 0; }
+
+// Accepted and without effect: nothing that glibc tunes exists here.
+GR_EXPORT int mallopt(int, int) { return 1; }
+
+}  // extern "C"

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what the process's part asks of the allocator that this library was built for.
+// Invariant: one library has one allocator.
+// Must not know: which allocator, and libc's names for what it does.
+#pragma once
+
+namespace gr::lab {
+
+// Once, before the second thread: from then on the allocator learns of threads that end.
+void start();
+
+// For fork; they may nest, as where a handler that interrupts fork forks. A handler that interrupted the allocator itself
+// locks nothing: its child may do what POSIX allows to one that was forked by a handler, and the allocator is not among it.
+void lock();
+void unlock();
+void unlock_in_child();
+
+}  // namespace gr::lab

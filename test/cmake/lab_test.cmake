@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# What:      runs the product's suites on each allocator of the lab, and on the smallest one, which is here as a test of
+#            the suites themselves.
+# Invariant: a suite names once what is run; every allocator passes the same. What is left out is what tells of the
+#            product alone: gr_*, its options, its messages, and what is counted.
+# Must not know: what a suite tests; which allocators there are.
+
+# Where there is no lab there are no tests.
+if(TARGET lab)
+  granary_lab_library(smallest smallest.hpp "${PROJECT_BINARY_DIR}/test/lab" "${PROJECT_SOURCE_DIR}/test/lab")
+endif()
+
+function(granary_lab_names result)
+  set(names)
+  if(TARGET lab)
+    get_property(names GLOBAL PROPERTY GRANARY_LAB_ALLOCATORS)
+    list(PREPEND names smallest)
+  endif()
+  set(${result} ${names} PARENT_SCOPE)
+endfunction()
+
+# granary_lab_test(<suite> COMMAND <command...> [ENVIRONMENT <NAME=value...>] [TIMEOUT <seconds>] [SOAK])
+# Registers lab.<allocator>.<suite>. In the command and the environment @LIBRARY@ is the target of the allocator's library.
+function(granary_lab_test suite)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SOAK" "TIMEOUT" "COMMAND;ENVIRONMENT")
+  set(labels fast lab)
+  set(name_end ${suite})
+  if(arg_SOAK)
+    set(labels soak)
+    string(APPEND name_end .soak)
+    set(configurations CONFIGURATIONS soak)
+  endif()
+  granary_lab_names(names)
+  foreach(name ${names})
+    set(library lab_${name})
+    string(REPLACE "_" "-" shown ${name})
+    string(REPLACE "@LIBRARY@" ${library} command "${arg_COMMAND}")
+    string(REPLACE "@LIBRARY@" ${library} environment "${arg_ENVIRONMENT}")
+    granary_variant_test(lab.${shown}.${name_end} COMMAND ${command} ENVIRONMENT ${environment} VARIANTS plain
+      TIMEOUT ${arg_TIMEOUT} LABELS ${labels} ${configurations})
+  endforeach()
+endfunction()
+
+# granary_lab_preload_test(<suite> <target> [ARGS <arguments...>] [as granary_lab_test])
+# Runs the program under LD_PRELOAD of each allocator's library.
+function(granary_lab_preload_test suite target)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGS;ENVIRONMENT")
+  granary_lab_test(${suite} COMMAND $<TARGET_FILE:${target}> ${arg_ARGS}
+    ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:@LIBRARY@> GR_TEST_EXPECT=$<TARGET_FILE_NAME:@LIBRARY@> ${arg_ENVIRONMENT}
+    ${arg_UNPARSED_ARGUMENTS})
+endfunction()

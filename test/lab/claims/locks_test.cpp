@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: who takes locks, and who waits for them, when threads recycle blocks of their own and when they free each
+//       other's (Wasik 6.1.2's recycle and consume, 7.2).
+// Invariant: locks are counted, in the counted build; nothing is timed.
+// Must not know: how a lock is made.
+#include <atomic>
+#include <barrier>
+
+#include "lab/claims/teams.hpp"
+#include "platform/events.hpp"
+#include "platform/process.hpp"
+
+namespace gr::lab {
+namespace {
+
+static_assert(kCounted, "in the preset `counted` only");
+
+constexpr std::size_t kThreads = 4;
+constexpr std::size_t kRounds = 4000;
+constexpr std::size_t kBatch = 64;
+constexpr std::size_t kSize = 64;
+constexpr std::size_t kOperations = kThreads * kRounds * kBatch * 2;
+
+// For a million operations.
+struct Counts {
+    double locks;
+    double waits;
+};
+
+template <class Work>
+Counts count_while(Work work) {
+    const auto read = [](platform::Event event) { return static_cast<double>(platform::counted(event)); };
+    const double locks = read(platform::Event::lock);
+    const double waits = read(platform::Event::wait);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < kThreads; ++t) threads.emplace_back([&work, t] { work(t); });
+    for (std::thread &thread : threads) thread.join();
+    const double millions = static_cast<double>(kOperations) / 1e6;
+    return {(read(platform::Event::lock) - locks) / millions, (read(platform::Event::wait) - waits) / millions};
+}
+
+template <class A>
+Counts recycle() {
+    return count_while([](std::size_t) {
+        std::vector<void *> blocks(kBatch);
+        for (std::size_t round = 0; round < kRounds; ++round) {
+            for (void *&block : blocks) block = the_allocator<A>.allocate(kSize);
+            for (void *const block : blocks) the_allocator<A>.free(block);
+        }
+        the_allocator<A>.thread_ends();
+    });
+}
+
+// Each frees what its neighbour allocated.
+template <class A>
+Counts hand_over() {
+    std::vector<std::vector<void *>> blocks(kThreads, std::vector<void *>(kBatch));
+    std::barrier<> everybody(kThreads);
+    return count_while([&](std::size_t t) {
+        for (std::size_t round = 0; round < kRounds; ++round) {
+            for (void *&block : blocks[t]) block = the_allocator<A>.allocate(kSize);
+            everybody.arrive_and_wait();
+            for (void *const block : blocks[(t + 1) % kThreads]) the_allocator<A>.free(block);
+            everybody.arrive_and_wait();
+        }
+        the_allocator<A>.thread_ends();
+    });
+}
+
+constexpr double kEachOperation = 1e6;
+// A thread's beginning and end, its first container, what crosses a threshold.
+constexpr double kSeldom = kEachOperation / 100;
+
+TEST(Locks, OneHeapLocksForEachOperationOfARecycle) {
+    const Counts single = recycle<Single>();
+    EXPECT_GE(single.locks, kEachOperation);
+    // On one CPU a holder is met only where it was preempted.
+    if (platform::usable_cpus() > 1) {
+        EXPECT_GT(single.waits, recycle<Threads>().waits);
+    }
+}
+
+TEST(Locks, OwnedHeapsLockForEachOperationButSeldomWait) {
+    const Counts owned = recycle<Owned>();
+    EXPECT_GE(owned.locks, kEachOperation);
+    EXPECT_LT(owned.waits, kSeldom);
+}
+
+TEST(Locks, PrivateHeapsAndBuffersRecycleWithoutLocks) {
+    EXPECT_LT(recycle<Threads>().locks, kSeldom);
+    EXPECT_LT(recycle<LooseContainers>().locks, kSeldom);
+    EXPECT_LT(recycle<Remote>().locks, kSeldom);
+    EXPECT_LT(recycle<Recommended>().locks, kSeldom);
+    // Of a buffer that is never full, but for the first of each block.
+    EXPECT_LT(recycle<Buffered>().locks, kSeldom);
+}
+
+TEST(Locks, WhatIsHandedOverCostsALockWithoutRemoteListsToo) {
+    EXPECT_GE(hand_over<Owned>().locks, kEachOperation);
+    // Half of the operations: frees. And one for each clearing.
+    EXPECT_GE(hand_over<Remote>().locks, kEachOperation / 2);
+    EXPECT_LT(hand_over<Remote>().locks, kEachOperation * 3 / 4);
+}
+
+TEST(Locks, TheLockFreeAllocatorTakesNone) {
+    const Counts recycled = recycle<LockFree>();
+    EXPECT_EQ(recycled.locks, 0);
+    const Counts handed = hand_over<LockFree>();
+    EXPECT_EQ(handed.locks, 0);
+    EXPECT_EQ(handed.waits, 0);
+    EXPECT_EQ(hand_over<Streamflow>().locks, 0);
+}
+
+}  // namespace
+}  // namespace gr::lab

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a store takes, puts, grows and sheds (parts/block_store.hpp).
+// Invariant: only the line under #else is at fault.
+// Must not know: anything but the header it includes.
+// Expects: static assertion failed|static_assert failed
+#include "parts/free_list_store.hpp"
+
+using namespace gr::lab;
+
+#ifdef CONTROL
+static_assert(BlockStore<FreeListStore<TaggedObjects<true>, true, false>>);
+#else
+struct NoShed {
+    struct Global {};
+    void *take(std::size_t);
+    void put(void *);
+};
+static_assert(BlockStore<NoShed>);
+#endif

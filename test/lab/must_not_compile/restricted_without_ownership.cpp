@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: without ownership blocks move, not containers (Wasik 3.1.2.1).
+// Invariant: only the line under #else is at fault.
+// Must not know: anything but the header it includes.
+// Expects: blocks move, not containers
+#include "parts/features.hpp"
+
+using namespace gr::lab;
+
+#ifdef CONTROL
+static_assert(LegalSum<thread_heaps + containers + ownership + restricted_movement>::kIs);
+#else
+static_assert(LegalSum<thread_heaps + containers + restricted_movement>::kIs);
+#endif

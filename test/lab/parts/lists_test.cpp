@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the lab's lists: of free blocks, linked both ways, and those that need no lock.
+// Invariant: what was put in comes out, once, in the order that the list promises.
+// Must not know: any allocator.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "parts/allocator.hpp"
+#include "parts/free_list.hpp"
+#include "parts/linked_list.hpp"
+#include "parts/lock_free_list.hpp"
+#include "parts/remote_list.hpp"
+
+namespace gr::lab {
+namespace {
+
+struct alignas(kAlignment) Block {
+    std::array<char, kAlignment> bytes;
+};
+
+TEST(FreeListTest, TheLastInIsTheFirstOut) {
+    std::array<Block, 3> blocks;
+    FreeList list;
+    for (Block &block : blocks) list.push(&block);
+    EXPECT_EQ(list.count(), 3U);
+    EXPECT_TRUE(list.is_valid());
+    EXPECT_EQ(list.pop(), &blocks[2]);
+    EXPECT_EQ(list.pop(), &blocks[1]);
+    EXPECT_EQ(list.pop(), &blocks[0]);
+    EXPECT_EQ(list.pop(), nullptr);
+    EXPECT_TRUE(list.is_empty());
+}
+
+TEST(FreeListTest, APartIsTakenAndAppended) {
+    std::array<Block, 5> blocks;
+    FreeList list;
+    for (Block &block : blocks) list.push(&block);
+    FreeList taken = list.take(2);
+    EXPECT_EQ(taken.count(), 2U);
+    EXPECT_EQ(list.count(), 3U);
+    EXPECT_EQ(list.take(9).count(), 3U);
+    taken.append(list);
+    EXPECT_EQ(taken.count(), 2U);
+    FreeList other;
+    other.push(&blocks[0]);
+    taken.append(other);
+    EXPECT_EQ(taken.count(), 3U);
+    EXPECT_TRUE(taken.is_valid());
+    EXPECT_EQ(taken.take_all().count(), 3U);
+    EXPECT_TRUE(taken.is_empty());
+}
+
+struct Node : ListNode {};
+
+TEST(LinkedListTest, AnyIsRemovedAndMoved) {
+    std::array<Node, 4> nodes;
+    LinkedList<Node> list;
+    for (Node &node : nodes) list.push_front(&node);
+    list.remove(&nodes[1]);
+    list.move_to_front(&nodes[0]);
+    list.move_to_front(&nodes[0]);
+    EXPECT_EQ(list.pop_front(), &nodes[0]);
+    EXPECT_EQ(LinkedList<Node>::after(list.first()), &nodes[2]);
+    EXPECT_EQ(list.pop_front(), &nodes[3]);
+    EXPECT_EQ(list.pop_front(), &nodes[2]);
+    EXPECT_TRUE(list.is_empty());
+    EXPECT_EQ(list.pop_front(), nullptr);
+}
+
+template <class List>
+class RemoteListTest : public testing::Test {};
+using RemoteLists = testing::Types<LockedRemoteList<Rank::worklist>, LockFreeRemoteList>;
+TYPED_TEST_SUITE(RemoteListTest, RemoteLists);
+
+TYPED_TEST(RemoteListTest, ManyPushAndOneTakesEachBlockOnce) {
+    constexpr std::size_t kThreads = 4;
+    constexpr std::size_t kEach = 5000;
+    std::vector<Block> blocks(kThreads * kEach);
+    TypeParam list;
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+            for (std::size_t i = 0; i < kEach; ++i) list.push(&blocks[t * kEach + i]);
+        });
+    }
+    std::set<void *> taken;
+    while (taken.size() < blocks.size()) {
+        FreeList some = list.take_all();
+        EXPECT_TRUE(some.is_valid());
+        while (void *const block = some.pop()) EXPECT_TRUE(taken.insert(block).second);
+    }
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_TRUE(list.take_all().is_empty());
+}
+
+struct alignas(kCacheLineBytes) Element {
+    std::atomic<Element *> below{nullptr};
+    std::atomic<int> holders{0};
+};
+
+TEST(LockFreeStackTest, NobodyGetsWhatAnotherHas) {
+    std::vector<Element> elements(8);
+    LockFreeStack<Element, kCacheLineBytes> stack;
+    for (Element &element : elements) stack.push(&element);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < 20000; ++i) {
+                Element *const one = stack.pop();
+                Element *const two = stack.pop();
+                for (Element *const element : {one, two}) {
+                    if (element == nullptr) continue;
+                    EXPECT_EQ(element->holders.fetch_add(1), 0);
+                    element->holders.fetch_sub(1);
+                }
+                // The order in which they came, so that a stale top meets the element it knows.
+                if (one != nullptr) stack.push(one);
+                if (two != nullptr) stack.push(two);
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+    std::set<Element *> left;
+    while (Element *const element = stack.pop()) left.insert(element);
+    EXPECT_EQ(left.size(), elements.size());
+}
+
+}  // namespace
+}  // namespace gr::lab
