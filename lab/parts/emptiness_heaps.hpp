@@ -6,6 +6,7 @@
 // Must not know: which heap is whose.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <new>
 
@@ -32,23 +33,24 @@ struct ChosenContainers {
     static inline constinit std::size_t chosen = kMostBytes;
 };
 
-// Options: a type with a constexpr table of f (in groups), K, S and b (in hundredths), in this order.
+// A table of f (in groups), K, S and b (in hundredths), in this order.
 template <class O>
 concept EmptinessOptions = requires {
     requires O::kTable.size() == 4;
-    requires O::kTable[0].name == "f" && O::kTable[0].parts == EmptinessThreshold::kGroups &&O::kTable[0].least > 0 &&
-        O::kTable[0].most < EmptinessThreshold::kGroups;
-    requires O::kTable[1].name == "K" && O::kTable[1].parts == 1;
-    requires O::kTable[2].name == "S" && O::kTable[2].parts == 1 &&
-        O::kTable[2].is_power_of_two &&O::kTable[2].least >= 4 * kKiB &&O::kTable[2].most <=
-            ChosenContainers::kMostBytes;
-    requires O::kTable[3].name == "b" && O::kTable[3].parts == 100 && O::kTable[3].least >= 105;
-    requires O::kTable[0].is_valid() && O::kTable[1].is_valid() && O::kTable[2].is_valid() && O::kTable[3].is_valid();
+    requires O::kTable[0].name == "f" && O::kTable[0].parts == EmptinessThreshold::kGroups &&O::kTable[0].is_valid();
+    requires O::kTable[1].name == "K" && O::kTable[1].parts == 1 && O::kTable[1].is_valid();
+    requires O::kTable[2].name == "S" && O::kTable[2].is_power_of_two &&O::kTable[2].is_valid();
+    requires O::kTable[3].name == "b" && O::kTable[3].parts == 100 && O::kTable[3].is_valid();
 };
 
 template <WhichHeap Which, unsigned kHeapsPerProcessor, EmptinessOptions Options>
 class EmptinessHeaps {
     static_assert(kHeapsPerProcessor > 0);
+    static_assert(Options::kTable[0].least > 0 && Options::kTable[0].most < EmptinessThreshold::kGroups,
+                  "f lies between nothing and all: else a heap would keep nothing, or everything");
+    static_assert(Options::kTable[2].least >= 4 * kKiB && Options::kTable[2].most <= ChosenContainers::kMostBytes,
+                  "S is a page at least and the largest that the tables are made for at most");
+    static_assert(Options::kTable[3].least >= 105, "b above 1, so far that the classes fit their table");
     static constexpr std::size_t kMostBlock =
         align_down((ChosenContainers::kMostBytes - sizeof(Container)) / 2, kAlignment);
     static constexpr unsigned kMostBins = 128;

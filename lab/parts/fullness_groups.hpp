@@ -15,12 +15,11 @@ namespace gr::lab {
 
 // f and K. The empty fraction counts groups, so that the superblocks at least f empty are those of whole groups.
 struct EmptinessThreshold {
-    static constexpr std::size_t kGroups = 8;
+    static constexpr unsigned kGroups = 8;
 
     std::size_t empty_groups = 2;       // f = empty_groups / kGroups
     std::size_t slack_superblocks = 4;  // K
 
-    constexpr bool is_legal() const { return empty_groups > 0 && empty_groups < kGroups; }
     // Figure 2, line 9.
     constexpr bool is_crossed(std::size_t u, std::size_t a, std::size_t superblock) const {
         return u + slack_superblocks * superblock < a && u * kGroups < (kGroups - empty_groups) * a;
@@ -47,7 +46,7 @@ class FullnessGroups {
     }
     // Which has a free block; nullptr: none.
     Container *fullest() const {
-        for (std::size_t group = kFull; group-- > 0;)
+        for (unsigned group = kFull; group-- > 0;)
             if (!groups_[group].is_empty()) return groups_[group].first();
         return nullptr;
     }
@@ -59,19 +58,18 @@ class FullnessGroups {
     }
     // From one that has a free block.
     void *take(Container *s) {
-        const std::size_t before = group_of(s);
+        const unsigned before = group_of(s);
         void *const block = s->take();
         ++used_;
-        regroup(s, before);
+        if (const unsigned now = group_of(s); now != before) move(s, before, now);
         return block;
     }
     // What was freed into last comes first in its group.
     void put(Container *s, void *block) {
-        const std::size_t before = group_of(s);
+        const unsigned before = group_of(s);
         s->put(block);
         --used_;
-        regroup(s, before);
-        groups_[group_of(s)].move_to_front(s);
+        move(s, before, group_of(s));
     }
 
     bool crosses(const EmptinessThreshold &threshold) const {
@@ -84,7 +82,7 @@ class FullnessGroups {
     bool is_valid() const {
         std::size_t used = 0;
         std::size_t blocks = 0;
-        for (std::size_t group = 0; group <= kFull; ++group)
+        for (unsigned group = 0; group <= kFull; ++group)
             for (const Container *s = groups_[group].first(); s != nullptr; s = LinkedList<Container>::after(s)) {
                 if (!s->is_valid() || group_of(s) != group) return false;
                 used += s->used;
@@ -94,14 +92,14 @@ class FullnessGroups {
     }
 
   private:
-    static constexpr std::size_t kFull = EmptinessThreshold::kGroups;
+    static constexpr unsigned kFull = EmptinessThreshold::kGroups;
 
-    static std::size_t group_of(const Container *s) { return s->used * kFull / s->blocks; }
-    void regroup(Container *s, std::size_t before) {
-        const std::size_t now = group_of(s);
-        if (now == before) return;
-        groups_[before].remove(s);
-        groups_[now].push_front(s);
+    static unsigned group_of(const Container *s) { return s->used * kFull / s->blocks; }
+    // To the front of its group.
+    void move(Container *s, unsigned from, unsigned to) {
+        if (s == groups_[to].first()) return;
+        groups_[from].remove(s);
+        groups_[to].push_front(s);
     }
 
     LinkedList<Container> groups_[kFull + 1];

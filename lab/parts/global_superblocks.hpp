@@ -56,7 +56,7 @@ class GlobalSuperblocks {
     void put_block(Superblock *s, void *block) {
         {
             const Locked held(s->lock);
-            if (s->state != State::online && s->in_use() == 0) die_of_no_block(block);
+            if (s->in_use() == 0) die_of_no_block(block);
             s->free.push(block);
             if (s->state != State::full && (s->state != State::roomy || s->in_use() != 0)) return;
         }

@@ -97,7 +97,7 @@ struct Superblock : Container {
         local.blocks = blocks;
         local.bin = bin;
     }
-    // With the lock held, offline.
+    // With the lock held. Of one that is online it is out of date at once, yet above 0 while a block of the caller's is in use.
     std::size_t in_use() const { return local.state().fresh - local.state().count - free.count(); }
     void merge() {
         while (void *const block = free.pop()) local.push(block);

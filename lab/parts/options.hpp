@@ -47,8 +47,8 @@ constexpr bool parse_steps(std::string_view text, std::uint64_t parts, std::uint
         }
         if (c < '0' || c > '9') return false;
         expects_digit = false;
-        if (separator != '/') numerator = numerator * 10 + static_cast<std::uint64_t>(c - '0');
-        if (separator == '/') denominator = denominator * 10 + static_cast<std::uint64_t>(c - '0');
+        std::uint64_t &number = separator == '/' ? denominator : numerator;
+        number = number * 10 + static_cast<std::uint64_t>(c - '0');
         if (separator == '.') denominator *= 10;
         if (numerator > kMost || denominator > kMost) return false;
     }
@@ -72,71 +72,57 @@ class OptionReader {
     void read(std::string_view text) const {
         while (!text.empty()) {
             const std::size_t end = text.find(',');
-            const std::string_view setting = text.substr(0, end);
+            if (end != 0) set(text.substr(0, end));
             text = end == text.npos ? std::string_view() : text.substr(end + 1);
-            if (!setting.empty()) set(setting);
         }
     }
 
   private:
-    using Line = TextBuffer<256>;
-
     void set(std::string_view setting) const {
         const std::size_t equals = setting.find('=');
-        for (Option &option : options_) {
-            if (option.name != setting.substr(0, equals)) continue;
-            std::uint64_t steps = 0;
-            const bool is_number =
-                equals != setting.npos && parse_steps(setting.substr(equals + 1), option.parts, &steps);
-            if (!is_number || !option.takes(steps)) return tell_of_range(setting, option);
-            option.value = steps;
-            return;
+        Option *option = nullptr;
+        for (Option &o : options_)
+            if (o.name == setting.substr(0, equals)) option = &o;
+        std::uint64_t steps = 0;
+        if (option != nullptr && equals != setting.npos &&
+            parse_steps(setting.substr(equals + 1), option->parts, &steps) && option->takes(steps))
+            option->value = steps;
+        else
+            refuse(setting, option);
+    }
+    void refuse(std::string_view setting, const Option *option) const {
+        char shown[48];
+        const std::size_t size = setting.copy(&shown[0], sizeof shown);
+        make_printable(&shown[0], size);
+        TextBuffer<256> line;
+        put(line << "granary: GRANARY_LAB: '", {&shown[0], size}) << "': ";
+        if (option != nullptr) {
+            put_steps(line << "not from ", option->least, *option);
+            put_steps(line << " to ", option->most, *option);
+            if (option->is_power_of_two) line << ", a power of two";
+            if (option->parts != 1) put_steps(line << " in steps of ", 1, *option);
+            put_steps(line << "; it stays ", option->value, *option);
+        } else {
+            line << "no option of this allocator; it has";
+            for (const Option &o : options_) put(line << ' ', o.name);
         }
-        tell_of_name(setting);
-    }
-    void tell_of_range(std::string_view setting, const Option &option) const {
-        Line line;
-        begin(line, setting) << "not from ";
-        put_steps(line, option.least, option.parts) << " to ";
-        put_steps(line, option.most, option.parts);
-        if (option.is_power_of_two) line << ", a power of two";
-        if (option.parts != 1) put_steps(line << " in steps of ", 1, option.parts);
-        put_steps(line << "; it stays ", option.value, option.parts);
-        end(line);
-    }
-    void tell_of_name(std::string_view setting) const {
-        Line line;
-        begin(line, setting) << "no option of this allocator; it has";
-        for (const Option &option : options_) put(line << ' ', option.name);
-        end(line);
+        line << '\n';
+        platform::write_all(2, line.data(), line.size());
     }
 
     static Text &put(Text &line, std::string_view text) {
         for (const char c : text) line << c;
         return line;
     }
-    static Text &begin(Text &line, std::string_view setting) {
-        constexpr std::size_t kMostShown = 48;
-        char shown[kMostShown];
-        const std::size_t size = setting.copy(&shown[0], kMostShown);
-        make_printable(&shown[0], size);
-        return put(line << "granary: GRANARY_LAB: '", {&shown[0], size}) << "': ";
-    }
     // With three places at most.
-    static Text &put_steps(Text &line, std::uint64_t steps, std::uint64_t parts) {
-        line << steps / parts;
-        if (steps % parts == 0) return line;
-        line << '.';
-        std::uint64_t rest = steps % parts;
+    static void put_steps(Text &line, std::uint64_t steps, const Option &option) {
+        line << steps / option.parts;
+        std::uint64_t rest = steps % option.parts;
+        if (rest != 0) line << '.';
         for (int place = 0; place < 3 && rest != 0; ++place) {
-            line << rest * 10 / parts;
-            rest = rest * 10 % parts;
+            line << rest * 10 / option.parts;
+            rest = rest * 10 % option.parts;
         }
-        return line;
-    }
-    static void end(Text &line) {
-        line << '\n';
-        platform::write_all(2, line.data(), line.size());
     }
 
     std::span<Option> options_;
