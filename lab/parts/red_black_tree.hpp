@@ -122,6 +122,7 @@ class RedBlackTree {
             }
             parent->is_red = false;
             rotate(grandparent, !side);
+            break;
         }
         root_->is_red = false;
     }

@@ -48,7 +48,9 @@ TEST(QuantumBinsTest, ABinIsTheSmallestThatHoldsASize) {
             const unsigned bin = bins.bin_of(size);
             ASSERT_LT(bin, bins.count());
             ASSERT_GE(bins.size_of(bin), size);
-            if (bin != 0) ASSERT_LT(bins.size_of(bin - 1), size);
+            if (bin != 0) {
+                ASSERT_LT(bins.size_of(bin - 1), size);
+            }
         }
     });
 }
@@ -162,7 +164,9 @@ TEST(RunStatesTest, NoSingleRegionMovesARunUpAndDown) {
                 const RunState here = Quartiles::after(state, used, regions);
                 ASSERT_EQ(Quartiles::after(here, used, regions), here);
                 const RunState up = Quartiles::after(here, used + 1, regions);
-                if (regions >= 4 && up != here) ASSERT_EQ(Quartiles::after(up, used, regions), up);
+                if (regions >= 4 && up != here) {
+                    ASSERT_EQ(Quartiles::after(up, used, regions), up);
+                }
             }
             const RunState full = Quartiles::after(state, regions, regions);
             ASSERT_EQ(full, RunState::q75);
