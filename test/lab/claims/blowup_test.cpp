@@ -2,54 +2,10 @@
 // What: blowup by class of allocator (Hoard 2.2 and 6.1): a producer and a consumer, and threads that take turns at a pile.
 // Invariant: footprint is the pages in which a block ever lay, counted by address; no time, no RSS.
 // Must not know: how memory comes back.
-#include "lab/claims/teams.hpp"
+#include "lab/claims/piles.hpp"
 
 namespace gr::lab {
 namespace {
-
-constexpr std::size_t kPage = 4 * kKiB;
-constexpr std::size_t kSize = 200;
-constexpr std::size_t kBlocks = 4000;
-constexpr std::size_t kRounds = 20;
-
-class Footprint {
-  public:
-    void see(const std::vector<void *> &blocks) { pages_.merge(parts_of(blocks, kPage)); }
-    // In piles: how often what is in use at most.
-    double piles() const { return static_cast<double>(pages_.size() * kPage) / static_cast<double>(kBlocks * kSize); }
-
-  private:
-    std::set<std::uintptr_t> pages_;
-};
-
-// One allocates a pile, another frees it, again and again.
-template <class A>
-double produced_and_consumed() {
-    Team<A> team(2);
-    Footprint footprint;
-    for (std::size_t round = 0; round < kRounds; ++round) {
-        const std::vector<void *> pile = team.allocate(0, kBlocks, kSize);
-        footprint.see(pile);
-        team.free(1, pile);
-    }
-    return footprint.piles();
-}
-
-// Each of P threads allocates a pile and frees it, one after the other.
-template <class A>
-double in_turn(std::size_t threads) {
-    Team<A> team(threads);
-    Footprint footprint;
-    for (std::size_t member = 0; member < threads; ++member) {
-        const std::vector<void *> pile = team.allocate(member, kBlocks, kSize);
-        footprint.see(pile);
-        team.free(member, pile);
-    }
-    return footprint.piles();
-}
-
-// What thresholds let two heaps keep, beside a pile and its rounding up.
-constexpr double kBounded = 4;
 
 TEST(Blowup, PurePrivateHeapsHaveNoBound) { EXPECT_GT(produced_and_consumed<Private>(), 0.8 * kRounds); }
 
@@ -77,6 +33,31 @@ TEST(Blowup, AGlobalHeapHandsThePileOn) {
     EXPECT_LT(in_turn<Owned>(16), kBounded);
     EXPECT_LT(in_turn<Restricted>(16), kBounded);
     EXPECT_LT(in_turn<LockFree>(16), kBounded);
+}
+
+TEST(Blowup, CoalescingIsBoundedWithAndWithoutOwnership) {
+    const auto expect_bounded = []<class A>(A &) {
+        EXPECT_LT(produced_and_consumed<A>(), kBounded);
+        EXPECT_LT(in_turn<A>(16), kBounded);
+    };
+    expect_bounded(the_allocator<InC>);
+    expect_bounded(the_allocator<InCl>);
+    expect_bounded(the_allocator<InCr>);
+    expect_bounded(the_allocator<IoC>);
+    expect_bounded(the_allocator<IoCl>);
+    expect_bounded(the_allocator<IoCr>);
+    expect_bounded(the_allocator<IoClr>);
+    expect_bounded(the_allocator<IoClrCleared>);
+    expect_bounded(the_allocator<DlmallocLike>);
+}
+
+// Hoard 6: where each thread came to a heap of its own, the heaps keep a pile each, whoever frees it: O(P), not more.
+TEST(Blowup, PrivateHeapsWithOwnershipKeepAPileForEachHeap) {
+    using EachInItsHeap = Composed<thread_heaps + coalescing + best_fit + ownership + no_global_heap>;
+    EXPECT_LT(produced_and_consumed<EachInItsHeap>(), 2);
+    EXPECT_GT(in_turn<EachInItsHeap>(4), 0.8 * 4);
+    EXPECT_GT(in_turn<EachInItsHeap>(16), 0.8 * 16);
+    EXPECT_LT(in_turn<EachInItsHeap>(16), 2 * 16);
 }
 
 }  // namespace
