@@ -167,6 +167,7 @@ def functions(lines):
         for token in re.findall(r"[{};]|[^{};]+", code):
             if token == "{":
                 outside = all(kind != "body" for kind, _, _ in scopes)
+                pending = re.sub(r"\balignas\([^()]*\)", "", pending)
                 plain = not re.search(r"\b(namespace|class|struct|union|enum|concept)\b[^()]*$|=\s*$", pending)
                 kind = "body" if outside and plain and ")" in pending else "inner" if not outside else "scope"
                 scopes.append((kind, start, " ".join(pending.split())))
