@@ -85,15 +85,15 @@ inline void *block_in(Container *container, const void *p) {
 }
 
 // Above the largest bin: a container of one block in a mapping of its own, which begins where that of any address in it
-// would: kBytes is the size of containers.
+// would: kBytes is the size of containers, or the largest that was to be chosen from.
 template <std::size_t kBytes>
 struct ContainedLargeBlocks {
-    static void *allocate(std::size_t size, std::size_t alignment) {
-        const std::size_t near = alignment < kBytes ? alignment : kBytes;
+    static void *allocate(std::size_t size, std::size_t alignment, std::size_t container_bytes = kBytes) {
+        const std::size_t near = alignment < container_bytes ? alignment : container_bytes;
         const std::size_t offset = align_up(sizeof(Container), near);  // of the address that the program has
         const std::size_t lead = alignment - near;
         const std::size_t bytes = align_up(lead + offset + size, platform::page_size());
-        char *const mapping = static_cast<char *>(platform::map(bytes, alignment > kBytes ? alignment : kBytes));
+        char *const mapping = static_cast<char *>(platform::map(bytes, lead == 0 ? container_bytes : alignment));
         if (mapping == nullptr) return nullptr;
         char *const begin = mapping + lead;
         char *const first = begin + sizeof(Container);

@@ -3,6 +3,7 @@
 //       reusing what another allocated (Hoard 2.1; Wasik 2.3.2, figures 3.5 and 3.7).
 // Invariant: told by addresses, never by time.
 // Must not know: how an allocator comes to its addresses.
+#include "allocators/jemalloc2006.hpp"
 #include "lab/claims/teams.hpp"
 
 namespace gr::lab {
@@ -131,6 +132,14 @@ TEST(Sharing, CoalescingWithoutOwnershipSharesPassively) {
 TEST(Sharing, OneHeapAndOneThatIsChosenByItsLockShareActively) {
     EXPECT_GT(actively_shared<DlmallocLike>(), kBlocks / 8);
     EXPECT_GT(actively_shared<PtmallocLike>(), kBlocks / 8);
+}
+
+// jemalloc (2006): an arena has chunks of its own, and gets back what lies in them.
+TEST(Sharing, ThreadsInArenasOfTheirOwnShareNothing) {
+    if (platform::usable_cpus() == 1) GTEST_SKIP() << "one processor has one arena";
+    EXPECT_EQ(actively_shared<Jemalloc2006>(), 0U);
+    EXPECT_EQ(passively_shared<Jemalloc2006>(), 0U);
+    EXPECT_EQ(shared_by_moving<Jemalloc2006>(), 0U);
 }
 
 }  // namespace
