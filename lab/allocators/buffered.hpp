@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's allocator F1 (001, 5.6), CO-l of table 3.1: E with a free-list buffer for a thread's own blocks.
-// Invariant: the buffer holds only blocks of the thread's own heap (immediate ownership); others' go home at once, under their heap's lock.
+// Invariant: the buffer holds only blocks of the thread's own heap (immediate ownership); others' go home at once,
+//            under their heap's lock.
 // Must not know: how any feature works.
 //
 //     threads   T1 --own--> buffer              no lock

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's allocator C (001, 5.3), CN of table 3.1: B with objects in containers of 64 KiB.
-// Invariant: a container has blocks of one size, all first given to one thread; freed, they lie in whoever's list. No header, so a double free is not found.
+// Invariant: a container has blocks of one size, all first given to one thread; freed, they lie in whoever's list. No
+//            header, so a double free is not found.
 // Must not know: how any feature works.
 //
 //     heaps     bins of objects, and for each bin the newest container

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: Delayed ownership without reallocation (Wasik 001, 3.1.1.1): F1 whose buffer keeps others' blocks for a while.
-// Invariant: others' blocks wait until they take two containers' room, and then go home together; meanwhile nobody gets them.
+// What: Delayed ownership without reallocation (Wasik 001, 3.1.1.1): F1 whose buffer keeps others' blocks for a
+//       while.
+// Invariant: others' blocks wait until they take two containers' room, and then go home together; meanwhile nobody
+//            gets them.
 // Must not know: how any feature works.
 //
 //     threads   T1 --own--> buffer
@@ -11,6 +13,7 @@
 
 namespace gr::lab {
 
-using Chosen = Composed<thread_heaps + containers + ownership + restricted_movement + free_list_buffer + delayed_ownership>;
+using Chosen =
+    Composed<thread_heaps + containers + ownership + restricted_movement + free_list_buffer + delayed_ownership>;
 
 }  // namespace gr::lab

@@ -11,7 +11,7 @@
 
 namespace gr::lab {
 
-using Chosen = Composed<thread_heaps + containers + ownership + restricted_movement + free_list_buffer + delayed_ownership +
-                        reallocation>;
+using Chosen = Composed<thread_heaps + containers + ownership + restricted_movement + free_list_buffer +
+                        delayed_ownership + reallocation>;
 
 }  // namespace gr::lab

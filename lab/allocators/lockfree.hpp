@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's allocator H (001, 5.9): F2 without any lock.
-// Invariant: remote lists and the global heap change by one compare-and-swap each; a thread that is stopped anywhere holds nobody up.
+// Invariant: remote lists and the global heap change by one compare-and-swap each; a thread that is stopped anywhere
+//            holds nobody up.
 // Must not know: how any feature works.
 //
 //     threads   T1 --own--> heap                no lock

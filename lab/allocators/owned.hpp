@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's allocator D (001, 5.4), CO of table 3.1: C with ownership; free lists in containers, which move.
-// Invariant: a block returns to the heap whose container it lies in. A container with blocks in use may move, and then two threads share its lines.
+// Invariant: a block returns to the heap whose container it lies in. A container with blocks in use may move, and
+//            then two threads share its lines.
 // Must not know: how any feature works.
 //
 //     threads   T1 ---free---> T2's heap        each heap has a lock

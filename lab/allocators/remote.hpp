@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's allocator F2 (001, 5.7), CO-r of table 3.1: E with remote lists on heaps and on the global heap.
-// Invariant: a heap is entered by its thread only; others leave blocks in its remote lists, which it clears when it has none of a bin.
+// Invariant: a heap is entered by its thread only; others leave blocks in its remote lists, which it clears when it
+//            has none of a bin.
 // Must not know: how any feature works.
 //
 //     threads   T1 --own--> heap                no lock
@@ -13,6 +14,7 @@
 
 namespace gr::lab {
 
-using Chosen = Composed<thread_heaps + containers + ownership + restricted_movement + remote_lists + global_remote_list>;
+using Chosen =
+    Composed<thread_heaps + containers + ownership + restricted_movement + remote_lists + global_remote_list>;
 
 }  // namespace gr::lab

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Streamflow as Wasik places it (001, 4.5): CO-r, lock-free, headers in a table by page.
-// Invariant: a header lies apart from its blocks, so blocks begin at the unit and a write beyond one spoils no header.
+// Invariant: a header lies apart from its blocks, so blocks begin at the unit and a write beyond one spoils no
+//            header.
 // Must not know: how any feature works.
 //
 //     table     [unit] -> header

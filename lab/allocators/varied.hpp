@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's allocator G (001, 5.8): F2 with containers of 1, 4, 16 and 64 KiB in super-containers.
-// Invariant: a bin begins with the smallest container for two of its blocks, and takes a larger one as it asks for more.
+// Invariant: a bin begins with the smallest container for two of its blocks, and takes a larger one as it asks for
+//            more.
 // Must not know: how any feature works.
 //
 //     super-container of 64 KiB: one size of container within

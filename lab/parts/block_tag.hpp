@@ -106,7 +106,9 @@ struct TaggedBlocks {
     static std::size_t mapped_bytes(const void *block) {
         return *reinterpret_cast<const std::size_t *>(static_cast<const char *>(block) - kHeadBytes);
     }
-    static void free_large(void *block) { platform::unmap(static_cast<char *>(block) - kHeadBytes, mapped_bytes(block)); }
+    static void free_large(void *block) {
+        platform::unmap(static_cast<char *>(block) - kHeadBytes, mapped_bytes(block));
+    }
     // From p on: the block, or an aligned address in it. `tags`: so many words of a small block are no program's.
     static std::size_t usable_size(const void *p, unsigned tags) {
         const char *const block = static_cast<const char *>(block_of(p));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: an allocator of Wasik's design space (3.1, 3.2): heaps, a store in each, and what stands before it.
-// Invariant: a block that is free lies in one place: a store, a buffer, a remote list or the global heap. With ownership
+// Invariant: a block that is free lies in one place: a store, a buffer, a remote list or the global heap. With
+//            ownership
 //            it comes back to the heap that its header names, at once or when a buffer or list is cleared.
 // Must not know: how a store keeps blocks; which features are good.
 #pragma once
@@ -28,8 +29,9 @@ class Composed {
     // A heap that others never enter needs no lock: without ownership, or with remote lists (5.7).
     static constexpr bool kIsPrivate =
         has(thread_heaps) && (!has(ownership) || has(remote_lists) || has(remote_lists_on_containers));
-    using HeapLock = std::conditional_t<
-        kIsPrivate, NoLock, std::conditional_t<has(locks_of_threads), LockOfThreads<Rank::heap>, Lock<Rank::heap>>>;
+    using HeapLock =
+        std::conditional_t<kIsPrivate, NoLock,
+                           std::conditional_t<has(locks_of_threads), LockOfThreads<Rank::heap>, Lock<Rank::heap>>>;
     using RemoteList = std::conditional_t<has(lock_free), LockFreeRemoteList, LockedRemoteList<Rank::worklist>>;
     using Buffer = typename Parts<kF>::Buffer;
     static constexpr unsigned kLocks = has(locks_per_bin) ? Store::kBins : 1;
@@ -46,9 +48,9 @@ class Composed {
 
         HeapLock &lock_of(unsigned bin) { return locks[has(locks_per_bin) ? bin : 0]; }
     };
-    using Choice =
-        std::conditional_t<has(single_heap), SingleHeap<Heap>,
-                           std::conditional_t<has(thread_heaps), ThreadHeaps<Heap, has(lock_free)>, TrylockHeaps<Heap>>>;
+    using Choice = std::conditional_t<
+        has(single_heap), SingleHeap<Heap>,
+        std::conditional_t<has(thread_heaps), ThreadHeaps<Heap, has(lock_free)>, TrylockHeaps<Heap>>>;
     static_assert(HeapChoice<Choice, Heap>);
 
   public:
@@ -181,10 +183,15 @@ class Composed {
         buffer.put(block);
         if (buffer.is_over()) buffer.clear([this](void *b) { give_to_owner(b); });
     }
-    // Without a heap, for want of memory, the block is lost, not the program.
+    // Without a heap, for want of memory, the block is lost, not the program. Where there is a buffer, the heap is private.
     void give_to_mine(void *block) {
         Heap *heap = heaps_.mine();
         if (heap == nullptr) return;
+        if constexpr (has(free_list_buffer)) {
+            heap->buffer.put(block);
+            if (!heap->buffer.is_over()) return;
+            return heap->buffer.clear([this, heap](void *b) { give(heap, b); });
+        }
         const unsigned bin = Store::bin_of_block(block);
         heap = heaps_.enter(heap, bin);
         give(heap, block);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the object container (Wasik 3.1.2; Hoard's and LFMalloc's superblock): blocks of one size behind one header, which an
+// What: the object container (Wasik 3.1.2; Hoard's and LFMalloc's superblock): blocks of one size behind one header,
+//       which an
 //       address leads to by dropping its lower bits.
-// Invariant: used + free.count() + blocks never taken = blocks. A container begins at a multiple of its size; an address
+// Invariant: used + free.count() + blocks never taken = blocks. A container begins at a multiple of its size; an
+//            address
 //            that the program has is never the begin, so that of a larger alignment leads to the container before it.
 //            What heap it is of changes under that heap's lock, or while no block is in use.
 // Must not know: who has the container, and in which list it is.
@@ -29,10 +31,10 @@ struct alignas(kCacheLineBytes) Container : ListNode {
     FreeList free;
     std::atomic<HeapNumber> heap{0};  // relaxed where its lock is held; else acquire, with the release of who moved it
     std::atomic<bool> holds_displaced{false};  // an aligned address inside of a block was handed out; for ever
-    std::atomic<Container *> below{nullptr};  // of a lock-free stack
-    char *first_block;                        // behind the header, or elsewhere
-    std::size_t place_bytes;                  // from there on
-    char *mapping = nullptr;                  // of a large block
+    std::atomic<Container *> below{nullptr};   // of a lock-free stack
+    char *first_block;                         // behind the header, or elsewhere
+    std::size_t place_bytes;                   // from there on
+    char *mapping = nullptr;                   // of a large block
     std::size_t mapped_bytes = 0;
 
     Container(char *place, std::size_t bytes) : first_block(place), place_bytes(bytes) {}
@@ -83,15 +85,15 @@ inline void *block_in(Container *container, const void *p) {
 }
 
 // Above the largest bin: a container of one block in a mapping of its own, which begins where that of any address in it
-// would: kBytes is the size of containers.
+// would: kBytes is the size of containers, or the largest that was to be chosen from.
 template <std::size_t kBytes>
 struct ContainedLargeBlocks {
-    static void *allocate(std::size_t size, std::size_t alignment) {
-        const std::size_t near = alignment < kBytes ? alignment : kBytes;
+    static void *allocate(std::size_t size, std::size_t alignment, std::size_t container_bytes = kBytes) {
+        const std::size_t near = alignment < container_bytes ? alignment : container_bytes;
         const std::size_t offset = align_up(sizeof(Container), near);  // of the address that the program has
         const std::size_t lead = alignment - near;
         const std::size_t bytes = align_up(lead + offset + size, platform::page_size());
-        char *const mapping = static_cast<char *>(platform::map(bytes, alignment > kBytes ? alignment : kBytes));
+        char *const mapping = static_cast<char *>(platform::map(bytes, lead == 0 ? container_bytes : alignment));
         if (mapping == nullptr) return nullptr;
         char *const begin = mapping + lead;
         char *const first = begin + sizeof(Container);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the features of Wasik's chapter 3, as words that are added up, and which sums make no sense.
-// Invariant: an illegal sum does not compile and says why in one line; what the thesis calls without benefit is legal.
+// Invariant: an illegal sum does not compile and says why in one line; what the thesis calls without benefit is
+//            legal.
 // Must not know: how any feature is built.
 #pragma once
 
@@ -69,7 +70,8 @@ struct LegalSum {
     static_assert(!(has(varied_containers) && has(header_table)), "a header lies in one place");
     static_assert(!has(delayed_ownership) || (has(ownership) && has(free_list_buffer)),
                   "delayed ownership is a buffer's, of blocks that have an owner (3.1.1.1)");
-    static_assert(!has(reallocation) || has(delayed_ownership), "what could be reallocated is what was delayed (3.1.1.1)");
+    static_assert(!has(reallocation) || has(delayed_ownership),
+                  "what could be reallocated is what was delayed (3.1.1.1)");
     static_assert(!has(lock_free) || (has(remote_lists) && has(restricted_movement) && !has(varied_containers)),
                   "without a lock are remote lists of heaps whose containers move wholly free and have one size (5.9)");
     static_assert(!has(cleared_into_buffer) || (has(free_list_buffer) && has(remote_lists)),
@@ -79,7 +81,7 @@ struct LegalSum {
     static_assert(!has(best_fit) || has(coalescing), "bins of one size have no tighter block");
     static_assert(!has(locks_per_bin) || (has(single_heap) && !has(coalescing)),
                   "locks for each bin are those of one heap whose blocks keep their size");
-    static_assert(!has(free_list_buffer) || !has(single_heap), "the thesis leaves that out: it makes private heaps (3.1.3)");
+    static_assert(!has(free_list_buffer) || has(thread_heaps), "a buffer is one thread's, before its heap (3.1.3)");
     static constexpr bool kIs = true;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: containers whose headers lie apart, found in a table by page (Streamflow's BIBOP; Wasik 4.5).
-// Invariant: each unit of addresses that has a container has its header in the table; what was entered stays, but for large
+// Invariant: each unit of addresses that has a container has its header in the table; what was entered stays, but for
+//            large
 //            blocks. Entries are read without a lock: whoever has a block was given it after its header was entered.
 // Must not know: what lies in containers, and who has them.
 #pragma once
@@ -76,7 +77,7 @@ class TabledContainers {
         return table.enter(place, header) ? header : nullptr;
     }
 
-    // A large block has its header before it, and in the table the unit of the address that the program has.
+    // A large block has its header before it; in the table are the unit of that and of the address that the program has.
     struct LargeBlocks : ContainedLargeBlocks<kUnitBytes> {
         using Contained = ContainedLargeBlocks<kUnitBytes>;
 
@@ -84,13 +85,14 @@ class TabledContainers {
             void *const p = Contained::allocate(size, alignment);
             if (p == nullptr) return nullptr;
             Container *const header = FixedContainers<kUnitBytes>::container_of(p);
-            if (table.enter(p, header)) return p;
-            Contained::free(header);
+            if (table.enter(header, header) && table.enter(p, header)) return p;
+            free(header);
             return nullptr;
         }
         static void free(Container *header) {
-            // The block's unit, or of a larger alignment the next.
-            for (char *const p : {header->first_block, header->first_block + kUnitBytes - sizeof(Container)})
+            // That of an address of a larger alignment is the next.
+            char *const begin = reinterpret_cast<char *>(header);
+            for (char *const p : {begin, begin + kUnitBytes})
                 if (table.find(p) == header) static_cast<void>(table.enter(p, nullptr));
             Contained::free(header);
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; or one
+// What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; or
+//       one
 //       that nobody is in.
 // Invariant: enter(heap) returns with the heap's lock held. A thread that has ended has no heap between two calls.
 // Must not know: what a heap holds.
@@ -51,10 +52,11 @@ class SingleHeap {
     void for_each(Visit visit) {
         visit(heap_);
     }
-    void lock() {}
-    void unlock() {}
+    void lock() { lock_.lock(); }
+    void unlock() { lock_.unlock(); }
 
   private:
+    Lock<Rank::instances> lock_;  // of who takes all locks of the heap, at a fork
     Heap heap_;
 };
 

@@ -22,7 +22,7 @@ class HeapTable {
     }
     // nullptr: no memory, or more heaps than numbers.
     Heap *make() {
-        char *const place = wilderness_.extend(sizeof(Heap), alignof(Heap) > kPage ? alignof(Heap) : kPage);
+        char *const place = wilderness_.extend(sizeof(Heap), Wilderness::kPage);
         if (place == nullptr) return nullptr;
         const HeapNumber number = made_.fetch_add(1, std::memory_order_relaxed) + 1;
         if (number >= kMost) {
@@ -44,7 +44,6 @@ class HeapTable {
 
   private:
     static constexpr HeapNumber kMost = 1U << 16;
-    static constexpr std::size_t kPage = 4 * kKiB;
 
     Wilderness wilderness_;
     std::atomic<HeapNumber> made_{0};  // ordered by nothing

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: where an object's size and owner stand: in a header of its own (Wasik 3.6a), or of its container (3.6b); and the
+// What: where an object's size and owner stand: in a header of its own (Wasik 3.6a), or of its container (3.6b); and
+//       the
 //       allocation buffer that new objects come from (3.1.5).
 // Invariant: bin_of_block(b) is the bin that b was made for, for ever.
 // Must not know: lists and heaps.
@@ -19,7 +20,8 @@ namespace gr::lab {
 inline constexpr std::size_t kLargestTagged = 32 * kKiB;
 
 template <class L>
-concept ObjectLayout = requires(std::size_t size, unsigned bin, void *block, typename L::Buffer buffer, HeapNumber heap) {
+concept ObjectLayout = requires(std::size_t size, unsigned bin, void *block, typename L::Buffer buffer,
+                                HeapNumber heap) {
     { L::bin_of(size) } -> std::same_as<unsigned>;
     { L::bin_of_block(block) } -> std::same_as<unsigned>;
     { L::size_of(bin) } -> std::same_as<std::size_t>;
@@ -63,7 +65,7 @@ struct TaggedObjects : TaggedBlocks {
             return block;
         }
         bool renew(unsigned bin) {
-            char *const begin = wilderness.extend(kBufferBytes, kAlignment * kAlignment);
+            char *const begin = wilderness.extend(kBufferBytes, Wilderness::kPage);
             if (begin == nullptr) return false;
             // The first tag lies below a multiple of kAlignment.
             rests_[kBufferPerBin ? bin : 0] = {begin + kTagBytes, kBufferBytes - kAlignment};
@@ -137,9 +139,7 @@ struct ContainedObjects : ContainedBlocks<Sizes> {
       public:
         constexpr Buffer() = default;
 
-        void *take(unsigned bin, HeapNumber) {
-            return newest_[bin] == nullptr ? nullptr : newest_[bin]->take();
-        }
+        void *take(unsigned bin, HeapNumber) { return newest_[bin] == nullptr ? nullptr : newest_[bin]->take(); }
         bool renew(unsigned bin) {
             Container *const container = sizes.make(0);
             if (container == nullptr) return false;

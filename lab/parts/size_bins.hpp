@@ -63,8 +63,8 @@ class GeometricBins {
     static constexpr std::array<std::uint8_t, 65> kSteps = [] {
         std::array<std::uint8_t, 65> steps{};
         for (std::size_t step = 0; step < steps.size(); ++step)
-            steps[step] = static_cast<std::uint8_t>(
-                std::lower_bound(kSizes.begin(), kSizes.end(), step * kAlignment) - kSizes.begin());
+            steps[step] = static_cast<std::uint8_t>(std::lower_bound(kSizes.begin(), kSizes.end(), step * kAlignment) -
+                                                    kSizes.begin());
         return steps;
     }();
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: memory that nobody had yet, as sbrk's: it only grows.
-// Invariant: a piece is handed out once, zeroed; the word names the first page that was not handed out and how many follow
+// Invariant: a piece is handed out once, zeroed; the word names the first page that was not handed out and how many
+//            follow
 //            it. No lock: one compare-and-swap takes a piece.
 // Must not know: who wants the memory.
 #pragma once
@@ -18,6 +19,8 @@ namespace gr::lab {
 
 class Wilderness {
   public:
+    static constexpr std::size_t kPage = 4 * kKiB;
+
     constexpr Wilderness() = default;
 
     // Whole pages at a multiple of a power of two, of a page at least; nullptr: the kernel refused.
@@ -42,7 +45,6 @@ class Wilderness {
         std::uintptr_t begin = 0;
         std::size_t bytes = 0;
     };
-    static constexpr std::size_t kPage = 4 * kKiB;
     static constexpr std::size_t kStep = kMiB;  // asked of the kernel at once
     static constexpr unsigned kPageShift = 12;
     static constexpr unsigned kCountBits = 28;

@@ -3,8 +3,8 @@
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
-#include "parts/free_list_store.hpp"
 #include "parts/free_list_buffer.hpp"
+#include "parts/free_list_store.hpp"
 
 using namespace gr::lab;
 

@@ -76,13 +76,14 @@ class ContainerSizesTest : public testing::Test {
   protected:
     static inline constinit Sizes sizes;
 };
-using AllSizes = testing::Types<FixedContainers<kUnitBytes>, FixedContainers<8 * kKiB>, VariedContainers,
-                                TabledContainers,
-                                RemoteContainers<FixedContainers<kUnitBytes>, LockedRemoteList<Rank::worklist>>>;
+using AllSizes =
+    testing::Types<FixedContainers<kUnitBytes>, FixedContainers<8 * kKiB>, VariedContainers, TabledContainers,
+                   RemoteContainers<FixedContainers<kUnitBytes>, LockedRemoteList<Rank::worklist>>>;
 TYPED_TEST_SUITE(ContainerSizesTest, AllSizes);
 
 TYPED_TEST(ContainerSizesTest, EachByteOfEachBlockLeadsToItsContainer) {
-    for (const std::size_t size : {std::size_t{16}, std::size_t{112}, std::size_t{1024}, std::size_t{TypeParam::kLargestBlock}}) {
+    for (const std::size_t size :
+         {std::size_t{16}, std::size_t{112}, std::size_t{1024}, std::size_t{TypeParam::kLargestBlock}}) {
         for (const unsigned asked : {0U, 1000U}) {
             const unsigned shape = TypeParam::shape_for(size, asked);
             Container *const container = this->sizes.make(shape);

@@ -41,8 +41,7 @@ class ComposedTest : public testing::Test {
         const std::size_t most = std::size_t{1} << (4 + random() % 13);
         const std::size_t size = random() % most;
         const std::size_t alignment = random() % 8 == 0 ? std::size_t{1} << (random() % 13) : 1;
-        void *const p =
-            alignment == 1 ? allocator().allocate(size) : allocator().allocate_aligned(size, alignment);
+        void *const p = alignment == 1 ? allocator().allocate(size) : allocator().allocate_aligned(size, alignment);
         EXPECT_NE(p, nullptr);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % std::max(alignment, kAlignment), 0U);
         EXPECT_GE(allocator().usable_size(p), size);

@@ -18,6 +18,11 @@ using Single = Composed<single_heap>;
 using ConcurrentSingle = Composed<single_heap + locks_per_bin>;
 using Threads = Composed<thread_heaps>;
 using ThreadsRemote = Composed<thread_heaps + global_remote_list>;
+using ThreadsBuffered = Composed<thread_heaps + free_list_buffer>;
+using LooseBuffered = Composed<thread_heaps + containers + free_list_buffer>;
+using LooseRemote = Composed<thread_heaps + containers + global_remote_list>;
+using OwnedObjectsBuffered = Composed<thread_heaps + ownership + free_list_buffer>;
+using DelayedReused = Composed<kRestricted + free_list_buffer + delayed_ownership + reallocation>;
 using Private = Composed<thread_heaps + no_global_heap>;
 using LooseContainers = Composed<thread_heaps + containers>;
 using Owned = Composed<kOwnedContainers>;
@@ -35,9 +40,11 @@ using ContainerRemote = Composed<kOwnedContainers + remote_lists_on_containers>;
 using Delayed = Composed<kRestricted + free_list_buffer + delayed_ownership>;
 using Hoard36 = Composed<kOwnedContainers + free_list_buffer + delayed_ownership + reallocation + locks_of_threads>;
 
-using Compositions = testing::Types<Single, ConcurrentSingle, Threads, ThreadsRemote, Private, LooseContainers, Owned,
-                                    Restricted, Buffered, Remote, Recommended, Varied, LockFree, Streamflow,
-                                    OwnedObjects, OwnedObjectsRemote, OwnedRemote, ContainerRemote, Delayed, Hoard36>;
+using Compositions =
+    testing::Types<Single, ConcurrentSingle, Threads, ThreadsRemote, Private, LooseContainers, Owned, Restricted,
+                   Buffered, Remote, Recommended, Varied, LockFree, Streamflow, OwnedObjects, OwnedObjectsRemote,
+                   OwnedRemote, ContainerRemote, Delayed, DelayedReused, Hoard36, ThreadsBuffered, LooseBuffered,
+                   LooseRemote, OwnedObjectsBuffered>;
 
 template <class A>
 inline constinit A the_allocator{};

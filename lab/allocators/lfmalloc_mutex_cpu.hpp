@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the second row of LFMalloc's table 3 (004, 4.3): LFMalloc with a mutex for each CPU's heap instead of sequences, so
+//       that the difference is what they bring.
+// Invariant: as lfmalloc; a heap is changed with its lock held, by whoever was on its CPU when he chose it.
+// Must not know: how any feature works.
+//
+//     CPU 0      heap [lock | S online | S | ...]      S: local list   <- the heap's lock
+//     CPU 1      heap [lock | S online | S | ...]         remote list  <- the superblock's lock
+//     global     as lfmalloc
+#pragma once
+
+#include "parts/contained.hpp"
+#include "parts/online_superblocks.hpp"
+#include "parts/which_heap.hpp"
+
+namespace gr::lab {
+
+inline constexpr std::size_t kMostEmptySuperblocks = 16;
+
+using Chosen = Contained<OnlineSuperblocks<LockedHeaps<ByCpu>, kMostEmptySuperblocks>>;
+
+}  // namespace gr::lab

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the third row of LFMalloc's table 3 (004, 4.3): a mutex for each heap, and the heap by Hoard's hash of the thread,
+//       so that the difference to lfmalloc-mutex-cpu is what knowing the CPU brings.
+// Invariant: as lfmalloc-mutex-cpu; threads that share a heap share it wherever they run.
+// Must not know: how any feature works.
+//
+//     hash(thread)    heap [lock | S online | S | ...]     as many as CPUs
+//     global          as lfmalloc
+#pragma once
+
+#include "parts/contained.hpp"
+#include "parts/online_superblocks.hpp"
+#include "parts/which_heap.hpp"
+
+namespace gr::lab {
+
+inline constexpr std::size_t kMostEmptySuperblocks = 16;
+
+using Chosen = Contained<OnlineSuperblocks<LockedHeaps<ByThreadHash>, kMostEmptySuperblocks>>;
+
+}  // namespace gr::lab

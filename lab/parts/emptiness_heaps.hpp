@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: Hoard's algorithm (figure 2): heaps that own superblocks, heap 0 behind them, and what moves from one to the other.
+// Invariant: u >= a - K * S or u >= (1 - f) * a for each heap but heap 0 and each size class, after each operation (with
+//            K = 0 after each free: a first block in a superblock is below any threshold). A superblock changes its owner
+//            under the locks of both, and has one owner: where a block was freed, nobody else's heap takes it.
+// Must not know: which heap is whose.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <new>
+
+#include "parts/container.hpp"
+#include "parts/fullness_groups.hpp"
+#include "parts/lock.hpp"
+#include "parts/options.hpp"
+#include "parts/radix_map.hpp"
+#include "parts/which_heap.hpp"
+#include "parts/wilderness.hpp"
+#include "platform/memory.hpp"
+
+namespace gr::lab {
+
+// The size is the process's, chosen at the start.
+struct ChosenContainers {
+    static constexpr std::size_t kMostBytes = 64 * kKiB;
+
+    static std::size_t bytes() { return chosen; }
+    static Container *container_of(const void *p) {
+        return reinterpret_cast<Container *>(align_down(reinterpret_cast<std::uintptr_t>(p) - 1, chosen));
+    }
+
+    static inline constinit std::size_t chosen = kMostBytes;
+};
+
+// A table of f (in groups), K, S and b (in hundredths), in this order.
+template <class O>
+concept EmptinessOptions = requires {
+    requires O::kTable.size() == 4;
+    requires O::kTable[0].name == "f" && O::kTable[0].parts == EmptinessThreshold::kGroups &&O::kTable[0].is_valid();
+    requires O::kTable[1].name == "K" && O::kTable[1].parts == 1 && O::kTable[1].is_valid();
+    requires O::kTable[2].name == "S" && O::kTable[2].is_power_of_two &&O::kTable[2].is_valid();
+    requires O::kTable[3].name == "b" && O::kTable[3].parts == 100 && O::kTable[3].is_valid();
+};
+
+template <WhichHeap Which, unsigned kHeapsPerProcessor, EmptinessOptions Options>
+class EmptinessHeaps {
+    static_assert(kHeapsPerProcessor > 0);
+    static_assert(Options::kTable[0].least > 0 && Options::kTable[0].most < EmptinessThreshold::kGroups,
+                  "f lies between nothing and all: else a heap would keep nothing, or everything");
+    static_assert(Options::kTable[2].least >= 4 * kKiB && Options::kTable[2].most <= ChosenContainers::kMostBytes,
+                  "S is a page at least and the largest that the tables are made for at most");
+    static_assert(Options::kTable[3].least >= 105, "b above 1, so far that the classes fit their table");
+    static constexpr std::size_t kMostBlock =
+        align_down((ChosenContainers::kMostBytes - sizeof(Container)) / 2, kAlignment);
+    static constexpr unsigned kMostBins = 128;
+
+  public:
+    using Containers = ChosenContainers;
+    static constexpr std::size_t kMostLimit = kMostBlock + 1;
+
+    constexpr EmptinessHeaps() = default;
+
+    bool start() {
+        if (limit() != 0) return true;
+        const Locked held(start_lock_);
+        return limit() != 0 || set_up();
+    }
+    // acquire: pairs with the start, which another thread may have made.
+    std::size_t limit() const { return limit_.load(std::memory_order_acquire); }
+
+    // malloc of figure 2 from line 2 on.
+    void *take(std::size_t size) {
+        const unsigned bin = classes_.bin_of(size);
+        const HeapNumber i = 1 + Which::of_caller(heap_count_);
+        const Locked held(heaps_[i].lock);  // to line 17
+        FullnessGroups &own = heaps_[i].classes[bin];
+        Container *s = own.fullest();
+        if (s == nullptr) {
+            s = obtain(bin, i);
+            if (s == nullptr) return nullptr;
+            own.add(s);  // lines 12 and 14
+        }
+        void *const block = own.take(s);  // lines 15 and 16
+        GR_CHECK(threshold_.slack_superblocks == 0 || own.keeps_invariant(threshold_));
+        return block;
+    }
+    // free of figure 2 from line 3 on. Its lock on the superblock keeps the owner what it was until the owner's lock is
+    // held. Nothing else is done under it, so here the owner is looked at again with its lock held: one lock less for each
+    // free, and no superblock's lock is taken before a heap's while malloc, which has a heap's, would want a superblock's.
+    void put(Container *s, void *block) {
+        for (;;) {
+            // acquire: pairs with the move.
+            const HeapNumber i = s->heap.load(std::memory_order_acquire);
+            if (i == 0 ? put_in_heap_0(s, block) : put_in_heap(i, s, block)) return;
+        }
+    }
+
+    void lock() {
+        start_lock_.lock();
+        if (limit() == 0) return;
+        for (HeapNumber i = 1; i <= heap_count_; ++i) heaps_[i].lock.lock();
+        heap_0_lock_.lock();
+    }
+    void unlock() {
+        if (limit() != 0) {
+            heap_0_lock_.unlock();
+            for (HeapNumber i = heap_count_; i >= 1; --i) heaps_[i].lock.unlock();
+        }
+        start_lock_.unlock();
+    }
+
+    // For tests.
+    const EmptinessThreshold &threshold() const { return threshold_; }
+    const RadixMap<kMostBlock, kMostBins> &classes() const { return classes_; }
+    unsigned heap_count() const { return heap_count_; }
+    const FullnessGroups &groups(HeapNumber heap, unsigned bin) const { return heaps_[heap].classes[bin]; }
+
+  private:
+    struct alignas(kCacheLineBytes) Heap {
+        Lock<Rank::heap> lock;  // heap 0 has its own, which comes after these
+        FullnessGroups classes[kMostBins];
+    };
+
+    bool set_up() {
+        auto table = Options::kTable;
+        OptionReader(table).read_environment();
+        threshold_ = {table[0].value, table[1].value};
+        ChosenContainers::chosen = table[2].value;
+        const std::size_t largest = align_down((table[2].value - sizeof(Container)) / 2, kAlignment);
+        classes_ = RadixMap<kMostBlock, kMostBins>(largest, static_cast<unsigned>(table[3].value));
+        heap_count_ = kHeapsPerProcessor * Which::count();
+        void *const memory = platform::map((heap_count_ + 1) * sizeof(Heap), platform::page_size());
+        if (memory == nullptr) return false;
+        heaps_ = static_cast<Heap *>(memory);
+        for (HeapNumber i = 0; i <= heap_count_; ++i) new (&heaps_[i]) Heap();
+        limit_.store(largest + 1, std::memory_order_release);
+        return true;
+    }
+    // Lines 6 to 14: a superblock with free blocks, owned by heap i. Of empty ones heap 0 forgets the class (3: recycled for
+    // any).
+    Container *obtain(unsigned bin, HeapNumber i) {
+        const Locked held(heap_0_lock_);
+        FullnessGroups &global = heaps_[0].classes[bin];
+        Container *s = global.fullest();
+        if (s != nullptr) {
+            global.remove(s);  // lines 11 and 13
+        } else {
+            s = empty_.pop_front();
+            if (s == nullptr) s = create();
+            if (s == nullptr) return nullptr;
+            s->format(bin, classes_.size_of(bin));
+        }
+        s->heap.store(i, std::memory_order_release);
+        return s;
+    }
+    Container *create() {
+        const std::size_t bytes = ChosenContainers::bytes();
+        char *const begin = wilderness_.extend(bytes, bytes);
+        if (begin == nullptr) return nullptr;
+        return new (begin) Container(begin + sizeof(Container), bytes - sizeof(Container));
+    }
+
+    // false: it is not the owner any more.
+    bool put_in_heap(HeapNumber i, Container *s, void *block) {
+        const Locked held(heaps_[i].lock);
+        if (s->heap.load(std::memory_order_relaxed) != i) return false;
+        FullnessGroups &own = heaps_[i].classes[s->bin];
+        own.put(s, block);  // lines 5 to 7
+        // Line 9. Blocks are whole: where S does not divide by f, one superblock can leave part of a block to do.
+        while (own.crosses(threshold_)) {
+            Container *const s1 = own.emptiest();
+            own.remove(s1);
+            accept(s1);
+        }
+        GR_CHECK(own.keeps_invariant(threshold_));
+        return true;
+    }
+    bool put_in_heap_0(Container *s, void *block) {
+        const Locked held(heap_0_lock_);
+        if (s->heap.load(std::memory_order_relaxed) != 0) return false;
+        FullnessGroups &global = heaps_[0].classes[s->bin];
+        global.put(s, block);
+        if (s->is_empty()) {
+            global.remove(s);
+            empty_.push_front(s);
+        }
+        return true;  // line 8
+    }
+    // Lines 10 to 12.
+    void accept(Container *s1) {
+        const Locked held(heap_0_lock_);
+        s1->heap.store(0, std::memory_order_release);
+        if (s1->is_empty())
+            empty_.push_front(s1);
+        else
+            heaps_[0].classes[s1->bin].add(s1);
+    }
+
+    std::atomic<std::size_t> limit_{0};
+    Heap *heaps_ = nullptr;
+    unsigned heap_count_ = 0;  // without heap 0
+    EmptinessThreshold threshold_;
+    RadixMap<kMostBlock, kMostBins> classes_;
+    Lock<Rank::instances> start_lock_;
+    Lock<Rank::global_bin> heap_0_lock_;
+    LinkedList<Container> empty_;
+    Wilderness wilderness_;
+};
+
+}  // namespace gr::lab

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the global heap of LFMalloc (3.2): superblocks that are offline, by size class; wholly free ones for any class; and
+//       those that were given back to the system.
+// Invariant: a superblock is online, or in the list of its state. Beyond kMostEmpty wholly free ones, one is destroyed: its
+//            pages go back, but for the first, which has the header, so that a late unlock, or whoever asks for its state
+//            after the last block was freed, finds it; and its addresses are used again.
+// Must not know: local heaps.
+#pragma once
+
+#include "parts/linked_list.hpp"
+#include "parts/local_list.hpp"
+#include "parts/lock.hpp"
+#include "parts/radix_map.hpp"
+#include "parts/wilderness.hpp"
+
+namespace gr::lab {
+
+template <unsigned kBins, std::size_t kMostEmpty>
+class GlobalSuperblocks {
+    using State = Superblock::State;
+
+  public:
+    constexpr GlobalSuperblocks() = default;
+
+    // One with room for blocks of the class, which is the caller's from now on; nullptr: no memory.
+    Superblock *take(unsigned bin, std::size_t size) {
+        const Locked held(lock_);
+        if (Superblock *const s = roomy_[bin].pop_front()) {
+            const Locked also_held(s->lock);
+            s->merge();
+            s->state = State::online;
+            return s;
+        }
+        Superblock *s = empty_.pop_front();
+        if (s != nullptr) --empty_count_;
+        if (s == nullptr) s = destroyed_.pop_front();
+        if (s == nullptr) s = create();
+        if (s == nullptr) return nullptr;
+        const Locked also_held(s->lock);
+        s->format_superblock(bin, size);
+        s->state = State::online;
+        return s;
+    }
+    // What the caller has and nobody else's heap.
+    void put(Superblock *s) {
+        Superblock *surplus;
+        {
+            const Locked held(lock_);
+            const Locked also_held(s->lock);
+            place(s);
+            surplus = surplus_empty();
+        }
+        destroy(surplus);
+    }
+    // A block that is not local: lines 9 to 18.
+    void put_block(Superblock *s, void *block) {
+        {
+            const Locked held(s->lock);
+            if (s->in_use() == 0) die_of_no_block(block);
+            s->free.push(block);
+            if (s->state != State::full && (s->state != State::roomy || s->in_use() != 0)) return;
+        }
+        settle(s);
+    }
+
+    // Also those of all superblocks.
+    void lock() {
+        lock_.lock();
+        for (Superblock *s = all_; s != nullptr; s = s->made_before) s->lock.lock();
+    }
+    void unlock() {
+        for (Superblock *s = all_; s != nullptr; s = s->made_before) s->lock.unlock();
+        lock_.unlock();
+    }
+
+    // For tests.
+    std::size_t empty_count() const { return empty_count_; }
+    bool has_destroyed() const { return !destroyed_.is_empty(); }
+
+  private:
+    Superblock *create() {
+        char *const memory = wilderness_.extend(kSuperblockBytes, kSuperblockBytes);
+        if (memory == nullptr) return nullptr;
+        auto *const s = new (memory) Superblock();
+        s->made_before = all_;
+        all_ = s;
+        return s;
+    }
+    // The rest with both locks held.
+    void place(Superblock *s) {
+        const std::size_t in_use = s->in_use();
+        s->state = in_use == 0 ? State::empty : in_use == s->blocks ? State::full : State::roomy;
+        if (s->state == State::roomy) roomy_[s->bin].push_front(s);
+        if (s->state != State::empty) return;
+        empty_.push_front(s);
+        ++empty_count_;
+    }
+    // What was freed may have made it roomy or empty, if it still is offline.
+    void settle(Superblock *s) {
+        Superblock *surplus;
+        {
+            const Locked held(lock_);
+            const Locked also_held(s->lock);
+            if (s->state != State::full && s->state != State::roomy) return;
+            if (s->state == State::roomy) roomy_[s->bin].remove(s);
+            place(s);
+            surplus = surplus_empty();
+        }
+        destroy(surplus);
+    }
+    Superblock *surplus_empty() {
+        if (empty_count_ <= kMostEmpty) return nullptr;
+        --empty_count_;
+        return empty_.pop_front();
+    }
+    void destroy(Superblock *s) {
+        if (s == nullptr) return;
+        char *const begin = reinterpret_cast<char *>(s);
+        if (const std::size_t page = platform::page_size(); page < kSuperblockBytes)
+            platform::purge(begin + page, kSuperblockBytes - page);
+        const Locked held(lock_);
+        const Locked also_held(s->lock);
+        s->mark = 0;
+        s->state = State::destroyed;
+        destroyed_.push_front(s);
+    }
+
+    Lock<Rank::global_bin> lock_;
+    LinkedList<Superblock> roomy_[kBins];
+    LinkedList<Superblock> empty_;
+    LinkedList<Superblock> destroyed_;
+    std::size_t empty_count_ = 0;
+    Superblock *all_ = nullptr;
+    Wilderness wilderness_;
+};
+
+}  // namespace gr::lab

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: LFMalloc's malloc and free (3.2.3): blocks come from the superblock of their class that is online in the caller's
+//       heap, and go back to its local list, or to the remote list of another's.
+// Invariant: a superblock is online in one heap, in the global heap, or this thread's alone on its way between them.
+// Must not know: how local heaps are kept apart.
+#pragma once
+
+#include "parts/global_superblocks.hpp"
+#include "parts/local_heaps.hpp"
+#include "parts/radix_map.hpp"
+
+namespace gr::lab {
+
+struct SuperblockContainers {
+    static constexpr std::size_t kMostBytes = kSuperblockBytes;
+
+    static std::size_t bytes() { return kSuperblockBytes; }
+    static Container *container_of(const void *p) {
+        return reinterpret_cast<Container *>(align_down(reinterpret_cast<std::uintptr_t>(p) - 1, kSuperblockBytes));
+    }
+};
+
+// kMostEmpty: "a limit" of line 15.
+template <LocalHeapsLike LocalHeaps, std::size_t kMostEmpty>
+class OnlineSuperblocks {
+    // A step between two classes is 20% at most (3.2.1).
+    static constexpr std::size_t kLargest = (kSuperblockBytes - kSuperblockHeaderBytes) / 2;
+    static constexpr RadixMap<kLargest, LocalHeap::kMostBins> kClasses{kLargest, 120};
+    static constexpr unsigned kRetries = 8;
+
+  public:
+    using Containers = SuperblockContainers;
+    static constexpr std::size_t kMostLimit = kLargest + 1;
+
+    constexpr OnlineSuperblocks() = default;
+
+    bool start() {
+        const Locked held(start_lock_);
+        if (limit() != 0) return true;
+        if (!local_.start()) return false;
+        limit_.store(kMostLimit, std::memory_order_release);
+        return true;
+    }
+    // acquire: pairs with the start, which another thread may have made.
+    std::size_t limit() const { return limit_.load(std::memory_order_acquire); }
+
+    void *take(std::size_t size) {
+        const unsigned bin = kClasses.bin_of(size);
+        if (void *const block = local_.pop(bin)) [[likely]]
+            return block;
+        return replace_and_take(bin);
+    }
+    void put(Container *container, void *block) {
+        auto *const s = static_cast<Superblock *>(container);
+        s->check_in_use(block);
+        if (!local_.push(&s->local, block)) global_.put_block(s, block);
+    }
+
+    void lock() {
+        start_lock_.lock();
+        local_.lock();
+        global_.lock();
+    }
+    void unlock() {
+        global_.unlock();
+        local_.unlock();
+        start_lock_.unlock();
+    }
+
+  private:
+    // Lines 15 to 31. Where there is no other superblock to be had, what is online goes offline all the same: then blocks
+    // that were freed remotely can be found. Who may use no heap, or is interrupted at each try (a debugger's single steps),
+    // has a block of a superblock that stays offline.
+    [[gnu::noinline]] void *replace_and_take(unsigned bin) {
+        for (unsigned i = 0; i < kRetries; ++i) {
+            const int heap = local_.heap_of_caller();
+            if (heap < 0) break;
+            LocalList *const online = local_.online(heap, bin);
+            if (online == nullptr || !online->has_room()) {
+                Superblock *const s = global_.take(bin, kClasses.size_of(bin));
+                if (s == nullptr && online == nullptr) return nullptr;
+                Superblock *const replaced = Superblock::of(online);
+                const bool installed = local_.install(heap, bin, online, s == nullptr ? nullptr : &s->local);
+                Superblock *const offline = installed ? replaced : s;
+                if (offline != nullptr) global_.put(offline);
+            }
+            if (void *const block = local_.pop(bin)) return block;
+        }
+        Superblock *const s = global_.take(bin, kClasses.size_of(bin));
+        if (s == nullptr) return nullptr;
+        void *const block = s->local.pop();
+        global_.put(s);
+        return block;
+    }
+
+    std::atomic<std::size_t> limit_{0};
+    LocalHeaps local_;
+    GlobalSuperblocks<LocalHeap::kMostBins, kMostEmpty> global_;
+    Lock<Rank::instances> start_lock_;
+};
+
+}  // namespace gr::lab

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: an allocator's options at run time, from one table of its own: GRANARY_LAB="f=1/8,K=0".
+// Invariant: a value is in its range, whatever the text says; what cannot be used is told in one line each, and the rest
+//            goes on with what stood there before.
+// Must not know: what an option is for.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/printable.hpp"
+#include "base/text.hpp"
+#include "platform/process.hpp"
+
+namespace gr::lab {
+
+// A number that is a multiple of 1 / parts; the others are counted in such steps.
+struct Option {
+    std::string_view name;
+    std::uint64_t parts;
+    std::uint64_t value;
+    std::uint64_t least;
+    std::uint64_t most;
+    bool is_power_of_two = false;
+
+    constexpr bool takes(std::uint64_t steps) const {
+        return steps >= least && steps <= most && (!is_power_of_two || std::has_single_bit(steps));
+    }
+    constexpr bool is_valid() const { return parts != 0 && takes(value); }
+};
+
+// A whole number of steps, written as 3, 3/8 or 0.375; false: it is none.
+constexpr bool parse_steps(std::string_view text, std::uint64_t parts, std::uint64_t *steps) {
+    constexpr std::uint64_t kMost = 1'000'000'000;
+    std::uint64_t numerator = 0;
+    std::uint64_t denominator = 1;
+    char separator = 0;
+    bool expects_digit = true;
+    for (const char c : text) {
+        if ((c == '/' || c == '.') && separator == 0 && !expects_digit) {
+            separator = c;
+            expects_digit = true;
+            if (c == '/') denominator = 0;
+            continue;
+        }
+        if (c < '0' || c > '9') return false;
+        expects_digit = false;
+        std::uint64_t &number = separator == '/' ? denominator : numerator;
+        number = number * 10 + static_cast<std::uint64_t>(c - '0');
+        if (separator == '.') denominator *= 10;
+        if (numerator > kMost || denominator > kMost) return false;
+    }
+    if (expects_digit || denominator == 0 || numerator * parts % denominator != 0) return false;
+    *steps = numerator * parts / denominator;
+    return true;
+}
+
+class OptionReader {
+  public:
+    explicit OptionReader(std::span<Option> options) : options_(options) {}
+
+    void read_environment() const {
+        constexpr std::string_view kName = "GRANARY_LAB=";
+        const char *const *entry = platform::is_secure() ? nullptr : platform::environment();
+        for (; entry != nullptr && *entry != nullptr; ++entry) {
+            const std::string_view variable = *entry;
+            if (variable.starts_with(kName)) read(variable.substr(kName.size()));
+        }
+    }
+    void read(std::string_view text) const {
+        while (!text.empty()) {
+            const std::size_t end = text.find(',');
+            if (end != 0) set(text.substr(0, end));
+            text = end == text.npos ? std::string_view() : text.substr(end + 1);
+        }
+    }
+
+  private:
+    void set(std::string_view setting) const {
+        const std::size_t equals = setting.find('=');
+        Option *option = nullptr;
+        for (Option &o : options_)
+            if (o.name == setting.substr(0, equals)) option = &o;
+        std::uint64_t steps = 0;
+        if (option != nullptr && equals != setting.npos &&
+            parse_steps(setting.substr(equals + 1), option->parts, &steps) && option->takes(steps))
+            option->value = steps;
+        else
+            refuse(setting, option);
+    }
+    void refuse(std::string_view setting, const Option *option) const {
+        char shown[48];
+        const std::size_t size = setting.copy(&shown[0], sizeof shown);
+        make_printable(&shown[0], size);
+        TextBuffer<256> line;
+        put(line << "granary: GRANARY_LAB: '", {&shown[0], size}) << "': ";
+        if (option != nullptr) {
+            put_steps(line << "not from ", option->least, *option);
+            put_steps(line << " to ", option->most, *option);
+            if (option->is_power_of_two) line << ", a power of two";
+            if (option->parts != 1) put_steps(line << " in steps of ", 1, *option);
+            put_steps(line << "; it stays ", option->value, *option);
+        } else {
+            line << "no option of this allocator; it has";
+            for (const Option &o : options_) put(line << ' ', o.name);
+        }
+        line << '\n';
+        platform::write_all(2, line.data(), line.size());
+    }
+
+    static Text &put(Text &line, std::string_view text) {
+        for (const char c : text) line << c;
+        return line;
+    }
+    // With three places at most.
+    static void put_steps(Text &line, std::uint64_t steps, const Option &option) {
+        line << steps / option.parts;
+        std::uint64_t rest = steps % option.parts;
+        if (rest != 0) line << '.';
+        for (int place = 0; place < 3 && rest != 0; ++place) {
+            line << rest * 10 / option.parts;
+            rest = rest * 10 % option.parts;
+        }
+    }
+
+    std::span<Option> options_;
+};
+
+}  // namespace gr::lab

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: Hoard's bounds on synchronisation (000, 4.2): how often heap 0's lock is taken while a heap grows, stays and shrinks.
+// Invariant: locks are counted, in the counted build; nothing is timed.
+// Must not know: how superblocks move.
+#include "allocators/hoard.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "platform/events.hpp"
+
+namespace gr::lab {
+namespace {
+
+static_assert(kCounted, "in the preset `counted` only");
+
+constinit Chosen allocator{};
+
+constexpr std::size_t kSize = 64;            // s
+constexpr std::size_t kOperations = 20'000;  // k
+constexpr double kEmptyFraction = 0.25;
+
+template <class Work>
+std::uint64_t global_locks(Work work) {
+    const std::uint64_t before = platform::counted(platform::Event::global_lock);
+    work();
+    return platform::counted(platform::Event::global_lock) - before;
+}
+std::vector<void *> allocate(std::size_t count) {
+    std::vector<void *> blocks(count);
+    for (void *&block : blocks) block = allocator.allocate(kSize);
+    return blocks;
+}
+void free_all(const std::vector<void *> &blocks) {
+    for (void *const block : blocks) allocator.free(block);
+}
+std::size_t blocks_of_superblock() {
+    void *const block = allocator.allocate(kSize);
+    const std::size_t blocks = ChosenContainers::container_of(block)->blocks;
+    allocator.free(block);
+    return blocks;
+}
+
+// At most k / (f * S / s) times, though heap 0 has nothing but superblocks that are f empty.
+TEST(HoardLocks, GrowthTakesHeapZerosLockOnceForAnEmptyFraction) {
+    const auto per_superblock = static_cast<double>(blocks_of_superblock());
+    const double bound = kOperations / (kEmptyFraction * per_superblock) + 1;
+    std::vector<void *> blocks;
+    EXPECT_LE(global_locks([&] { blocks = allocate(kOperations); }), bound);
+
+    std::vector<void *> freed;
+    std::vector<void *> kept;
+    for (std::size_t i = 0; i < blocks.size(); ++i) (i % 3 == 0 ? freed : kept).push_back(blocks[i]);
+    free_all(freed);
+    std::vector<void *> again;
+    EXPECT_LE(global_locks([&] { again = allocate(kOperations); }), bound);
+    free_all(again);
+    free_all(kept);
+}
+
+// What is in use varies within the empty fraction, and all frees are local.
+TEST(HoardLocks, ASteadyStateTakesNone) {
+    std::vector<void *> blocks = allocate(kOperations);
+    const std::size_t varying = kOperations / 5;
+    EXPECT_EQ(global_locks([&] {
+                  for (int round = 0; round < 20; ++round) {
+                      for (std::size_t i = 0; i < varying; ++i) allocator.free(blocks[i]);
+                      for (std::size_t i = 0; i < varying; ++i) blocks[i] = allocator.allocate(kSize);
+                  }
+              }),
+              0U);
+    free_all(blocks);
+}
+
+// The first free that crosses the threshold, and from then on every free of a block whose superblock was moved: here each
+// superblock is freed up to the threshold first, then one block at a time.
+TEST(HoardLocks, APathologicalShrinkTakesOneForEachFreeAtMost) {
+    const std::size_t per_superblock = blocks_of_superblock();
+    const std::vector<void *> blocks = allocate(kOperations);
+    std::vector<void *> first;
+    std::vector<void *> then;
+    const auto left = static_cast<std::size_t>(kEmptyFraction * static_cast<double>(per_superblock));
+    for (std::size_t i = 0; i < blocks.size(); ++i) (i % per_superblock < left ? first : then).push_back(blocks[i]);
+    free_all(first);
+    const std::uint64_t locks = global_locks([&] { free_all(then); });
+    EXPECT_LE(locks, then.size() + then.size() / per_superblock + 1);
+    EXPECT_GT(locks, then.size() / 4);
+}
+
+}  // namespace
+}  // namespace gr::lab

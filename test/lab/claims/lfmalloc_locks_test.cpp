@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what table 3 of LFMalloc's paper (004, 4.3) compares: sequences take no lock where a mutex for each heap takes one
+//       for each operation, and who knows his CPU seldom finds it taken.
+// Invariant: locks are counted, in the counted build; nothing is timed.
+// Must not know: how a lock is made.
+#include "allocators/lfmalloc.hpp"
+
+#include "lab/claims/counting.hpp"
+
+namespace gr::lab {
+namespace {
+
+using ByMutexAndCpu = Contained<OnlineSuperblocks<LockedHeaps<ByCpu>, kMostEmptySuperblocks>>;
+using ByMutexAndHash = Contained<OnlineSuperblocks<LockedHeaps<ByThreadHash>, kMostEmptySuperblocks>>;
+
+// What a thread holds when it is moved to another CPU comes back by the remote list.
+TEST(LfmallocLocks, SequencesRecycleWithoutLocks) {
+    const Counts recycled = recycle<Chosen>();
+    if (gr_lab_sequence_state.count == 0) GTEST_SKIP() << "libc registers no rseq here";
+    EXPECT_LT(recycled.locks, kSeldom * 5);
+    EXPECT_LT(recycled.waits, kSeldom);
+}
+
+TEST(LfmallocLocks, MutexesAreTakenForEachOperation) {
+    EXPECT_GE(recycle<ByMutexAndCpu>().locks, kEachOperation);
+    EXPECT_GE(recycle<ByMutexAndHash>().locks, kEachOperation);
+}
+
+TEST(LfmallocLocks, TheHeapOfOnesCpuIsSeldomFoundTaken) { EXPECT_LT(recycle<ByMutexAndCpu>().waits, kSeldom); }
+
+// A block of another CPU's costs its superblock's lock, half of the operations are frees.
+TEST(LfmallocLocks, WhatIsHandedOverCostsALockAtMost) { EXPECT_LT(hand_over<Chosen>().locks, kEachOperation * 3 / 4); }
+
+}  // namespace
+}  // namespace gr::lab

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the unit tests of lab/parts/online_superblocks.hpp and global_superblocks.hpp: malloc and free of LFMalloc, by each
+//       way of keeping heaps apart.
+// Invariant: more threads than CPUs; a block in use bears its own mark, so one that is given twice is seen.
+// Must not know: the words of the sequences.
+#include "parts/online_superblocks.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/rseq.h>
+#include <sys/mman.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "parts/contained.hpp"
+#include "parts/restartable_heaps.hpp"
+
+namespace gr::lab {
+namespace {
+
+constexpr std::size_t kMostEmpty = 2;
+constexpr std::size_t kSize = 8192;
+
+using Global = GlobalSuperblocks<4, kMostEmpty>;
+
+class GlobalHeap : public testing::Test {
+  protected:
+    static std::vector<void *> take_all(Superblock *s) {
+        std::vector<void *> blocks;
+        while (void *const block = s->local.pop()) blocks.push_back(block);
+        return blocks;
+    }
+    Global global_;
+};
+
+TEST_F(GlobalHeap, WhatHasRoomIsTakenAgainWithWhatWasFreedRemotely) {
+    Superblock *const s = global_.take(1, kSize);
+    std::vector<void *> blocks = take_all(s);
+    EXPECT_EQ(blocks.size(), s->blocks);
+    global_.put(s);
+    EXPECT_EQ(s->state, Superblock::State::full);
+    EXPECT_NE(global_.take(1, kSize), s) << "it is full";
+    global_.put_block(s, blocks[2]);
+    EXPECT_EQ(s->state, Superblock::State::roomy);
+    EXPECT_EQ(global_.take(1, kSize), s);
+    EXPECT_EQ(s->state, Superblock::State::online);
+    EXPECT_EQ(s->local.pop(), blocks[2]);
+    EXPECT_EQ(s->local.pop(), nullptr);
+}
+
+TEST_F(GlobalHeap, WhatIsFreedRemotelyWhileOnlineIsSeenWhenItGoesOffline) {
+    Superblock *const s = global_.take(1, kSize);
+    const std::vector<void *> blocks = take_all(s);
+    global_.put_block(s, blocks[0]);
+    EXPECT_EQ(s->local.pop(), nullptr) << "the two lists are disjoint";
+    global_.put(s);
+    EXPECT_EQ(s->state, Superblock::State::roomy);
+}
+
+TEST_F(GlobalHeap, WhollyFreeOnesAreForAnyClass) {
+    Superblock *const s = global_.take(1, kSize);
+    void *const block = s->local.pop();
+    global_.put(s);
+    global_.put_block(s, block);
+    EXPECT_EQ(s->state, Superblock::State::empty);
+    EXPECT_EQ(global_.take(3, 64), s);
+    EXPECT_EQ(s->bin, 3U);
+    EXPECT_GT(s->blocks, 900U);
+}
+
+// Lines 13 to 17.
+TEST_F(GlobalHeap, BeyondTheLimitTheyAreGivenBackAndTheirAddressesUsedAgain) {
+    std::vector<Superblock *> all;
+    for (std::size_t i = 0; i <= kMostEmpty; ++i) all.push_back(global_.take(1, kSize));
+    for (Superblock *const s : all) {
+        void *const block = s->local.pop();
+        static_cast<char *>(block)[kSize - 1] = 1;
+        global_.put(s);
+        EXPECT_FALSE(global_.has_destroyed());
+        global_.put_block(s, block);
+    }
+    EXPECT_TRUE(global_.has_destroyed());
+    EXPECT_EQ(global_.empty_count(), kMostEmpty);
+    Superblock *const destroyed = all.back();
+    EXPECT_EQ(destroyed->state, Superblock::State::destroyed);
+    const auto page = platform::page_size();
+    unsigned char resident = 1;
+    ASSERT_EQ(mincore(reinterpret_cast<char *>(destroyed) + page, page, &resident), 0);
+    EXPECT_EQ(resident & 1, 0);
+    for (std::size_t i = 0; i < kMostEmpty; ++i) EXPECT_NE(global_.take(2, 64), destroyed);
+    EXPECT_EQ(global_.take(2, 64), destroyed);
+}
+
+TEST_F(GlobalHeap, ABlockOfASuperblockWithNoneInUseEnds) {
+    Superblock *const s = global_.take(1, kSize);
+    void *const block = s->local.pop();
+    global_.put(s);
+    global_.put_block(s, block);
+    EXPECT_DEATH(global_.put_block(s, block), "no block in use");
+}
+
+// Of the process, as the sequences' state is.
+template <class LocalHeaps>
+inline constinit Contained<OnlineSuperblocks<LocalHeaps, kMostEmpty>> the_allocator{};
+
+template <class LocalHeaps>
+class Online : public testing::Test {
+  protected:
+    static inline auto &allocator_ = the_allocator<LocalHeaps>;
+};
+using Ways = testing::Types<RestartableHeaps<ByCpu>, LockedHeaps<ByCpu>, LockedHeaps<ByThreadHash>>;
+TYPED_TEST_SUITE(Online, Ways);
+
+struct Marked {
+    std::uint64_t link;
+    std::atomic<std::uint64_t> mark;
+};
+
+// The first of each way: what another size left in a superblock is no mark.
+TYPED_TEST(Online, BlocksAreGivenOnceWhoeverFreesThem) {
+    auto &allocator = this->allocator_;
+    constexpr unsigned kThreads = 6;
+    constexpr unsigned kPlaces = 512;
+    static std::atomic<Marked *> places[kPlaces];
+    std::atomic<unsigned> wrong{0};
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < kThreads; ++t)
+        threads.emplace_back([&, t] {
+            std::mt19937 random(t);
+            const auto free = [&](Marked *block) {
+                if (block->mark.exchange(0) != reinterpret_cast<std::uintptr_t>(block)) ++wrong;
+                allocator.free(block);
+            };
+            Marked *kept = nullptr;
+            for (unsigned i = 0; i < 60000; ++i) {
+                auto *const block = static_cast<Marked *>(allocator.allocate(200));
+                // What was never given, or was freed, has none.
+                if (block->mark.exchange(reinterpret_cast<std::uintptr_t>(block)) != 0) ++wrong;
+                Marked *const other =
+                    random() % 2 == 0 ? std::exchange(kept, block) : places[random() % kPlaces].exchange(block);
+                if (other != nullptr) free(other);
+            }
+            if (kept != nullptr) free(kept);
+        });
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0U);
+    std::set<Marked *> left;
+    for (auto &place : places) {
+        if (Marked *const block = place.exchange(nullptr)) {
+            EXPECT_TRUE(left.insert(block).second);
+        }
+    }
+    for (Marked *const block : left) {
+        EXPECT_EQ(block->mark.exchange(0), reinterpret_cast<std::uintptr_t>(block));
+        allocator.free(block);
+    }
+}
+
+TYPED_TEST(Online, AThreadsMemoryIsReusedByOthers) {
+    auto &allocator = this->allocator_;
+    std::set<std::uintptr_t> superblocks;
+    constexpr unsigned kRounds = 30;
+    constexpr unsigned kBlocks = 2000;
+    for (unsigned round = 0; round < kRounds; ++round) {
+        std::vector<void *> blocks(kBlocks);
+        std::thread([&] {
+            for (void *&block : blocks) block = allocator.allocate(1000);
+        }).join();
+        for (void *const block : blocks) superblocks.insert(reinterpret_cast<std::uintptr_t>(block) / kSuperblockBytes);
+        std::thread([&] {
+            for (void *const block : blocks) allocator.free(block);
+        }).join();
+    }
+    EXPECT_LT(superblocks.size() * kSuperblockBytes, std::size_t{4} * kBlocks * 1000);
+}
+
+TYPED_TEST(Online, TheSameBlockTwiceEnds) {
+    void *const block = this->allocator_.allocate(100);
+    this->allocator_.free(block);
+    EXPECT_DEATH(this->allocator_.free(block), "no block in use");
+}
+
+TYPED_TEST(Online, AlignedBlocksAreAlignedAndFreed) {
+    for (std::size_t alignment = 32; alignment <= 4 * kMiB; alignment *= 2) {
+        void *const block = this->allocator_.allocate_aligned(100, alignment);
+        ASSERT_NE(block, nullptr);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0U);
+        EXPECT_GE(this->allocator_.usable_size(block), 100U);
+        this->allocator_.free(block);
+    }
+}
+
+// Refused by each sequence, it is served by the global heap.
+TEST(OnlineWithoutRseq, AThreadIsServed) {
+    auto &allocator = the_allocator<RestartableHeaps<ByCpu>>;
+    void *const here = allocator.allocate(64);
+    bool unregistered = false;
+    std::thread([&] {
+        constexpr unsigned kRegisteredBytes = 32;
+        char *const area = reinterpret_cast<char *>(platform::thread_pointer()) + gr_lab_sequence_state.rseq_offset;
+        if (gr_lab_sequence_state.count == 0) return;
+        unregistered = syscall(SYS_rseq, area, kRegisteredBytes, RSEQ_FLAG_UNREGISTER, RSEQ_SIG) == 0;
+        if (!unregistered) return;
+        std::set<void *> blocks;
+        for (int i = 0; i < 5000; ++i) EXPECT_TRUE(blocks.insert(allocator.allocate(64)).second);
+        EXPECT_EQ(blocks.count(here), 0U);
+        for (void *const block : blocks) allocator.free(block);
+        allocator.free(here);
+    }).join();
+    if (!unregistered) GTEST_SKIP() << "nothing registered that could be unregistered";
+}
+
+}  // namespace
+}  // namespace gr::lab
