@@ -136,6 +136,7 @@ def listing(arguments: argparse.Namespace, peers: Peers) -> str:
         rows += ["", f"{family}: {summary}"]
         rows += dict.fromkeys(" ".join([f"  {subject.label:22}", subject.summary, *map("[{}]".format, subject.suites)])
                               for subject in subjects if subject.family == family)
+    rows += ["", "suites:", *(f"  {paper.suite:22} {paper.title} ({paper.source})" for paper in PAPERS.values())]
     rows += ["", "profiles:", *(f"  {each.name:22} {each.summary}" for each in PROFILES.values())]
     rows += ["", "allocators:"]
     rows += [f"  {name:22} {peers.facts(name).get('version', '')}" for name in
