@@ -162,7 +162,8 @@ class Composed {
 
     void give_back(void *block) {
         if constexpr (has(ownership)) {
-            Heap *const mine = heaps_.mine_if_any();
+            // Who keeps others' blocks needs a heap to keep them at.
+            Heap *const mine = has(delayed_ownership) ? heaps_.mine() : heaps_.mine_if_any();
             const bool is_mine = mine != nullptr && Store::heap_of(block) == mine->number;
             if constexpr (has(delayed_ownership)) {
                 if (mine != nullptr && !is_mine) return put_into(mine->others, block);

@@ -33,14 +33,18 @@ struct ChosenContainers {
     static inline constinit std::size_t chosen = kMostBytes;
 };
 
+constexpr bool is_option(const Option &option, std::string_view name, std::uint64_t parts) {
+    return option.name == name && option.parts == parts && option.is_valid();
+}
 // A table of f (in groups), K, S and b (in hundredths), in this order.
 template <class O>
 concept EmptinessOptions = requires {
     requires O::kTable.size() == 4;
-    requires O::kTable[0].name == "f" && O::kTable[0].parts == EmptinessThreshold::kGroups &&O::kTable[0].is_valid();
-    requires O::kTable[1].name == "K" && O::kTable[1].parts == 1 && O::kTable[1].is_valid();
-    requires O::kTable[2].name == "S" && O::kTable[2].is_power_of_two &&O::kTable[2].is_valid();
-    requires O::kTable[3].name == "b" && O::kTable[3].parts == 100 && O::kTable[3].is_valid();
+    requires is_option(O::kTable[0], "f", EmptinessThreshold::kGroups);
+    requires is_option(O::kTable[1], "K", 1);
+    requires is_option(O::kTable[2], "S", 1);
+    requires is_option(O::kTable[3], "b", 100);
+    requires O::kTable[2].is_power_of_two;
 };
 
 template <WhichHeap Which, unsigned kHeapsPerProcessor, EmptinessOptions Options>

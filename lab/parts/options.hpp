@@ -5,8 +5,10 @@
 // Must not know: what an option is for.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -65,34 +67,42 @@ class OptionReader {
         constexpr std::string_view kName = "GRANARY_LAB=";
         const char *const *entry = platform::is_secure() ? nullptr : platform::environment();
         for (; entry != nullptr && *entry != nullptr; ++entry) {
-            const std::string_view variable = *entry;
-            if (variable.starts_with(kName)) read(variable.substr(kName.size()));
+            std::string_view variable = *entry;
+            if (!variable.starts_with(kName)) continue;
+            variable.remove_prefix(kName.size());
+            read(variable);
         }
     }
     void read(std::string_view text) const {
         while (!text.empty()) {
-            const std::size_t end = text.find(',');
-            if (end != 0) set(text.substr(0, end));
-            text = end == text.npos ? std::string_view() : text.substr(end + 1);
+            const std::string_view setting = before(text, ',');
+            if (!setting.empty()) set(setting);
+            text.remove_prefix(std::min(text.size(), setting.size() + 1));
         }
     }
 
   private:
+    // substr could throw.
+    static std::string_view before(std::string_view text, char end) {
+        return {text.data(), std::min(text.find(end), text.size())};
+    }
     void set(std::string_view setting) const {
-        const std::size_t equals = setting.find('=');
+        const std::string_view name = before(setting, '=');
         Option *option = nullptr;
         for (Option &o : options_)
-            if (o.name == setting.substr(0, equals)) option = &o;
+            if (o.name == name) option = &o;
+        std::string_view number = setting;
+        number.remove_prefix(std::min(number.size(), name.size() + 1));
         std::uint64_t steps = 0;
-        if (option != nullptr && equals != setting.npos &&
-            parse_steps(setting.substr(equals + 1), option->parts, &steps) && option->takes(steps))
+        if (option != nullptr && parse_steps(number, option->parts, &steps) && option->takes(steps))
             option->value = steps;
         else
             refuse(setting, option);
     }
     void refuse(std::string_view setting, const Option *option) const {
         char shown[48];
-        const std::size_t size = setting.copy(&shown[0], sizeof shown);
+        const std::size_t size = std::min(setting.size(), sizeof shown);
+        std::memcpy(&shown[0], setting.data(), size);
         make_printable(&shown[0], size);
         TextBuffer<256> line;
         put(line << "granary: GRANARY_LAB: '", {&shown[0], size}) << "': ";

@@ -6,7 +6,9 @@
 
 #include <type_traits>
 
+#include "parts/coalescing_store.hpp"
 #include "parts/container_store.hpp"
+#include "parts/exact_buffer.hpp"
 #include "parts/features.hpp"
 #include "parts/free_list_buffer.hpp"
 #include "parts/free_list_store.hpp"
@@ -35,9 +37,17 @@ struct Parts {
                                       TaggedObjects<kHeapHasBuffer, has(locks_per_bin)>>;
     static constexpr bool kHasGlobalHeap = !has(no_global_heap) && !has(single_heap);
 
-    using Store = std::conditional_t<has(containers) && has(ownership), ContainerStore<Sizes, kRules>,
-                                     FreeListStore<Layout, kHasGlobalHeap, has(global_remote_list)>>;
-    using Buffer = std::conditional_t<has(free_list_buffer), FreeListBuffer<Store>, NoBuffer>;
+    static constexpr CoalescingRules kCoalescing{.fit = has(best_fit) ? Fit::best : Fit::first_of_bin,
+                                                 .has_ownership = has(ownership),
+                                                 .has_global_heap = kHasGlobalHeap,
+                                                 .has_remote_list = has(global_remote_list)};
+
+    using UncoalescedStore = std::conditional_t<has(containers) && has(ownership), ContainerStore<Sizes, kRules>,
+                                                FreeListStore<Layout, kHasGlobalHeap, has(global_remote_list)>>;
+    using Store = std::conditional_t<has(coalescing), CoalescingStore<kCoalescing>, UncoalescedStore>;
+    template <class S>
+    using BufferOf = std::conditional_t<has(coalescing), ExactBuffer<S>, FreeListBuffer<S>>;
+    using Buffer = std::conditional_t<has(free_list_buffer), BufferOf<Store>, NoBuffer>;
 };
 
 }  // namespace gr::lab

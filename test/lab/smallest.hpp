@@ -23,7 +23,7 @@ class Smallest {
     constexpr Smallest() = default;
 
     void *allocate(std::size_t size) {
-        if (size > kLargest - kHead) return TaggedLargeBlocks::allocate(size);
+        if (size > kLargest - kHead) return TaggedBlocks::allocate_large(size, kAlignment);
         const unsigned kind = kind_of(size + kHead);
         const Locked held(lock_);
         if (free_[kind].is_empty()) cut(kind);
@@ -39,18 +39,12 @@ class Smallest {
     void free(void *p) {
         void *const block = block_of(p);
         const BlockTag tag = tag_of(block);
-        if (tag.state == BlockState::large) return TaggedLargeBlocks::free(block);
+        if (tag.state == BlockState::large) return TaggedBlocks::free_large(block);
         const Locked held(lock_);
         set_tag(block, {tag.bytes, 0, BlockState::free});
         free_[kind_of(tag.bytes)].push(block);
     }
-    std::size_t usable_size(const void *p) const {
-        const void *const block = block_of(p);
-        const BlockTag tag = tag_of(block);
-        const std::size_t usable =
-            tag.state == BlockState::large ? TaggedLargeBlocks::usable_size(block) : tag.bytes - kHead;
-        return usable - static_cast<std::size_t>(static_cast<const char *>(p) - static_cast<const char *>(block));
-    }
+    std::size_t usable_size(const void *p) const { return TaggedBlocks::usable_size(p, kHead / kTagBytes); }
     std::size_t zeroed_above() const { return kLargest - kHead; }
 
     void thread_ends() {}

@@ -35,5 +35,30 @@ TEST(Blowup, AGlobalHeapHandsThePileOn) {
     EXPECT_LT(in_turn<LockFree>(16), kBounded);
 }
 
+TEST(Blowup, CoalescingIsBoundedWithAndWithoutOwnership) {
+    const auto expect_bounded = []<class A>(A &) {
+        EXPECT_LT(produced_and_consumed<A>(), kBounded);
+        EXPECT_LT(in_turn<A>(16), kBounded);
+    };
+    expect_bounded(the_allocator<InC>);
+    expect_bounded(the_allocator<InCl>);
+    expect_bounded(the_allocator<InCr>);
+    expect_bounded(the_allocator<IoC>);
+    expect_bounded(the_allocator<IoCl>);
+    expect_bounded(the_allocator<IoCr>);
+    expect_bounded(the_allocator<IoClr>);
+    expect_bounded(the_allocator<IoClrCleared>);
+    expect_bounded(the_allocator<DlmallocLike>);
+}
+
+// Hoard 6: where each thread came to a heap of its own, the heaps keep a pile each, whoever frees it: O(P), not more.
+TEST(Blowup, PrivateHeapsWithOwnershipKeepAPileForEachHeap) {
+    using EachInItsHeap = Composed<thread_heaps + coalescing + best_fit + ownership + no_global_heap>;
+    EXPECT_LT(produced_and_consumed<EachInItsHeap>(), 2);
+    EXPECT_GT(in_turn<EachInItsHeap>(4), 0.8 * 4);
+    EXPECT_GT(in_turn<EachInItsHeap>(16), 0.8 * 16);
+    EXPECT_LT(in_turn<EachInItsHeap>(16), 2 * 16);
+}
+
 }  // namespace
 }  // namespace gr::lab

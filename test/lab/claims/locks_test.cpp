@@ -3,6 +3,7 @@
 //       other's (Wasik 6.1.2's recycle and consume, 7.2).
 // Invariant: locks are counted, in the counted build; nothing is timed.
 // Must not know: how a lock is made.
+#include "allocators/jemalloc2006.hpp"
 #include "lab/claims/counting.hpp"
 #include "platform/process.hpp"
 
@@ -47,6 +48,14 @@ TEST(Locks, TheLockFreeAllocatorTakesNone) {
     EXPECT_EQ(handed.locks, 0);
     EXPECT_EQ(handed.waits, 0);
     EXPECT_EQ(hand_over<Streamflow>().locks, 0);
+}
+
+// jemalloc (2006): with four arenas a processor threads seldom meet, and in turn not before all have one.
+TEST(Locks, ThreadsInArenasOfTheirOwnLockForEachOperationButSeldomWait) {
+    if (platform::usable_cpus() == 1) GTEST_SKIP() << "one processor has one arena";
+    const Counts arenas = recycle<Jemalloc2006>();
+    EXPECT_GE(arenas.locks, kEachOperation);
+    EXPECT_LT(arenas.waits, kSeldom / 100) << "at their first allocation";
 }
 
 }  // namespace

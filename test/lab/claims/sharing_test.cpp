@@ -3,6 +3,7 @@
 //       reusing what another allocated (Hoard 2.1; Wasik 2.3.2, figures 3.5 and 3.7).
 // Invariant: told by addresses, never by time.
 // Must not know: how an allocator comes to its addresses.
+#include "allocators/jemalloc2006.hpp"
 #include "lab/claims/teams.hpp"
 
 namespace gr::lab {
@@ -104,6 +105,41 @@ TEST(Sharing, OnlyContainersThatMoveInUseShareByMoving) {
     EXPECT_EQ(shared_by_moving<Restricted>(), 0U);
     EXPECT_EQ(shared_by_moving<Remote>(), 0U);
     EXPECT_EQ(shared_by_moving<Streamflow>(), 0U);
+}
+
+// 3.2.2.3: a region's blocks are all one heap's, and it moves when it is one block.
+TEST(Sharing, CoalescingWithOwnershipSharesInNoWay) {
+    const auto expect_none = []<class A>(A &) {
+        EXPECT_EQ(actively_shared<A>(), 0U);
+        EXPECT_EQ(passively_shared<A>(), 0U);
+        EXPECT_EQ(shared_by_moving<A>(), 0U);
+    };
+    expect_none(the_allocator<IoC>);
+    expect_none(the_allocator<IoCl>);
+    expect_none(the_allocator<IoCr>);
+    expect_none(the_allocator<IoClr>);
+    expect_none(the_allocator<IoClrCleared>);
+}
+
+// 3.2.1.3: whoever frees a block has it, and splits and takes it again.
+TEST(Sharing, CoalescingWithoutOwnershipSharesPassively) {
+    EXPECT_GT(passively_shared<InC>(), kBlocks / 8);
+    EXPECT_GT(passively_shared<InCl>(), kBlocks / 8);
+    EXPECT_GT(passively_shared<InCr>(), kBlocks / 8);
+}
+
+// Hoard 6: threads that meet no lock stay in the same heap.
+TEST(Sharing, OneHeapAndOneThatIsChosenByItsLockShareActively) {
+    EXPECT_GT(actively_shared<DlmallocLike>(), kBlocks / 8);
+    EXPECT_GT(actively_shared<PtmallocLike>(), kBlocks / 8);
+}
+
+// jemalloc (2006): an arena has chunks of its own, and gets back what lies in them.
+TEST(Sharing, ThreadsInArenasOfTheirOwnShareNothing) {
+    if (platform::usable_cpus() == 1) GTEST_SKIP() << "one processor has one arena";
+    EXPECT_EQ(actively_shared<Jemalloc2006>(), 0U);
+    EXPECT_EQ(passively_shared<Jemalloc2006>(), 0U);
+    EXPECT_EQ(shared_by_moving<Jemalloc2006>(), 0U);
 }
 
 }  // namespace

@@ -40,11 +40,26 @@ using ContainerRemote = Composed<kOwnedContainers + remote_lists_on_containers>;
 using Delayed = Composed<kRestricted + free_list_buffer + delayed_ownership>;
 using Hoard36 = Composed<kOwnedContainers + free_list_buffer + delayed_ownership + reallocation + locks_of_threads>;
 
+inline constexpr Features kCoalescing = thread_heaps + coalescing;
+inline constexpr Features kCoalescingOwned = kCoalescing + ownership;
+
+using InC = Composed<kCoalescing>;
+using InCl = Composed<kCoalescing + free_list_buffer>;
+using InCr = Composed<kCoalescing + global_remote_list>;
+using IoC = Composed<kCoalescingOwned>;
+using IoCl = Composed<kCoalescingOwned + free_list_buffer>;
+using IoCr = Composed<kCoalescingOwned + remote_lists + global_remote_list>;
+using IoClr = Composed<kCoalescingOwned + free_list_buffer + remote_lists>;
+using IoClrCleared = Composed<kCoalescingOwned + free_list_buffer + remote_lists + cleared_into_buffer>;
+using DlmallocLike = Composed<single_heap + coalescing + best_fit>;
+using PtmallocLike = Composed<trylock_heaps + coalescing + best_fit + ownership + no_global_heap>;
+
 using Compositions =
     testing::Types<Single, ConcurrentSingle, Threads, ThreadsRemote, Private, LooseContainers, Owned, Restricted,
                    Buffered, Remote, Recommended, Varied, LockFree, Streamflow, OwnedObjects, OwnedObjectsRemote,
                    OwnedRemote, ContainerRemote, Delayed, DelayedReused, Hoard36, ThreadsBuffered, LooseBuffered,
-                   LooseRemote, OwnedObjectsBuffered>;
+                   LooseRemote, OwnedObjectsBuffered, InC, InCl, InCr, IoC, IoCl, IoCr, IoClr, IoClrCleared,
+                   DlmallocLike, PtmallocLike>;
 
 template <class A>
 inline constinit A the_allocator{};

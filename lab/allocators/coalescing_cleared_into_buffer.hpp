@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what Wasik recommends for IO-clr (001, 7.4): the remote list is cleared into the buffer, not joined at once.
+// Invariant: as in coalescing; blocks that others freed keep their size for a while, too, which is what Consume asks for again.
+// Must not know: how any feature works.
+//
+//     threads   T1 --own--> buffer at 64 KiB --joined--> heap      no lock
+//                              ^ cleared
+//                  --others'--> remote list                         a lock
+//     global    whole regions of 64 KiB
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + coalescing + ownership + free_list_buffer + remote_lists + cleared_into_buffer>;
+
+}  // namespace gr::lab

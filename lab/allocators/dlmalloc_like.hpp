@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: Doug Lea's allocator as Wasik has it (001, 4.2): a single heap with boundary tags and best fit, one lock.
+// Invariant: the tightest free block is taken. No two neighbours are free. Above 128 KiB a block has a mapping of its own.
+// Must not know: how any feature works.
+//
+//     threads   T1   T2   T3
+//                 \   |   /
+//                   lock
+//     heap      [16][32]..[1024] exact, then ranges, four for each doubling
+//               regions of 1 MiB   |head|.....|tail|head|..|tail|
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<single_heap + coalescing + best_fit>;
+
+}  // namespace gr::lab

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: IN-c of table 3.1 (Wasik 001, 3.2.1.3): B with exact sizes that are split and joined.
+// Invariant: only blocks that are free in the same heap are joined, so a region that several threads free into stays in parts.
+// Must not know: how any feature works.
+//
+//     heaps     bins of ranges     bins of ranges   no lock
+//                       \           /
+//                           lock
+//     global    bins of ranges, joined with what came before
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + coalescing>;
+
+}  // namespace gr::lab

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: IO-c of table 3.1 (Wasik 001, 3.2.2.3): splitting and joining with ownership.
+// Invariant: a split block's parts have its owner, so a region's blocks all come home and become one again; only then it moves.
+// Must not know: how any feature works.
+//
+//     threads   T1 --own and others'--> the owner's heap            a lock each
+//     heaps     bins of ranges, split on demand     |head|.....|tail|head|..|tail|
+//     global    whole regions of 64 KiB
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + coalescing + ownership>;
+
+}  // namespace gr::lab

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: IO-cr of table 3.1 (Wasik 001, 3.2.2.5): IO-c with remote lists, so that heaps need no lock.
+// Invariant: a heap is entered by its thread only; what others freed it joins when nothing else fits.
+// Must not know: how any feature works.
+//
+//     threads   T1 --own--> heap                    no lock
+//                  --others'--> remote list         a lock
+//     global    given -> whole regions of 64 KiB
+#pragma once
+
+#include "parts/composed.hpp"
+
+namespace gr::lab {
+
+using Chosen = Composed<thread_heaps + coalescing + ownership + remote_lists + global_remote_list>;
+
+}  // namespace gr::lab

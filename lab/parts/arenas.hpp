@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the arenas of the process, and which of them a thread works on: in turn, as threads first ask, for ever (jemalloc;
+//       its figure 2 is the hash of thread identifiers that this replaces).
+// Invariant: of two arenas neither was given to two threads more than the other. Arenas are made once, all together, when
+//            the layout is decided, and stay.
+// Must not know: what an arena does.
+#pragma once
+
+#include <new>
+
+#include "parts/exit_report.hpp"
+#include "parts/lock.hpp"
+#include "parts/run_layout.hpp"
+#include "parts/wilderness.hpp"
+
+namespace gr::lab {
+
+template <class C>
+concept ArenaChoice = requires(C choice, unsigned count) {
+    // Below count; for a thread that has none. One thread at a time asks.
+    { choice.next(count) } -> std::same_as<unsigned>;
+};
+
+class RoundRobin {
+  public:
+    constexpr RoundRobin() = default;
+    unsigned next(unsigned count) { return turn_++ % count; }
+
+  private:
+    unsigned turn_ = 0;
+};
+static_assert(ArenaChoice<RoundRobin>);
+
+template <class A>
+concept ArenaLike = std::constructible_from<A, const RunLayout *> && requires(A arena) {
+    { arena.give_back_spare() } -> std::same_as<bool>;
+    { arena.lock() } -> std::same_as<void>;
+    { arena.unlock() } -> std::same_as<void>;
+};
+
+template <class Arena>
+struct ThreadsArena {
+    const void *of = nullptr;  // its arenas: a test has some more
+    Arena *arena = nullptr;
+};
+
+// No region is smaller than kLeastSize.
+template <ArenaLike Arena, ArenaChoice Choice, std::size_t kLeastSize>
+class Arenas {
+    static_assert(is_power_of_two(kLeastSize) && kLeastSize >= (1U << QuantumBins::kLeastTinyShift));
+
+  public:
+    static constexpr unsigned kPerCpu = 4;
+
+    // Once they are made, report(of) is what option P asks for.
+    constexpr Arenas(void (*report)(void *of), void *of) : report_(report), of_(of) {}
+
+    // The calling thread's; nullptr: no memory.
+    Arena *mine() {
+        if (mine_.of == this) [[likely]]
+            return mine_.arena;
+        return join();
+    }
+    const RunLayout &layout() const { return layout_; }
+
+    // false: there was none.
+    bool give_back_spares() {
+        bool any = false;
+        for_each([&any](Arena &arena) { any = arena.give_back_spare() || any; });
+        return any;
+    }
+    template <class Visit>
+    void for_each(Visit visit) {
+        for (unsigned i = 0; i < count_; ++i) visit(arenas_[i]);
+    }
+    unsigned count() const { return count_; }
+
+    void lock() {
+        lock_.lock();
+        for_each([](Arena &arena) { arena.lock(); });
+    }
+    void unlock() {
+        for_each([](Arena &arena) { arena.unlock(); });
+        lock_.unlock();
+    }
+
+    static unsigned count_for(unsigned cpus, int doublings) {
+        const unsigned count = cpus == 1 ? 1 : kPerCpu * cpus;
+        const unsigned wanted = doublings < 0 ? count >> -doublings : count << doublings;
+        return wanted == 0 ? 1 : wanted;
+    }
+
+  private:
+    static inline thread_local constinit ThreadsArena<Arena> mine_{};
+
+    [[gnu::noinline]] Arena *join() {
+        const Locked held(lock_);
+        if (arenas_ == nullptr && !make()) return nullptr;
+        mine_ = {this, &arenas_[choice_.next(count_)]};
+        return mine_.arena;
+    }
+    // false: no memory; the next thread that asks tries again.
+    bool make() {
+        MallocOptions options;
+        options.read_environment(platform::environment());
+        const unsigned count = count_for(platform::usable_cpus(), options.arena_doublings);
+        char *const memory = wilderness_.extend(count * sizeof(Arena), kRunPageBytes);
+        if (memory == nullptr) return false;
+        layout_ = RunLayout(options, kLeastSize);
+        for (unsigned i = 0; i < count; ++i) new (memory + i * sizeof(Arena)) Arena(&layout_);
+        arenas_ = reinterpret_cast<Arena *>(memory);
+        count_ = count;
+        if (options.statistics != 0) exit_report.ask_for(report_, of_);
+        return true;
+    }
+
+    Lock<Rank::instances> lock_;
+    void (*report_)(void *of);
+    void *of_;
+    Choice choice_;
+    RunLayout layout_;
+    unsigned count_ = 0;
+    Arena *arenas_ = nullptr;
+    Wilderness wilderness_;
+};
+
+}  // namespace gr::lab

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what is free in one heap, coalesced: taking splits a block, putting joins it with its neighbours (Wasik 3.2.1.3).
+// Invariant: a block that is free here has this heap's number in both tags, and no neighbour that is free here, too.
+// Must not know: buffers, remote lists, the global heap.
+#pragma once
+
+#include "parts/boundary_tags.hpp"
+#include "parts/range_bins.hpp"
+
+namespace gr::lab {
+
+template <class Tags, SizeBins Bins, Fit kFit>
+class FreeRanges {
+    static_assert(Bins::largest() == Tags::kWholeBytes, "the last bin is that of whole regions");
+
+  public:
+    using Ranges = RangeBins<Bins, kFit>;
+
+    constexpr FreeRanges() = default;
+
+    const Ranges &ranges() const { return ranges_; }
+
+    // Of so many bytes, or hardly more; the rest of a larger one stays. nullptr: nothing is so large.
+    void *take(std::size_t bytes) {
+        void *const block = ranges_.find(bytes);
+        if (block == nullptr) return nullptr;
+        ranges_.remove(block);
+        if (void *const rest = Tags::split(block, bytes)) ranges_.insert(rest);
+        return in_hand(block);
+    }
+    // All of the block that take would take from.
+    void *take_unsplit(std::size_t bytes) {
+        void *const block = ranges_.find(bytes);
+        if (block != nullptr) ranges_.remove(block);
+        return in_hand(block);
+    }
+    // Any of a bin; nullptr: there is none.
+    void *pop(unsigned bin) { return in_hand(ranges_.pop(bin)); }
+
+    // In which bin it lies now, with what was free beside it.
+    unsigned put(void *block, HeapNumber heap) {
+        if (void *const before = Tags::free_before(block, heap)) {
+            ranges_.remove(before);
+            block = Tags::join(before, block);
+        }
+        if (void *const after = Tags::free_after(block, heap)) {
+            ranges_.remove(after);
+            Tags::join(block, after);
+        }
+        Tags::set_tags(block, heap, BlockState::free);
+        return ranges_.insert(block);
+    }
+    bool is_valid(HeapNumber heap) const {
+        bool valid = ranges_.is_valid();
+        ranges_.for_each([&](void *block) {
+            const BlockTag tag = tag_of(block);
+            valid = valid && Tags::has_both_tags(block) && tag.state == BlockState::free && tag.heap == heap &&
+                    Tags::free_before(block, heap) == nullptr && Tags::free_after(block, heap) == nullptr;
+        });
+        return valid;
+    }
+
+  private:
+    // In no list from now on, so that no neighbour takes it for a part of itself.
+    static void *in_hand(void *block) {
+        if (block != nullptr) Tags::set_tags(block, tag_of(block).heap, BlockState::cached);
+        return block;
+    }
+
+    Ranges ranges_;
+};
+
+}  // namespace gr::lab

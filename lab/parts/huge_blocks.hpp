@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: blocks above half of a chunk: chunks of their own, known by one tree under one lock (jemalloc: "most applications
+//       create few if any").
+// Invariant: a block begins at a chunk's begin and takes whole chunks; it is in the tree from before it is handed out until
+//            after it came back. What the tree needs lies apart, and is used again.
+// Must not know: arenas.
+#pragma once
+
+#include <new>
+
+#include "parts/chunk.hpp"
+#include "parts/free_list.hpp"
+#include "parts/lock.hpp"
+#include "parts/red_black_tree.hpp"
+#include "parts/wilderness.hpp"
+
+namespace gr::lab {
+
+class HugeBlocks {
+  public:
+    // What option P tells.
+    struct Counts {
+        std::size_t requests = 0;
+        std::size_t bytes = 0;
+        std::size_t most_bytes = 0;
+    };
+
+    constexpr HugeBlocks() = default;
+
+    // Zeroed, at a multiple of a chunk's size at least; nullptr: no memory.
+    void *allocate(std::size_t size, std::size_t alignment, const ChunkShape &chunk) {
+        const std::size_t bytes = align_up(size, chunk.bytes());
+        void *const begin = platform::map(bytes, std::max(alignment, chunk.bytes()));
+        if (begin == nullptr) return nullptr;
+        if (enter(begin, bytes)) return begin;
+        platform::unmap(begin, bytes);
+        return nullptr;
+    }
+    // Dies of what is none.
+    void free(void *p) {
+        const std::size_t bytes = leave(p);
+        platform::unmap(p, bytes);
+    }
+    std::size_t usable_size(const void *p) {
+        const Locked held(lock_);
+        return of(p)->bytes;
+    }
+
+    void lock() { lock_.lock(); }
+    void unlock() { lock_.unlock(); }
+
+    Counts counts() {
+        const Locked held(lock_);
+        return counts_;
+    }
+    bool is_valid() {
+        const Locked held(lock_);
+        return blocks_.is_valid();
+    }
+
+  private:
+    struct HugeBlock : TreeNode {
+        std::uintptr_t begin = 0;
+        std::size_t bytes = 0;
+    };
+    struct ByBegin {
+        static std::uintptr_t key(const HugeBlock &block) { return block.begin; }
+    };
+
+    // The lock is held.
+    HugeBlock *of(const void *p) const {
+        HugeBlock *const block = blocks_.find(reinterpret_cast<std::uintptr_t>(p));
+        if (block == nullptr) die_of_no_block(p);
+        return block;
+    }
+    // false: no memory.
+    bool enter(void *begin, std::size_t bytes) {
+        const Locked held(lock_);
+        if (unused_.is_empty() && !make_nodes()) return false;
+        auto *const block = new (unused_.pop()) HugeBlock();
+        block->begin = reinterpret_cast<std::uintptr_t>(begin);
+        block->bytes = bytes;
+        blocks_.insert(block);
+        ++counts_.requests;
+        counts_.bytes += bytes;
+        counts_.most_bytes = std::max(counts_.most_bytes, counts_.bytes);
+        return true;
+    }
+    std::size_t leave(const void *p) {
+        const Locked held(lock_);
+        HugeBlock *const block = of(p);
+        const std::size_t bytes = block->bytes;
+        blocks_.remove(block);
+        unused_.push(block);
+        counts_.bytes -= bytes;
+        return bytes;
+    }
+    bool make_nodes() {
+        char *const page = wilderness_.extend(kRunPageBytes, kRunPageBytes);
+        if (page == nullptr) return false;
+        for (std::size_t at = 0; at + sizeof(HugeBlock) <= kRunPageBytes; at += sizeof(HugeBlock))
+            unused_.push(page + at);
+        return true;
+    }
+
+    Lock<Rank::page_heap> lock_;
+    RedBlackTree<HugeBlock, ByBegin> blocks_;
+    FreeList unused_;
+    Wilderness wilderness_;
+    Counts counts_;
+};
+
+}  // namespace gr::lab

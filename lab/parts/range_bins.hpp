@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: free blocks of any size in bins of ranges: a list of those from a bin's size up to the next one's (Wasik 5.10).
+// Invariant: a block lies in the list of the largest bin that is not above its bytes; the last list has the largest size
+//            only. A bin's bit is set while its list holds something. bytes() is the sum of all.
+// Must not know: what lies beside a block, and whose it is.
+#pragma once
+
+#include <array>
+
+#include "parts/block_tag.hpp"
+#include "parts/linked_list.hpp"
+#include "parts/size_bins.hpp"
+
+namespace gr::lab {
+
+// Which of several blocks: the first that is large enough of the request's own bin, else the first of any larger bin (5.10);
+// or the tightest of all (2.2.1).
+enum class Fit : std::uint8_t { first_of_bin, best };
+
+// The bin whose list a block of so many bytes is in, and that a request begins at.
+template <SizeBins Bins>
+constexpr unsigned bin_at_or_below(std::size_t bytes) {
+    const unsigned bin = Bins::bin_of(bytes);
+    return Bins::size_of(bin) == bytes ? bin : bin - 1;
+}
+
+template <SizeBins Bins, Fit kFit>
+class RangeBins {
+  public:
+    static constexpr unsigned kLast = Bins::kCount - 1;
+
+    constexpr RangeBins() = default;
+
+    std::size_t bytes() const { return bytes_; }
+    std::size_t bytes_in(unsigned bin) const { return bins_[bin].bytes; }
+
+    // The bin.
+    unsigned insert(void *block) {
+        const std::size_t bytes = tag_of(block).bytes;
+        const unsigned bin = bin_at_or_below<Bins>(bytes);
+        bins_[bin].list.push_front(static_cast<ListNode *>(block));
+        bins_[bin].bytes += bytes;
+        bytes_ += bytes;
+        holding_[bin / kWordBits] |= bit_of(bin);
+        return bin;
+    }
+    void remove(void *block) {
+        const std::size_t bytes = tag_of(block).bytes;
+        const unsigned bin = bin_at_or_below<Bins>(bytes);
+        bins_[bin].list.remove(static_cast<ListNode *>(block));
+        bins_[bin].bytes -= bytes;
+        bytes_ -= bytes;
+        if (bins_[bin].list.is_empty()) holding_[bin / kWordBits] &= ~bit_of(bin);
+    }
+    // nullptr: there is none.
+    void *pop(unsigned bin) {
+        void *const block = bins_[bin].list.first();
+        if (block != nullptr) remove(block);
+        return block;
+    }
+    // Of so many bytes at least; it stays where it is. nullptr: there is none.
+    void *find(std::size_t bytes) const {
+        for (unsigned bin = holding_from(bin_at_or_below<Bins>(bytes)); bin <= kLast; bin = holding_from(bin + 1)) {
+            if (void *const block = find_in(bin, bytes)) return block;
+        }
+        return nullptr;
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const Bin &bin : bins_)
+            for (ListNode *node = bin.list.first(); node != nullptr; node = List::after(node)) visit(node);
+    }
+    bool is_valid() const {
+        std::size_t sum = 0;
+        for (unsigned b = 0; b <= kLast; ++b) {
+            std::size_t in_bin = 0;
+            for (ListNode *node = bins_[b].list.first(); node != nullptr; node = List::after(node)) {
+                if (bin_at_or_below<Bins>(tag_of(node).bytes) != b) return false;
+                in_bin += tag_of(node).bytes;
+            }
+            const bool holds = (holding_[b / kWordBits] & bit_of(b)) != 0;
+            if (in_bin != bins_[b].bytes || holds != !bins_[b].list.is_empty()) return false;
+            sum += in_bin;
+        }
+        return sum == bytes_;
+    }
+
+  private:
+    using List = LinkedList<ListNode>;
+    struct Bin {
+        List list;
+        std::size_t bytes = 0;
+    };
+
+    static constexpr Word bit_of(unsigned bin) { return Word{1} << bin % kWordBits; }
+
+    // The first bin from there on that holds something; beyond kLast: none does.
+    unsigned holding_from(unsigned bin) const {
+        for (unsigned w = bin / kWordBits; w < holding_.size(); ++w) {
+            const Word word = w == bin / kWordBits ? holding_[w] & ~low_bits(bin % kWordBits) : holding_[w];
+            if (word != 0) return w * kWordBits + static_cast<unsigned>(std::countr_zero(word));
+        }
+        return kLast + 1;
+    }
+    void *find_in(unsigned bin, std::size_t bytes) const {
+        void *tightest = nullptr;
+        std::size_t least = SIZE_MAX;
+        for (ListNode *node = bins_[bin].list.first(); node != nullptr; node = List::after(node)) {
+            const std::size_t has = tag_of(node).bytes;
+            if (has < bytes || has >= least) continue;
+            if (kFit == Fit::first_of_bin || has == bytes) return node;
+            tightest = node;
+            least = has;
+        }
+        return tightest;
+    }
+
+    std::array<Bin, Bins::kCount> bins_{};
+    std::array<Word, divide_up(Bins::kCount, kWordBits)> holding_{};
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace gr::lab

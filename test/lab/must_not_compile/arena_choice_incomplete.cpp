@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: who chooses arenas says which is next (parts/arenas.hpp).
+// Invariant: only the line under #else is at fault.
+// Must not know: anything but the header it includes.
+// Expects: constraints not satisfied|does not satisfy|constraint failure
+#include "parts/arena.hpp"
+#include "parts/arenas.hpp"
+
+using namespace gr::lab;
+
+#ifdef CONTROL
+Arenas<Arena<Quartiles>, RoundRobin, kAlignment> *arenas;
+#else
+struct None {};
+Arenas<Arena<Quartiles>, None, kAlignment> *arenas;
+#endif

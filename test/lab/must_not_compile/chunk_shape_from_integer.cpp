@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a chunk's shape is no number of bytes (parts/chunk.hpp).
+// Invariant: only the line under #else is at fault.
+// Must not know: anything but the header it includes.
+// Expects: no matching function|no viable conversion|cannot convert|could not convert
+#include "parts/huge_blocks.hpp"
+
+using namespace gr::lab;
+
+#ifdef CONTROL
+void *get(HugeBlocks &huge, ChunkShape chunk) { return huge.allocate(1, 1, chunk); }
+#else
+void *get(HugeBlocks &huge, unsigned chunk) { return huge.allocate(1, 1, chunk); }
+#endif

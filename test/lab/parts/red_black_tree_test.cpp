@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the red-black tree against std::multiset, by random insertions and removals.
+// Invariant: is_valid() after every step.
+// Must not know: how it is balanced.
+#include "parts/red_black_tree.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace gr::lab {
+namespace {
+
+struct Number : TreeNode {
+    int value = 0;
+};
+struct ByValue {
+    static int key(const Number &number) { return number.value; }
+};
+using Tree = RedBlackTree<Number, ByValue>;
+
+RC_GTEST_PROP(RedBlackTreeTest, HoldsWhatAMultisetHolds, ()) {
+    const auto most = *rc::gen::inRange(1, 200);
+    // A number that is there is removed as often as another is added.
+    const auto steps = *rc::gen::container<std::vector<std::pair<bool, int>>>(
+        rc::gen::pair(rc::gen::arbitrary<bool>(), rc::gen::inRange(0, most)));
+    Tree tree;
+    std::deque<Number> numbers;
+    std::multiset<int> model;
+    for (const auto &[adds, value] : steps) {
+        Number *const found = tree.find(value);
+        RC_ASSERT((found != nullptr) == model.contains(value));
+        if (found != nullptr) RC_ASSERT(found->value == value);
+        if (adds) {
+            numbers.emplace_back().value = value;
+            tree.insert(&numbers.back());
+            model.insert(value);
+        } else if (found != nullptr) {
+            tree.remove(found);
+            model.erase(model.find(value));
+        }
+        RC_ASSERT(tree.is_valid());
+    }
+    for (int value = 0; value < most; ++value) RC_ASSERT((tree.find(value) != nullptr) == model.contains(value));
+}
+
+TEST(RedBlackTreeTest, ManyInEveryOrderAndOut) {
+    constexpr std::size_t kNumbers = 1000;
+    std::mt19937 random(16);
+    for (const char *const order : {"ascending", "descending", "shuffled"}) {
+        SCOPED_TRACE(order);
+        std::vector<Number> numbers(kNumbers);
+        std::vector<int> values(kNumbers);
+        std::iota(values.begin(), values.end(), 0);
+        if (order[0] == 'd') std::reverse(values.begin(), values.end());
+        if (order[0] == 's') std::shuffle(values.begin(), values.end(), random);
+        Tree tree;
+        for (std::size_t i = 0; i < kNumbers; ++i) {
+            numbers[i].value = values[i];
+            tree.insert(&numbers[i]);
+            ASSERT_TRUE(tree.is_valid()) << i;
+        }
+        std::vector<std::size_t> leaving(kNumbers);
+        std::iota(leaving.begin(), leaving.end(), 0);
+        std::shuffle(leaving.begin(), leaving.end(), random);
+        for (const std::size_t i : leaving) {
+            ASSERT_EQ(tree.find(values[i]), &numbers[i]);
+            tree.remove(&numbers[i]);
+            ASSERT_TRUE(tree.is_valid()) << i;
+            ASSERT_EQ(tree.find(values[i]), nullptr);
+        }
+    }
+}
+
+TEST(RedBlackTreeTest, IsNotValidWithABlackNodeTooFewOrRedUnderRed) {
+    Number numbers[3];
+    Tree tree;
+    for (int i = 0; i < 3; ++i) {
+        numbers[i].value = i;
+        tree.insert(&numbers[i]);
+    }
+    ASSERT_TRUE(tree.is_valid());
+    numbers[0].is_red = false;
+    EXPECT_FALSE(tree.is_valid());
+    numbers[0].is_red = true;
+    numbers[1].is_red = true;
+    EXPECT_FALSE(tree.is_valid());
+    numbers[1].is_red = false;
+    numbers[0].value = 5;
+    EXPECT_FALSE(tree.is_valid());
+}
+
+}  // namespace
+}  // namespace gr::lab
