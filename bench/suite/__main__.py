@@ -76,6 +76,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help=argparse.SUPPRESS)
     parser.add_argument("--peers", type=Path, default=ROOT / "build" / "peers" / "peers.json", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    arguments.build = arguments.build.absolute()  # trials run elsewhere
     arguments.words = sys.argv[3:] if sys.argv[1:2] == ["--build"] else sys.argv[1:]  # without the command's own
     if arguments.rounds is not None and arguments.rounds < 1:
         parser.error("--rounds: at least 1")

@@ -130,7 +130,7 @@ class Reading:
         for exhibit in self.paper.exhibits:
             if not exhibit.cases:
                 sentence = " ".join(self.exhibit(exhibit).sentences)
-                told.setdefault(sentence, []).append(exhibit.name)
+                told.setdefault(sentence, []).extend(exhibit.names())
         rest = [f"{', '.join(names)}: {sentence}" for sentence, names in told.items()]
         return [Shown(f"{self.paper.title} ({self.paper.source})", self.who_stands_for_whom(), []), *found,
                 *([Shown("What is measured elsewhere, or not", rest, [])] if rest else [])]

@@ -58,7 +58,7 @@ class Kept(unittest.TestCase):
 
     def test_names_are_told_once(self):
         for paper in PAPERS.values():
-            names = [exhibit.name for exhibit in paper.exhibits]
+            names = [name for exhibit in paper.exhibits for name in exhibit.names()]
             self.assertEqual(len(names), len(set(names)), paper.suite)
 
     def test_the_suite_measures_what_an_exhibit_has(self):
@@ -104,14 +104,19 @@ class TheirPage(unittest.TestCase):
     def test_each_table_and_figure_has_its_row_and_the_other_way_round(self):
         rows = self.rows()
         for paper in PAPERS.values():
-            self.assertEqual(set(rows[paper.suite]), {exhibit.name for exhibit in paper.exhibits}, paper.suite)
+            self.assertEqual(set(rows[paper.suite]), {name for exhibit in paper.exhibits for name in exhibit.names()},
+                             paper.suite)
 
     def test_a_row_says_what_the_data_say_of_it(self):
         for paper in PAPERS.values():
             for exhibit in paper.exhibits:
-                told = " | ".join(self.rows()[paper.suite][exhibit.name])
+                told = " | ".join(self.rows()[paper.suite][exhibit.names()[0]])
                 for case in exhibit.cases:
                     self.assertIn(case, told, f"{paper.suite}, {exhibit.name}")
+                for number in exhibit.numbers:
+                    if number.theirs is not None:
+                        words = {f"{number.theirs:.2f}", f"{number.theirs:g}"}
+                        self.assertTrue(words & set(re.findall(r"\d+(?:\.\d+)?", told)), (exhibit.name, words))
 
     def test_an_interval_of_ours_stands_in_the_kept_output_that_its_row_names(self):
         seen = 0

@@ -39,7 +39,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or figure. It is measured by `cases`, or shown `elsewhere`, or it is said `why_not`; one of the three."""
+    """A table or figure, or several that show the same of other machines, named with a comma between. It is measured by `cases`, or shown `elsewhere`, or it is said `why_not`; one of the three."""
 
     name: str
     title: str
@@ -50,6 +50,9 @@ class Exhibit:
     numbers: tuple[Number, ...] = ()
     elsewhere: str = ""
     why_not: str = ""
+
+    def names(self) -> list[str]:
+        return self.name.split(", ")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ THREADS = (1, SIXTEEN, 256)
 
 def of_pairs(top: str, bottom: str) -> tuple[Number, ...]:
     """One ratio of table 3 for each number of threads."""
-    return tuple(Number(("mmicro-64",), THROUGHPUT, top, bottom, above / below, f"{threads} threads", (threads,))
+    return tuple(Number(("mmicro-64",), THROUGHPUT, top, bottom, above / below,
+                        "1 thread" if threads == 1 else f"{threads} threads", (threads,))
                  for threads, above, below in zip(THREADS, PAIRS[top], PAIRS[bottom]))
 
 

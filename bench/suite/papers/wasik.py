@@ -11,44 +11,15 @@ SOLARIS, LINUX = "Solaris", "Linux (Ptmalloc)"
 COALESCING = "coalescing"
 SOLARIS_MACHINE, OPTERON, ITANIUM = "setup A", "setup B", "setup C"
 TO_EIGHT = (1, 2, 4, 8)
-CHAPTER_6 = "docs/thesis.md"
 ONE_THREAD = ("espresso-like", "gcc", "gawk", "roboop-like")  # p2c cannot be had
 
-DRAWINGS = {
-    "figure 1.1": "Program address space", "figure 2.1": "Memory allocator heap", "figure 2.2": "Allocated object",
-    "figure 2.3": "Internal and external fragmentation", "figure 2.4": "Fragmentation of memory",
-    "figure 2.5": "External fragmentation", "figure 2.6": "Program-induced false sharing",
-    "figure 2.7": "Active false sharing", "figure 2.8": "Passive false sharing", "figure 3.1": "Single heap",
-    "figure 3.2": "Per-thread heaps", "figure 3.3": "Per-thread heaps with a global heap",
-    "figure 3.4": "Per-thread heaps with ownership", "figure 3.5": "Passive false sharing avoided",
-    "figure 3.6": "Header placement", "figure 3.7": "Active false sharing by containers",
-    "figure 3.8": "External fragmentation by ownership of containers", "figure 3.9": "Super-containers",
-    "figure 3.10": "Structures of free lists", "figure 3.11": "Thread-local free-list buffer",
-    "figure 3.12": "Remote free list", "figure 5.1": "Header and trailer",
-}
-CHARACTERISTICS = {
-    "table 6.1": "Allocations", "table 6.2": "Run times", "table 6.3": "Sizes of requests", "table 6.4": "Lifetimes",
-    "table 6.5": "Times between calls", "table 6.6": "Footprint", "figure A.1": "Bin sizes", "figure A.2": "Bin sizes",
-    "figure A.3": "Bin sizes over time", "figure A.4": "Bin sizes over time", "figure A.5": "Lifetimes, cumulative",
-    "figure A.6": "Lifetimes, cumulative", "figure A.7": "Lifetimes over time", "figure A.8": "Lifetimes over time",
-    "figure A.9": "Short lifetimes over time", "figure A.10": "Times between calls, cumulative",
-    "figure A.11": "Times between calls, cumulative", "figure A.12": "Footprint over time",
-    "figure A.13": "Footprint over time", "figure A.14": "Footprint over time",
-}
+DRAWINGS = ("1.1", *(f"2.{number}" for number in range(1, 9)), *(f"3.{number}" for number in range(1, 13)), "5.1")
+CHARACTERISTICS = (*(f"table 6.{number}" for number in range(1, 7)), *(f"figure A.{number}" for number in range(1, 15)))
 
 
-def drawing(name: str) -> Exhibit:
-    return Exhibit(name, DRAWINGS[name], f"chapter {name[7]}", why_not="a drawing; lab/README.md draws the parts in text")
-
-
-def characteristic(name: str) -> Exhibit:
-    return Exhibit(name, CHARACTERISTICS[name], "6.4, A" if "A" in name else "6", elsewhere=CHAPTER_6)
-
-
-def lock_free_over_locked(case: str, setups: str) -> tuple[Number, ...]:
+def lock_free_over_locked(case: str) -> tuple[Number, ...]:
     """What lies between D and H, of curves that are lost; and the lock-free lists alone."""
-    return tuple(Number((case,), THROUGHPUT, "H", other, None, f"{setups}, 8 processors", (CPUS,))
-                 for other in ("D", "F2"))
+    return tuple(Number((case,), THROUGHPUT, "H", other, None, "8 processors", (CPUS,)) for other in ("D", "F2"))
 
 
 def summarised(subject: str, setup: str, default: str, time: float, throughput: float, memory: float, of_consume: float
@@ -74,37 +45,32 @@ PAPER = Paper(
     without={},
     threads=(4,),
     exhibits=(
-        *map(drawing, DRAWINGS),
+        Exhibit(", ".join(f"figure {number}" for number in DRAWINGS), "Address space, false sharing, each feature", "1 to 5",
+                why_not="drawings; lab/README.md and the heads of lab/parts/ draw in text"),
         Exhibit("table 3.1", "Combinations of features", "3.2", elsewhere="lab/README.md; each is built"),
-        *map(characteristic, CHARACTERISTICS),
+        Exhibit(", ".join(CHARACTERISTICS), "How sixteen runs of programs allocate", "6, A", elsewhere="docs/thesis.md"),
         Exhibit("table 7.1", "Three machines", "7", elsewhere="the machine that docs/reproduction.md names"),
-        *(Exhibit(f"figure 7.{number}", f"Recycle: runtime and speedup, {setup}", "7.1.2", says=says,
-                  cases=("recycle",), views=(OVER_BASE, OVER_ITSELF), numbers=lock_free_over_locked("recycle", setup))
-          for number, setup, says in (
-              (1, SOLARIS_MACHINE, "A and Solaris get slower with threads; B nearly scales; C, F1, F2, G, H, coalescing "
-                                   "and Hoard do to six processors; D and E pay a lock each."),
-              (2, OPTERON, "Locks weigh less, so D and E do well; B's active false sharing costs much; Ptmalloc hardly "
-                           "scales."),
-              (3, ITANIUM, "As B; Ptmalloc does well up to five threads, Streamflow scales fairly well."))),
-        *(Exhibit(f"figure 7.{number}", f"Consume: runtime, {setups}", "7.1.3",
-                  says="A, B and C are poor, for the producer obtains each block by itself; D to H are alike and good; "
-                       "coalescing is slightly slower; Hoard is slightly worse than F1; all vary.",
-                  cases=("consume",), views=(TIME_OVER_BASE,), numbers=lock_free_over_locked("consume", setups))
-          for number, setups in ((4, "setups A and B"), (5, "setup C"))),
+        Exhibit("figure 7.1, figure 7.2, figure 7.3", "Recycle: runtime and speedup, setups A, B, C", "7.1.2",
+                says="A and Solaris get slower with threads; C, F1, F2, G, H, coalescing and Hoard scale; B nearly does on "
+                     "setup A and hardly on B and C, by active false sharing; D and E pay a lock each, which weighs most "
+                     "on A. Ptmalloc hardly scales on B, on C up to five threads; Streamflow fairly well.",
+                cases=("recycle",), views=(OVER_BASE, OVER_ITSELF), numbers=lock_free_over_locked("recycle")),
+        Exhibit("figure 7.4, figure 7.5", "Consume: runtime, setups A, B, C", "7.1.3",
+                says="A, B and C are poor, for the producer obtains each block by itself; D to H are alike and good; "
+                     "coalescing is slightly slower; Hoard is slightly worse than F1; all vary.",
+                cases=("consume",), views=(TIME_OVER_BASE,), numbers=lock_free_over_locked("consume")),
         Exhibit("figure 7.6", "False sharing, active and passive", "7.1.4",
                 says="C and what follows it avoid the active kind, D and what follows it the passive one, too; Solaris and "
                      "Ptmalloc have both.",
                 cases=("active-false", "passive-false"), views=(OVER_ITSELF,)),
-        *(Exhibit(f"figure 7.{number}", f"Larson: throughput and speedup, {setup}", "7.1.5",
-                  says="All scale but A, Solaris and Ptmalloc; B and C are quick, for they take no lock; D and E are "
-                       "slower, for they do.",
-                  cases=("larson",), views=(OVER_BASE, OVER_ITSELF))
-          for number, setup in ((7, SOLARIS_MACHINE), (8, OPTERON), (9, ITANIUM))),
-        *(Exhibit(f"figure 7.{number}", f"Fragmentation in {what}, by kind of container", "7.2",
-                  says="Containers: less internal, far more external fragmentation; sizes that vary halve the latter; "
-                       "coalescing: more internal, less external.",
-                  elsewhere="bench/fragmentation.py --with lab:single,lab:coalescing,lab:remote,lab:varied")
-          for number, what in ((10, "programs of one thread"), (11, "recycle"), (12, "consume"))),
+        Exhibit("figure 7.7, figure 7.8, figure 7.9", "Larson: throughput and speedup, setups A, B, C", "7.1.5",
+                says="All scale but A, Solaris and Ptmalloc; B and C are quick, for they take no lock; D and E are "
+                     "slower, for they do.",
+                cases=("larson",), views=(OVER_BASE, OVER_ITSELF)),
+        Exhibit("figure 7.10, figure 7.11, figure 7.12", "Fragmentation in programs of one thread, Recycle, Consume", "7.2",
+                says="Containers: less internal, far more external fragmentation; sizes that vary halve the latter; "
+                     "coalescing: more internal, less external.",
+                elsewhere="bench/fragmentation.py --with lab:single,lab:coalescing,lab:remote,lab:varied"),
         Exhibit("figure 7.13", "Memory of programs of one thread, over A's", "7.3.1",
                 says="Containers need more, varied sizes less than fixed ones; GCC needs the same on all.",
                 cases=ONE_THREAD, views=(MEMORY_OVER_BASE,)),
