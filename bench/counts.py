@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      what a million operations of each multithreaded workload cost Granary in slow paths, letters, locks, waits,
-#            atomic operations, aborted sequences and system calls (LFMalloc, table 2, in today's terms).
+#            atomic operations, aborted sequences and system calls (LFMalloc, table 2, in today's terms); and the lab's
+#            allocators, which have no slow paths or letters.
 # Invariant: the same work at any speed (--ops); what a run without work costs is taken off.
 # Must not know: what an event costs; scaling.py assumes that.
-"""Usage: counts.py [--build build/release] [--counted build/counted] [--threads 1,2,8] [--only A,B] [--json FILE]"""
+"""Usage: counts.py [--build build/release] [--counted build/counted] [--threads 1,2,8] [--only A,B] [--json FILE]
+                 [--with granary,lab:NAME]"""
 
 import argparse
+import itertools
 import json
 import resource
 import subprocess
@@ -13,6 +16,8 @@ import sys
 from pathlib import Path
 
 from record import Record, environment, print_table
+from harness.allocators import GRANARY, Allocator, Missing
+from peers import LAB, Peers
 from workloads import beyond, multithreaded, own
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,29 +33,43 @@ def cpu_seconds_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def run(program: Path, words: list[str], library: Path) -> tuple[dict, dict]:
+def run(program: Path, words: list[str], allocator: Allocator) -> tuple[dict, dict]:
     """The workload's report, with the CPU time that it took, and the library's statistics."""
     before = cpu_seconds_of_children()
     done = subprocess.run([program, *words], capture_output=True, text=True, timeout=600,
-                          env=environment(library, {"GRANARY_STATS": "json"}))
+                          env=environment(allocator.library, {**allocator.environment, "GRANARY_STATS": "json"}))
     if done.returncode != 0:
         raise RuntimeError(f"{program.name}: exit code {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
     return json.loads(done.stdout) | {"cpu_seconds": cpu_seconds_of_children() - before}, json.loads(done.stderr)
 
 
-def per_million(program: Path, words: list[str], library: Path) -> dict:
-    report, _ = run(program, [*words, "--seconds", str(SECONDS)], library)
+def per_million(program: Path, words: list[str], allocator: Allocator) -> dict:
+    report, _ = run(program, [*words, "--seconds", str(SECONDS)], allocator)
     operations = max(1000, report["operations"])
-    _, once = run(program, [*words, "--ops", str(operations)], library)
-    report, twice = run(program, [*words, "--ops", str(2 * operations)], library)
+    _, once = run(program, [*words, "--ops", str(operations)], allocator)
+    report, twice = run(program, [*words, "--ops", str(2 * operations)], allocator)
     more = report["operations"] - operations
     # Of CPU time, which others on the machine do not lengthen.
     return {"operations": more, "seconds_per_operation": report["cpu_seconds"] / report["operations"],
-            **{event: (twice[event] - once[event]) * MILLION / more for event in EVENTS}}
+            **{event: (twice[event] - once[event]) * MILLION / more for event in EVENTS if event in twice}}
 
 
 HEADS = ("workload/threads", "refills", "flushes", "remote", "letters", "locks", "global", "page heap", "waits",
          "atomic", "aborts", "syscalls")
+
+
+def counted_allocators(options: argparse.Namespace) -> list[Allocator]:
+    """Raises Missing, in one line."""
+    library = options.counted / "libgranary.so"
+    peers = Peers(options.counted.resolve(), Path())
+    found = []
+    for name in dict.fromkeys(name for name in options.allocators.split(",") if name):
+        if name != GRANARY and not name.startswith(LAB):
+            raise Missing(f"{name}: counts nothing; there are {GRANARY} and {', '.join(peers.lab_names())}")
+        if name == GRANARY and not library.is_file():
+            raise Missing(f"{library} does not exist; run: make counted")
+        found.append(peers.get(name))
+    return found
 
 
 def main() -> int:
@@ -60,10 +79,12 @@ def main() -> int:
     parser.add_argument("--threads", default="1,2,8")
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--with", dest="allocators", default=GRANARY, metavar="A,B", help="granary, and lab:NAME")
     options = parser.parse_args()
-    library = options.counted / "libgranary.so"
-    if not library.is_file():
-        print(f"counts: {library} does not exist; run: make counted", file=sys.stderr)
+    try:
+        allocators = counted_allocators(options)
+    except Missing as problem:
+        print(f"counts: {problem}", file=sys.stderr)
         return 2
     # Whose operation is a whole run tells nothing of blocks, and one thread's loop nothing of sharing.
     workloads = {workload.name: workload for workload in (*multithreaded(), *beyond(), *own())
@@ -80,18 +101,19 @@ def main() -> int:
     rows = []
     failed = 0
     for workload in map(workloads.get, chosen):
-        for threads in workload.threads or [int(n) for n in options.threads.split(",")]:
-            name = f"{workload.name}/{threads}"
+        for threads, allocator in itertools.product(
+                workload.threads or [int(n) for n in options.threads.split(",")], allocators):
+            name = f"{workload.name}/{threads}" + (f" on {allocator.name}" if len(allocators) > 1 else "")
             print(f"\r\033[K{name}", end="", file=sys.stderr, flush=True)
             words = ["--threads", str(threads), *workload.arguments, *workload.sizes.get("smoke", ())]
             try:
-                row = per_million(options.build / "bench" / "workloads" / workload.program, words, library)
+                row = per_million(options.build / "bench" / "workloads" / workload.program, words, allocator)
             except (RuntimeError, subprocess.TimeoutExpired, ValueError, LookupError, OSError) as problem:
                 print(f"\r\033[Kcounts: {name}: {problem}", file=sys.stderr)
                 failed += 1
                 continue
             record.write({"case": name, **row})
-            rows.append([name, *(f"{round(row[event]):,}" for event in EVENTS)])
+            rows.append([name, *(f"{round(row[event]):,}" if event in row else "-" for event in EVENTS)])
     print("\r\033[K", end="", file=sys.stderr)
     print("Events in a million operations")
     print_table(HEADS, rows)

@@ -11,6 +11,7 @@ docs/fragmentation.md defines what is printed."""
 
 import argparse
 import json
+import shlex
 import statistics
 import sys
 import tempfile
@@ -21,7 +22,8 @@ from pathlib import Path
 from record import Record, print_table  # finds the suite's modules
 from harness.allocators import Allocator, Missing, shared_library
 from harness.launcher import Launcher, ProgramFailed, Usage
-from peers import Peers
+from harness.program import INPUTS
+from peers import LAB, Peers
 from places import ROOT
 from schedule import build_measure
 
@@ -42,6 +44,7 @@ CASES = {
     "gcbench": "gcbench --ops 1",
     "cfrac-like": "cfrac-like --ops 10",
     "espresso-like": "espresso-like --ops 5",
+    "ghostscript": "/usr/bin/gs -q -sDEVICE=png16m -r75 -o /dev/null -c '/Pages 6 def' -f {inputs}/job.ps",
     "roboop-like": "roboop-like --ops 20000",
     "hypercube-like": "hypercube-like --ops 200000",
     "burst-idle": "burst-idle --mib 64 --ops 1",
@@ -84,8 +87,11 @@ class Bench:
         self.folder = folder
 
     def command(self, case: str) -> list[str]:
-        program, *words = CASES[case].split()
-        return [str(self.workloads / program), *words]
+        program, *words = shlex.split(CASES[case].format(inputs=INPUTS))
+        return [str(self.workloads / program), *words]  # which an absolute path is not in
+
+    def has(self, case: str) -> bool:
+        return Path(self.command(case)[0]).is_file()
 
     def count(self, case: str, allocator: Allocator) -> Counted:
         report = self.folder / "requested.json"
@@ -121,6 +127,9 @@ Results = dict[tuple[str, str], Result]  # by case and allocator
 def collect(bench: Bench, cases: list[str], allocators: list[Allocator], rounds: int, record: Record) -> Results:
     results = {}
     for case in cases:
+        if not bench.has(case):
+            print(f"{case}: {bench.command(case)[0]} does not exist, so it is left out", file=sys.stderr)
+            continue
         for allocator in allocators:
             print(f"\r\033[K{case} on {allocator.name}", end="", file=sys.stderr, flush=True)
             try:
@@ -194,7 +203,7 @@ def print_all(results: Results, cases: list[str], names: list[str]) -> None:
 def chosen(words: str, known: list[str], what: str) -> list[str]:
     names = [word for word in words.split(",") if word] or known
     for name in names:
-        if name not in known:
+        if name not in known and not name.startswith(LAB):
             raise Missing(f"{name}: no such {what}; there are {', '.join(known)}")
     return names
 
@@ -203,7 +212,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
     parser.add_argument("--peers", type=Path, default=ROOT / "build" / "peers" / "peers.json")
-    parser.add_argument("--with", dest="allocators", default="", metavar="A,B", help="default: all that are there")
+    parser.add_argument("--with", dest="allocators", default="", metavar="A,B", help="default: all that are there but the lab's")
     parser.add_argument("--only", default="", metavar="CASE,CASE")
     parser.add_argument("--rounds", type=int, default=3, help="of the measurements from without")
     parser.add_argument("--json", type=Path, help="where to write every single value")

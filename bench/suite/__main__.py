@@ -23,6 +23,8 @@ import machine
 import pieces
 import report
 from harness.allocators import Allocator, Missing
+from papers import PAPERS
+from papers.exhibit import Paper
 from peers import BUMP, SIX, Peers
 from places import Places
 from profiles import PROFILES, STANDARD, Profile
@@ -53,10 +55,11 @@ def parse_arguments() -> argparse.Namespace:
     """An option of measuring that is not given is None."""
     parser = argparse.ArgumentParser(prog="granary bench", description=__doc__)
     parser.add_argument("--list", action="store_true", help="print workloads, suites and allocators, and end")
-    parser.add_argument("--suite", choices=[*SUITES, "all"], help="one paper's benchmarks (default: all)")
+    parser.add_argument("--suite", choices=[*SUITES, "all"],
+                        help="one paper's benchmarks, its allocators too, read as its tables (default: all, as none)")
     parser.add_argument("--profile", choices=PROFILES, help=f"how much is measured (default: {STANDARD})")
     parser.add_argument("--with", dest="allocators", type=names, metavar="NAMES",
-                        help=f"allocators (default: {','.join(SIX)}; smoke: all that are built)")
+                        help=f"allocators (default: {','.join(SIX)}; smoke: all that are built; --suite: the paper's)")
     parser.add_argument("--only", type=names, metavar="NAMES", help="workloads, programs or families")
     parser.add_argument("--threads", type=thread_counts, metavar="N,N", help="of the workloads that scale")
     parser.add_argument("--rounds", type=int, help="trials of each case on each allocator (default: the profile's)")
@@ -73,6 +76,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help=argparse.SUPPRESS)
     parser.add_argument("--peers", type=Path, default=ROOT / "build" / "peers" / "peers.json", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    arguments.build = arguments.build.absolute()  # trials run elsewhere
     arguments.words = sys.argv[3:] if sys.argv[1:2] == ["--build"] else sys.argv[1:]  # without the command's own
     if arguments.rounds is not None and arguments.rounds < 1:
         parser.error("--rounds: at least 1")
@@ -85,9 +89,21 @@ def asked_of(arguments: argparse.Namespace) -> Profile:
     return PROFILES[arguments.profile or STANDARD]
 
 
+def paper_of(arguments: argparse.Namespace) -> Paper | None:
+    return PAPERS.get(arguments.suite)
+
+
+def threads_of(arguments: argparse.Namespace) -> tuple[int, ...]:
+    """Of the workloads that scale: a paper's own, too, but in a run from which nothing is concluded."""
+    profile, paper = asked_of(arguments), paper_of(arguments)
+    if arguments.threads or not paper or not paper.threads or not profile.calibrated:
+        return arguments.threads or profile.threads
+    return tuple(sorted({*profile.threads, *paper.threads}))
+
+
 def chosen_subjects(arguments: argparse.Namespace) -> list[Subject]:
     profile = asked_of(arguments)
-    subjects = all_subjects(profile, arguments.threads or profile.threads, arguments.build / "bench" / "workloads")
+    subjects = all_subjects(profile, threads_of(arguments), arguments.build / "bench" / "workloads")
     if arguments.suite not in (None, "all"):
         subjects = [subject for subject in subjects if arguments.suite in subject.suites]
     if not arguments.only:
@@ -101,7 +117,9 @@ def chosen_subjects(arguments: argparse.Namespace) -> list[Subject]:
 
 
 def chosen_allocators(arguments: argparse.Namespace, peers: Peers) -> list[Allocator]:
-    wanted = arguments.allocators or (peers.names() if arguments.profile == "smoke" else SIX)
+    paper = paper_of(arguments)
+    usual = peers.names() if arguments.profile == "smoke" else SIX
+    wanted = arguments.allocators or [*(paper.allocators() if paper else ()), *usual]
     found = []
     for name in wanted:
         try:
@@ -119,6 +137,7 @@ def listing(arguments: argparse.Namespace, peers: Peers) -> str:
         rows += ["", f"{family}: {summary}"]
         rows += dict.fromkeys(" ".join([f"  {subject.label:22}", subject.summary, *map("[{}]".format, subject.suites)])
                               for subject in subjects if subject.family == family)
+    rows += ["", "suites:", *(f"  {paper.suite:22} {paper.title} ({paper.source})" for paper in PAPERS.values())]
     rows += ["", "profiles:", *(f"  {each.name:22} {each.summary}" for each in PROFILES.values())]
     rows += ["", "allocators:"]
     rows += [f"  {name:22} {peers.facts(name).get('version', '')}" for name in
@@ -139,7 +158,8 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> tuple[Results, bool]
         profile=profile.name, machine=places.named(machine.facts()),
         allocators=places.named([{**peers.facts(allocator.name), "name": allocator.name} for allocator in allocators]),
         cases={subject.name: {"label": subject.label, "threads": subject.threads, "family": subject.family,
-                              "suites": list(subject.suites), "summary": subject.summary} for subject in subjects})
+                              "suites": list(subject.suites), "summary": subject.summary} for subject in subjects},
+        suite=arguments.suite if paper_of(arguments) else "")
     if arguments.resume and arguments.json.exists():
         results = pieces.go_on(Results.load(arguments.json), results)
         operations = pieces.operations(results)

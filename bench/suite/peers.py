@@ -24,6 +24,9 @@ BUMP = "bump"  # our own empty allocator: another, which is measured only where 
 
 LAB = "lab:"  # begins the names of the lab's, which are measured only where they are named
 LAB_BEGIN, LAB_END = "liblab-", ".so"
+LAB_OPTION = ":"  # after its name: lab:hoard:f=1/8:K=0
+LAB_VARIABLE = "GRANARY_LAB"
+PROBE = ("/bin/sh", "-c", ":")  # allocates a little
 
 
 def existing(name: str, library: Path, command: str) -> Path:
@@ -52,6 +55,26 @@ def summary(name: str) -> str:
     return " ".join(said[1].replace("//", " ").split()) if said else "an allocator of the lab"
 
 
+def without_options(name: str) -> str:
+    return LAB + name.removeprefix(LAB).partition(LAB_OPTION)[0]
+
+
+def options_of(name: str) -> str:
+    """As the library reads them."""
+    return name.removeprefix(without_options(name)).removeprefix(LAB_OPTION).replace(LAB_OPTION, ",")
+
+
+def refused_options(library: Path, options: str) -> str:
+    """What the library says to them in a process that does nothing else; empty: it takes them."""
+    def said(words: str) -> str:
+        done = subprocess.run(PROBE, env={"LD_PRELOAD": str(library), LAB_VARIABLE: words}, capture_output=True,
+                              text=True, timeout=60)
+        return next((line for line in done.stderr.splitlines() if LAB_VARIABLE in line), "")
+
+    # Who has options says so to what is none.
+    return said(options) or ("" if said("?") else "it has no options")
+
+
 class Peers:
     """All that can be had: what this build made, and what is in the list that `make bench-peers` leaves."""
 
@@ -77,20 +100,29 @@ class Peers:
         if base == allocators.GRANARY:
             return {"name": name, "version": commit(), "library_sha256": digest(self.library)}
         if base.startswith(LAB):
-            return {"name": name, "version": summary(base), "library_sha256": digest(self.lab_library(base))}
+            options = options_of(base)
+            return {"name": name, "version": summary(without_options(base)),
+                    "library_sha256": digest(self.lab_library(base)),
+                    **({"environment": {LAB_VARIABLE: options}} if options else {})}
         if base == BUMP:
             return {"name": name, "version": "a control, no peer: moves a pointer, frees nothing", "control": True}
         return self.built.get(base, {"name": name})
 
     def lab_library(self, name: str) -> Path:
-        return self.lab / f"{LAB_BEGIN}{name.removeprefix(LAB)}{LAB_END}"
+        return self.lab / f"{LAB_BEGIN}{without_options(name).removeprefix(LAB)}{LAB_END}"
 
     def get_of_lab(self, name: str) -> Allocator:
-        base = name.rstrip(TWICE)
+        base = without_options(name.rstrip(TWICE))
         if base not in self.lab_names():
             raise Missing(f"{name}: no such allocator in the lab; there are {', '.join(self.lab_names())}"
                           if self.lab_names() else f"{name}: the lab is not built; run: make lab")
-        return Allocator(name, self.lab_library(base))
+        library = self.lab_library(base)
+        options = options_of(name.rstrip(TWICE))
+        if not options:
+            return Allocator(name, library)
+        if told := refused_options(library, options):
+            raise Missing(f"{name}: {told}")
+        return Allocator(name, library, {LAB_VARIABLE: options})
 
     def get(self, name: str) -> Allocator:
         """Raises Missing, in one line."""

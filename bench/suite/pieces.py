@@ -39,7 +39,7 @@ class Saved:
 
 def go_on(stored: Results, planned: Results) -> Results:
     """The stored run without its broken rounds. Raises ValueError when it is not the planned one."""
-    for what in ("profile", "cases"):
+    for what in ("profile", "suite", "cases"):
         if getattr(stored, what) != getattr(planned, what):
             raise ValueError(f"--resume: the stored run has other {what}; give the options that it was begun with")
     for fact in SAME:

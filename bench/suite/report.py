@@ -5,13 +5,17 @@
 """Tables for the terminal."""
 
 import statistics
+import textwrap
 
 import black_box
+import reproduction
 from intervals import ratio
+from papers import PAPERS
 from results import ALL, METRICS, Metric, Results, one_line
 from verdict import BEHIND, against_best, against_each_best, behind
 
 OURS = "granary"
+WIDTH = 120  # of sentences
 
 
 def aligned(rows: list[list[str]]) -> list[str]:
@@ -97,7 +101,7 @@ def text(results: Results) -> str:
                                  *(verdict_line(results, metric, selection)
                                    for selection in results.selections(metric) or (ALL,)),
                                  *filter(None, [each_best_line(results, metric), behind_line(results, metric)])]))
-    return "\n\n".join(blocks + black_box_blocks(results) + failure_lines(results))
+    return "\n\n".join(blocks + black_box_blocks(results) + paper_blocks(results) + failure_lines(results))
 
 
 def medians_only(results: Results) -> str:
@@ -109,13 +113,25 @@ def medians_only(results: Results) -> str:
             rows.append([case, *(metric.shown(statistics.median(by[name].values())) if name in by else "-"
                                  for name in results.names())])
         blocks.append("\n".join([f"{metric.title}: medians", *aligned(rows)]))
-    return "\n\n".join(blocks + black_box_blocks(results) + failure_lines(results))
+    return "\n\n".join(blocks + black_box_blocks(results) + paper_blocks(results) + failure_lines(results))
+
+
+def in_lines(table: black_box.Table) -> list[str]:
+    return [table.name, *aligned([["", *table.head], *([name, *(cell or "-" for cell in cells)]
+                                                       for name, cells in table.rows.items())])]
 
 
 def black_box_blocks(results: Results) -> list[str]:
-    return ["\n".join([table.name, *aligned([["", *table.head], *([name, *(cell or "-" for cell in cells)]
-                                                                for name, cells in table.rows.items())])])
-            for table in black_box.tables(results)]
+    return ["\n".join(in_lines(table)) for table in black_box.tables(results)]
+
+
+def paper_blocks(results: Results) -> list[str]:
+    """The tables and figures of the paper whose suite it was."""
+    if results.suite not in PAPERS:
+        return []
+    return ["\n".join([shown.title, *(line for sentence in shown.sentences for line in textwrap.wrap(sentence, WIDTH)),
+                       *(line for table in shown.tables for line in ["", *in_lines(table)])])
+            for shown in reproduction.Reading(results, PAPERS[results.suite]).all()]
 
 
 def failure_lines(results: Results) -> list[str]:

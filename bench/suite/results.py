@@ -68,7 +68,8 @@ def one_line(failure: object) -> str:
 
 @dataclass
 class Results:
-    """`cases`: name to {label, threads, family, suites, summary}; `trials` as the schedule records them."""
+    """`cases`: name to {label, threads, family, suites, summary}; `trials` as the schedule records them; `suite`: the
+    paper that it was measured for, if it was for one."""
 
     command: str
     date: str
@@ -77,6 +78,7 @@ class Results:
     allocators: list[dict]
     cases: dict[str, dict]
     trials: list[dict] = field(default_factory=list)
+    suite: str = ""
 
     def samples(self, key: str, zeros: bool = False) -> Samples:
         """In the order of the cases; what a trial does not tell is left out, and what it told as nothing unless `zeros`

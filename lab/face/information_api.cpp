@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: glibc's introspection of malloc, as far as an allocator of the lab can answer.
 // Invariant: what is told is true. Nobody counts blocks here: a counter in each call would stand in every ratio for which
-//            the lab is there, so mallinfo's fields, which say how much is in use, are zero.
+//            the lab is there, so mallinfo tells what is held of the kernel, and none of its fields for what is in use.
 // Must not know: which allocator.
 #include <malloc.h>
 #include <stdio.h>
@@ -10,12 +10,21 @@
 
 #include "base/text.hpp"
 #include "granary/granary.h"
+#include "parts/held.hpp"
 #include "platform/process.hpp"
 
 extern "C" {
 
-GR_EXPORT struct mallinfo2 mallinfo2() { return {}; }
-GR_EXPORT struct mallinfo mallinfo() { return {}; }
+GR_EXPORT struct mallinfo2 mallinfo2() {
+    struct mallinfo2 told {};
+    told.arena = gr::lab::Held::bytes();
+    return told;
+}
+GR_EXPORT struct mallinfo mallinfo() {
+    struct mallinfo told {};
+    told.arena = static_cast<int>(gr::lab::Held::bytes());
+    return told;
+}
 
 GR_EXPORT int malloc_info(int options, FILE *file) {
     if (options != 0) {

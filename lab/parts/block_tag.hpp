@@ -10,6 +10,7 @@
 
 #include "base/bits.hpp"
 #include "parts/allocator.hpp"
+#include "parts/held.hpp"
 #include "parts/misuse.hpp"
 #include "platform/memory.hpp"
 
@@ -99,6 +100,7 @@ struct TaggedBlocks {
         const std::size_t bytes = align_up(size + more + kHeadBytes, platform::page_size());
         char *const mapping = static_cast<char *>(platform::map(bytes, 1));
         if (mapping == nullptr) return nullptr;
+        Held::took(bytes);
         *reinterpret_cast<std::size_t *>(mapping) = bytes;
         set_tag(mapping + kHeadBytes, {0, 0, BlockState::large});
         return more == 0 ? mapping + kHeadBytes : lab::aligned_in(mapping + kHeadBytes, alignment);
@@ -107,6 +109,7 @@ struct TaggedBlocks {
         return *reinterpret_cast<const std::size_t *>(static_cast<const char *>(block) - kHeadBytes);
     }
     static void free_large(void *block) {
+        Held::gave(mapped_bytes(block));
         platform::unmap(static_cast<char *>(block) - kHeadBytes, mapped_bytes(block));
     }
     // From p on: the block, or an aligned address in it. `tags`: so many words of a small block are no program's.

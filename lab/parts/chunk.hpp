@@ -9,6 +9,7 @@
 #include <new>
 
 #include "parts/buddy_runs.hpp"
+#include "parts/held.hpp"
 #include "parts/linked_list.hpp"
 #include "parts/misuse.hpp"
 #include "parts/quantum_bins.hpp"
@@ -53,10 +54,13 @@ class Chunk : public ListNode {
     // nullptr: the kernel has no more.
     static Chunk *make(const ChunkShape &shape, Owner *owner) {
         void *const memory = platform::map(shape.bytes(), shape.bytes());
-        return memory == nullptr ? nullptr : new (memory) Chunk(shape, owner);
+        if (memory == nullptr) return nullptr;
+        Held::took(shape.bytes());
+        return new (memory) Chunk(shape, owner);
     }
     void unmake(const ChunkShape &shape) {
         mark_ = 0;
+        Held::gave(shape.bytes());
         platform::unmap(this, shape.bytes());
     }
     // That an address lies in; dies where there is none.

@@ -15,6 +15,7 @@
 #include "base/bits.hpp"
 #include "parts/block_tag.hpp"
 #include "parts/free_list.hpp"
+#include "parts/held.hpp"
 #include "parts/linked_list.hpp"
 
 namespace gr::lab {
@@ -95,6 +96,7 @@ struct ContainedLargeBlocks {
         const std::size_t bytes = align_up(lead + offset + size, platform::page_size());
         char *const mapping = static_cast<char *>(platform::map(bytes, lead == 0 ? container_bytes : alignment));
         if (mapping == nullptr) return nullptr;
+        Held::took(bytes);
         char *const begin = mapping + lead;
         char *const first = begin + sizeof(Container);
         auto *const container = new (begin) Container(first, 0);
@@ -111,6 +113,7 @@ struct ContainedLargeBlocks {
     }
     static void free(Container *container) {
         container->mark = 0;
+        Held::gave(container->mapped_bytes);
         platform::unmap(container->mapping, container->mapped_bytes);
     }
 };

@@ -32,13 +32,17 @@ class HugeBlocks {
         const std::size_t bytes = align_up(size, chunk.bytes());
         void *const begin = platform::map(bytes, std::max(alignment, chunk.bytes()));
         if (begin == nullptr) return nullptr;
-        if (enter(begin, bytes)) return begin;
-        platform::unmap(begin, bytes);
-        return nullptr;
+        if (!enter(begin, bytes)) {
+            platform::unmap(begin, bytes);
+            return nullptr;
+        }
+        Held::took(bytes);
+        return begin;
     }
     // Dies of what is none.
     void free(void *p) {
         const std::size_t bytes = leave(p);
+        Held::gave(bytes);
         platform::unmap(p, bytes);
     }
     std::size_t usable_size(const void *p) {

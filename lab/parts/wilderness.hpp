@@ -12,6 +12,7 @@
 
 #include "base/bits.hpp"
 #include "base/config.hpp"
+#include "parts/held.hpp"
 #include "platform/events.hpp"
 #include "platform/memory.hpp"
 
@@ -35,8 +36,9 @@ class Wilderness {
                 rest = unpack(word_.load(std::memory_order_acquire));
                 continue;
             }
-            if (replace(&rest, {piece + bytes, rest.begin + rest.bytes - piece - bytes}))
-                return reinterpret_cast<char *>(piece);
+            if (!replace(&rest, {piece + bytes, rest.begin + rest.bytes - piece - bytes})) continue;
+            Held::took(bytes);
+            return reinterpret_cast<char *>(piece);
         }
     }
 

@@ -80,6 +80,11 @@ class Counting(unittest.TestCase):
     def test_on_granary(self):
         self.assertIn("peak_heap_bytes", self.check_known_requests(GRANARY)["asked"])
 
+    def test_on_the_labs(self):
+        for name in ("single", "hoard"):
+            with self.subTest(name):
+                self.assertIn("mallinfo2", self.check_known_requests(BUILD / "lab" / f"liblab-{name}.so")["asked"])
+
 
 class Table(unittest.TestCase):
     def run_it(self, *words: str) -> subprocess.CompletedProcess:
@@ -106,7 +111,8 @@ class Table(unittest.TestCase):
 
     def test_what_is_not_there(self):
         for words, message in ((("--only", "nothing"), "nothing: no such case"),
-                               (("--with", "nobody"), "nobody: no such allocator")):
+                               (("--with", "nobody"), "nobody: no such allocator"),
+                               (("--with", "lab:nobody"), "lab:nobody: no such allocator in the lab")):
             done = self.run_it(*words)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1))
             self.assertIn(message, done.stderr)

@@ -65,6 +65,9 @@ class Scripts(unittest.TestCase):
         (self.output.parent / "libgranary.so").touch()
         done = self.run_it("counts.py", "--counted", self.output.parent, "--only", "nothing", code=2)
         self.assertIn("nothing: no such workload here", done.stderr)
+        for name, words in (("system", "system: counts nothing"), ("lab:single", "lab:single: the lab is not built")):
+            done = self.run_it("counts.py", "--counted", self.output.parent, "--with", name, code=2)
+            self.assertIn(words, done.stderr)
 
     def test_the_projection_is_that_of_queues(self):
         row = {"case": "made/2", "seconds_per_operation": 1e-6, "global_locks": 1e6,

@@ -16,7 +16,10 @@ from comparison import Comparison, upper
 from draw import tables
 from draw.styles import DRAWING, FONT, looks_of, sheet
 from draw.tables import bold, prose, table
+from papers import PAPERS
+from papers.exhibit import Paper
 from report import OURS
+from reproduction import Reading
 from results import METRICS, Results
 from summary import findings, remarks
 
@@ -132,6 +135,16 @@ def add_pictures(page: Page, found: list, drawing) -> None:
             page.add(first.name, title, caption, figure(first, drawing))
 
 
+def add_paper(page: Page, paper: Paper, results: Results) -> None:
+    """Its tables and figures; the curves themselves are in the section of speedups."""
+    parts = []
+    for shown in Reading(results, paper).all():
+        parts.append(f"<h3>{escape(upper(shown.title))}</h3>\n")
+        parts += [f"<p>{escape(sentence)}</p>\n" for sentence in shown.sentences]
+        parts += [f"<h4>{escape(upper(found.name))}</h4>\n{tables.of_cells(found, '')}" for found in shown.tables]
+    page.add("paper", "The paper's tables and figures", *parts)
+
+
 def matplotlib_pictures():
     """The module that draws; None, and a line about it, where its library is missing."""
     try:
@@ -156,6 +169,8 @@ def text(comparison: Comparison, drawing=None) -> str:
         add_pictures(page, drawing.all_pictures(comparison), drawing)
     else:
         page.add("pictures", "Pictures", "<p>None: the library that draws them was not installed.</p>")
+    if results.suite in PAPERS:
+        add_paper(page, PAPERS[results.suite], results)
     for metric in METRICS:
         page.add(f"table-{metric.key}", f"Tables: {metric.title}", tables.of_metric(comparison, metric))
     page.add("table-latency", "Tables: Latency of single calls", tables.of_latencies(comparison))

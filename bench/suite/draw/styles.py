@@ -58,11 +58,21 @@ SPARE = (Look(Colour("#5a4fcf", "#a79ff7"), "<"), Look(Colour("#008b9a", "#5fd3d
          Look(Colour("#8c3a4a", "#e08a98"), "p"), Look(Colour("#4f5b66", "#b7c3cf"), "*"))
 
 
+# Beyond as many strangers the same looks again, with other lines and marks filled or not.
+DASHES = ("-", "--", ":", "-.")
+
+
+def spare(place: int) -> Look:
+    turn, place = divmod(place, len(SPARE))
+    look = SPARE[place]
+    return replace(look, dash=DASHES[turn % len(DASHES)], hollow=turn % 2 == 1)
+
+
 def looks_of(names: Sequence[str]) -> dict[str, Look]:
     """One for each name of a run."""
     bases = {name: name.rstrip(TWICE) for name in names}
     strangers = sorted(set(bases.values()) - set(LOOKS))
-    known = {**LOOKS, **{name: SPARE[place % len(SPARE)] for place, name in enumerate(strangers)}}
+    known = {**LOOKS, **{name: spare(place) for place, name in enumerate(strangers)}}
     return {name: known[base] if name == base else replace(known[base], dash=":", hollow=True)
             for name, base in bases.items()}
 

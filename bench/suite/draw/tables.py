@@ -96,12 +96,13 @@ def of_latencies(comparison: Comparison) -> str:
     return table("Latency of single calls", ["case", *LATENCIES.values()], rows) if rows else ""
 
 
-def of_black_box(results: Results) -> str:
-    def shown(found: black_box.Table) -> str:
-        rows = ([bold(name), *(escape(said or "–") for said in cells)] for name, cells in found.rows.items())
-        return table(found.name, ["allocator", *map(escape, found.head)], rows)
+def of_cells(found: black_box.Table, corner: str) -> str:
+    rows = ([bold(name), *(escape(said or "–") for said in cells)] for name, cells in found.rows.items())
+    return table(found.name, [corner, *map(escape, found.head)], rows)
 
-    return "".join(f"<h3>{escape(found.name)}</h3>\n{shown(found)}" for found in black_box.tables(results))
+
+def of_black_box(results: Results) -> str:
+    return "".join(f"<h3>{escape(found.name)}</h3>\n{of_cells(found, 'allocator')}" for found in black_box.tables(results))
 
 
 def of_failures(comparison: Comparison) -> str:

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      a paper's tables and figures beside what was measured: its numbers and ours as ratios, and every allocator
+#            over the paper's base.
+# Invariant: a number of ours comes from trials of this run, with its interval; what was not measured is said to be so.
+# Must not know: how it is shown; which papers there are.
+"""A run, read as a paper."""
+
+from dataclasses import dataclass
+
+from black_box import Cell, Table
+from intervals import Interval, Samples, ratio
+from papers.exhibit import (CPUS, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_BASE_ALONE, OVER_ITSELF, THROUGHPUT, TIME,
+                            TIME_OVER_BASE, Exhibit, Number, Paper)
+from results import Results
+
+ALONE = 1
+KEYS = {TIME: "cost", THROUGHPUT: "cost", MEMORY: "peak_kib"}
+VIEWED = {OVER_BASE: THROUGHPUT, OVER_BASE_ALONE: THROUGHPUT, OVER_ITSELF: THROUGHPUT, TIME_OVER_BASE: TIME,
+          MEMORY_OVER_BASE: MEMORY}
+NOT_MEASURED = "not measured"
+
+# Of a side of a ratio: what it was measured with, case and allocator.
+Side = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An exhibit: a title, sentences, tables."""
+
+    title: str
+    sentences: list[str]
+    tables: list[Table]
+
+
+def over(samples: Samples, what: str, tops: list[Side], bottoms: list[Side]) -> Interval | None:
+    """The geometric mean of the ratios of pairs of sides, in `what`; None: one of them was not measured."""
+    made: Samples = {}
+    for number, (top, bottom) in enumerate(zip(tops, bottoms)):
+        # Throughput is the inverse of the cost of an operation.
+        top, bottom = (bottom, top) if what == THROUGHPUT else (top, bottom)
+        made[str(number)] = {"top": samples.get(top[0], {}).get(top[1], {}),
+                             "bottom": samples.get(bottom[0], {}).get(bottom[1], {})}
+        if not all(made[str(number)].values()):
+            return None
+    return ratio(made, [list(made)], "top", "bottom") if made else None
+
+
+class Reading:
+    """A run and the paper that it is read as."""
+
+    def __init__(self, results: Results, paper: Paper):
+        self.results, self.paper = results, paper
+        self.samples = {what: results.samples(key) for what, key in KEYS.items()}
+        self.base = paper.stands_for[paper.base]
+
+    def case(self, label: str, threads: int | None) -> str | None:
+        """A workload with so many threads, or a program."""
+        return next((name for name, facts in self.results.cases.items()
+                     if facts["label"] == label and facts["threads"] in (threads, None)), None)
+
+    def cases(self, label: str) -> list[str]:
+        return [name for name, facts in self.results.cases.items() if facts["label"] == label]
+
+    def cases_of(self, number: Number) -> list[str]:
+        """Those that were measured of the numbers of threads that are wanted."""
+        cpus = self.results.machine.get("cpus", 0)
+        wanted = [cpus if threads == CPUS else threads for threads in number.threads or (ALONE,)]
+        found = [self.case(label, threads) for label in number.cases for threads in wanted]
+        return list(dict.fromkeys(case for case in found if case))
+
+    def number_row(self, number: Number) -> tuple[str, list[Cell]]:
+        top, bottom = (self.paper.stands_for[name] for name in (number.top, number.bottom))
+        cases = self.cases_of(number)
+        found = over(self.samples[number.what], number.what, [(case, top) for case in cases],
+                     [(case, bottom) for case in cases])
+        title = f"{number.what}, {number.top} / {number.bottom}, {', '.join(number.cases)}"
+        theirs = "a curve" if number.theirs is None else f"{number.theirs:.2f}"
+        ours = str(found) if found else NOT_MEASURED
+        return f"{title}; {number.theirs_at}" if number.theirs_at else title, [
+            theirs, ours, ", ".join(cases) if found else None]
+
+    def bottom_of(self, view: str, case: str, allocator: str) -> Side | None:
+        """What an allocator's figure in a case is held against."""
+        alone = self.case(self.results.cases[case]["label"], ALONE)
+        if view == OVER_ITSELF:
+            return None if alone in (case, None) else (alone, allocator)
+        if view == OVER_BASE_ALONE:
+            return alone and (alone, self.base)
+        return case, self.base
+
+    def view_table(self, exhibit: Exhibit, view: str) -> Table | None:
+        """Each case in a row, each allocator in a column; None where nothing is known."""
+        what, names = VIEWED[view], self.results.names()
+        rows: dict[str, list[Cell]] = {}
+        for case in (case for label in exhibit.cases for case in self.cases(label)):
+            bottoms = [self.bottom_of(view, case, name) for name in names]
+            found = [bottom and over(self.samples[what], what, [(case, name)], [bottom])
+                     for name, bottom in zip(names, bottoms)]
+            if any(found):
+                rows[case] = [str(interval) if interval else None for interval in found]
+        return Table(f"{exhibit.name}: {view.replace('the base', self.base)}", names, rows) if rows else None
+
+    def exhibit(self, exhibit: Exhibit) -> Shown:
+        told = [f"The paper: {exhibit.says}"] if exhibit.says else []
+        if exhibit.why_not:
+            told.append(f"Not reproduced: {exhibit.why_not}.")
+        if exhibit.elsewhere:
+            told.append(f"Elsewhere: {exhibit.elsewhere}.")
+        rows = dict(self.number_row(number) for number in exhibit.numbers)
+        tables = [Table(f"{exhibit.name}: their numbers and ours", ["theirs", "ours", "measured in"], rows)] if rows else []
+        views = [self.view_table(exhibit, view) for view in exhibit.views]
+        tables += [table for table in views if table]
+        if exhibit.cases and not any(self.cases(label) for label in exhibit.cases):
+            told.append(f"Not measured: {', '.join(exhibit.cases)}.")
+        return Shown(f"{exhibit.name}: {exhibit.title} ({exhibit.where})", told, tables)
+
+    def who_stands_for_whom(self) -> list[str]:
+        """What must be known before the ratios."""
+        measured = self.results.names()
+        told = [f"{theirs} = {ours}" + ("" if ours in measured else f" ({NOT_MEASURED})")
+                for theirs, ours in self.paper.stands_for.items()]
+        return [f"The paper's machine: {self.paper.machine}. Ratios and shapes compare, nothing else.",
+                f"Who stands for whom: {', '.join(told)}. The base is {self.paper.base}.",
+                *(f"For {theirs} stands nobody: {why}." for theirs, why in self.paper.without.items())]
+
+    def all(self) -> list[Shown]:
+        """Of the whole paper; what is alike and needs no table comes together, last."""
+        found = [self.exhibit(exhibit) for exhibit in self.paper.exhibits if exhibit.cases]
+        told = {}
+        for exhibit in self.paper.exhibits:
+            if not exhibit.cases:
+                sentence = " ".join(self.exhibit(exhibit).sentences)
+                told.setdefault(sentence, []).extend(exhibit.names())
+        rest = [f"{', '.join(names)}: {sentence}" for sentence, names in told.items()]
+        return [Shown(f"{self.paper.title} ({self.paper.source})", self.who_stands_for_whom(), []), *found,
+                *([Shown("What is measured elsewhere, or not", rest, [])] if rest else [])]
