@@ -37,9 +37,9 @@ void free_all(const std::vector<void *> &blocks) {
 }
 std::size_t blocks_of_superblock() {
     void *const block = allocator.allocate(kSize);
-    const std::size_t blocks = ChosenContainers::container_of(block)->blocks;
+    const std::size_t blocks = allocator.heaps().container_bytes() / allocator.usable_size(block);
     allocator.free(block);
-    return blocks;
+    return blocks - sizeof(Container) / kSize;
 }
 
 // At most k / (f * S / s) times, though heap 0 has nothing but superblocks that are f empty.
