@@ -150,6 +150,9 @@ void *zeroed(std::size_t count, std::size_t size) {
     return std::memset(p, 0, bytes);
 }
 
+// Fewer bytes are not worth a move: a block may be so much longer than another one for the same request.
+constexpr std::size_t kSlack = 128;
+
 // A block stays where it is while more than half of it is asked for, and where there is none that would be smaller.
 void *resized(void *p, std::size_t size) {
     if (p == nullptr) return or_enomem(allocate(size));
@@ -158,7 +161,7 @@ void *resized(void *p, std::size_t size) {
         return nullptr;
     }
     const std::size_t usable = usable_size(p);
-    if (size <= usable && size > usable / 2) return p;
+    if (size <= usable && (size > usable / 2 || usable - size < kSlack)) return p;
     void *const moved = allocate(size);
     if (moved == nullptr) return size <= usable ? p : or_enomem(nullptr);
     std::memcpy(moved, p, size < usable ? size : usable);

@@ -13,7 +13,7 @@
 namespace gr::lab {
 
 template <RunStates States>
-class alignas(kCacheLineBytes) Arena {
+class Arena {
   public:
     using ArenasChunk = Chunk<Arena>;
 
@@ -166,7 +166,7 @@ class alignas(kCacheLineBytes) Arena {
         chunks_.put(layout_->chunk(), chunk, entry, layout_->options().hint != 0);
     }
 
-    Lock<Rank::heap> lock_;
+    alignas(kCacheLineBytes) Lock<Rank::heap> lock_;
     const RunLayout *layout_;
     ChunkSet<Arena> chunks_;
     std::size_t large_requests_ = 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the lab's locks: always taken, taken once the program has a second thread, or none at all.
-// Invariant: each acquisition is counted, and whether it found the lock taken (counted builds). What is locked can be
-//            told
-//            from its word, so fork's child lets go of what a single thread's rule would not have taken.
+// Invariant: the platform's mutex counts each acquisition, and whether it found the lock taken (counted builds). What is
+//            locked can be told from its word, so fork's child lets go of what a single thread's rule would not have taken.
 // Must not know: what the lock protects.
 #pragma once
 
@@ -10,7 +9,6 @@
 
 #include <concepts>
 
-#include "platform/events.hpp"
 #include "platform/mutex.hpp"
 
 namespace gr::lab {
@@ -30,7 +28,6 @@ class Lock {
   public:
     constexpr Lock() = default;
 
-    // The mutex counts each lock, and each that it finds taken.
     void lock() { mutex_.lock_always(kRank); }
     bool try_lock() { return mutex_.try_lock(kRank); }
     void unlock() { mutex_.unlock(kRank); }

@@ -73,20 +73,6 @@ inline constexpr MallocOption kMallocOptions[] = {
     {'Z', &MallocOptions::zero, 0, 1, "fill blocks with zeroes"},
 };
 
-// Capital letters, each once; an option begins within its bounds.
-template <std::size_t kCount>
-constexpr bool is_legal_table(const MallocOption (&table)[kCount]) {
-    std::uint32_t seen = 0;
-    for (const MallocOption &option : table) {
-        if (option.letter < 'A' || option.letter > 'Z' || (seen >> (option.letter - 'A') & 1) != 0) return false;
-        seen |= std::uint32_t{1} << (option.letter - 'A');
-        const int value = MallocOptions().*option.value;
-        if (value < option.least || value > option.most) return false;
-    }
-    return true;
-}
-static_assert(is_legal_table(kMallocOptions));
-
 inline void MallocOptions::read(const char *letters) {
     for (; *letters != '\0'; ++letters) {
         const bool is_lower = *letters >= 'a' && *letters <= 'z';

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a balanced tree through nodes that its elements inherit, ordered by a key of theirs.
-// Invariant: no red node has a red child, and all ways down meet as many black nodes. An element is in one tree at most,
-//            and its key stays as it is meanwhile. A tree is constant at its start, which Boost.Intrusive's is not: a
-//            constructor links its head.
+// What: a balanced tree through nodes that its elements inherit, ordered by a key of theirs: red-black, leaning to the left
+//       (Sedgewick), which takes few lines.
+// Invariant: no red node has a red child, none is a second child, and all ways down meet as many black ones. An element is
+//            in one tree at most; no two there have the same key, and none changes. A tree is constant at its start, which
+//            Boost.Intrusive's is not: a constructor links its head.
 // Must not know: what the elements are, where they lie, and who may touch the tree.
 #pragma once
 
@@ -14,7 +15,6 @@
 namespace gr::lab {
 
 struct TreeNode {
-    TreeNode *parent = nullptr;
     TreeNode *child[2] = {};  // before it, behind it
     bool is_red = false;
 };
@@ -31,146 +31,100 @@ class RedBlackTree {
   public:
     constexpr RedBlackTree() = default;
 
-    // nullptr: there is none. Of equal ones any.
+    // nullptr: there is none.
     Element *find(const Key &key) const {
         TreeNode *node = root_;
         while (node != nullptr && key_of(node) != key) node = node->child[key_of(node) < key];
         return static_cast<Element *>(node);
     }
-    void insert(Element *added) {
-        TreeNode *const node = added;
-        TreeNode *parent = nullptr;
-        TreeNode **link = &root_;
-        while (*link != nullptr) {
-            parent = *link;
-            link = &parent->child[!(Order::key(*added) < key_of(parent))];
-        }
-        *node = {parent, {}, true};
-        *link = node;
-        mend_red(node);
+    void insert(Element *element) {
+        TreeNode *const node = element;
+        *node = {{}, true};
+        root_ = with(root_, node);
+        root_->is_red = false;
     }
-    void remove(Element *removed) {
-        TreeNode *const node = removed;
-        TreeNode *above = node->parent;  // of the place that loses a node
-        bool side = is_second(node);
-        bool lost_red = node->is_red;
-        if (node->child[0] == nullptr || node->child[1] == nullptr) {
-            replace(node, node->child[node->child[0] == nullptr]);
-        } else {
-            // The next one has no child before it; it leaves its place and takes the other's.
-            TreeNode *const next = outermost(node->child[1], false);
-            lost_red = next->is_red;
-            side = next->parent == node;
-            above = side ? next : next->parent;
-            if (!side) {
-                replace(next, next->child[1]);
-                adopt(next, true, node->child[1]);
-            }
-            replace(node, next);
-            adopt(next, false, node->child[0]);
-            next->is_red = node->is_red;
-        }
-        if (!lost_red) mend_black(above, side);
+    void remove(Element *element) {
+        GR_CHECK(find(Order::key(*element)) == element);
+        root_->is_red = !is_red(root_->child[0]);
+        root_ = without(root_, element);
+        if (root_ != nullptr) root_->is_red = false;
     }
-
-    bool is_valid() const {
-        return !is_red(root_) && (root_ == nullptr || root_->parent == nullptr) && black_nodes(root_) >= 0;
-    }
+    bool is_valid() const { return !is_red(root_) && black_nodes(root_, nullptr, nullptr) >= 0; }
 
   private:
     static Key key_of(const TreeNode *node) { return Order::key(*static_cast<const Element *>(node)); }
     static bool is_red(const TreeNode *node) { return node != nullptr && node->is_red; }
-    static bool is_second(const TreeNode *node) { return node->parent != nullptr && node->parent->child[1] == node; }
-    static TreeNode *outermost(TreeNode *node, bool side) {
-        while (node->child[side] != nullptr) node = node->child[side];
-        return node;
+
+    // The child on that side takes its parent's place and colour, the parent becomes its other child and red.
+    static TreeNode *rotated(TreeNode *parent, bool side) {
+        TreeNode *const up = std::exchange(parent->child[side], parent->child[side]->child[!side]);
+        up->child[!side] = parent;
+        up->is_red = std::exchange(parent->is_red, true);
+        return up;
+    }
+    static void recolour(TreeNode *top) {
+        for (TreeNode *const node : {top, top->child[0], top->child[1]}) node->is_red = !node->is_red;
+    }
+    static TreeNode *balanced(TreeNode *top) {
+        if (is_red(top->child[1]) && !is_red(top->child[0])) top = rotated(top, true);
+        if (is_red(top->child[0]) && is_red(top->child[0]->child[0])) top = rotated(top, false);
+        if (is_red(top->child[0]) && is_red(top->child[1])) recolour(top);
+        return top;
+    }
+    // The top is red. So that a black node can leave on that side, the child there, or its first one, becomes red.
+    static TreeNode *lent(TreeNode *top, bool side) {
+        if (is_red(top->child[side]) || is_red(top->child[side]->child[0])) return top;
+        recolour(top);
+        if (!is_red(top->child[!side]->child[0])) return top;
+        if (!side) top->child[1] = rotated(top->child[1], false);
+        top = rotated(top, !side);
+        recolour(top);
+        return top;
     }
 
-    static void adopt(TreeNode *parent, bool side, TreeNode *child) {
-        parent->child[side] = child;
-        if (child != nullptr) child->parent = parent;
+    static TreeNode *with(TreeNode *top, TreeNode *node) {
+        if (top == nullptr) return node;
+        TreeNode *&child = top->child[key_of(top) < key_of(node)];
+        child = with(child, node);
+        return balanced(top);
     }
-    // Puts another, or none, where node stands.
-    void replace(TreeNode *node, TreeNode *by) {
-        (node->parent == nullptr ? root_ : node->parent->child[is_second(node)]) = by;
-        if (by != nullptr) by->parent = node->parent;
+    static TreeNode *without(TreeNode *top, const TreeNode *node) {
+        if (key_of(node) < key_of(top)) {
+            top = lent(top, false);
+            top->child[0] = without(top->child[0], node);
+            return balanced(top);
+        }
+        if (is_red(top->child[0])) top = rotated(top, false);
+        if (top == node && top->child[1] == nullptr) return nullptr;
+        top = lent(top, true);
+        if (top != node) {
+            top->child[1] = without(top->child[1], node);
+            return balanced(top);
+        }
+        // The next one takes its place.
+        TreeNode *next = top->child[1];
+        while (next->child[0] != nullptr) next = next->child[0];
+        TreeNode *const rest = without_first(top->child[1]);
+        *next = *top;
+        next->child[1] = rest;
+        return balanced(next);
     }
-    // The node goes down to that side; its other child takes its place.
-    void rotate(TreeNode *node, bool side) {
-        TreeNode *const up = node->child[!side];
-        adopt(node, !side, up->child[side]);
-        replace(node, up);
-        adopt(up, side, node);
+    static TreeNode *without_first(TreeNode *top) {
+        if (top->child[0] == nullptr) return nullptr;
+        top = lent(top, false);
+        top->child[0] = without_first(top->child[0]);
+        return balanced(top);
     }
 
-    // The node is red, and its parent may be.
-    void mend_red(TreeNode *node) {
-        while (is_red(node->parent)) {
-            TreeNode *parent = node->parent;
-            TreeNode *const grandparent = parent->parent;
-            const bool side = is_second(parent);
-            TreeNode *const uncle = grandparent->child[!side];
-            grandparent->is_red = true;
-            if (is_red(uncle)) {
-                parent->is_red = uncle->is_red = false;
-                node = grandparent;
-                continue;
-            }
-            if (is_second(node) != side) {
-                rotate(parent, side);
-                parent = node;
-            }
-            parent->is_red = false;
-            rotate(grandparent, !side);
-            break;
-        }
-        root_->is_red = false;
-    }
-    // On that side below `above` (nullptr: in the whole tree) the ways down meet a black node too few.
-    void mend_black(TreeNode *above, bool side) {
-        while (above != nullptr && !is_red(above->child[side])) {
-            TreeNode *sibling = above->child[!side];
-            if (sibling->is_red) {
-                sibling->is_red = false;
-                above->is_red = true;
-                rotate(above, side);
-                sibling = above->child[!side];
-            }
-            if (!is_red(sibling->child[0]) && !is_red(sibling->child[1])) {
-                sibling->is_red = true;
-                side = is_second(above);
-                const TreeNode *const node = above;
-                above = node->parent;
-                continue;
-            }
-            if (!is_red(sibling->child[!side])) {
-                sibling->child[side]->is_red = false;
-                sibling->is_red = true;
-                rotate(sibling, !side);
-                sibling = above->child[!side];
-            }
-            sibling->is_red = above->is_red;
-            above->is_red = false;
-            sibling->child[!side]->is_red = false;
-            rotate(above, side);
-            return;
-        }
-        TreeNode *const lacking = above == nullptr ? root_ : above->child[side];
-        if (lacking != nullptr) lacking->is_red = false;
-    }
-
-    // On each way down from there; -1: something is wrong.
-    static int black_nodes(const TreeNode *node) {
-        if (node == nullptr) return 0;
-        for (const bool side : {false, true}) {
-            const TreeNode *const child = node->child[side];
-            if (child == nullptr) continue;
-            if (child->parent != node || (node->is_red && child->is_red)) return -1;
-            if (side ? key_of(child) < key_of(node) : key_of(node) < key_of(child)) return -1;
-        }
-        const int before = black_nodes(node->child[0]);
-        if (before < 0 || before != black_nodes(node->child[1])) return -1;
-        return before + (node->is_red ? 0 : 1);
+    // On each way down from there, where all lie between two others; -1: something is wrong.
+    static int black_nodes(const TreeNode *top, const TreeNode *low, const TreeNode *high) {
+        if (top == nullptr) return 0;
+        if (is_red(top->child[1]) || (top->is_red && is_red(top->child[0]))) return -1;
+        if (low != nullptr && !(key_of(low) < key_of(top))) return -1;
+        if (high != nullptr && !(key_of(top) < key_of(high))) return -1;
+        const int before = black_nodes(top->child[0], low, top);
+        if (before < 0 || before != black_nodes(top->child[1], top, high)) return -1;
+        return before + (top->is_red ? 0 : 1);
     }
 
     TreeNode *root_ = nullptr;

@@ -9,7 +9,6 @@
 #include <concepts>
 
 #include "parts/local_heaps.hpp"
-#include "platform/rseq/sequences.hpp"
 
 namespace gr::lab {
 
@@ -39,14 +38,12 @@ class RestartableHeaps {
 
     bool start() {
         if (!without_.start()) return false;
-        if (!platform::find_rseq(&found_)) return true;
-        found_.cid_offset = found_.rseq_offset + kCpuIdOffset;  // the CPU, not the concurrency id
-        gr_lab_sequence_state = {without_.heaps(), without_.count(), found_.rseq_offset};
+        if (ByCpu::has_area) gr_lab_sequence_state = {without_.heaps(), without_.count(), ByCpu::area.rseq_offset};
         return true;
     }
     int heap_of_caller() const {
         if (!has_sequences()) return without_.heap_of_caller();
-        const int cpu = platform::current_cid(found_);
+        const int cpu = ByCpu::kept();
         return cpu < static_cast<int>(without_.count()) ? cpu : -1;
     }
     LocalList *online(int heap, unsigned bin) const { return without_.online(heap, bin); }
@@ -69,12 +66,9 @@ class RestartableHeaps {
     void unlock() { without_.unlock(); }
 
   private:
-    static constexpr std::int64_t kCpuIdOffset = 4;
-
     static bool has_sequences() { return gr_lab_sequence_state.count != 0; }
 
     LockedHeaps<ByCpu> without_;
-    platform::SequenceState found_{};
 };
 
 static_assert(LocalHeapsLike<RestartableHeaps<ByCpu>>);

@@ -9,6 +9,7 @@
 #include <concepts>
 
 #include "platform/process.hpp"
+#include "platform/rseq/sequences.hpp"
 #include "platform/thread.hpp"
 
 namespace gr::lab {
@@ -26,17 +27,27 @@ struct ByThreadHash {
     static unsigned of_caller(unsigned count) { return platform::thread_number() % count; }
 };
 
-// LFMalloc 3.1.3: the kernel keeps the number in libc's rseq area, where libc reads it; without one libc asks.
+// LFMalloc 3.1.3: the kernel keeps the number where the thread can read it, in libc's rseq area; without one it is asked.
 struct ByCpu {
     // Above every number that the kernel can give.
     static unsigned count() {
+        has_area = platform::find_rseq(&area);
+        area.cid_offset = area.rseq_offset + kCpuIdOffset;  // not the concurrency id
         const unsigned bound = platform::cpu_bound();
         return bound != 0 ? bound : platform::usable_cpus();
     }
+    // As the kernel keeps it; negative: for this thread it does not.
+    static int kept() { return has_area ? platform::current_cid(area) : -1; }
     static unsigned of_caller(unsigned count) {
-        const std::int32_t cpu = sched_getcpu();
-        return cpu < 0 ? 0 : static_cast<unsigned>(cpu) % count;
+        int cpu = kept();
+        if (cpu < 0) cpu = sched_getcpu();
+        const unsigned number = cpu < 0 ? 0 : static_cast<unsigned>(cpu);
+        return number < count ? number : number % count;
     }
+
+    static constexpr std::int64_t kCpuIdOffset = 4;
+    static inline constinit bool has_area = false;
+    static inline constinit platform::SequenceState area{};
 };
 
 static_assert(WhichHeap<ByThreadHash> && WhichHeap<ByCpu>);

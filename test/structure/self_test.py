@@ -83,6 +83,9 @@ def main():
     for path, text, expected in TAMPERED:
         errors = errors_of({**CLEAN, path: text})
         assert len(errors) == 1 and expected in errors[0], (path, expected, errors)
+    wide = {"heap/wide.hpp": HEAD + "class alignas(64) Wide {\n" + "    int a;\n" * structure.MAX_FUNCTION + "};\n"}
+    alone = structure.Rules(order=RULES.order)
+    assert errors_of({**CLEAN, **wide}, alone) == [], errors_of({**CLEAN, **wide}, alone)
     across = {"base/x.hpp": HEAD + '#include "base/y.hpp"\n', "base/y.hpp": HEAD + '#include "base/x.hpp"\n'}
     assert errors_of({**CLEAN, **across}) == ["circle: base/x.hpp -> base/y.hpp -> base/x.hpp"], errors_of(across)
     gone = {path: text for path, text in CLEAN.items() if path != "heap/drain.cpp"}

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 namespace gr::lab {
@@ -19,6 +20,16 @@ std::string read(MallocOptions *options, const char *letters) {
     return testing::internal::GetCapturedStderr();
 }
 std::ptrdiff_t lines(const std::string &text) { return std::count(text.begin(), text.end(), '\n'); }
+
+TEST(MallocOptionsTest, LettersAreCapitalsEachOnceAndOptionsBeginWithinTheirBounds) {
+    std::set<char> letters;
+    for (const MallocOption &option : kMallocOptions) {
+        EXPECT_TRUE(option.letter >= 'A' && option.letter <= 'Z') << option.letter;
+        EXPECT_TRUE(letters.insert(option.letter).second) << option.letter;
+        EXPECT_GE(MallocOptions().*option.value, option.least) << option.letter;
+        EXPECT_LE(MallocOptions().*option.value, option.most) << option.letter;
+    }
+}
 
 TEST(MallocOptionsTest, EachLetterGoesUpAndDownWithinItsBounds) {
     for (const MallocOption &option : kMallocOptions) {
