@@ -48,9 +48,10 @@ class Composed {
 
         HeapLock &lock_of(unsigned bin) { return locks[has(locks_per_bin) ? bin : 0]; }
     };
-    using Choice = std::conditional_t<
-        has(single_heap), SingleHeap<Heap>,
-        std::conditional_t<has(thread_heaps), ThreadHeaps<Heap, has(lock_free)>, TrylockHeaps<Heap>>>;
+    using ListLock = std::conditional_t<has(lock_free), NoLock, Lock<Rank::instances>>;
+    using Choice =
+        std::conditional_t<has(single_heap), SingleHeap<Heap>,
+                           std::conditional_t<has(thread_heaps), ThreadHeaps<Heap, ListLock>, TrylockHeaps<Heap>>>;
     static_assert(HeapChoice<Choice, Heap>);
 
   public:
