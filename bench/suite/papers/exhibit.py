@@ -39,7 +39,8 @@ class Number:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or figure, or several that show the same of other machines, named with a comma between. It is measured by `cases`, or shown `elsewhere`, or it is said `why_not`; one of the three."""
+    """A table or figure, or several that show the same of other machines, named with a comma between. It is measured by
+    `cases`, or shown `elsewhere`, or it is said `why_not`; one of the three."""
 
     name: str
     title: str
