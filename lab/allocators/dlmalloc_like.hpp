@@ -6,7 +6,7 @@
 //     threads   T1   T2   T3
 //                 \   |   /
 //                   lock
-//     heap      [16][32]..[1024] exact, then ranges, four for each doubling
+//     heap      bins of narrow ranges; the tightest block of the first that has any
 //               regions of 1 MiB   |head|.....|tail|head|..|tail|
 #pragma once
 

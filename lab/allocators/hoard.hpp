@@ -22,12 +22,12 @@
 namespace gr::lab {
 
 struct HoardOptions {
-    // What the paper measures with (5), and how far it may be chosen otherwise.
+    // What the paper measures with (5), and how far it may be chosen otherwise: in parts of 1 the value, the least, the most.
     static constexpr std::array<Option, 4> kTable{{
-        {.name = "f", .parts = 8, .value = 2, .least = 1, .most = 7},
-        {.name = "K", .parts = 1, .value = 4, .least = 0, .most = 1024},
-        {.name = "S", .parts = 1, .value = 8 * kKiB, .least = 4 * kKiB, .most = 64 * kKiB, .is_power_of_two = true},
-        {.name = "b", .parts = 100, .value = 120, .least = 105, .most = 200},
+        {"f", 8, 2, 1, 7, "from 1/8 to 7/8 in eighths"},
+        {"K", 1, 4, 0, 1024, "from 0 to 1024"},
+        {"S", 1, 8 * kKiB, 4 * kKiB, 64 * kKiB, "a power of two from 4096 to 65536", true},
+        {"b", 100, 120, 105, 200, "from 1.05 to 2 in hundredths"},
     }};
 };
 inline constexpr unsigned kHeapsPerProcessor = 2;

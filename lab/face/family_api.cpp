@@ -185,24 +185,12 @@ void lock() {
     here.has_locked = true;
 }
 
-namespace {
-
-template <class Unlock>
-void unlock_by(Unlock unlock_allocator) {
+void unlock(bool is_child) {
     if (--here.forks != 0 || !here.has_locked) return;
     here.has_locked = false;
-    unlock_allocator();
+    is_child ? allocator.unlock_in_child() : allocator.unlock();
     leave();
     free_what_was_left();
-}
-
-}  // namespace
-
-void unlock() {
-    unlock_by([] { allocator.unlock(); });
-}
-void unlock_in_child() {
-    unlock_by([] { allocator.unlock_in_child(); });
 }
 
 }  // namespace gr::lab

@@ -6,23 +6,27 @@
 #include <malloc.h>
 #include <stdio.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 
 #include "base/text.hpp"
 #include "granary/granary.h"
 #include "parts/held.hpp"
 #include "platform/process.hpp"
 
+using gr::lab::Held;
+
 extern "C" {
 
 GR_EXPORT struct mallinfo2 mallinfo2() {
     struct mallinfo2 told {};
-    told.arena = gr::lab::Held::bytes();
+    told.arena = Held::bytes();
     return told;
 }
 GR_EXPORT struct mallinfo mallinfo() {
     struct mallinfo told {};
-    told.arena = static_cast<int>(gr::lab::Held::bytes());
+    told.arena = static_cast<int>(std::min<std::size_t>(Held::bytes(), INT_MAX));
     return told;
 }
 
@@ -31,17 +35,13 @@ GR_EXPORT int malloc_info(int options, FILE *file) {
         errno = EINVAL;
         return -1;
     }
-    gr::TextBuffer<160> text;
-    text << "<malloc version=\"granary-lab-1\">\n<process resident=\"" << gr::platform::resident_bytes()
-         << "\"/>\n</malloc>\n";
-    fwrite(text.data(), 1, text.size(), file);
+    fprintf(file, "<malloc version=\"granary-lab-1\">\n<system held=\"%zu\"/>\n</malloc>\n", Held::bytes());
     return 0;
 }
 
 GR_EXPORT void malloc_stats() {
     gr::TextBuffer<160> line;
-    line << "granary: lab: " << gr::platform::resident_bytes()
-         << " bytes of the process are resident; the lab's allocators count no blocks\n";
+    line << "granary: lab: " << Held::bytes() << " bytes are held of the kernel; blocks are not counted\n";
     gr::platform::write_all(2, line.data(), line.size());
 }
 

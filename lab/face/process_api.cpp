@@ -32,11 +32,11 @@ void before_fork() {
     gr::lab::lock();
 }
 void after_fork() {
-    gr::lab::unlock();
+    gr::lab::unlock(false);
     gr::platform::unlock_stdio_list();
 }
 void after_fork_in_child() {
-    gr::lab::unlock_in_child();
+    gr::lab::unlock(true);
     gr::platform::reset_stdio_list();
 }
 

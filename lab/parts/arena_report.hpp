@@ -6,21 +6,19 @@
 
 #include <algorithm>
 
-#include "parts/arenas.hpp"
 #include "parts/exit_report.hpp"
-#include "parts/huge_blocks.hpp"
+#include "parts/run_layout.hpp"
 
 namespace gr::lab {
 
 class ArenaReport {
   public:
-    template <class Arenas>
-    static void write(Arenas &arenas, HugeBlocks &huge) {
+    static void write(auto &arenas, auto &huge) {
         ArenaReport report;
         report.write_head(arenas.layout(), arenas.count());
         report.write_arenas(arenas);
         report.write_bins(arenas);
-        const HugeBlocks::Counts counts = huge.counts();
+        const auto counts = huge.counts();
         report.line_ << "huge: " << counts.requests << " requests, " << counts.bytes << " bytes now, "
                      << counts.most_bytes << " at most\n";
         report.put();
@@ -54,8 +52,7 @@ class ArenaReport {
               << arenas << " arenas, chunks of " << layout.chunk().bytes() << " bytes\n";
         put();
     }
-    template <class Arenas>
-    void write_arenas(Arenas &arenas) {
+    void write_arenas(auto &arenas) {
         put_columns("arena", "large", "chunks", "most");
         unsigned index = 0;
         arenas.for_each([&](auto &arena) {
@@ -64,8 +61,7 @@ class ArenaReport {
             ++index;
         });
     }
-    template <class Arenas>
-    void write_bins(Arenas &arenas) {
+    void write_bins(auto &arenas) {
         const RunLayout &layout = arenas.layout();
         put_columns("size", "regions", "pages", "requests", "runs made", "runs", "most");
         for (unsigned bin = 0; bin < layout.bins().count(); ++bin) {

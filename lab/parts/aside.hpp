@@ -42,9 +42,8 @@ class Aside {
         Block *block = free_[kind].pop();
         if (block == nullptr) block = carve(kind);
         if (block == nullptr) return nullptr;
-        char *const begin = reinterpret_cast<char *>(block);
-        const auto first = reinterpret_cast<std::uintptr_t>(begin + sizeof(Head));
-        char *const p = begin + sizeof(Head) + (align_up(first, std::max(alignment, kAlignment)) - first);
+        const auto first = reinterpret_cast<std::uintptr_t>(block) + sizeof(Head);
+        void *const p = reinterpret_cast<void *>(align_up(first, std::max(alignment, kAlignment)));
         *head_of(p) = {block, kind, kInUse};
         return p;
     }
@@ -60,8 +59,8 @@ class Aside {
         const unsigned kind = head->kind;
         Block *const block = head->block;
         head->state = kFree;
-        if (const std::size_t bytes = kLeast << kind; bytes > kKept)
-            platform::purge(reinterpret_cast<char *>(block) + kKept, bytes - kKept);
+        if (const std::size_t bytes = kLeast << kind; bytes > kPiece)
+            platform::purge(reinterpret_cast<char *>(block) + kPiece, bytes - kPiece);
         free_[kind].push(block);
     }
 
@@ -79,8 +78,7 @@ class Aside {
 
     static constexpr std::size_t kLeast = 64;
     static constexpr std::size_t kLargest = 128 * kMiB;
-    static constexpr std::size_t kPiece = 64 * kKiB;  // small blocks are cut from
-    static constexpr std::size_t kKept = 64 * kKiB;   // of a free block
+    static constexpr std::size_t kPiece = 64 * kKiB;  // small blocks are cut from; of a free large one so much stays
     static constexpr std::size_t kReservation = 64 * kGiB;
     static constexpr std::size_t kPartsOfLimit = 8;  // of a limit on addresses it takes one
     static constexpr unsigned kKinds = std::countr_zero(kLargest / kLeast) + 1;
@@ -98,7 +96,8 @@ class Aside {
 
     // A block, and where it is small its neighbours to the stack.
     Block *carve(unsigned kind) {
-        if (!is_reserved() && !reserve()) return nullptr;
+        // acquire: pairs with the release in reserve; the bytes are there.
+        if (begin_.load(std::memory_order_acquire) == kNowhere && !reserve()) return nullptr;
         const std::size_t bytes = kLeast << kind;
         const std::size_t piece = std::max(bytes, kPiece);
         const std::size_t at = taken_.fetch_add(piece, std::memory_order_relaxed);
@@ -113,8 +112,6 @@ class Aside {
         return reinterpret_cast<Block *>(begin);
     }
 
-    // acquire: pairs with the release in reserve; the bytes are there.
-    bool is_reserved() const { return begin_.load(std::memory_order_acquire) != kNowhere; }
     bool reserve() {
         const std::size_t most = platform::address_space_limit() / kPartsOfLimit;
         const std::size_t bytes = align_down(std::min(most, kReservation), kPiece);

@@ -37,31 +37,24 @@ struct BoundaryTags : TaggedBlocks {
     // Of a region that is all zero: one block, in no list.
     static void *make_whole(char *region) {
         void *const block = region + 2 * kTagBytes;
-        set_tags(block, {static_cast<std::uint32_t>(kWholeBytes), 0, BlockState::cached});
+        set_tags(block, kWholeBytes, 0, BlockState::cached);
         return block;
     }
-    static void set_tags(void *block, BlockTag tag) {
+    static void set_tags(void *block, std::size_t bytes, HeapNumber heap, BlockState state) {
+        BlockTag tag{static_cast<std::uint32_t>(bytes), heap & kHeapMask, state};
         set_tag(block, tag);
-        if (tag.state != BlockState::free) tag.state = BlockState::in_use;
-        set_tag(end_of(block, tag.bytes), tag);
-    }
-    static void set_tags(void *block, HeapNumber heap, BlockState state) {
-        BlockTag tag = tag_of(block);
-        tag.heap = heap & kHeapMask;
-        tag.state = state;
-        set_tags(block, tag);
+        if (state != BlockState::free) tag.state = BlockState::in_use;
+        set_tag(end_of(block, bytes), tag);
     }
     // Leaves so many bytes of a block, and returns the rest with the same state; nullptr: it would be no block.
     static void *split(void *block, std::size_t bytes) {
-        BlockTag tag = tag_of(block);
+        const BlockTag tag = tag_of(block);
         GR_CHECK(tag.bytes >= bytes);
         const std::size_t rest_bytes = tag.bytes - bytes;
         if (rest_bytes < kLeastBytes) return nullptr;
         void *const rest = static_cast<char *>(block) + bytes;
-        tag.bytes = static_cast<std::uint32_t>(rest_bytes);
-        set_tags(rest, tag);
-        tag.bytes = static_cast<std::uint32_t>(bytes);
-        set_tags(block, tag);
+        set_tags(rest, rest_bytes, tag.heap, tag.state);
+        set_tags(block, bytes, tag.heap, tag.state);
         return rest;
     }
     // The neighbour, if it is free in that heap's list; else nullptr. Of others' tags, which may change meanwhile, nothing is
@@ -78,13 +71,12 @@ struct BoundaryTags : TaggedBlocks {
     }
     // Two neighbours, both in the caller's hands.
     static void *join(void *first, void *second) {
-        BlockTag tag = tag_of(first);
+        const BlockTag tag = tag_of(first);
         GR_CHECK(static_cast<char *>(first) + tag.bytes == second);
         const std::size_t second_bytes = bytes_of(second);
         set_tag(end_of(first, tag.bytes), {});
         set_tag(second, {});
-        tag.bytes += static_cast<std::uint32_t>(second_bytes);
-        set_tags(first, tag);
+        set_tags(first, tag.bytes + second_bytes, tag.heap, tag.state);
         return first;
     }
     // What the program gives back. A header that its trailer does not confirm is none, or the block's end was written over.
@@ -97,12 +89,6 @@ struct BoundaryTags : TaggedBlocks {
         if (end.state != BlockState::in_use || end.bytes != tag.bytes || end.heap != tag.heap)
             die(block, "what lies behind the block was written over, or no block begins here");
         TaggedBlocks::take_back(block);
-    }
-    static bool has_both_tags(const void *block) {
-        const BlockTag tag = tag_of(block);
-        const BlockTag end = tag_of(end_of(block, tag.bytes));
-        return end.bytes == tag.bytes && end.heap == tag.heap &&
-               (end.state == BlockState::free) == (tag.state == BlockState::free);
     }
 
   private:

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "parts/block_store.hpp"
-#include "parts/doubling_bins.hpp"
 #include "parts/free_ranges.hpp"
 #include "parts/lock.hpp"
 #include "parts/remote_list.hpp"
@@ -23,7 +22,8 @@ struct CoalescingRules {
     bool has_remote_list = false;  // of the global heap
 };
 
-// Regions and bins of the thesis, and with the best fit Doug Lea's (4.2; Ptmalloc's heaps have his and the size).
+// Regions and bins of the thesis; with the best fit larger regions (Ptmalloc's heaps have that size), what is mapped alone
+// as Doug Lea's (4.2), and narrower bins, so that less is looked at.
 template <Fit kFit>
 struct CoalescedBlocks : BoundaryTags<64 * kKiB> {
     using Bins = GeometricBins<kWholeBytes>;
@@ -31,7 +31,7 @@ struct CoalescedBlocks : BoundaryTags<64 * kKiB> {
 };
 template <>
 struct CoalescedBlocks<Fit::best> : BoundaryTags<kMiB> {
-    using Bins = DoublingBins<kWholeBytes>;
+    using Bins = GeometricBins<kWholeBytes, 11>;
     static constexpr std::size_t largest() { return 128 * kKiB; }
 };
 
@@ -45,14 +45,11 @@ class GlobalRanges {
     // Of so many bytes at least; nullptr: there is none.
     void *take(std::size_t bytes) {
         const Locked held(lock_);
-        void *block = ranges_.take_unsplit(bytes);
-        if constexpr (kHasRemoteList) {
-            if (block != nullptr) return block;
-            FreeList given = given_.take_all();
-            while (void *const other = given.pop()) ranges_.put(other, 0);
-            block = ranges_.take_unsplit(bytes);
-        }
-        return block;
+        if (void *const block = ranges_.take_unsplit(bytes)) return block;
+        if constexpr (!kHasRemoteList) return nullptr;
+        FreeList given = given_.take_all();
+        while (void *const block = given.pop()) ranges_.put(block, 0);
+        return ranges_.take_unsplit(bytes);
     }
     // A whole region; nullptr: no memory.
     void *make() {
@@ -81,14 +78,9 @@ class GlobalRanges {
     }
 
   private:
-    struct NoList {
-        void lock() {}
-        void unlock() {}
-    };
-
     Lock<Rank::global_bin> lock_;
     FreeRanges<Blocks, typename Blocks::Bins, kFit> ranges_;
-    [[no_unique_address]] std::conditional_t<kHasRemoteList, LockedRemoteList<Rank::worklist>, NoList> given_;
+    LockedRemoteList<Rank::worklist> given_;
     Wilderness wilderness_;
 };
 
@@ -129,7 +121,6 @@ class CoalescingStore : public CoalescedBlocks<kRules.fit> {
         global.give(given);
     }
     std::size_t free_bytes() const { return free_.ranges().bytes(); }
-    bool is_valid(HeapNumber heap) const { return free_.is_valid(kRules.has_ownership ? heap : number_); }
 
   private:
     static constexpr std::size_t kMostOfBin = 2;  // times the largest (5.2)

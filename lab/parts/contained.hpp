@@ -20,10 +20,9 @@ concept ContainerHeaps = requires(H heaps, const H const_heaps, std::size_t size
     { const_heaps.limit() } -> std::same_as<std::size_t>;
     // The limit of any start.
     { H::kMostLimit } -> std::convertible_to<std::size_t>;
-    { H::Containers::container_of(block) } -> std::same_as<Container *>;
-    // All of one size, which is chosen at the start.
-    { H::Containers::bytes() } -> std::same_as<std::size_t>;
-    { H::Containers::kMostBytes } -> std::convertible_to<std::size_t>;
+    // Of a container: a power of two, chosen at the start; and the largest of any start.
+    { H::container_bytes() } -> std::same_as<std::size_t>;
+    { H::kMostContainerBytes } -> std::convertible_to<std::size_t>;
     // nullptr: no memory.
     { heaps.take(size) } -> std::same_as<void *>;
     { heaps.put(container, block) } -> std::same_as<void>;
@@ -33,8 +32,7 @@ concept ContainerHeaps = requires(H heaps, const H const_heaps, std::size_t size
 
 template <ContainerHeaps Heaps>
 class Contained {
-    using Containers = typename Heaps::Containers;
-    using Large = ContainedLargeBlocks<Containers::kMostBytes>;
+    using Large = ContainedLargeBlocks<Heaps::kMostContainerBytes>;
 
   public:
     constexpr Contained() = default;
@@ -70,22 +68,26 @@ class Contained {
     Heaps &heaps() { return heaps_; }
 
   private:
+    static Container *container_of(const void *p) {
+        return reinterpret_cast<Container *>(
+            align_down(reinterpret_cast<std::uintptr_t>(p) - 1, Heaps::container_bytes()));
+    }
     static Container *checked_container_of(const void *p) {
         if (reinterpret_cast<std::uintptr_t>(p) % kAlignment != 0) die_of_no_block(p);
-        Container *const container = Containers::container_of(p);
+        Container *const container = container_of(p);
         if (container->mark != Container::kMark) die_of_no_block(p);
         return container;
     }
     [[gnu::noinline]] void *allocate_otherwise(std::size_t size, std::size_t alignment) {
         if (size > kMaxRequest || alignment > kMaxRequest - size || !heaps_.start()) return nullptr;
         const std::size_t with_room = alignment <= kAlignment ? size : size + alignment;
-        if (with_room >= heaps_.limit()) return Large::allocate(size, alignment, Containers::bytes());
+        if (with_room >= heaps_.limit()) return Large::allocate(size, alignment, Heaps::container_bytes());
         auto *const block = static_cast<char *>(heaps_.take(with_room));
         if (block == nullptr) return nullptr;
         char *const p = block + (align_up(reinterpret_cast<std::uintptr_t>(block), alignment) -
                                  reinterpret_cast<std::uintptr_t>(block));
         // Whoever frees it has it from this thread.
-        if (p != block) Containers::container_of(block)->holds_displaced.store(true, std::memory_order_relaxed);
+        if (p != block) container_of(block)->holds_displaced.store(true, std::memory_order_relaxed);
         return p;
     }
 

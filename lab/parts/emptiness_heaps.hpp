@@ -21,18 +21,6 @@
 
 namespace gr::lab {
 
-// The size is the process's, chosen at the start.
-struct ChosenContainers {
-    static constexpr std::size_t kMostBytes = 64 * kKiB;
-
-    static std::size_t bytes() { return chosen; }
-    static Container *container_of(const void *p) {
-        return reinterpret_cast<Container *>(align_down(reinterpret_cast<std::uintptr_t>(p) - 1, chosen));
-    }
-
-    static inline constinit std::size_t chosen = kMostBytes;
-};
-
 constexpr bool is_option(const Option &option, std::string_view name, std::uint64_t parts) {
     return option.name == name && option.parts == parts && option.is_valid();
 }
@@ -49,19 +37,22 @@ concept EmptinessOptions = requires {
 
 template <WhichHeap Which, unsigned kHeapsPerProcessor, EmptinessOptions Options>
 class EmptinessHeaps {
+  public:
+    static constexpr std::size_t kMostContainerBytes = 64 * kKiB;
+
+  private:
     static_assert(kHeapsPerProcessor > 0);
     static_assert(Options::kTable[0].least > 0 && Options::kTable[0].most < EmptinessThreshold::kGroups,
                   "f lies between nothing and all: else a heap would keep nothing, or everything");
-    static_assert(Options::kTable[2].least >= 4 * kKiB && Options::kTable[2].most <= ChosenContainers::kMostBytes,
+    static_assert(Options::kTable[2].least >= 4 * kKiB && Options::kTable[2].most <= kMostContainerBytes,
                   "S is a page at least and the largest that the tables are made for at most");
     static_assert(Options::kTable[3].least >= 105, "b above 1, so far that the classes fit their table");
-    static constexpr std::size_t kMostBlock =
-        align_down((ChosenContainers::kMostBytes - sizeof(Container)) / 2, kAlignment);
+    static constexpr std::size_t kMostBlock = align_down((kMostContainerBytes - sizeof(Container)) / 2, kAlignment);
     static constexpr unsigned kMostBins = 128;
 
   public:
-    using Containers = ChosenContainers;
     static constexpr std::size_t kMostLimit = kMostBlock + 1;
+    static std::size_t container_bytes() { return chosen_bytes; }
 
     constexpr EmptinessHeaps() = default;
 
@@ -130,7 +121,7 @@ class EmptinessHeaps {
         auto table = Options::kTable;
         OptionReader(table).read_environment();
         threshold_ = {table[0].value, table[1].value};
-        ChosenContainers::chosen = table[2].value;
+        chosen_bytes = table[2].value;
         const std::size_t largest = align_down((table[2].value - sizeof(Container)) / 2, kAlignment);
         classes_ = RadixMap<kMostBlock, kMostBins>(largest, static_cast<unsigned>(table[3].value));
         heap_count_ = kHeapsPerProcessor * Which::count();
@@ -159,7 +150,7 @@ class EmptinessHeaps {
         return s;
     }
     Container *create() {
-        const std::size_t bytes = ChosenContainers::bytes();
+        const std::size_t bytes = chosen_bytes;
         char *const begin = wilderness_.extend(bytes, bytes);
         if (begin == nullptr) return nullptr;
         return new (begin) Container(begin + sizeof(Container), bytes - sizeof(Container));
@@ -200,6 +191,8 @@ class EmptinessHeaps {
         else
             heaps_[0].classes[s1->bin].add(s1);
     }
+
+    static inline constinit std::size_t chosen_bytes = kMostContainerBytes;  // S, the process's
 
     std::atomic<std::size_t> limit_{0};
     Heap *heaps_ = nullptr;

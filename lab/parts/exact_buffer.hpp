@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the free-list buffer of an allocator that coalesces (Wasik 3.2.1.4, 5.10): a cache of blocks at the size that they
 //       were freed with, so that the same request needs no joining and splitting.
-// Invariant: one thread is in it. Blocks lie in the list of the largest bin that is not above their bytes. Once they take
-//            kMostBytes together it is over, and all of them are cleared.
+// Invariant: one thread is in it. Once its blocks take kMostBytes together it is over, and all of them are cleared.
 // Must not know: whose the blocks are.
 #pragma once
 
-#include <array>
-
 #include "base/config.hpp"
-#include "parts/free_list.hpp"
 #include "parts/range_bins.hpp"
 
 namespace gr::lab {
 
 template <class Store>
 class ExactBuffer {
-    using Bins = typename Store::Bins;
+    using Ranges = RangeBins<typename Store::Bins, Fit::first_of_bin>;
 
   public:
     constexpr ExactBuffer() = default;
@@ -24,27 +20,18 @@ class ExactBuffer {
     // Of the request's own bin any that is large enough, else one of the next bin.
     void *take(std::size_t size) {
         const std::size_t bytes = Store::bytes_for(size);
-        const unsigned bin = bin_at_or_below<Bins>(bytes);
-        void *block = take_from(&lists_[bin], bytes);
-        if (block == nullptr && bin + 1 < Bins::kCount) block = take_from(&lists_[bin + 1], bytes);
-        if (block != nullptr) bytes_ -= Store::bytes_of(block);
+        void *const block = ranges_.find(bytes);
+        if (block == nullptr || Ranges::bin_of(block) > Ranges::bin_of_bytes(bytes) + 1) return nullptr;
+        ranges_.remove(block);
         return block;
     }
-    void put(void *block) {
-        const std::size_t bytes = Store::bytes_of(block);
-        FreeBlock *&list = lists_[bin_at_or_below<Bins>(bytes)];
-        auto *const b = static_cast<FreeBlock *>(block);
-        b->next = list;
-        list = b;
-        bytes_ += bytes;
-    }
-    bool is_over() const { return bytes_ >= kMostBytes; }
+    void put(void *block) { ranges_.insert(block); }
+    bool is_over() const { return ranges_.bytes() >= kMostBytes; }
     template <class Give>
     void clear(Give give) {
-        bytes_ = 0;
-        for (FreeBlock *&list : lists_) {
-            while (FreeBlock *const block = list) {
-                list = block->next;
+        for (unsigned bin = 0; bin <= Ranges::kLast; ++bin) {
+            while (void *const block = ranges_.first(bin)) {
+                ranges_.remove(block);
                 give(block);
             }
         }
@@ -53,18 +40,7 @@ class ExactBuffer {
   private:
     static constexpr std::size_t kMostBytes = 64 * kKiB;  // (5.10)
 
-    static void *take_from(FreeBlock **list, std::size_t bytes) {
-        for (; *list != nullptr; list = &(*list)->next) {
-            FreeBlock *const block = *list;
-            if (Store::bytes_of(block) < bytes) continue;
-            *list = block->next;
-            return block;
-        }
-        return nullptr;
-    }
-
-    std::array<FreeBlock *, Bins::kCount> lists_{};
-    std::size_t bytes_ = 0;
+    Ranges ranges_;
 };
 
 }  // namespace gr::lab

@@ -22,20 +22,15 @@ class FreeRanges {
 
     // Of so many bytes, or hardly more; the rest of a larger one stays. nullptr: nothing is so large.
     void *take(std::size_t bytes) {
-        void *const block = ranges_.find(bytes);
-        if (block == nullptr) return nullptr;
-        ranges_.remove(block);
-        if (void *const rest = Tags::split(block, bytes)) ranges_.insert(rest);
-        return in_hand(block);
+        void *const block = take_unsplit(bytes);
+        void *const rest = block == nullptr ? nullptr : Tags::split(block, bytes);
+        if (rest != nullptr) put(rest, Tags::heap_of(rest));
+        return block;
     }
     // All of the block that take would take from.
-    void *take_unsplit(std::size_t bytes) {
-        void *const block = ranges_.find(bytes);
-        if (block != nullptr) ranges_.remove(block);
-        return in_hand(block);
-    }
+    void *take_unsplit(std::size_t bytes) { return take_out(ranges_.find(bytes)); }
     // Any of a bin; nullptr: there is none.
-    void *pop(unsigned bin) { return in_hand(ranges_.pop(bin)); }
+    void *pop(unsigned bin) { return take_out(ranges_.first(bin)); }
 
     // In which bin it lies now, with what was free beside it.
     unsigned put(void *block, HeapNumber heap) {
@@ -47,23 +42,16 @@ class FreeRanges {
             ranges_.remove(after);
             Tags::join(block, after);
         }
-        Tags::set_tags(block, heap, BlockState::free);
+        Tags::set_tags(block, Tags::bytes_of(block), heap, BlockState::free);
         return ranges_.insert(block);
-    }
-    bool is_valid(HeapNumber heap) const {
-        bool valid = ranges_.is_valid();
-        ranges_.for_each([&](void *block) {
-            const BlockTag tag = tag_of(block);
-            valid = valid && Tags::has_both_tags(block) && tag.state == BlockState::free && tag.heap == heap &&
-                    Tags::free_before(block, heap) == nullptr && Tags::free_after(block, heap) == nullptr;
-        });
-        return valid;
     }
 
   private:
     // In no list from now on, so that no neighbour takes it for a part of itself.
-    static void *in_hand(void *block) {
-        if (block != nullptr) Tags::set_tags(block, tag_of(block).heap, BlockState::cached);
+    void *take_out(void *block) {
+        if (block == nullptr) return nullptr;
+        ranges_.remove(block);
+        Tags::set_tags(block, Tags::bytes_of(block), Tags::heap_of(block), BlockState::cached);
         return block;
     }
 

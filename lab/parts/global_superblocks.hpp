@@ -42,16 +42,7 @@ class GlobalSuperblocks {
         return s;
     }
     // What the caller has and nobody else's heap.
-    void put(Superblock *s) {
-        Superblock *surplus;
-        {
-            const Locked held(lock_);
-            const Locked also_held(s->lock);
-            place(s);
-            surplus = surplus_empty();
-        }
-        destroy(surplus);
-    }
+    void put(Superblock *s) { settle(s, State::online); }
     // A block that is not local: lines 9 to 18.
     void put_block(Superblock *s, void *block) {
         {
@@ -60,7 +51,7 @@ class GlobalSuperblocks {
             s->free.push(block);
             if (s->state != State::full && (s->state != State::roomy || s->in_use() != 0)) return;
         }
-        settle(s);
+        settle(s, State::roomy);
     }
 
     // Also those of all superblocks.
@@ -95,13 +86,13 @@ class GlobalSuperblocks {
         empty_.push_front(s);
         ++empty_count_;
     }
-    // What was freed may have made it roomy or empty, if it still is offline.
-    void settle(Superblock *s) {
+    // From online, or, where something was freed, from roomy or full, if it still is.
+    void settle(Superblock *s, State from) {
         Superblock *surplus;
         {
             const Locked held(lock_);
             const Locked also_held(s->lock);
-            if (s->state != State::full && s->state != State::roomy) return;
+            if (s->state != from && (from == State::online || s->state != State::full)) return;
             if (s->state == State::roomy) roomy_[s->bin].remove(s);
             place(s);
             surplus = surplus_empty();

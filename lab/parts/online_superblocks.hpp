@@ -11,15 +11,6 @@
 
 namespace gr::lab {
 
-struct SuperblockContainers {
-    static constexpr std::size_t kMostBytes = kSuperblockBytes;
-
-    static std::size_t bytes() { return kSuperblockBytes; }
-    static Container *container_of(const void *p) {
-        return reinterpret_cast<Container *>(align_down(reinterpret_cast<std::uintptr_t>(p) - 1, kSuperblockBytes));
-    }
-};
-
 // kMostEmpty: "a limit" of line 15.
 template <LocalHeapsLike LocalHeaps, std::size_t kMostEmpty>
 class OnlineSuperblocks {
@@ -29,7 +20,8 @@ class OnlineSuperblocks {
     static constexpr unsigned kRetries = 8;
 
   public:
-    using Containers = SuperblockContainers;
+    static constexpr std::size_t kMostContainerBytes = kSuperblockBytes;
+    static std::size_t container_bytes() { return kSuperblockBytes; }
     static constexpr std::size_t kMostLimit = kLargest + 1;
 
     constexpr OnlineSuperblocks() = default;

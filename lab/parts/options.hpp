@@ -25,6 +25,7 @@ struct Option {
     std::uint64_t value;
     std::uint64_t least;
     std::uint64_t most;
+    std::string_view told;  // its range, for people
     bool is_power_of_two = false;
 
     constexpr bool takes(std::uint64_t steps) const {
@@ -107,11 +108,7 @@ class OptionReader {
         TextBuffer<256> line;
         put(line << "granary: GRANARY_LAB: '", {&shown[0], size}) << "': ";
         if (option != nullptr) {
-            put_steps(line << "not from ", option->least, *option);
-            put_steps(line << " to ", option->most, *option);
-            if (option->is_power_of_two) line << ", a power of two";
-            if (option->parts != 1) put_steps(line << " in steps of ", 1, *option);
-            put_steps(line << "; it stays ", option->value, *option);
+            put(line << "not ", option->told) << "; left as it was";
         } else {
             line << "no option of this allocator; it has";
             for (const Option &o : options_) put(line << ' ', o.name);
@@ -124,17 +121,6 @@ class OptionReader {
         for (const char c : text) line << c;
         return line;
     }
-    // With three places at most.
-    static void put_steps(Text &line, std::uint64_t steps, const Option &option) {
-        line << steps / option.parts;
-        std::uint64_t rest = steps % option.parts;
-        if (rest != 0) line << '.';
-        for (int place = 0; place < 3 && rest != 0; ++place) {
-            line << rest * 10 / option.parts;
-            rest = rest * 10 % option.parts;
-        }
-    }
-
     std::span<Option> options_;
 };
 

@@ -17,13 +17,6 @@ namespace gr::lab {
 // or the tightest of all (2.2.1).
 enum class Fit : std::uint8_t { first_of_bin, best };
 
-// The bin whose list a block of so many bytes is in, and that a request begins at.
-template <SizeBins Bins>
-constexpr unsigned bin_at_or_below(std::size_t bytes) {
-    const unsigned bin = Bins::bin_of(bytes);
-    return Bins::size_of(bin) == bytes ? bin : bin - 1;
-}
-
 template <SizeBins Bins, Fit kFit>
 class RangeBins {
   public:
@@ -33,11 +26,17 @@ class RangeBins {
 
     std::size_t bytes() const { return bytes_; }
     std::size_t bytes_in(unsigned bin) const { return bins_[bin].bytes; }
+    // Whose list a block of so many bytes is in, and at which a request for them begins.
+    static unsigned bin_of_bytes(std::size_t bytes) {
+        const unsigned bin = Bins::bin_of(bytes);
+        return Bins::size_of(bin) == bytes ? bin : bin - 1;
+    }
+    static unsigned bin_of(const void *block) { return bin_of_bytes(tag_of(block).bytes); }
 
     // The bin.
     unsigned insert(void *block) {
         const std::size_t bytes = tag_of(block).bytes;
-        const unsigned bin = bin_at_or_below<Bins>(bytes);
+        const unsigned bin = bin_of(block);
         bins_[bin].list.push_front(static_cast<ListNode *>(block));
         bins_[bin].bytes += bytes;
         bytes_ += bytes;
@@ -46,49 +45,25 @@ class RangeBins {
     }
     void remove(void *block) {
         const std::size_t bytes = tag_of(block).bytes;
-        const unsigned bin = bin_at_or_below<Bins>(bytes);
+        const unsigned bin = bin_of(block);
         bins_[bin].list.remove(static_cast<ListNode *>(block));
         bins_[bin].bytes -= bytes;
         bytes_ -= bytes;
         if (bins_[bin].list.is_empty()) holding_[bin / kWordBits] &= ~bit_of(bin);
     }
-    // nullptr: there is none.
-    void *pop(unsigned bin) {
-        void *const block = bins_[bin].list.first();
-        if (block != nullptr) remove(block);
-        return block;
-    }
-    // Of so many bytes at least; it stays where it is. nullptr: there is none.
+    // These stay where they are. nullptr: there is none.
+    void *first(unsigned bin) const { return bins_[bin].list.first(); }
+    // Of so many bytes at least.
     void *find(std::size_t bytes) const {
-        for (unsigned bin = holding_from(bin_at_or_below<Bins>(bytes)); bin <= kLast; bin = holding_from(bin + 1)) {
+        for (unsigned bin = holding_from(bin_of_bytes(bytes)); bin <= kLast; bin = holding_from(bin + 1)) {
             if (void *const block = find_in(bin, bytes)) return block;
         }
         return nullptr;
     }
-    template <class Visit>
-    void for_each(Visit visit) const {
-        for (const Bin &bin : bins_)
-            for (ListNode *node = bin.list.first(); node != nullptr; node = List::after(node)) visit(node);
-    }
-    bool is_valid() const {
-        std::size_t sum = 0;
-        for (unsigned b = 0; b <= kLast; ++b) {
-            std::size_t in_bin = 0;
-            for (ListNode *node = bins_[b].list.first(); node != nullptr; node = List::after(node)) {
-                if (bin_at_or_below<Bins>(tag_of(node).bytes) != b) return false;
-                in_bin += tag_of(node).bytes;
-            }
-            const bool holds = (holding_[b / kWordBits] & bit_of(b)) != 0;
-            if (in_bin != bins_[b].bytes || holds != !bins_[b].list.is_empty()) return false;
-            sum += in_bin;
-        }
-        return sum == bytes_;
-    }
 
   private:
-    using List = LinkedList<ListNode>;
     struct Bin {
-        List list;
+        LinkedList<ListNode> list;
         std::size_t bytes = 0;
     };
 
@@ -103,16 +78,14 @@ class RangeBins {
         return kLast + 1;
     }
     void *find_in(unsigned bin, std::size_t bytes) const {
-        void *tightest = nullptr;
-        std::size_t least = SIZE_MAX;
-        for (ListNode *node = bins_[bin].list.first(); node != nullptr; node = List::after(node)) {
+        ListNode *found = nullptr;
+        for (ListNode *node = bins_[bin].list.first(); node != nullptr; node = node->next) {
             const std::size_t has = tag_of(node).bytes;
-            if (has < bytes || has >= least) continue;
+            if (has < bytes || (found != nullptr && has >= tag_of(found).bytes)) continue;
             if (kFit == Fit::first_of_bin || has == bytes) return node;
-            tightest = node;
-            least = has;
+            found = node;
         }
-        return tightest;
+        return found;
     }
 
     std::array<Bin, Bins::kCount> bins_{};

@@ -4,14 +4,11 @@
 // Must not know: headers: who has some asks for the size with them.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 
-#include "base/bits.hpp"
 #include "parts/allocator.hpp"
+#include "parts/radix_map.hpp"
 
 namespace gr::lab {
 
@@ -23,50 +20,19 @@ concept SizeBins = requires(std::size_t n, unsigned bin) {
     { B::largest() } -> std::same_as<std::size_t>;
 };
 
-// From kAlignment to kLargest, kTenths / 10 each of the last.
+// From kAlignment to kLargest, at most kTenths / 10 each of the last.
 template <std::size_t kLargest, unsigned kTenths = 12>
 class GeometricBins {
     static_assert(kTenths > 10, "bins that do not grow have no end");
     static_assert(kLargest % kAlignment == 0 && kLargest >= 64 * kAlignment);
 
-    static constexpr std::size_t after(std::size_t size) {
-        const std::size_t next = align_up(size * kTenths / 10 + 1, kAlignment);
-        return next < kLargest ? next : kLargest;
-    }
+    static constexpr RadixMap<kLargest, 128> kMap{kLargest, kTenths * 10};
 
   public:
-    static constexpr unsigned kCount = [] {
-        unsigned count = 1;
-        for (std::size_t size = kAlignment; size < kLargest; size = after(size)) ++count;
-        return count;
-    }();
-
+    static constexpr unsigned kCount = kMap.bins();
     static constexpr std::size_t largest() { return kLargest; }
-    static constexpr std::size_t size_of(unsigned bin) { return kSizes[bin]; }
-    // Small sizes by a table, the others by halving.
-    static constexpr unsigned bin_of(std::size_t size) {
-        const std::size_t step = (size + kAlignment - 1) / kAlignment;
-        if (step < kSteps.size()) return kSteps[step];
-        return static_cast<unsigned>(std::lower_bound(kSizes.begin(), kSizes.end(), size) - kSizes.begin());
-    }
-
-  private:
-    static constexpr std::array<std::uint32_t, kCount> kSizes = [] {
-        std::array<std::uint32_t, kCount> sizes{};
-        std::size_t size = kAlignment;
-        for (std::uint32_t &s : sizes) {
-            s = static_cast<std::uint32_t>(size);
-            size = after(size);
-        }
-        return sizes;
-    }();
-    static constexpr std::array<std::uint8_t, 65> kSteps = [] {
-        std::array<std::uint8_t, 65> steps{};
-        for (std::size_t step = 0; step < steps.size(); ++step)
-            steps[step] = static_cast<std::uint8_t>(std::lower_bound(kSizes.begin(), kSizes.end(), step * kAlignment) -
-                                                    kSizes.begin());
-        return steps;
-    }();
+    static constexpr std::size_t size_of(unsigned bin) { return kMap.size_of(bin); }
+    static constexpr unsigned bin_of(std::size_t size) { return kMap.bin_of(size); }
 };
 
 }  // namespace gr::lab

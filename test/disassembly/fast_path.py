@@ -3,7 +3,7 @@
 #            restartable sequences: no call, no system call, one committing store, which ends the sequence.
 # Invariant: the sequences are found by their descriptors in the section __rseq_cs, as the kernel finds them.
 # Must not know: names or labels of the sources, except those that allocate and free.
-"""usage: fast_path.py LIBRARY ALLOCATES FREES MOST     MOST: instructions of both together"""
+"""usage: fast_path.py LIBRARY [ALLOCATES FREES MOST]     MOST: instructions of both together; else the sequences only"""
 import collections
 import re
 import struct
@@ -150,9 +150,9 @@ def signature_before(data, library, address):
 
 
 def main():
-    if len(sys.argv) != 5:
+    if len(sys.argv) not in (2, 5):
         sys.exit(__doc__)
-    library, *names, most = sys.argv[1:]
+    library, *names, most = sys.argv[1:] if len(sys.argv) == 5 else (sys.argv[1], LONGEST)
     code = disassemble(run("objdump", "-d", "-M", "intel", "--no-show-raw-insn", library))
     at = exported(run("nm", "-D", "--defined-only", library))
     found, errors, total = list(sequences(library)), [], 0
@@ -165,11 +165,14 @@ def main():
             errors.append(f"{name}: no sequence on its fast path")
         errors += [error for s in mine for error in store_errors(code, s, may_store)]
         errors += [f"{name}: {i.mnemonic} on the fast path" for i in path if FORBIDDEN.match(i.mnemonic)]
+    if not found:
+        errors.append("no sequence in the library")
     for sequence, signature in found:
         errors += rule_errors(code, sequence)
+        errors += [] if names else store_errors(code, sequence, max(MAY_STORE))
         if signature != SIGNATURE:
             errors.append(f"sequence at {sequence.start:#x}: signature {signature:#x} before its abort address")
-    print(f"{' and '.join(names)}: {total} instructions, at most {most}; {len(found)} sequences")
+    print((f"{' and '.join(names)}: {total} instructions, at most {most}; " if names else "") + f"{len(found)} sequences")
     if total > int(most):
         errors.append(f"{total} instructions, at most {most}")
     print("\n".join(dict.fromkeys(errors)))

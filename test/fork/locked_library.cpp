@@ -14,9 +14,9 @@ using namespace gr::test;
 extern "C" int locking_library_error();
 extern "C" void locking_library_work();
 
-int main() {
-    constexpr unsigned kForks = 200;
+int main(int argc, char **argv) {
     constexpr unsigned kThreads = 2;
+    const unsigned long forks = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 200;
     require_granary();
     if (locking_library_error() != 0) fail("pthread_atfork: refused");
     alarm(110);
@@ -27,7 +27,7 @@ int main() {
             while (!stopping.load(std::memory_order_relaxed)) locking_library_work();
         });
     }
-    for (unsigned round = 0; round < kForks; ++round) {
+    for (unsigned round = 0; round < forks; ++round) {
         const pid_t child = fork();
         if (child < 0) fail("fork %u: %s", round, std::strerror(errno));
         if (child == 0) {

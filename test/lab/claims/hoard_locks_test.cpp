@@ -19,7 +19,7 @@ constinit Chosen allocator{};
 
 constexpr std::size_t kSize = 64;            // s
 constexpr std::size_t kOperations = 20'000;  // k
-constexpr double kEmptyFraction = 0.25;
+constexpr std::size_t kEmptyParts = 4;       // f = 1 / kEmptyParts
 
 template <class Work>
 std::uint64_t global_locks(Work work) {
@@ -37,15 +37,14 @@ void free_all(const std::vector<void *> &blocks) {
 }
 std::size_t blocks_of_superblock() {
     void *const block = allocator.allocate(kSize);
-    const std::size_t blocks = ChosenContainers::container_of(block)->blocks;
+    const std::size_t blocks = allocator.heaps().container_bytes() / allocator.usable_size(block);
     allocator.free(block);
-    return blocks;
+    return blocks - sizeof(Container) / kSize;
 }
 
 // At most k / (f * S / s) times, though heap 0 has nothing but superblocks that are f empty.
 TEST(HoardLocks, GrowthTakesHeapZerosLockOnceForAnEmptyFraction) {
-    const auto per_superblock = static_cast<double>(blocks_of_superblock());
-    const double bound = kOperations / (kEmptyFraction * per_superblock) + 1;
+    const std::size_t bound = kOperations * kEmptyParts / blocks_of_superblock() + 1;
     std::vector<void *> blocks;
     EXPECT_LE(global_locks([&] { blocks = allocate(kOperations); }), bound);
 
@@ -80,7 +79,7 @@ TEST(HoardLocks, APathologicalShrinkTakesOneForEachFreeAtMost) {
     const std::vector<void *> blocks = allocate(kOperations);
     std::vector<void *> first;
     std::vector<void *> then;
-    const auto left = static_cast<std::size_t>(kEmptyFraction * static_cast<double>(per_superblock));
+    const std::size_t left = per_superblock / kEmptyParts;
     for (std::size_t i = 0; i < blocks.size(); ++i) (i % per_superblock < left ? first : then).push_back(blocks[i]);
     free_all(first);
     const std::uint64_t locks = global_locks([&] { free_all(then); });

@@ -2,7 +2,7 @@
 // What: a chunk's shape is no number of bytes (parts/chunk.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: no matching function|no viable conversion|cannot convert|could not convert
+// Expects: invalid initialization|could not bind|no matching function|cannot convert
 #include "parts/huge_blocks.hpp"
 
 using namespace gr::lab;

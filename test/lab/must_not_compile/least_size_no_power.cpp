@@ -9,7 +9,7 @@
 using namespace gr::lab;
 
 #ifdef CONTROL
-constexpr std::size_t kAny = Arenas<Arena<Quartiles>, RoundRobin, 2>::kPerCpu;
+static_assert(Arenas<Arena<Quartiles>, RoundRobin, 2>::kPerCpu == 4);
 #else
-constexpr std::size_t kAny = Arenas<Arena<Quartiles>, RoundRobin, 12>::kPerCpu;
+static_assert(Arenas<Arena<Quartiles>, RoundRobin, 12>::kPerCpu == 4);
 #endif

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "base/config.hpp"
+#include "lab/parts/free_blocks.hpp"
 
 namespace gr::lab {
 namespace {
@@ -40,13 +41,13 @@ TEST_F(BoundaryTagsTest, ARequestFitsBetweenTheTags) {
 TEST_F(BoundaryTagsTest, AWholeRegionHasNoNeighbours) {
     void *const block = Tags::make_whole(region);
     EXPECT_EQ(Tags::bytes_of(block), Tags::kWholeBytes);
-    EXPECT_TRUE(Tags::has_both_tags(block));
+    expect_both_tags(block);
     for (const HeapNumber heap : {0U, 1U}) {
         EXPECT_EQ(Tags::free_before(block, heap), nullptr);
         EXPECT_EQ(Tags::free_after(block, heap), nullptr);
     }
     std::memset(block, 'x', Tags::kWholeBytes - Tags::kTagsBytes);
-    EXPECT_TRUE(Tags::has_both_tags(block));
+    expect_both_tags(block);
     for (std::size_t at = 0; at < kTagBytes; ++at) {
         EXPECT_EQ(region[at], 0);
         EXPECT_EQ(region[Tags::kRegionBytes - 1 - at], 0);
@@ -98,7 +99,7 @@ TEST_F(BoundaryTagsTest, SplitsAndJoinsAsTheReference) {
                                                   BlockState::in_use};
                 is.heap = random() % 2;
                 is.state = kStates[random() % 4];
-                Tags::set_tags(block, is.heap, is.state);
+                Tags::set_tags(block, is.bytes, is.heap, is.state);
                 break;
             }
             default: {
@@ -115,7 +116,7 @@ TEST_F(BoundaryTagsTest, SplitsAndJoinsAsTheReference) {
             const auto &[address, block_is] = *at;
             ASSERT_EQ(address, end);
             ASSERT_EQ(Tags::bytes_of(address), block_is.bytes);
-            ASSERT_TRUE(Tags::has_both_tags(address));
+            expect_both_tags(address);
             const HeapNumber heap = i % 2;
             char *const before =
                 at != blocks.begin() && is_free(std::prev(at)->second, heap) ? std::prev(at)->first : nullptr;

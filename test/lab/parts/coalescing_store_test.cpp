@@ -14,6 +14,8 @@
 #include <set>
 #include <vector>
 
+#include "lab/parts/free_blocks.hpp"
+
 namespace gr::lab {
 namespace {
 
@@ -62,7 +64,8 @@ class CoalescingStoreTest : public testing::Test {
         return bytes;
     }
     void expect_valid() const {
-        for (HeapNumber heap = 1; heap <= kHeaps; ++heap) ASSERT_TRUE(stores[heap].is_valid(heap));
+        for (const std::uintptr_t region : regions)
+            expect_coalesced<Store>(reinterpret_cast<const char *>(region * Store::kRegionBytes));
     }
     // Takes all of it out.
     std::size_t bytes_in_global() {
@@ -96,8 +99,8 @@ TYPED_TEST(CoalescingStoreTest, BlocksLieApartAndNoByteIsLost) {
         held_bytes -= Tested::bytes_of(h.block);
         this->free(h.block, any_heap());
     };
-    for (int i = 0; i < 60000; ++i) {
-        const bool fills = i / 6000 % 2 == 0;
+    for (int i = 0; i < 24000; ++i) {
+        const bool fills = i / 3000 % 2 == 0;
         if (random() % 4 < (fills ? 3 : 1) || held.empty()) {
             const std::size_t size = random() % (std::size_t{32} << random() % 12) % (Tested::largest() + 1);
             auto *const block = static_cast<char *>(this->allocate(any_heap(), size));
@@ -112,7 +115,7 @@ TYPED_TEST(CoalescingStoreTest, BlocksLieApartAndNoByteIsLost) {
         }
         if (this->HasFatalFailure()) return;
         ASSERT_LE(held_bytes + this->bytes_in_stores(), this->regions.size() * Tested::kWholeBytes);
-        if (i % 256 == 0) this->expect_valid();
+        if (i % 512 == 0) this->expect_valid();
         if (this->HasFatalFailure()) return;
     }
     while (!held.empty()) free_one();

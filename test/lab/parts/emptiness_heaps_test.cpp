@@ -27,10 +27,16 @@ struct Told {
 
 struct Options {
     static constexpr std::array<Option, 4> kTable{{
-        {.name = "f", .parts = 8, .value = 2, .least = 1, .most = 7},
-        {.name = "K", .parts = 1, .value = 4, .least = 0, .most = 64},
-        {.name = "S", .parts = 1, .value = 8 * kKiB, .least = 4 * kKiB, .most = 64 * kKiB, .is_power_of_two = true},
-        {.name = "b", .parts = 100, .value = 120, .least = 105, .most = 200},
+        {.name = "f", .parts = 8, .value = 2, .least = 1, .most = 7, .told = ""},
+        {.name = "K", .parts = 1, .value = 4, .least = 0, .most = 64, .told = ""},
+        {.name = "S",
+         .parts = 1,
+         .value = 8 * kKiB,
+         .least = 4 * kKiB,
+         .most = 64 * kKiB,
+         .told = "",
+         .is_power_of_two = true},
+        {.name = "b", .parts = 100, .value = 120, .least = 105, .most = 200, .told = ""},
     }};
 };
 
@@ -64,7 +70,10 @@ class Emptiness : public testing::Test {
         Told::heap = heap - 1;
         heaps_->put(superblock(block), block);
     }
-    static Container *superblock(void *block) { return ChosenContainers::container_of(block); }
+    static Container *superblock(void *block) {
+        return reinterpret_cast<Container *>(
+            align_down(reinterpret_cast<std::uintptr_t>(block) - 1, Heaps::container_bytes()));
+    }
     static HeapNumber owner(void *block) { return superblock(block)->heap.load(); }
     std::size_t u(HeapNumber heap) { return heaps_->groups(heap, bin_).used(); }
     std::size_t a(HeapNumber heap) { return heaps_->groups(heap, bin_).blocks(); }

@@ -19,11 +19,12 @@ namespace {
 
 using Store = CoalescingStore<CoalescingRules{}>;
 using Buffer = ExactBuffer<Store>;
+using Ranges = RangeBins<Store::Bins, Fit::first_of_bin>;
 static_assert(FreeListBufferLike<Buffer>);
 
 class ExactBufferTest : public testing::Test {
   protected:
-    // So long that a tag and a link fit.
+    // So long that a tag and a list's node fit.
     static constexpr std::size_t kPlace = 2 * kAlignment;
 
     void *block_of(std::size_t bytes) {
@@ -31,7 +32,6 @@ class ExactBufferTest : public testing::Test {
         set_tag(block, {static_cast<std::uint32_t>(bytes), 1, BlockState::cached});
         return block;
     }
-    static unsigned bin_of(const void *block) { return bin_at_or_below<Store::Bins>(Store::bytes_of(block)); }
 
     alignas(kAlignment) char memory[kPlace * 30000] = {};
     std::size_t used = 0;
@@ -50,17 +50,17 @@ TEST_F(ExactBufferTest, ServesTheRequestsBinAndTheNext) {
         if (random() % 2 == 0 && used < 29000) {
             void *const block = block_of(bytes);
             buffer.put(block);
-            reference[bin_of(block)].insert(block);
+            reference[Ranges::bin_of(block)].insert(block);
             sum += bytes;
             ASSERT_EQ(buffer.is_over(), sum >= 64 * kKiB);
             if (!buffer.is_over()) continue;
-            buffer.clear([&](void *given) { ASSERT_EQ(reference[bin_of(given)].erase(given), 1U); });
+            buffer.clear([&](void *given) { ASSERT_EQ(reference[Ranges::bin_of(given)].erase(given), 1U); });
             for (const auto &[bin, blocks] : reference) ASSERT_TRUE(blocks.empty());
             sum = 0;
             ++cleared;
             continue;
         }
-        const unsigned bin = bin_at_or_below<Store::Bins>(bytes);
+        const unsigned bin = Ranges::bin_of_bytes(bytes);
         bool fits = false;
         for (const void *const block : reference[bin]) fits = fits || Store::bytes_of(block) >= bytes;
         const bool fits_next = bin + 1 < Store::Bins::kCount && !reference[bin + 1].empty();
@@ -68,8 +68,8 @@ TEST_F(ExactBufferTest, ServesTheRequestsBinAndTheNext) {
         ASSERT_EQ(block != nullptr, fits || fits_next);
         if (block == nullptr) continue;
         ASSERT_GE(Store::bytes_of(block), bytes);
-        ASSERT_EQ(bin_of(block), fits ? bin : bin + 1);
-        ASSERT_EQ(reference[bin_of(block)].erase(block), 1U);
+        ASSERT_EQ(Ranges::bin_of(block), fits ? bin : bin + 1);
+        ASSERT_EQ(reference[Ranges::bin_of(block)].erase(block), 1U);
         served_by_next += fits ? 0 : 1;
         sum -= Store::bytes_of(block);
     }
