@@ -21,12 +21,11 @@
 #include "parts/allocator.hpp"
 #include "parts/arena.hpp"
 #include "parts/arenas_and_huge.hpp"
-#include "parts/huge_blocks.hpp"
 #include "parts/run_states.hpp"
 
 namespace gr::lab {
 
-using Jemalloc2006 = ArenasAndHuge<Arena<Quartiles>, RoundRobin, HugeBlocks, kAlignment>;
+using Jemalloc2006 = ArenasAndHuge<Arena<Quartiles>, RoundRobin, kAlignment>;
 static_assert(Allocator<Jemalloc2006>);
 
 using Chosen = Jemalloc2006;

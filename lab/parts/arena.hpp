@@ -12,18 +12,27 @@
 
 namespace gr::lab {
 
+// What option P tells of a bin.
+struct BinCounts {
+    std::size_t requests = 0;
+    std::size_t runs_made = 0;
+    std::size_t runs = 0;
+    std::size_t most_runs = 0;
+
+    void operator+=(const BinCounts &other) {
+        requests += other.requests;
+        runs_made += other.runs_made;
+        runs += other.runs;
+        most_runs += other.most_runs;
+    }
+};
+
 template <RunStates States>
 class Arena {
   public:
     using ArenasChunk = Chunk<Arena>;
 
-    // What option P tells of a bin.
-    struct BinCounts {
-        std::size_t requests = 0;
-        std::size_t runs_made = 0;
-        std::size_t runs = 0;
-        std::size_t most_runs = 0;
-    };
+    // What option P tells.
     struct Counts {
         std::size_t large_requests = 0;
         std::size_t chunks = 0;

@@ -8,22 +8,12 @@
 #include "parts/allocator.hpp"
 #include "parts/arena_report.hpp"
 #include "parts/arenas.hpp"
-#include "parts/chunk.hpp"
+#include "parts/huge_blocks.hpp"
 
 namespace gr::lab {
 
-template <class H>
-concept HugeLike = requires(H huge, void *p, std::size_t n, const ChunkShape &chunk) {
-    { huge.allocate(n, n, chunk) } -> std::same_as<void *>;
-    { huge.free(p) } -> std::same_as<void>;
-    { huge.usable_size(p) } -> std::same_as<std::size_t>;
-    huge.counts();
-    { huge.lock() } -> std::same_as<void>;
-    { huge.unlock() } -> std::same_as<void>;
-};
-
 // No region is smaller than kLeastSize.
-template <ArenaLike OneArena, ArenaChoice Choice, HugeLike Huge, std::size_t kLeastSize>
+template <ArenaLike OneArena, ArenaChoice Choice, std::size_t kLeastSize>
 class ArenasAndHuge {
     using AllArenas = Arenas<OneArena, Choice, kLeastSize>;
     using OwnChunk = Chunk<OneArena>;
@@ -82,11 +72,11 @@ class ArenasAndHuge {
 
     static void report(void *of) {
         auto *const allocator = static_cast<ArenasAndHuge *>(of);
-        ArenaReport::write(allocator->arenas_, allocator->huge_);
+        ArenaReport().write(allocator->arenas_, allocator->huge_);
     }
 
     AllArenas arenas_{&ArenasAndHuge::report, this};
-    Huge huge_;
+    HugeBlocks huge_;
 };
 
 }  // namespace gr::lab

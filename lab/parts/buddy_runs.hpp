@@ -77,21 +77,6 @@ class BuddyRuns {
     // Whether a free run of that order begins there.
     bool is_free_run(std::uint32_t page, unsigned order) const { return is_free(page >> order, order); }
 
-    bool is_valid() const {
-        for (unsigned k = 0; k <= order_; ++k) {
-            std::uint32_t met = 0;
-            for (std::uint32_t run = 0; run < std::uint32_t{1} << (order_ - k); ++run) {
-                if (!is_free(run, k)) continue;
-                ++met;
-                if (k != order_ && is_free(run ^ 1, k)) return false;
-                for (unsigned above = k + 1; above <= order_; ++above)
-                    if (is_free(run >> (above - k), above)) return false;
-            }
-            if (met != free_[k] || (met != 0) != ((orders_ >> k & 1) != 0)) return false;
-        }
-        return true;
-    }
-
   private:
     bool is_free(std::uint32_t run, unsigned order) const {
         return (rows_[order][run / kWordBits] >> run % kWordBits & 1) != 0;

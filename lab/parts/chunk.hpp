@@ -93,7 +93,6 @@ class Chunk : public ListNode {
         const std::size_t bytes = words_at(shape) + ChunkRuns::words_for(shape.order()) * sizeof(Word);
         return static_cast<std::uint32_t>(divide_up(bytes, kRunPageBytes));
     }
-    bool is_valid() const { return runs_.is_valid(); }
 
   private:
     Chunk(const ChunkShape &shape, Owner *owner) : owner_(owner), mark_(own_mark()) {

@@ -93,7 +93,8 @@ struct ContainedLargeBlocks {
         const std::size_t near = alignment < container_bytes ? alignment : container_bytes;
         const std::size_t offset = align_up(sizeof(Container), near);  // of the address that the program has
         const std::size_t lead = alignment - near;
-        const std::size_t bytes = align_up(lead + offset + size, platform::page_size());
+        // Of nothing a byte: the address behind a mapping is another's.
+        const std::size_t bytes = align_up(lead + offset + size + (size == 0), platform::page_size());
         char *const mapping = static_cast<char *>(platform::map(bytes, lead == 0 ? container_bytes : alignment));
         if (mapping == nullptr) return nullptr;
         Held::took(bytes);

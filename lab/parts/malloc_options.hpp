@@ -54,23 +54,20 @@ struct MallocOption {
     int MallocOptions::*value;
     int least;
     int most;
-    const char *meaning;
 
     constexpr bool is_switch() const { return least == 0 && most == 1; }
 };
 
 inline constexpr MallocOption kMallocOptions[] = {
-    {'H', &MallocOptions::hint, 0, 1, "give the pages of a run that ends back to the kernel"},
-    {'J', &MallocOptions::junk, 0, 1, "fill blocks with 0xa5, and what is freed with 0x5a"},
-    {'K', &MallocOptions::chunk_shift, 18, 30, "chunks twice, or half, as large"},
-    {'N', &MallocOptions::arena_doublings, -6, 6, "twice, or half, as many arenas"},
-    {'P', &MallocOptions::statistics, 0, 1, "print statistics at exit"},
-    {'Q', &MallocOptions::quantum_shift, QuantumBins::kLeastQuantumShift, QuantumBins::kMostShift - 1,
-     "the quantum twice, or half, as large"},
-    {'S', &MallocOptions::limit_shift, QuantumBins::kLeastQuantumShift, QuantumBins::kMostShift,
-     "the last multiple of the quantum twice, or half, as large"},
-    {'X', &MallocOptions::fatal_exhaustion, 0, 1, "end the program where there is no memory"},
-    {'Z', &MallocOptions::zero, 0, 1, "fill blocks with zeroes"},
+    {'H', &MallocOptions::hint, 0, 1},              // give the pages of a run that ends back to the kernel
+    {'J', &MallocOptions::junk, 0, 1},              // fill blocks with 0xa5, and what is freed with 0x5a
+    {'K', &MallocOptions::chunk_shift, 18, 30},     // chunks twice, or half, as large
+    {'N', &MallocOptions::arena_doublings, -6, 6},  // twice, or half, as many arenas
+    {'P', &MallocOptions::statistics, 0, 1},        // print statistics at exit
+    {'Q', &MallocOptions::quantum_shift, 4, 10},    // the quantum twice, or half, as large
+    {'S', &MallocOptions::limit_shift, 4, 11},      // the last multiple of the quantum twice, or half, as large
+    {'X', &MallocOptions::fatal_exhaustion, 0, 1},  // end the program where there is no memory
+    {'Z', &MallocOptions::zero, 0, 1},              // fill blocks with zeroes
 };
 
 inline void MallocOptions::read(const char *letters) {

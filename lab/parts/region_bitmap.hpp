@@ -47,12 +47,6 @@ class alignas(Word) RegionBitmap {
         return true;
     }
 
-    bool is_valid() const {
-        for (std::uint32_t w = 0; w < hint_; ++w)
-            if (words()[w] != 0) return false;
-        return bits().is_valid() && bits().count() == free_;
-    }
-
   private:
     Word *words() const { return reinterpret_cast<Word *>(const_cast<RegionBitmap *>(this) + 1); }
     Bitmap bits() const { return {words(), regions_}; }

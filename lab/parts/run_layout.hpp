@@ -6,6 +6,8 @@
 // Must not know: arenas.
 #pragma once
 
+#include <array>
+
 #include "parts/allocator.hpp"
 #include "parts/chunk.hpp"
 #include "parts/malloc_options.hpp"
@@ -21,8 +23,9 @@ class RunLayout {
         : options_(options),
           bins_(static_cast<unsigned>(std::countr_zero(least_size)), static_cast<unsigned>(options.quantum_shift),
                 static_cast<unsigned>(options.limit_shift)),
-          shapes_(bins_),
-          chunk_(static_cast<unsigned>(options.chunk_shift)) {}
+          chunk_(static_cast<unsigned>(options.chunk_shift)) {
+        for (unsigned bin = 0; bin < bins_.count(); ++bin) shapes_[bin] = RunShape(bins_.size_of(bin));
+    }
 
     const MallocOptions &options() const { return options_; }
     const QuantumBins &bins() const { return bins_; }
@@ -44,7 +47,7 @@ class RunLayout {
   private:
     MallocOptions options_;
     QuantumBins bins_;
-    RunShapes shapes_;
+    std::array<RunShape, QuantumBins::kMostBins> shapes_{};
     ChunkShape chunk_;
 };
 

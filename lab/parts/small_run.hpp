@@ -6,7 +6,6 @@
 // Must not know: in which list a run is, and what holds its pages.
 #pragma once
 
-#include <array>
 #include <new>
 
 #include "parts/linked_list.hpp"
@@ -27,12 +26,10 @@ struct SmallRun : ListNode {
     RegionBitmap regions;  // last: its words follow
 
     SmallRun(unsigned of_bin, std::uint32_t count) : bin(static_cast<std::uint16_t>(of_bin)), regions(count) {}
-    static constexpr std::size_t bytes_for(std::uint32_t regions);
+    static constexpr std::size_t bytes_for(std::uint32_t count) {
+        return sizeof(SmallRun) - sizeof(RegionBitmap) + RegionBitmap::bytes_for(count);
+    }
 };
-
-inline constexpr std::size_t SmallRun::bytes_for(std::uint32_t count) {
-    return sizeof(SmallRun) - sizeof(RegionBitmap) + RegionBitmap::bytes_for(count);
-}
 
 class RunShape {
   public:
@@ -83,21 +80,8 @@ class RunShape {
     std::uint64_t reciprocal_ = 0;
 };
 
-// Of every bin.
-class RunShapes {
-  public:
-    // No run is longer: one of the largest size holds kWasteParts regions, of which the header takes one.
-    static constexpr unsigned kMostOrder = 4;
-    static_assert(RunShape(QuantumBins::largest()).order() == kMostOrder);
-
-    constexpr RunShapes() = default;
-    explicit constexpr RunShapes(const QuantumBins &bins) {
-        for (unsigned bin = 0; bin < bins.count(); ++bin) shapes_[bin] = RunShape(bins.size_of(bin));
-    }
-    constexpr const RunShape &operator[](unsigned bin) const { return shapes_[bin]; }
-
-  private:
-    std::array<RunShape, QuantumBins::kMostBins> shapes_{};
-};
+// No run is longer: one of the largest size holds kWasteParts regions, of which the header takes one.
+inline constexpr unsigned kMostRunOrder = 4;
+static_assert(RunShape(QuantumBins::largest()).order() == kMostRunOrder);
 
 }  // namespace gr::lab

@@ -58,5 +58,22 @@ TEST(Locks, ThreadsInArenasOfTheirOwnLockForEachOperationButSeldomWait) {
     EXPECT_LT(arenas.waits, kSeldom / 100) << "at their first allocation";
 }
 
+// 3.2.2.3 to 3.2.2.5, 5.10.
+TEST(Locks, CoalescingIsSparedItsLocksByABufferOrByRemoteLists) {
+    EXPECT_GE(recycle<IoC>().locks, kEachOperation);
+    EXPECT_LT(recycle<IoCl>().locks, kSeldom);
+    EXPECT_LT(recycle<IoClr>().locks, kSeldom);
+    EXPECT_LT(recycle<IoClrCleared>().locks, kSeldom);
+    // Without a buffer a batch that is freed is a whole region again, which goes to the global heap and comes back.
+    EXPECT_LT(recycle<IoCr>().locks, kEachOperation / kBatch * 2);
+    EXPECT_LT(recycle<InC>().locks, kEachOperation / kBatch * 2);
+}
+
+// Hoard 6: each call takes one, whether or not it waits for it.
+TEST(Locks, OneHeapAndOneThatIsChosenByItsLockLockForEachOperation) {
+    EXPECT_GE(recycle<DlmallocLike>().locks, kEachOperation);
+    EXPECT_GE(recycle<PtmallocLike>().locks, kEachOperation);
+}
+
 }  // namespace
 }  // namespace gr::lab

@@ -58,7 +58,6 @@ TEST_F(ChunkTest, ARunIsAlignedToItsLengthAndMapped) {
             EXPECT_EQ(chunk->run_of(entry), run);
         }
         EXPECT_EQ(chunk->entry_of(chunk).used_for(), PageUse::header);
-        EXPECT_TRUE(chunk->is_valid());
         put(run);
         EXPECT_EQ(chunk->entry_of(run).used_for(), PageUse::free);
     }
@@ -91,7 +90,7 @@ TEST_F(ChunkTest, EveryLegalSizeHasRoomForItsHeader) {
     for (unsigned shift = kChunkShift; shift <= kMostChunkShift; ++shift) {
         const ChunkShape shape{shift};
         EXPECT_LE(Chunk<Owner>::header_pages(shape), std::max(1U, shape.pages() / 500)) << shift;
-        EXPECT_LE(RunShapes::kMostOrder, shape.order() - 1);
+        EXPECT_LE(kMostRunOrder, shape.order() - 1);
     }
 }
 
@@ -109,7 +108,7 @@ class ArenaTest : public testing::Test {
         return blocks;
     }
     const SmallRun *run_of(const void *p) const { return TheArena::run_of(chunk_of(p), p); }
-    TheArena::BinCounts counts() { return arena_->counts_of(layout_.bins().bin_of(kSmall)); }
+    BinCounts counts() { return arena_->counts_of(layout_.bins().bin_of(kSmall)); }
     std::uint32_t regions() const { return layout_.shape(layout_.bins().bin_of(kSmall)).regions(); }
 };
 

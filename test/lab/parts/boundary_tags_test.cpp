@@ -117,7 +117,7 @@ TEST_F(BoundaryTagsTest, SplitsAndJoinsAsTheReference) {
             ASSERT_EQ(address, end);
             ASSERT_EQ(Tags::bytes_of(address), block_is.bytes);
             expect_both_tags(address);
-            const HeapNumber heap = i % 2;
+            const HeapNumber heap = i % 2 == 0 ? 0 : 1;
             char *const before =
                 at != blocks.begin() && is_free(std::prev(at)->second, heap) ? std::prev(at)->first : nullptr;
             const auto next = std::next(at);
