@@ -108,12 +108,6 @@ class Composed {
     // takes one over.
     void unlock_in_child() { unlock(); }
 
-    // For tests: calls visit(heap's number, store).
-    template <class Visit>
-    void for_each_store(Visit visit) {
-        heaps_.for_each([&](Heap &heap) { visit(heap.number, heap.store); });
-    }
-
   private:
     void *take(Heap *heap, std::size_t size) {
         if constexpr (has(free_list_buffer))

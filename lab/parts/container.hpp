@@ -42,7 +42,6 @@ struct alignas(kCacheLineBytes) Container : ListNode {
 
     bool is_full() const { return used == blocks; }
     bool is_empty() const { return used == 0; }
-    std::size_t usable_bytes() const { return std::size_t{blocks} * block_bytes; }
 
     // For blocks of another size, while none is in use.
     void format(unsigned new_bin, std::size_t size) {

@@ -84,7 +84,6 @@ class ContainerStore : public ContainedBlocks<Sizes> {
         return all;
     }
     static void push_remote(void *block) { Sizes::remote_list_of(Sizes::container_of(block)).push(block); }
-    std::size_t free_bytes() const { return free_bytes_; }
 
   private:
     static constexpr std::size_t kMostOfBin = 2;  // times the largest bin (5.2)

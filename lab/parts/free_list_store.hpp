@@ -110,8 +110,6 @@ class FreeListStore : public Layout {
         if (free_bytes_ <= kMostOfHeap * Layout::largest()) return;
         for (unsigned bin = 0; bin < Layout::kBins; ++bin) give(bin, lists_[bin].count(), global);
     }
-    // Freed and not taken again, in bytes.
-    std::size_t free_bytes() const { return free_bytes_; }
 
   private:
     static constexpr std::size_t kMostOfBin = 2;  // times the largest bin (5.2)

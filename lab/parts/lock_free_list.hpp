@@ -41,6 +41,8 @@ class LockFreeFreeList {
     }
     // A hint.
     bool is_empty() const { return head_.load(std::memory_order_relaxed) == nullptr; }
+    void lock() {}
+    void unlock() {}
 
   private:
     std::atomic<FreeBlock *> head_{nullptr};

@@ -43,11 +43,7 @@ class LockedRemoteList {
 };
 
 // 3.1.6
-class LockFreeRemoteList : public LockFreeFreeList {
-  public:
-    void lock() {}
-    void unlock() {}
-};
+using LockFreeRemoteList = LockFreeFreeList;
 
 static_assert(RemoteListLike<LockedRemoteList<Rank::worklist>> && RemoteListLike<LockFreeRemoteList>);
 
