@@ -6,7 +6,7 @@
 
 A run that has all columns:
   granary bench --with lab:NAME,lab:NAME,... --threads 2 --rounds 5 --json RUN.json
-                --only recycle,larson,consume,espresso-like,active-false,passive-false"""
+                --only recycle,larson,consume,espresso-like"""
 
 import json
 import re
@@ -22,9 +22,8 @@ ORDER = """single threads containers owned restricted buffered remote recommende
 in_l in_r in_c in_cl in_cr io io_l io_r io_c io_cl io_cr cn_l cn_r coalescing coalescing_cleared_into_buffer
 delayed delayed_reused container_remote hoard hoard36 streamflow lfmalloc lfmalloc_mutex_cpu lfmalloc_mutex_hash
 jemalloc2006 private ptmalloc_like concurrent_single dlmalloc_like""".split()
-TIMES = ("recycle/2", "larson/2", "consume/2", "espresso-like")
-MEMORY = ("larson/2", "espresso-like")
-SHARING = (("active-false/2", "actively"), ("passive-false/2", "passively"))
+TIMES = ("recycle/2", "larson/2", "consume/2", "espresso-like/1")
+MEMORY = ("larson/2", "espresso-like/1")
 
 
 def names() -> list[str]:
@@ -51,25 +50,19 @@ def ratio(figures: dict[tuple[str, str], float], case: str, allocator: str) -> s
     return f"{ours / base:.2f}" if ours and base else "-"
 
 
-def shares(lines: dict[tuple[str, str], float], allocator: str) -> str:
-    if not all((case, allocator) in lines for case, _ in SHARING):
-        return "-"
-    return ", ".join(how for case, how in SHARING if lines[case, allocator] > 0) or "no"
-
-
 def main() -> int:
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     run = json.loads(Path(sys.argv[1]).read_text())
-    cost, peak, lines = (medians(run, key) for key in ("cost", "peak_kib", "shared_lines"))
+    cost, peak = (medians(run, key) for key in ("cost", "peak_kib"))
     print("| name | what it is | " + " | ".join(f"time, {case}" for case in TIMES) + " | "
-          + " | ".join(f"memory, {case}" for case in MEMORY) + " | shares lines |")
-    print("|---|---|" + "--:|" * (len(TIMES) + len(MEMORY)) + "---|")
+          + " | ".join(f"memory, {case}" for case in MEMORY) + " |")
+    print("|---|---|" + "--:|" * (len(TIMES) + len(MEMORY)))
     for name in names():
         shown = name.replace("_", "-")
         allocator = f"lab:{shown}"
         cells = [ratio(cost, case, allocator) for case in TIMES] + [ratio(peak, case, allocator) for case in MEMORY]
-        print(f"| `{shown}` | {about(name)} | " + " | ".join(cells) + f" | {shares(lines, allocator)} |")
+        print(f"| `{shown}` | {about(name)} | " + " | ".join(cells) + " |")
     return 0
 
 

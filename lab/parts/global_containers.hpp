@@ -48,7 +48,7 @@ class GlobalContainers {
     }
     // A block of a container that lies here; false: it is another heap's by now.
     bool put(void *block) {
-        if constexpr (kRestricted) return false;  // while a block is in use its container lies in no global heap
+        if constexpr (kRestricted) die_of_no_block(block);  // while one is in use its container lies in no global heap
         const Locked held(lock_);
         const Locked given_held(given_lock_);  // nobody gives meanwhile
         take_given();
@@ -131,7 +131,7 @@ class GlobalContainers<Sizes, true, kHasRemoteList, true> {
         container->heap.store(0, std::memory_order_release);
         free_.push(container);
     }
-    bool put(void *) { return false; }
+    [[noreturn]] bool put(void *block) { die_of_no_block(block); }
     void lock() {}
     void unlock() {}
 

@@ -6,14 +6,18 @@
 #            product alone: gr_*, its options, its messages, and what is counted.
 # Must not know: what a suite tests; which allocators there are.
 
-# Where there is no lab there are no tests.
-if(TARGET lab)
+# Where there is no lab there are no tests; and the other compiler builds the libraries, but what they do is tried once.
+set(granary_lab_is_tried OFF)
+if(TARGET lab AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(granary_lab_is_tried ON)
+endif()
+if(granary_lab_is_tried)
   granary_lab_library(smallest smallest.hpp "${PROJECT_BINARY_DIR}/test/lab" "${PROJECT_SOURCE_DIR}/test/lab")
 endif()
 
 function(granary_lab_names result)
   set(names)
-  if(TARGET lab)
+  if(granary_lab_is_tried)
     get_property(names GLOBAL PROPERTY GRANARY_LAB_ALLOCATORS)
     list(PREPEND names smallest)
   endif()

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "parts/container_sizes.hpp"
+#include "parts/global_containers.hpp"
 #include "parts/header_table.hpp"
 #include "parts/object_layouts.hpp"
 #include "parts/remote_containers.hpp"
@@ -139,6 +140,20 @@ TEST(ContainerTest, AnAlignedAddressLeadsToItsBlock) {
         EXPECT_EQ(Blocks::block_of(block), block);
         EXPECT_EQ(Blocks::usable_size(p), 1040U - static_cast<std::size_t>(p - block));
     }
+}
+
+TEST(ContainerDeathTest, WhereOnlyFreeContainersLieNoBlockIsFreed) {
+    static constinit GlobalContainers<FixedContainers<kUnitBytes>, true, false, false> locked;
+    static constinit GlobalContainers<FixedContainers<kUnitBytes>, true, true, true> lock_free;
+    const auto give_and_put = [](auto &global) {
+        Container *const container = global.take(3, 64, 1);
+        void *const block = container->take();
+        container->put(block);
+        global.give(container);
+        global.put(block);
+    };
+    EXPECT_DEATH(give_and_put(locked), "no block in use");
+    EXPECT_DEATH(give_and_put(lock_free), "no block in use");
 }
 
 TEST(ContainerDeathTest, WhatIsNoContainerIsFound) {
