@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: an allocator of Wasik's design space (3.1, 3.2): heaps, a store in each, and what stands before it.
-// Invariant: a block that is free lies in one place: a store, a buffer, a remote list or the global heap. With
-//            ownership
+// Invariant: a block that is free lies in one place: a store, a buffer, a remote list or the global heap. With ownership
 //            it comes back to the heap that its header names, at once or when a buffer or list is cleared.
 // Must not know: how a store keeps blocks; which features are good.
 #pragma once
@@ -179,7 +178,8 @@ class Composed {
         buffer.put(block);
         if (buffer.is_over()) buffer.clear([this](void *b) { give_to_owner(b); });
     }
-    // Without a heap, for want of memory, the block is lost, not the program. Where there is a buffer, the heap is private.
+    // Without a heap, for want of memory, the block is lost, not the program. Where there is a buffer, the heap is
+    // private.
     void give_to_mine(void *block) {
         Heap *heap = heaps_.mine();
         if (heap == nullptr) return;

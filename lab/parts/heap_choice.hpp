@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; or
-//       one
+// What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; or one
 //       that nobody is in.
 // Invariant: enter(heap) returns with the heap's lock held. A thread that has ended has no heap between two calls.
 // Must not know: what a heap holds.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a free list that any thread may push to and clear without a lock (Wasik 3.1.6), and a stack that can be
 //       popped, too.
-// Invariant: a block is in the list once; a push that came before a clear is in what it takes. Clearing takes all, so
-//            no
+// Invariant: a block is in the list once; a push that came before a clear is in what it takes. Clearing takes all, so no
 //            ABA; a pop compares a tag that grows with each change.
 // Must not know: what a block is.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: containers with a remote list in their headers (Wasik 3.2.4.3): who frees needs not know whose the container
-//       is,
+// What: containers with a remote list in their headers (Wasik 3.2.4.3): who frees needs not know whose the container is,
 //       and waits for no one but those who free there, too.
 // Invariant: the list lies behind the header, before the first block. A block in it counts as used.
 // Must not know: who clears the list.

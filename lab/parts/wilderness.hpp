@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: memory that nobody had yet, as sbrk's: it only grows.
 // Invariant: a piece is handed out once, zeroed; the word names the first page that was not handed out and how many
-//            follow
-//            it. No lock: one compare-and-swap takes a piece.
+//            follow it. No lock: one compare-and-swap takes a piece.
 // Must not know: who wants the memory.
 #pragma once
 
