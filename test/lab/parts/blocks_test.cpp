@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "parts/container_sizes.hpp"
 #include "parts/global_containers.hpp"
@@ -154,6 +155,29 @@ TEST(ContainerDeathTest, WhereOnlyFreeContainersLieNoBlockIsFreed) {
     };
     EXPECT_DEATH(give_and_put(locked), "no block in use");
     EXPECT_DEATH(give_and_put(lock_free), "no block in use");
+}
+
+// 5.8
+TEST(VariedContainersTest, WhatIsAskedForMuchGetsLargerContainers) {
+    EXPECT_EQ(VariedContainers::shape_for(16, 0), 0U);
+    EXPECT_EQ(VariedContainers::shape_for(16, 1000), VariedContainers::kShapes - 1);
+    EXPECT_GT(VariedContainers::shape_for(2000, 0), 0U);
+    EXPECT_EQ(VariedContainers::shape_for(VariedContainers::kLargestBlock, 0), VariedContainers::kShapes - 1);
+}
+
+// 5.4: of more than 128 that are wholly free up to half are there for any size.
+TEST(GlobalContainersTest, ManyFreeContainersAreConvertedAndFewAreNot) {
+    static constinit GlobalContainers<FixedContainers<kUnitBytes>, true, false, false> global;
+    std::vector<Container *> containers;
+    for (int i = 0; i < 129; ++i) containers.push_back(global.take(3, 64, 1));
+    const std::set<Container *> known(containers.begin(), containers.end());
+    for (int i = 0; i < 128; ++i) global.give(containers[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(known.count(global.take(5, 112, 2)), 0U);
+    global.give(containers.back());
+    Container *const converted = global.take(5, 112, 2);
+    EXPECT_EQ(known.count(converted), 1U);
+    EXPECT_EQ(converted->block_bytes, 112U);
+    EXPECT_EQ(known.count(global.take(3, 64, 1)), 1U);
 }
 
 TEST(ContainerDeathTest, WhatIsNoContainerIsFound) {

@@ -131,6 +131,23 @@ TYPED_TEST(ComposedTest, AThreadThatHasEndedStillAllocates) {
     SUCCEED();
 }
 
+// 5.2: so what a thread leaves is used by the next.
+TYPED_TEST(ComposedTest, AThreadTakesOverWhatOneThatEndedLeft) {
+    constexpr std::size_t kThreads = 50;
+    constexpr std::size_t kBlocks = 20;
+    std::set<void *> seen;
+    for (std::size_t t = 0; t < kThreads; ++t) {
+        std::thread([&] {
+            std::vector<void *> blocks;
+            for (std::size_t i = 0; i < kBlocks; ++i) blocks.push_back(this->allocator().allocate(3000));
+            seen.insert(blocks.begin(), blocks.end());
+            for (void *const block : blocks) this->allocator().free(block);
+            this->allocator().thread_ends();
+        }).join();
+    }
+    EXPECT_LT(seen.size(), kThreads * kBlocks / 4);
+}
+
 // A pile, many times: what is freed is used again. Not at once where a remote list is cleared last: then what the global
 // heap has from earlier tests goes round with it.
 TYPED_TEST(ComposedTest, WhatIsFreedIsTakenAgain) {
