@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <random>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -162,6 +164,48 @@ TYPED_TEST(ComposedTest, WhatIsFreedIsTakenAgain) {
         blocks.clear();
     }
     EXPECT_LT(seen.size(), kRounds * kBlocks / 4);
+}
+
+// Whether a thread of the process sleeps.
+bool is_asleep(pid_t thread) {
+    std::ifstream stat("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::string text;
+    std::getline(stat, text);
+    const std::size_t state = text.rfind(") ");
+    return state != std::string::npos && text[state + 2] == 'S';
+}
+
+// Those whose heaps or remote lists have locks: what is freed from another thread waits for a fork to be over.
+template <class A>
+void expect_to_wait_for_a_fork() {
+    A &allocator = the_allocator<A>;
+    void *const block = allocator.allocate(100);
+    std::atomic<pid_t> number{0};
+    std::atomic<bool> is_done{false};
+    allocator.lock();
+    std::thread other([&] {
+        number.store(gettid());
+        allocator.free(block);
+        is_done.store(true);
+        allocator.thread_ends();
+    });
+    while (!is_done.load() && (number.load() == 0 || !is_asleep(number.load()))) std::this_thread::yield();
+    EXPECT_FALSE(is_done.load());
+    allocator.unlock();
+    other.join();
+    EXPECT_TRUE(is_done.load());
+}
+
+TEST(ComposedForkTest, EachLockIsHeld) {
+    expect_to_wait_for_a_fork<Single>();
+    expect_to_wait_for_a_fork<ConcurrentSingle>();
+    expect_to_wait_for_a_fork<Owned>();
+    expect_to_wait_for_a_fork<Restricted>();
+    expect_to_wait_for_a_fork<Buffered>();
+    expect_to_wait_for_a_fork<OwnedObjects>();
+    expect_to_wait_for_a_fork<Remote>();
+    expect_to_wait_for_a_fork<OwnedRemote>();
+    expect_to_wait_for_a_fork<OwnedObjectsRemote>();
 }
 
 TYPED_TEST(ComposedTest, AForkedChildHasAHeapThatWorks) {

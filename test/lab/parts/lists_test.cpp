@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "parts/allocator.hpp"
@@ -101,6 +103,39 @@ struct alignas(kCacheLineBytes) Element {
     std::atomic<Element *> below{nullptr};
     std::atomic<int> holders{0};
 };
+
+// What lies below it is read once with somebody coming in between.
+struct alignas(kCacheLineBytes) Watched {
+    struct Link {
+        Watched *load(std::memory_order order) {
+            Watched *const read = value.load(order);
+            if (auto *const first_time = std::exchange(meanwhile, nullptr)) (*first_time)();
+            return read;
+        }
+        void store(Watched *below, std::memory_order order) { value.store(below, order); }
+
+        std::atomic<Watched *> value{nullptr};
+        std::function<void()> *meanwhile = nullptr;
+    };
+    Link below;
+};
+
+// ABA: the top is the same again, and what lay below it is another's.
+TEST(LockFreeStackTest, ATopThatWasAwayIsNoLongerTheSame) {
+    std::array<Watched, 2> elements;
+    LockFreeStack<Watched, kCacheLineBytes> stack;
+    for (Watched &element : elements) stack.push(&element);
+    Watched *taken = nullptr;
+    std::function<void()> other = [&] {
+        Watched *const top = stack.pop();
+        taken = stack.pop();
+        stack.push(top);
+    };
+    elements[1].below.meanwhile = &other;
+    EXPECT_EQ(stack.pop(), &elements[1]);
+    EXPECT_EQ(taken, &elements[0]);
+    EXPECT_EQ(stack.pop(), nullptr);
+}
 
 TEST(LockFreeStackTest, NobodyGetsWhatAnotherHas) {
     std::vector<Element> elements(8);
