@@ -53,6 +53,14 @@ class MadeUp(unittest.TestCase):
         self.assertIn("lab", self.peers.facts("lab:made-up")["version"])
 
 
+class Map(unittest.TestCase):
+    def test_each_allocator_and_each_part_is_on_it(self):
+        page = (ROOT / "lab" / "README.md").read_text()
+        names = {path.stem.replace("_", "-") for path in (ROOT / "lab" / "allocators").glob("*.hpp")}
+        names |= {path.stem for path in (ROOT / "lab" / "parts").glob("*.hpp")}
+        self.assertEqual(sorted(name for name in names if f"`{name}`" not in page), [])
+
+
 class Built(unittest.TestCase):
     def bench(self, *words):
         return subprocess.run([sys.executable, ROOT / "bench" / "suite", "--build", BUILD, *words],
