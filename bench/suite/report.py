@@ -11,6 +11,7 @@ import black_box
 import reproduction
 from intervals import ratio
 from papers import PAPERS
+from peers import LAB
 from results import ALL, METRICS, Metric, Results, one_line
 from verdict import BEHIND, against_best, against_each_best, behind
 
@@ -26,7 +27,9 @@ def aligned(rows: list[list[str]]) -> list[str]:
 
 
 def peers_of(results: Results) -> list[str]:
-    return [name for name in results.names() if not name.startswith(OURS) and name not in results.controls()]
+    """Whom Granary is held against: the lab's, which are the papers' and not today's, only where nobody else is there."""
+    others = [name for name in results.names() if not name.startswith(OURS) and name not in results.controls()]
+    return [name for name in others if not name.startswith(LAB)] or others
 
 
 def case_rows(results: Results, metric: Metric) -> list[list[str]]:

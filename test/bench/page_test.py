@@ -202,6 +202,13 @@ class Summary(unittest.TestCase):
         self.assertEqual([row.allocator for row in order], ["system", "granary", "bump"])
         self.assertAlmostEqual(order[-1].ratio.value, 0.1)
 
+    def test_the_labs_are_peers_only_among_themselves(self):
+        lab, slow = {"lab:hoard": steady(0.5, ROUNDS), "granary": steady(1.5, ROUNDS)}, steady(1, ROUNDS)
+        _, lists = self.told(run({"a": lab | {"system": slow}}))
+        self.assertEqual(lists["Slower than the best peer: 1 of 1 case"], ["a: 1.50 [1.50 1.50] of system"])
+        _, lists = self.told(run({"a": lab}))
+        self.assertEqual(lists["Slower than the best peer: 1 of 1 case"], ["a: 3.00 [3.00 3.00] of lab:hoard"])
+
     def test_failures_and_absences(self):
         self.assertIn("un<known> in loss", " ".join(remarks(Comparison(sample()))))
         for only, words in (("system", "not among"), ("granary", "no allocator to compare")):
