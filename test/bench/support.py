@@ -17,7 +17,7 @@ from pathlib import Path
 BUILD = Path(sys.argv[1]).resolve()
 ROOT = Path(__file__).resolve().parents[2]
 SUITE = ROOT / "bench" / "suite"
-sys.path[:0] = [str(SUITE), str(ROOT / "test" / "programs")]
+sys.path[:0] = [str(SUITE), str(ROOT / "bench"), str(ROOT / "test" / "programs")]
 
 from results import Results
 from schedule import build_measure
