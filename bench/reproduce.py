@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      measures again what docs/reproduction.md stands on: runs the commands at the heads of the kept outputs, keeps
-#            what they print now, and puts the new intervals in the places of the old ones in the page.
+# What:      measures again what docs/reproduction.md stands on: runs the commands at the heads of the kept outputs,
+#            keeps what they print now, and puts the new intervals in the places of the old ones in the page.
 # Invariant: a file is replaced whole or not at all; an interval is replaced only if each place where the old output has
 #            it has one and the same now. What is not replaced is told, and the page's test fails until it is.
 # Must not know: what a row says; its words are read again by whoever runs this.
@@ -88,8 +88,8 @@ def places(text: str) -> dict[Place, str]:
 
 
 def owner_of(row: str, match: re.Match, kept: dict[str, str]) -> str | None:
-    """The output that an interval of the page is from: the next that the row names, or behind the last name the only one
-    of them that has it."""
+    """The output that an interval of the page is from: the next that the row names, or behind the last name the only
+    one of them that has it."""
     behind = NAMED.search(row, match.end())
     if behind:
         return behind[1]

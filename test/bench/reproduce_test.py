@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      how the page of the papers' tables gets new numbers: which output an interval is from, where it stands there,
-#            and what is not decided without a reader.
+# What:      how the page of the papers' tables gets new numbers: which output an interval is from, where it stands
+#            there, and what is not decided without a reader.
 # Invariant: in made-up outputs no number stands for two things, but where that is the question.
 # Must not know: what is measured.
 """Usage: reproduce_test.py BUILD_FOLDER."""
@@ -40,8 +40,8 @@ class Rows(unittest.TestCase):
         self.assertEqual(self.renewed(text), (row(expected), []))
 
     def test_another_output_has_its_own(self):
-        text = ("1.10 [1.00 1.20] (`results/reproduction-b.txt`), 1.10 [1.00 1.20] (`results/reproduction-a.txt`); then "
-                "9.00 [8.00 9.90]")
+        text = ("1.10 [1.00 1.20] (`results/reproduction-b.txt`), 1.10 [1.00 1.20] (`results/reproduction-a.txt`); "
+                "then 9.00 [8.00 9.90]")
         kept = {"a": OLD, "b": output("1.10 [1.00 1.20]", "4.10 [4.00 4.20]", "7.00 [6.00 8.00]")}
         expected = ("1.10 [1.00 1.20] (`results/reproduction-b.txt`), 1.50 [1.40 1.60] (`results/reproduction-a.txt`); "
                     "then 9.00 [8.00 9.90]")
