@@ -4,19 +4,23 @@
 # Must not know: how anything is measured.
 """usage: lab_table.py RUN.json
 
-A run that has all columns:
+Puts the table into lab/README.md. A run that has all columns, with intervals:
   granary bench --with lab:NAME,lab:NAME,... --threads 2 --rounds 5 --json RUN.json
                 --only recycle,larson,consume,espresso-like"""
 
-import json
 import re
-import statistics
 import sys
-from collections import defaultdict
 from pathlib import Path
 
+sys.path[:0] = [str(Path(__file__).resolve().parent / folder) for folder in ("suite", "../test/programs")]
+
+from intervals import Samples, ratio
+from results import Results
+
 BASE = "lab:single"
-ALLOCATORS = Path(__file__).parent.parent / "lab" / "allocators"
+LAB = Path(__file__).resolve().parent.parent / "lab"
+ALLOCATORS, PAGE = LAB / "allocators", LAB / "README.md"
+HEAD = "| name | what it is | "
 # In the order in which the papers build one on the other.
 ORDER = """single threads containers owned restricted buffered remote recommended varied lockfree
 in_l in_r in_c in_cl in_cr io io_l io_r io_c io_cl io_cr cn_l cn_r coalescing coalescing_cleared_into_buffer
@@ -37,32 +41,33 @@ def about(name: str) -> str:
     return re.sub(r"\n// *", " ", what).rstrip(".")
 
 
-def medians(run: dict, key: str) -> dict[tuple[str, str], float]:
-    found = defaultdict(list)
-    for trial in run["trials"]:
-        if trial.get(key) is not None and trial["round"] > 0:
-            found[trial["case"], trial["allocator"]].append(trial[key])
-    return {place: statistics.median(values) for place, values in found.items()}
+def cell(samples: Samples, case: str, allocator: str) -> str:
+    """Over the base case."""
+    if not {allocator, BASE} <= samples.get(case, {}).keys():
+        return "-"
+    return str(ratio(samples, [[case]], allocator, BASE) or "-")
 
 
-def ratio(figures: dict[tuple[str, str], float], case: str, allocator: str) -> str:
-    ours, base = figures.get((case, allocator)), figures.get((case, BASE))
-    return f"{ours / base:.2f}" if ours and base else "-"
+def table(run: Results) -> str:
+    cost, peak = (run.samples(key) for key in ("cost", "peak_kib"))
+    columns = [f"time, {case}" for case in TIMES] + [f"memory, {case}" for case in MEMORY]
+    rows = [HEAD + " | ".join(columns) + " |", "|---|---|" + "--:|" * len(columns)]
+    for name in names():
+        shown = name.replace("_", "-")
+        allocator = f"lab:{shown}"
+        cells = [cell(cost, case, allocator) for case in TIMES] + [cell(peak, case, allocator) for case in MEMORY]
+        rows.append(f"| `{shown}` | {about(name)} | " + " | ".join(cells) + " |")
+    return "\n".join(rows) + "\n"
 
 
 def main() -> int:
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    run = json.loads(Path(sys.argv[1]).read_text())
-    cost, peak = (medians(run, key) for key in ("cost", "peak_kib"))
-    print("| name | what it is | " + " | ".join(f"time, {case}" for case in TIMES) + " | "
-          + " | ".join(f"memory, {case}" for case in MEMORY) + " |")
-    print("|---|---|" + "--:|" * (len(TIMES) + len(MEMORY)))
-    for name in names():
-        shown = name.replace("_", "-")
-        allocator = f"lab:{shown}"
-        cells = [ratio(cost, case, allocator) for case in TIMES] + [ratio(peak, case, allocator) for case in MEMORY]
-        print(f"| `{shown}` | {about(name)} | " + " | ".join(cells) + " |")
+    made = table(Results.load(Path(sys.argv[1])))
+    page, times = re.subn(rf"^{re.escape(HEAD)}.*?\n(?!\|)", lambda _: made, PAGE.read_text(), flags=re.M | re.S)
+    if times != 1:
+        sys.exit(f"{PAGE}: {times} tables begin with {HEAD!r}, not one")
+    PAGE.write_text(page)
     return 0
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 
 from support import BUILD, ROOT, main
 
+import lab_table
 from harness.allocators import Missing
 from peers import SIX, Peers
+from results import Results
 
 NOBODY = Path("/no/such/list.json")
 
@@ -77,6 +79,14 @@ class Built(unittest.TestCase):
         told = self.bench("--profile", "smoke", "--with", "system,lab:single", "--only", "larson", "--threads", "1",
                           "--rounds", "1")
         self.assertIn("lab:single", told)
+
+
+class Table(unittest.TestCase):
+    """Of lab/README.md."""
+
+    def test_it_is_the_kept_runs(self):
+        made = lab_table.table(Results.load(ROOT / "docs" / "results" / "lab.json"))
+        self.assertIn(f"\n{made}", lab_table.PAGE.read_text())
 
 
 if __name__ == "__main__":
