@@ -15,7 +15,7 @@
 /* Lies in a writable mapping of the library's file (or of the program's, where it is linked in), at a multiple of
  * GR_HEAP_TABLES_ALIGNMENT. A reader accepts exactly its own version: meaning is never changed without a new one. */
 #define GR_HEAP_TABLES_MAGIC UINT64_C(0x9c5a1e62b7d0f348)
-#define GR_HEAP_TABLES_VERSION 2
+#define GR_HEAP_TABLES_VERSION 3
 #define GR_HEAP_TABLES_ALIGNMENT 64
 
 /* The values of a descriptor's use; others may be skipped. */
@@ -64,9 +64,9 @@ typedef struct gr_heap_tables {
     uint64_t superblock_units_offset;
 
     /* One slab a heap; heaps whose number (32 bits) lies at heaps_at are in use. A slab begins with headers of
-     * magazines, four 16-bit numbers each: next, limit, begin, detached. The addresses of cached blocks stand in the
-     * slots [begin, next), slot i at slots_offset + 8 * i from its header; and, while a trim empties the magazines of
-     * all CPUs, in [begin, detached), which is 0 else. Near its end lie letters, whose count (32 bits) tells how many
+     * magazines, three numbers each: next (32 bits), limit, begin (16 bits each). The addresses of cached blocks stand
+     * in the slots [begin, next), slot i at slots_offset + 8 * i from its header; while a trim empties the magazines
+     * of all CPUs, in [next, begin), and begin is the larger. Near its end lie letters, whose count (32 bits) tells how many
      * addresses of blocks stand in it. Owners below heap_limit are heaps, the others the global heap's. */
     uint64_t slabs_at;
     uint64_t slab_bytes;

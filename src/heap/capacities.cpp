@@ -61,7 +61,7 @@ void Capacities::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
     void *blocks[kBatchBlocks];
     for (;;) {
         const platform::MagazineHeader header = slab.header(magazine_of(c));
-        const auto held = static_cast<std::uint32_t>(header.current - header.begin);
+        const std::uint32_t held = header.held();
         if (held <= keep) return;
         const std::int64_t popped = slab.pop_n(magazine_of(c), blocks, batch_of(held - keep));
         if (popped <= 0) return;
@@ -75,7 +75,7 @@ void Capacities::empty_unused(OwnerIndex o, ClassIndex but) {
         const ClassIndex c = heap.magazines.next_unused(but);
         if (c.value == 0) continue;
         const platform::MagazineHeader header = owners_.slab(o).header(magazine_of(c));
-        const auto cached = static_cast<std::uint32_t>(header.current - header.begin);
+        const std::uint32_t cached = header.held();
         const Bin &bin = heap.bins[c.value];
         if (cached == 0 || cached != bin.used_blocks(c)) continue;
         std::size_t resident = cached * std::size_t{shape_of(c).size};

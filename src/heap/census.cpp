@@ -14,7 +14,7 @@ void Census::count_cached(std::uint64_t (&blocks)[kClassCount]) const {
         const Slab s = owners_.slab(o);
         for (std::uint32_t c = 1; c < kClassCount; ++c) {
             const platform::MagazineHeader header = s.header(magazine_of(ClassIndex(c)));
-            blocks[c] += static_cast<std::uint64_t>(header.current - header.begin);
+            blocks[c] += header.held();
         }
         const auto count = [&](const void *p) {
             if (region_.contains(p)) ++blocks[class_in(load_entry(region_, region_.unit_of(p))).value];
@@ -68,8 +68,7 @@ bool Census::has_agreed_capacities(OwnerIndex o) const {
     if (slab.has_detached()) return false;
     for (std::uint32_t c = 1; c < kClassCount; ++c) {
         const platform::MagazineHeader header = slab.header(magazine_of(ClassIndex(c)));
-        if (header.limit - header.begin != static_cast<int>(owners_.heap(o).magazines.capacity(ClassIndex(c))))
-            return false;
+        if (header.capacity() != owners_.heap(o).magazines.capacity(ClassIndex(c))) return false;
     }
     return true;
 }

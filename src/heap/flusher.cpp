@@ -42,7 +42,7 @@ Flusher::Result Flusher::flush_remote_locked(OwnerIndex o, bool may_grow) {
     platform::count(platform::Event::remote_flush);
     Slab slab = owners_.slab(o);
     const platform::MagazineHeader header = slab.header(kRemoteMagazine);
-    const auto capacity = static_cast<std::uint32_t>(header.limit - header.begin);
+    const std::uint32_t capacity = header.capacity();
     if (may_grow && !capacities_.may_gather()) [[unlikely]]
         return Result::refused;
     if (may_grow && capacity == 0) {

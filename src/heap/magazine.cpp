@@ -14,7 +14,7 @@ bool Slab::set_capacity(std::uint32_t header_at, std::uint32_t slots_begin, std:
         platform::MagazineHeader next = old;
         if (old.begin != begin) {
             if (old.current != old.begin) return false;
-            next.begin = next.current = begin;
+            next.current = next.begin = begin;
         }
         next.limit = static_cast<std::uint16_t>(begin + capacity);
         const std::uint64_t expected = platform::as_word(old);
@@ -37,7 +37,7 @@ void Slab::set_header(std::uint32_t header_at, platform::MagazineHeader value) {
 bool Slab::has_blocks() const {
     for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
         const platform::MagazineHeader magazine = header(platform::header_offset(i));
-        if (magazine.current != magazine.begin) return true;
+        if (magazine.held() != 0) return true;
     }
     return false;
 }
@@ -45,9 +45,9 @@ bool Slab::has_blocks() const {
 void Slab::detach_all() {
     for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
         platform::MagazineHeader magazine = header(platform::header_offset(i));
-        if (magazine.current == magazine.begin) continue;
-        magazine.detached = std::exchange(magazine.current, magazine.begin);
+        if (magazine.held() == 0) continue;
         magazine.limit = magazine.begin;
+        magazine.begin = static_cast<std::uint16_t>(std::exchange(magazine.current, magazine.begin));
         set_header(platform::header_offset(i), magazine);
     }
 }
@@ -55,7 +55,7 @@ void Slab::detach_all() {
 void Slab::drop_all() {
     for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
         platform::MagazineHeader magazine = header(platform::header_offset(i));
-        if (magazine.current == magazine.begin) continue;
+        if (magazine.held() == 0) continue;
         magazine.current = magazine.begin;
         set_header(platform::header_offset(i), magazine);
     }
@@ -63,27 +63,28 @@ void Slab::drop_all() {
 
 void Slab::close(std::uint32_t header_at) {
     platform::MagazineHeader magazine = header(header_at);
-    magazine.limit = magazine.current;
+    magazine.limit = static_cast<std::uint16_t>(magazine.current);
     set_header(header_at, magazine);
 }
 
 bool Slab::has_detached() const {
     for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
-        if (header(platform::header_offset(i)).detached != 0) return true;
+        if (header(platform::header_offset(i)).is_detached()) return true;
     }
     return false;
 }
 
 std::span<void *const> Slab::detached(std::uint32_t header_at) const {
     const platform::MagazineHeader magazine = header(header_at);
-    if (magazine.detached == 0) return {};
-    return {slot(header_at, magazine.begin), slot(header_at, magazine.detached)};
+    if (!magazine.is_detached()) return {};
+    return {slot(header_at, magazine.current), slot(header_at, magazine.begin)};
 }
 
 // With no capacity and no block no sequence commits anything.
 void Slab::forget_detached(std::uint32_t header_at) {
     platform::MagazineHeader magazine = header(header_at);
-    magazine.detached = 0;
+    if (!magazine.is_detached()) return;
+    magazine.begin = static_cast<std::uint16_t>(magazine.current);
     set_header(header_at, magazine);
 }
 

@@ -48,12 +48,12 @@
     addq ((\kind << FOUND_SHIFT) + FOUND_SLABS)(%r10), %rcx
     leaq (%rcx,%rsi,HEADER_SIZE), %rcx
     STEP
-    movzwl (%rcx), %edx
+    movl (%rcx), %edx
     movq LAST_SLOT(%rcx,%rdx,8), %rax
     STEP
     testq %rax, %rax
     jz \slow
-    decw (%rcx)
+    decl (%rcx)
 .L\name\()_commit:
 .endm
 
@@ -145,15 +145,15 @@ FUNCTION GC_free
     js gr_gc_free_slow
     addq FOUND_SLABS(%rax), %r11
     STEP
-    movzwl (%r11), %ecx
-    cmpw 2(%r11), %cx
+    movl (%r11), %ecx
+    cmpw LIMIT(%r11), %cx
     jae gr_gc_free_slow
     cmpq %rdi, LAST_SLOT(%r11,%rcx,8)
     je gr_gc_free_slow
     STEP
     movq %rdi, SLOT(%r11,%rcx,8)
     STEP
-    incw (%r11)
+    incl (%r11)
 .LGC_free_commit:
     leaq GC_CLASS_BYTES, %rcx
     shrl $(HEADER_SHIFT - 2), %r10d

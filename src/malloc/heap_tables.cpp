@@ -26,8 +26,8 @@ static_assert(static_cast<std::uint64_t>(UnitUse::run) == GR_USE_RUN);
 static_assert(sizeof(Superblock::use) == 1 && sizeof(Superblock::units) == 4 && sizeof(Superblock::size_class) == 4 &&
               sizeof(Superblock::owner) == 4);
 static_assert(sizeof(ClassShape::size) == 4 && sizeof(ClassShape::blocks) == 4 && sizeof(ClassShape::units) == 4);
-static_assert(offsetof(platform::MagazineHeader, current) == 0 && sizeof(platform::MagazineHeader::current) == 2 &&
-              offsetof(platform::MagazineHeader, begin) == 4 && sizeof(platform::MagazineHeader::begin) == 2);
+static_assert(offsetof(platform::MagazineHeader, current) == 0 && sizeof(platform::MagazineHeader::current) == 4 &&
+              offsetof(platform::MagazineHeader, begin) == 6 && sizeof(platform::MagazineHeader::begin) == 2);
 static_assert(sizeof(Letter::count) == 4 && sizeof(Letter::blocks[0]) == 8);
 static_assert(offsetof(Direct::Entry, address) == 0 && offsetof(Direct::Entry, bytes) == 8 &&
               sizeof(Direct::Entry::mapper) == 8);

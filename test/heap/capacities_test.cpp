@@ -19,7 +19,7 @@ class CapacitiesTest : public testing::Test {
     std::uint32_t held() const { return parts_.in_magazine(kHeapA, magazine_of(kClass)); }
     void expect_agreement() const {
         const platform::MagazineHeader header = parts_.owners.slab(kHeapA).header(magazine_of(kClass));
-        EXPECT_EQ(static_cast<std::uint32_t>(header.limit - header.begin), capacity());
+        EXPECT_EQ(header.capacity(), capacity());
         EXPECT_TRUE(parts_.owners.heap(kHeapA).magazines.is_valid());
     }
     // As many as there is room for, from the end on; so many are in already.

@@ -20,7 +20,7 @@ class FlusherTest : public testing::Test {
     std::uint32_t cached(OwnerIndex o, ClassIndex c) const { return parts_.in_magazine(o, magazine_of(c)); }
     std::uint32_t width() const {
         const platform::MagazineHeader header = parts_.owners.slab(kHeapA).header(kRemoteMagazine);
-        return static_cast<std::uint32_t>(header.limit - header.begin);
+        return header.capacity();
     }
     // Frees blocks of heap B in heap A until its remote magazine is full once more, and flushes it.
     void fill_and_flush(ClassIndex c) {

@@ -143,7 +143,7 @@ struct Parts {
     void end_thrift() { ASSERT_FALSE(thrift.lasts(kThriftLeast, kThriftLeast)); }
     std::uint32_t in_magazine(OwnerIndex heap, std::uint32_t magazine) const {
         const platform::MagazineHeader h = owners.slab(heap).header(magazine);
-        return static_cast<std::uint32_t>(h.current - h.begin);
+        return h.held();
     }
 
     // By the slab's memory, whoever may touch it.

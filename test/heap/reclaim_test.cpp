@@ -34,7 +34,7 @@ std::uint32_t cached(World &world, std::uint32_t cid) {
     std::uint32_t blocks = 0;
     for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
         const platform::MagazineHeader header = slab.header(platform::header_offset(i));
-        blocks += static_cast<std::uint32_t>(header.current - header.begin);
+        blocks += header.held();
     }
     return blocks;
 }

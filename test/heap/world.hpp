@@ -107,7 +107,7 @@ class World {
     }
     std::uint32_t in_magazine(std::uint32_t i, ClassIndex c) const {
         const platform::MagazineHeader h = Slab(region.readable_table(), i, nullptr).header(magazine_of(c));
-        return static_cast<std::uint32_t>(h.current - h.begin);
+        return h.held();
     }
     // Frees the blocks but every eighth, so that most of their superblocks go to the global heap; what is kept.
     std::vector<void *> free_seven_of_eight(const std::vector<void *> &blocks) {

@@ -225,7 +225,7 @@ MUTANTS = (
         ("magazine-leaves", "a magazine moves and leaves its blocks behind",
          "if (old.current != old.begin) return false;", ""),
         ("magazine-short", "of what is out of reach one block is forgotten",
-         "slot(header_at, magazine.detached)}", "slot(header_at, magazine.detached) - 1}"),
+         "slot(header_at, magazine.begin)}", "slot(header_at, magazine.begin) - 1}"),
         ("magazine-open", "a magazine whose blocks were taken out of reach takes more",
          "magazine.limit = magazine.begin;", ""),
     ),

@@ -49,8 +49,8 @@ class Entry : public testing::Test {
         const std::uint64_t others = (std::uint64_t{7} << kSlabShift | kOwn) << 32 | 7;
         const std::uint64_t entries[kUnits] = {0, own, others, own};
         std::memcpy(base_, entries, sizeof entries);
-        put_header(kOwn, {.current = 300, .limit = 301, .begin = 300, .detached = 0});
-        put_header(kRemote, {.current = 400, .limit = 401, .begin = 400, .detached = 0});
+        put_header(kOwn, {.current = 300, .limit = 301, .begin = 300});
+        put_header(kRemote, {.current = 400, .limit = 401, .begin = 400});
         const auto thread = static_cast<std::intptr_t>(thread_pointer());
         gr_sequence_state.rseq_offset = reinterpret_cast<std::intptr_t>(&area) - thread;
         gr_sequence_state.cid_offset = reinterpret_cast<std::intptr_t>(&area.cpu_id_start) - thread;
@@ -126,7 +126,7 @@ TEST_F(Entry, AFullMagazineAndABlockFreedTwiceInARowAreTheSlowPathsToo) {
     entry_free(unit(1));
     entry_free(unit(1) + kFineStep);
     EXPECT_EQ(left, std::vector<void *>{unit(1) + kFineStep});
-    put_header(kOwn, {.current = 301, .limit = 310, .begin = 300, .detached = 0});
+    put_header(kOwn, {.current = 301, .limit = 310, .begin = 300});
     entry_free(unit(1));
     EXPECT_EQ(left, (std::vector<void *>{unit(1) + kFineStep, unit(1)}));
 }

@@ -276,8 +276,8 @@ TEST_F(Sequences, AnAllZeroHeaderIsEmptyAndFull) {
 TEST_F(Sequences, WhatMayNotBePushedIsNeitherPushedNorCounted) {
     PerCpuCounter counter;
     counter.start(cid_ + 1);
-    put_header(header_offset(3), {300, 340, 300, 0});
-    put_header(header_offset(kRemoteHeader), {400, 440, 400, 0});
+    put_header(header_offset(3), {300, 340, 300});
+    put_header(header_offset(kRemoteHeader), {400, 440, 400});
     const auto push = [&](std::uint64_t owner, std::uint64_t offset) {
         return gr_sequence_push(&counter, offset << 32 | owner, &gr_sequence_state.slabs, 1, counter.words());
     };
@@ -293,7 +293,7 @@ TEST_F(Sequences, WhatMayNotBePushedIsNeitherPushedNorCounted) {
 }
 
 TEST_F(Sequences, TheLastOfManyLiesOnTopBothWays) {
-    put_header(header_offset(3), {300, 340, 300, 0});
+    put_header(header_offset(3), {300, 340, 300});
     void *blocks[] = {&blocks[0], &blocks[1], &blocks[2]};
     ASSERT_EQ(until_committed(
                   [&] { return gr_sequence_push_n(cid_, header_offset(3), blocks, 3, &gr_sequence_state.slabs); }),
@@ -312,7 +312,7 @@ TEST_F(Sequences, TheLastOfManyLiesOnTopBothWays) {
 }
 
 TEST_F(Sequences, WhatFindsNoRoomAreTheFirst) {
-    put_header(header_offset(3), {300, 302, 300, 0});
+    put_header(header_offset(3), {300, 302, 300});
     void *blocks[] = {&blocks[0], &blocks[1], &blocks[2]};
     ASSERT_EQ(until_committed(
                   [&] { return gr_sequence_push_n(cid_, header_offset(3), blocks, 3, &gr_sequence_state.slabs); }),
@@ -329,7 +329,7 @@ TEST_F(Sequences, WhatFindsNoRoomAreTheFirst) {
 }
 
 TEST_F(Sequences, ALimitBelowCurrentMeansFull) {
-    put_header(header_offset(3), {310, 305, 300, 0});
+    put_header(header_offset(3), {310, 305, 300});
     void *block = this;
     EXPECT_EQ(until_committed(
                   [&] { return gr_sequence_push_n(cid_, header_offset(3), &block, 1, &gr_sequence_state.slabs); }),
@@ -338,8 +338,8 @@ TEST_F(Sequences, ALimitBelowCurrentMeansFull) {
 }
 
 TEST_F(Sequences, ReplaceLooksAtTheWholeHeader) {
-    const MagazineHeader now{310, 320, 300, 0};
-    const MagazineHeader next{310, 330, 300, 0};
+    const MagazineHeader now{310, 320, 300};
+    const MagazineHeader next{310, 330, 300};
     put_header(header_offset(3), now);
     for (unsigned bit = 0; bit < 64; ++bit) {
         const std::uint64_t other = as_word(now) ^ std::uint64_t{1} << bit;
@@ -359,7 +359,7 @@ TEST_F(Sequences, ReplaceLooksAtTheWholeHeader) {
 }
 
 TEST_F(Sequences, AnotherCidIsRefusedAndNothingMoves) {
-    put_header(header_offset(3), {310, 320, 300, 0});
+    put_header(header_offset(3), {310, 320, 300});
     void *blocks[4] = {};
     for (const std::uint32_t other : {cid_ + 1, cid_ ^ 0x80000000U, UINT32_MAX}) {
         EXPECT_EQ(gr_sequence_push_n(other, header_offset(3), blocks, 4, &gr_sequence_state.slabs), kWrongCid);
@@ -371,7 +371,7 @@ TEST_F(Sequences, AnotherCidIsRefusedAndNothingMoves) {
 
 // A thread of a program that manages rseq by itself: its field holds a negative CPU.
 TEST_F(Sequences, AThreadWithoutRseqIsRefused) {
-    put_header(header_offset(3), {310, 320, 300, 0});
+    put_header(header_offset(3), {310, 320, 300});
     bool unregistered = false;
     std::int64_t results[4] = {};
     bool pushed = false;
@@ -402,7 +402,7 @@ TEST_F(Sequences, AThreadWithoutRseqIsRefused) {
 
 // Pop has no cid: it takes from the slab of the CPU it runs on, so one that is cut takes nothing.
 TEST_F(Sequences, SignalsNeitherLoseNorDoubleBlocks) {
-    put_header(header_offset(3), {300, 340, 300, 0});
+    put_header(header_offset(3), {300, 340, 300});
     const Interruptions interruptions;
     const sig_atomic_t until = signals + 1000;
     std::uintptr_t next = 0;
@@ -460,7 +460,7 @@ void work_on_the_same_magazine(int) {
 }
 
 TEST_F(Sequences, AHandlerOnTheSameMagazineLosesNothing) {
-    put_header(header_offset(3), {300, 340, 300, 0});
+    put_header(header_offset(3), {300, 340, 300});
     Traffic all;
     all.cid = cid_;
     traffic = &all;

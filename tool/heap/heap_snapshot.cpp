@@ -133,11 +133,11 @@ class Walk {
             const std::vector<char> slab = read_touched(t_.slabs_at + heap * t_.slab_bytes, t_.slab_bytes);
             for (std::uint64_t m = 0; m < t_.magazines; ++m) {
                 const std::uint64_t header = m * t_.magazine_stride;
-                const auto next = number_at<std::uint16_t>(slab, header);
-                const auto begin = number_at<std::uint16_t>(slab, header + 4);
-                const auto detached = number_at<std::uint16_t>(slab, header + 6);
-                add_cached(slab, header + t_.slots_offset + begin * sizeof(std::uint64_t),
-                           std::max(next, detached) - begin);
+                const auto next = number_at<std::uint32_t>(slab, header);
+                const std::uint32_t begin = number_at<std::uint16_t>(slab, header + 6);
+                const std::uint32_t first = std::min(begin, next);
+                add_cached(slab, header + t_.slots_offset + first * sizeof(std::uint64_t),
+                           std::max(begin, next) - first);
             }
             for (std::uint64_t l = 0; l < t_.letters; ++l) {
                 const std::uint64_t letter = t_.letters_offset + l * t_.letter_stride;

@@ -26,13 +26,13 @@ FUNCTION \name
     add x14, x14, x13, lsl #SLAB_SHIFT
     add x14, x14, x9, lsl #HEADER_SHIFT
     STEP
-    ldrh w13, [x14]
+    ldr w13, [x14]
     add x15, x14, x13, lsl #3
     ldr x15, [x15, #LAST_SLOT]
     cbz x15, 9f
     sub w13, w13, #1
     STEP
-    strh w13, [x14]
+    str w13, [x14]
 .L\name\()_commit:
     mov x0, x15
     ret

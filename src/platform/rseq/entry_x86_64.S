@@ -23,12 +23,12 @@ FUNCTION \name
     addq SLABS, %rcx
     leaq (%rcx,%rax,HEADER_SIZE), %rcx
     STEP
-    movzwl (%rcx), %edx
+    movl (%rcx), %edx
     movq LAST_SLOT(%rcx,%rdx,8), %rax
     STEP
     testq %rax, %rax
     jz \slow
-    decw (%rcx)
+    decl (%rcx)
 .L\name\()_commit:
     ret
 END \name
@@ -59,15 +59,15 @@ FUNCTION free
     shrq $32, %rax
     addq SLABS, %rax
     STEP
-    movzwl (%rax), %ecx
-    cmpw 2(%rax), %cx
+    movl (%rax), %ecx
+    cmpw LIMIT(%rax), %cx
     jae gr_free_slow
     cmpq %rdi, LAST_SLOT(%rax,%rcx,8)
     je gr_free_slow
     STEP
     movq %rdi, SLOT(%rax,%rcx,8)
     STEP
-    incw (%rax)
+    incl (%rax)
 .Lfree_commit:
     ret
 END free
@@ -89,15 +89,15 @@ FUNCTION gr_free_remote
     addq SLABS, %rcx
     addq $REMOTE, %rcx
     STEP
-    movzwl (%rcx), %edx
-    cmpw 2(%rcx), %dx
+    movl (%rcx), %edx
+    cmpw LIMIT(%rcx), %dx
     jae gr_free_slow
     cmpq %rdi, LAST_SLOT(%rcx,%rdx,8)
     je gr_free_slow
     STEP
     movq %rdi, SLOT(%rcx,%rdx,8)
     STEP
-    incw (%rcx)
+    incl (%rcx)
 .Lfree_remote_commit:
     ret
 END gr_free_remote

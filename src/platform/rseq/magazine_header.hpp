@@ -13,13 +13,20 @@
 namespace gr::platform {
 
 // Eight bytes, always read and published as one. Slot i of a magazine lies kSlotDisplacement + 8 * i bytes behind its
-// header, so `current`, the index of the next free slot, is an index from the header.
-//   begin <= current, and current <= limit but for a moment after limit was lowered.
+// header, so `current`, the index of the next free slot, is an index from the header. A magazine is
+//   in use:    begin <= current, and current <= limit but for a moment after limit was lowered;
+//   detached:  limit = current < begin, and its slots from current to begin hold blocks that no sequence reaches.
+// `current` has 32 bits, for what malloc stores there is what free loads next: a processor may hand 32 bits over by
+// renaming, 16 only through its store buffer (docs/results.md).
 struct MagazineHeader {
-    std::uint16_t current = 0;
+    std::uint32_t current = 0;
     std::uint16_t limit = 0;
     std::uint16_t begin = 0;
-    std::uint16_t detached = 0;  // 0, or the slots from begin to here hold blocks that no sequence reaches
+
+    // Blocks that sequences reach, and how many there may be.
+    constexpr std::uint32_t held() const { return is_detached() ? 0 : current - begin; }
+    constexpr std::uint32_t capacity() const { return is_detached() ? 0 : limit - std::uint32_t{begin}; }
+    constexpr bool is_detached() const { return current < begin; }
 };
 static_assert(sizeof(MagazineHeader) == 8);
 

@@ -29,17 +29,17 @@ class ReferenceSlab {
     std::int64_t push_n(std::uint32_t header, void *const *blocks, std::uint32_t count) {
         MagazineHeader &magazine = at(header);
         if (magazine.current >= magazine.limit) return 0;
-        const std::uint32_t room = static_cast<std::uint32_t>(magazine.limit - magazine.current);
+        const std::uint32_t room = magazine.limit - magazine.current;
         const std::uint32_t moved = count < room ? count : room;
         for (std::uint32_t i = 0; i < moved; ++i) slot(header, magazine.current + i) = blocks[count - moved + i];
-        magazine.current = static_cast<std::uint16_t>(magazine.current + moved);
+        magazine.current += moved;
         return moved;
     }
     std::int64_t pop_n(std::uint32_t header, void **blocks, std::uint32_t count) {
         MagazineHeader &magazine = at(header);
-        const std::uint32_t held = static_cast<std::uint32_t>(magazine.current - magazine.begin);
+        const std::uint32_t held = magazine.held();
         const std::uint32_t moved = count < held ? count : held;
-        magazine.current = static_cast<std::uint16_t>(magazine.current - moved);
+        magazine.current -= moved;
         for (std::uint32_t i = 0; i < moved; ++i) blocks[i] = slot(header, magazine.current + i);
         return moved;
     }

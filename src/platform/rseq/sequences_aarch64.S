@@ -22,13 +22,13 @@ FUNCTION gr_sequence_pop
     add x14, x14, x13, lsl #SLAB_SHIFT
     add x14, x14, x9
     STEP
-    ldrh w13, [x14]
+    ldr w13, [x14]
     add x15, x14, x13, lsl #3
     ldr x15, [x15, #LAST_SLOT]
     cbz x15, 9f
     sub w13, w13, #1
     STEP
-    strh w13, [x14]
+    str w13, [x14]
 .Lpop_commit:
     mov x0, x15
     ret
@@ -143,8 +143,8 @@ DESCRIBE push_remote, .Lrefuse_push
     .hidden gr_sequence_push_n
 FUNCTION gr_sequence_push_n
     HEADER push_n
-    ldrh w4, [x14]
-    ldrh w5, [x14, #2]
+    ldr w4, [x14]
+    ldrh w5, [x14, #LIMIT]
     subs w5, w5, w4
     b.le 7f
     cmp w5, w3
@@ -156,7 +156,7 @@ FUNCTION gr_sequence_push_n
     add w4, w4, w5
     COPY x2, x6
     STEP
-    strh w4, [x14]
+    str w4, [x14]
 .Lpush_n_commit:
     mov x0, x5
     ret
@@ -171,8 +171,8 @@ DESCRIBE push_n, .Laborted
     .hidden gr_sequence_pop_n
 FUNCTION gr_sequence_pop_n
     HEADER pop_n
-    ldrh w4, [x14]
-    ldrh w5, [x14, #4]
+    ldr w4, [x14]
+    ldrh w5, [x14, #FIRST]
     subs w5, w4, w5
     b.le 7f
     cmp w5, w3
@@ -182,7 +182,7 @@ FUNCTION gr_sequence_pop_n
     add x6, x6, #SLOT
     COPY x6, x2
     STEP
-    strh w4, [x14]
+    str w4, [x14]
 .Lpop_n_commit:
     mov x0, x5
     ret

@@ -21,12 +21,12 @@ FUNCTION gr_sequence_pop
     addq (%rsi), %rcx
     addq %rdi, %rcx
     STEP
-    movzwl (%rcx), %edx
+    movl (%rcx), %edx
     movq LAST_SLOT(%rcx,%rdx,8), %rax
     testq %rax, %rax
     jz 9f
     STEP
-    decw (%rcx)
+    decl (%rcx)
 .Lpop_commit:
 9:  ret
 END gr_sequence_pop
@@ -49,15 +49,15 @@ FUNCTION gr_sequence_push
     shrq $32, %rsi
     addq (%rdx), %rsi
     STEP
-    movzwl (%rsi), %ecx
-    cmpw 2(%rsi), %cx
+    movl (%rsi), %ecx
+    cmpw LIMIT(%rsi), %cx
     jae .Lrefuse_push
     cmpq %rdi, LAST_SLOT(%rsi,%rcx,8)
     je .Lrefuse_push
     STEP
     movq %rdi, SLOT(%rsi,%rcx,8)
     STEP
-    incw (%rsi)
+    incl (%rsi)
 .Lpush_commit:
 .Lcount:
     COUNT count, %r10, %r11
@@ -90,15 +90,15 @@ FUNCTION gr_sequence_push_remote
     addq (%rdx), %rsi
     addq $REMOTE, %rsi
     STEP
-    movzwl (%rsi), %ecx
-    cmpw 2(%rsi), %cx
+    movl (%rsi), %ecx
+    cmpw LIMIT(%rsi), %cx
     jae .Lrefuse_push
     cmpq %rdi, LAST_SLOT(%rsi,%rcx,8)
     je .Lrefuse_push
     STEP
     movq %rdi, SLOT(%rsi,%rcx,8)
     STEP
-    incw (%rsi)
+    incl (%rsi)
 .Lpush_remote_commit:
     jmp .Lcount
 END gr_sequence_push_remote
@@ -144,8 +144,8 @@ DESCRIBE push_remote, .Lrefuse_push
 FUNCTION gr_sequence_push_n
     movl %esi, %esi
     HEADER push_n, %r8
-    movzwl (%rax), %r10d
-    movzwl 2(%rax), %r11d
+    movl (%rax), %r10d
+    movzwl LIMIT(%rax), %r11d
     subl %r10d, %r11d
     jle 7f
     cmpl %ecx, %r11d
@@ -155,7 +155,7 @@ FUNCTION gr_sequence_push_n
     leaq SLOT(%rax,%r10,8), %rdi
     COPY %rdx, %rdi
     STEP
-    addw %r11w, (%rax)
+    addl %r11d, (%rax)
 .Lpush_n_commit:
     movl %r11d, %eax
     ret
@@ -171,8 +171,8 @@ DESCRIBE push_n, .Laborted
 FUNCTION gr_sequence_pop_n
     movl %esi, %esi
     HEADER pop_n, %r8
-    movzwl (%rax), %r10d
-    movzwl 4(%rax), %r11d
+    movl (%rax), %r10d
+    movzwl FIRST(%rax), %r11d
     subl %r10d, %r11d
     negl %r11d
     jle 7f
@@ -182,7 +182,7 @@ FUNCTION gr_sequence_pop_n
     leaq SLOT(%rax,%r10,8), %rdi
     COPY %rdi, %rdx
     STEP
-    subw %r11w, (%rax)
+    subl %r11d, (%rax)
 .Lpop_n_commit:
     movl %r11d, %eax
     ret
