@@ -17,7 +17,7 @@ All of it is made again by one command, pictures too (`python3 bench/gallery --h
 
     python3 bench/gallery build/release
 
-What `granary summary` says of each trace is in `docs/results/gallery/`. The machine was busy with other work, so times
+What `granary summary` says of each trace is in `docs/results/gallery/`. Recording takes time of its own, so times
 are no measurements of the programs.
 """
 
