@@ -14,8 +14,8 @@
 //     above S/2: mapped alone. GRANARY_LAB="f=1/8,K=0,S=16384,b=1.4" chooses otherwise (5.5 varies f).
 #pragma once
 
-#include "parts/contained.hpp"
 #include "parts/emptiness_heaps.hpp"
+#include "parts/heaps_and_large.hpp"
 #include "parts/options.hpp"
 #include "parts/which_heap.hpp"
 
@@ -32,6 +32,6 @@ struct HoardOptions {
 };
 inline constexpr unsigned kHeapsPerProcessor = 2;
 
-using Chosen = Contained<EmptinessHeaps<ByThreadHash, kHeapsPerProcessor, HoardOptions>>;
+using Chosen = HeapsAndLarge<EmptinessHeaps<ByThreadHash, kHeapsPerProcessor, HoardOptions>>;
 
 }  // namespace gr::lab

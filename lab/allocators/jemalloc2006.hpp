@@ -25,9 +25,6 @@
 
 namespace gr::lab {
 
-using Jemalloc2006 = ArenasAndHuge<Arena<Quartiles>, RoundRobin, kAlignment>;
-static_assert(Allocator<Jemalloc2006>);
-
-using Chosen = Jemalloc2006;
+using Chosen = ArenasAndHuge<Arena<Quartiles>, RoundRobin, kAlignment>;
 
 }  // namespace gr::lab

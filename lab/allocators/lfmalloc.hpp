@@ -11,15 +11,13 @@
 //     global     roomy by class | wholly free, for any class -> beyond a limit given back        one lock
 #pragma once
 
-#include "parts/contained.hpp"
+#include "parts/heaps_and_large.hpp"
 #include "parts/online_superblocks.hpp"
 #include "parts/restartable_heaps.hpp"
 #include "parts/which_heap.hpp"
 
 namespace gr::lab {
 
-inline constexpr std::size_t kMostEmptySuperblocks = 16;
-
-using Chosen = Contained<OnlineSuperblocks<RestartableHeaps<ByCpu>, kMostEmptySuperblocks>>;
+using Chosen = HeapsAndLarge<OnlineSuperblocks<RestartableHeaps<ByCpu>>>;
 
 }  // namespace gr::lab

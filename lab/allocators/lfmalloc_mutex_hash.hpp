@@ -8,14 +8,12 @@
 //     global          as lfmalloc
 #pragma once
 
-#include "parts/contained.hpp"
+#include "parts/heaps_and_large.hpp"
 #include "parts/online_superblocks.hpp"
 #include "parts/which_heap.hpp"
 
 namespace gr::lab {
 
-inline constexpr std::size_t kMostEmptySuperblocks = 16;
-
-using Chosen = Contained<OnlineSuperblocks<LockedHeaps<ByThreadHash>, kMostEmptySuperblocks>>;
+using Chosen = HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByThreadHash>>>;
 
 }  // namespace gr::lab

@@ -19,7 +19,7 @@
 #include "granary/granary.h"
 #include "parts/allocator.hpp"
 #include "parts/aside.hpp"
-#include "parts/lock_free_list.hpp"
+#include "parts/remote_list.hpp"
 #include "parts/thread_end.hpp"
 #include "platform/memory.hpp"
 
@@ -47,7 +47,7 @@ struct Here {
     std::atomic<bool> is_inside{false};
     bool has_locked = false;
     unsigned forks = 0;
-    LockFreeFreeList left;  // freed by handlers meanwhile
+    LockFreeRemoteList left;  // freed by handlers meanwhile
 };
 thread_local constinit Here here;
 
@@ -130,6 +130,8 @@ void *or_enomem(void *p) {
     return p;
 }
 
+[[gnu::always_inline]] inline void *allocated(std::size_t size) { return or_enomem(allocate(size)); }
+
 // As glibc: an alignment that is no power of two is rounded up to one.
 void *aligned(std::size_t alignment, std::size_t size) {
     constexpr std::size_t kLargestAlignment = SIZE_MAX / 2 + 1;
@@ -138,6 +140,18 @@ void *aligned(std::size_t alignment, std::size_t size) {
         return nullptr;
     }
     return or_enomem(allocate_aligned(std::bit_ceil(alignment), size));
+}
+int aligned_into(void **out, std::size_t alignment, std::size_t size) {
+    if (!is_power_of_two(alignment) || alignment % sizeof(void *) != 0) return EINVAL;
+    void *const p = allocate_aligned(alignment, size);
+    if (p == nullptr) return ENOMEM;
+    *out = p;
+    return 0;
+}
+void *of_pages(std::size_t size) { return aligned(platform::page_size(), size); }
+void *of_whole_pages(std::size_t size) {
+    const std::size_t page = platform::page_size();
+    return size > kMaxRequest ? or_enomem(nullptr) : aligned(page, align_up(size, page));
 }
 
 void *zeroed(std::size_t count, std::size_t size) {
@@ -155,7 +169,7 @@ constexpr std::size_t kSlack = 128;
 
 // A block stays where it is while more than half of it is asked for, and where there is none that would be smaller.
 void *resized(void *p, std::size_t size) {
-    if (p == nullptr) return or_enomem(allocate(size));
+    if (p == nullptr) return allocated(size);
     if (size == 0) {
         release(p);
         return nullptr;
@@ -185,59 +199,18 @@ void lock() {
     here.has_locked = true;
 }
 
-void unlock(bool is_child) {
+void unlock() {
     if (--here.forks != 0 || !here.has_locked) return;
     here.has_locked = false;
-    is_child ? allocator.unlock_in_child() : allocator.unlock();
+    allocator.unlock();
     leave();
     free_what_was_left();
 }
 
 }  // namespace gr::lab
 
-extern "C" {
-
 using namespace gr::lab;
 
-GR_EXPORT void *malloc(std::size_t size) { return or_enomem(allocate(size)); }
-GR_EXPORT void free(void *p) { release(p); }
-GR_EXPORT void cfree(void *p) { release(p); }
-GR_EXPORT void free_sized(void *p, std::size_t) { release(p); }
-GR_EXPORT void free_aligned_sized(void *p, std::size_t, std::size_t) { release(p); }
-GR_EXPORT void *calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
-GR_EXPORT void *realloc(void *p, std::size_t size) { return resized(p, size); }
-GR_EXPORT void *reallocarray(void *p, std::size_t count, std::size_t size) {
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
-    return resized(p, bytes);
-}
-GR_EXPORT void *memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
-GR_EXPORT void *aligned_alloc(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
-GR_EXPORT int posix_memalign(void **out, std::size_t alignment, std::size_t size) {
-    if (!gr::is_power_of_two(alignment) || alignment % sizeof(void *) != 0) return EINVAL;
-    void *const p = allocate_aligned(alignment, size);
-    if (p == nullptr) return ENOMEM;
-    *out = p;
-    return 0;
-}
-GR_EXPORT void *valloc(std::size_t size) { return aligned(gr::platform::page_size(), size); }
-GR_EXPORT void *pvalloc(std::size_t size) {
-    const std::size_t page = gr::platform::page_size();
-    if (size > kMaxRequest) return or_enomem(nullptr);
-    return aligned(page, gr::align_up(size, page));
-}
-GR_EXPORT std::size_t malloc_usable_size(void *p) { return p == nullptr ? 0 : usable_size(p); }
+#include "platform/family_names.inc"
 
-// What glibc exports under its own names too, for programs that wrap malloc by hand.
-GR_EXPORT void *__libc_malloc(std::size_t size) { return or_enomem(allocate(size)); }
-GR_EXPORT void __libc_free(void *p) { release(p); }
-GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
-GR_EXPORT void *__libc_realloc(void *p, std::size_t size) { return resized(p, size); }
-GR_EXPORT void *__libc_memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
-GR_EXPORT void *__libc_valloc(std::size_t size) { return valloc(size); }  // NOLINT(concurrency-mt-unsafe)
-GR_EXPORT void *__libc_pvalloc(std::size_t size) { return pvalloc(size); }
-GR_EXPORT int __posix_memalign(void **out, std::size_t alignment, std::size_t size) {
-    return posix_memalign(out, alignment, size);
-}
-
-}  // extern "C"
+extern "C" GR_EXPORT std::size_t malloc_usable_size(void *p) { return p == nullptr ? 0 : usable_size(p); }

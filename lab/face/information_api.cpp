@@ -12,7 +12,7 @@
 
 #include "base/text.hpp"
 #include "granary/granary.h"
-#include "parts/held.hpp"
+#include "parts/wilderness.hpp"
 #include "platform/process.hpp"
 
 using gr::lab::Held;

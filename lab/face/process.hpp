@@ -12,6 +12,6 @@ void start();
 // For fork; they may nest, as where a handler that interrupts fork forks. A handler that interrupted the allocator itself
 // locks nothing: its child may do what POSIX allows to one that was forked by a handler, and the allocator is not among it.
 void lock();
-void unlock(bool is_child);
+void unlock();
 
 }  // namespace gr::lab

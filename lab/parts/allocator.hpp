@@ -29,10 +29,9 @@ concept Allocator = requires(A a, const A c, std::size_t n, void *p, const void 
     { c.zeroed_above() } -> std::same_as<std::size_t>;
     // The calling thread ends; what it does afterwards still works.
     { a.thread_ends() } -> std::same_as<void>;
-    // For fork: every lock, in the order in which anyone takes them; and back. The child has one thread.
+    // For fork: every lock, in the order in which anyone takes them; and back, in the child, too, which has one thread.
     { a.lock() } -> std::same_as<void>;
     { a.unlock() } -> std::same_as<void>;
-    { a.unlock_in_child() } -> std::same_as<void>;
     requires std::is_trivially_destructible_v<A>;
 };
 

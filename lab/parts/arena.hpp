@@ -6,7 +6,7 @@
 // Must not know: threads, and which arena is whose.
 #pragma once
 
-#include "parts/chunk_set.hpp"
+#include "parts/chunk.hpp"
 #include "parts/lock.hpp"
 #include "parts/run_layout.hpp"
 
@@ -46,7 +46,7 @@ class Arena {
         const unsigned index = layout_->bins().bin_of(size);
         const RunShape &shape = layout_->shape(index);
         Bin &bin = bins_[index];
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         if (bin.current == nullptr && !choose_current(bin, index)) return nullptr;
         SmallRun *const run = bin.current;
         ++bin.counts.requests;
@@ -56,14 +56,14 @@ class Arena {
         return block;
     }
     void *allocate_large(std::size_t size) {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         ++large_requests_;
         return chunks_.take(layout_->chunk(), this, RunLayout::order_of(size), PageUse::large);
     }
 
     // A block of one of its chunks. Dies of what the page map and the region bitmap show to be none.
     void free(ArenasChunk *chunk, void *p) {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         const PageEntry &entry = chunk->entry_of(p);
         switch (entry.used_for()) {
             case PageUse::small:
@@ -87,18 +87,18 @@ class Arena {
 
     // false: it had no spare chunk.
     bool give_back_spare() {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         return chunks_.give_back_spare(layout_->chunk());
     }
     void lock() { lock_.lock(); }
     void unlock() { lock_.unlock(); }
 
     BinCounts counts_of(unsigned bin) {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         return bins_[bin].counts;
     }
     Counts counts() {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         return {large_requests_, chunks_.count(), chunks_.most()};
     }
     // For tests: the run that a region lies in.
@@ -122,10 +122,8 @@ class Arena {
     // false: no memory.
     bool choose_current(Bin &bin, unsigned index) {
         SmallRun *run = nullptr;
-        for (const RunState state : States::preference()) {
-            run = bin.in(state).pop_front();
-            if (run != nullptr) break;
-        }
+        for (const RunState state : States::preference())
+            if (run == nullptr) run = bin.in(state).pop_front();
         if (run == nullptr) run = make_run(bin, index);
         if (run == nullptr) return false;
         run->is_current = true;

@@ -5,11 +5,8 @@
 // Must not know: who asks.
 #pragma once
 
-#include <algorithm>
-
 #include "parts/arena.hpp"
 #include "parts/exit_report.hpp"
-#include "parts/run_layout.hpp"
 
 namespace gr::lab {
 
@@ -17,18 +14,16 @@ class ArenaReport {
   public:
     void write(auto &arenas, auto &huge) {
         line_ << "___ Begin malloc statistics ___\n"
-              << arenas.count() << " arenas, chunks of " << arenas.layout().chunk().bytes() << " bytes\n";
+              << arenas.all().size() << " arenas, chunks of " << arenas.layout().chunk().bytes() << " bytes\n";
         put_row("arena", "large", "chunks", "most");
-        unsigned index = 0;
-        arenas.for_each([&](auto &arena) {
-            const auto counts = arena.counts();
+        for (unsigned index = 0; index < arenas.all().size(); ++index) {
+            const auto counts = arenas.all()[index].counts();
             if (counts.most_chunks != 0) put_row(index, counts.large_requests, counts.chunks, counts.most_chunks);
-            ++index;
-        });
+        }
         put_row("size", "regions", "pages", "requests", "runs made", "runs", "most");
         for (unsigned bin = 0; bin < arenas.layout().bins().count(); ++bin) {
             BinCounts sum;
-            arenas.for_each([&](auto &arena) { sum += arena.counts_of(bin); });
+            for (auto &arena : arenas.all()) sum += arena.counts_of(bin);
             const RunShape &shape = arenas.layout().shape(bin);
             if (sum.requests != 0)
                 put_row(shape.size(), shape.regions(), shape.bytes() / kRunPageBytes, sum.requests, sum.runs_made,
@@ -53,7 +48,7 @@ class ArenaReport {
         TextBuffer<kColumn * 2> text;
         text << value;
         line_.pad(line_.size(), text.size() < kColumn ? kColumn - text.size() : 1);
-        for (std::size_t i = 0; i < text.size(); ++i) line_ << text.data()[i];
+        line_ << std::string_view(text.data(), text.size());
     }
 
     TextBuffer<256> line_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <new>
+#include <span>
 
 #include "parts/exit_report.hpp"
 #include "parts/lock.hpp"
@@ -23,25 +24,15 @@ concept ArenaChoice = requires(C choice, unsigned count) {
 
 class RoundRobin {
   public:
-    constexpr RoundRobin() = default;
     unsigned next(unsigned count) { return turn_++ % count; }
 
   private:
     unsigned turn_ = 0;
 };
-static_assert(ArenaChoice<RoundRobin>);
 
 template <class A>
-concept ArenaLike = std::constructible_from<A, const RunLayout *> && requires(A arena) {
+concept ArenaLike = std::constructible_from<A, const RunLayout *> && Lockable<A> && requires(A arena) {
     { arena.give_back_spare() } -> std::same_as<bool>;
-    { arena.lock() } -> std::same_as<void>;
-    { arena.unlock() } -> std::same_as<void>;
-};
-
-template <class Arena>
-struct ThreadsArena {
-    const void *of = nullptr;  // its arenas: a test has some more
-    Arena *arena = nullptr;
 };
 
 // No region is smaller than kLeastSize.
@@ -57,8 +48,8 @@ class Arenas {
 
     // The calling thread's; nullptr: no memory.
     Arena *mine() {
-        if (mine_.of == this) [[likely]]
-            return mine_.arena;
+        if (mine_of_ == this) [[likely]]
+            return mine_;
         return join();
     }
     const RunLayout &layout() const { return layout_; }
@@ -66,23 +57,13 @@ class Arenas {
     // false: there was none.
     bool give_back_spares() {
         bool any = false;
-        for_each([&any](Arena &arena) { any = arena.give_back_spare() || any; });
+        for (Arena &arena : arenas_) any = arena.give_back_spare() || any;
         return any;
     }
-    template <class Visit>
-    void for_each(Visit visit) {
-        for (unsigned i = 0; i < count_; ++i) visit(arenas_[i]);
-    }
-    unsigned count() const { return count_; }
+    std::span<Arena> all() const { return arenas_; }
 
-    void lock() {
-        lock_.lock();
-        for_each([](Arena &arena) { arena.lock(); });
-    }
-    void unlock() {
-        for_each([](Arena &arena) { arena.unlock(); });
-        lock_.unlock();
-    }
+    void lock() { lock_all(lock_, arenas_); }
+    void unlock() { unlock_all(lock_, arenas_); }
 
     static unsigned count_for(unsigned cpus, int doublings) {
         const unsigned count = cpus == 1 ? 1 : kPerCpu * cpus;
@@ -91,25 +72,25 @@ class Arenas {
     }
 
   private:
-    static inline thread_local constinit ThreadsArena<Arena> mine_{};
+    static inline thread_local constinit Arena *mine_ = nullptr;
+    static inline thread_local constinit const void *mine_of_ = nullptr;  // a test has more arenas than one
 
     [[gnu::noinline]] Arena *join() {
-        const Locked held(lock_);
-        if (arenas_ == nullptr && !make()) return nullptr;
-        mine_ = {this, &arenas_[choice_.next(count_)]};
-        return mine_.arena;
+        const std::lock_guard held(lock_);
+        if (arenas_.empty() && !make()) return nullptr;
+        mine_of_ = this;
+        return mine_ = &arenas_[choice_.next(static_cast<unsigned>(arenas_.size()))];
     }
     // false: no memory; the next thread that asks tries again.
     bool make() {
         MallocOptions options;
-        options.read_environment(platform::environment());
+        options.read_environment();
         const unsigned count = count_for(platform::usable_cpus(), options.arena_doublings);
         char *const memory = wilderness_.extend(count * sizeof(Arena), kRunPageBytes);
         if (memory == nullptr) return false;
         layout_ = RunLayout(options, kLeastSize);
         for (unsigned i = 0; i < count; ++i) new (memory + i * sizeof(Arena)) Arena(&layout_);
-        arenas_ = reinterpret_cast<Arena *>(memory);
-        count_ = count;
+        arenas_ = {reinterpret_cast<Arena *>(memory), count};
         if (options.statistics != 0) exit_report.ask_for(report_, of_);
         return true;
     }
@@ -119,8 +100,7 @@ class Arenas {
     void *of_;
     Choice choice_;
     RunLayout layout_;
-    unsigned count_ = 0;
-    Arena *arenas_ = nullptr;
+    std::span<Arena> arenas_;
     Wilderness wilderness_;
 };
 

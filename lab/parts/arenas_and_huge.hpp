@@ -15,12 +15,9 @@ namespace gr::lab {
 // No region is smaller than kLeastSize.
 template <ArenaLike OneArena, ArenaChoice Choice, std::size_t kLeastSize>
 class ArenasAndHuge {
-    using AllArenas = Arenas<OneArena, Choice, kLeastSize>;
     using OwnChunk = Chunk<OneArena>;
 
   public:
-    constexpr ArenasAndHuge() = default;
-
     void *allocate(std::size_t size) { return allocate_at(size, kAlignment); }
     void *allocate_aligned(std::size_t size, std::size_t alignment) {
         return allocate_at(RunLayout::rounded_for(size, alignment), alignment);
@@ -39,15 +36,8 @@ class ArenasAndHuge {
     }
     void thread_ends() {}
 
-    void lock() {
-        arenas_.lock();
-        huge_.lock();
-    }
-    void unlock() {
-        huge_.unlock();
-        arenas_.unlock();
-    }
-    void unlock_in_child() { unlock(); }
+    void lock() { lock_all(arenas_, huge_); }
+    void unlock() { unlock_all(arenas_, huge_); }
 
   private:
     const RunLayout &layout() const { return arenas_.layout(); }
@@ -75,7 +65,7 @@ class ArenasAndHuge {
         ArenaReport().write(allocator->arenas_, allocator->huge_);
     }
 
-    AllArenas arenas_{&ArenasAndHuge::report, this};
+    Arenas<OneArena, Choice, kLeastSize> arenas_{&ArenasAndHuge::report, this};
     HugeBlocks huge_;
 };
 

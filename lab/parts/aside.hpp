@@ -15,7 +15,7 @@
 #include "base/bits.hpp"
 #include "base/config.hpp"
 #include "parts/allocator.hpp"
-#include "parts/lock_free_list.hpp"
+#include "parts/lock_free_stack.hpp"
 #include "parts/misuse.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
@@ -24,8 +24,6 @@ namespace gr::lab {
 
 class Aside {
   public:
-    constexpr Aside() = default;
-
     bool owns(const void *p) const {
         // relaxed: whoever has a block got it by way of somebody who saw the reservation.
         const std::uintptr_t begin = begin_.load(std::memory_order_relaxed);

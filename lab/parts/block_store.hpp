@@ -9,11 +9,17 @@
 #include <cstddef>
 
 #include "parts/block_tag.hpp"
+#include "parts/lock.hpp"
 
 namespace gr::lab {
 
+// So many times the largest block may lie free in one bin of a heap, and in all of them (Wasik 5.2).
+inline constexpr std::size_t kMostOfBin = 2;
+inline constexpr std::size_t kMostOfHeap = 64;
+
 template <class S>
-concept BlockStore = requires(S store, typename S::Global &global, std::size_t size, void *block, HeapNumber heap) {
+concept BlockStore = Lockable<typename S::Global> &&
+    requires(S store, typename S::Global &global, std::size_t size, void *block, HeapNumber heap) {
     // Of remote lists: so many, that of a request and that of a block. One, if a request may take any other's block.
     { S::kBins } -> std::convertible_to<unsigned>;
     { S::bin_of(size) } -> std::same_as<unsigned>;
@@ -22,12 +28,10 @@ concept BlockStore = requires(S store, typename S::Global &global, std::size_t s
     { S::largest() } -> std::same_as<std::size_t>;
     // What is free here; nullptr: nothing that fits.
     { store.take(size) } -> std::same_as<void *>;
-    // A block of this heap.
-    { store.put(block) } -> std::same_as<void>;
+    // A block of this heap. Where the heap has too much then, some goes to the global heap.
+    { store.put(block, global) } -> std::same_as<void>;
     // From the global heap, or the kernel: a take of this size succeeds then. false: no memory.
     { store.grow(size, global, heap) } -> std::same_as<bool>;
-    // To the global heap, where the heap has too much.
-    { store.shed(global) } -> std::same_as<void>;
     // Whose block it is; 0: the global heap's. May change until that heap's lock is held.
     { S::heap_of(block) } -> std::same_as<HeapNumber>;
     // What the program gave back: the block's own address, checked as far as headers can; and what lies in the heaps.
@@ -42,8 +46,6 @@ concept BlockStore = requires(S store, typename S::Global &global, std::size_t s
     { S::take_back(block) } -> std::same_as<void>;
     // An aligned address in a block that is `alignment` larger than was asked for.
     { S::aligned_in(block, size) } -> std::same_as<void *>;
-    { global.lock() } -> std::same_as<void>;
-    { global.unlock() } -> std::same_as<void>;
     // A block of the global heap's own, freed (containers that were moved with blocks in use).
     { global.put(block) } -> std::same_as<bool>;
 };

@@ -10,8 +10,8 @@
 
 #include "base/bits.hpp"
 #include "parts/allocator.hpp"
-#include "parts/held.hpp"
 #include "parts/misuse.hpp"
+#include "parts/wilderness.hpp"
 #include "platform/memory.hpp"
 
 namespace gr::lab {
@@ -25,7 +25,8 @@ enum class BlockState : std::uint8_t {
     displaced = 0xc5,  // an aligned address inside of a block, `bytes` behind the block's own
 };
 
-using HeapNumber = std::uint32_t;  // below 2^24; 0: nobody's
+using HeapNumber = std::uint32_t;                        // 0: nobody's
+inline constexpr HeapNumber kHeapMask = (1U << 24) - 1;  // of all that there are
 
 struct BlockTag {
     std::uint32_t bytes = 0;  // of the block with its headers
@@ -47,30 +48,6 @@ inline void set_tag(void *block, BlockTag tag) {
     std::atomic_ref<std::uint64_t>(*word).store(std::bit_cast<std::uint64_t>(tag), std::memory_order_relaxed);
 }
 
-// The block that an address which the program has belongs to: itself, or that which an aligned one lies in. Dies of what
-// is no block in use.
-inline void *block_of(const void *p) {
-    const auto address = reinterpret_cast<std::uintptr_t>(p);
-    if (address % kAlignment != 0) die_of_no_block(p);
-    const BlockTag tag = tag_of(p);
-    if (tag.state == BlockState::in_use || tag.state == BlockState::large) [[likely]]
-        return const_cast<void *>(p);
-    if (tag.state != BlockState::displaced) die_of_no_block(p);
-    void *const block = reinterpret_cast<void *>(address - tag.bytes);
-    const BlockState own = tag_of(block).state;
-    if (own != BlockState::in_use && own != BlockState::large) die_of_no_block(p);
-    return block;
-}
-
-// In a block that is `alignment` longer than was asked for, the first address that is aligned.
-inline void *aligned_in(void *block, std::size_t alignment) {
-    const auto address = reinterpret_cast<std::uintptr_t>(block);
-    const std::size_t distance = align_up(address, alignment) - address;
-    if (distance == 0) return block;
-    char *const p = static_cast<char *>(block) + distance;
-    set_tag(p, {static_cast<std::uint32_t>(distance), 0, BlockState::displaced});
-    return p;
-}
 // Beyond it a tag could not tell the distance.
 inline constexpr std::size_t kMostTaggedAlignment = std::size_t{1} << 31;
 
@@ -78,10 +55,31 @@ inline constexpr std::size_t kMostTaggedAlignment = std::size_t{1} << 31;
 struct TaggedBlocks {
     static constexpr std::size_t kHeadBytes = 2 * kTagBytes;  // of a mapping: its bytes, the tag
 
-    static void *block_of(const void *p) { return lab::block_of(p); }
+    // The block that an address which the program has belongs to: itself, or that which an aligned one lies in. Dies of what
+    // is no block in use.
+    static void *block_of(const void *p) {
+        const auto address = reinterpret_cast<std::uintptr_t>(p);
+        if (address % kAlignment != 0) die_of_no_block(p);
+        const BlockTag tag = tag_of(p);
+        if (tag.state == BlockState::in_use || tag.state == BlockState::large) [[likely]]
+            return const_cast<void *>(p);
+        if (tag.state != BlockState::displaced) die_of_no_block(p);
+        void *const block = reinterpret_cast<void *>(address - tag.bytes);
+        const BlockState own = tag_of(block).state;
+        if (own != BlockState::in_use && own != BlockState::large) die_of_no_block(p);
+        return block;
+    }
     static bool is_large(const void *block) { return tag_of(block).state == BlockState::large; }
     static HeapNumber heap_of(const void *block) { return tag_of(block).heap; }
-    static void *aligned_in(void *block, std::size_t alignment) { return lab::aligned_in(block, alignment); }
+    // In a block that is `alignment` longer than was asked for, the first address that is aligned.
+    static void *aligned_in(void *block, std::size_t alignment) {
+        const auto address = reinterpret_cast<std::uintptr_t>(block);
+        const std::size_t distance = align_up(address, alignment) - address;
+        if (distance == 0) return block;
+        char *const p = static_cast<char *>(block) + distance;
+        set_tag(p, {static_cast<std::uint32_t>(distance), 0, BlockState::displaced});
+        return p;
+    }
     static void *hand_out(void *block) {
         set_state(block, BlockState::in_use);
         return block;
@@ -103,7 +101,7 @@ struct TaggedBlocks {
         Held::took(bytes);
         *reinterpret_cast<std::size_t *>(mapping) = bytes;
         set_tag(mapping + kHeadBytes, {0, 0, BlockState::large});
-        return more == 0 ? mapping + kHeadBytes : lab::aligned_in(mapping + kHeadBytes, alignment);
+        return aligned_in(mapping + kHeadBytes, alignment);
     }
     static std::size_t mapped_bytes(const void *block) {
         return *reinterpret_cast<const std::size_t *>(static_cast<const char *>(block) - kHeadBytes);

@@ -92,8 +92,6 @@ struct BoundaryTags : TaggedBlocks {
     }
 
   private:
-    static constexpr HeapNumber kHeapMask = (1U << 24) - 1;
-
     // The trailer lies below it, as a header lies below its block.
     static void *end_of(const void *block, std::size_t bytes) {
         return const_cast<char *>(static_cast<const char *>(block)) + bytes - kTagBytes;

@@ -24,8 +24,6 @@ class BuddyRuns {
         return words;
     }
 
-    constexpr BuddyRuns() = default;
-
     // 2^order pages; all behind the first `taken`, which is not 0, are free. The words are zero.
     void start(Word *words, unsigned order, std::uint32_t taken) {
         GR_CHECK(order <= kMostOrder && taken != 0);
@@ -74,13 +72,12 @@ class BuddyRuns {
         for (unsigned k = 0; k <= order_; ++k) pages += free_[k] << k;
         return pages;
     }
-    // Whether a free run of that order begins there.
-    bool is_free_run(std::uint32_t page, unsigned order) const { return is_free(page >> order, order); }
-
-  private:
+    // Of the runs of that order the one with this number.
     bool is_free(std::uint32_t run, unsigned order) const {
         return (rows_[order][run / kWordBits] >> run % kWordBits & 1) != 0;
     }
+
+  private:
     std::uint32_t first(unsigned order) const {
         std::uint32_t w = 0;
         while (rows_[order][w] == 0) ++w;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the chunk: memory from the kernel at a multiple of its size, which an address leads to by dropping its lower bits;
-//       its runs, and a map that tells of each page what it is used for (jemalloc, figure 3).
+//       its runs, and a map that tells of each page what it is used for (jemalloc, figure 3). And the chunks of an arena.
 // Invariant: the map lies at the chunk's head, so that a page that nobody uses is not touched. What begins at a chunk's
 //            begin is no block of a chunk. A page's entry changes only while its run is free or just taken.
-// Must not know: what lies in a run, and which chunk is taken from.
+// Must not know: what lies in a run, and what runs are for.
 #pragma once
 
+#include <algorithm>
 #include <new>
+#include <utility>
 
 #include "parts/buddy_runs.hpp"
-#include "parts/held.hpp"
 #include "parts/linked_list.hpp"
 #include "parts/misuse.hpp"
 #include "parts/quantum_bins.hpp"
+#include "parts/wilderness.hpp"
 #include "platform/memory.hpp"
 
 namespace gr::lab {
@@ -126,6 +128,64 @@ class Chunk : public ListNode {
     Owner *owner_;
     std::uintptr_t mark_;
     ChunkRuns runs_;
+};
+
+// The chunks of an arena. Each with something in use is in the list of its longest free run; a run comes from one whose
+// longest is the shortest that does. Of chunks that emptied one stays, the last; the others go back to the kernel.
+template <class Owner>
+class ChunkSet {
+    using OwnersChunk = Chunk<Owner>;
+
+  public:
+    // nullptr: no memory.
+    void *take(const ChunkShape &shape, Owner *owner, unsigned order, PageUse use) {
+        OwnersChunk *chunk = nullptr;
+        for (unsigned longest = order; chunk == nullptr && longest < shape.order(); ++longest)
+            chunk = lists_[longest + 1].first();
+        if (chunk != nullptr) {
+            lists_[chunk->above_longest_run()].remove(chunk);
+        } else {
+            chunk = std::exchange(spare_, nullptr);
+            if (chunk == nullptr) chunk = make(shape, owner);
+            if (chunk == nullptr) return nullptr;
+        }
+        void *const run = chunk->take(order, use);
+        lists_[chunk->above_longest_run()].push_front(chunk);
+        return run;
+    }
+    // purge: the kernel gets the run's pages back at once.
+    void put(const ChunkShape &shape, OwnersChunk *chunk, const PageEntry &entry, bool purge) {
+        if (purge) platform::purge(chunk->run_of(entry), kRunPageBytes << entry.order);
+        lists_[chunk->above_longest_run()].remove(chunk);
+        chunk->put(entry);
+        if (!chunk->is_empty(shape)) return lists_[chunk->above_longest_run()].push_front(chunk);
+        give_back_spare(shape);
+        spare_ = chunk;
+    }
+    // false: there was none.
+    bool give_back_spare(const ChunkShape &shape) {
+        if (spare_ == nullptr) return false;
+        --count_;
+        std::exchange(spare_, nullptr)->unmake(shape);
+        return true;
+    }
+
+    // With the spare one; now, and at most.
+    std::size_t count() const { return count_; }
+    std::size_t most() const { return most_; }
+
+  private:
+    OwnersChunk *make(const ChunkShape &shape, Owner *owner) {
+        OwnersChunk *const chunk = OwnersChunk::make(shape, owner);
+        if (chunk == nullptr) return nullptr;
+        most_ = std::max(most_, ++count_);
+        return chunk;
+    }
+
+    LinkedList<OwnersChunk> lists_[kMostChunkShift - kRunPageShift + 1];  // [order + 1], and [0]: nothing free
+    OwnersChunk *spare_ = nullptr;
+    std::size_t count_ = 0;
+    std::size_t most_ = 0;
 };
 
 }  // namespace gr::lab

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "parts/block_store.hpp"
+#include "parts/features.hpp"
 #include "parts/free_ranges.hpp"
 #include "parts/lock.hpp"
 #include "parts/remote_list.hpp"
@@ -15,12 +16,7 @@
 
 namespace gr::lab {
 
-struct CoalescingRules {
-    Fit fit = Fit::first_of_bin;
-    bool has_ownership = false;
-    bool has_global_heap = true;
-    bool has_remote_list = false;  // of the global heap
-};
+constexpr Fit fit_of(Features features) { return features.have(best_fit) ? Fit::best : Fit::first_of_bin; }
 
 // Regions and bins of the thesis; with the best fit larger regions (Ptmalloc's heaps have that size), what is mapped alone
 // as Doug Lea's (4.2), and narrower bins, so that less is looked at.
@@ -40,11 +36,9 @@ struct CoalescedBlocks<Fit::best> : BoundaryTags<kMiB> {
 template <class Blocks, Fit kFit, bool kHasRemoteList>
 class GlobalRanges {
   public:
-    constexpr GlobalRanges() = default;
-
     // Of so many bytes at least; nullptr: there is none.
     void *take(std::size_t bytes) {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         if (void *const block = ranges_.take_unsplit(bytes)) return block;
         if constexpr (!kHasRemoteList) return nullptr;
         FreeList given = given_.take_all();
@@ -61,21 +55,15 @@ class GlobalRanges {
         if constexpr (kHasRemoteList) {
             while (void *const block = blocks.pop()) given_.push(block);
         } else {
-            const Locked held(lock_);
+            const std::lock_guard held(lock_);
             while (void *const block = blocks.pop()) ranges_.put(block, 0);
         }
     }
     // Nothing that lies here is in use.
     bool put(void *) { return false; }
 
-    void lock() {
-        lock_.lock();
-        given_.lock();
-    }
-    void unlock() {
-        given_.unlock();
-        lock_.unlock();
-    }
+    void lock() { lock_all(lock_, given_); }
+    void unlock() { unlock_all(lock_, given_); }
 
   private:
     Lock<Rank::global_bin> lock_;
@@ -84,47 +72,44 @@ class GlobalRanges {
     Wilderness wilderness_;
 };
 
-template <CoalescingRules kRules>
-class CoalescingStore : public CoalescedBlocks<kRules.fit> {
-    using Blocks = CoalescedBlocks<kRules.fit>;
-    using Free = FreeRanges<Blocks, typename Blocks::Bins, kRules.fit>;
+template <Features kF>
+class CoalescingStore : public CoalescedBlocks<fit_of(kF)> {
+    using Blocks = CoalescedBlocks<fit_of(kF)>;
+    using Free = FreeRanges<Blocks, typename Blocks::Bins, fit_of(kF)>;
 
   public:
-    using Global = GlobalRanges<Blocks, kRules.fit, kRules.has_remote_list>;
+    using Global = GlobalRanges<Blocks, fit_of(kF), kF.have(global_remote_list)>;
 
     // One remote list for all sizes (5.10): what was freed there may be joined to any.
     static constexpr unsigned kBins = 1;
     static unsigned bin_of(std::size_t) { return 0; }
     static unsigned bin_of_block(const void *) { return 0; }
 
-    constexpr CoalescingStore() = default;
-
     void *take(std::size_t size) { return free_.take(Blocks::bytes_for(size)); }
-    void put(void *block) { last_put_ = free_.put(block, kRules.has_ownership ? Blocks::heap_of(block) : number()); }
-    bool grow(std::size_t size, Global &global, HeapNumber heap) {
-        void *block = kRules.has_global_heap ? global.take(Blocks::bytes_for(size)) : nullptr;
-        if (block == nullptr) block = global.make();
-        if (block == nullptr) return false;
-        free_.put(block, kRules.has_ownership ? heap : number());
-        return true;
-    }
-    void shed(Global &global) {
-        if constexpr (!kRules.has_global_heap) return;
+    void put(void *block, Global &global) {
+        const unsigned bin = free_.put(block, kIsOwned ? Blocks::heap_of(block) : number());
+        if constexpr (!kF.have_global_heap()) return;
         FreeList given;
         take_down_to(0, kWhole, &given);
-        if constexpr (!kRules.has_ownership) {
+        if constexpr (!kIsOwned) {
             constexpr std::size_t kMost = kMostOfBin * Blocks::kWholeBytes;
-            if (free_.ranges().bytes_in(last_put_) > kMost) take_down_to(kMost / 2, last_put_, &given);
+            if (free_.ranges().bytes_in(bin) > kMost) take_down_to(kMost / 2, bin, &given);
             if (free_.ranges().bytes() > kMostOfHeap * Blocks::kWholeBytes)
-                for (unsigned bin = 0; bin < kWhole; ++bin) take_down_to(0, bin, &given);
+                for (unsigned each = 0; each < kWhole; ++each) take_down_to(0, each, &given);
         }
         global.give(given);
+    }
+    bool grow(std::size_t size, Global &global, HeapNumber heap) {
+        void *block = kF.have_global_heap() ? global.take(Blocks::bytes_for(size)) : nullptr;
+        if (block == nullptr) block = global.make();
+        if (block == nullptr) return false;
+        free_.put(block, kIsOwned ? heap : number());
+        return true;
     }
     std::size_t free_bytes() const { return free_.ranges().bytes(); }
 
   private:
-    static constexpr std::size_t kMostOfBin = 2;  // times the largest (5.2)
-    static constexpr std::size_t kMostOfHeap = 64;
+    static constexpr bool kIsOwned = kF.have(ownership);
     static constexpr unsigned kWhole = Free::Ranges::kLast;
 
     void take_down_to(std::size_t bytes, unsigned bin, FreeList *taken) {
@@ -138,7 +123,6 @@ class CoalescingStore : public CoalescedBlocks<kRules.fit> {
     }
 
     Free free_;
-    unsigned last_put_ = 0;
     HeapNumber number_ = 0;  // without ownership
 };
 

@@ -8,16 +8,16 @@
 #include <array>
 #include <type_traits>
 
-#include "parts/allocator.hpp"
 #include "parts/features.hpp"
 #include "parts/free_list_buffer.hpp"
 #include "parts/heap_choice.hpp"
+#include "parts/heaps_and_large.hpp"
 #include "parts/stores.hpp"
 
 namespace gr::lab {
 
 template <Features kF>
-class Composed {
+class ComposedHeaps {
     static constexpr bool has(Feature feature) { return kF.have(feature); }
     static_assert(LegalSum<kF>::kIs);
 
@@ -33,16 +33,14 @@ class Composed {
                            std::conditional_t<has(locks_of_threads), LockOfThreads<Rank::heap>, Lock<Rank::heap>>>;
     using RemoteList = std::conditional_t<has(lock_free), LockFreeRemoteList, LockedRemoteList<Rank::worklist>>;
     using Buffer = typename Parts<kF>::Buffer;
-    static constexpr unsigned kLocks = has(locks_per_bin) ? Store::kBins : 1;
-    static constexpr unsigned kRemoteLists = has(remote_lists) ? Store::kBins : 0;
 
     struct alignas(kCacheLineBytes) Heap {
         HeapNumber number = 0;
         Store store;
         [[no_unique_address]] Buffer buffer;
         [[no_unique_address]] std::conditional_t<has(delayed_ownership), Buffer, NoBuffer> others;
-        [[no_unique_address]] std::array<HeapLock, kLocks> locks{};
-        std::array<RemoteList, kRemoteLists> remote{};
+        [[no_unique_address]] std::array<HeapLock, has(locks_per_bin) ? Store::kBins : 1> locks{};
+        std::array<RemoteList, has(remote_lists) ? Store::kBins : 0> remote{};
         std::atomic<Heap *> below{nullptr};  // of the stack of idle heaps
 
         HeapLock &lock_of(unsigned bin) { return locks[has(locks_per_bin) ? bin : 0]; }
@@ -54,61 +52,42 @@ class Composed {
     static_assert(HeapChoice<Choice, Heap>);
 
   public:
-    constexpr Composed() = default;
+    using Blocks = Store;
+    static constexpr std::size_t kMostLimit = Store::largest() + 1;
 
-    void *allocate(std::size_t size) {
-        if (size > Store::largest()) [[unlikely]]
-            return size > kMaxRequest ? nullptr : Store::allocate_large(size, kAlignment);
+    static bool start() { return true; }
+    static std::size_t limit() { return kMostLimit; }
+
+    void *take(std::size_t size) {
         Heap *const heap = heaps_.mine();
-        void *const block = heap == nullptr ? nullptr : take(heap, size);
+        void *const block = heap == nullptr ? nullptr : take_from(heap, size);
         heaps_.done();
         return block == nullptr ? nullptr : Store::hand_out(block);
     }
-    void *allocate_aligned(std::size_t size, std::size_t alignment) {
-        if (alignment <= kAlignment) return allocate(size);
-        if (size > kMaxRequest || alignment > kMaxRequest / 2) return nullptr;
-        if (size + alignment > Store::largest()) return Store::allocate_large(size, alignment);
-        void *const block = allocate(size + alignment);
-        return block == nullptr ? nullptr : Store::aligned_in(block, alignment);
-    }
-    void free(void *p) {
-        void *const block = Store::block_of(p);
-        if (Store::is_large(block)) [[unlikely]]
-            return Store::free_large(block);
+    void put(void *block) {
         Store::take_back(block);
         give_back(block);
         heaps_.done();
     }
-    std::size_t usable_size(const void *p) { return Store::usable_size(p); }
-    std::size_t zeroed_above() const { return Store::largest(); }
     void thread_ends() { heaps_.thread_ends(); }
 
     void lock() {
         heaps_.lock();
-        heaps_.for_each([](Heap &heap) {
-            for (auto &lock : heap.locks) lock.lock();
-        });
+        heaps_.for_each([](Heap &heap) { lock_all(heap.locks); });
         global_.lock();
-        heaps_.for_each([](Heap &heap) {
-            for (auto &list : heap.remote) list.lock();
-        });
+        heaps_.for_each([](Heap &heap) { lock_all(heap.remote); });
     }
+    // Heaps of threads that fork's child does not have stay as they are: nobody enters them but under a lock, and nobody
+    // takes one over.
     void unlock() {
-        heaps_.for_each([](Heap &heap) {
-            for (auto &list : heap.remote) list.unlock();
-        });
+        heaps_.for_each([](Heap &heap) { unlock_all(heap.remote); });
         global_.unlock();
-        heaps_.for_each([](Heap &heap) {
-            for (auto &lock : heap.locks) lock.unlock();
-        });
+        heaps_.for_each([](Heap &heap) { unlock_all(heap.locks); });
         heaps_.unlock();
     }
-    // Heaps of threads that the child does not have stay as they are: nobody enters them but under a lock, and nobody
-    // takes one over.
-    void unlock_in_child() { unlock(); }
 
   private:
-    void *take(Heap *heap, std::size_t size) {
+    void *take_from(Heap *heap, std::size_t size) {
         if constexpr (has(free_list_buffer))
             if (void *const block = heap->buffer.take(size)) return block;
         if constexpr (has(reallocation))
@@ -132,7 +111,7 @@ class Composed {
             return heap->store.take(size);
         } else if constexpr (has(remote_lists_on_containers)) {
             FreeList freed = heap->store.take_remote(size);
-            while (void *const block = freed.pop()) give(heap, block);
+            while (void *const block = freed.pop()) heap->store.put(block, global_);
             return heap->store.take(size);
         } else {
             return nullptr;
@@ -140,70 +119,51 @@ class Composed {
     }
     // A block of a remote list: its container may have moved on since.
     void clear(Heap *heap, void *block) {
-        if (Store::heap_of(block) != heap->number) return give_to_owner(block);
+        if (!is_of(heap, block)) return give_to_owner(block);
         if constexpr (has(cleared_into_buffer)) {
-            heap->buffer.put(block);
-            if (heap->buffer.is_over()) heap->buffer.clear([this, heap](void *b) { give(heap, b); });
+            heap->buffer.put(block, [this, heap](void *b) { heap->store.put(b, global_); });
         } else {
-            give(heap, block);
+            heap->store.put(block, global_);
         }
-    }
-    // The heap's lock is held.
-    void give(Heap *heap, void *block) {
-        heap->store.put(block);
-        heap->store.shed(global_);
     }
 
+    static bool is_of(const Heap *heap, const void *block) {
+        return heap != nullptr && Store::heap_of(block) == heap->number;
+    }
     void give_back(void *block) {
-        if constexpr (has(ownership)) {
-            // Who keeps others' blocks needs a heap to keep them at.
-            Heap *const mine = has(delayed_ownership) ? heaps_.mine() : heaps_.mine_if_any();
-            const bool is_mine = mine != nullptr && Store::heap_of(block) == mine->number;
-            if constexpr (has(delayed_ownership)) {
-                if (mine != nullptr && !is_mine) return put_into(mine->others, block);
-            }
+        if constexpr (!has(ownership)) {
+            give_to_mine(block);
+        } else {
             if constexpr (has(free_list_buffer)) {
-                if (is_mine) return put_into(mine->buffer, block);
-            }
-            if constexpr (kIsPrivate) {
-                if (is_mine) return give(mine, block);
+                // Who keeps others' blocks needs a heap to keep them at.
+                Heap *const mine = has(delayed_ownership) ? heaps_.mine() : heaps_.mine_if_any();
+                const auto give = [this](void *b) { give_to_owner(b); };
+                if (is_of(mine, block)) return mine->buffer.put(block, give);
+                if constexpr (has(delayed_ownership))
+                    if (mine != nullptr) return mine->others.put(block, give);
             }
             give_to_owner(block);
-        } else {
-            give_to_mine(block);
         }
-    }
-    template <FreeListBufferLike B>
-    void put_into(B &buffer, void *block) {
-        buffer.put(block);
-        if (buffer.is_over()) buffer.clear([this](void *b) { give_to_owner(b); });
     }
     // Without a heap, for want of memory, the block is lost, not the program. Where there is a buffer, the heap is
     // private.
     void give_to_mine(void *block) {
         Heap *heap = heaps_.mine();
         if (heap == nullptr) return;
-        if constexpr (has(free_list_buffer)) {
-            heap->buffer.put(block);
-            if (!heap->buffer.is_over()) return;
-            return heap->buffer.clear([this, heap](void *b) { give(heap, b); });
-        }
+        if constexpr (has(free_list_buffer))
+            return heap->buffer.put(block, [this, heap](void *b) { heap->store.put(b, global_); });
         const unsigned bin = Store::bin_of_block(block);
         heap = heaps_.enter(heap, bin);
-        give(heap, block);
+        heap->store.put(block, global_);
         heaps_.leave(heap, bin);
     }
+    // Whoever that is by now.
     void give_to_owner(void *block) {
-        if constexpr (has(remote_lists_on_containers)) {
+        if constexpr (kIsPrivate) {
             Heap *const mine = heaps_.mine_if_any();
-            if (mine != nullptr && Store::heap_of(block) == mine->number) return give(mine, block);
-            return Store::push_remote(block);
-        } else {
-            give_to_heap(block);
+            if (is_of(mine, block)) return mine->store.put(block, global_);
         }
-    }
-    // Whoever has it by now.
-    void give_to_heap(void *block) {
+        if constexpr (has(remote_lists_on_containers)) return Store::push_remote(block);
         for (;;) {
             const HeapNumber owner = Store::heap_of(block);
             if (owner == 0) {
@@ -212,11 +172,10 @@ class Composed {
             }
             Heap *const heap = heaps_.of(owner);
             if constexpr (has(remote_lists)) {
-                if (kIsPrivate && heap == heaps_.mine_if_any()) return give(heap, block);
                 return heap->remote[Store::bin_of_block(block)].push(block);
             } else {
-                const Locked held(heap->lock_of(Store::bin_of_block(block)));
-                if (Store::heap_of(block) == owner) return give(heap, block);
+                const std::lock_guard held(heap->lock_of(Store::bin_of_block(block)));
+                if (Store::heap_of(block) == owner) return heap->store.put(block, global_);
             }
         }
     }
@@ -224,5 +183,8 @@ class Composed {
     Choice heaps_;
     Global global_;
 };
+
+template <Features kF>
+using Composed = HeapsAndLarge<ComposedHeaps<kF>>;
 
 }  // namespace gr::lab

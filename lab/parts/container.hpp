@@ -13,8 +13,8 @@
 #include "base/bits.hpp"
 #include "parts/block_tag.hpp"
 #include "parts/free_list.hpp"
-#include "parts/held.hpp"
 #include "parts/linked_list.hpp"
+#include "parts/wilderness.hpp"
 
 namespace gr::lab {
 
@@ -38,6 +38,16 @@ struct alignas(kCacheLineBytes) Container : ListNode {
 
     Container(char *place, std::size_t bytes) : first_block(place), place_bytes(bytes) {}
 
+    // In memory that nobody else has; nullptr: there is none.
+    static Container *make(char *memory, std::size_t bytes) {
+        if (memory == nullptr) return nullptr;
+        return new (memory) Container(memory + sizeof(Container), bytes - sizeof(Container));
+    }
+    // That an address leads to where containers lie at multiples of so many bytes.
+    static Container *at(const void *p, std::size_t bytes) {
+        return reinterpret_cast<Container *>(align_down(reinterpret_cast<std::uintptr_t>(p) - 1, bytes));
+    }
+
     bool is_full() const { return used == blocks; }
     bool is_empty() const { return used == 0; }
 
@@ -51,6 +61,11 @@ struct alignas(kCacheLineBytes) Container : ListNode {
         fresh = 0;
         free = FreeList();
         holds_displaced.store(false, std::memory_order_relaxed);
+    }
+    // To a heap that nobody knows it from yet, for blocks of this size.
+    void move_to(HeapNumber to, unsigned wanted, std::size_t size) {
+        if (mark != kMark || bin != wanted) format(wanted, size);
+        heap.store(to, std::memory_order_release);  // pairs with heap_of
     }
     // What was freed last, else one that was never taken; nullptr: all are in use.
     void *take() {
@@ -67,7 +82,6 @@ struct alignas(kCacheLineBytes) Container : ListNode {
         free.push(block);
         --used;
     }
-    bool is_valid() const { return mark == kMark && used <= blocks && used + free.count() <= fresh && fresh <= blocks; }
 };
 
 static_assert(sizeof(Container) % kAlignment == 0);
@@ -83,10 +97,11 @@ inline void *block_in(Container *container, const void *p) {
 }
 
 // Above the largest bin: a container of one block in a mapping of its own, which begins where that of any address in it
-// would: kBytes is the size of containers, or the largest that was to be chosen from.
-template <std::size_t kBytes>
+// would: at a multiple of Place::container_bytes(), the size of containers, or the largest where there are several.
+template <class Place>
 struct ContainedLargeBlocks {
-    static void *allocate(std::size_t size, std::size_t alignment, std::size_t container_bytes = kBytes) {
+    static void *allocate(std::size_t size, std::size_t alignment) {
+        const std::size_t container_bytes = Place::container_bytes();
         const std::size_t near = alignment < container_bytes ? alignment : container_bytes;
         const std::size_t offset = align_up(sizeof(Container), near);  // of the address that the program has
         const std::size_t lead = alignment - near;
@@ -96,23 +111,51 @@ struct ContainedLargeBlocks {
         if (mapping == nullptr) return nullptr;
         Held::took(bytes);
         char *const begin = mapping + lead;
-        char *const first = begin + sizeof(Container);
-        auto *const container = new (begin) Container(first, 0);
+        auto *const container = Container::make(begin, sizeof(Container));
         container->mark = Container::kMark;
         container->mapping = mapping;
         container->mapped_bytes = bytes;
         if (offset != sizeof(Container)) container->holds_displaced.store(true, std::memory_order_relaxed);
         return begin + offset;
     }
-    static bool is_large(const Container *container) { return container->block_bytes == 0; }
-    // From p on, which is the block or an aligned address in it.
-    static std::size_t usable_size(const Container *container, const void *p) {
-        return static_cast<std::size_t>(container->mapping + container->mapped_bytes - static_cast<const char *>(p));
-    }
     static void free(Container *container) {
         container->mark = 0;
         Held::gave(container->mapped_bytes);
         platform::unmap(container->mapping, container->mapped_bytes);
+    }
+};
+
+// What all blocks in containers have in common. Place: where an address finds its container, and the large ones.
+template <class Place>
+struct InContainers {
+    static HeapNumber heap_of(const void *block) {
+        return Place::container_of(block)->heap.load(std::memory_order_acquire);  // pairs with who moved it
+    }
+    static void *block_of(const void *p) {
+        if (reinterpret_cast<std::uintptr_t>(p) % kAlignment != 0) die_of_no_block(p);
+        return block_in(Place::container_of(p), p);
+    }
+    static void *hand_out(void *block) { return block; }
+    static void take_back(void *) {}
+    // Whoever frees it has it from this thread.
+    static void *aligned_in(void *block, std::size_t alignment) {
+        const auto address = reinterpret_cast<std::uintptr_t>(block);
+        const std::uintptr_t aligned = align_up(address, alignment);
+        if (aligned != address) Place::container_of(block)->holds_displaced.store(true, std::memory_order_relaxed);
+        return reinterpret_cast<void *>(aligned);
+    }
+    static bool is_large(const void *block) { return Place::container_of(block)->block_bytes == 0; }
+    static void *allocate_large(std::size_t size, std::size_t alignment) {
+        return Place::LargeBlocks::allocate(size, alignment);
+    }
+    static void free_large(void *block) { Place::LargeBlocks::free(Place::container_of(block)); }
+    // From p on, which is the block or an aligned address in it.
+    static std::size_t usable_size(const void *p) {
+        Container *const container = Place::container_of(p);
+        const char *const block = static_cast<const char *>(block_in(container, p));
+        const char *const end =
+            container->block_bytes == 0 ? container->mapping + container->mapped_bytes : block + container->block_bytes;
+        return static_cast<std::size_t>(end - static_cast<const char *>(p));
     }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how long containers are and where an address finds its header: all of one size (Wasik 5.3), or of four sizes in
-//       super-containers (3.1.2.2, 5.8).
+// What: how long containers are, where an address finds their header, and what lies behind that: all of one size (Wasik
+//       5.3); of four sizes in super-containers (3.1.2.2, 5.8); any with a remote list (3.2.4.3).
 // Invariant: an address leads to its container by its bits and, in a super-container, by the size that stands in the
 //            first header of it, which is never another's.
 // Must not know: what lies in containers, and who has them.
@@ -9,8 +9,10 @@
 #include <array>
 #include <concepts>
 #include <new>
+#include <utility>
 
 #include "parts/container.hpp"
+#include "parts/remote_list.hpp"
 #include "parts/wilderness.hpp"
 
 namespace gr::lab {
@@ -35,24 +37,19 @@ class FixedContainers {
     static_assert(is_power_of_two(kBytes) && kBytes > sizeof(Container));
 
   public:
-    using LargeBlocks = ContainedLargeBlocks<kBytes>;
+    using LargeBlocks = ContainedLargeBlocks<FixedContainers>;
     // Two blocks fit at least (5.3).
     static constexpr std::size_t kLargestBlock = align_down((kBytes - sizeof(Container)) / 2, kAlignment);
     static constexpr unsigned kShapes = 1;
     static constexpr bool kIsLockFree = true;
 
-    static Container *container_of(const void *p) {
-        return reinterpret_cast<Container *>(align_down(reinterpret_cast<std::uintptr_t>(p) - 1, kBytes));
-    }
+    static constexpr std::size_t container_bytes() { return kBytes; }
+    static Container *container_of(const void *p) { return Container::at(p, kBytes); }
     static unsigned shape_for(std::size_t, unsigned) { return 0; }
     static unsigned shape_of(const Container *) { return 0; }
-    Container *make(unsigned) {
-        char *const begin = wilderness_.extend(kBytes, kBytes);
-        if (begin == nullptr) return nullptr;
-        return new (begin) Container(begin + sizeof(Container), kBytes - sizeof(Container));
-    }
+    Container *make(unsigned) { return Container::make(wilderness_.extend(kBytes, kBytes), kBytes); }
 
-  private:
+  protected:
     Wilderness wilderness_;
 };
 
@@ -65,17 +62,15 @@ class VariedContainers {
     static constexpr unsigned kAskedToGrow = 16;
 
   public:
-    using LargeBlocks = ContainedLargeBlocks<kSuperBytes>;
+    using LargeBlocks = FixedContainers<kSuperBytes>::LargeBlocks;
     static constexpr std::size_t kLargestBlock = FixedContainers<kSuperBytes>::kLargestBlock;
     static constexpr unsigned kShapes = (kSuperShift - kLeastShift) / kStep + 1;
     static constexpr bool kIsLockFree = false;
 
     // A large block's container is one whose shape is the largest.
     static Container *container_of(const void *p) {
-        const std::uintptr_t inside = reinterpret_cast<std::uintptr_t>(p) - 1;
-        const auto *const super = reinterpret_cast<const Container *>(align_down(inside, kSuperBytes));
-        if (super->place_bytes == 0) return const_cast<Container *>(super);
-        return reinterpret_cast<Container *>(align_down(inside, super->place_bytes + sizeof(Container)));
+        Container *const super = Container::at(p, kSuperBytes);
+        return super->place_bytes == 0 ? super : Container::at(p, super->place_bytes + sizeof(Container));
     }
     // The least that two blocks fit into, and a larger one for each kAskedToGrow of the size.
     static unsigned shape_for(std::size_t size, unsigned asked) {
@@ -90,30 +85,40 @@ class VariedContainers {
         return shape;
     }
     Container *make(unsigned shape) {
-        Piece &rest = rests_[shape];
-        if (rest.bytes == 0) {
-            rest.begin = wilderness_.extend(kSuperBytes, kSuperBytes);
-            if (rest.begin == nullptr) return nullptr;
-            rest.bytes = kSuperBytes;
-        }
-        char *const begin = rest.begin;
+        char *&rest = rests_[shape];
+        const bool is_used_up = reinterpret_cast<std::uintptr_t>(rest) % kSuperBytes == 0;
+        if (is_used_up) rest = wilderness_.extend(kSuperBytes, kSuperBytes);
+        if (rest == nullptr) return nullptr;
         const std::size_t bytes = bytes_of(shape);
-        rest.begin += bytes;
-        rest.bytes -= bytes;
-        return new (begin) Container(begin + sizeof(Container), bytes - sizeof(Container));
+        return Container::make(std::exchange(rest, rest + bytes), bytes);
     }
 
   private:
-    struct Piece {
-        char *begin = nullptr;
-        std::size_t bytes = 0;
-    };
     static constexpr std::size_t bytes_of(unsigned shape) { return std::size_t{1} << (kLeastShift + kStep * shape); }
 
     Wilderness wilderness_;
-    std::array<Piece, kShapes> rests_{};  // of the super-container that is not used up
+    std::array<char *, kShapes> rests_{};  // of a super-container for each; where the next begins it is used up
 };
 
-static_assert(ContainerSizes<FixedContainers<kUnitBytes>> && ContainerSizes<VariedContainers>);
+// With a remote list in their headers (3.2.4.3), behind the rest and before the first block: who frees needs not know whose
+// the container is, and waits for no one but those who free there, too. A block in it counts as used.
+template <ContainerSizes Sizes, RemoteListLike List>
+class RemoteContainers : public Sizes {
+    static constexpr std::size_t kListBytes = align_up(sizeof(List), kCacheLineBytes);
+
+  public:
+    static constexpr std::size_t kLargestBlock = align_down(Sizes::kLargestBlock - kListBytes / 2, kAlignment);
+
+    static List &remote_list_of(Container *container) { return *reinterpret_cast<List *>(container + 1); }
+
+    Container *make(unsigned shape) {
+        Container *const container = Sizes::make(shape);
+        if (container == nullptr) return nullptr;
+        new (container->first_block) List();
+        container->first_block += kListBytes;
+        container->place_bytes -= kListBytes;
+        return container;
+    }
+};
 
 }  // namespace gr::lab

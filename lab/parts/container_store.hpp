@@ -9,27 +9,18 @@
 #include <array>
 
 #include "parts/block_store.hpp"
+#include "parts/features.hpp"
 #include "parts/global_containers.hpp"
 #include "parts/object_layouts.hpp"
 
 namespace gr::lab {
 
-// What a container store may be told to do.
-struct ContainerRules {
-    bool restricted = false;  // only wholly free containers move
-    bool has_remote_list = false;
-    bool lock_free = false;
-    bool has_global_heap = true;
-};
-
-template <ContainerSizes Sizes, ContainerRules kRules>
+template <ContainerSizes Sizes, Features kF>
 class ContainerStore : public ContainedBlocks<Sizes> {
     using Blocks = ContainedBlocks<Sizes>;
 
   public:
-    using Global = GlobalContainers<Sizes, kRules.restricted, kRules.has_remote_list, kRules.lock_free>;
-
-    constexpr ContainerStore() = default;
+    using Global = GlobalContainers<Sizes, kF>;
 
     void *take(std::size_t size) {
         const unsigned bin = Blocks::bin_of(size);
@@ -49,14 +40,17 @@ class ContainerStore : public ContainedBlocks<Sizes> {
         return block;
     }
     // To the front, so that what was freed last is taken next.
-    void put(void *block) {
+    void put(void *block, Global &global) {
         Container *const container = Sizes::container_of(block);
         Lists &lists = bins_[container->bin];
         (container->is_full() ? lists.full : lists.roomy).remove(container);
         container->put(block);
         freed(lists, container->block_bytes);
         (container->is_empty() ? lists.empty : lists.roomy).push_front(container);
-        last_put_ = container->bin;
+        if constexpr (!kF.have_global_heap()) return;
+        if (lists.free_bytes > kMostOfBin * Blocks::largest()) shed(lists, global);
+        if (free_bytes_ <= kMostOfHeap * Blocks::largest()) return;
+        for (Lists &each : bins_) shed(each, global);
     }
     bool grow(std::size_t size, Global &global, HeapNumber heap) {
         const unsigned bin = Blocks::bin_of(size);
@@ -66,12 +60,6 @@ class ContainerStore : public ContainedBlocks<Sizes> {
         freed(lists, container->free.count() * container->block_bytes);
         (container->is_empty() ? lists.empty : lists.roomy).push_front(container);
         return true;
-    }
-    void shed(Global &global) {
-        if constexpr (!kRules.has_global_heap) return;
-        if (bins_[last_put_].free_bytes > kMostOfBin * Blocks::largest()) shed_bin(last_put_, global);
-        if (free_bytes_ <= kMostOfHeap * Blocks::largest()) return;
-        for (unsigned bin = 0; bin < Blocks::kBins; ++bin) shed_bin(bin, global);
     }
     // What lies in remote lists of this heap's containers for such blocks (3.2.4.3).
     FreeList take_remote(std::size_t size) {
@@ -85,9 +73,6 @@ class ContainerStore : public ContainedBlocks<Sizes> {
     static void push_remote(void *block) { Sizes::remote_list_of(Sizes::container_of(block)).push(block); }
 
   private:
-    static constexpr std::size_t kMostOfBin = 2;  // times the largest bin (5.2)
-    static constexpr std::size_t kMostOfHeap = 64;
-
     struct Lists {
         LinkedList<Container> full;
         LinkedList<Container> roomy;
@@ -100,11 +85,10 @@ class ContainerStore : public ContainedBlocks<Sizes> {
         free_bytes_ += bytes;
     }
     // Until half of what may stay does.
-    void shed_bin(unsigned bin, Global &global) {
-        Lists &lists = bins_[bin];
+    void shed(Lists &lists, Global &global) {
         while (lists.free_bytes > kMostOfBin * Blocks::largest() / 2) {
             Container *container = lists.empty.pop_front();
-            if constexpr (!kRules.restricted) {
+            if constexpr (!kF.have(restricted_movement)) {
                 // The second, for the first is where the next block comes from.
                 if (container == nullptr && lists.roomy.first() != nullptr) {
                     container = LinkedList<Container>::after(lists.roomy.first());
@@ -119,7 +103,6 @@ class ContainerStore : public ContainedBlocks<Sizes> {
 
     std::array<Lists, Blocks::kBins> bins_{};
     std::size_t free_bytes_ = 0;
-    unsigned last_put_ = 0;
 };
 
 }  // namespace gr::lab

@@ -6,15 +6,15 @@
 // Must not know: which heap is whose.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <new>
+#include <span>
 
 #include "parts/container.hpp"
 #include "parts/fullness_groups.hpp"
 #include "parts/lock.hpp"
 #include "parts/options.hpp"
-#include "parts/radix_map.hpp"
+#include "parts/size_bins.hpp"
 #include "parts/which_heap.hpp"
 #include "parts/wilderness.hpp"
 #include "platform/memory.hpp"
@@ -37,10 +37,7 @@ concept EmptinessOptions = requires {
 
 template <WhichHeap Which, unsigned kHeapsPerProcessor, EmptinessOptions Options>
 class EmptinessHeaps {
-  public:
     static constexpr std::size_t kMostContainerBytes = 64 * kKiB;
-
-  private:
     static_assert(kHeapsPerProcessor > 0);
     static_assert(Options::kTable[0].least > 0 && Options::kTable[0].most < EmptinessThreshold::kGroups,
                   "f lies between nothing and all: else a heap would keep nothing, or everything");
@@ -51,14 +48,14 @@ class EmptinessHeaps {
     static constexpr unsigned kMostBins = 128;
 
   public:
+    using Blocks = InContainers<EmptinessHeaps>;
+    using LargeBlocks = ContainedLargeBlocks<EmptinessHeaps>;
     static constexpr std::size_t kMostLimit = kMostBlock + 1;
     static std::size_t container_bytes() { return chosen_bytes; }
-
-    constexpr EmptinessHeaps() = default;
+    static Container *container_of(const void *p) { return Container::at(p, chosen_bytes); }
 
     bool start() {
-        if (limit() != 0) return true;
-        const Locked held(start_lock_);
+        const std::lock_guard held(start_lock_);
         return limit() != 0 || set_up();
     }
     // acquire: pairs with the start, which another thread may have made.
@@ -67,8 +64,8 @@ class EmptinessHeaps {
     // malloc of figure 2 from line 2 on.
     void *take(std::size_t size) {
         const unsigned bin = classes_.bin_of(size);
-        const HeapNumber i = 1 + Which::of_caller(heap_count_);
-        const Locked held(heaps_[i].lock);  // to line 17
+        const HeapNumber i = 1 + Which::of_caller(heap_count());
+        const std::lock_guard held(heaps_[i]);  // to line 17
         FullnessGroups &own = heaps_[i].classes[bin];
         Container *s = own.fullest();
         if (s == nullptr) {
@@ -77,13 +74,14 @@ class EmptinessHeaps {
             own.add(s);  // lines 12 and 14
         }
         void *const block = own.take(s);  // lines 15 and 16
-        GR_CHECK(threshold_.slack_superblocks == 0 || own.keeps_invariant(threshold_));
+        GR_CHECK(threshold_.slack_superblocks == 0 || !own.crosses(threshold_));
         return block;
     }
     // free of figure 2 from line 3 on. Its lock on the superblock keeps the owner what it was until the owner's lock is
     // held. Nothing else is done under it, so here the owner is looked at again with its lock held: one lock less for each
     // free, and no superblock's lock is taken before a heap's while malloc, which has a heap's, would want a superblock's.
-    void put(Container *s, void *block) {
+    void put(void *block) {
+        Container *const s = container_of(block);
         for (;;) {
             // acquire: pairs with the move.
             const HeapNumber i = s->heap.load(std::memory_order_acquire);
@@ -91,29 +89,19 @@ class EmptinessHeaps {
         }
     }
 
-    void lock() {
-        start_lock_.lock();
-        if (limit() == 0) return;
-        for (HeapNumber i = 1; i <= heap_count_; ++i) heaps_[i].lock.lock();
-        heap_0_lock_.lock();
-    }
-    void unlock() {
-        if (limit() != 0) {
-            heap_0_lock_.unlock();
-            for (HeapNumber i = heap_count_; i >= 1; --i) heaps_[i].lock.unlock();
-        }
-        start_lock_.unlock();
-    }
+    void thread_ends() {}
+    void lock() { lock_all(start_lock_, heaps_, heap_0_lock_); }
+    void unlock() { unlock_all(start_lock_, heaps_, heap_0_lock_); }
 
     // For tests.
     const EmptinessThreshold &threshold() const { return threshold_; }
     const RadixMap<kMostBlock, kMostBins> &classes() const { return classes_; }
-    unsigned heap_count() const { return heap_count_; }
+    unsigned heap_count() const { return static_cast<unsigned>(heaps_.size()) - 1; }
     const FullnessGroups &groups(HeapNumber heap, unsigned bin) const { return heaps_[heap].classes[bin]; }
 
   private:
-    struct alignas(kCacheLineBytes) Heap {
-        Lock<Rank::heap> lock;  // heap 0 has its own, which comes after these
+    // Heap 0 has a lock of its own, which comes after these.
+    struct alignas(kCacheLineBytes) Heap : Lock<Rank::heap> {
         FullnessGroups classes[kMostBins];
     };
 
@@ -124,41 +112,35 @@ class EmptinessHeaps {
         chosen_bytes = table[2].value;
         const std::size_t largest = align_down((table[2].value - sizeof(Container)) / 2, kAlignment);
         classes_ = RadixMap<kMostBlock, kMostBins>(largest, static_cast<unsigned>(table[3].value));
-        heap_count_ = kHeapsPerProcessor * Which::count();
-        void *const memory = platform::map((heap_count_ + 1) * sizeof(Heap), platform::page_size());
+        const std::size_t count = 1 + kHeapsPerProcessor * Which::count();
+        void *const memory = platform::map(count * sizeof(Heap), platform::page_size());
         if (memory == nullptr) return false;
-        heaps_ = static_cast<Heap *>(memory);
-        for (HeapNumber i = 0; i <= heap_count_; ++i) new (&heaps_[i]) Heap();
+        heaps_ = {static_cast<Heap *>(memory), count};
+        for (Heap &heap : heaps_) new (&heap) Heap();
         limit_.store(largest + 1, std::memory_order_release);
         return true;
     }
     // Lines 6 to 14: a superblock with free blocks, owned by heap i. Of empty ones heap 0 forgets the class (3: recycled for
     // any).
     Container *obtain(unsigned bin, HeapNumber i) {
-        const Locked held(heap_0_lock_);
+        const std::lock_guard held(heap_0_lock_);
         FullnessGroups &global = heaps_[0].classes[bin];
         Container *s = global.fullest();
         if (s != nullptr) {
             global.remove(s);  // lines 11 and 13
         } else {
             s = empty_.pop_front();
-            if (s == nullptr) s = create();
+            if (s == nullptr) s = Container::make(wilderness_.extend(chosen_bytes, chosen_bytes), chosen_bytes);
             if (s == nullptr) return nullptr;
             s->format(bin, classes_.size_of(bin));
         }
         s->heap.store(i, std::memory_order_release);
         return s;
     }
-    Container *create() {
-        const std::size_t bytes = chosen_bytes;
-        char *const begin = wilderness_.extend(bytes, bytes);
-        if (begin == nullptr) return nullptr;
-        return new (begin) Container(begin + sizeof(Container), bytes - sizeof(Container));
-    }
 
     // false: it is not the owner any more.
     bool put_in_heap(HeapNumber i, Container *s, void *block) {
-        const Locked held(heaps_[i].lock);
+        const std::lock_guard held(heaps_[i]);
         if (s->heap.load(std::memory_order_relaxed) != i) return false;
         FullnessGroups &own = heaps_[i].classes[s->bin];
         own.put(s, block);  // lines 5 to 7
@@ -168,11 +150,11 @@ class EmptinessHeaps {
             own.remove(s1);
             accept(s1);
         }
-        GR_CHECK(own.keeps_invariant(threshold_));
+        GR_CHECK(!own.crosses(threshold_));
         return true;
     }
     bool put_in_heap_0(Container *s, void *block) {
-        const Locked held(heap_0_lock_);
+        const std::lock_guard held(heap_0_lock_);
         if (s->heap.load(std::memory_order_relaxed) != 0) return false;
         FullnessGroups &global = heaps_[0].classes[s->bin];
         global.put(s, block);
@@ -184,7 +166,7 @@ class EmptinessHeaps {
     }
     // Lines 10 to 12.
     void accept(Container *s1) {
-        const Locked held(heap_0_lock_);
+        const std::lock_guard held(heap_0_lock_);
         s1->heap.store(0, std::memory_order_release);
         if (s1->is_empty())
             empty_.push_front(s1);
@@ -195,8 +177,7 @@ class EmptinessHeaps {
     static inline constinit std::size_t chosen_bytes = kMostContainerBytes;  // S, the process's
 
     std::atomic<std::size_t> limit_{0};
-    Heap *heaps_ = nullptr;
-    unsigned heap_count_ = 0;  // without heap 0
+    std::span<Heap> heaps_;  // heap 0 the first
     EmptinessThreshold threshold_;
     RadixMap<kMostBlock, kMostBins> classes_;
     Lock<Rank::instances> start_lock_;

@@ -16,8 +16,6 @@ class ExitReport {
   public:
     using Write = void (*)(void *of);
 
-    constexpr ExitReport() = default;
-
     // Once.
     void ask_for(Write write, void *of) {
         stderr_.keep();

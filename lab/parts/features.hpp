@@ -34,17 +34,17 @@ enum class Feature : std::uint8_t {
 };
 
 struct Features {
-    std::uint32_t bits = 0;
+    std::uint32_t bits;
 
-    constexpr Features() = default;
     constexpr Features(Feature feature) : bits(1U << static_cast<unsigned>(feature)) {}  // one is a sum, too
     constexpr bool have(Feature feature) const { return (bits & Features(feature).bits) != 0; }
+    // Behind the heaps, which are more than one.
+    constexpr bool have_global_heap() const { return !have(Feature::single_heap) && !have(Feature::no_global_heap); }
 };
 
 constexpr Features operator+(Features a, Features b) {
-    Features sum;
-    sum.bits = a.bits | b.bits;
-    return sum;
+    a.bits |= b.bits;
+    return a;
 }
 constexpr Features operator+(Feature a, Feature b) { return Features(a) + Features(b); }
 

@@ -5,9 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-
-#include "base/check.hpp"
 
 namespace gr::lab {
 
@@ -17,8 +14,6 @@ struct FreeBlock {
 
 class FreeList {
   public:
-    constexpr FreeList() = default;
-
     bool is_empty() const { return head_ == nullptr; }
     std::size_t count() const { return count_; }
 
@@ -51,14 +46,9 @@ class FreeList {
     void append(FreeList other) {
         while (void *const block = other.pop()) push(block);
     }
-    bool is_valid() const {
-        std::size_t met = 0;
-        for (const FreeBlock *b = head_; b != nullptr; b = b->next) ++met;
-        return met == count_;
-    }
 
   private:
-    friend class LockFreeFreeList;
+    friend class LockFreeRemoteList;
 
     FreeBlock *head_ = nullptr;
     std::size_t count_ = 0;

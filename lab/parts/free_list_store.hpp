@@ -9,6 +9,7 @@
 #include <array>
 
 #include "parts/block_store.hpp"
+#include "parts/features.hpp"
 #include "parts/free_list.hpp"
 #include "parts/lock.hpp"
 #include "parts/object_layouts.hpp"
@@ -21,11 +22,9 @@ namespace gr::lab {
 template <class Layout, bool kHasRemoteList>
 class GlobalObjects {
   public:
-    constexpr GlobalObjects() = default;
-
     // nullptr: there is none. Its allocation buffer is the layout's, if it has one here (5.2).
     void *take(unsigned bin, HeapNumber heap) {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         void *block = lists_[bin].pop();
         if constexpr (kHasRemoteList) {
             if (block == nullptr) {
@@ -43,37 +42,27 @@ class GlobalObjects {
         if constexpr (kHasRemoteList) {
             while (void *const block = blocks.pop()) given_[bin].push(block);
         } else {
-            const Locked held(lock_);
+            const std::lock_guard held(lock_);
             lists_[bin].append(blocks);
         }
     }
     // Objects that lie here are nobody's, and free.
     bool put(void *) { return false; }
 
-    void lock() {
-        lock_.lock();
-        for (auto &list : given_) list.lock();
-    }
-    void unlock() {
-        for (auto &list : given_) list.unlock();
-        lock_.unlock();
-    }
+    void lock() { lock_all(lock_, given_); }
+    void unlock() { unlock_all(lock_, given_); }
 
   private:
-    static constexpr unsigned kRemoteLists = kHasRemoteList ? Layout::kBins : 0;
-
     Lock<Rank::global_bin> lock_;
     std::array<FreeList, Layout::kBins> lists_{};
-    std::array<LockedRemoteList<Rank::worklist>, kRemoteLists> given_{};
+    std::array<LockedRemoteList<Rank::worklist>, kHasRemoteList ? Layout::kBins : 0> given_{};
     typename Layout::Buffer buffer_;
 };
 
-template <ObjectLayout Layout, bool kHasGlobalHeap, bool kHasGlobalRemoteList>
+template <ObjectLayout Layout, Features kF>
 class FreeListStore : public Layout {
   public:
-    using Global = GlobalObjects<Layout, kHasGlobalRemoteList>;
-
-    constexpr FreeListStore() = default;
+    using Global = GlobalObjects<Layout, kF.have(global_remote_list)>;
 
     void *take(std::size_t size) {
         const unsigned bin = Layout::bin_of(size);
@@ -83,38 +72,36 @@ class FreeListStore : public Layout {
         }
         return Layout::kHeapHasBuffer ? buffer_.take(bin, heap_) : nullptr;
     }
-    void put(void *block) {
-        const unsigned bin = Layout::bin_of_block(block);
-        lists_[bin].push(block);
-        free_bytes_ += Layout::size_of(bin);
-        last_put_ = bin;
+    void put(void *block, Global &global) {
+        const unsigned bin = keep(block);
+        if constexpr (!kF.have_global_heap()) return;
+        const std::size_t count = lists_[bin].count();
+        if (count * Layout::size_of(bin) > kMostOfBin * Layout::largest()) give(bin, count / 2, global);
+        if (free_bytes_ <= kMostOfHeap * Layout::largest()) return;
+        for (unsigned each = 0; each < Layout::kBins; ++each) give(each, lists_[each].count(), global);
     }
     bool grow(std::size_t size, Global &global, HeapNumber heap) {
         const unsigned bin = Layout::bin_of(size);
         heap_ = heap;
-        if constexpr (kHasGlobalHeap) {
+        if constexpr (kF.have_global_heap()) {
             if (void *const block = global.take(bin, heap)) {
                 Layout::move_to(block, heap);
-                put(block);
+                keep(block);
                 return true;
             }
         }
         if constexpr (!Layout::kHeapHasBuffer) return false;
         return buffer_.renew(bin);
     }
-    void shed(Global &global) {
-        if constexpr (!kHasGlobalHeap) return;
-        FreeList &last = lists_[last_put_];
-        const std::size_t size = Layout::size_of(last_put_);
-        if (last.count() * size > kMostOfBin * Layout::largest()) give(last_put_, last.count() / 2, global);
-        if (free_bytes_ <= kMostOfHeap * Layout::largest()) return;
-        for (unsigned bin = 0; bin < Layout::kBins; ++bin) give(bin, lists_[bin].count(), global);
-    }
 
   private:
-    static constexpr std::size_t kMostOfBin = 2;  // times the largest bin (5.2)
-    static constexpr std::size_t kMostOfHeap = 64;
-
+    // The bin.
+    unsigned keep(void *block) {
+        const unsigned bin = Layout::bin_of_block(block);
+        lists_[bin].push(block);
+        free_bytes_ += Layout::size_of(bin);
+        return bin;
+    }
     void give(unsigned bin, std::size_t count, Global &global) {
         if (count == 0) return;
         free_bytes_ -= count * Layout::size_of(bin);
@@ -123,7 +110,6 @@ class FreeListStore : public Layout {
 
     std::array<FreeList, Layout::kBins> lists_{};
     std::size_t free_bytes_ = 0;
-    unsigned last_put_ = 0;
     HeapNumber heap_ = 0;
     typename Layout::Buffer buffer_;
 };

@@ -16,8 +16,6 @@ class FreeRanges {
   public:
     using Ranges = RangeBins<Bins, kFit>;
 
-    constexpr FreeRanges() = default;
-
     const Ranges &ranges() const { return ranges_; }
 
     // Of so many bytes, or hardly more; the rest of a larger one stays. nullptr: nothing is so large.

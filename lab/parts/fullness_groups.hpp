@@ -7,7 +7,6 @@
 // Must not know: which heap it is and where superblocks come from and go to.
 #pragma once
 
-#include "base/check.hpp"
 #include "parts/container.hpp"
 #include "parts/linked_list.hpp"
 
@@ -28,8 +27,6 @@ struct EmptinessThreshold {
 
 class FullnessGroups {
   public:
-    constexpr FullnessGroups() = default;
-
     std::size_t used() const { return used_; }      // u
     std::size_t blocks() const { return blocks_; }  // a
 
@@ -72,24 +69,13 @@ class FullnessGroups {
         move(s, before, group_of(s));
     }
 
+    // Else u >= a - K * S or u >= (1 - f) * a.
     bool crosses(const EmptinessThreshold &threshold) const {
         return threshold.is_crossed(used_, blocks_, superblock_);
     }
-    // u >= a - K * S or u >= (1 - f) * a
-    bool keeps_invariant(const EmptinessThreshold &threshold) const { return !crosses(threshold); }
 
-    // Sums and groups, by a walk.
-    bool is_valid() const {
-        std::size_t used = 0;
-        std::size_t blocks = 0;
-        for (unsigned group = 0; group <= kFull; ++group)
-            for (const Container *s = groups_[group].first(); s != nullptr; s = LinkedList<Container>::after(s)) {
-                if (!s->is_valid() || group_of(s) != group) return false;
-                used += s->used;
-                blocks += s->blocks;
-            }
-        return used == used_ && blocks == blocks_;
-    }
+    // For tests.
+    const LinkedList<Container> &group(unsigned i) const { return groups_[i]; }
 
   private:
     static constexpr unsigned kFull = EmptinessThreshold::kGroups;

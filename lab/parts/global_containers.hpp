@@ -9,47 +9,47 @@
 #include <array>
 
 #include "parts/container_sizes.hpp"
+#include "parts/features.hpp"
 #include "parts/lock.hpp"
-#include "parts/remote_list.hpp"
+#include "parts/lock_free_stack.hpp"
 #include "parts/size_bins.hpp"
 
 namespace gr::lab {
 
-template <ContainerSizes Sizes, bool kRestricted, bool kHasRemoteList, bool kLockFree>
+template <ContainerSizes Sizes, Features kF>
 class GlobalContainers {
+    static constexpr bool kHasRemoteList = kF.have(global_remote_list);
     using Bins = GeometricBins<Sizes::kLargestBlock>;
 
   public:
-    constexpr GlobalContainers() = default;
-
     // For a heap; nullptr: no memory.
     Container *take(unsigned bin, std::size_t size, HeapNumber heap) {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         const unsigned shape = Sizes::shape_for(size, asked_[bin]++);
         Container *container = find(bin, shape);
         if (container == nullptr) container = sizes_.make(shape);
         if (container == nullptr) return nullptr;
-        if (container->mark != Container::kMark || container->bin != bin) container->format(bin, size);
-        container->heap.store(heap, std::memory_order_release);  // pairs with heap_of
+        container->move_to(heap, bin, size);
         return container;
     }
     // By the heap that has it.
     void give(Container *container) {
         if constexpr (kHasRemoteList) {
-            const Locked held(given_lock_);
+            const std::lock_guard held(given_lock_);
             container->heap.store(0, std::memory_order_release);  // pairs with heap_of
             given_.push_front(container);
         } else {
-            const Locked held(lock_);
+            const std::lock_guard held(lock_);
             container->heap.store(0, std::memory_order_release);
             keep(container);
         }
     }
-    // A block of a container that lies here; false: it is another heap's by now.
+    // A block of a container that lies here; false: it is another heap's by now. Where movement is restricted, none is in
+    // use here.
     bool put(void *block) {
-        if constexpr (kRestricted) die_of_no_block(block);  // while one is in use its container lies in no global heap
-        const Locked held(lock_);
-        const Locked given_held(given_lock_);  // nobody gives meanwhile
+        if constexpr (kF.have(restricted_movement)) die_of_no_block(block);
+        const std::lock_guard held(lock_);
+        const std::lock_guard given_held(given_lock_);  // nobody gives meanwhile
         take_given();
         Container *const container = Sizes::container_of(block);
         if (container->heap.load(std::memory_order_relaxed) != 0) return false;
@@ -58,21 +58,15 @@ class GlobalContainers {
         keep(container);
         return true;
     }
-    void lock() {
-        lock_.lock();
-        given_lock_.lock();
-    }
-    void unlock() {
-        given_lock_.unlock();
-        lock_.unlock();
-    }
+    void lock() { lock_all(lock_, given_lock_); }
+    void unlock() { unlock_all(lock_, given_lock_); }
 
   private:
     static constexpr unsigned kMostFormatted = 128;
 
     Container *find(unsigned bin, unsigned shape) {
         if constexpr (kHasRemoteList) {
-            const Locked given_held(given_lock_);
+            const std::lock_guard given_held(given_lock_);
             take_given();
         }
         if (Container *const container = partial_[bin].pop_front()) return container;
@@ -111,19 +105,16 @@ class GlobalContainers {
 };
 
 // 5.9: one stack of wholly free containers, for any bin.
-template <ContainerSizes Sizes, bool kHasRemoteList>
-class GlobalContainers<Sizes, true, kHasRemoteList, true> {
+template <ContainerSizes Sizes, Features kF>
+requires(kF.have(lock_free)) class GlobalContainers<Sizes, kF> {
     static_assert(Sizes::kIsLockFree && Sizes::kShapes == 1);
 
   public:
-    constexpr GlobalContainers() = default;
-
     Container *take(unsigned bin, std::size_t size, HeapNumber heap) {
         Container *container = free_.pop();
         if (container == nullptr) container = sizes_.make(0);
         if (container == nullptr) return nullptr;
-        if (container->mark != Container::kMark || container->bin != bin) container->format(bin, size);
-        container->heap.store(heap, std::memory_order_release);  // pairs with heap_of
+        container->move_to(heap, bin, size);
         return container;
     }
     void give(Container *container) {

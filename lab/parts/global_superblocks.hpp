@@ -10,7 +10,6 @@
 #include "parts/linked_list.hpp"
 #include "parts/local_list.hpp"
 #include "parts/lock.hpp"
-#include "parts/radix_map.hpp"
 #include "parts/wilderness.hpp"
 
 namespace gr::lab {
@@ -20,24 +19,16 @@ class GlobalSuperblocks {
     using State = Superblock::State;
 
   public:
-    constexpr GlobalSuperblocks() = default;
-
     // One with room for blocks of the class, which is the caller's from now on; nullptr: no memory.
     Superblock *take(unsigned bin, std::size_t size) {
-        const Locked held(lock_);
-        if (Superblock *const s = roomy_[bin].pop_front()) {
-            const Locked also_held(s->lock);
-            s->merge();
-            s->state = State::online;
-            return s;
-        }
-        Superblock *s = empty_.pop_front();
-        if (s != nullptr) --empty_count_;
+        const std::lock_guard held(lock_);
+        Superblock *s = roomy_[bin].pop_front();
+        if (s == nullptr) s = pop_empty();
         if (s == nullptr) s = destroyed_.pop_front();
         if (s == nullptr) s = create();
         if (s == nullptr) return nullptr;
-        const Locked also_held(s->lock);
-        s->format_superblock(bin, size);
+        const std::lock_guard also_held(s->lock);
+        s->state == State::roomy ? s->merge() : s->format_superblock(bin, size);
         s->state = State::online;
         return s;
     }
@@ -46,7 +37,7 @@ class GlobalSuperblocks {
     // A block that is not local: lines 9 to 18.
     void put_block(Superblock *s, void *block) {
         {
-            const Locked held(s->lock);
+            const std::lock_guard held(s->lock);
             if (s->in_use() == 0) die_of_no_block(block);
             s->free.push(block);
             if (s->state != State::full && (s->state != State::roomy || s->in_use() != 0)) return;
@@ -63,10 +54,6 @@ class GlobalSuperblocks {
         for (Superblock *s = all_; s != nullptr; s = s->made_before) s->lock.unlock();
         lock_.unlock();
     }
-
-    // For tests.
-    std::size_t empty_count() const { return empty_count_; }
-    bool has_destroyed() const { return !destroyed_.is_empty(); }
 
   private:
     Superblock *create() {
@@ -90,27 +77,26 @@ class GlobalSuperblocks {
     void settle(Superblock *s, State from) {
         Superblock *surplus;
         {
-            const Locked held(lock_);
-            const Locked also_held(s->lock);
+            const std::lock_guard held(lock_);
+            const std::lock_guard also_held(s->lock);
             if (s->state != from && (from == State::online || s->state != State::full)) return;
             if (s->state == State::roomy) roomy_[s->bin].remove(s);
             place(s);
-            surplus = surplus_empty();
+            surplus = empty_count_ > kMostEmpty ? pop_empty() : nullptr;
         }
-        destroy(surplus);
+        if (surplus != nullptr) destroy(surplus);
     }
-    Superblock *surplus_empty() {
-        if (empty_count_ <= kMostEmpty) return nullptr;
-        --empty_count_;
-        return empty_.pop_front();
+    Superblock *pop_empty() {
+        Superblock *const s = empty_.pop_front();
+        if (s != nullptr) --empty_count_;
+        return s;
     }
     void destroy(Superblock *s) {
-        if (s == nullptr) return;
         char *const begin = reinterpret_cast<char *>(s);
         if (const std::size_t page = platform::page_size(); page < kSuperblockBytes)
             platform::purge(begin + page, kSuperblockBytes - page);
-        const Locked held(lock_);
-        const Locked also_held(s->lock);
+        const std::lock_guard held(lock_);
+        const std::lock_guard also_held(s->lock);
         s->mark = 0;
         s->state = State::destroyed;
         destroyed_.push_front(s);

@@ -10,15 +10,13 @@
 #include <new>
 
 #include "parts/container_sizes.hpp"
-#include "parts/lock_free_list.hpp"
+#include "parts/lock_free_stack.hpp"
 
 namespace gr::lab {
 
 // Two levels, for 48 bits of addresses in units.
 class UnitTable {
   public:
-    constexpr UnitTable() = default;
-
     Container *find(const void *p) const {
         const std::uintptr_t unit = reinterpret_cast<std::uintptr_t>(p) >> kUnitShift;
         if (unit >> (2 * kLeafBits) != 0) return nullptr;
@@ -53,22 +51,19 @@ class UnitTable {
     std::atomic<Leaf *> leaves_[std::size_t{1} << kLeafBits]{};
 };
 
-class TabledContainers {
+class TabledContainers : public FixedContainers<kUnitBytes> {
+    using Fixed = FixedContainers<kUnitBytes>;
     // Of the process: the face has one allocator.
     static inline constinit UnitTable table;
 
   public:
     static constexpr std::size_t kLargestBlock = kUnitBytes / 2;
-    static constexpr unsigned kShapes = 1;
-    static constexpr bool kIsLockFree = true;
 
     static Container *container_of(const void *p) {
         Container *const container = table.find(p);
         if (container == nullptr) die_of_no_block(p);
         return container;
     }
-    static unsigned shape_for(std::size_t, unsigned) { return 0; }
-    static unsigned shape_of(const Container *) { return 0; }
     Container *make(unsigned) {
         char *const place = wilderness_.extend(kUnitBytes, kUnitBytes);
         Container *const header = place == nullptr ? nullptr : take_header();
@@ -78,13 +73,11 @@ class TabledContainers {
     }
 
     // A large block has its header before it; in the table are the unit of that and of the address that the program has.
-    struct LargeBlocks : ContainedLargeBlocks<kUnitBytes> {
-        using Contained = ContainedLargeBlocks<kUnitBytes>;
-
+    struct LargeBlocks {
         static void *allocate(std::size_t size, std::size_t alignment) {
-            void *const p = Contained::allocate(size, alignment);
+            void *const p = Fixed::LargeBlocks::allocate(size, alignment);
             if (p == nullptr) return nullptr;
-            Container *const header = FixedContainers<kUnitBytes>::container_of(p);
+            Container *const header = Fixed::container_of(p);
             if (table.enter(header, header) && table.enter(p, header)) return p;
             free(header);
             return nullptr;
@@ -94,7 +87,7 @@ class TabledContainers {
             char *const begin = reinterpret_cast<char *>(header);
             for (char *const p : {begin, begin + kUnitBytes})
                 if (table.find(p) == header) static_cast<void>(table.enter(p, nullptr));
-            Contained::free(header);
+            Fixed::LargeBlocks::free(header);
         }
     };
 
@@ -111,10 +104,7 @@ class TabledContainers {
         return reinterpret_cast<Container *>(page);
     }
 
-    Wilderness wilderness_;
     LockFreeStack<Container, kCacheLineBytes> spare_headers_;
 };
-
-static_assert(ContainerSizes<TabledContainers>);
 
 }  // namespace gr::lab

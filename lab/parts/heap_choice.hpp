@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; or one
 //       that nobody is in.
-// Invariant: enter(heap) returns with the heap's lock held. A thread that has ended has no heap between two calls.
+// Invariant: enter(heap) returns with the heap's lock held. A thread that has ended has no heap between two calls. A number
+//            that was given out leads to its heap for ever: heaps are never unmade. 0 is no heap's. Who holds the list's lock
+//            sees no heap being made.
 // Must not know: what a heap holds.
 #pragma once
 
+#include <atomic>
 #include <concepts>
+#include <new>
 
-#include "parts/heap_table.hpp"
+#include "parts/block_tag.hpp"
 #include "parts/lock.hpp"
-#include "parts/lock_free_list.hpp"
+#include "parts/lock_free_stack.hpp"
 #include "parts/thread_end.hpp"
+#include "parts/wilderness.hpp"
 
 namespace gr::lab {
 
 template <class C, class Heap>
-concept HeapChoice = requires(C choice, Heap *heap, HeapNumber number, unsigned bin) {
+concept HeapChoice = Lockable<C> && requires(C choice, Heap *heap, HeapNumber number, unsigned bin) {
     // The calling thread's; nullptr: no memory.
     { choice.mine() } -> std::same_as<Heap *>;
     // nullptr: it has none yet.
@@ -27,8 +32,59 @@ concept HeapChoice = requires(C choice, Heap *heap, HeapNumber number, unsigned 
     { choice.done() } -> std::same_as<void>;
     { choice.of(number) } -> std::same_as<Heap *>;
     { choice.thread_ends() } -> std::same_as<void>;
-    { choice.lock() } -> std::same_as<void>;
-    { choice.unlock() } -> std::same_as<void>;
+};
+
+// Heaps by number, made when they are first wanted, and how a call enters one.
+template <class Heap, LockLike ListLock>
+class HeapTable {
+    static_assert(alignof(Heap) <= Wilderness::kPage);
+
+  public:
+    Heap *of(HeapNumber number) const {
+        return heaps_[number].load(std::memory_order_acquire);  // pairs with make
+    }
+    HeapNumber count() const { return made_.load(std::memory_order_relaxed); }
+    void for_each(auto visit) {
+        for (HeapNumber number = 1; number <= count() && number < kMost; ++number)
+            if (Heap *const heap = of(number)) visit(*heap);
+    }
+    Heap *enter(Heap *heap, unsigned bin) {
+        heap->lock_of(bin).lock();
+        return heap;
+    }
+    void leave(Heap *heap, unsigned bin) { heap->lock_of(bin).unlock(); }
+    void done() {}
+    void thread_ends() {}
+    void lock() { lock_.lock(); }
+    void unlock() { lock_.unlock(); }
+
+  protected:
+    // The list's lock is held. nullptr: no memory, or more heaps than numbers.
+    Heap *make() {
+        char *const place = wilderness_.extend(sizeof(Heap), Wilderness::kPage);
+        const HeapNumber number = place == nullptr ? kMost : made_.fetch_add(1, std::memory_order_relaxed) + 1;
+        if (number >= kMost) return nullptr;
+        auto *const heap = new (place) Heap();
+        heap->number = number;
+        heaps_[number].store(heap, std::memory_order_release);  // the heap's contents, with the acquire of `of`
+        return heap;
+    }
+    // The one that all share, or begin with.
+    Heap *first() {
+        if (Heap *const heap = of(1)) return heap;
+        const std::lock_guard held(lock_);
+        Heap *const heap = of(1);
+        return heap != nullptr ? heap : make();
+    }
+
+    ListLock lock_;
+
+  private:
+    static constexpr HeapNumber kMost = 1U << 16;
+
+    Wilderness wilderness_;
+    std::atomic<HeapNumber> made_{0};  // ordered by nothing
+    std::atomic<Heap *> heaps_[kMost]{};
 };
 
 // One for all.
@@ -61,7 +117,7 @@ class ThreadHeaps : public HeapTable<Heap, ListLock> {
 
     [[gnu::noinline]] Heap *acquire() {
         if (!has_ended) thread_end.watch();
-        const Locked held(this->lock_);
+        const std::lock_guard held(this->lock_);
         own = idle_.pop();
         if (own == nullptr) own = this->make();
         return own;
@@ -88,7 +144,7 @@ class TrylockHeaps : public HeapTable<Heap, Lock<Rank::instances>> {
             if (other != nullptr && other->lock_of(bin).try_lock()) return own = other;
         }
         {
-            const Locked held(this->lock_);
+            const std::lock_guard held(this->lock_);
             if (Heap *const made = this->make()) own = made;
         }
         own->lock_of(bin).lock();

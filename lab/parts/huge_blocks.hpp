@@ -25,8 +25,6 @@ class HugeBlocks {
         std::size_t most_bytes = 0;
     };
 
-    constexpr HugeBlocks() = default;
-
     // Zeroed, at a multiple of a chunk's size at least; nullptr: no memory.
     void *allocate(std::size_t size, std::size_t alignment, const ChunkShape &chunk) {
         const std::size_t bytes = align_up(size, chunk.bytes());
@@ -46,7 +44,7 @@ class HugeBlocks {
         platform::unmap(p, bytes);
     }
     std::size_t usable_size(const void *p) {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         return of(p)->bytes;
     }
 
@@ -54,13 +52,11 @@ class HugeBlocks {
     void unlock() { lock_.unlock(); }
 
     Counts counts() {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         return counts_;
     }
-    bool is_valid() {
-        const Locked held(lock_);
-        return blocks_.is_valid();
-    }
+    // For tests.
+    const auto &tree() const { return blocks_; }
 
   private:
     struct HugeBlock : TreeNode {
@@ -79,7 +75,7 @@ class HugeBlocks {
     }
     // false: no memory.
     bool enter(void *begin, std::size_t bytes) {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         if (unused_.is_empty() && !make_nodes()) return false;
         auto *const block = new (unused_.pop()) HugeBlock();
         block->begin = reinterpret_cast<std::uintptr_t>(begin);
@@ -91,7 +87,7 @@ class HugeBlocks {
         return true;
     }
     std::size_t leave(const void *p) {
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         HugeBlock *const block = of(p);
         const std::size_t bytes = block->bytes;
         blocks_.remove(block);

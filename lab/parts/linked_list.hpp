@@ -18,8 +18,6 @@ struct ListNode {
 template <std::derived_from<ListNode> Element>
 class LinkedList {
   public:
-    constexpr LinkedList() = default;
-
     bool is_empty() const { return first_ == nullptr; }
     Element *first() const { return static_cast<Element *>(first_); }
     static Element *after(const Element *element) { return static_cast<Element *>(element->next); }
@@ -42,11 +40,6 @@ class LinkedList {
         Element *const element = first();
         if (element != nullptr) remove(element);
         return element;
-    }
-    void move_to_front(Element *element) {
-        if (element == first_) return;
-        remove(element);
-        push_front(element);
     }
 
   private:

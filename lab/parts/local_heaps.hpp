@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <concepts>
-#include <new>
 
 #include "parts/local_list.hpp"
 #include "parts/lock.hpp"
@@ -19,7 +18,7 @@ namespace gr::lab {
 
 // How local heaps are kept apart. A number of a heap: -1, the calling thread may use none.
 template <class S>
-concept LocalHeapsLike = requires(S heaps, unsigned bin, int heap, LocalList *list, void *block) {
+concept LocalHeapsLike = Lockable<S> && requires(S heaps, unsigned bin, int heap, LocalList *list, void *block) {
     { heaps.start() } -> std::same_as<bool>;
     { heaps.heap_of_caller() } -> std::same_as<int>;
     { heaps.online(heap, bin) } -> std::same_as<LocalList *>;
@@ -29,31 +28,26 @@ concept LocalHeapsLike = requires(S heaps, unsigned bin, int heap, LocalList *li
     { heaps.push(list, block) } -> std::same_as<bool>;
     // Replaces what is online in the heap. false: nothing happened: it is another, the thread has left the heap.
     { heaps.install(heap, bin, list, list) } -> std::same_as<bool>;
-    { heaps.lock() } -> std::same_as<void>;
-    { heaps.unlock() } -> std::same_as<void>;
 };
 
-struct alignas(kCacheLineBytes) LocalHeap {
+// Where the sequences look for what a CPU has: at the slab of its number. Zeroed memory is a heap with nothing online.
+struct alignas(kSlabBytes) LocalHeap {
     static constexpr unsigned kMostBins = 56;
 
-    std::array<std::atomic<LocalList *>, kMostBins> online{};
+    std::array<std::atomic<LocalList *>, kMostBins> online;  // first
     Lock<Rank::heap> lock;
 };
-inline constexpr unsigned kLocalHeapShift = 9;  // the assembly knows it
-static_assert(sizeof(LocalHeap) == std::size_t{1} << kLocalHeapShift);
 
 // "Per-CPU mutex", table 3.
 template <WhichHeap Which>
 class LockedHeaps {
   public:
-    constexpr LockedHeaps() = default;
-
     bool start() {
         const unsigned count = Which::count();
-        void *const memory = platform::map(count * sizeof(LocalHeap), platform::page_size());
-        if (memory == nullptr) return false;
-        heaps_ = static_cast<LocalHeap *>(memory);
-        for (unsigned i = 0; i < count; ++i) new (&heaps_[i]) LocalHeap();
+        const std::size_t bytes = count * sizeof(LocalHeap);
+        heaps_ = static_cast<LocalHeap *>(platform::map(bytes, alignof(LocalHeap)));
+        if (heaps_ == nullptr) return false;
+        platform::allow_huge_pages(heaps_, bytes, false);  // most of it nobody touches
         count_ = count;
         return true;
     }
@@ -62,20 +56,20 @@ class LockedHeaps {
     LocalList *online(int heap, unsigned bin) const { return heaps_[heap].online[bin].load(std::memory_order_relaxed); }
     void *pop(unsigned bin) {
         LocalHeap &heap = heaps_[heap_of_caller()];
-        const Locked held(heap.lock);
+        const std::lock_guard held(heap.lock);
         LocalList *const list = heap.online[bin].load(std::memory_order_relaxed);
         return list == nullptr ? nullptr : list->pop();
     }
     bool push(LocalList *list, void *block) {
         LocalHeap &heap = heaps_[heap_of_caller()];
-        const Locked held(heap.lock);
+        const std::lock_guard held(heap.lock);
         if (heap.online[list->bin].load(std::memory_order_relaxed) != list) return false;
         list->push(block);
         return true;
     }
     bool install(int number, unsigned bin, LocalList *expected, LocalList *desired) {
         LocalHeap &heap = heaps_[number];
-        const Locked held(heap.lock);
+        const std::lock_guard held(heap.lock);
         if (heap.online[bin].load(std::memory_order_relaxed) != expected) return false;
         heap.online[bin].store(desired, std::memory_order_relaxed);
         return true;
@@ -87,14 +81,11 @@ class LockedHeaps {
         for (unsigned i = count_; i > 0; --i) heaps_[i - 1].lock.unlock();
     }
 
-    LocalHeap *heaps() const { return heaps_; }
-    unsigned count() const { return count_; }
+  protected:
+    LocalHeap *heaps_ = nullptr;
 
   private:
-    LocalHeap *heaps_ = nullptr;
     unsigned count_ = 0;
 };
-
-static_assert(LocalHeapsLike<LockedHeaps<ByCpu>> && LocalHeapsLike<LockedHeaps<ByThreadHash>>);
 
 }  // namespace gr::lab

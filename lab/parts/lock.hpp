@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the lab's locks: always taken, taken once the program has a second thread, or none at all.
+// What: the lab's locks: always taken, taken once the program has a second thread, or none at all; and, for fork, many.
 // Invariant: the platform's mutex counts each acquisition, and whether it found the lock taken (counted builds). What is
 //            locked can be told from its word, so fork's child lets go of what a single thread's rule would not have taken.
 // Must not know: what the lock protects.
@@ -8,6 +8,7 @@
 #include <sys/single_threaded.h>
 
 #include <concepts>
+#include <mutex>
 
 #include "platform/mutex.hpp"
 
@@ -16,18 +17,19 @@ namespace gr::lab {
 using platform::Rank;
 
 template <class L>
-concept LockLike = requires(L lock) {
+concept Lockable = requires(L lock) {
     { lock.lock() } -> std::same_as<void>;
-    { lock.try_lock() } -> std::same_as<bool>;
     { lock.unlock() } -> std::same_as<void>;
+};
+template <class L>
+concept LockLike = Lockable<L> && requires(L lock) {
+    { lock.try_lock() } -> std::same_as<bool>;
 };
 
 // Ranks are the platform's: the list of heaps (instances), a heap, the global heap (global_bin), memory (page_heap).
 template <Rank kRank>
 class Lock {
   public:
-    constexpr Lock() = default;
-
     void lock() { mutex_.lock_always(kRank); }
     bool try_lock() { return mutex_.try_lock(kRank); }
     void unlock() { mutex_.unlock(kRank); }
@@ -41,8 +43,6 @@ class Lock {
 template <Rank kRank>
 class LockOfThreads {
   public:
-    constexpr LockOfThreads() = default;
-
     void lock() {
         if (__libc_single_threaded == 0) lock_.lock();
     }
@@ -63,18 +63,29 @@ struct NoLock {
     void unlock() {}
 };
 
-template <LockLike L>
-class [[nodiscard]] Locked {
-  public:
-    explicit Locked(L &lock) : lock_(lock) { lock_.lock(); }
-    ~Locked() { lock_.unlock(); }
-    Locked(const Locked &) = delete;
-    Locked &operator=(const Locked &) = delete;
-
-  private:
-    L &lock_;
-};
-
 static_assert(LockLike<Lock<Rank::heap>> && LockLike<LockOfThreads<Rank::heap>> && LockLike<NoLock>);
+
+// For fork: what is locked, or rows of it, in the order in which anyone takes them.
+inline void lock_all() {}
+template <class First>
+void lock_all(First &&first, auto &&...others) {
+    if constexpr (Lockable<First>) {
+        first.lock();
+    } else {
+        for (auto &lock : first) lock.lock();
+    }
+    lock_all(others...);
+}
+// And back.
+inline void unlock_all() {}
+template <class First>
+void unlock_all(First &&first, auto &&...others) {
+    unlock_all(others...);
+    if constexpr (Lockable<First>) {
+        first.unlock();
+    } else {
+        for (auto &lock : first) lock.unlock();
+    }
+}
 
 }  // namespace gr::lab

@@ -6,6 +6,7 @@
 // Must not know: what an option changes.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/text.hpp"
@@ -33,8 +34,9 @@ struct MallocOptions {
 
     // What its letters change.
     void read(const char *letters);
-    // The environment's, ended by nullptr; nullptr: there is none.
-    void read_environment(const char *const *environment);
+    void read_environment() {
+        if (const char *const letters = platform::variable(kName)) read(letters);
+    }
 
     // A block as it is handed out, given whether it is zero.
     void fill(void *block, std::size_t size, bool is_zero) const {
@@ -44,9 +46,6 @@ struct MallocOptions {
     void fill_freed(void *block, std::size_t size) const {
         if (junk != 0) std::memset(block, kFreedJunk, size);
     }
-
-  private:
-    static void tell(char letter, const char *what);
 };
 
 struct MallocOption {
@@ -70,42 +69,31 @@ inline constexpr MallocOption kMallocOptions[] = {
     {'Z', &MallocOptions::zero, 0, 1},              // fill blocks with zeroes
 };
 
+[[gnu::cold]] inline void tell_of_letter(char letter, const char *what) {
+    TextBuffer<160> line;
+    line << "granary: lab: ignoring '" << (letter < ' ' || letter > '~' ? '?' : letter) << "' in "
+         << MallocOptions::kName << ": it " << what << "; there are ";
+    for (const MallocOption &option : kMallocOptions) line << option.letter;
+    line << '\n';
+    platform::write_all(2, line.data(), line.size());
+}
+
 inline void MallocOptions::read(const char *letters) {
     for (; *letters != '\0'; ++letters) {
         const bool is_lower = *letters >= 'a' && *letters <= 'z';
         const char upper = is_lower ? static_cast<char>(*letters - 'a' + 'A') : *letters;
-        const MallocOption *found = nullptr;
-        for (const MallocOption &option : kMallocOptions)
-            if (option.letter == upper) found = &option;
-        if (found == nullptr) {
-            tell(*letters, "is no option");
+        const auto *const found = std::ranges::find(kMallocOptions, upper, &MallocOption::letter);
+        if (found == std::end(kMallocOptions)) {
+            tell_of_letter(*letters, "is no option");
             continue;
         }
         const int wanted = this->*found->value + (is_lower ? -1 : 1);
         if (wanted >= found->least && wanted <= found->most) {
             this->*found->value = wanted;
         } else if (!found->is_switch()) {
-            tell(*letters, "goes beyond the option's bound");
+            tell_of_letter(*letters, "goes beyond the option's bound");
         }
     }
-}
-
-inline void MallocOptions::read_environment(const char *const *environment) {
-    if (platform::is_secure()) return;
-    const std::size_t length = std::strlen(kName);
-    for (; environment != nullptr && *environment != nullptr; ++environment) {
-        if (std::strncmp(*environment, kName, length) == 0 && (*environment)[length] == '=')
-            read(*environment + length + 1);
-    }
-}
-
-[[gnu::cold]] inline void MallocOptions::tell(char letter, const char *what) {
-    TextBuffer<160> line;
-    line << "granary: lab: ignoring '" << (letter < ' ' || letter > '~' ? '?' : letter) << "' in " << kName << ": it "
-         << what << "; there are ";
-    for (const MallocOption &option : kMallocOptions) line << option.letter;
-    line << '\n';
-    platform::write_all(2, line.data(), line.size());
 }
 
 // X: what a program that never looks at nullptr asks for.

@@ -38,7 +38,7 @@ struct TaggedObjects : TaggedBlocks {
     static constexpr unsigned kBins = Bins::kCount;
     static constexpr bool kHeapHasBuffer = kHasOwnBuffer;
 
-    static std::size_t largest() { return kLargestTagged - kTagBytes; }
+    static constexpr std::size_t largest() { return kLargestTagged - kTagBytes; }
     static unsigned bin_of(std::size_t size) { return Bins::bin_of(size + kTagBytes); }
     static unsigned bin_of_block(const void *block) { return Bins::bin_of(tag_of(block).bytes); }
     static std::size_t size_of(unsigned bin) { return Bins::size_of(bin); }
@@ -51,8 +51,6 @@ struct TaggedObjects : TaggedBlocks {
 
     class Buffer {
       public:
-        constexpr Buffer() = default;
-
         void *take(unsigned bin, HeapNumber heap) {
             Rest &rest = rests_[kBufferPerBin ? bin : 0];
             const std::size_t bytes = size_of(bin);
@@ -82,47 +80,14 @@ struct TaggedObjects : TaggedBlocks {
 
         std::array<Rest, kBufferPerBin ? kBins : 1> rests_{};
     };
-
-  private:
-    static constexpr HeapNumber kHeapMask = (1U << 24) - 1;
 };
 
 // A header for each container, whose blocks may be in many heaps' lists (5.3).
 template <ContainerSizes Sizes>
-struct ContainedBlocks {
-    using Bins = GeometricBins<Sizes::kLargestBlock>;
-    static constexpr unsigned kBins = Bins::kCount;
+struct ContainedBlocks : GeometricBins<Sizes::kLargestBlock>, InContainers<Sizes> {
+    static constexpr unsigned kBins = ContainedBlocks::kCount;
 
-    static std::size_t largest() { return Bins::largest(); }
-    static unsigned bin_of(std::size_t size) { return Bins::bin_of(size); }
     static unsigned bin_of_block(const void *block) { return Sizes::container_of(block)->bin; }
-    static std::size_t size_of(unsigned bin) { return Bins::size_of(bin); }
-    static HeapNumber heap_of(const void *block) {
-        return Sizes::container_of(block)->heap.load(std::memory_order_acquire);  // pairs with who moved it
-    }
-    static void *block_of(const void *p) {
-        if (reinterpret_cast<std::uintptr_t>(p) % kAlignment != 0) die_of_no_block(p);
-        return block_in(Sizes::container_of(p), p);
-    }
-    static void *hand_out(void *block) { return block; }
-    static void take_back(void *) {}
-    static void *aligned_in(void *block, std::size_t alignment) {
-        const auto address = reinterpret_cast<std::uintptr_t>(block);
-        const std::uintptr_t aligned = align_up(address, alignment);
-        if (aligned != address) Sizes::container_of(block)->holds_displaced.store(true, std::memory_order_relaxed);
-        return reinterpret_cast<void *>(aligned);
-    }
-    static bool is_large(const void *block) { return Sizes::LargeBlocks::is_large(Sizes::container_of(block)); }
-    static void *allocate_large(std::size_t size, std::size_t alignment) {
-        return Sizes::LargeBlocks::allocate(size, alignment);
-    }
-    static void free_large(void *block) { Sizes::LargeBlocks::free(Sizes::container_of(block)); }
-    static std::size_t usable_size(const void *p) {
-        Container *const container = Sizes::container_of(p);
-        const char *const block = static_cast<const char *>(block_in(container, p));
-        if (container->block_bytes == 0) return Sizes::LargeBlocks::usable_size(container, p);
-        return container->block_bytes - static_cast<std::size_t>(static_cast<const char *>(p) - block);
-    }
 };
 
 template <ContainerSizes Sizes>
@@ -136,8 +101,6 @@ struct ContainedObjects : ContainedBlocks<Sizes> {
     // The unused part of the newest container of each bin.
     class Buffer {
       public:
-        constexpr Buffer() = default;
-
         void *take(unsigned bin, HeapNumber) { return newest_[bin] == nullptr ? nullptr : newest_[bin]->take(); }
         bool renew(unsigned bin) {
             Container *const container = sizes.make(0);
@@ -153,7 +116,5 @@ struct ContainedObjects : ContainedBlocks<Sizes> {
         std::array<Container *, Blocks::kBins> newest_{};
     };
 };
-
-static_assert(ObjectLayout<TaggedObjects<true>> && ObjectLayout<ContainedObjects<FixedContainers<kUnitBytes>>>);
 
 }  // namespace gr::lab

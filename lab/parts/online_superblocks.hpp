@@ -5,14 +5,17 @@
 // Must not know: how local heaps are kept apart.
 #pragma once
 
+#include "parts/container_sizes.hpp"
 #include "parts/global_superblocks.hpp"
 #include "parts/local_heaps.hpp"
-#include "parts/radix_map.hpp"
+#include "parts/size_bins.hpp"
 
 namespace gr::lab {
 
-// kMostEmpty: "a limit" of line 15.
-template <LocalHeapsLike LocalHeaps, std::size_t kMostEmpty>
+// "A limit" of line 15.
+inline constexpr std::size_t kMostEmptySuperblocks = 16;
+
+template <LocalHeapsLike LocalHeaps, std::size_t kMostEmpty = kMostEmptySuperblocks>
 class OnlineSuperblocks {
     // A step between two classes is 20% at most (3.2.1).
     static constexpr std::size_t kLargest = (kSuperblockBytes - kSuperblockHeaderBytes) / 2;
@@ -20,18 +23,13 @@ class OnlineSuperblocks {
     static constexpr unsigned kRetries = 8;
 
   public:
-    static constexpr std::size_t kMostContainerBytes = kSuperblockBytes;
-    static std::size_t container_bytes() { return kSuperblockBytes; }
+    using Blocks = InContainers<FixedContainers<kSuperblockBytes>>;
     static constexpr std::size_t kMostLimit = kLargest + 1;
 
-    constexpr OnlineSuperblocks() = default;
-
     bool start() {
-        const Locked held(start_lock_);
-        if (limit() != 0) return true;
-        if (!local_.start()) return false;
-        limit_.store(kMostLimit, std::memory_order_release);
-        return true;
+        const std::lock_guard held(start_lock_);
+        if (limit() == 0 && local_.start()) limit_.store(kMostLimit, std::memory_order_release);
+        return limit() != 0;
     }
     // acquire: pairs with the start, which another thread may have made.
     std::size_t limit() const { return limit_.load(std::memory_order_acquire); }
@@ -42,22 +40,15 @@ class OnlineSuperblocks {
             return block;
         return replace_and_take(bin);
     }
-    void put(Container *container, void *block) {
-        auto *const s = static_cast<Superblock *>(container);
+    void put(void *block) {
+        auto *const s = static_cast<Superblock *>(Container::at(block, kSuperblockBytes));
         s->check_in_use(block);
         if (!local_.push(&s->local, block)) global_.put_block(s, block);
     }
 
-    void lock() {
-        start_lock_.lock();
-        local_.lock();
-        global_.lock();
-    }
-    void unlock() {
-        global_.unlock();
-        local_.unlock();
-        start_lock_.unlock();
-    }
+    void thread_ends() {}
+    void lock() { lock_all(start_lock_, local_, global_); }
+    void unlock() { unlock_all(start_lock_, local_, global_); }
 
   private:
     // Lines 15 to 31. Where there is no other superblock to be had, what is online goes offline all the same: then blocks

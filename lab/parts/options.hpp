@@ -65,14 +65,7 @@ class OptionReader {
     explicit OptionReader(std::span<Option> options) : options_(options) {}
 
     void read_environment() const {
-        constexpr std::string_view kName = "GRANARY_LAB=";
-        const char *const *entry = platform::is_secure() ? nullptr : platform::environment();
-        for (; entry != nullptr && *entry != nullptr; ++entry) {
-            std::string_view variable = *entry;
-            if (!variable.starts_with(kName)) continue;
-            variable.remove_prefix(kName.size());
-            read(variable);
-        }
+        if (const char *const settings = platform::variable("GRANARY_LAB")) read(settings);
     }
     void read(std::string_view text) const {
         while (!text.empty()) {
@@ -89,9 +82,8 @@ class OptionReader {
     }
     void set(std::string_view setting) const {
         const std::string_view name = before(setting, '=');
-        Option *option = nullptr;
-        for (Option &o : options_)
-            if (o.name == name) option = &o;
+        const auto found = std::ranges::find(options_, name, &Option::name);
+        Option *const option = found == options_.end() ? nullptr : &*found;
         std::string_view number = setting;
         number.remove_prefix(std::min(number.size(), name.size() + 1));
         std::uint64_t steps = 0;
@@ -106,21 +98,17 @@ class OptionReader {
         std::memcpy(&shown[0], setting.data(), size);
         make_printable(&shown[0], size);
         TextBuffer<256> line;
-        put(line << "granary: GRANARY_LAB: '", {&shown[0], size}) << "': ";
+        line << "granary: GRANARY_LAB: '" << std::string_view(&shown[0], size) << "': ";
         if (option != nullptr) {
-            put(line << "not ", option->told) << "; left as it was";
+            line << "not " << option->told << "; left as it was";
         } else {
             line << "no option of this allocator; it has";
-            for (const Option &o : options_) put(line << ' ', o.name);
+            for (const Option &o : options_) line << ' ' << o.name;
         }
         line << '\n';
         platform::write_all(2, line.data(), line.size());
     }
 
-    static Text &put(Text &line, std::string_view text) {
-        for (const char c : text) line << c;
-        return line;
-    }
     std::span<Option> options_;
 };
 

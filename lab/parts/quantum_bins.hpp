@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <bit>
-
-#include "base/bits.hpp"
-#include "base/config.hpp"
+#include <cstddef>
 
 namespace gr::lab {
 

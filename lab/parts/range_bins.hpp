@@ -22,8 +22,6 @@ class RangeBins {
   public:
     static constexpr unsigned kLast = Bins::kCount - 1;
 
-    constexpr RangeBins() = default;
-
     std::size_t bytes() const { return bytes_; }
     std::size_t bytes_in(unsigned bin) const { return bins_[bin].bytes; }
     // Whose list a block of so many bytes is in, and at which a request for them begins.

@@ -29,8 +29,6 @@ class RedBlackTree {
     using Key = decltype(Order::key(std::declval<const Element &>()));
 
   public:
-    constexpr RedBlackTree() = default;
-
     // nullptr: there is none.
     Element *find(const Key &key) const {
         TreeNode *node = root_;
@@ -49,7 +47,8 @@ class RedBlackTree {
         root_ = without(root_, element);
         if (root_ != nullptr) root_->is_red = false;
     }
-    bool is_valid() const { return !is_red(root_) && black_nodes(root_, nullptr, nullptr) >= 0; }
+    // For tests.
+    const TreeNode *root() const { return root_; }
 
   private:
     static Key key_of(const TreeNode *node) { return Order::key(*static_cast<const Element *>(node)); }
@@ -104,27 +103,10 @@ class RedBlackTree {
         // The next one takes its place.
         TreeNode *next = top->child[1];
         while (next->child[0] != nullptr) next = next->child[0];
-        TreeNode *const rest = without_first(top->child[1]);
+        TreeNode *const rest = without(top->child[1], next);
         *next = *top;
         next->child[1] = rest;
         return balanced(next);
-    }
-    static TreeNode *without_first(TreeNode *top) {
-        if (top->child[0] == nullptr) return nullptr;
-        top = lent(top, false);
-        top->child[0] = without_first(top->child[0]);
-        return balanced(top);
-    }
-
-    // On each way down from there, where all lie between two others; -1: something is wrong.
-    static int black_nodes(const TreeNode *top, const TreeNode *low, const TreeNode *high) {
-        if (top == nullptr) return 0;
-        if (is_red(top->child[1]) || (top->is_red && is_red(top->child[0]))) return -1;
-        if (low != nullptr && !(key_of(low) < key_of(top))) return -1;
-        if (high != nullptr && !(key_of(top) < key_of(high))) return -1;
-        const int before = black_nodes(top->child[0], low, top);
-        if (before < 0 || before != black_nodes(top->child[1], top, high)) return -1;
-        return before + (top->is_red ? 0 : 1);
     }
 
     TreeNode *root_ = nullptr;

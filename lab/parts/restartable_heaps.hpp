@@ -12,65 +12,48 @@
 
 namespace gr::lab {
 
-// What the sequences read. All zero: each refuses.
-struct LabSequenceState {
-    LocalHeap *heaps;
-    std::uint64_t count;
-    std::int64_t rseq_offset;
-};
-
-// sequences_*.S; the twins are LocalList's and LockedHeaps's functions. A thread whose rseq is not registered is refused.
+// sequences_*.S; the twins are LocalList's and LockedHeaps's functions. `heaps`: where it stands where they lie. A thread
+// whose rseq is not registered is refused.
 extern "C" {
-extern LabSequenceState gr_lab_sequence_state;
-
-void *gr_lab_sequence_pop(std::uint32_t bin);
-bool gr_lab_sequence_push(LocalList *list, void *block);
-bool gr_lab_sequence_install(std::uint32_t cpu, std::uint32_t bin, LocalList *expected, LocalList *desired);
+void *gr_lab_sequence_pop(std::uint32_t bin, LocalHeap *const *heaps);
+bool gr_lab_sequence_push(LocalList *list, void *block, LocalHeap *const *heaps);
 }
 
 template <WhichHeap Which>
-class RestartableHeaps {
+class RestartableHeaps : public LockedHeaps<ByCpu> {
     static_assert(std::same_as<Which, ByCpu>,
                   "a sequence keeps away only who is on its CPU: heaps are the CPUs' (ByCpu)");
 
-  public:
-    constexpr RestartableHeaps() = default;
+    using Without = LockedHeaps<ByCpu>;
 
-    bool start() {
-        if (!without_.start()) return false;
-        if (ByCpu::has_area) gr_lab_sequence_state = {without_.heaps(), without_.count(), ByCpu::area.rseq_offset};
-        return true;
-    }
-    int heap_of_caller() const {
-        if (!has_sequences()) return without_.heap_of_caller();
-        const int cpu = ByCpu::kept();
-        return cpu < static_cast<int>(without_.count()) ? cpu : -1;
-    }
-    LocalList *online(int heap, unsigned bin) const { return without_.online(heap, bin); }
+  public:
+    int heap_of_caller() const { return ByCpu::is_kept ? ByCpu::kept() : Without::heap_of_caller(); }
     void *pop(unsigned bin) {
-        if (has_sequences()) [[likely]]
-            return gr_lab_sequence_pop(bin);
-        return without_.pop(bin);
+        if (ByCpu::is_kept) [[likely]]
+            return gr_lab_sequence_pop(bin, &heaps_);
+        return Without::pop(bin);
     }
     bool push(LocalList *list, void *block) {
-        if (has_sequences()) [[likely]]
-            return gr_lab_sequence_push(list, block);
-        return without_.push(list, block);
+        if (ByCpu::is_kept) [[likely]]
+            return gr_lab_sequence_push(list, block, &heaps_);
+        return Without::push(list, block);
     }
     bool install(int heap, unsigned bin, LocalList *expected, LocalList *desired) {
-        if (!has_sequences()) return without_.install(heap, bin, expected, desired);
-        return gr_lab_sequence_install(static_cast<std::uint32_t>(heap), bin, expected, desired);
+        if (!ByCpu::is_kept) return Without::install(heap, bin, expected, desired);
+        const auto offset = static_cast<std::uint32_t>(bin * sizeof(LocalList *));
+        return platform::gr_sequence_replace(static_cast<std::uint32_t>(heap), offset, word(expected), word(desired),
+                                             reinterpret_cast<char *const *>(&heaps_)) == 0;
     }
-    // fork's child finds each list as the last commit left it.
-    void lock() { without_.lock(); }
-    void unlock() { without_.unlock(); }
+    // For fork, whose child finds each list as the last commit left it.
+    void lock() {
+        if (!ByCpu::is_kept) Without::lock();
+    }
+    void unlock() {
+        if (!ByCpu::is_kept) Without::unlock();
+    }
 
   private:
-    static bool has_sequences() { return gr_lab_sequence_state.count != 0; }
-
-    LockedHeaps<ByCpu> without_;
+    static std::uint64_t word(LocalList *list) { return reinterpret_cast<std::uintptr_t>(list); }
 };
-
-static_assert(LocalHeapsLike<RestartableHeaps<ByCpu>>);
 
 }  // namespace gr::lab

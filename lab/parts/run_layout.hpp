@@ -8,7 +8,6 @@
 
 #include <array>
 
-#include "parts/allocator.hpp"
 #include "parts/chunk.hpp"
 #include "parts/malloc_options.hpp"
 #include "parts/small_run.hpp"

@@ -50,6 +50,4 @@ struct Quartiles {
     }
 };
 
-static_assert(RunStates<Quartiles>);
-
 }  // namespace gr::lab

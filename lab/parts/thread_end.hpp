@@ -7,15 +7,11 @@
 
 #include <pthread.h>
 
-#include <atomic>
-
 namespace gr::lab {
 
 class ThreadEnd {
   public:
     using Told = void (*)();
-
-    constexpr ThreadEnd() = default;
 
     // Once, before the second thread.
     void start(Told told) {

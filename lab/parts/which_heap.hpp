@@ -29,15 +29,16 @@ struct ByThreadHash {
 
 // LFMalloc 3.1.3: the kernel keeps the number where the thread can read it, in libc's rseq area; without one it is asked.
 struct ByCpu {
-    // Above every number that the kernel can give.
+    // Above every number that the kernel can give, if it says which.
     static unsigned count() {
-        has_area = platform::find_rseq(&area);
-        area.cid_offset = area.rseq_offset + kCpuIdOffset;  // not the concurrency id
         const unsigned bound = platform::cpu_bound();
+        platform::SequenceState &state = platform::gr_sequence_state;
+        is_kept = bound != 0 && platform::find_rseq(&state);
+        state.cid_offset = state.rseq_offset + kCpuIdOffset;  // not the concurrency id
         return bound != 0 ? bound : platform::usable_cpus();
     }
     // As the kernel keeps it; negative: for this thread it does not.
-    static int kept() { return has_area ? platform::current_cid(area) : -1; }
+    static int kept() { return is_kept ? platform::current_cid(platform::gr_sequence_state) : -1; }
     static unsigned of_caller(unsigned count) {
         int cpu = kept();
         if (cpu < 0) cpu = sched_getcpu();
@@ -46,10 +47,7 @@ struct ByCpu {
     }
 
     static constexpr std::int64_t kCpuIdOffset = 4;
-    static inline constinit bool has_area = false;
-    static inline constinit platform::SequenceState area{};
+    static inline constinit bool is_kept = false;
 };
-
-static_assert(WhichHeap<ByThreadHash> && WhichHeap<ByCpu>);
 
 }  // namespace gr::lab

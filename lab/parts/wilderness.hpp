@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: memory that nobody had yet, as sbrk's: it only grows.
+// What: memory that nobody had yet, as sbrk's: it only grows; and how much was taken of the kernel, there and elsewhere.
 // Invariant: a piece is handed out once, zeroed; the word names the first page that was not handed out and how many
 //            follow it. No lock: one compare-and-swap takes a piece.
 // Must not know: who wants the memory.
@@ -11,17 +11,27 @@
 
 #include "base/bits.hpp"
 #include "base/config.hpp"
-#include "parts/held.hpp"
 #include "platform/events.hpp"
 #include "platform/memory.hpp"
 
 namespace gr::lab {
 
+// How many bytes an allocator has taken of the kernel for blocks (Hoard 5.4's A): of the wilderness what was handed out,
+// mappings of one block, and chunks. What was purged still counts; tables that are mapped apart do not.
+class Held {
+  public:
+    // relaxed: a count alone; nothing is read by it.
+    static void took(std::size_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    static void gave(std::size_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+    static std::size_t bytes() { return bytes_.load(std::memory_order_relaxed); }
+
+  private:
+    static inline constinit std::atomic<std::size_t> bytes_{0};
+};
+
 class Wilderness {
   public:
     static constexpr std::size_t kPage = 4 * kKiB;
-
-    constexpr Wilderness() = default;
 
     // Whole pages at a multiple of a power of two, of a page at least; nullptr: the kernel refused.
     char *extend(std::size_t bytes, std::size_t alignment) {
@@ -58,7 +68,7 @@ class Wilderness {
     bool replace(Rest *expected, Rest desired) {
         std::uint64_t word = pack(*expected);
         platform::count(platform::Event::atomic_operation);
-        if (word_.compare_exchange_weak(word, pack(desired), std::memory_order_acq_rel)) return true;
+        if (word_.compare_exchange_strong(word, pack(desired), std::memory_order_acq_rel)) return true;
         *expected = unpack(word);
         return false;
     }
@@ -68,15 +78,10 @@ class Wilderness {
         for (const std::size_t wanted : {align_up(bytes, kStep), bytes}) {
             void *const more = platform::map(wanted, alignment);
             if (more == nullptr) continue;
-            if (!replace_strong(rest, {reinterpret_cast<std::uintptr_t>(more), wanted})) platform::unmap(more, wanted);
+            if (!replace(&rest, {reinterpret_cast<std::uintptr_t>(more), wanted})) platform::unmap(more, wanted);
             return true;
         }
         return false;
-    }
-    bool replace_strong(Rest expected, Rest desired) {
-        std::uint64_t word = pack(expected);
-        platform::count(platform::Event::atomic_operation);
-        return word_.compare_exchange_strong(word, pack(desired), std::memory_order_acq_rel);
     }
 
     std::atomic<std::uint64_t> word_{0};

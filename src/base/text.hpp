@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace gr {
 
@@ -24,6 +25,10 @@ class Text {
     }
     constexpr Text &operator<<(const char *s) {
         while (*s != '\0') *this << *s++;
+        return *this;
+    }
+    constexpr Text &operator<<(std::string_view s) {
+        for (const char c : s) *this << c;
         return *this;
     }
     constexpr Text &operator<<(std::unsigned_integral auto n) {

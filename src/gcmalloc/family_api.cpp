@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "gcmalloc/face.hpp"
@@ -69,41 +70,8 @@ void *of_whole_pages(std::size_t size) {
     return face.serve([=] { return gr_under_pvalloc(size); });
 }
 
+void release(void *p) { face.release(p); }
+
 }  // namespace
 
-extern "C" {
-
-GR_EXPORT void *malloc(std::size_t size) { return allocated(size); }
-GR_EXPORT void *calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
-GR_EXPORT void *realloc(void *p, std::size_t size) { return resized(p, size); }
-GR_EXPORT void *reallocarray(void *p, std::size_t count, std::size_t size) {
-    std::size_t bytes = 0;
-    if (!__builtin_mul_overflow(count, size, &bytes)) return resized(p, bytes);
-    errno = ENOMEM;
-    return nullptr;
-}
-GR_EXPORT void *memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
-GR_EXPORT void *aligned_alloc(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
-GR_EXPORT int posix_memalign(void **out, std::size_t alignment, std::size_t size) {
-    return aligned_into(out, alignment, size);
-}
-GR_EXPORT void *valloc(std::size_t size) { return of_pages(size); }
-GR_EXPORT void *pvalloc(std::size_t size) { return of_whole_pages(size); }
-
-GR_EXPORT void free(void *p) { face.release(p); }
-GR_EXPORT void cfree(void *p) { face.release(p); }
-GR_EXPORT void free_sized(void *p, std::size_t) { face.release(p); }
-GR_EXPORT void free_aligned_sized(void *p, std::size_t, std::size_t) { face.release(p); }
-
-GR_EXPORT void *__libc_malloc(std::size_t size) { return allocated(size); }
-GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
-GR_EXPORT void *__libc_realloc(void *p, std::size_t size) { return resized(p, size); }
-GR_EXPORT void *__libc_memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
-GR_EXPORT void *__libc_valloc(std::size_t size) { return of_pages(size); }
-GR_EXPORT void *__libc_pvalloc(std::size_t size) { return of_whole_pages(size); }
-GR_EXPORT int __posix_memalign(void **out, std::size_t alignment, std::size_t size) {
-    return aligned_into(out, alignment, size);
-}
-GR_EXPORT void __libc_free(void *p) { face.release(p); }
-
-}  // extern "C"
+#include "platform/family_names.inc"

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the library's part in the process's life: start before main, fork, the statistics at exit.
-// Invariant: its fork handlers are the first that are registered, so that fork locks the heap after, and frees it before,
-//            everyone else's, which may allocate, or wait for a thread that does.
+// Invariant: its fork handlers are the first that are registered.
 // Must not know: what start and locking do.
-#include <pthread.h>
-
-#include <atomic>
-#include <cerrno>
 #include <cstring>
 
 #include "base/printable.hpp"
@@ -15,9 +10,8 @@
 #include "malloc/instances.hpp"
 #include "malloc/sampled.hpp"
 #include "malloc/statistics.hpp"
-#include "platform/loader.hpp"
+#include "platform/fork_handlers.hpp"
 #include "platform/process.hpp"
-#include "platform/stdio_list.hpp"
 
 namespace {
 
@@ -27,11 +21,10 @@ gr::platform::KeptStderr report;
 using Report = gr::TextBuffer<4 * gr::kKiB>;
 
 void put_report(void *text, const gr::Text &line) {
-    for (std::size_t i = 0; i < line.size(); ++i) *static_cast<Report *>(text) << line.data()[i];
+    *static_cast<Report *>(text) << std::string_view(line.data(), line.size());
 }
 
-void before_fork() {
-    gr::platform::lock_stdio_list();
+void lock_heaps() {
     if (gr::sampled.is_on()) gr::sampled.profile().lock();
     gr::instances.lock_all();
 }
@@ -39,27 +32,18 @@ void unlock_heaps() {
     gr::instances.unlock_all();
     if (gr::sampled.is_on()) gr::sampled.profile().unlock();
 }
-void after_fork() {
+void unlock_heaps_in_child() {
     unlock_heaps();
-    gr::platform::unlock_stdio_list();
-}
-void after_fork_in_child() {
-    unlock_heaps();
-    gr::platform::reset_stdio_list();
     gr::instances.forget_other_threads();
     if (gr::instance.options().background != 0) gr::background.expect();
 }
 
-// Ordered by nothing: a library that registers handlers from another thread at start-up takes its chance.
-std::atomic<bool> are_registered{false};
-
-using Handler = void (*)();
-using Register = int (*)(Handler prepare, Handler parent, Handler child, void *library);
+using Fork = gr::platform::ForkHandlers<lock_heaps, unlock_heaps, unlock_heaps_in_child>;
 
 [[gnu::constructor(101)]] void begin() {
     gr::instance.ensure_started();
     if (gr::instance.options().stats != 0) report.keep();
-    if (!are_registered.exchange(true)) pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    Fork::register_first();
     if (gr::instance.options().background != 0) gr::background.expect();
 }
 
@@ -79,12 +63,8 @@ using Register = int (*)(Handler prepare, Handler parent, Handler child, void *l
 
 }  // namespace
 
-// What pthread_atfork calls. The constructors of libraries that know nothing of this one run before its own. In a static
-// program libc's takes its place.
-extern "C" [[gnu::weak]] GR_EXPORT int __register_atfork(Handler prepare, Handler parent, Handler child,
-                                                         void *library) {
-    const auto next = reinterpret_cast<Register>(gr::platform::next_symbol("__register_atfork"));
-    if (next == nullptr) return ENOSYS;
-    if (!are_registered.exchange(true)) next(before_fork, after_fork, after_fork_in_child, nullptr);
-    return next(prepare, parent, child, library);
+// In a static program libc's takes its place.
+extern "C" [[gnu::weak]] GR_EXPORT int __register_atfork(Fork::Handler prepare, Fork::Handler parent,
+                                                         Fork::Handler child, void *library) {
+    return Fork::register_for(prepare, parent, child, library);
 }

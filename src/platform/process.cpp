@@ -82,6 +82,16 @@ bool is_secure() { return getauxval(AT_SECURE) != 0; }
 
 const char *const *environment() { return &environ == nullptr ? nullptr : environ; }
 
+const char *variable(const char *name) {
+    const char *const *entry = is_secure() ? nullptr : environment();
+    for (; entry != nullptr && *entry != nullptr; ++entry) {
+        std::size_t i = 0;
+        while (name[i] != '\0' && (*entry)[i] == name[i]) ++i;
+        if (name[i] == '\0' && (*entry)[i] == '=') return *entry + i + 1;
+    }
+    return nullptr;
+}
+
 unsigned process_id() { return static_cast<unsigned>(system_call(SYS_getpid)); }
 
 void command_line(char *text, std::size_t size) {

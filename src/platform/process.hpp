@@ -14,6 +14,8 @@ bool is_secure();
 
 // NAME=VALUE strings, ended by nullptr; nullptr while there are none.
 const char *const *environment();
+// What the environment says it is; nullptr: nothing, or it is not to be trusted.
+const char *variable(const char *name);
 
 unsigned process_id();
 

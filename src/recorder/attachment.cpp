@@ -21,19 +21,8 @@ constexpr unsigned kWaitMilliseconds = 100;
 constexpr unsigned kPlaceMilliseconds = 1;
 constexpr unsigned kPlaceAttempts = 1000;
 
-// nullptr: there is none.
-const char *recording_path() {
-    constexpr const char *kName = GR_RECORDING_PATH;
-    for (const char *const *entry = platform::environment(); *entry != nullptr; ++entry) {
-        std::size_t i = 0;
-        while (kName[i] != '\0' && (*entry)[i] == kName[i]) ++i;
-        if (kName[i] == '\0' && (*entry)[i] == '=') return *entry + i + 1;
-    }
-    return nullptr;
-}
-
 bool map_recording() {
-    const char *const path = platform::is_secure() ? nullptr : recording_path();
+    const char *const path = platform::variable(GR_RECORDING_PATH);
     if (path == nullptr || !recording.map(path)) return false;
     return recording.control().stack_bytes == 0 || stack_walk.initialise();
 }

@@ -31,6 +31,12 @@ TEST(Text, WritesTheExtremes) {
     EXPECT_EQ(written(text), "18446744073709551615,0,0x0,0xffffffffffffffff");
 }
 
+TEST(Text, WritesAsMuchOfATextAsItsLengthSays) {
+    TextBuffer<8> text;
+    text << std::string_view("abcdef", 3) << std::string_view() << std::string_view("\0x", 2);
+    EXPECT_EQ(written(text), std::string("abc\0x", 5));
+}
+
 TEST(Text, CutsWhatDoesNotFitAndSaysSo) {
     for (std::size_t capacity = 0; capacity < 12; ++capacity) {
         std::string buffer(13, '#');

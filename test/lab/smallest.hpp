@@ -25,7 +25,7 @@ class Smallest {
     void *allocate(std::size_t size) {
         if (size > kLargest - kHead) return TaggedBlocks::allocate_large(size, kAlignment);
         const unsigned kind = kind_of(size + kHead);
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         if (free_[kind].is_empty()) cut(kind);
         void *const block = free_[kind].pop();
         if (block != nullptr) set_tag(block, {static_cast<std::uint32_t>(kLeast << kind), 0, BlockState::in_use});
@@ -34,13 +34,13 @@ class Smallest {
     void *allocate_aligned(std::size_t size, std::size_t alignment) {
         if (alignment > kMostTaggedAlignment) return nullptr;
         void *const block = allocate(size + alignment);
-        return block == nullptr ? nullptr : aligned_in(block, alignment);
+        return block == nullptr ? nullptr : TaggedBlocks::aligned_in(block, alignment);
     }
     void free(void *p) {
-        void *const block = block_of(p);
+        void *const block = TaggedBlocks::block_of(p);
         const BlockTag tag = tag_of(block);
         if (tag.state == BlockState::large) return TaggedBlocks::free_large(block);
-        const Locked held(lock_);
+        const std::lock_guard held(lock_);
         set_tag(block, {tag.bytes, 0, BlockState::free});
         free_[kind_of(tag.bytes)].push(block);
     }
@@ -50,7 +50,6 @@ class Smallest {
     void thread_ends() {}
     void lock() { lock_.lock(); }
     void unlock() { lock_.unlock(); }
-    void unlock_in_child() { lock_.unlock(); }
 
   private:
     static constexpr std::size_t kHead = kAlignment;  // the tag, and what keeps the block aligned

@@ -100,6 +100,15 @@ TEST(Process, EnvironmentIsTheProcesss) {
     EXPECT_TRUE(is_relocated());
 }
 
+TEST(Process, AVariableIsFoundByItsWholeName) {
+    setenv("GR_TEST_VARIABLE", "here", 1);
+    setenv("GR_TEST_NOTHING", "", 1);
+    EXPECT_STREQ(variable("GR_TEST_VARIABLE"), "here");
+    EXPECT_STREQ(variable("GR_TEST_NOTHING"), "");
+    EXPECT_EQ(variable("GR_TEST_VARIABL"), nullptr);
+    EXPECT_EQ(variable("GR_TEST_VARIABLES"), nullptr);
+}
+
 TEST(Process, WritesEverythingThroughASmallPipe) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);

@@ -10,13 +10,13 @@
 namespace gr::lab {
 namespace {
 
-using ByMutexAndCpu = Contained<OnlineSuperblocks<LockedHeaps<ByCpu>, kMostEmptySuperblocks>>;
-using ByMutexAndHash = Contained<OnlineSuperblocks<LockedHeaps<ByThreadHash>, kMostEmptySuperblocks>>;
+using ByMutexAndCpu = HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByCpu>>>;
+using ByMutexAndHash = HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByThreadHash>>>;
 
 // What a thread holds when it is moved to another CPU comes back by the remote list.
 TEST(LfmallocLocks, SequencesRecycleWithoutLocks) {
     const Counts recycled = recycle<Chosen>();
-    if (gr_lab_sequence_state.count == 0) GTEST_SKIP() << "libc registers no rseq here";
+    if (!ByCpu::is_kept) GTEST_SKIP() << "libc registers no rseq here";
     EXPECT_LT(recycled.locks, kSeldom * 5);
     EXPECT_LT(recycled.waits, kSeldom);
 }

@@ -53,7 +53,7 @@ TEST(Locks, TheLockFreeAllocatorTakesNone) {
 // jemalloc (2006): with four arenas a processor threads seldom meet, and in turn not before all have one.
 TEST(Locks, ThreadsInArenasOfTheirOwnLockForEachOperationButSeldomWait) {
     if (platform::usable_cpus() == 1) GTEST_SKIP() << "one processor has one arena";
-    const Counts arenas = recycle<Jemalloc2006>();
+    const Counts arenas = recycle<Chosen>();
     EXPECT_GE(arenas.locks, kEachOperation);
     EXPECT_LT(arenas.waits, kSeldom / 100) << "at their first allocation";
 }

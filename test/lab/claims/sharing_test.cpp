@@ -137,9 +137,9 @@ TEST(Sharing, OneHeapAndOneThatIsChosenByItsLockShareActively) {
 // jemalloc (2006): an arena has chunks of its own, and gets back what lies in them.
 TEST(Sharing, ThreadsInArenasOfTheirOwnShareNothing) {
     if (platform::usable_cpus() == 1) GTEST_SKIP() << "one processor has one arena";
-    EXPECT_EQ(actively_shared<Jemalloc2006>(), 0U);
-    EXPECT_EQ(passively_shared<Jemalloc2006>(), 0U);
-    EXPECT_EQ(shared_by_moving<Jemalloc2006>(), 0U);
+    EXPECT_EQ(actively_shared<Chosen>(), 0U);
+    EXPECT_EQ(passively_shared<Chosen>(), 0U);
+    EXPECT_EQ(shared_by_moving<Chosen>(), 0U);
 }
 
 }  // namespace

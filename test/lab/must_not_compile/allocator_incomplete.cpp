@@ -17,7 +17,6 @@ struct Whole {
     void thread_ends();
     void lock();
     void unlock();
-    void unlock_in_child();
 };
 static_assert(Allocator<Whole>);
 #else

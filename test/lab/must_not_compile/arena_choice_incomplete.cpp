@@ -3,6 +3,7 @@
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: constraints not satisfied|does not satisfy|constraint failure
+#include "parts/allocator.hpp"
 #include "parts/arena.hpp"
 #include "parts/arenas.hpp"
 

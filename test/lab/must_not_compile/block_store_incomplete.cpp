@@ -8,12 +8,15 @@
 using namespace gr::lab;
 
 #ifdef CONTROL
-static_assert(BlockStore<FreeListStore<TaggedObjects<true>, true, false>>);
+static_assert(BlockStore<FreeListStore<TaggedObjects<true>, thread_heaps + ownership>>);
 #else
-struct NoShed {
-    struct Global {};
+struct NoGrowth {
+    struct Global {
+        void lock();
+        void unlock();
+    };
     void *take(std::size_t);
-    void put(void *);
+    void put(void *, Global &);
 };
-static_assert(BlockStore<NoShed>);
+static_assert(BlockStore<NoGrowth>);
 #endif

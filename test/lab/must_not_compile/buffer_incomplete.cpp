@@ -9,7 +9,7 @@
 using namespace gr::lab;
 
 #ifdef CONTROL
-using Store = FreeListStore<TaggedObjects<true>, true, false>;
+using Store = FreeListStore<TaggedObjects<true>, thread_heaps + ownership>;
 static_assert(FreeListBufferLike<FreeListBuffer<Store>>);
 #else
 static_assert(FreeListBufferLike<NoBuffer>);

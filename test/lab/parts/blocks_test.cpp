@@ -7,14 +7,16 @@
 #include <set>
 #include <vector>
 
+#include "lab/parts/validity.hpp"
 #include "parts/container_sizes.hpp"
 #include "parts/global_containers.hpp"
 #include "parts/header_table.hpp"
 #include "parts/object_layouts.hpp"
-#include "parts/remote_containers.hpp"
 
 namespace gr::lab {
 namespace {
+
+constexpr Features kRestricted = containers + ownership + restricted_movement;
 
 TEST(SizeBinsTest, ABinHoldsItsSizeAndWastesAFifth) {
     using Bins = GeometricBins<32 * kKiB>;
@@ -53,12 +55,12 @@ TEST(BlockTagTest, AnAlignedAddressLeadsToItsBlock) {
     alignas(256) char place[1024] = {};
     char *const block = place + kAlignment;
     set_tag(block, {512, 7, BlockState::in_use});
-    EXPECT_EQ(block_of(block), block);
+    EXPECT_EQ(TaggedBlocks::block_of(block), block);
     EXPECT_EQ(tag_of(block).bytes, 512U);
     EXPECT_EQ(tag_of(block).heap, 7U);
-    void *const aligned = aligned_in(block, 256);
+    void *const aligned = TaggedBlocks::aligned_in(block, 256);
     EXPECT_EQ(aligned, place + 256);
-    EXPECT_EQ(block_of(aligned), block);
+    EXPECT_EQ(TaggedBlocks::block_of(aligned), block);
     EXPECT_EQ(TaggedBlocks::usable_size(block, 1), 512 - kTagBytes);
     EXPECT_EQ(TaggedBlocks::usable_size(aligned, 1), 512 - kTagBytes - (256 - kAlignment));
 }
@@ -68,9 +70,9 @@ TEST(BlockTagDeathTest, WhatIsNoBlockInUseIsFound) {
     char *const block = place + kAlignment;
     set_tag(block, {128, 1, BlockState::in_use});
     TaggedBlocks::take_back(block);
-    EXPECT_DEATH(block_of(block), "no block in use");
-    EXPECT_DEATH(block_of(block + 1), "no block in use");
-    EXPECT_DEATH(block_of(block + kAlignment), "no block in use");
+    EXPECT_DEATH(TaggedBlocks::block_of(block), "no block in use");
+    EXPECT_DEATH(TaggedBlocks::block_of(block + 1), "no block in use");
+    EXPECT_DEATH(TaggedBlocks::block_of(block + kAlignment), "no block in use");
 }
 
 template <class Sizes>
@@ -106,7 +108,7 @@ TYPED_TEST(ContainerSizesTest, EachByteOfEachBlockLeadsToItsContainer) {
             EXPECT_TRUE(container->is_full());
             for (char *const block : blocks) container->put(block);
             EXPECT_TRUE(container->is_empty());
-            EXPECT_TRUE(container->is_valid());
+            EXPECT_TRUE(is_valid(*container));
         }
     }
 }
@@ -144,8 +146,9 @@ TEST(ContainerTest, AnAlignedAddressLeadsToItsBlock) {
 }
 
 TEST(ContainerDeathTest, WhereOnlyFreeContainersLieNoBlockIsFreed) {
-    static constinit GlobalContainers<FixedContainers<kUnitBytes>, true, false, false> locked;
-    static constinit GlobalContainers<FixedContainers<kUnitBytes>, true, true, true> lock_free;
+    static constinit GlobalContainers<FixedContainers<kUnitBytes>, kRestricted> locked;
+    static constinit GlobalContainers<FixedContainers<kUnitBytes>, kRestricted + global_remote_list + lock_free>
+        lock_free;
     const auto give_and_put = [](auto &global) {
         Container *const container = global.take(3, 64, 1);
         void *const block = container->take();
@@ -167,7 +170,7 @@ TEST(VariedContainersTest, WhatIsAskedForMuchGetsLargerContainers) {
 
 // 5.4: of more than 128 that are wholly free up to half are there for any size.
 TEST(GlobalContainersTest, ManyFreeContainersAreConvertedAndFewAreNot) {
-    static constinit GlobalContainers<FixedContainers<kUnitBytes>, true, false, false> global;
+    static constinit GlobalContainers<FixedContainers<kUnitBytes>, kRestricted> global;
     std::vector<Container *> containers;
     for (int i = 0; i < 129; ++i) containers.push_back(global.take(3, 64, 1));
     const std::set<Container *> known(containers.begin(), containers.end());

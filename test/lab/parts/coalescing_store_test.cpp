@@ -19,22 +19,22 @@
 namespace gr::lab {
 namespace {
 
-template <CoalescingRules kR>
-struct Rules {
-    static constexpr CoalescingRules kRules = kR;
+template <Features kF>
+struct Sum {
+    static constexpr Features kFeatures = kF;
 };
-using AllRules =
-    testing::Types<Rules<CoalescingRules{}>, Rules<CoalescingRules{.has_remote_list = true}>,
-                   Rules<CoalescingRules{.has_ownership = true}>,
-                   Rules<CoalescingRules{.has_ownership = true, .has_remote_list = true}>,
-                   Rules<CoalescingRules{.fit = Fit::best, .has_global_heap = false}>,
-                   Rules<CoalescingRules{.fit = Fit::best, .has_ownership = true, .has_global_heap = false}>>;
+constexpr Features kCoalescing = thread_heaps + coalescing;
+using Sums =
+    testing::Types<Sum<kCoalescing>, Sum<kCoalescing + global_remote_list>, Sum<kCoalescing + ownership>,
+                   Sum<kCoalescing + ownership + global_remote_list>, Sum<kCoalescing + best_fit + no_global_heap>,
+                   Sum<kCoalescing + best_fit + ownership + no_global_heap>>;
 
-template <class R>
+template <class S>
 class CoalescingStoreTest : public testing::Test {
   protected:
-    static constexpr CoalescingRules kRules = R::kRules;
-    using Store = CoalescingStore<kRules>;
+    static constexpr bool kIsOwned = S::kFeatures.have(ownership);
+    static constexpr bool kHasGlobalHeap = S::kFeatures.have_global_heap();
+    using Store = CoalescingStore<S::kFeatures>;
     static_assert(BlockStore<Store>);
     static constexpr HeapNumber kHeaps = 3;  // numbered from 1
 
@@ -44,7 +44,7 @@ class CoalescingStoreTest : public testing::Test {
         if (block == nullptr && store.grow(size, *global, heap)) block = store.take(size);
         EXPECT_NE(block, nullptr);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % kAlignment, 0U);
-        if (kRules.has_ownership) {
+        if (kIsOwned) {
             EXPECT_EQ(Store::heap_of(block), heap);
         }
         EXPECT_GE(Store::usable_size(Store::hand_out(block)), size);
@@ -54,9 +54,8 @@ class CoalescingStoreTest : public testing::Test {
     // Into the owner's heap, or where there is no owner into the given one.
     void free(void *block, HeapNumber heap) {
         Store::take_back(Store::block_of(block));
-        Store &store = stores[kRules.has_ownership ? Store::heap_of(block) : heap];
-        store.put(block);
-        store.shed(*global);
+        Store &store = stores[kIsOwned ? Store::heap_of(block) : heap];
+        store.put(block, *global);
     }
     std::size_t bytes_in_stores() const {
         std::size_t bytes = 0;
@@ -78,7 +77,7 @@ class CoalescingStoreTest : public testing::Test {
     Store stores[kHeaps + 1];
     std::set<std::uintptr_t> regions;
 };
-TYPED_TEST_SUITE(CoalescingStoreTest, AllRules);
+TYPED_TEST_SUITE(CoalescingStoreTest, Sums);
 
 TYPED_TEST(CoalescingStoreTest, BlocksLieApartAndNoByteIsLost) {
     using Tested = typename TestFixture::Store;
@@ -121,7 +120,7 @@ TYPED_TEST(CoalescingStoreTest, BlocksLieApartAndNoByteIsLost) {
     while (!held.empty()) free_one();
     this->expect_valid();
     EXPECT_EQ(this->bytes_in_stores() + this->bytes_in_global(), this->regions.size() * Tested::kWholeBytes);
-    if (this->kRules.has_ownership && this->kRules.has_global_heap) {
+    if (this->kIsOwned && this->kHasGlobalHeap) {
         EXPECT_EQ(this->bytes_in_stores(), 0U);
     }
 }
@@ -131,8 +130,8 @@ TYPED_TEST(CoalescingStoreTest, AWholeRegionMovesAndIsUsedAgain) {
     void *const block = this->allocate(1, Tested::kWholeBytes - Tested::kTagsBytes);
     EXPECT_EQ(this->regions.size(), 1U);
     this->free(block, 1);
-    EXPECT_EQ(this->stores[1].free_bytes(), this->kRules.has_global_heap ? 0 : Tested::kWholeBytes);
-    const HeapNumber other = this->kRules.has_global_heap ? 2 : 1;
+    EXPECT_EQ(this->stores[1].free_bytes(), this->kHasGlobalHeap ? 0 : Tested::kWholeBytes);
+    const HeapNumber other = this->kHasGlobalHeap ? 2 : 1;
     EXPECT_EQ(this->allocate(other, 100), block);
     this->free(block, other);
     EXPECT_EQ(this->regions.size(), 1U);
@@ -154,7 +153,7 @@ TYPED_TEST(CoalescingStoreTest, TheLargestAndTheSmallestAreServed) {
 TYPED_TEST(CoalescingStoreTest, ProducersAndConsumersDoNotBlowUp) {
     using Tested = typename TestFixture::Store;
     // A heap that shares nothing in any way is the only one.
-    const bool is_only = !this->kRules.has_global_heap && !this->kRules.has_ownership;
+    const bool is_only = !this->kHasGlobalHeap && !this->kIsOwned;
     constexpr std::size_t kBlocks = 2000;
     constexpr std::size_t kSize = 500;
     std::vector<void *> blocks;
@@ -168,7 +167,7 @@ TYPED_TEST(CoalescingStoreTest, ProducersAndConsumersDoNotBlowUp) {
 }
 
 TEST(CoalescingStoreFitTest, TheBestFitIsTakenFromAnyRegion) {
-    using Store = CoalescingStore<CoalescingRules{.fit = Fit::best, .has_global_heap = false}>;
+    using Store = CoalescingStore<kCoalescing + best_fit + no_global_heap>;
     static constinit Store::Global global;
     static constinit Store store;
     std::vector<void *> blocks;
@@ -180,7 +179,7 @@ TEST(CoalescingStoreFitTest, TheBestFitIsTakenFromAnyRegion) {
             blocks.push_back(block);
         }
     }
-    for (std::size_t i = 0; i < blocks.size(); i += 2) store.put(blocks[i]);
+    for (std::size_t i = 0; i < blocks.size(); i += 2) store.put(blocks[i], global);
     for (const std::size_t i : {7UL, 39UL, 0UL, 20UL}) EXPECT_EQ(store.take(40000 + 16 * i), blocks[2 * i]);
 }
 

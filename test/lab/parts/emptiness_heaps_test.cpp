@@ -14,7 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "parts/contained.hpp"
+#include "lab/parts/validity.hpp"
+#include "parts/heaps_and_large.hpp"
 
 namespace gr::lab {
 namespace {
@@ -41,7 +42,7 @@ struct Options {
 };
 
 using Heaps = EmptinessHeaps<Told, 2, Options>;
-static_assert(ContainerHeaps<Heaps>);
+static_assert(SmallHeaps<Heaps>);
 constexpr HeapNumber kHeaps = 4;
 
 class Emptiness : public testing::Test {
@@ -68,12 +69,9 @@ class Emptiness : public testing::Test {
     }
     void put(HeapNumber heap, void *block) {
         Told::heap = heap - 1;
-        heaps_->put(superblock(block), block);
+        heaps_->put(block);
     }
-    static Container *superblock(void *block) {
-        return reinterpret_cast<Container *>(
-            align_down(reinterpret_cast<std::uintptr_t>(block) - 1, Heaps::container_bytes()));
-    }
+    static Container *superblock(void *block) { return Heaps::container_of(block); }
     static HeapNumber owner(void *block) { return superblock(block)->heap.load(); }
     std::size_t u(HeapNumber heap) { return heaps_->groups(heap, bin_).used(); }
     std::size_t a(HeapNumber heap) { return heaps_->groups(heap, bin_).blocks(); }
@@ -189,7 +187,7 @@ class Invariant : public Emptiness, public testing::WithParamInterface<const cha
         std::size_t used = 0;
         for (unsigned bin = 0; bin < heaps_->classes().bins(); ++bin)
             for (HeapNumber heap = 0; heap <= kHeaps; ++heap) {
-                ASSERT_TRUE(heaps_->groups(heap, bin).is_valid());
+                ASSERT_TRUE(is_valid(heaps_->groups(heap, bin)));
                 used += heaps_->groups(heap, bin).used();
             }
         ASSERT_EQ(used, blocks_.size());
@@ -236,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, Invariant,
 // Threads that free each other's blocks while superblocks change their owners.
 TEST(EmptinessOfThreads, NothingIsLostAndNothingIsGivenTwice) {
     using Threaded = EmptinessHeaps<ByThreadHash, 1, Options>;
-    static Contained<Threaded> allocator;
+    static HeapsAndLarge<Threaded> allocator;
     constexpr unsigned kThreads = 4;
     constexpr unsigned kPlaces = 256;
     static std::atomic<std::uint64_t *> places[kPlaces];
@@ -265,8 +263,8 @@ TEST(EmptinessOfThreads, NothingIsLostAndNothingIsGivenTwice) {
     for (unsigned bin = 0; bin < heaps.classes().bins(); ++bin)
         for (HeapNumber heap = 0; heap <= heaps.heap_count(); ++heap) {
             EXPECT_EQ(heaps.groups(heap, bin).used(), 0U);
-            EXPECT_TRUE(heaps.groups(heap, bin).is_valid());
-            EXPECT_TRUE(heap == 0 || heaps.groups(heap, bin).keeps_invariant(heaps.threshold()));
+            EXPECT_TRUE(is_valid(heaps.groups(heap, bin)));
+            EXPECT_TRUE(heap == 0 || !heaps.groups(heap, bin).crosses(heaps.threshold()));
         }
 }
 

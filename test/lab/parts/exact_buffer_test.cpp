@@ -2,8 +2,6 @@
 // What: the buffer of blocks of any size against a reference: which request it serves, when it is over, what it gives away.
 // Invariant: a block that was put is taken or given away once.
 // Must not know: heaps.
-#include "parts/exact_buffer.hpp"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +15,7 @@
 namespace gr::lab {
 namespace {
 
-using Store = CoalescingStore<CoalescingRules{}>;
+using Store = CoalescingStore<thread_heaps + coalescing>;
 using Buffer = ExactBuffer<Store>;
 using Ranges = RangeBins<Store::Bins, Fit::first_of_bin>;
 static_assert(FreeListBufferLike<Buffer>);
@@ -49,12 +47,15 @@ TEST_F(ExactBufferTest, ServesTheRequestsBinAndTheNext) {
         const std::size_t bytes = Store::bytes_for(size);
         if (random() % 2 == 0 && used < 29000) {
             void *const block = block_of(bytes);
-            buffer.put(block);
             reference[Ranges::bin_of(block)].insert(block);
             sum += bytes;
-            ASSERT_EQ(buffer.is_over(), sum >= 64 * kKiB);
-            if (!buffer.is_over()) continue;
-            buffer.clear([&](void *given) { ASSERT_EQ(reference[Ranges::bin_of(given)].erase(given), 1U); });
+            bool is_over = false;
+            buffer.put(block, [&](void *given) {
+                is_over = true;
+                ASSERT_EQ(reference[Ranges::bin_of(given)].erase(given), 1U);
+            });
+            ASSERT_EQ(is_over, sum >= 64 * kKiB);
+            if (!is_over) continue;
             for (const auto &[bin, blocks] : reference) ASSERT_TRUE(blocks.empty());
             sum = 0;
             ++cleared;
@@ -80,13 +81,17 @@ TEST_F(ExactBufferTest, ServesTheRequestsBinAndTheNext) {
 TEST_F(ExactBufferTest, TheLargestBlockMakesItOver) {
     void *const small = block_of(Store::kLeastBytes);
     void *const large = block_of(Store::kWholeBytes);
-    buffer.put(small);
-    EXPECT_FALSE(buffer.is_over());
-    buffer.put(large);
-    EXPECT_TRUE(buffer.is_over());
-    EXPECT_EQ(buffer.take(Store::largest()), large);
-    EXPECT_FALSE(buffer.is_over());
+    std::set<void *> given;
+    const auto give = [&given](void *block) { given.insert(block); };
+    buffer.put(small, give);
+    EXPECT_TRUE(given.empty());
+    buffer.put(large, give);
+    EXPECT_EQ(given, (std::set<void *>{small, large}));
     EXPECT_EQ(buffer.take(Store::largest()), nullptr);
+    EXPECT_EQ(buffer.take(0), nullptr);
+    buffer.put(large, give);
+    EXPECT_EQ(buffer.take(Store::largest()), large);
+    buffer.put(small, give);
     EXPECT_EQ(buffer.take(0), small);
     EXPECT_EQ(buffer.take(0), nullptr);
 }
@@ -94,7 +99,7 @@ TEST_F(ExactBufferTest, TheLargestBlockMakesItOver) {
 // A block is given back at the size that it was freed with: what is asked for again is the same block, unsplit.
 TEST_F(ExactBufferTest, ABlockKeepsItsSize) {
     void *const block = block_of(1024);
-    buffer.put(block);
+    buffer.put(block, [](void *) { FAIL(); });
     EXPECT_EQ(buffer.take(900), block);
     EXPECT_EQ(Store::bytes_of(block), 1024U);
 }

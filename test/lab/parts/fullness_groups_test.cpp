@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "lab/parts/validity.hpp"
+
 namespace gr::lab {
 namespace {
 
@@ -45,11 +47,11 @@ TEST_F(Groups, SumUpWhatSuperblocksHold) {
     make(8);
     EXPECT_EQ(groups_.used(), 16U);
     EXPECT_EQ(groups_.blocks(), 24U);
-    EXPECT_TRUE(groups_.is_valid());
+    EXPECT_TRUE(is_valid(groups_));
     groups_.remove(s);
     EXPECT_EQ(groups_.used(), 11U);
     EXPECT_EQ(groups_.blocks(), 16U);
-    EXPECT_TRUE(groups_.is_valid());
+    EXPECT_TRUE(is_valid(groups_));
 }
 
 TEST_F(Groups, AllocateFromNearlyFullBeforeEmpty) {
@@ -62,7 +64,7 @@ TEST_F(Groups, AllocateFromNearlyFullBeforeEmpty) {
     EXPECT_EQ(groups_.fullest(), nearly_full);
     groups_.take(nearly_full);
     EXPECT_NE(groups_.fullest(), nearly_full) << "it is full";
-    EXPECT_TRUE(groups_.is_valid());
+    EXPECT_TRUE(is_valid(groups_));
 }
 
 TEST_F(Groups, WithNothingFreeHaveNone) {
@@ -113,7 +115,7 @@ TEST_F(Groups, TheEmptiestIsAtLeastFEmptyWhereTheThresholdIsCrossed) {
         EXPECT_FALSE(removed.empty());
         for (Container *const s : removed) groups_.add(s);
     }
-    EXPECT_TRUE(groups_.is_valid());
+    EXPECT_TRUE(is_valid(groups_));
 }
 
 TEST_F(Groups, ABlockFreedOnceMoreThanTakenEnds) {

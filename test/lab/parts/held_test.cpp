@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/held.hpp: what is counted as taken of the kernel, and when.
+// What: the unit tests of Held in lab/parts/wilderness.hpp: what is counted as taken of the kernel, and when.
 // Invariant: only differences are looked at, for the count is one for all.
 // Must not know: any allocator.
-#include "parts/held.hpp"
+#include "parts/wilderness.hpp"
 
 #include <gtest/gtest.h>
 
-#include "parts/container.hpp"
-#include "parts/wilderness.hpp"
+#include "parts/container_sizes.hpp"
 
 namespace gr::lab {
 namespace {
@@ -22,7 +21,7 @@ TEST(Held, CountsWhatIsHandedOutNotWhatIsAskedOfTheKernel) {
 }
 
 TEST(Held, ALargeBlockCountsAsLongAsItIsMapped) {
-    using Large = ContainedLargeBlocks<64 * kKiB>;
+    using Large = FixedContainers<64 * kKiB>::LargeBlocks;
     const std::size_t before = Held::bytes();
     void *const p = Large::allocate(kMiB, kAlignment);
     ASSERT_NE(p, nullptr);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <string>
 
@@ -66,12 +67,15 @@ TEST(MallocOptionsTest, WhatIsNoneIsToldAndTheRestGoesOn) {
 }
 
 TEST(MallocOptionsTest, TheEnvironmentsVariableAloneCounts) {
-    const char *const environment[] = {"XMALLOC_OPTIONS=J", "MALLOC_OPTIONSX=J", "MALLOC_OPTIONS=Z", nullptr};
     MallocOptions options;
-    options.read_environment(environment);
+    setenv("XMALLOC_OPTIONS", "J", 1);
+    setenv("MALLOC_OPTIONSX", "J", 1);
+    options.read_environment();
     EXPECT_EQ(options.junk, 0);
-    EXPECT_EQ(options.zero, 1);
-    options.read_environment(nullptr);
+    setenv("MALLOC_OPTIONS", "Z", 1);
+    options.read_environment();
+    for (const char *const name : {"XMALLOC_OPTIONS", "MALLOC_OPTIONSX", "MALLOC_OPTIONS"}) unsetenv(name);
+    EXPECT_EQ(options.junk, 0);
     EXPECT_EQ(options.zero, 1);
 }
 

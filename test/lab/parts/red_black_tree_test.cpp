@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the red-black tree against std::set, by random insertions and removals.
-// Invariant: is_valid() after every step.
+// Invariant: valid after every step.
 // Must not know: how it is balanced.
 #include "parts/red_black_tree.hpp"
 
@@ -14,6 +14,8 @@
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "lab/parts/validity.hpp"
 
 namespace gr::lab {
 namespace {
@@ -45,7 +47,7 @@ RC_GTEST_PROP(RedBlackTreeTest, HoldsWhatASetHolds, ()) {
             tree.insert(&numbers.back());
             model.insert(value);
         }
-        RC_ASSERT(tree.is_valid());
+        RC_ASSERT(is_valid(tree));
     }
     for (int value = 0; value < most; ++value) RC_ASSERT((tree.find(value) != nullptr) == model.contains(value));
 }
@@ -64,7 +66,7 @@ TEST(RedBlackTreeTest, ManyInEveryOrderAndOut) {
         for (std::size_t i = 0; i < kNumbers; ++i) {
             numbers[i].value = values[i];
             tree.insert(&numbers[i]);
-            ASSERT_TRUE(tree.is_valid()) << i;
+            ASSERT_TRUE(is_valid(tree)) << i;
         }
         std::vector<std::size_t> leaving(kNumbers);
         std::iota(leaving.begin(), leaving.end(), 0);
@@ -72,7 +74,7 @@ TEST(RedBlackTreeTest, ManyInEveryOrderAndOut) {
         for (const std::size_t i : leaving) {
             ASSERT_EQ(tree.find(values[i]), &numbers[i]);
             tree.remove(&numbers[i]);
-            ASSERT_TRUE(tree.is_valid()) << i;
+            ASSERT_TRUE(is_valid(tree)) << i;
             ASSERT_EQ(tree.find(values[i]), nullptr);
         }
     }
@@ -85,16 +87,16 @@ TEST(RedBlackTreeTest, IsNotValidWithABlackNodeTooFewOrRedUnderRed) {
         numbers[i].value = 10 * i;
         tree.insert(&numbers[i]);
     }
-    ASSERT_TRUE(tree.is_valid());
+    ASSERT_TRUE(is_valid(tree));
     for (Number &number : numbers) {
         number.is_red = !number.is_red;
-        EXPECT_FALSE(tree.is_valid()) << number.value;
+        EXPECT_FALSE(is_valid(tree)) << number.value;
         number.is_red = !number.is_red;
         const int value = std::exchange(number.value, number.value < 20 ? 50 : -50);
-        EXPECT_FALSE(tree.is_valid()) << value;
+        EXPECT_FALSE(is_valid(tree)) << value;
         number.value = value;
     }
-    EXPECT_TRUE(tree.is_valid());
+    EXPECT_TRUE(is_valid(tree));
 }
 
 }  // namespace

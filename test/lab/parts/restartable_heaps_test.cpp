@@ -60,14 +60,11 @@ class Restartable : public testing::Test {
         sched_setaffinity(0, sizeof one, &one);
         ASSERT_TRUE(heaps_.start());
         ASSERT_TRUE(twins_.start());
-        if (gr_lab_sequence_state.count == 0) GTEST_SKIP() << "libc registers no rseq here: the twins serve";
+        if (!ByCpu::is_kept) GTEST_SKIP() << "libc registers no rseq here: the twins serve";
         cpu_ = heaps_.heap_of_caller();
         ASSERT_EQ(cpu_, sched_getcpu());
     }
-    void TearDown() override {
-        gr_lab_sequence_state = {};
-        sched_setaffinity(0, sizeof before_, &before_);
-    }
+    void TearDown() override { sched_setaffinity(0, sizeof before_, &before_); }
 
     LocalList *make(std::size_t size = kSize) {
         auto *const s = new (wilderness_.extend(kSuperblockBytes, kSuperblockBytes)) Superblock();
@@ -168,7 +165,8 @@ TEST_F(Restartable, AThreadWithoutRseqIsRefused) {
     bool refused = false;
     std::thread([&] {
         constexpr unsigned kRegisteredBytes = 32;
-        char *const area = reinterpret_cast<char *>(platform::thread_pointer()) + gr_lab_sequence_state.rseq_offset;
+        char *const area =
+            reinterpret_cast<char *>(platform::thread_pointer()) + platform::gr_sequence_state.rseq_offset;
         unregistered = syscall(SYS_rseq, area, kRegisteredBytes, RSEQ_FLAG_UNREGISTER, RSEQ_SIG) == 0;
         if (!unregistered) return;
         refused = heaps_.pop(kBin) == nullptr && !heaps_.push(list, block) &&

@@ -1,58 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a free list that any thread may push to and clear without a lock (Wasik 3.1.6), and a stack that can be
-//       popped, too.
-// Invariant: a block is in the list once; a push that came before a clear is in what it takes. Clearing takes all, so no
-//            ABA; a pop compares a tag that grows with each change.
-// Must not know: what a block is.
+// What: a stack that any thread may push to and pop from without a lock (Wasik 5.9).
+// Invariant: no ABA: a pop compares a tag that grows with each change.
+// Must not know: what the elements are.
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 
 #include "base/bits.hpp"
-#include "parts/free_list.hpp"
 #include "platform/events.hpp"
 
 namespace gr::lab {
-
-class LockFreeFreeList {
-  public:
-    constexpr LockFreeFreeList() = default;
-
-    void push(void *block) {
-        auto *const b = static_cast<FreeBlock *>(block);
-        FreeBlock *first = head_.load(std::memory_order_relaxed);
-        do {
-            platform::count(platform::Event::atomic_operation);
-            b->next = first;
-            // release: what the freeing thread did to the block, with the acquire of take_all.
-        } while (!head_.compare_exchange_weak(first, b, std::memory_order_release, std::memory_order_relaxed));
-    }
-    FreeList take_all() {
-        FreeList all;
-        if (is_empty()) return all;
-        platform::count(platform::Event::atomic_operation);
-        // acquire: pairs with each push.
-        FreeBlock *const first = head_.exchange(nullptr, std::memory_order_acquire);
-        all.head_ = first;
-        for (const FreeBlock *b = first; b != nullptr; b = b->next) ++all.count_;
-        return all;
-    }
-    // A hint.
-    bool is_empty() const { return head_.load(std::memory_order_relaxed) == nullptr; }
-    void lock() {}
-    void unlock() {}
-
-  private:
-    std::atomic<FreeBlock *> head_{nullptr};
-};
 
 // Of elements at multiples of kElementAlignment which stay mapped for ever, with an atomic `below` of their own.
 template <class Element, std::size_t kElementAlignment>
 class LockFreeStack {
   public:
-    constexpr LockFreeStack() = default;
-
     void push(Element *element) {
         std::uint64_t top = top_.load(std::memory_order_relaxed);
         do {
