@@ -66,8 +66,8 @@ typedef struct gr_heap_tables {
     /* One slab a heap; heaps whose number (32 bits) lies at heaps_at are in use. A slab begins with headers of
      * magazines, three numbers each: next (32 bits), limit, begin (16 bits each). The addresses of cached blocks stand
      * in the slots [begin, next), slot i at slots_offset + 8 * i from its header; while a trim empties the magazines
-     * of all CPUs, in [next, begin), and begin is the larger. Near its end lie letters, whose count (32 bits) tells how many
-     * addresses of blocks stand in it. Owners below heap_limit are heaps, the others the global heap's. */
+     * of all CPUs, in [next, begin), and begin is the larger. Near its end lie letters, whose count (32 bits) tells
+     * how many addresses of blocks stand in it. Owners below heap_limit are heaps, the others the global heap's. */
     uint64_t slabs_at;
     uint64_t slab_bytes;
     uint64_t heaps_at;

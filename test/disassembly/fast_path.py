@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      counts the instructions of the fast paths that allocate and free in a shared library and checks the
-#            restartable sequences: no call, no system call, one committing store, which ends the sequence.
+# What:      counts the instructions of the fast paths that allocate and free in a shared library, looks at how wide their
+#            stores are, and checks the restartable sequences: no call, no system call, one committing store, which ends
+#            the sequence.
 # Invariant: the sequences are found by their descriptors in the section __rseq_cs, as the kernel finds them.
 # Must not know: names or labels of the sources, except those that allocate and free.
 """usage: fast_path.py LIBRARY [ALLOCATES FREES MOST]     MOST: instructions of both together; else the sequences only"""
@@ -15,6 +16,7 @@ SIGNATURE = 0x53053053
 MAY_STORE = (1, 2)  # who frees first fills the slot, which is private until the commit
 LEAVES = ("ret", "jmp")
 FORBIDDEN = re.compile(r"call|syscall|sysenter|int\b|int3|ud2|lock|xchg|cmpxchg|xadd|rep")
+NARROW = re.compile(r"\b(BYTE|WORD) PTR")  # objdump puts a letter before it for what is wider
 READS_ONLY = re.compile(r"cmp|test|lea|nop|prefetch|bt\b|push|j|call|ret|ucomis|comis")
 
 Instruction = collections.namedtuple("Instruction", "address mnemonic operands target")
@@ -121,6 +123,13 @@ def store_errors(code, sequence, may_store):
             yield f"{where}: a way leaves it after {len(written)} stores, without the commit"
 
 
+def width_errors(path):
+    """what malloc leaves is what free loads next, and some processors hand less than 32 bits over slowly"""
+    for i in path:
+        if stores(i) and NARROW.search(i.operands):
+            yield f"{i.address:#x}: {i.mnemonic} {i.operands} stores less than 32 bits on a fast path"
+
+
 def sections(library):
     rows = (re.match(r"\s*\[\s*\d+\]\s+(\S+)\s+\S+\s+([0-9a-f]+)\s+([0-9a-f]+)\s+([0-9a-f]+)", line)
             for line in run("readelf", "-SW", library).splitlines())
@@ -165,6 +174,7 @@ def main():
             errors.append(f"{name}: no sequence on its fast path")
         errors += [error for s in mine for error in store_errors(code, s, may_store)]
         errors += [f"{name}: {i.mnemonic} on the fast path" for i in path if FORBIDDEN.match(i.mnemonic)]
+        errors += width_errors(path)
     if not found:
         errors.append("no sequence in the library")
     for sequence, signature in found:

@@ -5,7 +5,7 @@
 import fast_path
 
 GOOD = ["mov QWORD PTR fs:[rax+0x8],rdx", "mov ecx,DWORD PTR fs:[rax+0x18]", "cmp ecx,DWORD PTR [rdi]",
-        "je {out}", "mov QWORD PTR [rcx+rdx*8],rdi", "inc WORD PTR [rcx]", "ret"]
+        "je {out}", "mov QWORD PTR [rcx+rdx*8],rdi", "inc DWORD PTR [rcx]", "ret"]
 
 
 def errors_of(lines, start=1, end=6, may_store=2):
@@ -13,7 +13,8 @@ def errors_of(lines, start=1, end=6, may_store=2):
     code = fast_path.disassemble("\n".join(["0000000000000010 <push>:", *body, "    99:\tnop", "    9a:\tret"]))
     assert len(fast_path.fast_path(code, 0x10)) == len(lines)
     sequence = fast_path.Sequence(0x10 + start, 0x10 + end, 0x99)
-    return [*fast_path.rule_errors(code, sequence), *fast_path.store_errors(code, sequence, may_store)]
+    return [*fast_path.rule_errors(code, sequence), *fast_path.store_errors(code, sequence, may_store),
+            *fast_path.width_errors(fast_path.fast_path(code, 0x10))]
 
 
 def changed(at, line):
@@ -28,6 +29,8 @@ def main():
     assert errors_of(GOOD) == [], errors_of(GOOD)
     found(errors_of(GOOD, may_store=1), "2 stores on one way")
     found(errors_of(changed(2, "mov DWORD PTR [rdi],ecx")), "3 stores on one way")
+    found(errors_of(changed(5, "inc WORD PTR [rcx]")), "less than 32 bits")
+    assert errors_of(changed(2, "cmp cx,WORD PTR [rdi+0x4]")) == [], "it only reads"
     found(errors_of(changed(2, "call 99 <slow>")), "call, which may not")
     found(errors_of(changed(2, "syscall")), "syscall, which may not")
     found(errors_of(changed(2, "lock inc WORD PTR [rcx]")), "lock inc, which may not")
