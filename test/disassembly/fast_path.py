@@ -4,7 +4,8 @@
 #            the sequence.
 # Invariant: the sequences are found by their descriptors in the section __rseq_cs, as the kernel finds them.
 # Must not know: names or labels of the sources, except those that allocate and free.
-"""usage: fast_path.py LIBRARY [ALLOCATES FREES MOST]     MOST: instructions of both together; else the sequences only"""
+"""usage: fast_path.py LIBRARY ALLOCATES FREES MOST     MOST: instructions of both together
+       fast_path.py LIBRARY SEVERAL                the sequences only, of which so many move several blocks in a loop"""
 import collections
 import re
 import struct
@@ -71,6 +72,11 @@ def fast_path(code, entry):
         if address is None:
             break
     raise ValueError(f"no ret found along the fast path from {entry:#x}")
+
+
+def has_loop(code, sequence):
+    inside = [i for address, i in code.items() if sequence.start <= address < sequence.end]
+    return any(i.target is not None and sequence.start <= i.target <= i.address for i in inside)
 
 
 def ways(code, sequence):
@@ -159,9 +165,10 @@ def signature_before(data, library, address):
 
 
 def main():
-    if len(sys.argv) not in (2, 5):
+    if len(sys.argv) not in (3, 5):
         sys.exit(__doc__)
-    library, *names, most = sys.argv[1:] if len(sys.argv) == 5 else (sys.argv[1], LONGEST)
+    library, *names, number = sys.argv[1:]
+    most = int(number) if names else LONGEST
     code = disassemble(run("objdump", "-d", "-M", "intel", "--no-show-raw-insn", library))
     at = exported(run("nm", "-D", "--defined-only", library))
     found, errors, total = list(sequences(library)), [], 0
@@ -179,11 +186,15 @@ def main():
         errors.append("no sequence in the library")
     for sequence, signature in found:
         errors += rule_errors(code, sequence)
-        errors += [] if names else store_errors(code, sequence, max(MAY_STORE))
+        if not names and not has_loop(code, sequence):
+            errors += store_errors(code, sequence, max(MAY_STORE))
         if signature != SIGNATURE:
             errors.append(f"sequence at {sequence.start:#x}: signature {signature:#x} before its abort address")
     print((f"{' and '.join(names)}: {total} instructions, at most {most}; " if names else "") + f"{len(found)} sequences")
-    if total > int(most):
+    several = sum(has_loop(code, sequence) for sequence, _ in found)
+    if not names and several != int(number):
+        errors.append(f"{several} sequences have a loop, not {number}")
+    if total > most:
         errors.append(f"{total} instructions, at most {most}")
     print("\n".join(dict.fromkeys(errors)))
     sys.exit(1 if errors else 0)

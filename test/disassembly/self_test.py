@@ -8,9 +8,17 @@ GOOD = ["mov QWORD PTR fs:[rax+0x8],rdx", "mov ecx,DWORD PTR fs:[rax+0x18]", "cm
         "je {out}", "mov QWORD PTR [rcx+rdx*8],rdi", "inc DWORD PTR [rcx]", "ret"]
 
 
-def errors_of(lines, start=1, end=6, may_store=2):
+def listing(lines):
     body = [f"    {0x10 + at:x}:\t{line.format(out='99 <slow>', back='11 <push+1>')}" for at, line in enumerate(lines)]
-    code = fast_path.disassemble("\n".join(["0000000000000010 <push>:", *body, "    99:\tnop", "    9a:\tret"]))
+    return fast_path.disassemble("\n".join(["0000000000000010 <push>:", *body, "    99:\tnop", "    9a:\tret"]))
+
+
+def loops_in(lines):
+    return fast_path.has_loop(listing(lines), fast_path.Sequence(0x11, 0x16, 0x99))
+
+
+def errors_of(lines, start=1, end=6, may_store=2):
+    code = listing(lines)
     assert len(fast_path.fast_path(code, 0x10)) == len(lines)
     sequence = fast_path.Sequence(0x10 + start, 0x10 + end, 0x99)
     return [*fast_path.rule_errors(code, sequence), *fast_path.store_errors(code, sequence, may_store),
@@ -38,6 +46,7 @@ def main():
     found(errors_of(changed(5, "inc ecx")), "does not end in a store")
     found(errors_of(GOOD, end=7), "ret, which may not")
     found(errors_of(changed(2, "mov DWORD PTR [rdi],ecx")[:4] + GOOD[3:], may_store=1), "without the commit")
+    assert not loops_in(GOOD) and loops_in(changed(3, "je {back}"))
     try:
         errors_of(changed(3, "je {back}"))
     except ValueError as error:
