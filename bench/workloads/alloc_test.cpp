@@ -85,10 +85,7 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("alloc-test", "Places that are filled and emptied, a few of them nearly always.",
                       {.threads = 1, .seconds = 5});
-    workload.options()
-        .add_option("--places", shape.places, "of each thread")
-        ->check(CLI::Range(1, 1 << 28))
-        ->capture_default_str();
+    workload.options().number("--places", shape.places, "of each thread", {1, 1 << 28});
     if (!workload.parse(argc, argv)) return workload.exit_code();
     std::atomic<std::uint64_t> peaks = 0;
     workload.run([&](Worker &worker) { peaks += work(shape, worker); });

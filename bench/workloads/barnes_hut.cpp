@@ -336,14 +336,8 @@ int main(int argc, char **argv) {
     std::size_t rounds = 20;
     Workload barnes_hut("barnes-hut", "An n-body simulation with an octree of allocated nodes.",
                         {.threads = 14, .operations = 20});
-    barnes_hut.options()
-        .add_option("--bodies", bodies, "in the simulation")
-        ->check(CLI::Range(1000, 1 << 24))
-        ->capture_default_str();
-    barnes_hut.options()
-        .add_option("--rounds", rounds, "time steps before it begins again")
-        ->check(CLI::Range(1, 1 << 20))
-        ->capture_default_str();
+    barnes_hut.options().number("--bodies", bodies, "in the simulation", {1000, 1 << 24});
+    barnes_hut.options().number("--rounds", rounds, "time steps before it begins again", {1, 1 << 20});
     if (!barnes_hut.parse(argc, argv)) return barnes_hut.exit_code();
     Simulation simulation(bodies, rounds, barnes_hut.settings());
     barnes_hut.run([&](Worker &worker) { simulation.work(worker); });

@@ -187,10 +187,8 @@ int main(int argc, char **argv) {
     std::string survivors = "random";
     Workload workload("burst-idle", "Resident memory after a burst, compared with the pages still in use.",
                       {.threads = 1, .operations = 1});
-    workload.options().add_option("--mib", shape.mib, "allocated in a burst")->check(CLI::Range(1, 1 << 20));
-    workload.options()
-        .add_option("--survivors", survivors, "5 % at random, or the older half")
-        ->check(CLI::IsMember({"random", "older"}));
+    workload.options().number("--mib", shape.mib, "allocated in a burst", {1, 1 << 20});
+    workload.options().word("--survivors", survivors, "5 % at random, or the older half", {"random", "older"});
     if (!workload.parse(argc, argv)) return workload.exit_code();
     shape.older = survivors == "older";
 

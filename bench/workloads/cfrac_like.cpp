@@ -395,8 +395,8 @@ Number divisor_of(const Number &n) {
 }
 
 struct Input {
-    std::size_t paper = 22;  // digits of a number of the papers, or
-    std::size_t drawn = 0;   // of numbers to draw, unless it is 0
+    std::string paper = "22";  // digits of a number of the papers, or
+    std::size_t drawn = 0;     // of numbers to draw, unless it is 0
 };
 
 struct Primes {
@@ -404,15 +404,10 @@ struct Primes {
     Number second;
 };
 
-Primes papers_primes(std::size_t digits) {
-    switch (digits) {
-        case 22:
-            return {Number("10000000019"), Number("100000000003")};
-        case 35:
-            return {Number("49384934934843479"), Number("845554345656569399")};
-        default:
-            return {Number("4839247443291043691"), Number("9832645123432343237")};
-    }
+Primes papers_primes(const std::string &digits) {
+    if (digits == "22") return {Number("10000000019"), Number("100000000003")};
+    if (digits == "35") return {Number("49384934934843479"), Number("845554345656569399")};
+    return {Number("4839247443291043691"), Number("9832645123432343237")};
 }
 
 std::uint64_t prime_between(std::uint64_t first, std::uint64_t last, Random &random) {
@@ -448,14 +443,9 @@ int main(int argc, char **argv) {
     Input input;
     Workload cfrac("cfrac-like", "Factors numbers by continued fractions, each temporary a block of its own.",
                    {.threads = 1, .seconds = 5});
-    auto *const paper = cfrac.options()
-                            .add_option("--number", input.paper, "of the papers, by its digits")
-                            ->check(CLI::IsMember({22, 35, 38}))
-                            ->capture_default_str();
-    cfrac.options()
-        .add_option("--drawn", input.drawn, "draw numbers of so many digits instead")
-        ->check(CLI::Range(16, 36))
-        ->excludes(paper);
+    cfrac.options().word("--number", input.paper, "of the papers, by its digits", {"22", "35", "38"});
+    cfrac.options().number("--drawn", input.drawn, "draw numbers of so many digits instead", {16, 36});
+    cfrac.options().exclude("--drawn", "--number");
     if (!cfrac.parse(argc, argv)) return cfrac.exit_code();
     cfrac.run([&](Worker &worker) { work(input, worker); });
     return cfrac.report();

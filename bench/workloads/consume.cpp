@@ -73,10 +73,8 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("consume", "Wasik's Consume: one thread allocates arrays of blocks that the others free.",
                       {.threads = 2, .operations = 5'000 * 6'000});
-    workload.options().add_option("--blocks", shape.blocks, "in each array")->check(CLI::Range(1, 1 << 20));
-    workload.options()
-        .add_option("--size", shape.size, "bytes")
-        ->check(CLI::Range(sizeof(std::uint64_t), size_t{1} << 30));
+    workload.options().number("--blocks", shape.blocks, "in each array", {1, 1 << 20});
+    workload.options().number("--size", shape.size, "bytes", {sizeof(std::uint64_t), 1 << 30});
     if (!workload.parse(argc, argv)) return workload.exit_code();
     const Settings &settings = workload.settings();
     if (settings.threads < 2)

@@ -571,26 +571,11 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload espresso("espresso-like", "Minimises two-level logic: cubes, lists of cubes and covers.",
                       {.threads = 1, .seconds = 5});
-    espresso.options()
-        .add_option("--inputs", shape.inputs, "of the function")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    espresso.options()
-        .add_option("--outputs", shape.outputs, "of the function")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    espresso.options()
-        .add_option("--terms", shape.terms, "that the function is drawn as")
-        ->check(CLI::Range(1, 1 << 15))
-        ->capture_default_str();
-    espresso.options()
-        .add_option("--window", shape.window, "inputs that a term depends on")
-        ->check(CLI::Range(1, 20))
-        ->capture_default_str();
-    espresso.options()
-        .add_option("--group", shape.group, "outputs that it may set")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
+    espresso.options().number("--inputs", shape.inputs, "of the function", {1, 1000});
+    espresso.options().number("--outputs", shape.outputs, "of the function", {1, 1000});
+    espresso.options().number("--terms", shape.terms, "that the function is drawn as", {1, 1 << 15});
+    espresso.options().number("--window", shape.window, "inputs that a term depends on", {1, 20});
+    espresso.options().number("--group", shape.group, "outputs that it may set", {1, 1000});
     if (!espresso.parse(argc, argv)) return espresso.exit_code();
     espresso.run([&](Worker &worker) { work(shape, worker); });
     return espresso.report();

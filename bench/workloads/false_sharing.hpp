@@ -83,10 +83,9 @@ class SharedLines {
 class FalseSharing {
   public:
     explicit FalseSharing(Workload &workload) : workload_(workload) {
-        workload.options().add_option("--size", size_, "bytes")->check(CLI::Range(sizeof(std::uint64_t), size_t{4096}));
-        workload.options().add_option("--writes", writes_, "on each block")->check(CLI::Range(1, 1 << 30));
-        pin_asked_ =
-            workload.options().add_flag("--pin,!--no-pin", pin_, "to a CPU each; the default if there are enough");
+        workload.options().number("--size", size_, "bytes", {sizeof(std::uint64_t), 4096});
+        workload.options().number("--writes", writes_, "on each block", {1, 1 << 30});
+        workload.options().flag("--pin,!--no-pin", pin_, "to a CPU each; the default if there are enough");
     }
 
     std::size_t size() const { return size_; }
@@ -96,7 +95,7 @@ class FalseSharing {
     int run(Before before) {
         const std::size_t threads = workload_.settings().threads;
         const std::vector<std::size_t> cpus = allowed_cpus();
-        const bool pin = pin_asked_->count() == 0 ? threads <= cpus.size() : pin_;
+        const bool pin = workload_.options().given("--pin") ? pin_ : threads <= cpus.size();
         SharedLines lines(threads);
         workload_.run([&](Worker &worker) {
             if (pin) pin_to(cpus[worker.index % cpus.size()]);
@@ -132,7 +131,6 @@ class FalseSharing {
     std::size_t size_ = 8;
     unsigned writes_ = 10000;
     bool pin_ = false;
-    const CLI::Option *pin_asked_;
 };
 
 }  // namespace gr::bench

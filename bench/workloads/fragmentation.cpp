@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 
 #include "team.hpp"
 
@@ -176,15 +177,9 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload fragmentation("fragmentation", "Phases of shifting sizes at a constant number of live bytes.",
                            {.threads = 1, .operations = 1});
-    fragmentation.options()
-        .add_option("--mib", shape.mib, "live at any time")
-        ->check(CLI::Range(1, 1 << 20))
-        ->capture_default_str();
-    fragmentation.options()
-        .add_option("--phases", shape.phases, "in a run")
-        ->check(CLI::Range(1, 1 << 30))
-        ->capture_default_str();
-    fragmentation.options().add_flag("--floor", shape.floor, "count the pages with a live byte, each thread its own");
+    fragmentation.options().number("--mib", shape.mib, "live at any time", {1, 1 << 20});
+    fragmentation.options().number("--phases", shape.phases, "in a run", {1, 1 << 30});
+    fragmentation.options().flag("--floor", shape.floor, "count the pages with a live byte, each thread its own");
     if (!fragmentation.parse(argc, argv)) return fragmentation.exit_code();
     Team team(fragmentation.settings().threads);
     Memory end;

@@ -86,11 +86,9 @@ void only_free(Sink &sink, Worker &worker, LiveBytes &live) {
 int main(int argc, char **argv) {
     Shape shape;
     Workload workload("free-only", "Some threads only allocate, others only free.", {.threads = 16, .seconds = 5});
-    workload.options().add_option("--freeing", shape.freeing, "threads that only free")->check(CLI::Range(1, 4095));
-    workload.options().add_option("--kept", shape.kept, "by each of them")->check(CLI::Range(1, 1 << 28));
-    workload.options()
-        .add_option("--parcel", shape.parcel, "blocks handed over at once")
-        ->check(CLI::Range(1, 1 << 20));
+    workload.options().number("--freeing", shape.freeing, "threads that only free", {1, 4095});
+    workload.options().number("--kept", shape.kept, "by each of them", {1, 1 << 28});
+    workload.options().number("--parcel", shape.parcel, "blocks handed over at once", {1, 1 << 20});
     if (!workload.parse(argc, argv)) return workload.exit_code();
     const Settings &settings = workload.settings();
     if (settings.threads <= shape.freeing) {

@@ -164,14 +164,8 @@ inline int run_gcbench(const char *name, const char *summary, const Settings &de
     std::string form = "whole";
     Memory memory;
     Workload workload(name, summary, defaults);
-    workload.options()
-        .add_option("--depth", depth, "of the deepest short-lived trees and of the lasting one")
-        ->check(CLI::Range(4, 24))
-        ->capture_default_str();
-    workload.options()
-        .add_option("--form", form, "of the program: whole, first or second")
-        ->check(CLI::IsMember({"whole", "first", "second"}))
-        ->capture_default_str();
+    workload.options().number("--depth", depth, "of the deepest short-lived trees and of the lasting one", {4, 24});
+    workload.options().word("--form", form, "of the program: whole, first or second", {"whole", "first", "second"});
     memory.add_options(workload.options());
     if (!workload.parse(argc, argv)) return workload.exit_code();
     memory.start(workload.settings());

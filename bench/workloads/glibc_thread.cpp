@@ -61,10 +61,7 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("glibc-thread", "Random sizes, most of them tiny, replaced at random in every thread.",
                       {.threads = 8, .seconds = 5});
-    workload.options()
-        .add_option("--places", shape.places, "of each thread")
-        ->check(CLI::Range(1, 1 << 24))
-        ->capture_default_str();
+    workload.options().number("--places", shape.places, "of each thread", {1, 1 << 24});
     if (!workload.parse(argc, argv)) return workload.exit_code();
     Random random(workload.settings().seed);
     const std::vector<std::uint32_t> sizes = drawn_sizes(random);

@@ -88,7 +88,7 @@ class Place {
 int main(int argc, char **argv) {
     std::size_t places = 4;
     Workload workload("huge-realloc", "Large and huge blocks that grow by realloc.", {.threads = 2, .seconds = 5});
-    workload.options().add_option("--places", places, "for blocks of a thread")->check(CLI::Range(1, 1 << 20));
+    workload.options().number("--places", places, "for blocks of a thread", {1, 1 << 20});
     if (!workload.parse(argc, argv)) return workload.exit_code();
 
     std::atomic<std::uint64_t> peaks = 0;

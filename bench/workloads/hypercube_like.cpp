@@ -180,14 +180,8 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload hypercube("hypercube-like", "Messages on a hypercube: all live long, and few at a time.",
                        {.threads = 1, .seconds = 2});
-    hypercube.options()
-        .add_option("--dimensions", shape.dimensions, "of the cube")
-        ->check(CLI::Range(1, 20))
-        ->capture_default_str();
-    hypercube.options()
-        .add_option("--rate", shape.rate, "messages sent in a step")
-        ->check(CLI::Range(1, 1 << 20))
-        ->capture_default_str();
+    hypercube.options().number("--dimensions", shape.dimensions, "of the cube", {1, 20});
+    hypercube.options().number("--rate", shape.rate, "messages sent in a step", {1, 1 << 20});
     if (!hypercube.parse(argc, argv)) return hypercube.exit_code();
     std::vector<Summary> summaries(hypercube.settings().threads);
     hypercube.run([&](Worker &worker) { summaries[worker.index] = work(shape, worker); });

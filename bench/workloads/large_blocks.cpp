@@ -38,8 +38,8 @@ Block new_block(Random &random, const Shape &shape) {
 int main(int argc, char **argv) {
     Shape shape;
     Workload workload("large-blocks", "Blocks of 32 KiB to 1 MiB in many threads.", {.threads = 64, .seconds = 5});
-    workload.options().add_option("--held", shape.held, "blocks of each thread")->check(CLI::Range(1, 1 << 20));
-    workload.options().add_flag("--untouched", shape.untouched, "write the first and the last word of a block only");
+    workload.options().number("--held", shape.held, "blocks of each thread", {1, 1 << 20});
+    workload.options().flag("--untouched", shape.untouched, "write the first and the last word of a block only");
     if (!workload.parse(argc, argv)) return workload.exit_code();
     workload.run([&](Worker &worker) {
         std::vector<Block> blocks(shape.held);

@@ -304,10 +304,7 @@ int main(int argc, char **argv) {
     std::size_t mib = 64;
     Workload large_live("large-live", "Builds a large sparse system of equations, keeps and solves it.",
                         {.threads = 14, .operations = 1});
-    large_live.options()
-        .add_option("--mib", mib, "live at the peak, about; the paper's size is 600")
-        ->check(CLI::Range(1, 1 << 17))
-        ->capture_default_str();
+    large_live.options().number("--mib", mib, "live at the peak, about; the paper's size is 600", {1, 1 << 17});
     if (!large_live.parse(argc, argv)) return large_live.exit_code();
     Solver solver((mib << 20) / kEquationBytes, large_live.settings());
     large_live.run([&](Worker &worker) { solver.work(worker); });

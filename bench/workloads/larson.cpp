@@ -131,17 +131,15 @@ class alignas(64) Lineage {
     std::binary_semaphore passed_on_{0};
 };
 
-void add_options(CLI::App &options, Shape &shape) {
-    const CLI::Range counts(1, 1 << 28);
-    const CLI::Range sizes(1, 1 << 30);
-    options.add_option("--blocks", shape.blocks, "of each thread")->check(counts)->capture_default_str();
-    options.add_option("--generation", shape.generation, "replacements before a successor takes over")
-        ->check(counts)
-        ->capture_default_str();
-    options.add_option("--min", shape.min, "bytes")->check(sizes)->capture_default_str();
-    options.add_option("--max", shape.max, "bytes")->check(sizes)->capture_default_str();
-    options.add_flag("--memset", shape.memset, "write each block whole");
-    options.add_flag("--without-malloc", shape.without_malloc, "all the work but malloc and free");
+void add_options(Options &options, Shape &shape) {
+    const Range counts{1, 1 << 28};
+    const Range sizes{1, 1 << 30};
+    options.number("--blocks", shape.blocks, "of each thread", counts);
+    options.number("--generation", shape.generation, "replacements before a successor takes over", counts);
+    options.number("--min", shape.min, "bytes", sizes);
+    options.number("--max", shape.max, "bytes", sizes);
+    options.flag("--memset", shape.memset, "write each block whole");
+    options.flag("--without-malloc", shape.without_malloc, "all the work but malloc and free");
 }
 
 }  // namespace

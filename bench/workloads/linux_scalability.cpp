@@ -41,10 +41,7 @@ int main(int argc, char **argv) {
     std::size_t size = 8;
     Workload scalability("linux-scalability", "Lever and Boreham's linux-scalability: bare pairs of malloc and free.",
                          {.threads = 1, .operations = 100'000'000});
-    scalability.options()
-        .add_option("--size", size, "bytes")
-        ->check(CLI::Range(sizeof(std::uint64_t), size_t{1} << 30))
-        ->capture_default_str();
+    scalability.options().number("--size", size, "bytes", {sizeof(std::uint64_t), 1 << 30});
     if (!scalability.parse(argc, argv)) return scalability.exit_code();
     scalability.run([&](Worker &worker) { work(size, worker); });
     scalability.note("requested_peak_bytes", static_cast<double>(scalability.settings().threads * size));

@@ -49,8 +49,8 @@ void in_batches(const Shape &shape, Worker &worker) {
 int main(int argc, char **argv) {
     Shape shape;
     Workload loop("loop", "malloc and free of one size in a loop.", {.threads = 1, .seconds = 2});
-    loop.options().add_option("--size", shape.size, "bytes")->check(CLI::Range(sizeof(std::uint64_t), size_t{1} << 30));
-    loop.options().add_option("--batch", shape.batch, "allocated, then freed")->check(CLI::Range(1, 1 << 20));
+    loop.options().number("--size", shape.size, "bytes", {sizeof(std::uint64_t), 1 << 30});
+    loop.options().number("--batch", shape.batch, "allocated, then freed", {1, 1 << 20});
     if (!loop.parse(argc, argv)) return loop.exit_code();
     loop.run([&](Worker &worker) { shape.batch == 1 ? one_at_a_time(shape, worker) : in_batches(shape, worker); });
     return loop.report();

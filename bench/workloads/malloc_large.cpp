@@ -69,10 +69,10 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("malloc-large", "Blocks of 5 to 25 MiB, replaced at random and written whole.",
                       {.threads = 1, .operations = 1000});
-    const CLI::Range mebibytes(1, 1 << 10);
-    workload.options().add_option("--held", shape.held, "blocks of each thread")->check(CLI::Range(1, 1 << 20));
-    workload.options().add_option("--min", shape.min, "MiB")->check(mebibytes)->capture_default_str();
-    workload.options().add_option("--max", shape.max, "MiB")->check(mebibytes)->capture_default_str();
+    const Range mebibytes{1, 1 << 10};
+    workload.options().number("--held", shape.held, "blocks of each thread", {1, 1 << 20});
+    workload.options().number("--min", shape.min, "MiB", mebibytes);
+    workload.options().number("--max", shape.max, "MiB", mebibytes);
     if (!workload.parse(argc, argv)) return workload.exit_code();
     if (shape.max < shape.min) return std::fputs("malloc-large: --max is below --min\n", stderr), 2;
     std::atomic<std::uint64_t> peaks = 0;

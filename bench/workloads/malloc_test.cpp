@@ -112,11 +112,8 @@ int main(int argc, char **argv) {
     bool consumers = false;
     Workload malloc_test("malloc-test", "Lever and Boreham's malloc-test, as Evans describes it: a tight loop.",
                          {.threads = 1, .operations = 40'000'000});
-    malloc_test.options()
-        .add_option("--size", size, "bytes")
-        ->check(CLI::Range(sizeof(std::uint64_t), size_t{1} << 30))
-        ->capture_default_str();
-    malloc_test.options().add_flag("--consumers", consumers, "half of the threads free what the others allocate");
+    malloc_test.options().number("--size", size, "bytes", {sizeof(std::uint64_t), 1 << 30});
+    malloc_test.options().flag("--consumers", consumers, "half of the threads free what the others allocate");
     if (!malloc_test.parse(argc, argv)) return malloc_test.exit_code();
     const std::size_t threads = malloc_test.settings().threads;
     if (consumers) {

@@ -60,9 +60,9 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("many-sizes", "Lists of blocks, each of another size; little is live.",
                       {.threads = 1, .seconds = 5});
-    const CLI::Range counts(1, 1 << 24);
-    workload.options().add_option("--lists", shape.lists, "that live")->check(counts)->capture_default_str();
-    workload.options().add_option("--bytes", shape.bytes, "of a list")->check(counts)->capture_default_str();
+    const Range counts{1, 1 << 24};
+    workload.options().number("--lists", shape.lists, "that live", counts);
+    workload.options().number("--bytes", shape.bytes, "of a list", counts);
     if (!workload.parse(argc, argv)) return workload.exit_code();
     std::atomic<std::uint64_t> peaks = 0;
     workload.run([&](Worker &worker) { peaks += work(shape, worker); });

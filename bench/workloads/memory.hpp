@@ -60,12 +60,11 @@ class Collector {
 
 class Memory {
   public:
-    void add_options(CLI::App &options) {
-        options.add_option("--by", by_, "malloc, calloc, or of the collector that is preloaded gc or gc-atomic")
-            ->check(CLI::IsMember({"malloc", "calloc", "gc", "gc-atomic"}))
-            ->capture_default_str();
-        options.add_flag("--keep", keep_, "nothing is freed: that is left to a collector");
-        options.add_option("--heap-mib", heap_mib_, "a collector's, for each thread, before the clock starts");
+    void add_options(Options &options) {
+        options.word("--by", by_, "malloc, calloc, or of the collector that is preloaded gc or gc-atomic",
+                     {"malloc", "calloc", "gc", "gc-atomic"});
+        options.flag("--keep", keep_, "nothing is freed: that is left to a collector");
+        options.number("--heap-mib", heap_mib_, "a collector's, for each thread, before the clock starts");
     }
 
     // In the main thread, before any other exists.

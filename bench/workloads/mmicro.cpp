@@ -39,10 +39,8 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload mmicro("mmicro", "LFMalloc's mmicro: pairs of malloc and free in a second, and peak memory.",
                     {.threads = 64, .seconds = 10});
-    mmicro.options().add_option("--blocks", shape.blocks, "held by a thread")->check(CLI::Range(1, 1 << 20));
-    mmicro.options()
-        .add_option("--size", shape.size, "bytes")
-        ->check(CLI::Range(sizeof(std::uint64_t), size_t{1} << 30));
+    mmicro.options().number("--blocks", shape.blocks, "held by a thread", {1, 1 << 20});
+    mmicro.options().number("--size", shape.size, "bytes", {sizeof(std::uint64_t), 1 << 30});
     if (!mmicro.parse(argc, argv)) return mmicro.exit_code();
     mmicro.run([&](Worker &worker) { work(shape, worker); });
     return mmicro.report();

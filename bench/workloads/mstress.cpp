@@ -116,14 +116,8 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("mstress", "Threads that build, transfer and drop structures of mixed size.",
                       {.threads = 16, .seconds = 5});
-    workload.options()
-        .add_option("--steps", shape.steps, "of all threads in a turn")
-        ->check(CLI::Range(1, 1 << 24))
-        ->capture_default_str();
-    workload.options()
-        .add_option("--places", shape.places, "of the board")
-        ->check(CLI::Range(1, 1 << 24))
-        ->capture_default_str();
+    workload.options().number("--steps", shape.steps, "of all threads in a turn", {1, 1 << 24});
+    workload.options().number("--places", shape.places, "of the board", {1, 1 << 24});
     if (!workload.parse(argc, argv)) return workload.exit_code();
     Board board(shape.places);
     Team team(workload.settings().threads);

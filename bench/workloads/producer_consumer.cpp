@@ -70,10 +70,8 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("producer-consumer", "Producers hand blocks of random sizes to consumers, many of both.",
                       {.threads = 8, .seconds = 5});
-    workload.options()
-        .add_option("--parcel", shape.parcel, "blocks handed over at once")
-        ->check(CLI::Range(1, 1 << 20));
-    workload.options().add_option("--places", shape.places, "for parcels in a queue")->check(CLI::Range(1, 1 << 20));
+    workload.options().number("--parcel", shape.parcel, "blocks handed over at once", {1, 1 << 20});
+    workload.options().number("--places", shape.places, "for parcels in a queue", {1, 1 << 20});
     if (!workload.parse(argc, argv)) return workload.exit_code();
     const Settings &settings = workload.settings();
     if (settings.threads < 2)

@@ -43,10 +43,8 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload recycle("recycle", "Wasik's Recycle: each thread allocates many small blocks, then frees them in order.",
                      {.threads = 1, .operations = 10'000'000});
-    recycle.options().add_option("--blocks", shape.blocks, "held by a thread")->check(CLI::Range(1, 1 << 20));
-    recycle.options()
-        .add_option("--size", shape.size, "bytes")
-        ->check(CLI::Range(sizeof(std::uint64_t), size_t{1} << 30));
+    recycle.options().number("--blocks", shape.blocks, "held by a thread", {1, 1 << 20});
+    recycle.options().number("--size", shape.size, "bytes", {sizeof(std::uint64_t), 1 << 30});
     if (!recycle.parse(argc, argv)) return recycle.exit_code();
     recycle.run([&](Worker &worker) { work(shape, worker); });
     recycle.note("requested_peak_bytes", static_cast<double>(recycle.settings().threads * shape.blocks * shape.size));

@@ -145,16 +145,13 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("rptest", "Blocks of 8 bytes to 16 KiB, half of them freed by another thread.",
                       {.threads = 2, .seconds = 5});
-    const CLI::Range counts(1, 1 << 20);
-    const CLI::Range sizes(static_cast<int>(sizeof(std::uint64_t)), 1 << 30);
-    workload.options().add_option("--places", shape.places, "of each thread")->check(counts)->capture_default_str();
-    workload.options().add_option("--loops", shape.loops, "between pauses")->check(counts)->capture_default_str();
-    workload.options()
-        .add_option("--pause", shape.pause, "KiB that are walked through")
-        ->check(counts)
-        ->capture_default_str();
-    workload.options().add_option("--min", shape.min, "bytes")->check(sizes)->capture_default_str();
-    workload.options().add_option("--max", shape.max, "bytes")->check(sizes)->capture_default_str();
+    const Range counts{1, 1 << 20};
+    const Range sizes{sizeof(std::uint64_t), 1 << 30};
+    workload.options().number("--places", shape.places, "of each thread", counts);
+    workload.options().number("--loops", shape.loops, "between pauses", counts);
+    workload.options().number("--pause", shape.pause, "KiB that are walked through", counts);
+    workload.options().number("--min", shape.min, "bytes", sizes);
+    workload.options().number("--max", shape.max, "bytes", sizes);
     if (!workload.parse(argc, argv)) return workload.exit_code();
     if (shape.max < shape.min) return std::fputs("rptest: --max is below --min\n", stderr), 2;
 

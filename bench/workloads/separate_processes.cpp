@@ -90,11 +90,9 @@ int main(int argc, char **argv) {
     std::string program = std::filesystem::read_symlink("/proc/self/exe").replace_filename("mt-gcbench");
     Workload processes("separate-processes", "The same work in processes of one thread each.",
                        {.threads = 4, .seconds = 10});
-    processes.options()
-        .add_option("--program", program, "path of the workload; mt-gcbench beside this one unless given")
-        ->check(CLI::ExistingFile);
+    processes.options().file("--program", program, "path of the workload; mt-gcbench beside this one unless given");
     std::string words;
-    processes.options().add_option("--words", words, "what else the program is told: --words='--form second'");
+    processes.options().text("--words", words, "what else the program is told: --words='--form second'");
     if (!processes.parse(argc, argv)) return processes.exit_code();
     const Settings &settings = processes.settings();
     std::vector<std::uint64_t> peaks(settings.threads);

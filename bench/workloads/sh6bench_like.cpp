@@ -141,13 +141,11 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload bench("sh6bench-like", "sh6bench as Evans describes it: groups of equal sizes, a part of each retained.",
                    {.threads = 1, .operations = 25'000});
-    CLI::App &options = bench.options();
-    const CLI::Range sizes(std::size_t{1}, kGroupBytes);
-    options.add_option("--min", shape.min, "bytes")->check(sizes)->capture_default_str();
-    options.add_option("--max", shape.max, "bytes")->check(sizes)->capture_default_str();
-    options.add_option("--cycles", shape.cycles, "of all threads, until what they retain is freed")
-        ->check(CLI::Range(1, 1 << 16))
-        ->capture_default_str();
+    Options &options = bench.options();
+    const Range sizes{1, kGroupBytes};
+    options.number("--min", shape.min, "bytes", sizes);
+    options.number("--max", shape.max, "bytes", sizes);
+    options.number("--cycles", shape.cycles, "of all threads, until what they retain is freed", {1, 1 << 16});
     if (!bench.parse(argc, argv)) return bench.exit_code();
     if (shape.max < shape.min) {
         std::fprintf(stderr, "sh6bench-like: --max is below --min\n");

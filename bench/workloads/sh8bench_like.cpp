@@ -97,12 +97,9 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("sh8bench-like", "Blocks of mixed sizes in many threads, freed forwards and backwards.",
                       {.threads = 8, .seconds = 5});
-    const CLI::Range counts(1, 1 << 20);
-    workload.options().add_option("--group", shape.group, "blocks")->check(counts)->capture_default_str();
-    workload.options()
-        .add_option("--groups", shape.groups, "until what stays is freed")
-        ->check(counts)
-        ->capture_default_str();
+    const Range counts{1, 1 << 20};
+    workload.options().number("--group", shape.group, "blocks", counts);
+    workload.options().number("--groups", shape.groups, "until what stays is freed", counts);
     if (!workload.parse(argc, argv)) return workload.exit_code();
     std::atomic<std::uint64_t> peaks = 0;
     workload.run([&](Worker &worker) { peaks += work(shape, worker); });

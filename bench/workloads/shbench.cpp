@@ -91,13 +91,13 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload shbench("shbench", "shbench as Hoard describes it: random sizes, freed in random order.",
                      {.threads = 1, .operations = 50'000'000});
-    CLI::App &options = shbench.options();
-    const CLI::Range counts(1, 1 << 28);
-    const CLI::Range sizes(1, 1 << 30);
-    options.add_option("--kept", shape.kept, "blocks always live")->check(counts)->capture_default_str();
-    options.add_option("--turn", shape.turn, "blocks allocated, then freed")->check(counts)->capture_default_str();
-    options.add_option("--min", shape.min, "bytes")->check(sizes)->capture_default_str();
-    options.add_option("--max", shape.max, "bytes")->check(sizes)->capture_default_str();
+    Options &options = shbench.options();
+    const Range counts{1, 1 << 28};
+    const Range sizes{1, 1 << 30};
+    options.number("--kept", shape.kept, "blocks always live", counts);
+    options.number("--turn", shape.turn, "blocks allocated, then freed", counts);
+    options.number("--min", shape.min, "bytes", sizes);
+    options.number("--max", shape.max, "bytes", sizes);
     if (!shbench.parse(argc, argv)) return shbench.exit_code();
     if (shape.max < shape.min) {
         std::fprintf(stderr, "shbench: --max is below --min\n");

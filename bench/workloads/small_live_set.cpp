@@ -80,16 +80,13 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("small-live-set", "One thread allocates, others free; 2 MB are live.",
                       {.threads = 3, .seconds = 120});
-    const CLI::Range counts(1, 1 << 24);
-    const CLI::Range sizes(static_cast<int>(sizeof(std::uint64_t)), 1 << 30);
-    workload.options().add_option("--places", shape.places, "of live blocks")->check(counts)->capture_default_str();
-    workload.options()
-        .add_option("--parcel", shape.parcel, "blocks handed over at once")
-        ->check(counts)
-        ->capture_default_str();
-    workload.options().add_option("--room", shape.room, "for parcels")->check(counts)->capture_default_str();
-    workload.options().add_option("--min", shape.min, "bytes")->check(sizes)->capture_default_str();
-    workload.options().add_option("--max", shape.max, "bytes")->check(sizes)->capture_default_str();
+    const Range counts{1, 1 << 24};
+    const Range sizes{sizeof(std::uint64_t), 1 << 30};
+    workload.options().number("--places", shape.places, "of live blocks", counts);
+    workload.options().number("--parcel", shape.parcel, "blocks handed over at once", counts);
+    workload.options().number("--room", shape.room, "for parcels", counts);
+    workload.options().number("--min", shape.min, "bytes", sizes);
+    workload.options().number("--max", shape.max, "bytes", sizes);
     if (!workload.parse(argc, argv)) return workload.exit_code();
     const Settings &settings = workload.settings();
     if (settings.threads < 2)

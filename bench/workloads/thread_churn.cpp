@@ -68,8 +68,8 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload churn("thread-churn", "Short threads that leave some blocks to their successors.",
                    {.threads = 4, .seconds = 5});
-    churn.options().add_option("--blocks", shape.blocks, "a short thread allocates")->check(CLI::Range(1, 1 << 20));
-    churn.options().add_option("--left", shape.left, "of them to its successor")->check(CLI::Range(0, 1 << 20));
+    churn.options().number("--blocks", shape.blocks, "a short thread allocates", {1, 1 << 20});
+    churn.options().number("--left", shape.left, "of them to its successor", {0, 1 << 20});
     if (!churn.parse(argc, argv)) return churn.exit_code();
     if (shape.left > shape.blocks) return std::fputs("thread-churn: --left is more than --blocks\n", stderr), 2;
 

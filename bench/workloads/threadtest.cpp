@@ -50,14 +50,8 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload threadtest("threadtest", "Hoard's threadtest: threads allocate and free small objects of their own.",
                         {.threads = 1, .operations = 100'000'000});
-    threadtest.options()
-        .add_option("--objects", shape.objects, "held by all threads together")
-        ->check(CLI::Range(1, 1 << 28))
-        ->capture_default_str();
-    threadtest.options()
-        .add_option("--size", shape.size, "bytes")
-        ->check(CLI::Range(sizeof(std::uint64_t), size_t{1} << 30))
-        ->capture_default_str();
+    threadtest.options().number("--objects", shape.objects, "held by all threads together", {1, 1 << 28});
+    threadtest.options().number("--size", shape.size, "bytes", {sizeof(std::uint64_t), 1 << 30});
     if (!threadtest.parse(argc, argv)) return threadtest.exit_code();
     const std::size_t threads = threadtest.settings().threads;
     if (shape.objects < threads) {

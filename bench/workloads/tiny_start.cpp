@@ -32,10 +32,7 @@ void start(char *program) {
 int main(int argc, char **argv) {
     std::string program = "/bin/true";
     Workload tiny_start("tiny-start", "Starts a small program again and again.", {.threads = 1, .operations = 1000});
-    tiny_start.options()
-        .add_option("--program", program, "path of what is started")
-        ->check(CLI::ExistingFile)
-        ->capture_default_str();
+    tiny_start.options().file("--program", program, "path of what is started");
     if (!tiny_start.parse(argc, argv)) return tiny_start.exit_code();
     tiny_start.run([&](Worker &worker) {
         for (; worker.more(); worker.did(1)) start(program.data());

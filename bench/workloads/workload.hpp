@@ -5,19 +5,19 @@
 // Must not know: which malloc it runs on; what the work is.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <latch>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "program_options.hpp"
 
 namespace gr::bench {
 
@@ -54,16 +54,6 @@ class Random {
   private:
     std::uint64_t state_;
 };
-
-// In KiB, of this program alone: getrusage would count what the process was before exec, too.
-inline unsigned long peak_memory() {
-    std::ifstream status("/proc/self/status");
-    std::string word;
-    unsigned long kib = 0;
-    while (status >> word)
-        if (word == "VmHWM:") status >> kib;
-    return kib;
-}
 
 struct Settings {
     std::size_t threads = 1;
@@ -113,39 +103,16 @@ class Worker {
 class Workload {
   public:
     // The defaults are what the source says, or what the file's head declares.
-    Workload(std::string name, const std::string &summary, Settings defaults)
-        : name_(std::move(name)), settings_(defaults), app_(summary, name_) {
-        app_.add_option("--threads", settings_.threads, "threads")->check(CLI::Range(1, 4096))->capture_default_str();
-        auto *const seconds = app_.add_option("--seconds", settings_.seconds, "stop after so many seconds")
-                                  ->check(CLI::PositiveNumber)
-                                  ->capture_default_str();
-        app_.add_option("--ops", settings_.operations, "stop after so many operations of all threads together")
-            ->check(CLI::PositiveNumber)
-            ->excludes(seconds)
-            ->capture_default_str();
-        app_.add_option("--seed", settings_.seed, "of the pseudo-random numbers")->capture_default_str();
-    }
+    Workload(std::string name, const std::string &summary, Settings defaults);
 
     // For the workload's own options, before parse().
-    CLI::App &options() { return app_; }
+    Options &options() { return options_; }
     const Settings &settings() const { return settings_; }
     const std::string &name() const { return name_; }
 
     // false: the program ends with exit_code(), since the options are wrong or ask for help.
-    bool parse(int argc, char **argv) {
-        try {
-            app_.parse(argc, argv);
-        } catch (const CLI::ParseError &error) {
-            exit_code_ = app_.exit(error);
-            return false;
-        }
-        // What was asked for excludes the other default.
-        if (app_.count("--ops") != 0) settings_.seconds = 0;
-        if (app_.count("--seconds") != 0) settings_.operations = 0;
-        if (settings_.seconds == 0 && settings_.operations == 0) settings_.seconds = 1;
-        return true;
-    }
-    int exit_code() const { return exit_code_; }
+    bool parse(int argc, char **argv);
+    int exit_code() const { return options_.exit_code(); }
 
     // Runs work(worker) in every thread, all let go at once. The clock starts before the first can begin and stops when
     // the last has returned, whenever this thread is woken: else a short run would be measured by the scheduler.
@@ -185,24 +152,14 @@ class Workload {
     void note(const std::string &key, double value) { notes_.emplace_back(key, value); }
 
     // Prints the report; the program's exit code.
-    int report() const {
-        std::printf(
-            "{\"workload\": \"%s\", \"threads\": %zu, \"seed\": %llu, \"seconds\": %.6f, \"operations\": %llu, ",
-            name_.c_str(), settings_.threads, static_cast<unsigned long long>(settings_.seed), seconds_,
-            static_cast<unsigned long long>(operations_));
-        std::printf("\"operations_per_second\": %.1f, ", static_cast<double>(operations_) / seconds_);
-        for (const auto &[key, value] : notes_) std::printf("\"%s\": %.10g, ", key.c_str(), value);
-        std::printf("\"peak_kib\": %lu}\n", peak_memory());
-        return std::fflush(stdout) == 0 ? 0 : 1;
-    }
+    int report() const;
 
   private:
     using Clock = std::chrono::steady_clock;
 
     std::string name_;
     Settings settings_;
-    CLI::App app_;
-    int exit_code_ = 0;
+    Options options_;
     double seconds_ = 0;
     std::uint64_t operations_ = 0;
     std::vector<std::pair<std::string, double>> notes_;

@@ -70,14 +70,8 @@ int main(int argc, char **argv) {
     Shape shape;
     Workload workload("xmalloc-test", "Threads that fill batches with small blocks, and threads that free them.",
                       {.threads = 4, .seconds = 5});
-    workload.options()
-        .add_option("--batch", shape.batch, "blocks handed over at once")
-        ->check(CLI::Range(1, 1 << 20))
-        ->capture_default_str();
-    workload.options()
-        .add_option("--doublings", shape.doublings, "of the size, from 8 bytes on")
-        ->check(CLI::Range(1, 20))
-        ->capture_default_str();
+    workload.options().number("--batch", shape.batch, "blocks handed over at once", {1, 1 << 20});
+    workload.options().number("--doublings", shape.doublings, "of the size, from 8 bytes on", {1, 20});
     if (!workload.parse(argc, argv)) return workload.exit_code();
     const Settings &settings = workload.settings();
     if (settings.threads < 2)

@@ -53,7 +53,8 @@
     STEP
     testq %rax, %rax
     jz \slow
-    decl (%rcx)
+    decl %edx
+    movl %edx, (%rcx)
 .L\name\()_commit:
 .endm
 
@@ -152,8 +153,9 @@ FUNCTION GC_free
     je gr_gc_free_slow
     STEP
     movq %rdi, SLOT(%r11,%rcx,8)
+    incl %ecx
     STEP
-    incl (%r11)
+    movl %ecx, (%r11)
 .LGC_free_commit:
     leaq GC_CLASS_BYTES, %rcx
     shrl $(HEADER_SHIFT - 2), %r10d

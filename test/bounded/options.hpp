@@ -4,7 +4,7 @@
 // Must not know: what a step is.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "program_options.hpp"
 
 namespace gr::test {
 
@@ -15,17 +15,13 @@ struct Options {
 
     // Returns false when the program is to end with `status` (after --help, or a mistake).
     bool parse(const char *what, int argc, char **argv, int &status) {
-        CLI::App app(what);
-        app.add_option("--steps", steps, "how long to run, in steps; a multiple of ten");
-        app.add_option("--threads", threads, "other threads")->check(CLI::Range(1, 64));
-        app.add_option("--seconds", seconds, "run so long instead, for a soak");
-        try {
-            app.parse(argc, argv);
-        } catch (const CLI::ParseError &error) {
-            status = app.exit(error);
-            return false;
-        }
-        return true;
+        gr::bench::Options options(what);
+        options.number("--steps", steps, "how long to run, in steps; a multiple of ten");
+        options.number("--threads", threads, "other threads", {1, 64});
+        options.number("--seconds", seconds, "run so long instead, for a soak");
+        const bool right = options.parse(argc, argv);
+        status = options.exit_code();
+        return right;
     }
 };
 

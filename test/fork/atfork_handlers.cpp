@@ -4,10 +4,9 @@
 // the allocator registers its handlers.
 
 #include "child.hpp"
+#include "program_options.hpp"
 #include "shared_blocks.hpp"
 #include "wait_child.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <thread>
 #include <vector>
@@ -42,10 +41,10 @@ void free_after_fork() {
 
 int main(int argc, char **argv) {
     require_granary();
-    unsigned forks = 300;
-    CLI::App app("Forks with handlers that allocate.");
-    app.add_option("--forks", forks, "how many children");
-    CLI11_PARSE(app, argc, argv);
+    unsigned forks = 150;
+    gr::bench::Options options("Forks with handlers that allocate.");
+    options.number("--forks", forks, "how many children");
+    if (!options.parse(argc, argv)) return options.exit_code();
 
     alarm(110);
     if (early_handlers_error() != 0 || pthread_atfork(allocate_in_prepare, free_after_fork, free_after_fork) != 0)

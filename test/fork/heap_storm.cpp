@@ -6,11 +6,10 @@
 // Must not know: how the library survives fork.
 
 #include "pattern.hpp"
+#include "program_options.hpp"
 #include "require.hpp"
 #include "sizes.hpp"
 #include "wait_child.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <sys/resource.h>
 #include <atomic>
@@ -164,10 +163,10 @@ void fork_once(Random &random, unsigned round) {
 int main(int argc, char **argv) {
     require_granary();
     if (!gr::black_box::granary_in_use()) return kSkipped;
-    unsigned forks = 400;
-    CLI::App app("Forks while threads use, make and destroy heaps.");
-    app.add_option("--forks", forks, "how many children");
-    CLI11_PARSE(app, argc, argv);
+    unsigned forks = 120;
+    gr::bench::Options options("Forks while threads use, make and destroy heaps.");
+    options.number("--forks", forks, "how many children");
+    if (!options.parse(argc, argv)) return options.exit_code();
 
     for (gr_heap *&heap : heaps) heap = gr_heap_new(0);
     std::vector<std::thread> threads;

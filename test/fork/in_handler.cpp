@@ -5,9 +5,8 @@
 //            handler and goes on as its parent does.
 // Must not know: which instruction was interrupted.
 #include "child.hpp"
+#include "program_options.hpp"
 #include "wait_child.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <atomic>
 #include <csignal>
@@ -119,10 +118,10 @@ void allocate_beside(size_t seed) {
 
 int main(int argc, char **argv) {
     require_granary();
-    unsigned wanted = 1000;
-    CLI::App app("Forks inside a signal handler that interrupts malloc.");
-    app.add_option("--forks", wanted, "how many children");
-    CLI11_PARSE(app, argc, argv);
+    unsigned wanted = 300;
+    gr::bench::Options options("Forks inside a signal handler that interrupts malloc.");
+    options.number("--forks", wanted, "how many children");
+    if (!options.parse(argc, argv)) return options.exit_code();
 
     struct sigaction action = {};
     action.sa_handler = on_signal;

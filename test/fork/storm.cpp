@@ -5,10 +5,9 @@
 // Must not know: how the library survives fork.
 
 #include "child.hpp"
+#include "program_options.hpp"
 #include "shared_blocks.hpp"
 #include "wait_child.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <malloc.h>
 #include <sys/resource.h>
@@ -101,10 +100,10 @@ void fork_once(Random &random, unsigned round, uint64_t blocks_at_rest) {
 
 int main(int argc, char **argv) {
     require_granary();
-    unsigned forks = 2000;
-    CLI::App app("Forks while eight threads allocate.");
-    app.add_option("--forks", forks, "how many children");
-    CLI11_PARSE(app, argc, argv);
+    unsigned forks = 600;
+    gr::bench::Options options("Forks while eight threads allocate.");
+    options.number("--forks", forks, "how many children");
+    if (!options.parse(argc, argv)) return options.exit_code();
 
     std::vector<std::thread> threads;
     for (size_t number = 0; number < kThreads; ++number) threads.emplace_back(allocate_for_ever, number);

@@ -5,10 +5,9 @@
 // Must not know: how the library survives fork.
 
 #include "pattern.hpp"
+#include "program_options.hpp"
 #include "require.hpp"
 #include "wait_child.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <atomic>
 #include <cstdio>
@@ -53,9 +52,9 @@ void flush_streams() {
 int main(int argc, char **argv) {
     require_granary();
     unsigned forks = 300;
-    CLI::App app("Forks while threads read and flush streams.");
-    app.add_option("--forks", forks, "how many children");
-    CLI11_PARSE(app, argc, argv);
+    gr::bench::Options options("Forks while threads read and flush streams.");
+    options.number("--forks", forks, "how many children");
+    if (!options.parse(argc, argv)) return options.exit_code();
 
     alarm(kParentSeconds);
     FILE *stream = std::tmpfile();

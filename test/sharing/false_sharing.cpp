@@ -9,7 +9,6 @@
 // Must not know: superblocks, heaps.
 #include <pthread.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <barrier>
 #include <memory>
@@ -19,6 +18,7 @@
 
 #include "cpus.hpp"
 #include "lines.hpp"
+#include "program_options.hpp"
 
 using namespace gr::test;
 
@@ -130,10 +130,10 @@ class Program {
 int main(int argc, char **argv) {
     require_granary();
     Plan plan;
-    CLI::App app("Counts cache lines that malloc shares out to two processors.");
-    app.add_option("--mode", plan.mode, "active or passive")->check(CLI::IsMember({"active", "passive"}));
-    app.add_option("--rounds", plan.rounds, "rounds for each thread");
-    CLI11_PARSE(app, argc, argv);
+    gr::bench::Options options("Counts cache lines that malloc shares out to two processors.");
+    options.word("--mode", plan.mode, "active or passive", {"active", "passive"});
+    options.number("--rounds", plan.rounds, "rounds for each thread");
+    if (!options.parse(argc, argv)) return options.exit_code();
     std::vector<int> cpus = allowed_cpus();
     if (cpus.size() > Lines::kProcessors) cpus.resize(Lines::kProcessors);
     if (cpus.size() < 2) {

@@ -7,8 +7,7 @@
 
 #include "actor.hpp"
 #include "cpus.hpp"
-
-#include <CLI/CLI.hpp>
+#include "program_options.hpp"
 
 #include <malloc.h>
 #include <sys/prctl.h>
@@ -198,13 +197,12 @@ int run(const Plan &plan) {
 int main(int argc, char **argv) {
     require_granary();
     Plan plan;
-    CLI::App app("Hunts for a block that malloc gives out twice.");
-    app.add_option("--mode", plan.mode, "pin: one CPU; flip: change affinity every 50 us; trim: trim every 50 us")
-        ->check(CLI::IsMember({"pin", "flip", "trim"}));
-    app.add_option("--seconds", plan.seconds, "how long to run");
-    app.add_option("--threads", plan.threads, "worker threads")->check(CLI::Range(1, 120));
-    app.add_option("--hertz", plan.hertz, "signals a second to a running thread, 0: none")
-        ->check(CLI::Range(0, 100000));
-    CLI11_PARSE(app, argc, argv);
+    gr::bench::Options options("Hunts for a block that malloc gives out twice.");
+    options.word("--mode", plan.mode, "pin: one CPU; flip: change affinity every 50 us; trim: trim every 50 us",
+                 {"pin", "flip", "trim"});
+    options.number("--seconds", plan.seconds, "how long to run");
+    options.number("--threads", plan.threads, "worker threads", {1, 120});
+    options.number("--hertz", plan.hertz, "signals a second to a running thread, 0: none", {0, 100000});
+    if (!options.parse(argc, argv)) return options.exit_code();
     return run(plan);
 }

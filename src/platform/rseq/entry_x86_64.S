@@ -28,7 +28,8 @@ FUNCTION \name
     STEP
     testq %rax, %rax
     jz \slow
-    decl (%rcx)
+    decl %edx
+    movl %edx, (%rcx)
 .L\name\()_commit:
     ret
 END \name
@@ -66,8 +67,9 @@ FUNCTION free
     je gr_free_slow
     STEP
     movq %rdi, SLOT(%rax,%rcx,8)
+    incl %ecx
     STEP
-    incl (%rax)
+    movl %ecx, (%rax)
 .Lfree_commit:
     ret
 END free
@@ -96,8 +98,9 @@ FUNCTION gr_free_remote
     je gr_free_slow
     STEP
     movq %rdi, SLOT(%rcx,%rdx,8)
+    incl %edx
     STEP
-    incl (%rcx)
+    movl %edx, (%rcx)
 .Lfree_remote_commit:
     ret
 END gr_free_remote

@@ -25,8 +25,9 @@ FUNCTION gr_sequence_pop
     movq LAST_SLOT(%rcx,%rdx,8), %rax
     testq %rax, %rax
     jz 9f
+    decl %edx
     STEP
-    decl (%rcx)
+    movl %edx, (%rcx)
 .Lpop_commit:
 9:  ret
 END gr_sequence_pop
@@ -56,8 +57,9 @@ FUNCTION gr_sequence_push
     je .Lrefuse_push
     STEP
     movq %rdi, SLOT(%rsi,%rcx,8)
+    incl %ecx
     STEP
-    incl (%rsi)
+    movl %ecx, (%rsi)
 .Lpush_commit:
 .Lcount:
     COUNT count, %r10, %r11
@@ -97,8 +99,9 @@ FUNCTION gr_sequence_push_remote
     je .Lrefuse_push
     STEP
     movq %rdi, SLOT(%rsi,%rcx,8)
+    incl %ecx
     STEP
-    incl (%rsi)
+    movl %ecx, (%rsi)
 .Lpush_remote_commit:
     jmp .Lcount
 END gr_sequence_push_remote

@@ -2,7 +2,9 @@
 # What:      black-box programs that share the torture headers, and soak tests, which a plain ctest leaves out.
 # Invariant: a soak test runs a program that also runs, shorter, in CI.
 # Must not know: what a program tests.
-find_package(CLI11 REQUIRED)
+if(NOT TARGET program_options)
+    add_subdirectory(${PROJECT_SOURCE_DIR}/bench/options ${PROJECT_BINARY_DIR}/bench/options)
+endif()
 set(granary_torture_support ${CMAKE_CURRENT_LIST_DIR})
 
 # Weak references stay open until run time only when the linker is told so.
@@ -11,7 +13,7 @@ function(granary_torture_program target)
     target_include_directories(${target} PRIVATE ${granary_torture_support})
     target_compile_options(${target} PRIVATE -Wshadow -Wconversion)
     target_link_options(${target} PRIVATE -pie -Wl,-z,dynamic-undefined-weak,--as-needed)
-    target_link_libraries(${target} PRIVATE CLI11::CLI11)
+    target_link_libraries(${target} PRIVATE program_options)
     add_dependencies(${target} granary_shared)
 endfunction()
 
