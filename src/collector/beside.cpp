@@ -83,7 +83,8 @@ void Collector::wait_for_cycle(unsigned milliseconds) {
 
 void Collector::ensure_cycle_thread() {
     if (cycle_.has_thread.load(std::memory_order_relaxed)) return;
-    if (platform::start_helper([] { collector.run_cycles(); }, "granary-collect") != 0) return;
+    static constexpr platform::Helper kHelper{[] { collector.run_cycles(); }, "granary-collect"};
+    if (platform::start_helper(kHelper) != 0) return;
     while (cycle_.task.load(std::memory_order_acquire) == 0) platform::sleep_on(cycle_.task, 0);
     cycle_.has_thread.store(true, std::memory_order_relaxed);
 }
@@ -352,7 +353,7 @@ bool Collector::mark_last(CollectionReport *report) {
     markers_.begin(number_, Phase::last);
     const bool is_known = mark_written(marker, WriteWatch::Then::leave, &pages) && mark_roots(marker);
     marker.scan_left();
-    return mark_all(marker, report) && is_known && correct_snapshot();
+    return mark_all(marker, is_known, report) && correct_snapshot();
 }
 
 }  // namespace gr

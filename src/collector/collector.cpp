@@ -198,7 +198,11 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
     tell(Step::begin);
     markers_.ensure_helpers_for(last_.live_bytes);
     while_still(&report, [&] { walk(&report); });
-    if (report.done) end_collection(&report);
+    if (report.done) {
+        end_collection(&report);
+    } else if (hooks_.refused != nullptr) {
+        hooks_.refused();
+    }
     tell(Step::end);
     return report;
 }
@@ -268,12 +272,12 @@ bool Collector::mark(CollectionReport *report) {
     Marker marker(markers_.setup(number, Phase::still));
     const Marker::Current current(marker);
     const bool all_known = mark_roots(marker);
-    return mark_all(marker, report) && all_known;
+    return mark_all(marker, all_known, report);
 }
 
-// What the roots reach, and what finalizers and hooks make of it.
-bool Collector::mark_all(Marker &marker, CollectionReport *report) {
-    if (!markers_.finish(marker)) return false;
+// What the roots reach, and what finalizers and hooks make of it: nothing where there may be other roots.
+bool Collector::mark_all(Marker &marker, bool all_known, CollectionReport *report) {
+    if (!markers_.finish(marker) || !all_known) return false;
     finalize(marker, report);
     if (hooks_.reached != nullptr) {
         hooks_.reached();

@@ -36,6 +36,8 @@ struct Hooks {
     bool (*calls_program)() = nullptr;
     // Of a kind that is held back: the bits of blocks, of one word of a superblock's bitmap, that are used and do not wait.
     Word (*in_use)(const Superblock *s, std::uint32_t word) = nullptr;
+    // After one that could not be: threads were not stopped, or not all is known of what is mapped, or there is no memory.
+    void (*refused)() = nullptr;
     // After a collection that was done, with no lock held; not where the caller of collect() holds the collector's.
     void (*after)() = nullptr;
 };
@@ -190,7 +192,7 @@ class Collector {
     bool mark_roots(Marker &marker);
     void look_through(Marker &marker, platform::Range range) const;
     void look_through(Marker &marker, const Superblocks &superblocks, const Superblock *s, platform::Range part) const;
-    bool mark_all(Marker &marker, CollectionReport *report);
+    bool mark_all(Marker &marker, bool all_known, CollectionReport *report);
     void finalize(Marker &marker, CollectionReport *report);
     void sweep(CollectionReport *report);
     void free_unmarked(Kind &kind, CollectionReport *report);

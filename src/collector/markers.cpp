@@ -16,7 +16,8 @@ void Markers::ensure_helpers() {
     const unsigned wanted = (all < kMostMarkers ? all : kMostMarkers) - 1;
     while (helper_count_ < wanted) {
         const std::uint32_t before = arrived_.load(std::memory_order_relaxed);
-        if (platform::start_helper([] { collector.markers().help(); }, "granary-mark") != 0) return;
+        static constexpr platform::Helper kHelper{[] { collector.markers().help(); }, "granary-mark"};
+        if (platform::start_helper(kHelper) != 0) return;
         while (arrived_.load(std::memory_order_acquire) == before) platform::sleep_on(arrived_, before);
         ++helper_count_;
     }

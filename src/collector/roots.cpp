@@ -77,11 +77,10 @@ platform::Range Roots::own_stack(const platform::StoppedThread &thread) const {
     return {mappings_.of(record).begin, record};
 }
 
-// libc's stacks lie above a guard, the kernel's above a gap; where something else lies below, it may be somebody's data.
-platform::Range Roots::below(const char *pointer, platform::Range stack) const {
-    const platform::Mapping under = mappings_.of(stack.begin - 1);
-    if (!stack.contains(pointer) || under.readable) return {};
-    return {stack.begin, pointer};
+// One that is a mapping of its own: libc's lie above a guard, the kernel's above a gap; where something else lies below, it
+// may be somebody's data.
+platform::Range Roots::alone(platform::Range stack) const {
+    return mappings_.of(stack.begin - 1).readable ? platform::Range{} : stack;
 }
 
 bool Roots::find_unused(const char *own_pointer, std::span<const char *const> stack_pointers) {
@@ -90,19 +89,23 @@ bool Roots::find_unused(const char *own_pointer, std::span<const char *const> st
     const auto *const list = reinterpret_cast<const char *>(known.data());
     bool complete = unused_.add({list, list + known.size_bytes()});
     const auto add = [&](const char *pointer, platform::Range stack) {
-        if (const platform::Range range = below(pointer, stack); !range.is_empty())
-            complete = unused_.add(range) && complete;
+        if (stack.contains(pointer)) complete = unused_.add({stack.begin, pointer}) && complete;
+    };
+    const auto add_of_thread = [&](const platform::StoppedThread &thread, const char *pointer) {
+        if (thread.is_on_stack_for_signals) return;
+        const bool is_first = thread.id == platform::process_id();
+        add(pointer, is_first ? alone(own_stack(thread)) : records_.stack(thread.thread_pointer, mappings_));
     };
     std::size_t at = 0;
-    while (const platform::StoppedThread *const thread = platform::world.next_stopped(&at)) {
-        if (!thread->is_on_stack_for_signals) add(thread->stack_pointer, own_stack(*thread));
-    }
-    if (!platform::is_on_stack_for_signals()) {
-        add(own_pointer, own_stack({.id = platform::task_of_caller(), .thread_pointer = platform::thread_pointer()}));
-    }
+    while (const platform::StoppedThread *const thread = platform::world.next_stopped(&at))
+        add_of_thread(*thread, thread->stack_pointer);
+    add_of_thread({.id = platform::task_of_caller(),
+                   .thread_pointer = platform::thread_pointer(),
+                   .is_on_stack_for_signals = platform::is_on_stack_for_signals()},
+                  own_pointer);
     for (const char *const pointer : stack_pointers) {
         const platform::Mapping mapping = mappings_.of(pointer);
-        add(pointer, {mapping.begin, mapping.end});
+        add(pointer, alone({mapping.begin, mapping.end}));
     }
     return complete;
 }

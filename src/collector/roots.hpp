@@ -133,8 +133,8 @@ class Roots {
     // A thread may still have the block of a library that is gone, under the number of a new one that has larger blocks.
     platform::Range mapped_part(platform::Range range) const;
     platform::Range own_stack(const platform::StoppedThread &thread) const;
-    // What lies below the pointer of a stack that is a mapping of its own; empty where it cannot be told from other memory.
-    platform::Range below(const char *pointer, platform::Range stack) const;
+    // The stack, or nothing where it cannot be told from other memory.
+    platform::Range alone(platform::Range stack) const;
     bool find_unused(const char *own_pointer, std::span<const char *const> stack_pointers);
 
     platform::ThreadRecords records_;

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include <cstring>
+#include <utility>
 
 #include "base/text.hpp"
 #include "collector/collector.hpp"
@@ -35,6 +36,17 @@ constinit Leaks leaks;
 char folder[4096];
 
 bool is_own_process() { return platform::process_id() == process; }
+
+// Once: the next would say the same.
+void tell_of_refusal() {
+    static constinit bool told = false;
+    if (std::exchange(told, true)) return;
+    constexpr char kLine[] =
+        "granary: nothing is collected: threads could not be stopped, or not all that is mapped is known, or there is "
+        "no "
+        "memory; is /proc there, are descriptors left?\n";
+    platform::write_all(2, &kLine[0], sizeof kLine - 1);
+}
 
 void watch_for_reports() {
     struct sigaction action {};
@@ -107,6 +119,7 @@ bool Face::begin_collecting() {
     if (is_quarantined && !process_quarantine.initialise()) return refused("the kernel refused addresses");
     if (!collector.start_over(instance, setup, kStopSignal))
         return refused("the kernel refused addresses or a signal's handler");
+    if (mode_ != Mode::leaks) collector.hooks().refused = tell_of_refusal;  // its report says so itself
     if (mode_ == Mode::leaks) {
         collector.markers().set_most(1);
         collector.hooks().reached = [] {

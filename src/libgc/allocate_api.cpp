@@ -18,8 +18,8 @@ constexpr std::size_t kMostInChain = kPage / gr::kFineStep;
 unsigned number(int kind) { return static_cast<unsigned>(kind); }
 
 // About a page of objects, each referring to the next; nullptr: no memory for one. Until they are linked, and where the
-// kind is not scanned, this frame is what keeps them.
-void *make_chain(std::size_t bytes, unsigned kind) {
+// kind is not scanned until *list has them, this frame is what keeps them.
+void make_chain(std::size_t bytes, unsigned kind, void **list) {
     gr::Kind &of = gr::kind_of_number(kind);
     void *objects[kMostInChain];
     const std::size_t wanted = bytes < kPage ? kPage / bytes : 1;
@@ -30,7 +30,7 @@ void *make_chain(std::size_t bytes, unsigned kind) {
         *static_cast<void **>(objects[i]) = first;
         first = objects[i];
     }
-    return first;
+    *list = first;
 }
 
 void *aligned(std::size_t alignment, std::size_t size) {
@@ -64,10 +64,16 @@ GR_EXPORT void *GC_malloc_many(std::size_t size) {
     gr::ensure_initialised();
     if (size > PTRDIFF_MAX) return nullptr;
     const std::size_t bytes = size + (gr::has_more() ? 1 : 0);
-    return make_chain(gr::align_up(bytes == 0 ? 1 : bytes, gr::kFineStep), gr::kNormal);
+    void *chain = nullptr;
+    make_chain(gr::align_up(bytes == 0 ? 1 : bytes, gr::kFineStep), gr::kNormal, &chain);
+    return chain;
 }
 GR_EXPORT void GC_generic_malloc_many(std::size_t size, int kind, void **list) {
-    *list = size > PTRDIFF_MAX ? nullptr : make_chain(size, number(kind));
+    if (size > PTRDIFF_MAX) {
+        *list = nullptr;
+    } else {
+        make_chain(size, number(kind), list);
+    }
 }
 
 GR_EXPORT void *GC_realloc(void *p, std::size_t size) {

@@ -52,7 +52,8 @@ void Background::note_slowly() {
 void Background::start_slowly() {
     note_slowly();
     if (Inside::is_inside() || !change(State::due, State::active)) return;
-    const int error = platform::start_helper([] { background.run(); }, "granary");
+    static constexpr platform::Helper kHelper{[] { background.run(); }, "granary"};
+    const int error = platform::start_helper(kHelper);
     if (error != 0 && instance.options().verbose != 0) say_missing(static_cast<std::size_t>(error));
 }
 

@@ -19,29 +19,26 @@ namespace {
 
 constexpr std::size_t kStackBytes = 256 * kKiB;
 
-// Ordered by the start of the helper, of which there is one at a time.
-void (*helper)() = nullptr;
-const char *helper_name = nullptr;
-
 // Set by threads that are alone.
 void (*on_end)() = nullptr;
 bool has_key = false;
 pthread_key_t key{};
 
-void *run_helper(void *) {
-    system_call(SYS_prctl, PR_SET_NAME, helper_name, 0, 0, 0);
-    helper();
+void *run_helper(void *argument) {
+    const auto *const helper = static_cast<const Helper *>(argument);
+    system_call(SYS_prctl, PR_SET_NAME, helper->name, 0, 0, 0);
+    helper->run();
     return nullptr;
 }
 
 // 0 bytes: as libc's default.
-int create_detached(std::size_t stack_bytes) {
+int create_detached(const Helper &helper, std::size_t stack_bytes) {
     pthread_attr_t attributes;
     if (const int error = pthread_attr_init(&attributes); error != 0) return error;
     pthread_t thread{};
     int error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     if (error == 0 && stack_bytes != 0) error = pthread_attr_setstacksize(&attributes, stack_bytes);
-    if (error == 0) error = pthread_create(&thread, &attributes, run_helper, nullptr);
+    if (error == 0) error = pthread_create(&thread, &attributes, run_helper, const_cast<Helper *>(&helper));
     pthread_attr_destroy(&attributes);
     return error;
 }
@@ -49,17 +46,15 @@ int create_detached(std::size_t stack_bytes) {
 }  // namespace
 
 // It inherits the mask. libc keeps its own signals out of it, those that change users and groups too.
-int start_helper(void (*run)(), const char *name) {
-    helper = run;
-    helper_name = name;
+int start_helper(const Helper &helper) {
     const int errno_before = errno;
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = create_detached(kStackBytes);
+    int error = create_detached(helper, kStackBytes);
     // libc lays the program's thread-local storage into the stack, and it may be larger.
-    if (error == EINVAL) error = create_detached(0);
+    if (error == EINVAL) error = create_detached(helper, 0);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     errno = errno_before;
     return error;

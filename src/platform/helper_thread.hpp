@@ -6,8 +6,14 @@
 
 namespace gr::platform {
 
+struct Helper {
+    void (*run)();
+    const char *name;
+};
+
 // libc's error, or 0. It allocates; no lock of ours may be held, nor one of libc's that it takes for a thread's start.
-int start_helper(void (*run)(), const char *name);
+// What it is given stays.
+int start_helper(const Helper &helper);
 
 // From now on call() is called when the calling thread ends but its process goes on. Asked for again in fork's child, by
 // the only thread there.

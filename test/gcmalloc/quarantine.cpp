@@ -4,7 +4,8 @@
 //            much more than it could without what it frees.
 // Invariant: a freed block is not given again while a pointer to it lies anywhere, and reads as zero; afterwards it is,
 //            and all together need no more memory than is in use and a part of it. What is freed twice ends the program.
-//            With "old_kernel" all this holds where the kernel has no PAGEMAP_SCAN.
+//            With "old_kernel" all this holds where the kernel has no PAGEMAP_SCAN. With "blind" nobody can be looked for,
+//            since no file can be opened: then nothing is given again.
 // Must not know: how pointers are found; when it is looked for them.
 #include "black_box.hpp"
 
@@ -14,6 +15,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -123,6 +125,20 @@ void be_old_kernel() {
         leave(77, "no sandbox\n");
 }
 
+int be_blind() {
+    in_static = static_cast<Cell *>(std::calloc(1, sizeof(Cell)));
+    in_static->pointer = freed(kBlock);
+    void *const large = freed(kLarge);
+    const rlimit none{};
+    if (setrlimit(RLIMIT_NOFILE, &none) != 0) leave(77, "no limit\n");
+    fill_and_free(kBlock, kBlocks);
+    fill_and_free(kLarge, 300);
+    expect_zero(in_static->pointer, kBlock, "a block in use, and nobody looks");
+    expect_zero(large, kLarge, "a large block, and nobody looks");
+    require_sound_heap();
+    return 0;
+}
+
 // It must end by a signal; what it says there goes nowhere.
 void expect_death(void (*of)(), const char *what) {
     const pid_t child = fork();
@@ -141,6 +157,7 @@ void expect_death(void (*of)(), const char *what) {
 
 int main(int argc, char **argv) {
     require_granary();
+    if (argc > 1 && std::strcmp(argv[1], "blind") == 0) return be_blind();
     if (argc > 1 && std::strcmp(argv[1], "old_kernel") == 0) be_old_kernel();
     lose_holders();
     in_static = static_cast<Cell *>(std::calloc(1, sizeof(Cell)));

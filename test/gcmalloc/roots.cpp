@@ -55,6 +55,8 @@ struct Held {
     pthread_t thread{};
 };
 
+constexpr std::size_t kStack = std::size_t{256} << 10;
+
 void wait_for(Held &held, int stage) {
     while (held.stage.load() < stage) sched_yield();
 }
@@ -73,6 +75,38 @@ void *hold(void *argument) {
     expect_pattern(on_stack, "another thread's stack");
     expect_pattern(large, "a large block", 300000);
     return patterned();
+}
+
+// Two, whose stacks are one mapping, and nothing between them.
+void begin_side_by_side(Held (&held)[2]) {
+    auto *const stacks = static_cast<char *>(
+        mmap(nullptr, 2 * kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0));
+    for (std::size_t i = 0; i < 2; ++i) {
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstack(&attributes, stacks + i * kStack, kStack);
+        if (pthread_create(&held[i].thread, &attributes, hold, &held[i]) != 0) leave(1, "pthread_create\n");
+        pthread_attr_destroy(&attributes);
+        wait_for(held[i], 1);
+    }
+}
+
+void end(Held &held) {
+    held.stage = 2;
+    void *result = nullptr;
+    pthread_join(held.thread, &result);
+    expect_pattern(result, "a thread's result");
+}
+
+// Of a process whose first thread has ended nothing is mapped, if one asks for the process.
+void *go_on_after_the_first(void *first) {
+    pthread_join(*static_cast<pthread_t *>(first), nullptr);
+    void *const volatile on_stack = patterned();
+    make_garbage(kGarbage / 4);
+    expect_pattern(on_stack, "a thread's stack after the first thread's end");
+    expect_pattern(*in_chain, "another block, after the first thread's end");
+    if (statistics().heap_bytes > kMostHeap) leave(1, "garbage piles up after the first thread's end\n");
+    _exit(0);
 }
 
 // Else a thread could not be stopped, or the stop would be another's.
@@ -120,6 +154,8 @@ int main(int, char **argv) {
     Held held;
     pthread_create(&held.thread, nullptr, hold, &held);
     wait_for(held, 1);
+    Held beside[2];
+    begin_side_by_side(beside);
 
     in_static = static_cast<char *>(patterned()) + kBlock / 2;
     auto **const chain = static_cast<const void **>(std::malloc(sizeof(void *)));
@@ -153,16 +189,16 @@ int main(int, char **argv) {
     expect_pattern(in_library<void *(*)()>(library, "kept")(), "a library's variable");
     expect_pattern(aligned, "the caller's stack");
     expect_pattern(grown, "the caller's stack, grown");
-    held.stage = 2;
-    void *result = nullptr;
-    pthread_join(held.thread, &result);
-    expect_pattern(result, "a thread's result");
+    for (Held *const one : {&held, &beside[0], &beside[1]}) end(*one);
 
     const pid_t child = fork();
     if (child == 0) {
         make_garbage(kGarbage / 4);
         expect_pattern(*in_chain, "another block, in fork's child");
-        _exit(0);
+        static pthread_t first = pthread_self();
+        pthread_t other{};
+        if (pthread_create(&other, nullptr, go_on_after_the_first, &first) != 0) _exit(2);
+        pthread_exit(nullptr);
     }
     int status = 0;
     waitpid(child, &status, 0);

@@ -578,7 +578,7 @@ MUTANTS = (
     *of_file(
         "collector/beside.cpp", "collector.beside",
         ("beside-snapshot", "what was freed since the snapshot is freed again",
-         "mark_all(marker, report) && is_known && correct_snapshot();", "mark_all(marker, report) && is_known;"),
+         "mark_all(marker, is_known, report) && correct_snapshot();", "mark_all(marker, is_known, report);"),
         ("beside-met", "code of the program's runs wherever the program is",
          "is_missed = calls_program() && !cycle_.meeting.is_attended();", "is_missed = false;"),
         ("beside-unmet", "nobody is waited for where code of the program's runs",
@@ -663,6 +663,13 @@ MUTANTS = (
          "const char *const begin = vector[module.number - 1].block;"),
         ("record-part", "of a block of thread-local variables the last word is no root",
          "return {begin, begin + module.bytes};", "return {begin, begin + module.bytes - sizeof(void *)};"),
+        ("record-stack", "of a stack the guard is taken for a part",
+         "const std::uintptr_t begin = place.begin + place.guard_bytes;", "const std::uintptr_t begin = place.begin;"),
+    ),
+    *of_file(
+        "platform/world/mappings.cpp", "world.world",
+        ("mappings-first", "nothing is mapped any more when the first thread has ended",
+         "return read(kOfProcess) || read(kOfThread);", "return read(kOfProcess);"),
     ),
     *of_file(
         "platform/world/modules.cpp", "world.world libgc.roots_static libgc.roots_dlopen",

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "platform/thread.hpp"
 #include "platform/world/mappings.hpp"
 #include "platform/world/modules.hpp"
 #include "platform/world/tasks.hpp"
@@ -181,6 +182,90 @@ TEST_F(WorldTest, AFirstThreadThatHasEndedIsNotWaitedFor) {
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+// As libc itself tells it to the thread; what lies beside it may be anybody's.
+void *compare_own_stack(void *) {
+    ThreadRecords records;
+    records.initialise();
+    MappingTable mappings;
+    EXPECT_TRUE(mappings.read());
+    const Range stack = records.stack(thread_pointer(), mappings);
+    pthread_attr_t attributes;
+    void *begin = nullptr;
+    std::size_t bytes = 0;
+    EXPECT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
+    EXPECT_EQ(pthread_attr_getstack(&attributes, &begin, &bytes), 0);
+    pthread_attr_destroy(&attributes);
+    EXPECT_EQ(static_cast<const void *>(stack.begin), begin);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(stack.end), thread_pointer());
+    EXPECT_TRUE(stack.contains(__builtin_frame_address(0)));
+    return nullptr;
+}
+
+TEST_F(WorldTest, AThreadsStackIsThatOfLibc) {
+    constexpr std::size_t kBytes = std::size_t{512} << 10;
+    auto *const given =
+        static_cast<char *>(mmap(nullptr, 2 * kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    for (char *const begin : {static_cast<char *>(nullptr), given, given + kBytes}) {
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        if (begin != nullptr) {
+            ASSERT_EQ(pthread_attr_setstack(&attributes, begin, kBytes), 0);
+        }
+        pthread_t thread{};
+        ASSERT_EQ(pthread_create(&thread, &attributes, compare_own_stack, nullptr), 0);
+        pthread_join(thread, nullptr);
+        pthread_attr_destroy(&attributes);
+    }
+    munmap(given, 2 * kBytes);
+}
+
+// It has no memory any more, so what is mapped is told of who asks.
+[[noreturn]] void *look_after_the_first(void *) {
+    while (!has_ended(static_cast<std::uint32_t>(getpid()))) std::this_thread::yield();
+    MappingTable table;
+    const int here = 0;
+    const bool is_read = table.read() && table.of(&here).contains(&here);
+    const bool is_asked = table.begin_asking() && table.of(&here).contains(&here);
+    _exit(is_read && is_asked ? 0 : 1);
+}
+
+TEST_F(WorldTest, WhatIsMappedIsToldAfterTheFirstThreadsEnd) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        pthread_t other{};
+        if (pthread_create(&other, nullptr, look_after_the_first, nullptr) != 0) _exit(2);
+        syscall(SYS_exit, 0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+// It takes the stop's signal as one of its own, each time.
+TEST_F(WorldTest, WhoTakesAllSignalsIsNotWaitedForForEver) {
+    std::atomic<bool> end{false};
+    std::atomic<bool> begun{false};
+    std::thread taker([&] {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, nullptr);
+        begun.store(true);
+        for (int taken = 0; !end.load(); sigwait(&all, &taken)) {
+        }
+    });
+    while (!begun.load()) std::this_thread::yield();
+    ASSERT_TRUE(world_.stop({}));
+    std::size_t at = 0;
+    std::size_t deaf = 0;
+    while (world_.next_deaf(&at) != nullptr) ++deaf;
+    world_.resume();
+    EXPECT_EQ(deaf, 1U);
+    end.store(true);
+    pthread_kill(taker.native_handle(), SIGUSR1);
+    taker.join();
 }
 
 // Its numbers are not those that the process's own namespace has.

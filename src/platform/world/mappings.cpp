@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: mappings.hpp, by /proc/self/maps.
+// What: mappings.hpp, by /proc/self/maps; the thread's own where the process's first thread has ended, which has none.
 // Invariant: as there.
 // Must not know: whose the mappings are.
 #include "platform/world/mappings.hpp"
@@ -18,14 +18,17 @@ namespace gr::platform {
 
 namespace {
 
-long open_list() {
-    const long fd = system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+constexpr char kOfProcess[] = "/proc/self/maps";
+constexpr char kOfThread[] = "/proc/thread-self/maps";
+
+long open_list(const char *list) {
+    const long fd = system_call(SYS_openat, AT_FDCWD, list, O_RDONLY | O_CLOEXEC);
     return fd >= 0 ? fd : -1;
 }
 
 }  // namespace
 
-Mappings::Mappings() : fd_(open_list()) {}
+Mappings::Mappings(const char *list) : fd_(open_list(list)), is_whole_(opened()) {}
 
 Mappings::~Mappings() {
     if (opened()) system_call(SYS_close, fd_);
@@ -34,6 +37,7 @@ Mappings::~Mappings() {
 bool Mappings::peek(char *out) {
     if (at_ == end_) {
         const long bytes = opened() ? system_call(SYS_read, fd_, &text_[0], sizeof text_) : 0;
+        is_whole_ = is_whole_ && bytes >= 0;
         at_ = 0;
         end_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
         if (end_ == 0) return false;
@@ -88,8 +92,10 @@ bool Mappings::next(Mapping *out) {
     return true;
 }
 
-bool MappingTable::read() {
-    Mappings all;
+bool MappingTable::read() { return read(kOfProcess) || read(kOfThread); }
+
+bool MappingTable::read(const char *list) {
+    Mappings all(list);
     if (!all.opened()) return false;
     mappings_.clear();
     for (Mapping mapping; all.next(&mapping);) {
@@ -100,12 +106,12 @@ bool MappingTable::read() {
             return false;
         }
     }
-    return true;
+    return all.is_whole() && !mappings_.is_empty();
 }
 
 bool MappingTable::begin_asking() {
     end_asking();
-    fd_ = open_list();
+    fd_ = open_list(kOfProcess);
     Mapping here;
     if (asks() && ask(this, &here) && here.contains(this)) return true;
     end_asking();

@@ -30,15 +30,16 @@ struct Mapping {
 
 class Mappings {
   public:
-    Mappings();
+    explicit Mappings(const char *list);
     ~Mappings();
     Mappings(const Mappings &) = delete;
     Mappings &operator=(const Mappings &) = delete;
 
     // false: /proc is not there.
     bool opened() const { return fd_ >= 0; }
-    // false: that was the last.
+    // false: that was the last, or the list cannot be read on.
     bool next(Mapping *out);
+    bool is_whole() const { return is_whole_; }
 
   private:
     bool peek(char *out);
@@ -47,6 +48,7 @@ class Mappings {
     void skip(unsigned fields);
 
     long fd_;
+    bool is_whole_;
     std::size_t at_ = 0;
     std::size_t end_ = 0;
     char text_[1024];
@@ -56,7 +58,7 @@ class Mappings {
 class MappingTable {
   public:
     constexpr MappingTable() = default;
-    // false: no memory or no /proc; what was read before stays.
+    // false: no memory, or no /proc that tells of all.
     [[nodiscard]] bool read();
     // Until end_asking() of() asks the kernel, which has not to tell of all then, if it can be asked so (Linux 6.11);
     // else they are read now. What has a name it does not tell so.
@@ -71,6 +73,7 @@ class MappingTable {
   private:
     static constexpr long kNone = -1;
 
+    bool read(const char *list);
     bool asks() const { return fd_ != kNone; }
     bool ask(const void *p, Mapping *out) const;
     Mapping asked(const void *p) const;

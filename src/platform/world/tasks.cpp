@@ -46,6 +46,13 @@ class TaskFile {
     char text_[4096];
 };
 
+// The system call that it sleeps in; one that says nothing, if it runs or is gone.
+std::uint32_t call_of(std::uint32_t id) {
+    const TaskFile call(id, "syscall");
+    const char first = call.text()[0];
+    return first >= '0' && first <= '9' ? number_in(call.text()) : UINT32_MAX;
+}
+
 std::uint64_t hexadecimal_at(const char *text) {
     std::uint64_t number = 0;
     for (; hexadecimal_digit(*text) != kNoDigit; ++text)
@@ -86,10 +93,11 @@ const char *sleeping_stack_pointer(std::uint32_t id) {
 
 bool makes_task(std::uint32_t id) {
     constexpr std::uint32_t kClone3 = 435;  // of kernel 5.3
-    const TaskFile call(id, "syscall");
-    const std::uint32_t number = number_in(call.text());
+    const std::uint32_t number = call_of(id);
     return number == SYS_clone || number == kClone3;
 }
+
+bool takes_signals(std::uint32_t id) { return call_of(id) == SYS_rt_sigtimedwait; }
 
 Tasks::Tasks() : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
 

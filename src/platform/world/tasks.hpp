@@ -41,7 +41,8 @@ bool has_ended(std::uint32_t id);
 bool blocks_signal(std::uint32_t id, int signal);
 // Where its stack ends, as far as it is inside a system call; nullptr: it runs, or is gone.
 const char *sleeping_stack_pointer(std::uint32_t id);
-// Whether it sleeps in the system call that makes threads and processes.
+// Whether it sleeps in the system call that makes threads and processes, or in the one that takes signals as they come.
 bool makes_task(std::uint32_t id);
+bool takes_signals(std::uint32_t id);
 
 }  // namespace gr::platform

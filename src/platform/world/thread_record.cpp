@@ -9,6 +9,7 @@
 
 #include <cstring>
 
+#include "base/config.hpp"
 #include "platform/loader.hpp"
 #include "platform/thread.hpp"
 #include "platform/world/mappings.hpp"
@@ -94,6 +95,31 @@ void ThreadRecords::find_keys(MappingTable *mappings) {
         pthread_setspecific(key, nullptr);
     }
     while (made != 0) pthread_key_delete(keys[--made]);
+}
+
+// Three words: where it begins with its guard, how long that is with the record, and how long the guard.
+Range ThreadRecords::stack(std::uintptr_t thread_pointer, const MappingTable &mappings) const {
+    struct Place {
+        std::uintptr_t begin;
+        std::size_t bytes;
+        std::size_t guard_bytes;
+    };
+    constexpr std::size_t kMostBehind = 64 * kKiB;  // the thread pointer: the record, or thread-local variables
+    constexpr std::size_t kMostGuard = kGiB;        // no address is so small
+    const Range all = record(thread_pointer);
+    const Mapping mapping = mappings.of(all.begin);
+    if (!mapping.readable || mapping.end < all.end) return {};
+    for (const char *at = all.begin; at + sizeof(Place) <= all.end; at += sizeof(void *)) {
+        Place place{};
+        std::memcpy(&place, at, sizeof place);
+        const std::uintptr_t begin = place.begin + place.guard_bytes;
+        const std::size_t before = thread_pointer - place.begin;
+        const bool has_record = before < place.bytes && place.bytes - before < kMostBehind;
+        const auto *const first = reinterpret_cast<const char *>(begin);
+        if (has_record && place.guard_bytes < kMostGuard && mapping.contains(first) && begin < thread_pointer)
+            return {first, reinterpret_cast<const char *>(thread_pointer)};
+    }
+    return {};
 }
 
 Range ThreadRecords::key_block(std::uintptr_t thread_pointer, std::size_t i) const {

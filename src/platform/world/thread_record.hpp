@@ -35,6 +35,9 @@ class ThreadRecords {
         }
     }
 
+    // The stack that libc made or was given for the thread with this pointer, up to that; empty: the record does not say.
+    Range stack(std::uintptr_t thread_pointer, const MappingTable &mappings) const;
+
   private:
     static constexpr std::size_t kKeysPerBlock = 32;
     static constexpr std::size_t kKeyBlocks = 32;

@@ -141,9 +141,10 @@ World::Round World::call_those_that_run(std::span<const std::uint32_t> exempt) {
         }
     }
     // A /proc of another process namespace has other numbers.
-    if (!is_told) return Round::failed;
+    const std::uint32_t count = task_count();
+    if (!is_told || count == 0) return Round::failed;
     // The kernel's list ends early where a thread goes while it is told: those behind it may be new.
-    return told < task_count() ? Round::found_some : round;
+    return told < count ? Round::found_some : round;
 }
 
 void World::wait_for_called() {
@@ -157,8 +158,10 @@ void World::wait_for_called() {
 
 // Every thread blocks all signals for a moment when it begins and when it ends. Who blocks this one and sleeps may be
 // waiting for one that stands, unless it makes a thread, which would run; who blocks it for long will go on doing so.
-bool World::is_deaf(std::uint32_t id, bool for_long) const {
-    return blocks_signal(id, signal_) && (for_long || (sleeping_stack_pointer(id) != nullptr && !makes_task(id)));
+// Who waits for signals (sigwait) with this one among them takes it, unblocked meanwhile, and waits for the next.
+bool World::is_deaf(std::uint32_t id, unsigned looks) const {
+    if (!blocks_signal(id, signal_)) return looks > kLooksToCallAgain && takes_signals(id);
+    return looks >= kLooksUntilDeaf || (sleeping_stack_pointer(id) != nullptr && !makes_task(id));
 }
 
 // The id of one that is gone may already be another's: that one is found by the next round, for it has no slot of its own
@@ -167,7 +170,7 @@ void World::look_for_gone(unsigned looks) {
     for_each_called([&](Slot &slot) {
         if (slot.state.load(std::memory_order_acquire) != kCalled) return;
         const std::uint32_t id = slot.id.load(std::memory_order_relaxed);
-        const bool deaf = is_deaf(id, looks >= kLooksUntilDeaf);
+        const bool deaf = is_deaf(id, looks);
         if (!deaf && !has_ended(id) && send(id, looks % kLooksToCallAgain == 0 ? signal_ : 0) != Sent::gone) return;
         std::uint32_t expected = kCalled;
         if (!slot.state.compare_exchange_strong(expected, deaf ? kDeaf : kGone, std::memory_order_relaxed)) return;

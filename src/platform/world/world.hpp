@@ -60,7 +60,7 @@ class World {
     Round call_those_that_run(std::span<const std::uint32_t> exempt);
     void wait_for_called();
     void look_for_gone(unsigned looks);
-    bool is_deaf(std::uint32_t id, bool for_long) const;
+    bool is_deaf(std::uint32_t id, unsigned looks) const;
     const StoppedThread *next(std::size_t *at, std::uint32_t state) const;
     // Where the id stands or would stand; nullptr: there is no table.
     Slot *slot_of(std::uint32_t id) const;

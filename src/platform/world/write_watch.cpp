@@ -24,7 +24,9 @@ constexpr unsigned kUserModeOnly = 1;                            // UFFD_USER_MO
 
 }  // namespace
 
-WriteWatch::Pages::Pages() : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
+// A first thread that has ended has none.
+WriteWatch::Pages::Pages()
+    : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC)) {}
 
 WriteWatch::Pages::~Pages() {
     if (fd_ >= 0) system_call(SYS_close, fd_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: written_pages.hpp, by /proc/self/pagemap.
+// What: written_pages.hpp, by /proc/thread-self/pagemap: a first thread that has ended has none.
 // Invariant: as there.
 // Must not know: what lies there.
 #include "platform/world/written_pages.hpp"
@@ -13,7 +13,8 @@
 namespace gr::platform {
 
 WrittenPages::WrittenPages()
-    : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC)), page_bytes_(page_size()) {}
+    : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC)),
+      page_bytes_(page_size()) {}
 
 WrittenPages::~WrittenPages() {
     if (opened()) system_call(SYS_close, fd_);
