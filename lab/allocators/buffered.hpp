@@ -13,6 +13,7 @@
 
 namespace gr::lab {
 
-using Chosen = Composed<thread_heaps + containers + ownership + restricted_movement + free_list_buffer>;
+using Chosen =
+    Composed<thread_heaps + containers + ownership + restricted_movement + free_list_buffer + locks_of_threads>;
 
 }  // namespace gr::lab

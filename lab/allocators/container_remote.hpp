@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Remote lists on container headers (Wasik 001, 3.2.4.3), whose containers move freely.
-// Invariant: who frees waits only for those who free in the same container, and never chases one that moves.
+// Invariant: who frees waits for nobody, since any list may be one without a lock (3.2), and never chases a container that
+//            moves.
 // Must not know: how any feature works.
 //
 //     threads   T1 --others'--> [header|remote list|o|o|o|...]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Delayed ownership without reallocation (Wasik 001, 3.1.1.1): F1 whose buffer keeps others' blocks for a
 //       while.
-// Invariant: others' blocks wait until they take two containers' room, and then go home together; meanwhile nobody
-//            gets them.
+// Invariant: others' blocks wait until they take two containers' room, and then go home, one after the other, each under its
+//            heap's lock (3.1.1.1 thinks of batches); meanwhile nobody gets them.
 // Must not know: how any feature works.
 //
 //     threads   T1 --own--> buffer

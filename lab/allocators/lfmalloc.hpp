@@ -3,6 +3,7 @@
 //       used by restartable sequences: no lock and no atomic operation while threads free on the CPU where they allocate.
 // Invariant: a CPU's heap is changed by who runs on that CPU. Without rseq this is lfmalloc-mutex-cpu. Finds of misuse: an
 //            address that leads to no superblock, a block that lies on top of its list, one of a superblock with none in use.
+//            Superblocks are found by the address (5.1, the paper's next step), so blocks have no header of 8 bytes.
 // Must not know: how any feature works.
 //
 //     CPU 0      heap [S online | S | S | ...]     S: local list   <- sequence: pop, push, install

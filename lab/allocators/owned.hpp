@@ -14,6 +14,6 @@
 
 namespace gr::lab {
 
-using Chosen = Composed<thread_heaps + containers + ownership>;
+using Chosen = Composed<thread_heaps + containers + ownership + locks_of_threads>;
 
 }  // namespace gr::lab

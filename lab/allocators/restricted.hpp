@@ -12,6 +12,6 @@
 
 namespace gr::lab {
 
-using Chosen = Composed<thread_heaps + containers + ownership + restricted_movement>;
+using Chosen = Composed<thread_heaps + containers + ownership + restricted_movement + locks_of_threads>;
 
 }  // namespace gr::lab

@@ -2,6 +2,7 @@
 // What: Streamflow as Wasik places it (001, 4.5): CO-r, lock-free, headers in a table by page.
 // Invariant: a header lies apart from its blocks, so blocks begin at the unit and a write beyond one spoils no
 //            header.
+//            Simpler than 4.5: containers of one size, a table by unit and not by page, and no lock at all.
 // Must not know: how any feature works.
 //
 //     table     [unit] -> header

@@ -122,7 +122,11 @@ void *allocate_aligned(std::size_t alignment, std::size_t size) {
     allocator.free(p);
 }
 
-std::size_t usable_size(const void *p) { return aside.owns(p) ? aside.usable_size(p) : allocator.usable_size(p); }
+std::size_t usable_size(const void *p) {
+    if (aside.owns(p)) return aside.usable_size(p);
+    const Inside inside;
+    return allocator.usable_size(p);
+}
 
 void *or_enomem(void *p) {
     if (p == nullptr) [[unlikely]]

@@ -121,7 +121,7 @@ class ComposedHeaps {
     void clear(Heap *heap, void *block) {
         if (!is_of(heap, block)) return give_to_owner(block);
         if constexpr (has(cleared_into_buffer)) {
-            heap->buffer.put(block, [this, heap](void *b) { heap->store.put(b, global_); });
+            heap->buffer.put(block, [this](void *b) { give_to_owner(b); });
         } else {
             heap->store.put(block, global_);
         }

@@ -15,7 +15,7 @@ enum class Feature : std::uint8_t {
     trylock_heaps,               // a thread takes one that nobody is in (4.3, Ptmalloc)
     no_global_heap,              // what a heap got it keeps
     locks_per_bin,               // of a single heap each bin has a lock of its own
-    locks_of_threads,            // no lock is taken before there is a second thread (4.4)
+    locks_of_threads,            // no heap's lock is taken before there is a second thread (4.4, 7.1.2)
     coalescing,                  // exact sizes; neighbours that are free are joined (3.2.1.3)
     best_fit,                    // the tightest of all that fit (2.2.1)
     containers,                  // blocks of one size behind one header (3.1.2)
@@ -68,12 +68,16 @@ struct LegalSum {
                   "without ownership blocks move, not containers, so nothing is restricted (3.1.2.1)");
     static_assert(!(has(varied_containers) || has(header_table)) || has(containers), "those are kinds of containers");
     static_assert(!(has(varied_containers) && has(header_table)), "a header lies in one place");
+    static_assert(
+        !(has(varied_containers) || has(header_table)) || (has(ownership) && !has(remote_lists_on_containers)),
+        "containers of several sizes or with headers apart are built for heaps that own them, lists on heaps");
     static_assert(!has(delayed_ownership) || (has(ownership) && has(free_list_buffer)),
                   "delayed ownership is a buffer's, of blocks that have an owner (3.1.1.1)");
     static_assert(!has(reallocation) || has(delayed_ownership),
                   "what could be reallocated is what was delayed (3.1.1.1)");
-    static_assert(!has(lock_free) || (has(remote_lists) && has(restricted_movement) && !has(varied_containers)),
-                  "without a lock are remote lists of heaps whose containers move wholly free and have one size (5.9)");
+    static_assert(
+        !has(lock_free) || (has(remote_lists) && has(restricted_movement) && !has(varied_containers)),
+        "built without a lock are remote lists of heaps whose containers move wholly free and have one size (5.9)");
     static_assert(!has(cleared_into_buffer) || (has(free_list_buffer) && has(remote_lists)),
                   "a remote list is cleared into a buffer where there are both (7.4)");
     static_assert(!has(ownership) || !has(single_heap), "one heap owns all there is (3.1.1)");
@@ -81,7 +85,8 @@ struct LegalSum {
     static_assert(!has(best_fit) || has(coalescing), "bins of one size have no tighter block");
     static_assert(!has(locks_per_bin) || (has(single_heap) && !has(coalescing)),
                   "locks for each bin are those of one heap whose blocks keep their size");
-    static_assert(!has(free_list_buffer) || has(thread_heaps), "a buffer is one thread's, before its heap (3.1.3)");
+    static_assert(!has(free_list_buffer) || has(thread_heaps),
+                  "built are buffers before a thread's heap; one before a single heap is left out, as in 3.1.3");
     static constexpr bool kIs = true;
 };
 

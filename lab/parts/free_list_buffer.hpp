@@ -2,7 +2,7 @@
 // What: the thread-local free-list buffer (Wasik 3.1.3, 5.6): what a thread freed it takes again without a lock. Where blocks
 //       coalesce it is a cache of them at the size that they were freed with, so that the same request needs no joining and
 //       splitting (3.2.1.4, 5.10).
-// Invariant: one thread is in it. A list, or a cache, that takes too much is given away as a whole.
+// Invariant: one thread is in it. When a list takes too much, or a cache, all of the buffer is given away (5.6).
 // Must not know: whose the blocks are.
 #pragma once
 
@@ -31,8 +31,8 @@ class FreeListBuffer {
         const unsigned bin = Store::bin_of_block(block);
         lists_[bin].push(block);
         if (lists_[bin].count() * Store::size_of(bin) <= kMostBytes) return;
-        FreeList blocks = lists_[bin].take_all();
-        while (void *const each = blocks.pop()) give(each);
+        for (FreeList &list : lists_)
+            while (void *const each = list.pop()) give(each);
     }
 
   private:

@@ -67,7 +67,7 @@ class FreeListStore : public Layout {
     void *take(std::size_t size) {
         const unsigned bin = Layout::bin_of(size);
         if (void *const block = lists_[bin].pop()) {
-            free_bytes_ -= Layout::size_of(bin);
+            count_free(0 - Layout::size_of(bin));
             return block;
         }
         return Layout::kHeapHasBuffer ? buffer_.take(bin, heap_) : nullptr;
@@ -82,7 +82,7 @@ class FreeListStore : public Layout {
     }
     bool grow(std::size_t size, Global &global, HeapNumber heap) {
         const unsigned bin = Layout::bin_of(size);
-        heap_ = heap;
+        if constexpr (kF.have(ownership)) heap_ = heap;
         if constexpr (kF.have_global_heap()) {
             if (void *const block = global.take(bin, heap)) {
                 Layout::move_to(block, heap);
@@ -99,12 +99,16 @@ class FreeListStore : public Layout {
     unsigned keep(void *block) {
         const unsigned bin = Layout::bin_of_block(block);
         lists_[bin].push(block);
-        free_bytes_ += Layout::size_of(bin);
+        count_free(Layout::size_of(bin));
         return bin;
+    }
+    // Where each bin has a lock of its own nobody asks what they have together.
+    void count_free(std::size_t bytes) {
+        if constexpr (kF.have_global_heap()) free_bytes_ += bytes;
     }
     void give(unsigned bin, std::size_t count, Global &global) {
         if (count == 0) return;
-        free_bytes_ -= count * Layout::size_of(bin);
+        count_free(0 - count * Layout::size_of(bin));
         global.give(bin, lists_[bin].take(count));
     }
 

@@ -104,7 +104,7 @@ class GlobalContainers {
     Sizes sizes_;
 };
 
-// 5.9: one stack of wholly free containers, for any bin.
+// Without a lock (5.9 says so of remote lists): one stack of wholly free containers, for any bin, and no limit of 5.4.
 template <ContainerSizes Sizes, Features kF>
 requires(kF.have(lock_free)) class GlobalContainers<Sizes, kF> {
     static_assert(Sizes::kIsLockFree && Sizes::kShapes == 1);

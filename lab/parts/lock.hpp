@@ -34,6 +34,7 @@ class Lock {
     bool try_lock() { return mutex_.try_lock(kRank); }
     void unlock() { mutex_.unlock(kRank); }
     bool is_held() const { return mutex_.is_held(); }
+    bool is_mine() const { return mutex_.held_by_me(); }
 
   private:
     platform::Mutex mutex_;

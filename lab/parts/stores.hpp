@@ -21,10 +21,9 @@ struct Parts {
 
     using Fixed = FixedContainers<kUnitBytes>;  // 64 KiB (5.3)
     using OneSize = std::conditional_t<has(header_table), TabledContainers, Fixed>;
-    using Sizes =
-        std::conditional_t<has(varied_containers), VariedContainers,
-                           std::conditional_t<has(remote_lists_on_containers),
-                                              RemoteContainers<Fixed, LockedRemoteList<Rank::worklist>>, OneSize>>;
+    using Sizes = std::conditional_t<
+        has(varied_containers), VariedContainers,
+        std::conditional_t<has(remote_lists_on_containers), RemoteContainers<Fixed, LockFreeRemoteList>, OneSize>>;
     // The base case takes new objects from the global heap (5.2); who owns its objects has a buffer (3.2.2.1).
     static constexpr bool kHeapHasBuffer = has(ownership) || !kF.have_global_heap();
     using Layout =

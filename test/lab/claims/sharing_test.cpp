@@ -77,6 +77,7 @@ TEST(Sharing, OwnershipEndsPassiveSharing) {
 // 3.1.1.1: what is delayed is not shared, unless it may be taken again.
 TEST(Sharing, DelayedOwnershipSharesOnlyWithReallocation) {
     EXPECT_EQ(passively_shared<Delayed>(), 0U);
+    EXPECT_GT(passively_shared<DelayedReused>(), kBlocks / 8);
     EXPECT_GT(passively_shared<Hoard36>(), kBlocks / 8);
 }
 

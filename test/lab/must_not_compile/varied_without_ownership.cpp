@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: containers of several sizes, or with their headers apart, are built for heaps that own them.
+// Invariant: only the line under #else is at fault.
+// Must not know: anything but the header it includes.
+// Expects: containers of several sizes or with headers apart are built for heaps that own them
+#include "parts/features.hpp"
+
+using namespace gr::lab;
+
+#ifdef CONTROL
+static_assert(LegalSum<thread_heaps + containers + ownership + varied_containers>::kIs);
+#else
+static_assert(LegalSum<thread_heaps + containers + varied_containers>::kIs);
+#endif
