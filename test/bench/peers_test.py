@@ -29,7 +29,7 @@ from sources import MANIFEST, Failed, fetch
 
 # cargo itself writes the name of its registry into each lock file.
 GENERATED = PEERS / "Cargo.lock"
-NO_FILES_OF_OURS = {".git", ".cache", "build", "__pycache__"}
+NO_FILES_OF_OURS = {".git", ".cache", "build", "__pycache__", "node_modules"}
 HOSTS = re.compile("|".join(name.replace(" ", r"\.") for name in (
     "crates io", "deb debian org", "security debian org", "pypi org", "pythonhosted org", "registry npmjs",
     "proxy golang org", "docker io", "ghcr io")))
