@@ -4,6 +4,8 @@
 // Must not know: which names programs call.
 #include "collector/collector.hpp"
 
+#include <utility>
+
 #include "collector/deaf_threads.hpp"
 #include "collector/reachability.hpp"
 #include "heap/inside.hpp"
@@ -200,8 +202,8 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
     while_still(&report, [&] { walk(&report); });
     if (report.done) {
         end_collection(&report);
-    } else if (hooks_.refused != nullptr) {
-        hooks_.refused();
+    } else if (const auto refused = std::exchange(hooks_.refused, nullptr); refused != nullptr) {
+        refused("threads were not stopped, or memory is not known or lacking; is /proc there, are descriptors left?");
     }
     tell(Step::end);
     return report;

@@ -36,8 +36,8 @@ struct Hooks {
     bool (*calls_program)() = nullptr;
     // Of a kind that is held back: the bits of blocks, of one word of a superblock's bitmap, that are used and do not wait.
     Word (*in_use)(const Superblock *s, std::uint32_t word) = nullptr;
-    // After one that could not be: threads were not stopped, or not all is known of what is mapped, or there is no memory.
-    void (*refused)() = nullptr;
+    // After the first that could not be: the next would say the same.
+    void (*refused)(const char *why) = nullptr;
     // After a collection that was done, with no lock held; not where the caller of collect() holds the collector's.
     void (*after)() = nullptr;
 };

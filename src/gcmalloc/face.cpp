@@ -8,7 +8,6 @@
 #include <signal.h>
 
 #include <cstring>
-#include <utility>
 
 #include "base/text.hpp"
 #include "collector/collector.hpp"
@@ -37,15 +36,10 @@ char folder[4096];
 
 bool is_own_process() { return platform::process_id() == process; }
 
-// Once: the next would say the same.
-void tell_of_refusal() {
-    static constinit bool told = false;
-    if (std::exchange(told, true)) return;
-    constexpr char kLine[] =
-        "granary: nothing is collected: threads could not be stopped, or not all that is mapped is known, or there is "
-        "no "
-        "memory; is /proc there, are descriptors left?\n";
-    platform::write_all(2, &kLine[0], sizeof kLine - 1);
+void say_refused(const char *why) {
+    TextBuffer<256> line;
+    line << "granary: nothing is collected, no leak is found: " << why << '\n';
+    platform::write_all(2, line.data(), line.size());
 }
 
 void watch_for_reports() {
@@ -103,9 +97,7 @@ void Face::begin() {
 
 bool Face::begin_collecting() {
     const auto refused = [](const char *why) {
-        TextBuffer<256> line;
-        line << "granary: nothing is collected, no leak is found: " << why << '\n';
-        platform::write_all(2, line.data(), line.size());
+        say_refused(why);
         return false;
     };
     if (mode_ == Mode::unknown || instance.region().is_scarce())
@@ -119,7 +111,7 @@ bool Face::begin_collecting() {
     if (is_quarantined && !process_quarantine.initialise()) return refused("the kernel refused addresses");
     if (!collector.start_over(instance, setup, kStopSignal))
         return refused("the kernel refused addresses or a signal's handler");
-    if (mode_ != Mode::leaks) collector.hooks().refused = tell_of_refusal;  // its report says so itself
+    if (mode_ != Mode::leaks) collector.hooks().refused = say_refused;  // its report says so itself
     if (mode_ == Mode::leaks) {
         collector.markers().set_most(1);
         collector.hooks().reached = [] {

@@ -4,8 +4,6 @@
 // Must not know: what clients do.
 #include "libgc/callbacks.hpp"
 
-#include <utility>
-
 #include "libgc/client_kinds.hpp"
 #include "libgc/debug_report.hpp"
 #include "libgc/defaults.hpp"
@@ -122,16 +120,7 @@ void reached() {
     report_overwritten();
 }
 
-// Once: the next would say the same.
-void tell_of_refusal() {
-    static constinit bool told = false;
-    if (std::exchange(told, true)) return;
-    warn(
-        "GC Warning: nothing is collected: threads could not be stopped, or not all that is mapped is known, or there "
-        "is no "
-        "memory (is /proc there, are descriptors left?)\n",
-        0);
-}
+void refused(const char *why) { warn("GC Warning: nothing is collected: %s\n", reinterpret_cast<GC_word>(why)); }
 
 }  // namespace
 
@@ -152,7 +141,7 @@ void install_hooks() {
     hooks.calls_program = calls_program;
     hooks.finalizes_as_java = finalizes_as_java;
     hooks.reached = reached;
-    hooks.refused = tell_of_refusal;
+    hooks.refused = refused;
     hooks.after = after_collection;
 }
 

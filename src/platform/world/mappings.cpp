@@ -96,7 +96,6 @@ bool MappingTable::read() { return read(kOfProcess) || read(kOfThread); }
 
 bool MappingTable::read(const char *list) {
     Mappings all(list);
-    if (!all.opened()) return false;
     mappings_.clear();
     for (Mapping mapping; all.next(&mapping);) {
         if (!mappings_.is_empty() && mappings_.last().goes_on_in(mapping)) {
