@@ -4,6 +4,7 @@
 // Must not know: which names programs call.
 #include "collector/collector.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "collector/deaf_threads.hpp"
@@ -48,6 +49,7 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
         roots_.exclude({region.base(), end}) && roots_.exclude({knows_region, knows_region + sizeof region});
     for (const platform::Range marks : kind->marks.addresses())
         looks_everywhere_ = looks_everywhere_ && roots_.exclude(marks);
+    kinds_.field().set_may_be_protected(true);
     log_.initialise(path_of(adopted.options()));
     if (looks_everywhere_) publish_tables();
     started_.store(looks_everywhere_, std::memory_order_release);
@@ -327,8 +329,13 @@ bool Collector::mark_roots(Marker &marker) {
     return true;
 }
 
+// A stack that was allocated here ends with its block, not with the mapping.
 void Collector::push_threads() {
-    roots_.for_each_of_threads(!is_beside(), [](platform::Range range) { Marker::current()->scan_stack(range); });
+    roots_.for_each_of_threads(!is_beside(), [this](platform::Range range) {
+        const Target block = kinds_.field().target(reinterpret_cast<std::uintptr_t>(range.begin));
+        if (block.begin != nullptr) range.end = std::min(range.end, block.begin + block.bytes);
+        Marker::current()->scan_stack(range);
+    });
 }
 
 void Collector::sweep(CollectionReport *report) {

@@ -49,6 +49,10 @@ class Field {
     Accepts accepts() const { return accepts_; }
     void set_accepts(Accepts wanted) { accepts_ = wanted; }
 
+    // Whether the program may have protected pages of its blocks, as of memory that is its own.
+    bool may_be_protected() const { return may_be_protected_; }
+    void set_may_be_protected(bool wanted) { may_be_protected_ = wanted; }
+
     const char *base() const { return base_; }
     std::size_t bytes() const { return bytes_; }
     const char *end() const { return base_ + bytes_; }
@@ -96,6 +100,7 @@ class Field {
     std::size_t bytes_ = 0;
     unsigned slot_shift_ = 0;
     Accepts accepts_ = nullptr;
+    bool may_be_protected_ = false;
     std::array<Kind, kMostKinds> kinds_{};
     std::array<UnitIndex, kMostKinds> covered_{};  // so far each kind's region has rows
     Places places_;

@@ -5,11 +5,13 @@
 #include "collector/marker.hpp"
 
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "base/bits.hpp"
 #include "collector/word_at.hpp"
+#include "platform/memory.hpp"
 
 namespace gr {
 namespace {
@@ -60,6 +62,7 @@ Marker::Marker(const MarkSetup &setup)
     : field_(setup.field),
       procedures_(setup.procedures),
       accepts_(setup.field.accepts()),
+      most_unasked_(setup.field.may_be_protected() ? platform::page_size() - 1 : SIZE_MAX),
       work_(setup.worklist),
       later_(setup.later),
       phase_(setup.phase),
@@ -135,7 +138,8 @@ class Marker::Loop {
                     break;
                 }
                 if (!other->descriptor.is_length_up_to(kPiece)) [[unlikely]] {
-                    is_other = other->descriptor.form() != Descriptor::Form::length;
+                    is_other = other->descriptor.form() != Descriptor::Form::length ||
+                               other->descriptor.length() > marker_.most_unasked_;
                     if (is_other) break;
                     push({other->begin + kPiece, Descriptor::of_length(other->descriptor.length() - kPiece)});
                     other->descriptor = Descriptor::of_length(kPiece);

@@ -112,6 +112,7 @@ class Marker {
     void scan_part(Task task, platform::Range part);
     void scan_bitmap(const char *begin, std::uintptr_t bitmap);
     void scan_by_procedure(Task task);
+    void scan_readable(platform::Range range);
     static Descriptor own_descriptor(Task task);
 
     static thread_local constinit Marker *current_;
@@ -119,6 +120,7 @@ class Marker {
     const Field &field_;
     const MarkProcedures &procedures_;
     Field::Accepts accepts_;
+    std::size_t most_unasked_;  // bytes of a block of which no page may be protected
     Work work_;
     Work later_;
     Phase phase_;

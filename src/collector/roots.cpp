@@ -67,12 +67,15 @@ platform::Range Roots::stack_from(const char *pointer, std::uintptr_t thread_poi
     return {reinterpret_cast<const char *>(first), end};
 }
 
-// libc lays a thread's record above its stack; the first thread's stack is the kernel's, and its name lies there.
+// libc lays a thread's record above its stack, in the same mapping; the first thread's stack is the kernel's, and its name
+// lies there.
 platform::Range Roots::own_stack(const platform::StoppedThread &thread) const {
     if (thread.id == platform::process_id()) {
         const platform::Mapping first = mappings_.of(reinterpret_cast<const void *>(getauxval(AT_EXECFN)));
         return {first.begin, first.end};
     }
+    const platform::Range told = records_.stack(thread.thread_pointer, mappings_);
+    if (!told.is_empty()) return told;
     const auto *const record = reinterpret_cast<const char *>(thread.thread_pointer);
     return {mappings_.of(record).begin, record};
 }

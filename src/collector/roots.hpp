@@ -7,6 +7,7 @@
 #include "platform/thread.hpp"
 #include "platform/world/mappings.hpp"
 #include "platform/world/modules.hpp"
+#include "platform/world/readable.hpp"
 #include "platform/world/tasks.hpp"
 #include "platform/world/thread_record.hpp"
 #include "platform/world/world.hpp"
@@ -54,7 +55,7 @@ class Roots {
         at = 0;
         while (const platform::StoppedThread *const thread = platform::world.next_deaf(&at)) {
             const char *const pointer = platform::sleeping_stack_pointer(thread->id);
-            if (pointer != nullptr) visit(stack_from(pointer - kRedZone, 0));
+            if (pointer != nullptr) platform::for_each_readable(stack_from(pointer - kRedZone, 0), visit);
         }
         if (!with_caller) return;
         __builtin_unwind_init();  // registers that calls preserve onto the stack
@@ -121,10 +122,12 @@ class Roots {
 
     template <class Visit>
     void visit_thread(const platform::StoppedThread &thread, Visit visit) const {
-        visit(stack_from(thread.stack_pointer, thread.thread_pointer));
+        // Above the stack there may be others, below its beginning a guard.
+        platform::for_each_readable(stack_from(thread.stack_pointer, thread.thread_pointer), visit);
         // On a stack for signals, or a coroutine's: how much of its own is in use is not known.
         const platform::Range own = own_stack(thread);
-        if (thread.is_on_stack_for_signals || !own.contains(thread.stack_pointer)) visit(own);
+        if (thread.is_on_stack_for_signals || !own.contains(thread.stack_pointer))
+            platform::for_each_readable(own, visit);
         records_.for_each_range(thread.thread_pointer, modules_,
                                 [&](platform::Range range) { visit(mapped_part(range)); });
     }

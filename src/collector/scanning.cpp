@@ -5,6 +5,7 @@
 #include "base/bits.hpp"
 #include "collector/marker.hpp"
 #include "collector/word_at.hpp"
+#include "platform/world/readable.hpp"
 
 namespace gr {
 
@@ -17,7 +18,7 @@ void Marker::scan(Task task) {
     }
     switch (form) {
         case Descriptor::Form::length:
-            return scan({task.begin, task.begin + task.descriptor.length()});
+            return scan_readable({task.begin, task.begin + task.descriptor.length()});
         case Descriptor::Form::bitmap:
             return scan_bitmap(task.begin, task.descriptor.bitmap());
         case Descriptor::Form::procedure:
@@ -25,6 +26,11 @@ void Marker::scan(Task task) {
         case Descriptor::Form::per_object:
             return scan(Task{task.begin, own_descriptor(task)});
     }
+}
+
+void Marker::scan_readable(platform::Range range) {
+    if (range.bytes() <= most_unasked_) return scan(range);
+    platform::for_each_readable(range, [this](platform::Range row) { scan(row); });
 }
 
 void Marker::scan_bitmap(const char *begin, std::uintptr_t bitmap) {

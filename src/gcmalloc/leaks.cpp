@@ -9,6 +9,8 @@
 #include <iterator>
 #include <tuple>
 
+#include "platform/world/readable.hpp"
+
 namespace gr {
 namespace {
 
@@ -47,14 +49,28 @@ bool Leaks::reach(Index from, Index owner) {
     if (!todo_.add(from)) return false;
     while (!todo_.is_empty()) {
         const Leak &leak = leaks_[todo_.take_last()];
-        for (const char *at = leak.begin; at + sizeof(void *) <= leak.begin + leak.bytes; at += sizeof(void *)) {
-            const char *word = nullptr;
-            std::memcpy(&word, at, sizeof word);
-            const Index to = index_of(word);
-            if (to == kNone || owners_[to] != kNone) continue;
-            owners_[to] = owner;
-            if (!todo_.add(to)) return false;
+        const platform::Range whole{leak.begin, leak.begin + leak.bytes};
+        bool complete = true;
+        const auto reach_from = [&](platform::Range part) { complete = reach_through(part, owner) && complete; };
+        // Of a larger one the program may have protected a page.
+        if (leak.bytes < platform::page_size()) {
+            reach_from(whole);
+        } else {
+            platform::for_each_readable(whole, reach_from);
         }
+        if (!complete) return false;
+    }
+    return true;
+}
+
+bool Leaks::reach_through(platform::Range part, Index owner) {
+    for (const char *at = part.begin; at + sizeof(void *) <= part.end; at += sizeof(void *)) {
+        const char *word = nullptr;
+        std::memcpy(&word, at, sizeof word);
+        const Index to = index_of(word);
+        if (to == kNone || owners_[to] != kNone) continue;
+        owners_[to] = owner;
+        if (!todo_.add(to)) return false;
     }
     return true;
 }

@@ -69,6 +69,7 @@ class Leaks {
     }
     bool trace();
     bool reach(Index from, Index owner);
+    bool reach_through(platform::Range part, Index owner);
     Index index_of(const char *p) const;
     void sort();
 

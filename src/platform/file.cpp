@@ -14,15 +14,17 @@
 namespace gr::platform {
 
 std::size_t read_file(const char *path, char *text, std::size_t size) {
+    return read_and_close(open_file(path), text, size);
+}
+
+std::size_t read_and_close(long file, char *text, std::size_t size) {
     std::size_t length = 0;
-    const long fd = system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && length + 1 < size) {
-        const long read = system_call(SYS_read, fd, text + length, size - 1 - length);
-        if (read == -EINTR) continue;
+    while (file >= 0 && length + 1 < size) {
+        const long read = read_some(file, text + length, size - 1 - length);
         if (read <= 0) break;
         length += static_cast<std::size_t>(read);
     }
-    if (fd >= 0) system_call(SYS_close, fd);
+    if (file >= 0) close_file(file);
     text[length] = '\0';
     return length;
 }

@@ -10,6 +10,8 @@ namespace gr::platform {
 
 // What there is of it, as much as fits, ended by a zero; its length. 0: there is no such file, or it may not be read.
 std::size_t read_file(const char *path, char *text, std::size_t size);
+// The same of one that was opened, or not, if it is negative; it is closed.
+std::size_t read_and_close(long file, char *text, std::size_t size);
 
 // At its end, in one write, so that no other's lies within it; what is not there is made, for its owner only. false: it
 // cannot be opened, or was not written whole.

@@ -138,6 +138,15 @@ void expect_that_free_does_as_asked() {
     if ((opaque(next) != opaque(freed)) != ignored) leave(1, "free does not do what GRANARY_FREE says\n");
 }
 
+// The kernel tells it among what was written. Without guards, as before Linux 6.13, the page is one like any other.
+void install_guard_beside(void **place) {
+    constexpr int kInstallGuard = 102;  // MADV_GUARD_INSTALL
+    constexpr std::size_t kPage = 4096;
+    char *const next = reinterpret_cast<char *>(place) + kPage;
+    *next = 1;
+    madvise(next, kPage, kInstallGuard);
+}
+
 template <class Function>
 Function in_library(void *library, const char *name) {
     return reinterpret_cast<Function>(dlsym(library, name));
@@ -164,6 +173,7 @@ int main(int, char **argv) {
     in_mapping = static_cast<void **>(mmap(nullptr, std::size_t{1} << 30, PROT_READ | PROT_WRITE,
                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     in_mapping[1 << 20] = patterned();
+    install_guard_beside(&in_mapping[1 << 20]);
     in_constant_mapping =
         static_cast<void **>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     in_constant_mapping[7] = patterned();

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +35,20 @@ Node *chain(unsigned length) {
         first = node;
     }
     return first;
+}
+
+// As stacks of coroutines have them: a page that nobody may read, of memory that malloc gave, and one that looks as if.
+void *with_guards(Node *kept) {
+    constexpr size_t kPage = 4096;
+    constexpr int kInstallGuard = 102;  // MADV_GUARD_INSTALL; before Linux 6.13 the page is one like any other
+    void *p = nullptr;
+    if (posix_memalign(&p, kPage, 6 * kPage) != 0) abort();
+    auto *const bytes = static_cast<char *>(p);
+    memset(bytes, 0, 6 * kPage);
+    memcpy(bytes + 5 * kPage, &kept, sizeof kept);
+    if (mprotect(bytes + kPage, kPage, PROT_NONE) != 0) abort();
+    madvise(bytes + 3 * kPage, kPage, kInstallGuard);
+    return p;
 }
 
 void *in_static;
@@ -74,6 +89,7 @@ extern "C" {
     auto **const holder = static_cast<char **>(malloc(sizeof(char *)));
     *holder = static_cast<char *>(malloc(2000)) + 1000;
 }
+[[gnu::noinline]] void seed_guarded_1_3() { with_guards(chain(3)); }
 [[gnu::noinline]] void *seed_thread_2_0(void *) {
     memset(malloc(60), 1, 60);
     memset(malloc(61), 1, 61);
@@ -104,6 +120,7 @@ void lose(const char *library) {
     seed_cycle_1_4();
     seed_cycles_1_3();
     seed_inside_1_1();
+    seed_guarded_1_3();
     pthread_t thread{};
     pthread_create(&thread, nullptr, seed_thread_2_0, nullptr);
     pthread_join(thread, nullptr);
@@ -115,7 +132,7 @@ void lose(const char *library) {
 
 // In fork's child libc clears the values of keys of threads that are not there.
 void keep(bool with_thread) {
-    in_static = chain(100);
+    in_static = with_guards(chain(100));
     in_thread_local = chain(100);
     pthread_key_create(&key, nullptr);
     pthread_setspecific(key, chain(100));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What:      thread-local variables of a library that was loaded by dlopen, of main and of another thread.
+ * What:      thread-local variables of a library that was loaded by dlopen, of main and of another thread: in blocks of
+ *            their own, and in the space that each thread has from its start.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: where thread-local storage lies.
  */
@@ -13,12 +14,10 @@
 static void (*put)(int, void *);
 static void clear(int i) { put(i, NULL); }
 
-int main(void) {
-    exit_on_bdwgc("thread-local variables of a loaded library");
+static void check(const char *name) {
     static struct helper before, after;
-    GC_INIT();
     helper_start(&before);
-    void *library = library_open("library.so");
+    void *library = library_open(name);
     *(void **)&put = library_symbol(library, "library_put_thread_local");
     helper_start(&after);
     check_place(&(struct place){.what = "__thread of a loaded library, main", .put = put, .clear = clear});
@@ -30,5 +29,12 @@ int main(void) {
     helper_end(&after);
     dlclose(library);
     collect();
+}
+
+int main(void) {
+    exit_on_bdwgc("thread-local variables of a loaded library");
+    GC_INIT();
+    check("library.so");
+    check("library_static.so");
     return 0;
 }

@@ -23,7 +23,7 @@ SETTINGS = ("-DGRANARY_TESTS=ON", "-DGRANARY_BENCH=OFF", "-DGRANARY_TOOL=OFF", "
             f"-DGRANARY_TEST_FOLDERS={';'.join(FOLDERS)}",
             # No debug information, for time; no warnings, for a mutant may leave something unused.
             "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG -w")
-LIBRARIES = ("library.c", "library_large.c")  # of test/libgc: they are loaded, not run
+LIBRARIES = ("library.c", "library_large.c", "library_static.c")  # of test/libgc: they are loaded, not run
 
 
 class Program(NamedTuple):

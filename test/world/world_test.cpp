@@ -4,6 +4,7 @@
 // Must not know: what a collector makes of it.
 #include "platform/world/world.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
@@ -299,6 +300,28 @@ TEST_F(WorldTest, NobodyIsStoppedIfOneCannotBeCalled) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
+// 0: stopped, and the limit is what it was; 1: not stopped.
+int stop_with_files(rlim_t soft, rlim_t hard) {
+    const Threads threads(2);
+    const rlimit few{soft, hard};
+    rlimit after{};
+    if (!world.initialise(SIGPWR) || setrlimit(RLIMIT_NOFILE, &few) != 0) return 2;
+    if (!world.stop({})) return 1;
+    MappingTable table;
+    const bool is_known = table.read() && table.begin_asking();
+    table.end_asking();
+    world.resume();
+    const bool is_as_before = getrlimit(RLIMIT_NOFILE, &after) == 0 && after.rlim_cur == soft && after.rlim_max == hard;
+    return is_known && is_as_before && open("/dev/null", O_RDONLY) < 0 ? 0 : 3;
+}
+
+TEST_F(WorldTest, WithoutADescriptorLeftItIsStoppedAsFarAsTheProcessMayHaveMore) {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EXIT(_exit(stop_with_files(3, before.rlim_max)), testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(_exit(stop_with_files(0, 0)), testing::ExitedWithCode(1), "");
+}
+
 TEST_F(WorldTest, ASignalThatTheProgramInheritedBlockedIsUnblocked) {
     sigset_t signals;
     sigemptyset(&signals);
@@ -444,6 +467,22 @@ TEST(MappingTableTest, AskedAboutItSaysWhatItReads) {
     EXPECT_EQ(asked.of(&pages[6 * page]).begin, nullptr);
     asked.end_asking();
     EXPECT_EQ(munmap(pages, 8 * page), 0);
+}
+
+// Of the program's variables the loader's own word is not needed.
+TEST_F(WorldTest, ThreadLocalVariablesBesideTheThreadPointerAreFoundWithoutTheirModule) {
+    static ThreadRecords records;
+    records.initialise();
+    static const Modules none;
+    int variable = 0;
+    of_this_thread = &variable;
+    bool found = false;
+    records.for_each_range(thread_pointer(), none, [&](Range range) { found = found || holds(range, &variable); });
+    EXPECT_TRUE(found);
+    of_this_thread = nullptr;
+    found = false;
+    records.for_each_range(thread_pointer(), none, [&](Range range) { found = found || holds(range, &variable); });
+    EXPECT_FALSE(found);
 }
 
 const void *in_data = &in_data;

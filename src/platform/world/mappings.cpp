@@ -4,7 +4,6 @@
 // Must not know: whose the mappings are.
 #include "platform/world/mappings.hpp"
 
-#include <fcntl.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "platform/syscall.hpp"
 #include "platform/world/hexadecimal.hpp"
+#include "platform/world/listing.hpp"
 #include "platform/world/mapping_query.hpp"
 
 namespace gr::platform {
@@ -21,14 +21,9 @@ namespace {
 constexpr char kOfProcess[] = "/proc/self/maps";
 constexpr char kOfThread[] = "/proc/thread-self/maps";
 
-long open_list(const char *list) {
-    const long fd = system_call(SYS_openat, AT_FDCWD, list, O_RDONLY | O_CLOEXEC);
-    return fd >= 0 ? fd : -1;
-}
-
 }  // namespace
 
-Mappings::Mappings(const char *list) : fd_(open_list(list)), is_whole_(opened()) {}
+Mappings::Mappings(const char *list) : fd_(open_listing(list)), is_whole_(opened()) {}
 
 Mappings::~Mappings() {
     if (opened()) system_call(SYS_close, fd_);
@@ -110,7 +105,7 @@ bool MappingTable::read(const char *list) {
 
 bool MappingTable::begin_asking() {
     end_asking();
-    fd_ = open_list(kOfProcess);
+    fd_ = open_listing(kOfProcess);
     Mapping here;
     if (asks() && ask(this, &here) && here.contains(this)) return true;
     end_asking();

@@ -74,7 +74,7 @@ class MappingTable {
     static constexpr long kNone = -1;
 
     bool read(const char *list);
-    bool asks() const { return fd_ != kNone; }
+    bool asks() const { return fd_ >= 0; }
     bool ask(const void *p, Mapping *out) const;
     Mapping asked(const void *p) const;
     Mapping known(const void *p) const;

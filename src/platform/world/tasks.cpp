@@ -4,7 +4,6 @@
 // Must not know: what the threads are for.
 #include "platform/world/tasks.hpp"
 
-#include <fcntl.h>
 #include <sys/syscall.h>
 
 #include <cstring>
@@ -13,6 +12,7 @@
 #include "platform/file.hpp"
 #include "platform/syscall.hpp"
 #include "platform/world/hexadecimal.hpp"
+#include "platform/world/listing.hpp"
 
 namespace gr::platform {
 namespace {
@@ -38,7 +38,7 @@ class TaskFile {
     TaskFile(std::uint32_t id, const char *name) {
         TextBuffer<64> path;
         path << "/proc/self/task/" << id << "/" << name << '\0';
-        read_file(path.data(), &text_[0], sizeof text_);
+        read_and_close(open_listing(path.data()), &text_[0], sizeof text_);
     }
     const char *text() const { return &text_[0]; }
 
@@ -99,7 +99,7 @@ bool makes_task(std::uint32_t id) {
 
 bool takes_signals(std::uint32_t id) { return call_of(id) == SYS_rt_sigtimedwait; }
 
-Tasks::Tasks() : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+Tasks::Tasks() : fd_(open_listing("/proc/self/task")) {}
 
 Tasks::~Tasks() {
     if (opened()) system_call(SYS_close, fd_);

@@ -30,9 +30,13 @@ const char *const kNotAllocated = reinterpret_cast<const char *>(-1);
 #if defined(__x86_64__)
 constexpr std::size_t kVectorOffset = 8;
 constexpr std::size_t kRecordBefore = 0;  // the record begins at the thread pointer
+constexpr std::size_t kStaticBefore = 1;  // thread-local variables end there; what the loader tells has the record, too
+constexpr std::size_t kRecordIncluded = 1;
 #else
 constexpr std::size_t kVectorOffset = 0;
 constexpr std::size_t kRecordBefore = 1;  // it ends there, but for the two words of the thread control block
+constexpr std::size_t kStaticBefore = 0;  // thread-local variables begin there, with these two words
+constexpr std::size_t kRecordIncluded = 0;
 #endif
 
 constexpr std::size_t kLikelyRecordBytes = 2304;
@@ -54,6 +58,7 @@ const VectorEntry *vector_of(std::uintptr_t thread_pointer) {
 
 void ThreadRecords::initialise() {
     find_record();
+    find_static_thread_locals();
     MappingTable mappings;
     find_keys(&mappings);
     if (mappings.read()) try_thread_locals(mappings);
@@ -69,6 +74,23 @@ void ThreadRecords::find_record() {
 Range ThreadRecords::record(std::uintptr_t thread_pointer) const {
     const auto *const begin = reinterpret_cast<const char *>(thread_pointer) - kRecordBefore * record_bytes_;
     return {begin, begin + record_bytes_};
+}
+
+// The loader lays there what was loaded with the program, and of what comes later what asks for it; of the latter the vector
+// of a thread says nothing before somebody comes by it. It tells libc how much to leave for that in a stack.
+void ThreadRecords::find_static_thread_locals() {
+    using Tell = void (*)(std::size_t * bytes, std::size_t * alignment);
+    const auto tell = reinterpret_cast<Tell>(program_symbol("_dl_get_tls_static_info"));
+    if (tell == nullptr) return;
+    std::size_t bytes = 0;
+    std::size_t alignment = 0;
+    tell(&bytes, &alignment);
+    if (bytes > kRecordIncluded * record_bytes_) static_bytes_ = bytes - kRecordIncluded * record_bytes_;
+}
+
+Range ThreadRecords::static_thread_locals(std::uintptr_t thread_pointer) const {
+    const auto *const begin = reinterpret_cast<const char *>(thread_pointer) - kStaticBefore * static_bytes_;
+    return {begin, begin + static_bytes_};
 }
 
 // A value set for a key of the second block is looked for through every word of the record.

@@ -27,6 +27,7 @@ class ThreadRecords {
     template <class Visit>
     void for_each_range(std::uintptr_t thread_pointer, const Modules &modules, Visit visit) const {
         visit(record(thread_pointer));
+        visit(static_thread_locals(thread_pointer));
         for (std::size_t i = 1; knows_keys() && i < kKeyBlocks; ++i) {
             if (const Range block = key_block(thread_pointer, i); !block.is_empty()) visit(block);
         }
@@ -48,13 +49,16 @@ class ThreadRecords {
 
     Range record(std::uintptr_t thread_pointer) const;
     Range key_block(std::uintptr_t thread_pointer, std::size_t i) const;
+    Range static_thread_locals(std::uintptr_t thread_pointer) const;
     Range thread_local_block(std::uintptr_t thread_pointer, const TlsModule &module) const;
     void find_record();
+    void find_static_thread_locals();
     void find_keys(MappingTable *mappings);
     void try_thread_locals(const MappingTable &mappings);
 
     std::size_t record_bytes_ = 0;
-    std::size_t keys_offset_ = 0;  // of the pointers to blocks of keys, from the thread pointer
+    std::size_t static_bytes_ = 0;  // of thread-local variables beside the thread pointer; 0: not told
+    std::size_t keys_offset_ = 0;   // of the pointers to blocks of keys, from the thread pointer
     bool knows_thread_locals_ = false;
 };
 

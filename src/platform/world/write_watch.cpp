@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "platform/memory.hpp"
 #include "platform/syscall.hpp"
+#include "platform/world/listing.hpp"
 
 namespace gr::platform {
 namespace {
@@ -25,8 +26,7 @@ constexpr unsigned kUserModeOnly = 1;                            // UFFD_USER_MO
 }  // namespace
 
 // A first thread that has ended has none.
-WriteWatch::Pages::Pages()
-    : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC)) {}
+WriteWatch::Pages::Pages() : fd_(open_listing("/proc/thread-self/pagemap")) {}
 
 WriteWatch::Pages::~Pages() {
     if (fd_ >= 0) system_call(SYS_close, fd_);

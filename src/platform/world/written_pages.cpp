@@ -4,17 +4,15 @@
 // Must not know: what lies there.
 #include "platform/world/written_pages.hpp"
 
-#include <fcntl.h>
 #include <sys/syscall.h>
 
 #include "platform/memory.hpp"
 #include "platform/syscall.hpp"
+#include "platform/world/listing.hpp"
 
 namespace gr::platform {
 
-WrittenPages::WrittenPages()
-    : fd_(system_call(SYS_openat, AT_FDCWD, "/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC)),
-      page_bytes_(page_size()) {}
+WrittenPages::WrittenPages() : fd_(open_listing("/proc/thread-self/pagemap")), page_bytes_(page_size()) {}
 
 WrittenPages::~WrittenPages() {
     if (opened()) system_call(SYS_close, fd_);
@@ -33,7 +31,7 @@ long WrittenPages::scan(Range *part, Of of) {
     PageScan wanted;
     wanted.inverted = wanted.all_of = page::kIsZeroPage | (of == Of::file ? page::kIsOfFile : 0);
     wanted.any_of = page::kIsPresent | page::kIsSwapped;
-    wanted.returned = page::kIsZeroPage;  // none: rows differ in nothing
+    wanted.returned = page::kIsSwapped;  // rows differ in nothing else
     const long found = wanted.run(fd_, *part, rows_, &part->begin);
     scans_ = found >= 0;
     return found;

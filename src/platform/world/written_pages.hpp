@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: of a mapping the pages that the process has written to and has for itself, as the kernel tells them.
-// Invariant: takes no memory and no lock of libc's, touches none of the pages. One that was never written to, or is still
-//            the file's, is not told; one that lies on a swap device is.
+// Invariant: takes no memory and no lock of libc's. One that was never written to, or is still the file's, is not told; one
+//            that lies on a swap device is, and what kernels tell as that and cannot be read is not.
 // Must not know: what lies there.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "platform/world/page_scan.hpp"
+#include "platform/world/readable.hpp"
 
 namespace gr::platform {
 
@@ -31,12 +32,18 @@ class WrittenPages {
         while (scans_ && !whole.is_empty()) {
             const long rows = scan(&whole, of);
             if (rows < 0) break;
-            for (long i = 0; i < rows; ++i) visit(rows_[static_cast<std::size_t>(i)].range());
+            for (long i = 0; i < rows; ++i) visit_row(rows_[static_cast<std::size_t>(i)], visit);
         }
         return whole.is_empty() || for_each_read(whole, visit);
     }
 
   private:
+    // A guard is told as swapped.
+    template <class Visit>
+    static void visit_row(const PageRow &row, Visit visit) {
+        if ((row.categories & page::kIsSwapped) != 0) return for_each_readable(row.range(), visit);
+        visit(row.range());
+    }
     // What kernels tell that are older than PAGEMAP_SCAN: an entry for each page, there or not.
     template <class Visit>
     bool for_each_read(Range whole, Visit visit) {
@@ -46,7 +53,7 @@ class WrittenPages {
             const std::size_t pages = read(at, whole.end);
             if (pages == 0) return false;
             for (std::size_t i = 0; i < pages; ++i, at += page) {
-                if (!is_written(entries_[i])) continue;
+                if (!is_written(entries_[i], at)) continue;
                 if (row.end != at) {
                     if (!row.is_empty()) visit(row);
                     row.begin = at;
@@ -57,11 +64,12 @@ class WrittenPages {
         if (!row.is_empty()) visit(row);
         return true;
     }
-    static bool is_written(std::uint64_t entry) {
+    static bool is_written(std::uint64_t entry, const char *at) {
         constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
         constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62;
         constexpr std::uint64_t kOfFile = std::uint64_t{1} << 61;
-        return (entry & (kPresent | kSwapped)) != 0 && (entry & kOfFile) == 0;
+        if ((entry & kOfFile) != 0) return false;
+        return (entry & kPresent) != 0 || ((entry & kSwapped) != 0 && is_readable(at));
     }
     // How many entries were read; 0: none.
     std::size_t read(const char *from, const char *end);
