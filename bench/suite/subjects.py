@@ -91,7 +91,7 @@ class CompiledSubject:
             done = launcher.run(self.command(), folder)
         try:
             report = json.loads(done.output)
-            cost = 1 / report["operations_per_second"]
+            cost = 1 / (report["operations"] / report["seconds"])
             cpu_cost = done.usage.cpu_seconds / report["operations"]
         except (ValueError, TypeError, LookupError, ZeroDivisionError):
             raise ProgramFailed(f"{self.name}: no report of what was done but {done.output[:200]!r}") from None

@@ -20,7 +20,7 @@ from profiles import PROFILES, Profile
 from subjects import CompiledSubject, Workload
 
 PROFILE = Profile("made-up", "", seconds=0.01, rounds=1, warm_ups=0, threads=(1,), programs=False, calibrated=True)
-REPORT = {"workload": "fake", "threads": 2, "seed": 1, "seconds": 0.01, "operations": 500, "operations_per_second": 4.0,
+REPORT = {"workload": "fake", "threads": 2, "seed": 1, "seconds": 0.01, "operations": 500, "operations_per_second": 50000.0,
           "peak_kib": 7, "shared_lines": 3}
 
 
@@ -79,16 +79,20 @@ class Command(Fake):
 class Report(Fake):
     def test_figures(self):
         figures = self.trial(self.reporting())
-        self.assertEqual((figures["cost"], figures["operations"], figures["shared_lines"]), (0.25, 500, 3))
+        self.assertEqual((figures["cost"], figures["operations"], figures["shared_lines"]), (2e-5, 500, 3))
         self.assertGreater(figures["peak_kib"], REPORT["peak_kib"], "the launcher's figure is meant")
         self.assertNotIn("workload", figures)
+
+    def test_one_operation_that_takes_minutes(self):
+        report = self.reporting(seconds=200.0, operations=1, operations_per_second=0.0)
+        self.assertAlmostEqual(self.trial(report)["cost"], 200.0)
 
     def test_memory_of_several_processes_is_their_sum(self):
         self.assertEqual(self.trial(self.reporting(processes_peak_kib=7_000_000))["peak_kib"], 7_000_000)
 
     def test_anything_else_is_a_failure(self):
-        for printed in ("", "hello", "3", "{}", json.dumps({**REPORT, "operations_per_second": 0.0}),
-                        "a warning\n" + json.dumps(REPORT)):
+        for printed in ("", "hello", "3", "{}", json.dumps({**REPORT, "operations": 0}),
+                        json.dumps({**REPORT, "seconds": 0.0}), "a warning\n" + json.dumps(REPORT)):
             with self.subTest(printed), self.assertRaisesRegex(ProgramFailed, "^fake/2: no report") as caught:
                 self.trial(self.subject(f"cat << 'end'\n{printed}\nend"))
             self.assertEqual(len(str(caught.exception).splitlines()), 1)
