@@ -18,7 +18,7 @@
 namespace gr::platform {
 
 // By a change of the signal mask to what lies there, in a way that there is none of: the kernel reads the mask first. It
-// needs no descriptor, and no sandbox forbids it.
+// needs no descriptor. Where a sandbox forbids it all counts as readable.
 inline bool is_readable(const char *word) {
     constexpr int kNoWay = -1;
     return system_call(SYS_rt_sigprocmask, kNoWay, word, nullptr, sizeof(std::uint64_t)) != -EFAULT;
