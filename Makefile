@@ -73,7 +73,7 @@ view:
 counted:
 	scripts/setup --check build
 	cmake --preset counted -DGRANARY_TESTS=OFF
-	cmake --build --preset counted -j $(CPUS)
+	cmake --build build/counted --target granary_shared lab -j $(CPUS)
 
 bench:
 	scripts/setup build bench

@@ -11,6 +11,10 @@ target_compile_options(granary_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>
   $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<BOOL:${PROJECT_IS_TOP_LEVEL}>>:-Werror>)
 
+# For programs that nobody debugs as they are shipped: where each variable lies takes a quarter of an optimised compilation.
+add_library(granary_lines INTERFACE)
+target_compile_options(granary_lines INTERFACE $<$<CONFIG:RelWithDebInfo>:-g1>)
+
 add_library(granary_rules INTERFACE)
 target_compile_options(granary_rules INTERFACE
   -fPIC
