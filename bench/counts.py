@@ -2,15 +2,18 @@
 # What:      what a million operations of each multithreaded workload cost Granary in slow paths, letters, locks, waits,
 #            atomic operations, aborted sequences and system calls (LFMalloc, table 2, in today's terms); and the lab's
 #            allocators, which have no slow paths or letters.
-# Invariant: the same work at any speed (--ops); what a run without work costs is taken off.
+# Invariant: the same work at any speed (--ops); what a program does but once is taken off, with a run of half as much.
 # Must not know: what an event costs; scaling.py assumes that.
 """Usage: counts.py [--build build/release] [--counted build/counted] [--threads 1,2,8] [--only A,B] [--json FILE]
-                 [--with granary,lab:NAME]"""
+                 [--with granary,lab:NAME] [--rounds 1]
+
+Each count is the median of the rounds: waits vary from run to run."""
 
 import argparse
 import itertools
 import json
 import resource
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -43,15 +46,21 @@ def run(program: Path, words: list[str], allocator: Allocator) -> tuple[dict, di
     return json.loads(done.stdout) | {"cpu_seconds": cpu_seconds_of_children() - before}, json.loads(done.stderr)
 
 
-def per_million(program: Path, words: list[str], allocator: Allocator) -> dict:
-    report, _ = run(program, [*words, "--seconds", str(SECONDS)], allocator)
-    operations = max(1000, report["operations"])
+def more_by_twice(program: Path, words: list[str], allocator: Allocator, operations: int) -> dict:
+    """What as many operations again do, in a million of them, and the CPU time of one: others on the machine do not
+    lengthen that."""
     _, once = run(program, [*words, "--ops", str(operations)], allocator)
     report, twice = run(program, [*words, "--ops", str(2 * operations)], allocator)
     more = report["operations"] - operations
-    # Of CPU time, which others on the machine do not lengthen.
     return {"operations": more, "seconds_per_operation": report["cpu_seconds"] / report["operations"],
             **{event: (twice[event] - once[event]) * MILLION / more for event in EVENTS if event in twice}}
+
+
+def per_million(program: Path, words: list[str], allocator: Allocator, rounds: int) -> dict:
+    report, _ = run(program, [*words, "--seconds", str(SECONDS)], allocator)
+    operations = max(1000, report["operations"])
+    measured = [more_by_twice(program, words, allocator, operations) for _ in range(rounds)]
+    return {name: statistics.median(row[name] for row in measured) for name in measured[0]}
 
 
 HEADS = ("workload/threads", "refills", "flushes", "remote", "letters", "locks", "global", "page heap", "waits",
@@ -80,7 +89,10 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--with", dest="allocators", default=GRANARY, metavar="A,B", help="granary, and lab:NAME")
+    parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error(f"--rounds {options.rounds}: at least one")
     try:
         allocators = counted_allocators(options)
     except Missing as problem:
@@ -107,7 +119,8 @@ def main() -> int:
             print(f"\r\033[K{name}", end="", file=sys.stderr, flush=True)
             words = ["--threads", str(threads), *workload.arguments, *workload.sizes.get("smoke", ())]
             try:
-                row = per_million(options.build / "bench" / "workloads" / workload.program, words, allocator)
+                row = per_million(options.build / "bench" / "workloads" / workload.program, words, allocator,
+                                  options.rounds)
             except (RuntimeError, subprocess.TimeoutExpired, ValueError, LookupError, OSError) as problem:
                 print(f"\r\033[Kcounts: {name}: {problem}", file=sys.stderr)
                 failed += 1
