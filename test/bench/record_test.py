@@ -115,10 +115,20 @@ class Counts(unittest.TestCase):
         runs = [(report, {}), ({}, dict.fromkeys(EVENTS, 7)),
                 (report | {"operations": 4000, "cpu_seconds": 1000.0}, dict.fromkeys(EVENTS, 7) | {"locks": 11, "waits": 6})]
         with mock.patch.object(counts, "run", side_effect=runs):
-            row = counts.per_million(Path("workload"), [], Path("library"))
+            row = counts.per_million(Path("workload"), [], Path("library"), rounds=1)
         self.assertEqual({event: row[event] for event in ("locks", "waits", "letters")},
                          {"locks": 2000, "waits": -500, "letters": 0})
         self.assertEqual((row["operations"], row["seconds_per_operation"]), (2000, 0.25))
+
+    def test_of_rounds_the_median_counts(self):
+        first = {"operations": 1_000_000, "cpu_seconds": 1.0}
+        runs = [(first, {})]
+        for waits in (900, 5, 7):
+            runs += [({}, dict.fromkeys(EVENTS, 0)),
+                     (first | {"operations": 2_000_000}, dict.fromkeys(EVENTS, 3) | {"waits": waits})]
+        with mock.patch.object(counts, "run", side_effect=runs):
+            row = counts.per_million(Path("workload"), [], Path("library"), rounds=3)
+        self.assertEqual((row["waits"], row["locks"]), (7, 3))
 
 
 class Interval(unittest.TestCase):
