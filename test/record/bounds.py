@@ -63,14 +63,27 @@ class Bounds(RecordTest):
         self.assertGreaterEqual(trace.end["events"], 4 * 2000)
         self.assertEqual(trace.end["lost"], 0)
 
+    # From where the command can start at all up to where it can record: which part of it is the first without room
+    # changes on the way.
     def test_too_few_addresses(self):
-        def limited():
-            resource.setrlimit(resource.RLIMIT_AS, (40 * MIB, 40 * MIB))
+        def run(limit, *words):
+            return subprocess.run([GRANARY, *words], cwd=self.folder, env=CLEAN, capture_output=True, text=True,
+                                  check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
 
-        output, said = self.record("-o", "x.trace", "/bin/true", code=1, preexec_fn=limited)
-        self.assertEqual((output, said.count("\n")), ("", 1), said)
-        self.assertIn("Cannot allocate memory", said)
-        self.assertEqual(self.files(), [])
+        limit = next(limit for limit in range(MIB, 1000 * MIB, MIB) if run(limit, "version").returncode == 0)
+        reasons = set()
+        for limit in range(limit + MIB, 1000 * MIB, MIB // 2):
+            done = run(limit, "record", "-o", "x.trace", "/bin/true")
+            if done.returncode == 0:
+                break
+            lines = [line for line in done.stderr.splitlines() if "address space is limited" not in line]
+            self.assertEqual((done.returncode, done.stdout, len(lines)), (125, "", 1), done.stderr)
+            self.assertRegex(lines[0], "^granary: record: .*(memory|no thread)")
+            self.assertEqual(self.files(), [])
+            reasons.add(lines[0])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(len(reasons), 1)
+        self.assertEqual(self.trace("x.trace").end["reason"], "exit")
 
     def test_a_program_that_leaves_itself_too_few_addresses_runs_unrecorded(self):
         self.record("-q", "-o", "x.trace", "/bin/sh", "-c", "ulimit -v 20000; exec /bin/true")

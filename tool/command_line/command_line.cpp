@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -137,6 +138,8 @@ int CommandLine::run(std::span<const Adder> commands, std::span<char *> words) {
         return static_cast<int>(parse_and_work(words));
     } catch (const Failure &failure) {
         return fail(failure.code(), failure.what());
+    } catch (const std::bad_alloc &) {
+        return fail(ExitCode::kToolFailure, "out of memory");
     } catch (const std::exception &error) {
         return fail(ExitCode::kToolFailure, error.what());
     }

@@ -19,6 +19,9 @@
 #include <system_error>
 #include <utility>
 
+// This command's own ELF header, which has the machine it was built for; the linker tells where it is mapped.
+extern "C" __attribute__((visibility("hidden"))) const Elf64_Ehdr __ehdr_start;
+
 namespace gr::tool {
 
 namespace {
@@ -27,18 +30,7 @@ constexpr std::size_t kLongestLine = 256;  // of a script; Linux reads no more (
 
 [[noreturn]] void fail(int error) { throw std::system_error(error, std::generic_category()); }
 
-// The machine this command was built for is the one of its own ELF header.
 constexpr unsigned char kNativeData = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
-
-Elf64_Half native_machine() {
-    static const Elf64_Half machine = [] {
-        const MappedFile self("/proc/self/exe");
-        Elf64_Ehdr header{};
-        std::memcpy(&header, self.bytes().data(), std::min(sizeof header, self.bytes().size()));
-        return header.e_machine;
-    }();
-    return machine;
-}
 
 std::string_view terminated(std::string_view table, std::uint64_t offset) {
     if (offset >= table.size()) return {};
@@ -98,7 +90,7 @@ ElfFile::ElfFile(const std::string &path) : file_(path) {
         header_.e_machine = read<Elf64_Half>(offsetof(Elf64_Ehdr, e_machine)).value_or(EM_NONE);
     }
     const bool native = header && header_.e_ident[EI_CLASS] == ELFCLASS64 && header_.e_ident[EI_DATA] == kNativeData &&
-                        header_.e_machine == native_machine();
+                        header_.e_machine == __ehdr_start.e_machine;
     if (!native) return;
     format_ = ElfFormat::kNative;
     read_segments();

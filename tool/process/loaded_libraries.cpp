@@ -6,6 +6,7 @@
 #include "process/loaded_libraries.hpp"
 
 #include <fcntl.h>
+#include <link.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,10 +15,9 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <system_error>
-
-#include "process/elf_file.hpp"
 
 namespace gr::tool {
 
@@ -94,7 +94,22 @@ LoadedLibrary parse_line(std::string_view line) {
 
 }  // namespace
 
-std::string own_loader() { return std::string(ElfFile("/proc/self/exe").interpreter()); }
+// Of what the kernel mapped, for the file is large: an address limit may not have room for it.
+std::string own_loader() {
+    std::string loader;
+    ::dl_iterate_phdr(
+        [](dl_phdr_info *program, std::size_t, void *found) {
+            for (const ElfW(Phdr) & segment : std::span(program->dlpi_phdr, program->dlpi_phnum)) {
+                if (segment.p_type != PT_INTERP) continue;
+                // NOLINTNEXTLINE(performance-no-int-to-ptr): where the loader says it is
+                *static_cast<std::string *>(found) =
+                    reinterpret_cast<const char *>(program->dlpi_addr + segment.p_vaddr);
+            }
+            return 1;  // the program is the first
+        },
+        &loader);
+    return loader;
+}
 
 std::optional<std::vector<LoadedLibrary>> loaded_libraries(const std::string &program) {
     // Only glibc's loader keeps to the listing mode; another one would run the program.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -35,6 +36,19 @@ void answer(gr_recorded_process &entry, std::uint32_t from, std::uint32_t to) {
         wake_sleepers(&entry.state);
 }
 
+// What went wrong, empty where nothing did. Out of memory is the recorder's, too, and a trace less is memory again.
+template <class Work>
+std::string failure_of(Work work) {
+    try {
+        work();
+    } catch (const Failure &failure) {
+        return failure.what();
+    } catch (const std::bad_alloc &) {
+        return "out of memory";
+    }
+    return {};
+}
+
 }  // namespace
 
 Encoder::Encoder(const RecordingParts &parts, const RecordingSettings &settings, const std::string &file,
@@ -55,25 +69,20 @@ template <class Work>
 void Encoder::with_trace(Arrival arrival, Work work) {
     const auto at = traces_.find(arrival);
     if (at == traces_.end()) return;
-    try {
-        work(*at->second);
-    } catch (const Failure &failure) {
-        fail(arrival, failure.what());
-    }
+    const std::string failure = failure_of([&] { work(*at->second); });
+    if (!failure.empty()) fail(arrival, failure);
 }
 
 void Encoder::fail(Arrival arrival, const std::string &line) {
     has_failed_ = true;
-    parts_.terminal.complain(fmt::format("record: {}; the program goes on unrecorded", line));
     traces_.erase(arrival);
+    parts_.terminal.complain(fmt::format("record: {}; the program goes on unrecorded", line));
 }
 
 void Encoder::take(const Arrived &arrived) {
     gr_recorded_process &entry = parts_.recording.process(arrived.place);
-    try {
-        begin(arrived);
-    } catch (const Failure &failure) {
-        fail(arrived.arrival, failure.what());
+    if (const std::string failure = failure_of([&] { begin(arrived); }); !failure.empty()) {
+        fail(arrived.arrival, failure);
         answer(entry, GR_PROCESS_ARRIVED, GR_PROCESS_REFUSED);
     }
     // Even who is refused may leave its entry only when it is gone.
@@ -182,12 +191,13 @@ void Encoder::end_left(std::uint32_t process, const std::string &next_file) {
     if (at == left_.end()) return;
     Left left = std::move(at->second);
     left_.erase(at);
-    try {
+    const std::string failure = failure_of([&] {
         if (!next_file.empty())
             left.trace->add(trace::Relative{left.trace->time(left.ended.ticks), process, true, next_file});
-    } catch (const Failure &failure) {
+    });
+    if (!failure.empty()) {
         has_failed_ = true;
-        parts_.terminal.complain(fmt::format("record: {}", failure.what()));
+        parts_.terminal.complain(fmt::format("record: {}", failure));
         return;
     }
     if (next_file.empty() && is_named_by_user(process)) {
@@ -199,12 +209,13 @@ void Encoder::end_left(std::uint32_t process, const std::string &next_file) {
 }
 
 void Encoder::finish(ProcessTrace &trace, const Ended &ended) {
-    try {
+    const std::string failure = failure_of([&] {
         trace.end(ended);
         written_.push_back({trace.path, trace.process(), trace.events(), trace.bytes(), trace.lost()});
-    } catch (const Failure &failure) {
+    });
+    if (!failure.empty()) {
         has_failed_ = true;
-        parts_.terminal.complain(fmt::format("record: {}", failure.what()));
+        parts_.terminal.complain(fmt::format("record: {}", failure));
     }
     ended_events_ += trace.events();
     ended_bytes_ += trace.bytes();

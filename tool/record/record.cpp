@@ -12,7 +12,11 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <new>
+#include <stop_token>
 #include <system_error>
 #include <thread>
 
@@ -142,6 +146,39 @@ void tell(const Encoder &encoder, std::uint32_t process, double seconds, Termina
                     main->path, beside, events, gaps, each, seconds, cpu_seconds()));
 }
 
+// Without what drains or writes nothing can be recorded any more: the program goes on, as it does when granary is killed.
+template <class Work>
+void work_or_leave(Work work) {
+    try {
+        work();
+    } catch (const std::bad_alloc &) {
+        std::fputs("granary: record: out of memory; the program goes on unrecorded\n", stderr);
+        std::_Exit(static_cast<int>(ExitCode::kToolFailure));
+    }
+}
+
+// What empties the rings and what writes the traces: from before the program runs until all of it is written.
+class RecordingThreads {
+  public:
+    RecordingThreads(Drain &drain, Encoder &encoder, MessageQueue &messages) try
+        : encoding_([&](const std::stop_token &end) {
+              const std::stop_callback quit(end, [&] { messages.put(Quit{}); });
+              work_or_leave([&] { encoder.run(); });
+          }),
+          draining_([&](const std::stop_token &end) {
+              const std::stop_callback stop(end, [&] { drain.stop(); });
+              work_or_leave([&] { drain.run(); });
+          }) {
+    } catch (const std::system_error &error) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("no thread to record with (ulimit -v, -u): {}", error.code().message()));
+    }
+
+  private:
+    std::jthread encoding_;
+    std::jthread draining_;  // ends first, and tells the other
+};
+
 }  // namespace
 
 int record_program(const RecordRequest &request) {
@@ -150,31 +187,29 @@ int record_program(const RecordRequest &request) {
     std::signal(SIGXFSZ, SIG_IGN);  // then a limit is an error of the one write
     RecordingClock clock;
     const SharedRecording recording(request.settings, clock.kind());
-    if (recording.rings() < SharedRecording::kMostRings) {
-        terminal.note(
-            fmt::format("record: address space is limited (ulimit -v): at most {} threads at a time are "
-                        "recorded, what others do is counted as lost",
-                        recording.rings()));
-    }
     const StartedProgram::Variables variables = variables_for(request, recording);
     TraceFile file(request.file);
     const WatchedSignals signals;
     StartedProgram program(request.command, variables, signals.before());
     raise_file_limit();
-    program.go();
 
     const auto begin = std::chrono::steady_clock::now();
     MessageQueue messages;
     LiveProcesses live;
     const auto drain = std::make_unique<Drain>(recording, clock, messages);
-    Encoder encoder({recording, clock, messages, *drain, live, terminal}, request.settings, request.file,
-                    program.process());
-    std::thread draining([&] { drain->run(); });
-    std::thread encoding([&] { encoder.run(); });
-    const WatchEnd end = Watch({recording, clock, messages, *drain, live, terminal}, encoder, program, signals).run();
-    drain->stop();
-    draining.join();
-    encoding.join();
+    const RecordingParts parts{recording, clock, messages, *drain, live, terminal};
+    Encoder encoder(parts, request.settings, request.file, program.process());
+    const WatchEnd end = [&] {
+        const RecordingThreads threads(*drain, encoder, messages);
+        if (recording.rings() < SharedRecording::kMostRings) {
+            terminal.note(
+                fmt::format("record: address space is limited (ulimit -v): at most {} threads at a time are "
+                            "recorded, what others do is counted as lost",
+                            recording.rings()));
+        }
+        program.go();
+        return Watch(parts, encoder, program, signals).run();
+    }();
 
     if (!encoder.written().empty()) {
         file.keep();
