@@ -58,8 +58,8 @@ format:
 	clang-format-14 -i $(SOURCES)
 
 lint: lint-format
-	test -f build/clang/build.ninja || cmake --preset clang
-	run-clang-tidy-14 -quiet -p build/clang '/(src|tool|lab)/.*\.cpp$$'
+	cmake --preset clang -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+	run-clang-tidy-14 -quiet -p build/lint '/(src|tool|lab)/.*\.cpp$$'
 
 lint-format:
 	clang-format-14 --dry-run --Werror $(SOURCES)

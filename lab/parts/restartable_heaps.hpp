@@ -40,7 +40,7 @@ class RestartableHeaps : public LockedHeaps<ByCpu> {
     }
     bool install(int heap, unsigned bin, LocalList *expected, LocalList *desired) {
         if (!ByCpu::is_kept) return Without::install(heap, bin, expected, desired);
-        const auto offset = static_cast<std::uint32_t>(bin * sizeof(LocalList *));
+        const auto offset = static_cast<std::uint32_t>(bin * sizeof(std::atomic<LocalList *>));
         return platform::gr_sequence_replace(static_cast<std::uint32_t>(heap), offset, word(expected), word(desired),
                                              reinterpret_cast<char *const *>(&heaps_)) == 0;
     }

@@ -52,7 +52,4 @@ void free(void *p);
 // As resize(), of what begins there; dies, named after `function`, of what is no block.
 void *resize_block(const char *function, void *p, std::size_t size, std::size_t more);
 
-// What the client frees itself, since the last collection.
-void count_freed(std::size_t bytes);
-
 }  // namespace gr

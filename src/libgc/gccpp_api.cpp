@@ -11,7 +11,6 @@ void *GC_malloc_uncollectable(std::size_t size);
 void GC_free(void *p);
 }
 
-// NOLINTNEXTLINE(readability-identifier-naming): as gc_cpp.h declares it
 [[noreturn]] GR_EXPORT void GC_throw_bad_alloc();
 void GC_throw_bad_alloc() { throw std::bad_alloc(); }
 

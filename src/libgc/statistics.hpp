@@ -40,7 +40,7 @@ void promise(std::size_t bytes);
 // Once; before it frees are counted, too, and slower.
 void start_counting(const Instance &of);
 void count_allocated(std::size_t bytes);
-void count_freed(std::size_t bytes);
+void count_freed(std::size_t bytes);  // by the client itself, since the last collection
 // Of a collection, under the lock: before it stops anybody, and after one that was done.
 void note_begin();
 void note_end();

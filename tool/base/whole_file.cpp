@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -50,8 +49,8 @@ void WholeFile::finish() {
 }
 
 void WholeFile::fail(int error) const {
-    throw Failure(ExitCode::kToolFailure,
-                  fmt::format("cannot write {}: {}", in_quotes(path_), std::strerror(error == 0 ? EIO : error)));
+    throw Failure(ExitCode::kToolFailure, fmt::format("cannot write {}: {}", in_quotes(path_),
+                                                      std::generic_category().message(error == 0 ? EIO : error)));
 }
 
 void write_whole(const std::string &path, std::string_view content) {

@@ -107,7 +107,7 @@ void Trace::take(ChunkKind kind, const ChunkHead &head, ByteView summary, ByteVi
         events_ += block.summary.events;
         lost_ += block.summary.lost;
         note(Time{block.summary.last_time});
-        blocks_.push_back(std::move(block));
+        blocks_.push_back(block);
         return;
     }
     if (check_of(0, body) != head.body_check) throw Damage("a chunk does not match its check");
