@@ -58,8 +58,9 @@ bool Face::look() {
     if (!platform::is_relocated() || !instance.ensure_started()) return false;
     mode_ = Mode::plain;
     const auto *const wanted = reinterpret_cast<const char *>(instance.options().leaks);
-    if (wanted == nullptr || std::strlen(wanted) >= sizeof folder || !origins.initialise()) return true;
-    std::strcpy(&folder[0], wanted);
+    const std::size_t size = wanted == nullptr ? 0 : std::strlen(wanted) + 1;
+    if (size == 0 || size > sizeof folder || !origins.initialise()) return true;
+    std::memcpy(&folder[0], wanted, size);
     mode_ = Mode::leaks;
     return true;
 }

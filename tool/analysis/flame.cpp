@@ -97,7 +97,7 @@ class Tree {
 
 }  // namespace
 
-FlameChart flame_of(std::string title, const std::vector<StackMeasure> &measures, CallSites &sites) {
+FlameChart flame_of(const std::string &title, const std::vector<StackMeasure> &measures, CallSites &sites) {
     const std::vector<double> shares = importance(measures, sites.stacks());
     for (std::size_t nodes = kMostNodes;; nodes /= 2) {
         Tree tree(title, measures, shares, nodes, sites);

@@ -29,6 +29,7 @@ struct StackMeasure {
     std::vector<Part> parts;     // of the same values, where they are known by slice
 };
 
-[[nodiscard]] FlameChart flame_of(std::string title, const std::vector<StackMeasure> &measures, CallSites &sites);
+[[nodiscard]] FlameChart flame_of(const std::string &title, const std::vector<StackMeasure> &measures,
+                                  CallSites &sites);
 
 }  // namespace gr::analysis

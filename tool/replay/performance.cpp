@@ -142,10 +142,9 @@ class PlayerProcess {
         throw Failure(ExitCode::kToolFailure, fmt::format("on {} the player {}", name_, how));
     }
     [[noreturn]] static void become(const std::string &player, int script, int progress,
-                                    const tool::ChosenAllocator &allocator) {
-        ::unsetenv("LD_PRELOAD");
-        if (!allocator.library.empty()) ::setenv("LD_PRELOAD", allocator.library.c_str(), 1);
-        for (const auto &[name, value] : allocator.environment) ::setenv(name.c_str(), value.c_str(), 1);
+                                    const tool::ChosenAllocator &allocator) noexcept {
+        tool::set_variable("LD_PRELOAD", allocator.library);
+        for (const auto &[name, value] : allocator.environment) tool::set_variable(name.c_str(), value);
         std::string script_word = std::to_string(::dup(script));  // without CLOEXEC
         std::string progress_word = std::to_string(::dup(progress));
         std::string name = kPlayer;

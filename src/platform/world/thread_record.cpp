@@ -105,7 +105,7 @@ void ThreadRecords::find_keys(MappingTable *mappings) {
         const Range all = record(thread_pointer());
         for (const char *at = all.begin; at < all.end; at += sizeof(void *)) {
             const KeyValue *block = nullptr;
-            std::memcpy(&block, at, sizeof block);
+            std::memcpy(&block, at, sizeof(void *));
             KeyValue found{};
             if (block == nullptr || !copy_if_readable(*mappings, &found, block + key % kKeysPerBlock, sizeof found))
                 continue;
