@@ -24,7 +24,7 @@ BUMP = "bump"  # our own empty allocator: another, which is measured only where 
 
 LAB = "lab:"  # begins the names of the lab's, which are measured only where they are named
 LAB_BEGIN, LAB_END = "liblab-", ".so"
-LAB_OPTION = ":"  # after its name: lab:hoard:f=1/8:K=0
+LAB_OPTION = ":"  # after its name, as tool/allocators/lab_options.cpp reads it, too: lab:hoard:f=1/8:K=0
 LAB_VARIABLE = "GRANARY_LAB"
 PROBE = ("/bin/sh", "-c", ":")  # allocates a little
 
@@ -65,14 +65,16 @@ def options_of(name: str) -> str:
 
 
 def refused_options(library: Path, options: str) -> str:
-    """What the library says to them in a process that does nothing else; empty: it takes them."""
+    """What the library says to the first that it does not take, in a process that does nothing else; empty: it takes
+    them."""
     def said(words: str) -> str:
         done = subprocess.run(PROBE, env={"LD_PRELOAD": str(library), LAB_VARIABLE: words}, capture_output=True,
                               text=True, timeout=60)
-        return next((line for line in done.stderr.splitlines() if LAB_VARIABLE in line), "")
+        line = re.search(f"{LAB_VARIABLE}: (.*)", done.stderr)
+        return line[1].removesuffix("; left as it was") if line else ""
 
     # Who has options says so to what is none.
-    return said(options) or ("" if said("?") else "it has no options")
+    return said(options) or ("" if said("?") else "it takes no options behind its name")
 
 
 class Peers:
@@ -121,7 +123,7 @@ class Peers:
         if not options:
             return Allocator(name, library)
         if told := refused_options(library, options):
-            raise Missing(f"{name}: {told}")
+            raise Missing(f"{name}: not measured: {told}")
         return Allocator(name, library, {LAB_VARIABLE: options})
 
     def get(self, name: str) -> Allocator:
@@ -137,6 +139,9 @@ class Peers:
             return Allocator(name, existing(name, self.bump, "make bench"))
         if base not in self.built and LAB + base in self.lab_names():
             return self.get_of_lab(LAB + name)
+        if "=" in base:
+            raise Missing(f"{name}: no such allocator; options follow a name of the lab, with colons, as in "
+                          "lab:hoard:f=1/8:K=0")
         if base not in self.built:
             known = ', '.join([*self.names(), BUMP, *self.lab_names()])
             raise Missing(f"{name}: no such allocator in {self.listing}; there are {known}"

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# What:      granary run --allocator: which library the program gets, by which name, and what is refused.
+# What:      an allocator by name, in granary run, record and replay: which library the program gets, with which
+#            options, and what is refused.
 # Invariant: whatever the allocator, the program is the process that was started.
 # Must not know: what the allocators do.
 """Usage: allocators.py GRANARY LIBRARY FIXTURES."""
 
+import json
 import os
 import unittest
 from pathlib import Path
@@ -47,6 +49,31 @@ class Allocators(ToolTest):
             for known in ("system", "granary", *(f"lab:{name}" for name in IN_LAB)):
                 self.assertIn(known, line)
 
+    def test_each_name_is_told_once(self):
+        peers = [{"name": name, "library": LIBRARY} for name in ("jemalloc", "mimalloc", "tcmalloc", "jemalloc")]
+        os.mkdir(self.path("peers"))
+        self.write("peers/peers.json", json.dumps({"peers": [{"name": "system", "library": None}, *peers]}))
+        result = granary("run", "--allocator", "nobody", "true", command=self.copy(GRANARY, "build/granary"))
+        told = self.one_line(result.stderr)
+        names = told[told.index("there are ") + len("there are "):told.index(" and any PATH.so")].split(", ")
+        self.assertEqual(sorted(names), ["granary", "jemalloc", "mimalloc", "system", "tcmalloc"])
+
+    def test_what_stands_where_a_name_should_is_told_where_options_belong(self):
+        for words in ("K=0", "f=1/8", "hoard:f=1/8"):
+            self.assertIn(f"no allocator '{words}'; options follow", self.refused("--allocator", words))
+
+    def test_a_file_may_have_an_equals_sign(self):
+        library = self.copy(LIBRARY, "a=b/c.so")
+        for words in (library, "a=b/c.so"):
+            result = granary("run", "--allocator", words, "sh", "-c", "echo $LD_PRELOAD", cwd=self.folder)
+            self.assertEqual((result.stdout.strip(), result.stderr), (library, ""), words)
+        self.assertIn("No such file", self.refused("--allocator", "/no/such=file.so"))
+
+    def test_the_help_of_each_command_names_the_same(self):
+        for command in ("run", "record", "replay"):
+            text = granary(command, "--help").stdout
+            self.assertIn(" it on system, granary, lab:NAME[:OPTION=VALUE], jemalloc, ... (", text, command)
+
     def test_no_library(self):
         self.assertIn("not a shared library", self.refused("--allocator", fixture("static")))
         self.assertIn("brings no malloc", self.refused("--allocator", os.path.join(os.path.dirname(LIBRARY),
@@ -77,6 +104,57 @@ class Lab(ToolTest):
         self.assertIn("single", IN_LAB)
         result = granary("run", "--allocator", "single", "sh", "-c", "echo $LD_PRELOAD")
         self.assertEqual(result.stdout.strip(), str(LAB / "liblab-single.so"))
+
+
+@unittest.skipUnless("hoard" in IN_LAB, "the lab is not built")
+class Options(ToolTest):
+    """Behind the name of an allocator of the lab."""
+
+    NAMES = {"lab:hoard:f=1/8": "f=1/8", "lab:hoard:f=1/8:K=0": "f=1/8,K=0", "lab:hoard": "outer"}
+    REFUSED = {"lab:hoard:f=9/8": "'f=9/8': not from 1/8 to 7/8 in eighths",
+               "lab:hoard:K=0:f=2/7": "'f=2/7': not from 1/8 to 7/8 in eighths",
+               "lab:hoard:g=1": "'g=1': no option of this allocator; it has f K S b",
+               "lab:single:f=1/8": "it takes no options behind its name",
+               "lab:jemalloc2006:K": "it takes no options behind its name"}
+
+    def trace(self):
+        done = granary("record", "-q", "-o", self.path("a.trace"), "sh", "-c", ":")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return self.path("a.trace")
+
+    def test_a_program_gets_them(self):
+        for words, options in self.NAMES.items():
+            for command in (("run",), ("record", "-q", "-o", self.path("a.trace"))):
+                done = granary(*command, "--allocator", words, "sh", "-c", "echo $GRANARY_LAB; echo $LD_PRELOAD",
+                               environment={"GRANARY_LAB": "outer"} if options == "outer" else {"GRANARY_LAB": "K=1"})
+                told, preloaded = done.stdout.splitlines()
+                self.assertEqual((done.returncode, told), (0, options), (command, words, done.stderr))
+                self.assertEqual(preloaded.split(":")[-1], str(LAB / "liblab-hoard.so"))
+
+    def test_each_of_a_replay_has_its_own(self):
+        trace = self.trace()
+        names = ["lab:hoard:f=1/8", "lab:hoard:K=0:b=1.4", "system"]
+        for more, said in (([], 0), (["lab:hoard"], 1)):  # which reads what nobody gave the others
+            done = granary("replay", "--rounds", "1", "--json", "--with", ",".join(names + more), trace,
+                           environment={"GRANARY_LAB": "f=9/8"})
+            self.assertEqual((done.returncode, done.stderr.count("'f=9/8'")), (0, said), done.stderr)
+            self.assertEqual([one["name"] for one in json.loads(done.stdout)["allocators"]], names + more)
+
+    def test_what_the_library_does_not_take_is_refused_in_its_words(self):
+        trace = self.trace()
+        for words, why in self.REFUSED.items():
+            for command in (("run", "--allocator", words, "echo", "ran"),
+                            ("record", "-o", self.path("b.trace"), "--allocator", words, "echo", "ran"),
+                            ("replay", "--with", f"system,{words}", trace)):
+                done = granary(*command)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), command)
+                self.assertEqual(done.stderr, f"granary: {command[0]}: allocator '{words}': {why}\n")
+        self.assertFalse(os.path.exists(self.path("b.trace")))
+
+    def test_a_warning_has_the_whole_name(self):
+        done = granary("run", "--allocator", "lab:hoard:f=1/8", fixture("static"))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("not on lab:hoard:f=1/8: ", self.one_line(done.stderr))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "allocators/granary_library.hpp"
+#include "allocators/lab_options.hpp"
 #include "allocators/malloc_symbols.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
@@ -29,7 +30,6 @@ using Json = nlohmann::json;
 
 constexpr const char *kSystem = "system";
 constexpr const char *kGranary = "granary";
-constexpr std::string_view kLab = "lab:";
 
 // Where the distribution's packages have them, below /usr/lib.
 constexpr std::array<std::pair<const char *, const char *>, 3> kPackaged{
@@ -97,12 +97,7 @@ ChosenAllocator from_file(const std::string &path) {
                   fmt::format("allocator {}: not a shared library for this machine", in_quotes(path)));
 }
 
-}  // namespace
-
-ChosenAllocator choose_allocator(const std::string &name) {
-    if (name == kSystem) return {name, "", {}};
-    if (name == kGranary) return {name, find_library(""), {}};
-    if (name.find('/') != std::string::npos) return from_file(name);
+ChosenAllocator from_name(const std::string &name) {
     std::vector<ChosenAllocator> known = built_peers();
     for (ChosenAllocator &one : packaged()) known.push_back(std::move(one));
     for (ChosenAllocator &one : in_lab()) known.push_back(std::move(one));
@@ -111,11 +106,42 @@ ChosenAllocator choose_allocator(const std::string &name) {
     for (const ChosenAllocator &one : known) {
         if (one.name == name) return one;
         if (one.name == std::string(kLab) + name) labs_own = &one;
-        names.push_back(one.name);
+        if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
     }
     if (labs_own != nullptr) return *labs_own;
     throw Failure(ExitCode::kUsage, fmt::format("no allocator {}; there are {} and any PATH.so", in_quotes(name),
                                                 list_text(names, names.size())));
+}
+
+ChosenAllocator from_lab(const std::string &words) {
+    const auto [name, options] = split_options(words);
+    ChosenAllocator chosen = from_name(name);
+    if (options.empty()) return chosen;
+    if (const std::string refusal = refusal_of(chosen.library, options); !refusal.empty())
+        throw Failure(ExitCode::kUsage, fmt::format("allocator {}: {}", in_quotes(words), refusal));
+    chosen.name = words;
+    chosen.environment.emplace_back(kLabVariable, options);
+    return chosen;
+}
+
+// f=1/8 and hoard:f=1/8: an option, for all its slash, and no file.
+void check_no_option(const std::string &words) {
+    const std::size_t equals = words.find('=');
+    std::error_code error;
+    if (equals == std::string::npos || words.find('/') < equals || fs::exists(words, error)) return;
+    throw Failure(ExitCode::kUsage, fmt::format("no allocator {}; options follow a name of the lab, with colons, as in "
+                                                "lab:hoard:f=1/8:K=0",
+                                                in_quotes(words)));
+}
+
+}  // namespace
+
+ChosenAllocator choose_allocator(const std::string &words) {
+    if (words == kSystem) return {words, "", {}};
+    if (words == kGranary) return {words, find_library(""), {}};
+    if (words.starts_with(kLab)) return from_lab(words);
+    check_no_option(words);
+    return words.find('/') != std::string::npos ? from_file(words) : from_name(words);
 }
 
 std::vector<std::string> names_in(const std::string &list) {

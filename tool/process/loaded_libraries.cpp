@@ -5,79 +5,34 @@
 // Must not know: what is looked for in the libraries.
 #include "process/loaded_libraries.hpp"
 
-#include <fcntl.h>
 #include <link.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <filesystem>
 #include <span>
 #include <string_view>
 #include <system_error>
+
+#include "process/command_output.hpp"
 
 namespace gr::tool {
 
 namespace {
 
 // The listing must be of the program's own libraries; a preload or an audit of this moment is not among them.
-std::vector<char *> listing_environment() {
+std::vector<std::string> listing_environment() {
     static constexpr std::array<std::string_view, 4> kLeftOut{"LD_PRELOAD=", "LD_AUDIT=", "LD_DEBUG", "LD_TRACE_"};
-    static char listing_mode[] = "LD_TRACE_LOADED_OBJECTS=1";
-    std::vector<char *> result;
+    std::vector<std::string> result;
     for (char **entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
         bool keep = true;
         for (const std::string_view name : kLeftOut) keep = keep && !text.starts_with(name);
-        if (keep) result.push_back(*entry);
+        if (keep) result.emplace_back(text);
     }
-    result.push_back(listing_mode);
-    result.push_back(nullptr);
+    result.emplace_back("LD_TRACE_LOADED_OBJECTS=1");
     return result;
-}
-
-// Reads to the end and closes.
-std::string read_all(int file) {
-    std::string result;
-    std::array<char, 4096> part{};
-    for (;;) {
-        const ssize_t count = ::read(file, part.data(), part.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) break;
-        result.append(part.data(), static_cast<std::size_t>(count));
-    }
-    ::close(file);
-    return result;
-}
-
-// What the command prints on stdout; nothing unless it exits with 0.
-std::optional<std::string> output_of(const std::vector<std::string> &command) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    std::vector<char *> arguments;
-    arguments.reserve(command.size() + 1);
-    for (const std::string &word : command) arguments.push_back(const_cast<char *>(word.c_str()));
-    arguments.push_back(nullptr);
-    const std::vector<char *> environment = listing_environment();
-    pid_t child = -1;
-    const int error = ::posix_spawn(&child, arguments.front(), &actions, nullptr, arguments.data(), environment.data());
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::close(ends[1]);
-    std::string output = read_all(ends[0]);
-    if (error != 0) return std::nullopt;
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) return std::nullopt;
-    }
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
-    return output;
 }
 
 // One of  "\tlibm.so.6 => /lib/libm.so.6 (0x7f...)", "\tlibx.so => not found", "\t/lib/ld.so (0x7f...)".
@@ -119,7 +74,7 @@ std::optional<std::vector<LoadedLibrary>> loaded_libraries(const std::string &pr
     std::error_code error;
     const std::string path = std::filesystem::canonical(program, error).string();
     if (error) return std::nullopt;
-    const std::optional<std::string> listing = output_of({loader, path});
+    const std::optional<std::string> listing = output_of({loader, path}, listing_environment(), STDOUT_FILENO);
     if (!listing) return std::nullopt;
     std::vector<LoadedLibrary> result;
     for (std::size_t start = 0; start < listing->size();) {

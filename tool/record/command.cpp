@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "allocators/chosen_allocator.hpp"
 #include "base/failure.hpp"
 #include "command_line/command_line.hpp"
 #include "record/record.hpp"
@@ -44,7 +45,7 @@ void declare_options(CLI::App &options, Words &words) {
         ->type_name("N");
     options.add_flag("--lossy", request.settings.lossy,
                      "Where the recorder is too slow, drop events and count them; the program never waits");
-    options.add_option("--allocator", request.allocator, "Run it on granary, jemalloc, ... (system)")
+    options.add_option("--allocator", request.allocator, fmt::format("Run it on {} (system)", kAllocatorNames))
         ->type_name("NAME|PATH.so");
     options.add_flag("-q,--quiet", request.quiet, "Say nothing but what goes wrong");
     options.footer(

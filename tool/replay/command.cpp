@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "allocators/chosen_allocator.hpp"
 #include "analysis/document_json.hpp"
 #include "base/output.hpp"
 #include "base/whole_file.hpp"
@@ -75,8 +76,8 @@ void add_replay(CommandLine &line) {
                                 "granary replay [OPTIONS] TRACE");
     CLI::App &options = *command.options;
     options.add_option("TRACE", request->file, "What granary record wrote")->required()->type_name("");
-    options.add_option("--with", request->allocators, "Their names, or files, with commas (system,granary)")
-        ->type_name("NAME,...");
+    options.add_option("--with", request->allocators, fmt::format("Play it on {} (system,granary)", kAllocatorNames))
+        ->type_name("NAME|PATH.so,...");
     options.add_option("--touch", request->touch, "Which pages are written to: recorded, all or none")
         ->type_name("WHICH")
         ->check(CLI::IsMember(std::vector<std::string>(kTouches.begin(), kTouches.end())).description(""));

@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "allocators/chosen_allocator.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
 #include "command_line/command_line.hpp"
@@ -51,7 +52,7 @@ void declare_options(CLI::App &options, RunRequest &request) {
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
     options.add_option("--library", request.library, "Use this libgranary.so")->type_name("PATH");
-    options.add_option("--allocator", request.allocator, "Run it on lab:NAME, jemalloc, ... (granary)")
+    options.add_option("--allocator", request.allocator, fmt::format("Run it on {} (granary)", kAllocatorNames))
         ->type_name("NAME|PATH.so");
     options.add_flag("-q,--quiet", request.quiet, "No warning when the program cannot run on Granary");
     options.footer(

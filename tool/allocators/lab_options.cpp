@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//
+// What:      the options behind the name of an allocator of the lab.
+// Invariant: see lab_options.hpp.
+// Must not know: which allocators there are; which program is started.
+#include "allocators/lab_options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/failure.hpp"
+#include "base/text.hpp"
+#include "process/command_output.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+constexpr char kBeforeOption = ':';
+constexpr char kBetweenOptions = ',';  // in the variable
+constexpr const char *kShell = "/bin/sh";
+
+// The first line about them on standard error of a process that does nothing else; empty: none.
+std::string said_to(const std::string &library, const std::string &options) {
+    const std::optional<std::string> output =
+        output_of({kShell, "-c", ":"},
+                  {fmt::format("LD_PRELOAD={}", library), fmt::format("{}={}", kLabVariable, options)}, STDERR_FILENO);
+    if (!output) {
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("cannot ask {} for its options: {} does not run on it", in_quotes(library), kShell));
+    }
+    const std::string begin = fmt::format("{}: ", kLabVariable);
+    const std::size_t found = output->find(begin);
+    if (found == std::string::npos) return {};
+    const std::size_t first = found + begin.size();
+    const std::string line = output->substr(first, output->find('\n', first) - first);
+    return printable(line.substr(0, line.find("; left as it was")));  // which is not what becomes of it here
+}
+
+}  // namespace
+
+NameAndOptions split_options(const std::string &words) {
+    if (!words.starts_with(kLab)) return {words, ""};
+    const std::size_t end = std::min(words.find(kBeforeOption, kLab.size()), words.size());
+    std::string options = words.substr(std::min(end + 1, words.size()));
+    std::ranges::replace(options, kBeforeOption, kBetweenOptions);
+    return {words.substr(0, end), options};
+}
+
+std::string refusal_of(const std::string &library, const std::string &options) {
+    std::string refusal = said_to(library, options);
+    // Who has options says so to what is none.
+    if (refusal.empty() && said_to(library, "?").empty()) refusal = "it takes no options behind its name";
+    return refusal;
+}
+
+}  // namespace gr::tool
