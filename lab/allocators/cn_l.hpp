@@ -3,6 +3,7 @@
 //       nothing.
 // Invariant: as in C; what a thread freed lies in its buffer first.
 // Must not know: how any feature works.
+// Finds: an address that leads to no container, or is not aligned. Blocks have no header, so no double free.
 //
 //     buffers   o->o     o->o
 //     heaps     C's      C's

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: Hoard (000, section 3, figure 2): 2P heaps by a hash of the thread, heap 0 behind them, and superblocks that move to
-//       it when a heap falls below the emptiness threshold. Blowup is O(1).
-// Invariant: u >= a - K * S or u >= (1 - f) * a in heaps 1 to 2P, for each size class. Finds of misuse: an address that leads to
-//            no superblock, and a block of a superblock that has none in use.
+// What: Hoard (000, section 3, figure 2): 2P heaps by a hash of the thread, heap 0 behind them, and superblocks that
+//       move to it when a heap falls below the emptiness threshold. Blowup is O(1).
+// Invariant: u >= a - K * S or u >= (1 - f) * a in heaps 1 to 2P, for each size class.
 // Must not know: how any feature works.
+// Finds: an address that leads to no superblock, or is not aligned; a double free where the superblock has no block in
+//        use.
 //
 //     hash(thread)     heap 1 ..... heap 2P        one lock each
 //                      u, a         u, a           a size class:  [7/8 full] ... [1/8 full] [emptier]   fullest first
@@ -22,7 +23,8 @@
 namespace gr::lab {
 
 struct HoardOptions {
-    // What the paper measures with (5), and how far it may be chosen otherwise: in parts of 1 the value, the least, the most.
+    // What the paper measures with (5), and how far it may be chosen otherwise: in parts of 1 the value, the least, the
+    // most.
     static constexpr std::array<Option, 4> kTable{{
         {"f", 8, 2, 1, 7, "from 1/8 to 7/8 in eighths"},
         {"K", 1, 4, 0, 1024, "from 0 to 1024"},

@@ -3,6 +3,8 @@
 // Invariant: what a thread frees it may take again, whosever it was. No heap's lock is taken before there is a
 //            second thread.
 // Must not know: how any feature works.
+// Finds: an address that leads to no container, or is not aligned; when the buffer is emptied, a double free where the
+//        container has no block in use.
 //
 //     threads   T1 --all--> buffer <--takes
 //     heaps     [full] [roomy] [empty]

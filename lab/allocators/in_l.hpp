@@ -3,6 +3,7 @@
 //       nothing.
 // Invariant: as in B; what a thread freed lies in its buffer first.
 // Must not know: how any feature works.
+// Finds: by the header a double free, a foreign address, the inside of a block.
 //
 //     threads   T1       T2
 //     buffers   o->o     o->o                   as private as the heap behind it

@@ -2,6 +2,7 @@
 // What: IN-r of table 3.1 (Wasik 001, 3.2.1.5): B with a remote list on the global heap.
 // Invariant: as in B; who gives to the global heap and who takes from it wait for different locks.
 // Must not know: how any feature works.
+// Finds: by the header a double free, a foreign address, the inside of a block.
 //
 //     heaps     bins     bins
 //              gives|   |takes

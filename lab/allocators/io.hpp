@@ -3,6 +3,7 @@
 // Invariant: a block returns to the heap that it was allocated from, under its lock; given to the global heap, it may
 //            become another's.
 // Must not know: how any feature works.
+// Finds: by the header a double free, a foreign address, the inside of a block.
 //
 //     threads   T1 ---free---> T2's heap        each heap has a lock
 //     heaps     bins, buffer

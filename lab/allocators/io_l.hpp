@@ -2,6 +2,7 @@
 // What: IO-l of table 3.1 (Wasik 001, 3.2.2.2): IO with a free-list buffer for a thread's own blocks.
 // Invariant: the buffer holds only blocks of the thread's own heap.
 // Must not know: how any feature works.
+// Finds: by the header a double free, a foreign address, the inside of a block.
 //
 //     threads   T1 --own--> buffer              no lock
 //                  --others'--> their heap      lock

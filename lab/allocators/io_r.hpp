@@ -2,6 +2,7 @@
 // What: IO-r of table 3.1 (Wasik 001, 3.2.2.5): IO with remote lists, so that heaps need no lock.
 // Invariant: a heap is entered by its thread only.
 // Must not know: how any feature works.
+// Finds: by the header a double free, a foreign address, the inside of a block.
 //
 //     threads   T1 --own--> heap                no lock
 //                  --others'--> remote list     a lock for each bin

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: `jemalloc2006`: the first jemalloc (Evans, "A Scalable Concurrent malloc(3) Implementation for FreeBSD", 2006,
 //       Algorithms and data structures).
-// Invariant: a block is served and freed by the arena whose chunk it lies in, whoever frees it, under that arena's lock.
+// Invariant: a block is served and freed by the arena whose chunk it lies in, whoever frees it, under that arena's
+//            lock.
 // Must not know: how a part does what it does.
+// Finds: by region bitmap, page map and the huge blocks' tree a double free, a foreign address, the inside of a block.
 //
 //    thread --in turn, for ever--> one of 4 arenas per CPU (of one CPU: the only one), a lock each
 //    arena: chunks of 2 MiB      | header: page map | run | run        | run                      |
@@ -12,9 +14,8 @@
 //           up to 1 MiB          a run each
 //    above 1 MiB                 chunks of their own, in one red-black tree with one lock
 //
-// Today's malloc gives blocks of any size the alignment of the widest type, so there are no regions below kAlignment: the
-// paper's tiny ones of 2, 4 and 8 bytes are there with 2 in its place. MALLOC_OPTIONS: parts/malloc_options.hpp.
-// Misuse: a bitmap shows a region that was freed, the page map an address that is no block's; both end the program.
+// Today's malloc gives blocks of any size the alignment of the widest type, so there are no regions below kAlignment:
+// the paper's tiny ones of 2, 4 and 8 bytes are there with 2 in its place. MALLOC_OPTIONS: parts/malloc_options.hpp.
 // Exhaustion: chunks that are kept for their next use go back, then it is tried again.
 #pragma once
 

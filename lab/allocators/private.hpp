@@ -2,6 +2,7 @@
 // What: Pure private heaps (Hoard 000, 6.1): a heap for each thread and nothing behind it.
 // Invariant: what is freed stays with who freed it: a producer and a consumer take memory without bound (blowup).
 // Must not know: how any feature works.
+// Finds: by the header a double free, a foreign address, the inside of a block.
 //
 //     threads   T1        T2
 //     heaps     bins      bins                  what T2 frees T1 never sees again

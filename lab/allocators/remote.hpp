@@ -3,6 +3,8 @@
 // Invariant: a heap is entered by its thread only; others leave blocks in its remote lists, which it clears when it
 //            has none of a bin.
 // Must not know: how any feature works.
+// Finds: an address that leads to no container, or is not aligned; a double free where the container has no block in
+//        use; one by others, if at all, when the remote list is cleared.
 //
 //     threads   T1 --own--> heap                no lock
 //                  --others'--> remote list     a lock for each bin

@@ -4,6 +4,8 @@
 //            header.
 //            Simpler than 4.5: containers of one size, a table by unit and not by page, and no lock at all.
 // Must not know: how any feature works.
+// Finds: an address that leads to no container, or is not aligned; a double free where the container has no block in
+//        use; one by others, if at all, when the remote list is cleared.
 //
 //     table     [unit] -> header
 //     units     [o|o|o|o|o|o|o]                 no header within

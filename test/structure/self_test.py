@@ -93,9 +93,15 @@ def main():
     strict = structure.Rules(RULES.order, limits=["heap 8 | short", "* 30"], words=["heap int | no numbers"])
     for expected in ("heap/heap.hpp: 12 lines; split it", "all files together: ", "heap/heap.hpp:9: 'int' has no place"):
         assert any(error.startswith(expected) for error in errors_of(CLEAN, strict)), (expected, errors_of(CLEAN, strict))
+    finding = structure.Rules(order=RULES.order, heads=["heap Finds: | what it finds"])
+    told = {"base/bits.hpp": HEAD, "heap/heap.hpp": HEAD + "// Finds: d\n"}
+    assert errors_of(told, finding) == [], errors_of(told, finding)
+    for text in (HEAD, HEAD.replace("// What:", "// Finds: d\n// What:"), HEAD + "//\n" * 12 + "// Finds: d\n"):
+        errors = errors_of({**told, "heap/heap.hpp": text}, finding)
+        assert errors == ["heap/heap.hpp:1: the file does not open with 'Finds:'"], errors
     beside = structure.Rules(order=RULES.order, plans={"heap": ["owner heap drain*"]})
     assert len(errors_of(CLEAN, beside)) == 1 and "not above it" in errors_of(CLEAN, beside)[0], errors_of(CLEAN, beside)
-    print(f"structure: {len(TAMPERED) + 3} tampered trees found out")
+    print(f"structure: {len(TAMPERED) + 6} tampered trees found out")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      checks a tree of sources against its own rules: layers, plans of folders, circles, preprocessor, sizes, words
 #            that have no place, headers of files.
-# Invariant: reads order.txt, exceptions.txt, limits.txt, words.txt and <folder>_order.txt in the given folder of rules and
-#            the files under the given tree, and of trees beside it the names of files in folders that its order names.
+# Invariant: reads order.txt, exceptions.txt, limits.txt, words.txt, heads.txt and <folder>_order.txt in the given folder
+#            of rules and the files under the given tree, and of trees beside it the names of files in folders that its
+#            order names.
 # Must not know: C++; it reads lines, includes and braces.
 """usage: structure.py TREE RULES"""
 import dataclasses
@@ -54,11 +55,12 @@ class Rules:
     plans: dict = dataclasses.field(default_factory=dict)
     limits: list = dataclasses.field(default_factory=list)
     words: list = dataclasses.field(default_factory=list)
+    heads: list = dataclasses.field(default_factory=list)
 
 
 def read_rules(folder):
     plans = {path.name.removesuffix("_order.txt"): table(path) for path in sorted(folder.glob("*_order.txt"))}
-    read = {name: table(folder / f"{name}.txt") for name in ("order", "exceptions", "limits", "words")}
+    read = {name: table(folder / f"{name}.txt") for name in ("order", "exceptions", "limits", "words", "heads")}
     return Rules(plans=plans, **read)
 
 
@@ -66,10 +68,11 @@ def own_includes(text):
     return re.findall(r'^\s*#\s*include\s+(?:"|<(?=granary/))([^">]+)[">]', text, re.M)
 
 
-def opening_errors(path, text):
+# What all say, and then what their folder's do.
+def opening_errors(path, text, heads):
     head = text.splitlines()[:12]
     at = 0
-    for wanted in OPENING:
+    for wanted in (*OPENING, *heads.get(folder_of(path), ())):
         found = next((i for i in range(at, len(head)) if wanted in head[i]), None)
         if found is None:
             yield f"{path}:1: the file does not open with '{wanted}'"
@@ -217,12 +220,13 @@ def check(tree, rules):
     (levels, faces), allowed = levels_of(rules.order), exceptions(rules.exceptions)
     texts = {p.relative_to(tree).as_posix(): p.read_text() for p in sorted(tree.rglob("*")) if p.suffix in SOURCES}
     limits = {folder: int(most[0]) for folder, most in words_by_first(rules.limits).items()}
-    words, files = words_by_first(rules.words), texts.keys() | files_beside(tree, rules.order)
+    words, heads = words_by_first(rules.words), words_by_first(rules.heads)
+    files = texts.keys() | files_beside(tree, rules.order)
     errors = [] if texts else [f"{tree}: no sources here"]
     errors += sum_errors(texts, limits)
     for path, text in texts.items():
         lines = text.splitlines()
-        errors += opening_errors(path, text)
+        errors += opening_errors(path, text, heads)
         errors += layer_errors(path, text, levels, faces, files, allowed)
         errors += preprocessor_errors(path, lines)
         errors += word_errors(path, lines, words)
