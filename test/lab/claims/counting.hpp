@@ -8,7 +8,7 @@
 #include <atomic>
 #include <barrier>
 
-#include "lab/claims/teams.hpp"
+#include "lab/teams.hpp"
 #include "platform/events.hpp"
 
 namespace gr::lab {
@@ -17,9 +17,10 @@ static_assert(kCounted, "in the preset `counted` only");
 
 inline constexpr std::size_t kThreads = 4;
 inline constexpr std::size_t kRounds = 4000;
+// On a loaded machine each costs every thread a turn.
+inline constexpr std::size_t kRoundsTogether = kRounds / 8;
 inline constexpr std::size_t kBatch = 64;
 inline constexpr std::size_t kSize = 64;
-inline constexpr std::size_t kOperations = kThreads * kRounds * kBatch * 2;
 
 // For a million operations.
 struct Counts {
@@ -28,20 +29,20 @@ struct Counts {
 };
 
 template <class Work>
-Counts count_while(Work work) {
+Counts count_while(std::size_t rounds, Work work) {
     const auto read = [](platform::Event event) { return static_cast<double>(platform::counted(event)); };
     const double locks = read(platform::Event::lock);
     const double waits = read(platform::Event::wait);
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < kThreads; ++t) threads.emplace_back([&work, t] { work(t); });
     for (std::thread &thread : threads) thread.join();
-    const double millions = static_cast<double>(kOperations) / 1e6;
+    const double millions = static_cast<double>(kThreads * rounds * kBatch * 2) / 1e6;
     return {(read(platform::Event::lock) - locks) / millions, (read(platform::Event::wait) - waits) / millions};
 }
 
 template <class A>
 Counts recycle() {
-    return count_while([](std::size_t) {
+    return count_while(kRounds, [](std::size_t) {
         std::vector<void *> blocks(kBatch);
         for (std::size_t round = 0; round < kRounds; ++round) {
             for (void *&block : blocks) block = the_allocator<A>.allocate(kSize);
@@ -56,8 +57,8 @@ template <class A>
 Counts hand_over() {
     std::vector<std::vector<void *>> blocks(kThreads, std::vector<void *>(kBatch));
     std::barrier<> everybody(kThreads);
-    return count_while([&](std::size_t t) {
-        for (std::size_t round = 0; round < kRounds; ++round) {
+    return count_while(kRoundsTogether, [&](std::size_t t) {
+        for (std::size_t round = 0; round < kRoundsTogether; ++round) {
             for (void *&block : blocks[t]) block = the_allocator<A>.allocate(kSize);
             everybody.arrive_and_wait();
             for (void *const block : blocks[(t + 1) % kThreads]) the_allocator<A>.free(block);

@@ -5,29 +5,46 @@
 // Must not know: how a lock is made.
 #include "allocators/jemalloc2006.hpp"
 #include "lab/claims/counting.hpp"
+#include "lab/claims/stopped.hpp"
 #include "platform/process.hpp"
 
 namespace gr::lab {
 namespace {
 
-TEST(Locks, OneHeapLocksForEachOperationOfARecycle) {
-    const Counts single = recycle<Single>();
-    EXPECT_GE(single.locks, kEachOperation);
-    // On one CPU a holder is met only where it was preempted.
-    if (platform::usable_cpus() > 1) {
-        EXPECT_GT(single.waits, recycle<Threads>().waits);
-    }
+TEST(Locks, OneHeapLocksForEachOperationOfARecycle) { EXPECT_GE(recycle<Single>().locks, kEachOperation); }
+
+// One after the other comes to the heap while somebody is stopped in it.
+TEST(Locks, WhoIsInTheOnlyHeapIsWaitedForByAll) {
+    EXPECT_EQ(waiting_for_who_is_stopped<Single>(kSize), kThreads - 1);
+    EXPECT_EQ(waiting_for_who_is_stopped<DlmallocLike>(kSize), kThreads - 1);
+}
+
+// Hoard 6.1: a lock for each bin.
+TEST(Locks, WhoIsInAConcurrentHeapIsWaitedForByThoseOfHisBin) {
+    EXPECT_EQ(waiting_for_who_is_stopped<ConcurrentSingle>(kStoppedSize), kThreads - 1);
+    EXPECT_EQ(waiting_for_who_is_stopped<ConcurrentSingle>(kSize), 0U);
+}
+
+TEST(Locks, WhoIsInAHeapOfHisOwnIsWaitedForByNobody) {
+    EXPECT_EQ(waiting_for_who_is_stopped<Threads>(kStoppedSize), 0U);
+    EXPECT_EQ(waiting_for_who_is_stopped<Containers>(kStoppedSize), 0U);
+    EXPECT_EQ(waiting_for_who_is_stopped<Owned>(kStoppedSize), 0U);
+    EXPECT_EQ(waiting_for_who_is_stopped<Restricted>(kStoppedSize), 0U);
+    EXPECT_EQ(waiting_for_who_is_stopped<Remote>(kStoppedSize), 0U);
+    EXPECT_EQ(waiting_for_who_is_stopped<Lockfree>(kStoppedSize), 0U);
+    EXPECT_EQ(waiting_for_who_is_stopped<PtmallocLike>(kStoppedSize), 0U);
 }
 
 TEST(Locks, OwnedHeapsLockForEachOperationButSeldomWait) {
-    const Counts owned = recycle<Owned>();
-    EXPECT_GE(owned.locks, kEachOperation);
-    EXPECT_LT(owned.waits, kSeldom);
+    for (const Counts &owned : {recycle<Owned>(), recycle<Restricted>()}) {
+        EXPECT_GE(owned.locks, kEachOperation);
+        EXPECT_LT(owned.waits, kSeldom);
+    }
 }
 
 TEST(Locks, PrivateHeapsAndBuffersRecycleWithoutLocks) {
     EXPECT_LT(recycle<Threads>().locks, kSeldom);
-    EXPECT_LT(recycle<LooseContainers>().locks, kSeldom);
+    EXPECT_LT(recycle<Containers>().locks, kSeldom);
     EXPECT_LT(recycle<Remote>().locks, kSeldom);
     EXPECT_LT(recycle<Recommended>().locks, kSeldom);
     // Of a buffer that is never full, but for the first of each block.
@@ -36,15 +53,17 @@ TEST(Locks, PrivateHeapsAndBuffersRecycleWithoutLocks) {
 
 TEST(Locks, WhatIsHandedOverCostsALockWithoutRemoteListsToo) {
     EXPECT_GE(hand_over<Owned>().locks, kEachOperation);
+    EXPECT_GE(hand_over<Restricted>().locks, kEachOperation);
     // Half of the operations: frees. And one for each clearing.
-    EXPECT_GE(hand_over<Remote>().locks, kEachOperation / 2);
-    EXPECT_LT(hand_over<Remote>().locks, kEachOperation * 3 / 4);
+    const Counts remote = hand_over<Remote>();
+    EXPECT_GE(remote.locks, kEachOperation / 2);
+    EXPECT_LT(remote.locks, kEachOperation * 3 / 4);
 }
 
 TEST(Locks, TheLockFreeAllocatorTakesNone) {
-    const Counts recycled = recycle<LockFree>();
+    const Counts recycled = recycle<Lockfree>();
     EXPECT_EQ(recycled.locks, 0);
-    const Counts handed = hand_over<LockFree>();
+    const Counts handed = hand_over<Lockfree>();
     EXPECT_EQ(handed.locks, 0);
     EXPECT_EQ(handed.waits, 0);
     EXPECT_EQ(hand_over<Streamflow>().locks, 0);
@@ -62,8 +81,8 @@ TEST(Locks, ThreadsInArenasOfTheirOwnLockForEachOperationButSeldomWait) {
 TEST(Locks, CoalescingIsSparedItsLocksByABufferOrByRemoteLists) {
     EXPECT_GE(recycle<IoC>().locks, kEachOperation);
     EXPECT_LT(recycle<IoCl>().locks, kSeldom);
-    EXPECT_LT(recycle<IoClr>().locks, kSeldom);
-    EXPECT_LT(recycle<IoClrCleared>().locks, kSeldom);
+    EXPECT_LT(recycle<Coalescing>().locks, kSeldom);
+    EXPECT_LT(recycle<CoalescingClearedIntoBuffer>().locks, kSeldom);
     // Without a buffer a batch that is freed is a whole region again, which goes to the global heap and comes back.
     EXPECT_LT(recycle<IoCr>().locks, kEachOperation / kBatch * 2);
     EXPECT_LT(recycle<InC>().locks, kEachOperation / kBatch * 2);

@@ -4,7 +4,9 @@
 // Must not know: how memory comes back.
 #pragma once
 
-#include "lab/claims/teams.hpp"
+#include <cstdio>
+
+#include "lab/teams.hpp"
 
 namespace gr::lab {
 
@@ -25,8 +27,7 @@ class Footprint {
 
 // One allocates a pile, another frees it, again and again.
 template <class A>
-double produced_and_consumed() {
-    Team<A> team(2);
+double produced_and_consumed(Team<A> &team) {
     Footprint footprint;
     for (std::size_t round = 0; round < kRounds; ++round) {
         const std::vector<void *> pile = team.allocate(0, kBlocks, kSize);
@@ -35,21 +36,56 @@ double produced_and_consumed() {
     }
     return footprint.piles();
 }
+template <class A>
+double produced_and_consumed() {
+    Team<A> team(2);
+    return produced_and_consumed(team);
+}
 
 // Each of P threads allocates a pile and frees it, one after the other.
 template <class A>
-double in_turn(std::size_t threads) {
-    Team<A> team(threads);
+double in_turn(Team<A> &team) {
     Footprint footprint;
-    for (std::size_t member = 0; member < threads; ++member) {
+    for (std::size_t member = 0; member < team.size(); ++member) {
         const std::vector<void *> pile = team.allocate(member, kBlocks, kSize);
         footprint.see(pile);
         team.free(member, pile);
     }
     return footprint.piles();
 }
+template <class A>
+double in_turn(std::size_t threads) {
+    Team<A> team(threads);
+    return in_turn(team);
+}
+
+struct Piles {
+    double handed_on;
+    double of_few;
+    double of_many;
+};
+inline constexpr std::size_t kFew = 4;
+inline constexpr std::size_t kMany = 16;
+
+// All of it of one class of allocator, and a line that says it. `begin`, if there is any, is done with each team first.
+template <class A>
+Piles piles_of(const char *name, void (*begin)(Team<A> &) = nullptr) {
+    const auto of = [begin](std::size_t threads, auto measure) {
+        Team<A> team(threads);
+        if (begin != nullptr) begin(team);
+        return measure(team);
+    };
+    const auto turns = [](Team<A> &team) { return in_turn(team); };
+    const Piles piles{of(2, [](Team<A> &team) { return produced_and_consumed(team); }), of(kFew, turns),
+                      of(kMany, turns)};
+    std::printf("piles of %s: produced and consumed %.2f; in turn by %zu threads %.2f, by %zu %.2f\n", name,
+                piles.handed_on, kFew, piles.of_few, kMany, piles.of_many);
+    return piles;
+}
 
 // What thresholds let two heaps keep, beside a pile and its rounding up.
 inline constexpr double kBounded = 4;
+// Of a bound that grows with threads or rounds.
+inline constexpr double kMostly = 0.8;
 
 }  // namespace gr::lab

@@ -4,7 +4,7 @@
 // Invariant: told by addresses, never by time.
 // Must not know: how an allocator comes to its addresses.
 #include "allocators/jemalloc2006.hpp"
-#include "lab/claims/teams.hpp"
+#include "lab/teams.hpp"
 
 namespace gr::lab {
 namespace {
@@ -50,16 +50,18 @@ TEST(Sharing, ASingleHeapSharesActively) {
 TEST(Sharing, ThreadHeapsWithoutABufferEachShareActively) { EXPECT_GT(actively_shared<Threads>(), kBlocks / 8); }
 
 TEST(Sharing, ContainersAndBuffersOfAHeapDoNotShareActively) {
-    EXPECT_EQ(actively_shared<LooseContainers>(), 0U);
+    EXPECT_EQ(actively_shared<Containers>(), 0U);
     EXPECT_EQ(actively_shared<Owned>(), 0U);
-    EXPECT_EQ(actively_shared<LockFree>(), 0U);
+    EXPECT_EQ(actively_shared<Restricted>(), 0U);
+    EXPECT_EQ(actively_shared<Varied>(), 0U);
+    EXPECT_EQ(actively_shared<Lockfree>(), 0U);
     // A tag is no block: the line in which one thread's buffer ends and the other's begins has no two blocks.
-    EXPECT_EQ(actively_shared<OwnedObjects>(), 0U);
+    EXPECT_EQ(actively_shared<Io>(), 0U);
 }
 
 TEST(Sharing, WithoutOwnershipWhatIsFreedElsewhereIsSharedPassively) {
     EXPECT_GT(passively_shared<Threads>(), kBlocks / 8);
-    EXPECT_GT(passively_shared<LooseContainers>(), kBlocks / 8);
+    EXPECT_GT(passively_shared<Containers>(), kBlocks / 8);
     EXPECT_GT(passively_shared<Private>(), kBlocks / 8);
 }
 
@@ -69,9 +71,10 @@ TEST(Sharing, OwnershipEndsPassiveSharing) {
     EXPECT_EQ(passively_shared<Buffered>(), 0U);
     EXPECT_EQ(passively_shared<Remote>(), 0U);
     EXPECT_EQ(passively_shared<Recommended>(), 0U);
-    EXPECT_EQ(passively_shared<LockFree>(), 0U);
-    EXPECT_EQ(passively_shared<OwnedObjects>(), 0U);
-    EXPECT_EQ(passively_shared<OwnedObjectsRemote>(), 0U);
+    EXPECT_EQ(passively_shared<Varied>(), 0U);
+    EXPECT_EQ(passively_shared<Lockfree>(), 0U);
+    EXPECT_EQ(passively_shared<Io>(), 0U);
+    EXPECT_EQ(passively_shared<IoR>(), 0U);
 }
 
 // 3.1.1.1: what is delayed is not shared, unless it may be taken again.
@@ -105,6 +108,7 @@ TEST(Sharing, OnlyContainersThatMoveInUseShareByMoving) {
     EXPECT_GT(shared_by_moving<OwnedRemote>(), 0U);
     EXPECT_EQ(shared_by_moving<Restricted>(), 0U);
     EXPECT_EQ(shared_by_moving<Remote>(), 0U);
+    EXPECT_EQ(shared_by_moving<Varied>(), 0U);
     EXPECT_EQ(shared_by_moving<Streamflow>(), 0U);
 }
 
@@ -118,8 +122,8 @@ TEST(Sharing, CoalescingWithOwnershipSharesInNoWay) {
     expect_none(the_allocator<IoC>);
     expect_none(the_allocator<IoCl>);
     expect_none(the_allocator<IoCr>);
-    expect_none(the_allocator<IoClr>);
-    expect_none(the_allocator<IoClrCleared>);
+    expect_none(the_allocator<Coalescing>);
+    expect_none(the_allocator<CoalescingClearedIntoBuffer>);
 }
 
 // 3.2.1.3: whoever frees a block has it, and splits and takes it again.

@@ -79,6 +79,18 @@ TEST_F(ChunkTest, OfEmptiedChunksOneStays) {
     EXPECT_EQ(chunks_.count(), 0U);
 }
 
+TEST_F(ChunkTest, ARunComesFromWhereTheLongestIsShortest) {
+    void *const half = chunks_.take(shape_, &owner_, shape_.order() - 1, PageUse::large);
+    void *const other_half = chunks_.take(shape_, &owner_, shape_.order() - 1, PageUse::large);
+    void *const quarter = chunks_.take(shape_, &owner_, shape_.order() - 2, PageUse::large);
+    const bool is_others = chunk_of(quarter) == chunk_of(other_half);
+    put(is_others ? other_half : half);  // a half where the quarter lies, in the other no more than a quarter
+    void *const page = chunks_.take(shape_, &owner_, 0, PageUse::large);
+    EXPECT_NE(chunk_of(page), chunk_of(quarter));
+    for (void *const run : {page, quarter, is_others ? half : other_half}) put(run);
+    EXPECT_TRUE(chunks_.give_back_spare(shape_));
+}
+
 TEST_F(ChunkTest, MemoryThatIsNoneIsNotTakenForOne) {
     const std::unique_ptr<void, void (*)(void *)> memory(std::aligned_alloc(shape_.bytes(), shape_.bytes()), std::free);
     std::memset(memory.get(), 0, 4 * kRunPageBytes);

@@ -66,11 +66,14 @@ TEST(BlockTagTest, AnAlignedAddressLeadsToItsBlock) {
 }
 
 TEST(BlockTagDeathTest, WhatIsNoBlockInUseIsFound) {
-    alignas(kAlignment) static char place[256] = {};
+    alignas(4 * kAlignment) static char place[256] = {};
     char *const block = place + kAlignment;
     set_tag(block, {128, 1, BlockState::in_use});
+    void *const aligned = TaggedBlocks::aligned_in(block, std::size_t{4} * kAlignment);
+    ASSERT_NE(aligned, block);
     TaggedBlocks::take_back(block);
     EXPECT_DEATH(TaggedBlocks::block_of(block), "no block in use");
+    EXPECT_DEATH(TaggedBlocks::block_of(aligned), "no block in use");
     EXPECT_DEATH(TaggedBlocks::block_of(block + 1), "no block in use");
     EXPECT_DEATH(TaggedBlocks::block_of(block + kAlignment), "no block in use");
 }

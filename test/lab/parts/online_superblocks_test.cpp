@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <linux/rseq.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -199,6 +200,38 @@ TYPED_TEST(Online, AlignedBlocksAreAlignedAndFreed) {
         EXPECT_GE(this->allocator_.usable_size(block), 100U);
         this->allocator_.free(block);
     }
+}
+
+// Lines 15 to 31 without memory: what others freed lies in a superblock that is online and full.
+bool is_served_by_what_others_freed() {
+    constexpr std::size_t kBytes = 1000;
+    auto &allocator = the_allocator<LockedHeaps<ByThreadHash>>;
+    std::vector<void *> blocks;
+    blocks.reserve(10'000);
+    std::atomic<void *> handed{nullptr};
+    std::atomic<bool> is_freed{false};
+    std::thread other([&] {
+        handed.wait(nullptr);
+        allocator.free(handed);
+        is_freed = true;
+        is_freed.notify_one();
+    });
+    const rlimit no_more{1, 1};
+    setrlimit(RLIMIT_AS, &no_more);
+    while (void *const block = allocator.allocate(kBytes)) blocks.push_back(block);
+    if (blocks.empty()) return false;
+    handed = blocks.back();
+    handed.notify_one();
+    is_freed.wait(false);
+    const bool is_served = allocator.allocate(kBytes) == blocks.back();
+    other.join();
+    return is_served;
+}
+
+TEST(OnlineWithoutMemory, WhatOthersFreedIsFound) {
+    if (platform::usable_cpus() == 1) GTEST_SKIP() << "both threads have the same heap";
+    the_allocator<LockedHeaps<ByThreadHash>>.free(the_allocator<LockedHeaps<ByThreadHash>>.allocate(1));
+    EXPECT_EXIT(_exit(is_served_by_what_others_freed() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
 // Refused by each sequence, it is served by the global heap.

@@ -47,8 +47,11 @@ TEST(TrylockHeapsTest, AThreadStaysWhereItIsUntilItMeetsALock) {
         EXPECT_EQ(heaps.mine_if_any(), heaps.of(2));
     }).join();
     EXPECT_EQ(heaps.count(), 2U);
-    // Another's before a new one.
-    std::thread([] { EXPECT_EQ(worked_on(heaps), 2U); }).join();
+    // Another's before a new one, and then that.
+    std::thread([] {
+        EXPECT_EQ(worked_on(heaps), 2U);
+        EXPECT_EQ(heaps.mine_if_any(), heaps.of(2));
+    }).join();
     EXPECT_EQ(heaps.count(), 2U);
 
     heaps.of(2)->lock.try_lock();
@@ -57,6 +60,14 @@ TEST(TrylockHeapsTest, AThreadStaysWhereItIsUntilItMeetsALock) {
     heaps.of(1)->lock.unlock();
     heaps.of(2)->lock.unlock();
     EXPECT_EQ(worked_on(heaps), 1U);
+
+    // It stays, though the first is free again.
+    std::thread([] {
+        heaps.of(1)->lock.lock();
+        EXPECT_EQ(worked_on(heaps), 2U);
+        heaps.of(1)->lock.unlock();
+        EXPECT_EQ(worked_on(heaps), 2U);
+    }).join();
 }
 
 }  // namespace
