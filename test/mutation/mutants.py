@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the mutants: ways to break the heap, what lies under it and the collector, each in one place of one file.
-# Invariant: an old text stands exactly once in its file (mutants_test.py); with the new one the library compiles and
-#            some promise does not hold.
+# What:      the mutants: ways to break the heap, what lies under it, the collector and the lab, each in one place of one
+#            file.
+# Invariant: an old text stands exactly once in its file (mutants_test.py); with the new one it compiles and some promise
+#            does not hold.
 # Must not know: how a mutant is built and run, and what finds it: `first` only says which tests look first.
 """The table. Where a line was rewritten: find the one that has its duty now, or take the entry out."""
 
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 class Mutant(NamedTuple):
     name: str
-    file: str  # under src
+    file: str  # from the checkout's root
     old: str
     new: str
     first: str  # test programs, as ctest calls them
@@ -24,11 +25,11 @@ def of_file(file: str, first: str, *rows: tuple[str, str, str, str]) -> tuple[Mu
     return tuple(Mutant(name, file, old, new, first, breaks) for name, breaks, old, new in rows)
 
 
-def faults(mutants: Iterable[Mutant], src: Path, tests: Container[str]) -> Iterator[str]:
+def faults(mutants: Iterable[Mutant], root: Path, tests: Container[str]) -> Iterator[str]:
     """What is wrong with a table."""
     names = Counter(mutant.name for mutant in mutants)
     for mutant in mutants:
-        path = src / mutant.file
+        path = root / mutant.file
         found = path.read_text().count(mutant.old) if path.is_file() else 0
         if found != 1:
             yield f"{mutant.name}: {mutant.file} has its text {found} times: {mutant.old}"
@@ -43,7 +44,7 @@ def faults(mutants: Iterable[Mutant], src: Path, tests: Container[str]) -> Itera
 
 MUTANTS = (
     *of_file(
-        "heap/refiller.cpp", "heap.refiller",
+        "src/heap/refiller.cpp", "heap.refiller",
         ("refill-loses", "blocks that a refill could not push are lost",
          "if (kept != count)", "if (kept > count)"),
         ("refill-believes", "who moves to another CPU while pushing loses the blocks",
@@ -64,7 +65,7 @@ MUTANTS = (
          "pages_.retook(retaken);", ""),
     ),
     *of_file(
-        "heap/flusher.cpp", "heap.flusher",
+        "src/heap/flusher.cpp", "heap.flusher",
         ("flush-all", "a flush gives everything back, not half",
          ".capacity(c) + 1) / 2", ".capacity(c) + 1)"),
         ("flush-drops", "a block for which its magazine has no slot is lost",
@@ -79,7 +80,7 @@ MUTANTS = (
          "post_.send(o, slab.detached(kRemoteMagazine));", ""),
     ),
     *of_file(
-        "heap/post.cpp", "heap.post heap.mail heap.look",
+        "src/heap/post.cpp", "heap.post heap.mail heap.look",
         ("post-uncounted", "letters are not counted for an idle owner (rule 6)",
          "post_.remote_.note(draft.to, draft.bytes, MayWait::yes);", ""),
         ("post-unvisited", "letters are counted, but no idle owner is drained for them (rule 6)",
@@ -106,7 +107,7 @@ MUTANTS = (
          "touchable && e != 0 && owner_in(e) == o", "touchable && e != 0"),
     ),
     *of_file(
-        "heap/mail.hpp", "heap.mail heap.post",
+        "src/heap/mail.hpp", "heap.mail heap.post",
         ("mail-sleeps-on", "a heap that is used again counts as asleep",
          "is_asleep(o) && sleepers_uses_ == uses", "is_asleep(o)"),
         ("mail-order", "what was freed last comes first out of a letter",
@@ -115,12 +116,12 @@ MUTANTS = (
          "if (letter.is_blank()) return", "if (letter.is_blank() || true) return"),
     ),
     *of_file(
-        "heap/take_all_stack.hpp", "heap.mail",
+        "src/heap/take_all_stack.hpp", "heap.mail",
         ("stack-drops", "a push loses what lies on the stack",
          "last->link.store(head,", "last->link.store(nullptr,"),
     ),
     *of_file(
-        "heap/remote_frees.cpp", "heap.returns",
+        "src/heap/remote_frees.cpp", "heap.returns",
         ("remote-unannounced", "remote bits are set and their owner never told",
          "announce(s);", ""),
         ("remote-patient", "an idle owner is drained far too late (rule 6)",
@@ -129,22 +130,22 @@ MUTANTS = (
          "may_wait == MayWait::yes) settle(o);", "may_wait <= MayWait::yes) settle(o);"),
     ),
     *of_file(
-        "heap/remote_batch.hpp", "heap.returns heap.post",
+        "src/heap/remote_batch.hpp", "heap.returns heap.post",
         ("batch-wrong-word", "bits of several words are set in one",
          "if (entry.superblock != s || entry.word != at.word) {", "if (entry.superblock != s) {"),
     ),
     *of_file(
-        "heap/drain.cpp", "heap.returns",
+        "src/heap/drain.cpp", "heap.returns",
         ("drain-counts-on", "what was drained still counts as waiting",
          "owners.owner(o).remote_bytes.store(0, std::memory_order_relaxed);", ""),
     ),
     *of_file(
-        "heap/remote_protocol.hpp", "heap.post",
+        "src/heap/remote_protocol.hpp", "heap.post",
         ("protocol-no-mail", "a drain opens no letters",
          "world.open_mail(owner);", ""),
     ),
     *of_file(
-        "heap/remote_protocol.hpp", "test_model",
+        "src/heap/remote_protocol.hpp", "test_model",
         ("protocol-mark", "a drain leaves the mark set",
          "world.exchange_mark(node, 0);", ""),
         ("protocol-drops", "a drain drops what is another's (rule 2)",
@@ -156,7 +157,7 @@ MUTANTS = (
          "if (world.has_pending(owner) && world.try_lock(owner))"),
     ),
     *of_file(
-        "heap/ownership.cpp", "heap.ownership",
+        "src/heap/ownership.cpp", "heap.ownership",
         ("owner-keeps-empty", "what falls empty is not given back",
          "\n    if (s->is_empty()) {", "\n    if (false) {"),
         ("owner-no-invariant", "Hoard's invariant is not restored when blocks come back",
@@ -173,33 +174,33 @@ MUTANTS = (
          "restore_invariant(from, c, MayWait::yes);  // what", "// what"),
     ),
     *of_file(
-        "heap/ownership.hpp", "heap.ownership heap.sweeper",
+        "src/heap/ownership.hpp", "heap.ownership heap.sweeper",
         ("visit-moved", "a visitor meets a superblock that changed hands while he waited for the lock",
          "if (store_.entry(u) == e && owner_of(s) == o && s->use == UnitUse::superblock) visit", "visit"),
         ("visit-wrong-owner", "a visitor of an owner finds one that was the owner",
          "const bool still = owner_of(s) == o;", "const bool still = true;"),
     ),
     *of_file(
-        "heap/returns.hpp", "heap.returns heap.post",
+        "src/heap/returns.hpp", "heap.returns heap.post",
         ("return-sleeper-held", "whose lock is taken still counts as asleep",
          "return outbox_->found_awake(), false;", "return false;"),
         ("return-moved", "a block is given under the lock of who was the owner",
          "if (owner_of(ref.superblock) != o) return 0;", ""),
     ),
     *of_file(
-        "heap/unit_store.cpp", "heap.ownership heap.unit_store",
+        "src/heap/unit_store.cpp", "heap.ownership heap.unit_store",
         ("units-no-entries", "the unit map does not say who owns a superblock",
          "store_entries(region_, s, entry_of(to, s->size_class));", ""),
         ("units-in-handler", "a handler that interrupted the heaps takes the page heap",
          "if (!Inside::is_again() && pages_", "if (pages_"),
     ),
     *of_file(
-        "heap/owners.hpp", "heap.flusher",
+        "src/heap/owners.hpp", "heap.flusher",
         ("owners-share", "each heap's magazines may hold what all together may",
          "(kBudgetParts * std::size_t{active_heaps()})", "kBudgetParts"),
     ),
     *of_file(
-        "heap/capacities.cpp", "heap.capacities heap.look",
+        "src/heap/capacities.cpp", "heap.capacities heap.look",
         ("capacity-loses", "blocks of a magazine that narrows and moves are lost",
          "static_cast<std::uint32_t>(count - kept)", "0 * static_cast<std::uint32_t>(count - kept)"),
         ("look-stays", "looks see the same slots again and again",
@@ -214,14 +215,14 @@ MUTANTS = (
          "if (resident >= kUnusedBytes)", "if (false)"),
     ),
     *of_file(
-        "heap/magazine.hpp", "heap.magazine heap.flusher",
+        "src/heap/magazine.hpp", "heap.magazine heap.flusher",
         ("magazine-unbounded", "magazines grow beyond the budget",
          "(doubled < most ? doubled : most)", "(doubled > most ? doubled : most)"),
         ("magazine-always-quiet", "a magazine in use is narrowed",
          "state_[c.value].quiet = state_[c.value].unused = false;", ""),
     ),
     *of_file(
-        "heap/magazine.cpp", "heap.flusher heap.magazine",
+        "src/heap/magazine.cpp", "heap.flusher heap.magazine",
         ("magazine-leaves", "a magazine moves and leaves its blocks behind",
          "if (old.current != old.begin) return false;", ""),
         ("magazine-short", "of what is out of reach one block is forgotten",
@@ -230,7 +231,7 @@ MUTANTS = (
          "magazine.limit = magazine.begin;", ""),
     ),
     *of_file(
-        "heap/bin.hpp", "heap.bin",
+        "src/heap/bin.hpp", "heap.bin",
         ("bin-order", "the emptiest count as the fullest",
          "s->free_count * kFullnessGroups", "s->used_count() * kFullnessGroups"),
         ("bin-emptiest", "the fullest of those that are empty enough goes to the global heap",
@@ -239,7 +240,7 @@ MUTANTS = (
          "if (s->next != nullptr) s->next->previous = s->previous;", ""),
     ),
     *of_file(
-        "heap/sweeper.cpp", "heap.sweeper heap.sweep",
+        "src/heap/sweeper.cpp", "heap.sweeper heap.sweep",
         ("sweeper-rested", "a collection gives back pages that the program is about to use, too",
          "if (superblocks_.descriptor(u)->rested) given_back", "given_back"),
         ("sweep-unclaimed", "blocks of a page that goes can be handed out meanwhile",
@@ -258,14 +259,14 @@ MUTANTS = (
          "return empty >= kChunkBytes / kHugeSplitParts;", "return empty != 0;"),
     ),
     *of_file(
-        "heap/slack.hpp", "heap.slack heap.sweep_cycle",
+        "src/heap/slack.hpp", "heap.slack heap.sweep_cycle",
         ("slack-forgets", "what is taken and freed again does not count as freed",
          "if (left < least_.load(std::memory_order_relaxed)) least", "if (left == 0) least"),
         ("slack-twice", "what is no whole step counts in this one and in the next",
          "return growth - rest;", "return growth;"),
     ),
     *of_file(
-        "heap/dense_chunks.cpp", "heap.dense_chunks",
+        "src/heap/dense_chunks.cpp", "heap.dense_chunks",
         ("dense-hollow", "a chunk with absent pages becomes a huge page",
          "absent <= kChunkBytes / kHugeAbsentParts", "absent <= kChunkBytes"),
         ("dense-run", "a chunk with a run in it becomes a huge page",
@@ -274,7 +275,7 @@ MUTANTS = (
          "if (e == 0 || e == kRunEntry)", "if (e == kRunEntry)"),
     ),
     *of_file(
-        "heap/census.cpp", "heap.census",
+        "src/heap/census.cpp", "heap.census",
         ("census-letters", "blocks in letters are counted nowhere",
          "owners_.outbox(o).for_each_block(count);", ""),
         ("census-remote", "the last block of each remote magazine is not counted",
@@ -285,7 +286,7 @@ MUTANTS = (
          "if (idle != slack_.bytes()) return", "if (false && idle != slack_.bytes()) return"),
     ),
     *of_file(
-        "heap/reclaimer.cpp", "heap.reclaimer heap.reclaim",
+        "src/heap/reclaimer.cpp", "heap.reclaimer heap.reclaim",
         ("reclaim-busy", "heaps in use are robbed with the idle ones",
          "if (!is_wanted(o, which) || !owners_", "if (!owners_"),
         ("reclaim-unstopped", "magazines are taken though the sequences could not be stopped",
@@ -303,7 +304,7 @@ MUTANTS = (
          "store_.release_deferred();", ""),
     ),
     *of_file(
-        "superblock/superblocks.cpp", "superblock.superblocks",
+        "src/superblock/superblocks.cpp", "superblock.superblocks",
         ("give-low", "blocks given below the first word with something free are not found again",
          "if (w < lowest) lowest = w;", ""),
         ("give-edge", "a row of blocks that is given backwards reaches beyond its word",
@@ -316,17 +317,17 @@ MUTANTS = (
          "if (empty && !s->absent.has(number))", "if (empty)"),
     ),
     *of_file(
-        "superblock/page_set.hpp", "superblock.superblocks heap.sweep",
+        "src/superblock/page_set.hpp", "superblock.superblocks heap.sweep",
         ("pages-edge", "of the pages that are touched the last is not taken out",
          "low_bits(last - begin + 1)", "low_bits(last - begin)"),
     ),
     *of_file(
-        "base/bitmap.hpp", "superblock.superblocks heap.sweep",
+        "src/base/bitmap.hpp", "superblock.superblocks heap.sweep",
         ("bitmap-edge", "of a row of bits the last is not changed",
          "low_bits(last.value - begin + 1)", "low_bits(last.value - begin)"),
     ),
     *of_file(
-        "region/page_heap.cpp", "region.page_heap",
+        "src/region/page_heap.cpp", "region.page_heap",
         ("pages-neighbour", "empty neighbours are given back one by one",
          "if (count != 0 && piece.first + piece.count", "if (false && piece.first + piece.count"),
         ("purge-uncounted", "what was given back still counts against the limit",
@@ -337,26 +338,26 @@ MUTANTS = (
          "chunk.given_back &= ~mask;", ""),
     ),
     *of_file(
-        "region/allowance.hpp", "region.allowance",
+        "src/region/allowance.hpp", "region.allowance",
         ("earned-unbounded", "more is earned than may be",
          "bytes < most_earned_ - now ? now + bytes : most_earned_", "now + bytes + 0 * most_earned_"),
         ("earned-beyond-peak", "units are earned beyond the peak of what was in use",
          "return wanted < room ? wanted", "return wanted < room + wanted ? wanted"),
     ),
     *of_file(
-        "region/memory_limit.hpp", "region.memory_limit",
+        "src/region/memory_limit.hpp", "region.memory_limit",
         ("limit-each", "a request is held against the limit by itself",
          "bytes > hard_ - held", "bytes > hard_"),
     ),
     *of_file(
-        "collector/giving_back.cpp", "collector.oracle collector.steps collector.collector collector.stress",
+        "src/collector/giving_back.cpp", "collector.oracle collector.steps collector.collector collector.stress",
         ("collect-marks-stay", "marks take memory as the heap did at its peak for ever",
          "kind.marks.give_back(first, end);", "static_cast<void>(first == end && kind.marks.covers(first));"),
         ("collect-unsettled", "superblocks that a sweep empties stay",
          "    kind.instance.settle_collected();\n", ""),
     ),
     *of_file(
-        "collector/collector.cpp", "collector.oracle collector.steps collector.collector collector.stress",
+        "src/collector/collector.cpp", "collector.oracle collector.steps collector.collector collector.stress",
         ("collect-unstamped", "free blocks do not bear the number: what lies in them keeps others",
          "kind.marks.stamp(s, word, bits, number);", ""),
         ("collect-caches-stay", "magazines hold blocks that the sweep frees",
@@ -391,12 +392,12 @@ MUTANTS = (
          "if (!is_collecting()) {", "if (true) {"),
     ),
     *of_file(
-        "collector/collector.cpp", "libgc.numbers_locked",
+        "src/collector/collector.cpp", "libgc.numbers_locked",
         ("collect-numbers-anew", "marks of long ago count again",
          "kinds_.for_each([](Kind &kind) { kind.marks.clear(); });", ""),
     ),
     *of_file(
-        "collector/pace.hpp", "collector.pace",
+        "src/collector/pace.hpp", "collector.pace",
         ("pace-idle", "what is free already does not count against the growth",
          "larger(live + wanted, ", "larger(found.held + wanted, "),
         ("pace-threads", "what many threads' stop costs does not count",
@@ -409,13 +410,13 @@ MUTANTS = (
          "due_at_.fetch_add(bytes, std::memory_order_relaxed);", "static_cast<void>(bytes);"),
     ),
     *of_file(
-        "collector/kinds.hpp", "libgc.roots_stale_typed libgc.api_disclaim",
+        "src/collector/kinds.hpp", "libgc.roots_stale_typed libgc.api_disclaim",
         ("kinds-unseen", "what is freed quickly is not cleared, though it will be looked at",
          "bool may_be_freed_unseen() const { return setup.lifetime == Lifetime::collected && !setup.asks_blocks(); }",
          "bool may_be_freed_unseen() const { return setup.lifetime == Lifetime::collected; }"),
     ),
     *of_file(
-        "collector/marker.cpp", "collector.oracle collector.steps collector.collector",
+        "src/collector/marker.cpp", "collector.oracle collector.steps collector.collector",
         ("marker-sieve-half", "of eight words that are looked at at once the last four count only with the first",
          "(from_base(at) > last_) & (from_base(at + kBytes / 2) > last_)", "from_base(at) > last_"),
         ("marker-sieve-near", "of large blocks only pointers near the range's beginning are seen",
@@ -443,7 +444,7 @@ MUTANTS = (
          "if (found.count == 0) return false;", "return false;"),
     ),
     *of_file(
-        "collector/scanning.cpp", "collector.oracle collector.steps collector.collector libgc.api_kinds libgc.api_gcj",
+        "src/collector/scanning.cpp", "collector.oracle collector.steps collector.collector libgc.api_kinds libgc.api_gcj",
         ("marker-bitmap-end", "a bitmap is read from the wrong end",
          "begin + std::size_t{word} * sizeof", "begin + std::size_t{61 - word} * sizeof"),
         ("marker-own", "an object's own descriptor is taken from its beginning",
@@ -462,12 +463,12 @@ MUTANTS = (
          "while (later_.find_more()) {", "while (false) {"),
     ),
     *of_file(
-        "collector/scanning.cpp", "collector.beside",
+        "src/collector/scanning.cpp", "collector.beside",
         ("marker-asked-early", "blocks that are asked what they hold are asked while the program changes them",
          "if (asks && phase_ == Phase::beside) {", "if (false && asks) {"),
     ),
     *of_file(
-        "collector/worklist.cpp", "collector.oracle",
+        "src/collector/worklist.cpp", "collector.oracle",
         ("worklist-half-lost", "of what is given away the same half stays, and the other is lost",
          "std::memmove(first_, first_ + half->count, (count - half->count) * sizeof(Task));", ""),
         ("worklist-dropped", "what is given away gets to nobody",
@@ -478,7 +479,7 @@ MUTANTS = (
          "full->next = rest_;", "full->next = nullptr;"),
     ),
     *of_file(
-        "collector/field.cpp", "collector.oracle collector.steps collector.collector",
+        "src/collector/field.cpp", "collector.oracle collector.steps collector.collector",
         ("field-free", "a free block is one in use",
          "&& kind.superblocks->is_free(s, ref.index))", "&& false)"),
         ("field-rows", "marks of small blocks lie where others' do",
@@ -499,19 +500,19 @@ MUTANTS = (
          "Superblocks::is_wide(s->size_class);\n    return {.begin"),
     ),
     *of_file(
-        "collector/marks.cpp", "collector.oracle collector.steps",
+        "src/collector/marks.cpp", "collector.oracle collector.steps",
         ("marks-high-bit", "a mark that differs in its highest bit counts",
          "+ kAllButHigh) | different | kAllButHigh);", "+ kAllButHigh) | kAllButHigh);"),
         ("marks-stamp-edge", "of free blocks the last of each word bears no number",
          "for (; bits != 0; bits &= bits - 1)", "for (; (bits & (bits - 1)) != 0; bits &= bits - 1)"),
     ),
     *of_file(
-        "collector/deaf_threads.hpp", "collector.steps",
+        "src/collector/deaf_threads.hpp", "collector.steps",
         ("deaf-allocate", "who blocks the signal takes blocks while others are swept",
          "if (platform::world.deaf() == 0) return;", "return;"),
     ),
     *of_file(
-        "collector/finalization.hpp", "collector.finalization",
+        "src/collector/finalization.hpp", "collector.finalization",
         ("final-short-late", "short links are cleared after finalizers brought objects back",
          "short_links.clear_dead(marking);\n"
          "        const FinalizationReport report = finalizers.queue_dead(marking, java);",
@@ -524,7 +525,7 @@ MUTANTS = (
          "long_links.forget_dead_cells(marking);", ""),
     ),
     *of_file(
-        "collector/finalizers.hpp", "collector.finalizers collector.finalization",
+        "src/collector/finalizers.hpp", "collector.finalizers collector.finalization",
         ("final-order", "an object is finalized before those that need it",
          "mark_what_waits(marking, &report);", ""),
         ("final-unkept", "what is queued is swept",
@@ -533,14 +534,14 @@ MUTANTS = (
          "return mark_from_except_self(marking, object);", "return marking.mark_from(object);"),
     ),
     *of_file(
-        "collector/toggle_references.hpp", "collector.toggle_references collector.finalization",
+        "src/collector/toggle_references.hpp", "collector.toggle_references collector.finalization",
         ("toggle-strong", "a weak toggle reference keeps its object",
          "if (reference.status == ToggleStatus::strong) visit", "visit"),
         ("toggle-stays", "a toggle reference outlives its object",
          "return !marking.is_marked(reference.object.reveal());", "return false;"),
     ),
     *of_file(
-        "collector/roots.hpp",
+        "src/collector/roots.hpp",
         "collector.collector collector.steps libgc.roots_altstack libgc.roots_coroutine libgc.roots_added",
         ("roots-own-stack", "of who is on a stack for signals the own one is no root",
          "if (thread.is_on_stack_for_signals || !own", "if (!own"),
@@ -556,7 +557,7 @@ MUTANTS = (
          "[&](platform::Range range) { visit(mapped_part(range)); }", "[](platform::Range) {}"),
     ),
     *of_file(
-        "collector/roots.hpp", "libgc.roots_guard",
+        "src/collector/roots.hpp", "libgc.roots_guard",
         ("roots-guard-above", "a guard above a coroutine's stack is read",
          "platform::for_each_readable(stack_from(thread.stack_pointer, thread.thread_pointer), visit);",
          "visit(stack_from(thread.stack_pointer, thread.thread_pointer));"),
@@ -564,22 +565,22 @@ MUTANTS = (
          "platform::for_each_readable(own, visit);", "visit(own);"),
     ),
     *of_file(
-        "collector/collector.cpp", "libgc.roots_stack_allocated",
+        "src/collector/collector.cpp", "libgc.roots_stack_allocated",
         ("collect-beyond-stack", "what lies above a stack that was allocated here is a root",
          "if (block.begin != nullptr) range.end", "if (false) range.end"),
     ),
     *of_file(
-        "collector/roots.cpp", "libgc.roots_added",
+        "src/collector/roots.cpp", "libgc.roots_added",
         ("roots-removed", "a range that was taken away is looked at",
          "added_.remove(i);", "static_cast<void>(i);"),
     ),
     *of_file(
-        "collector/pace.hpp", "collector.collector",
+        "src/collector/pace.hpp", "collector.collector",
         ("pace-never", "a collection is never due",
          "return held >= due_at_", "return false && held >= due_at_"),
     ),
     *of_file(
-        "collector/beside.cpp", "libgc.incremental_storm libgc.api_incremental",
+        "src/collector/beside.cpp", "libgc.incremental_storm libgc.api_incremental",
         ("beside-written", "at the last stop nothing that was written to is scanned again",
          "mark_written(marker, WriteWatch::Then::leave, &pages) && mark_roots(marker);", "mark_roots(marker);"),
         ("beside-roots", "at the last stop nobody looks at the roots",
@@ -589,7 +590,7 @@ MUTANTS = (
          "kind.instance.keeper().drop_held();", ""),
     ),
     *of_file(
-        "collector/beside.cpp", "collector.beside",
+        "src/collector/beside.cpp", "collector.beside",
         ("beside-snapshot", "what was freed since the snapshot is freed again",
          "mark_all(marker, is_known, report) && correct_snapshot();", "mark_all(marker, is_known, report);"),
         ("beside-met", "code of the program's runs wherever the program is",
@@ -600,12 +601,12 @@ MUTANTS = (
          "if (is_missed || is_forbidden()) return;", "if (is_missed) return;"),
     ),
     *of_file(
-        "collector/collection_report.hpp", "collector.oracle",
+        "src/collector/collection_report.hpp", "collector.oracle",
         ("report-kinds", "all that lives counts for the first kind",
          "live_of_kinds[kind].bytes += bytes;", "live_of_kinds[0].bytes += bytes;"),
     ),
     *of_file(
-        "collector/free_snapshot.hpp", "collector.beside",
+        "src/collector/free_snapshot.hpp", "collector.beside",
         ("snapshot-remote", "what strangers have freed is freed again",
          "bits.free[w] | bits.remote[w].load(std::memory_order_relaxed);", "bits.free[w];"),
         ("snapshot-empty", "a superblock that fell empty is swept as it was, whoever has its units",
@@ -614,36 +615,36 @@ MUTANTS = (
          "entries_[at - 1] = entry;", ""),
     ),
     *of_file(
-        "platform/world/write_watch.cpp", "world.write_watch",
+        "src/platform/world/write_watch.cpp", "world.write_watch",
         ("watch-on", "what was told as written is not watched again",
          "(then == Then::watch_on ? PageScan::kProtectFound : 0);", "0;"),
     ),
     *of_file(
-        "platform/world/page_scan.hpp", "world.write_watch",
+        "src/platform/world/page_scan.hpp", "world.write_watch",
         ("watch-rows", "of many parts that were written to only the first are told",
          "*stop = reinterpret_cast<const char *>(walk_end);", "*stop = range.end;"),
     ),
     *of_file(
-        "collector/beside.cpp", "collector.steps",
+        "src/collector/beside.cpp", "collector.steps",
         ("fork-helpers", "a child counts on its parent's helpers",
          "markers_.forget_other_threads();", ""),
     ),
     *of_file(
-        "heap/keeper.cpp", "collector.steps collector.oracle collector.collector",
+        "src/heap/keeper.cpp", "collector.steps collector.oracle collector.collector",
         ("keeper-magazines", "magazines hold blocks that the sweep frees, too",
          "owners_.slab(o).drop_all();", ""),
         ("keeper-letters", "letters hold blocks that the sweep frees, too",
          "Letter *letter = owners_.owner(o).mail.take_all();", "Letter *letter = nullptr;"),
     ),
     *of_file(
-        "heap/keeper.hpp", "collector.beside",
+        "src/heap/keeper.hpp", "collector.beside",
         ("keeper-rest-beside", "a sweep beside the program does not see that a superblock is in use again",
          "all = watching_rest(s, [&] { return keep_only(s, stays); });", "all = keep_only(s, stays);"),
         ("keeper-rest-never", "no superblock ever rests",
          "s->kept = s->used_count();", ""),
     ),
     *of_file(
-        "platform/world/world.cpp", "world.world",
+        "src/platform/world/world.cpp", "world.world",
         ("world-newcomers", "threads that come while others are called run on",
          "if (round == Round::found_none) return true;",
          "if (round != Round::failed && !is_half_full()) return true;"),
@@ -661,7 +662,7 @@ MUTANTS = (
          "to.id.store(id, std::memory_order_release);", ""),
     ),
     *of_file(
-        "platform/world/thread_record.hpp", "world.world libgc.roots_tls libgc.roots_keys",
+        "src/platform/world/thread_record.hpp", "world.world libgc.roots_tls libgc.roots_keys",
         ("record-keys", "values of keys past the first block are no roots",
          "i < kKeyBlocks; ++i)", "i < 1; ++i)"),
         ("record-first-keys", "values of the first keys are no roots",
@@ -670,7 +671,7 @@ MUTANTS = (
          "visit(static_thread_locals(thread_pointer));", ""),
     ),
     *of_file(
-        "platform/world/thread_record.cpp", "world.world libgc.roots_tls_library",
+        "src/platform/world/thread_record.cpp", "world.world libgc.roots_tls_library",
         ("record-slot", "a library's thread-local variables are looked for in another's slot",
          "const char *const begin = vector[module.number].block;",
          "const char *const begin = vector[module.number - 1].block;"),
@@ -680,7 +681,7 @@ MUTANTS = (
          "const std::uintptr_t begin = place.begin + place.guard_bytes;", "const std::uintptr_t begin = place.begin;"),
     ),
     *of_file(
-        "platform/world/readable.hpp", "world.readable",
+        "src/platform/world/readable.hpp", "world.readable",
         ("readable-all", "guards count as readable",
          "!= -EFAULT", "!= 0"),
         ("readable-row", "of two rows with a hole between them the second has what the first had",
@@ -689,48 +690,48 @@ MUTANTS = (
          "if (next > whole.end) next = whole.end;", ""),
     ),
     *of_file(
-        "platform/world/written_pages.hpp", "world.readable",
+        "src/platform/world/written_pages.hpp", "world.readable",
         ("written-guards", "a guard is taken for a page that was swapped out",
          "if ((row.categories & page::kIsSwapped) != 0) return", "if (false) return"),
     ),
     *of_file(
-        "platform/world/listing.hpp", "world.world",
+        "src/platform/world/listing.hpp", "world.world",
         ("listing-low", "without a descriptor left nothing is known",
          "fd == -EMFILE ? open_beyond_limit(path) : fd", "fd"),
         ("listing-high", "the limit of descriptors stays raised",
          "system_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, nullptr);", ""),
     ),
     *of_file(
-        "platform/world/mappings.cpp", "world.world",
+        "src/platform/world/mappings.cpp", "world.world",
         ("mappings-first", "nothing is mapped any more when the first thread has ended",
          "return read(kOfProcess) || read(kOfThread);", "return read(kOfProcess);"),
     ),
     *of_file(
-        "platform/world/modules.cpp", "world.world libgc.roots_static libgc.roots_dlopen",
+        "src/platform/world/modules.cpp", "world.world libgc.roots_static libgc.roots_dlopen",
         ("modules-zero", "variables that begin as zero are no roots",
          "begin + header.p_memsz}", "begin + header.p_filesz}"),
         ("modules-once", "what is loaded after the first collection has no roots",
          "variables_.clear();\n", "if (!variables_.is_empty()) return at_rest(context), true;\n"),
     ),
     *of_file(
-        "platform/world/mappings.hpp", "world.world",
+        "src/platform/world/mappings.hpp", "world.world",
         ("mappings-parts", "a stack ends where one of its pages is locked",
          "return end == next.begin && readable", "return false && readable"),
     ),
     *of_file(
-        "libgc/kinds.cpp", "libgc.api_realloc libgc.api_fork",
+        "src/libgc/kinds.cpp", "libgc.api_realloc libgc.api_fork",
         ("libgc-realloc", "GC_realloc loses what it moves",
          "std::memcpy(moved, begin, size < block.bytes ? size : block.bytes);", ""),
         ("libgc-realloc-tail", "old words lie behind what GC_realloc made smaller",
          "if (block.kind->setup.zeroed) std::memset(begin + size, 0, block.bytes - size);", ""),
     ),
     *of_file(
-        "libgc/kinds.cpp", "libgc.roots_stale_typed libgc.api_disclaim",
+        "src/libgc/kinds.cpp", "libgc.roots_stale_typed libgc.api_disclaim",
         ("libgc-freed-descriptor", "what is freed keeps a descriptor that others are taken for",
          "if (block.kind->setup.asks_blocks())", "if (false)"),
     ),
     *of_file(
-        "libgc/entry_x86_64.S", "libgc.api_entries libgc.roots_interior",
+        "src/libgc/entry_x86_64.S", "libgc.api_entries libgc.roots_interior",
         ("entry-no-byte", "a pointer one past the end of what a sequence gave keeps the next object",
          "leal 16(%rdi), %esi", "leal 15(%rdi), %esi"),
         ("entry-tail-old", "of what a sequence gives the last bytes are what they were",
@@ -741,12 +742,12 @@ MUTANTS = (
          "leal (FINE_CLASSES + 1 -", "leal (FINE_CLASSES -"),
     ),
     *of_file(
-        "libgc/allocation.hpp", "libgc.api_entries libgc.roots_interior",
+        "src/libgc/allocation.hpp", "libgc.api_entries libgc.roots_interior",
         ("libgc-no-byte", "a pointer one past the end keeps the next object",
          "has_more() ? size + 1 : size", "size"),
     ),
     *of_file(
-        "libgc/typed_api.cpp", "libgc.api_typed",
+        "src/libgc/typed_api.cpp", "libgc.api_typed",
         ("typed-unsaid", "typed objects have no descriptors",
          "std::memcpy(static_cast<char *>(p) + collector.block_at(p).bytes - tail_bytes, tail, tail_bytes);", ""),
         ("typed-shifted", "a map of pointers is off by one",
@@ -757,27 +758,217 @@ MUTANTS = (
          "object[i * kWordBits +", "object["),
     ),
     *of_file(
-        "libgc/disclaim.cpp", "libgc.api_disclaim",
+        "src/libgc/disclaim.cpp", "libgc.api_disclaim",
         ("disclaim-unasked", "objects die before their procedure is asked",
          "mark_dead(true);", ""),
         ("disclaim-part", "what a disclaimed object refers to dies before it",
          "if (disclaims[i].whole) mark", "if (false) mark"),
     ),
     *of_file(
-        "libgc/displacements.cpp", "libgc.roots_base_only",
+        "src/libgc/displacements.cpp", "libgc.roots_base_only",
         ("displacements-unknown", "registered displacements do not count",
          "registered[offset / kWordBits].fetch_or(Word{1} << offset % kWordBits, std::memory_order_relaxed);", ""),
     ),
     *of_file(
-        "libgc/finalizing.cpp", "libgc.api_on_demand libgc.api_finalizers",
+        "src/libgc/finalizing.cpp", "libgc.api_on_demand libgc.api_finalizers",
         ("libgc-undemanded", "finalizers are called though nobody demands them",
          "if (now(GC_finalize_on_demand) == 0) {", "if (true) {"),
         ("libgc-nested", "a finalizer is called inside another",
          "is_invoking = true;", ""),
     ),
     *of_file(
-        "libgc/threads_api.cpp", "libgc.roots_registered_thread libgc.roots_thread",
+        "src/libgc/threads_api.cpp", "libgc.roots_registered_thread libgc.roots_thread",
         ("libgc-result", "what a thread returned is collected before it is joined",
          "if (ThreadEntry *const caller = Threads::mine()) caller->result = result;", "static_cast<void>(result);"),
+    ),
+    *of_file(
+        "lab/parts/composed.hpp", "lab.parts.features lab.parts.composed",
+        ("lab-buffer-of-all", "another heap's blocks go into this one's buffer",
+         "if (is_of(mine, block)) return mine->buffer.put(block, give);",
+         "if (mine != nullptr) return mine->buffer.put(block, give);"),
+        ("lab-clear-believes", "blocks of a remote list whose container moved on stay with the old heap",
+         "if (!is_of(heap, block)) return give_to_owner(block);", ""),
+        ("lab-remote-last", "what others freed is never taken again",
+         "if (block == nullptr) block = take_remote(heap, size);", ""),
+        ("lab-not-reallocated", "what is kept for other heaps is not handed out again",
+         "if (void *const block = heap->others.take(size)) return block;", "{}"),
+    ),
+    *of_file(
+        "lab/parts/container_store.hpp", "lab.parts.features lab.parts.bounds",
+        ("lab-bin-unbounded", "a heap keeps what is free in one bin",
+         "if (lists.free_bytes > kMostOfBin * Blocks::largest()) shed(lists, global);", ""),
+        ("lab-heap-unbounded", "a heap keeps what is free in all its bins",
+         "if (free_bytes_ <= kMostOfHeap * Blocks::largest()) return;", "return;"),
+        ("lab-unrestricted", "containers with blocks in use move though that is restricted",
+         "if constexpr (!kF.have(restricted_movement)) {", "if constexpr (true) {"),
+        ("lab-roomy-unmoved", "containers with blocks in use never move",
+         "if constexpr (!kF.have(restricted_movement)) {", "if constexpr (false) {"),
+    ),
+    *of_file(
+        "lab/parts/global_containers.hpp", "lab.parts.blocks lab.parts.features",
+        ("lab-formatted-for-ever", "wholly free containers serve one bin for ever",
+         "if (++formatted_ > kMostFormatted) convert(kMostFormatted / 2);", "++formatted_;"),
+        ("lab-global-unnamed", "a container of the global heap still names the heap that gave it",
+         "container->heap.store(0, std::memory_order_release);\n            keep(container);", "keep(container);"),
+    ),
+    *of_file(
+        "lab/parts/free_list_store.hpp", "lab.parts.bounds",
+        ("lab-list-unbounded", "a heap's list of free objects keeps all",
+         "if (count * Layout::size_of(bin) > kMostOfBin * Layout::largest()) give(bin, count / 2, global);", ""),
+        ("lab-lists-unbounded", "a heap's lists of free objects keep all together",
+         "if (free_bytes_ <= kMostOfHeap * Layout::largest()) return;", "return;"),
+    ),
+    *of_file(
+        "lab/parts/free_list_buffer.hpp", "lab.parts.free_list_buffer lab.parts.exact_buffer",
+        ("lab-buffer-twice", "a buffer keeps twice what it may",
+         "<= kMostBytes) return;", "<= 2 * kMostBytes) return;"),
+        ("lab-exact-twice", "a buffer of exact sizes keeps twice what it may",
+         "if (ranges_.bytes() < kMostBytes) return;", "if (ranges_.bytes() < 2 * kMostBytes) return;"),
+        ("lab-exact-large", "a buffer of exact sizes hands out far larger blocks",
+         "> Ranges::bin_of_bytes(bytes) + 1)", "> Ranges::bin_of_bytes(bytes) + 2)"),
+    ),
+    *of_file(
+        "lab/parts/heap_choice.hpp", "lab.parts.features lab.parts.trylock_heaps",
+        ("lab-heaps-not-reused", "each thread makes a heap, those of ended ones are lost",
+         "own = idle_.pop();", "own = nullptr;"),
+        ("lab-heap-after-end", "a thread that ended keeps the heap of a later call",
+         "if (has_ended) [[unlikely]]\n            release();", ""),
+        ("lab-trylock-forgets", "who finds his heap taken looks for another at each call",
+         "return own = other;", "return other;"),
+    ),
+    *of_file(
+        "lab/parts/emptiness_heaps.hpp", "lab.parts.emptiness_heaps",
+        ("hoard-keeps", "a heap keeps superblocks however empty it is",
+         "while (own.crosses(threshold_)) {", "while (false && own.crosses(threshold_)) {"),
+        ("hoard-class-for-ever", "empty superblocks of heap 0 serve one class for ever",
+         "global.put(s, block);\n        if (s->is_empty()) {", "global.put(s, block);\n        if (false) {"),
+        ("hoard-global-last", "a superblock is made while heap 0 has some of the class",
+         "Container *s = global.fullest();", "Container *s = nullptr;"),
+    ),
+    *of_file(
+        "lab/parts/fullness_groups.hpp", "lab.parts.fullness_groups",
+        ("hoard-slack", "the threshold is crossed one superblock too early",
+         "return u + slack_superblocks * superblock < a", "return u + slack_superblocks * superblock <= a"),
+        ("hoard-gives-fullest", "the fullest superblock goes to heap 0, not one at least f empty",
+         "Container *emptiest() const {", "Container *emptiest() const {\n        return fullest();"),
+        ("hoard-takes-emptiest", "blocks come from the emptiest superblock",
+         "for (unsigned group = kFull; group-- > 0;)", "for (unsigned group = 0; group < kFull; ++group)"),
+    ),
+    *of_file(
+        "lab/parts/global_superblocks.hpp", "lab.parts.online_superblocks",
+        ("lfmalloc-all-empty-kept", "wholly free superblocks are kept without bound",
+         "surplus = empty_count_ > kMostEmpty ? pop_empty() : nullptr;", "surplus = nullptr;"),
+        ("lfmalloc-not-purged", "a destroyed superblock keeps its pages",
+         "platform::purge(begin + page, kSuperblockBytes - page);", "{}"),
+        ("lfmalloc-formats-used", "a superblock with blocks in use begins anew",
+         "s->state == State::roomy ? s->merge() : s->format_superblock(bin, size);",
+         "s->format_superblock(bin, size);"),
+        ("lfmalloc-empty-roomy", "a wholly free superblock stays its class's",
+         "if (s->state != State::full && (s->state != State::roomy || s->in_use() != 0)) return;",
+         "if (s->state != State::full) return;"),
+    ),
+    *of_file(
+        "lab/parts/online_superblocks.hpp", "lab.parts.online_superblocks",
+        ("lfmalloc-offline-lost", "who is replaced is lost",
+         "if (offline != nullptr) global_.put(offline);", ""),
+        ("lfmalloc-stays-online", "a full superblock stays online where there is no memory",
+         "if (s == nullptr && online == nullptr) return nullptr;", "if (s == nullptr) return nullptr;"),
+    ),
+    *of_file(
+        "lab/parts/local_list.hpp", "lab.parts.online_superblocks lab.parts.restartable_heaps",
+        ("lfmalloc-double-free", "a block freed twice is two",
+         "if (s.first == LocalList::place_of(block) || s.count >= s.fresh) die_of_no_block(block);", ""),
+    ),
+    *of_file(
+        "lab/parts/buddy_runs.hpp", "lab.parts.buddy_runs",
+        ("buddy-not-joined", "halves that are both free stay halves",
+         "while (order != order_ && is_free(run ^ 1, order)) {", "while (false) {"),
+        ("buddy-longest", "the longest run is split first",
+         "static_cast<unsigned>(std::countr_zero(fitting))", "static_cast<unsigned>(std::bit_width(fitting) - 1)"),
+    ),
+    *of_file(
+        "lab/parts/run_states.hpp", "lab.parts.arenas lab.parts.small_runs",
+        ("jemalloc-no-overlap", "one region moves a run up and down",
+         "{{0, 1}, {0, 2}, {1, 3}, {2, 4}, {3, 4}}", "{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 4}}"),
+        ("jemalloc-fullest-last", "almost full runs are preferred",
+         "{RunState::q50, RunState::q25, RunState::q0, RunState::q75,",
+         "{RunState::q75, RunState::q50, RunState::q25, RunState::q0,"),
+    ),
+    *of_file(
+        "lab/parts/arena.hpp", "lab.parts.arenas",
+        ("jemalloc-double-free", "a region freed twice goes unseen",
+         "if (!run->regions.put(shape.index_of(run, p))) die_of_no_block(p);",
+         "run->regions.put(shape.index_of(run, p));"),
+        ("jemalloc-init-destroyed", "a run that empties in QINIT is destroyed",
+         "if (!is_empty || !States::is_destroyed_empty(run->state)) return", "if (!is_empty) return"),
+        ("jemalloc-run-unmade", "an empty run is kept",
+         "if (!is_empty || !States::is_destroyed_empty(run->state)) return", "if (true) return"),
+    ),
+    *of_file(
+        "lab/parts/chunk.hpp", "lab.parts.arenas",
+        ("jemalloc-spare-lost", "of two empty chunks one is lost",
+         "give_back_spare(shape);\n        spare_ = chunk;", "spare_ = chunk;"),
+        ("jemalloc-first-chunk", "a run comes from the chunk with the longest, not the shortest that does",
+         "for (unsigned longest = order; chunk == nullptr && longest < shape.order(); ++longest)",
+         "for (unsigned longest = shape.order(); chunk == nullptr && longest-- > order;)"),
+    ),
+    *of_file(
+        "lab/parts/red_black_tree.hpp", "lab.parts.red_black_tree",
+        ("tree-not-recoloured", "two red children stay red",
+         "if (is_red(top->child[0]) && is_red(top->child[1])) recolour(top);", ""),
+        ("tree-lent-unrotated", "a removal leaves the tree unbalanced",
+         "if (!side) top->child[1] = rotated(top->child[1], false);", ""),
+    ),
+    *of_file(
+        "lab/parts/boundary_tags.hpp", "lab.parts.boundary_tags lab.parts.free_ranges lab.parts.coalescing_store",
+        ("tags-left", "tags stay where blocks were joined",
+         "set_tag(second, {});", ""),
+        ("tags-rest-too-small", "a rest is split off that no list can hold",
+         "if (rest_bytes < kLeastBytes) return nullptr;", "if (rest_bytes < kTagsBytes) return nullptr;"),
+        ("tags-others-joined", "another heap's free block is joined",
+         "if (tag.state != BlockState::free || tag.heap != heap) return nullptr;",
+         "if (tag.state != BlockState::free) return nullptr;"),
+        ("tags-end-unseen", "a write past the end goes unseen",
+         "if (end.state != BlockState::in_use || end.bytes != tag.bytes || end.heap != tag.heap)", "if (false)"),
+    ),
+    *of_file(
+        "lab/parts/coalescing_store.hpp", "lab.parts.coalescing_store",
+        ("coalescing-whole-kept", "whole regions stay with their heap",
+         "take_down_to(0, kWhole, &given);", ""),
+        ("coalescing-lists-unbounded", "a heap's lists keep all together",
+         "if (free_.ranges().bytes() > kMostOfHeap * Blocks::kWholeBytes)", "if (false)"),
+    ),
+    *of_file(
+        "lab/parts/block_tag.hpp", "lab.parts.blocks",
+        ("tag-displaced-twice", "an aligned block freed twice goes unseen",
+         "if (own != BlockState::in_use && own != BlockState::large) die_of_no_block(p);", ""),
+    ),
+    *of_file(
+        "lab/parts/container.hpp", "lab.parts.blocks",
+        ("container-of-its-begin", "an address aligned as a container leads to the next one",
+         "reinterpret_cast<std::uintptr_t>(p) - 1, bytes)", "reinterpret_cast<std::uintptr_t>(p), bytes)"),
+        ("container-displaced", "an aligned address in a block is taken for the block",
+         "if (aligned != address) Place::", "if (false) Place::"),
+        ("container-old-displaced", "blocks of a new format are looked at as of the old one",
+         "holds_displaced.store(false, std::memory_order_relaxed);", ""),
+    ),
+    *of_file(
+        "lab/parts/lock_free_stack.hpp", "lab.parts.lists",
+        ("stack-no-tag", "a pop cannot tell a stack that is as it was from one that became so again",
+         "tag_of(before) + 1", "tag_of(before)"),
+    ),
+    *of_file(
+        "lab/parts/aside.hpp", "lab.parts.aside",
+        ("aside-double-free", "a signal handler's block freed twice goes unseen",
+         "head->state = kFree;", ""),
+        ("aside-not-purged", "a large block of a signal handler keeps its pages",
+         "platform::purge(reinterpret_cast<char *>(block) + kPiece, bytes - kPiece);", "{}"),
+    ),
+    *of_file(
+        "lab/parts/arenas.hpp", "lab.parts.arenas",
+        ("jemalloc-one-arena", "all threads share the first arena",
+         "return turn_++ % count;", "return turn_ % count;"),
+        ("jemalloc-arenas-of-one", "one CPU has as many arenas as four",
+         "const unsigned count = cpus == 1 ? 1 : kPerCpu * cpus;", "const unsigned count = kPerCpu * cpus;"),
     ),
 )

@@ -91,7 +91,7 @@ def progress(text: str) -> None:
 
 def print_head(count: int) -> None:
     compiler = subprocess.run(["g++", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-    print(f"{count} mutants of src (test/mutation/mutants.py), and the first test that finds each.")
+    print(f"{count} mutants (test/mutation/mutants.py), and the first test that finds each.")
     print(f"Release preset, {compiler}, {time.strftime('%Y-%m-%d')}.\n")
     print(f"$ python3 test/mutation/run.py{''.join(' ' + shlex.quote(word) for word in sys.argv[1:])}\n")
 
@@ -108,12 +108,13 @@ def main() -> int:
     parser.add_argument("--tests", nargs="+", default=FOLDERS, choices=FOLDERS, metavar="FOLDER",
                         help="of test/: all, if none is named")
     options = parser.parse_args()
-    programs_here = {name: program for name, program in programs().items() if program.folder in options.tests}
+    programs_here = {name: program for name, program in programs().items()
+                     if program.folder.split("/")[0] in options.tests}
     chosen = [mutant for mutant in MUTANTS if not options.names or mutant.name in options.names]
     if unknown := set(options.names) - {mutant.name for mutant in chosen}:
         parser.error(f"no such mutant: {', '.join(sorted(unknown))}")
 
-    if rotten := list(faults(MUTANTS, ROOT / "src", programs())):
+    if rotten := list(faults(MUTANTS, ROOT, programs())):
         sys.exit("\n".join(rotten))
 
     progress("copying and building everything once")

@@ -18,7 +18,8 @@ from mutants import Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = (".git", ".cache", "build", "docs", "__pycache__")
-FOLDERS = ("heap", "superblock", "region", "model", "collector", "world", "libgc")  # of test/, in the order of running
+# Of test/, in the order of running.
+FOLDERS = ("heap", "superblock", "region", "model", "collector", "world", "lab", "libgc")
 SETTINGS = ("-DGRANARY_TESTS=ON", "-DGRANARY_BENCH=OFF", "-DGRANARY_TOOL=OFF", "-DGRANARY_MAN=OFF",
             f"-DGRANARY_TEST_FOLDERS={';'.join(FOLDERS)}",
             # No debug information, for time; no warnings, for a mutant may leave something unused.
@@ -35,9 +36,10 @@ class Program(NamedTuple):
 def programs(root: Path = ROOT) -> dict[str, Program]:
     """The test programs, as ctest calls them."""
     found = {}
-    for folder in FOLDERS[:FOLDERS.index("libgc")]:
+    for folder in ("lab/parts" if folder == "lab" else folder for folder in FOLDERS if folder != "libgc"):
         for path in sorted((root / "test" / folder).glob("*_test.cpp")):
-            name = "test_model" if folder == "model" else f"{folder}.{path.stem.removesuffix('_test')}"
+            suite = folder.replace("/", ".")
+            name = "test_model" if folder == "model" else f"{suite}.{path.stem.removesuffix('_test')}"
             found[name] = Program(folder, name, (name,))
     for path in sorted((root / "test/libgc").glob("*.c*")):
         if path.suffix in (".c", ".cpp") and path.name not in LIBRARIES:
@@ -90,7 +92,7 @@ class Tree:
 
     @contextmanager
     def broken_by(self, mutant: Mutant) -> Iterator[None]:
-        path = self.sources / "src" / mutant.file
+        path = self.sources / mutant.file
         whole, times = path.read_text(), path.stat()
         path.write_text(whole.replace(mutant.old, mutant.new))
         try:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a free-list buffer can be cleared (parts/free_list_buffer.hpp).
+// What: a free-list buffer takes and gives blocks (parts/free_list_buffer.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
