@@ -78,6 +78,7 @@ bool tell(const LeaksRequest &request, const std::vector<fs::path> &reports) {
     Suppressions suppressions;
     for (const std::string &file : request.suppressions) suppressions.read(file);
     std::vector<ProcessFindings> processes;
+    processes.reserve(reports.size());
     for (const fs::path &report : reports) processes.push_back(find_places(read_leak_report(report), suppressions));
     const std::string text = request.json ? leaks_json(processes) : leaks_text(processes);
     if (request.output.empty()) {

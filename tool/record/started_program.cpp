@@ -63,7 +63,7 @@ void StartedProgram::become(const std::vector<std::string> &command, const Varia
     if (::read(go, &word, 1) != 1) ::_exit(0);  // the recorder gave up
     for (const auto &[name, value] : variables) set_variable(name.c_str(), value);
     ::signal(SIGXFSZ, SIG_DFL);
-    ::sigprocmask(SIG_SETMASK, &signals, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &signals, nullptr);
     std::vector<char *> words;
     words.reserve(command.size() + 1);
     for (const std::string &each : command) words.push_back(const_cast<char *>(each.c_str()));

@@ -41,7 +41,7 @@ WatchedSignals::WatchedSignals() {
     sigset_t watched;
     ::sigemptyset(&watched);
     for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&watched, signal);
-    ::sigprocmask(SIG_BLOCK, &watched, &before_);
+    ::pthread_sigmask(SIG_BLOCK, &watched, &before_);
     descriptor_ = ::signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
     if (descriptor_ < 0) {
         throw Failure(ExitCode::kToolFailure,
@@ -51,7 +51,7 @@ WatchedSignals::WatchedSignals() {
 
 WatchedSignals::~WatchedSignals() {
     ::close(descriptor_);
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 int WatchedSignals::next() const {

@@ -42,6 +42,7 @@ std::vector<tool::CodeModule> code_modules(const std::vector<trace::Module> &pie
         at->second.end = std::max(at->second.end, piece.end);
     }
     std::vector<tool::CodeModule> modules;
+    modules.reserve(files.size());
     for (auto &[key, module] : files) modules.push_back(std::move(module));
     return modules;
 }
