@@ -949,8 +949,6 @@ MUTANTS = (
          "reinterpret_cast<std::uintptr_t>(p) - 1, bytes)", "reinterpret_cast<std::uintptr_t>(p), bytes)"),
         ("container-displaced", "an aligned address in a block is taken for the block",
          "if (aligned != address) Place::", "if (false) Place::"),
-        ("container-old-displaced", "blocks of a new format are looked at as of the old one",
-         "holds_displaced.store(false, std::memory_order_relaxed);", ""),
     ),
     *of_file(
         "lab/parts/lock_free_stack.hpp", "lab.parts.lists",
