@@ -935,7 +935,7 @@ MUTANTS = (
         "lab/parts/coalescing_store.hpp", "lab.parts.coalescing_store",
         ("coalescing-whole-kept", "whole regions stay with their heap",
          "take_down_to(0, kWhole, &given);", ""),
-        ("coalescing-lists-unbounded", "a heap's lists keep all together",
+        ("coalescing-unbounded", "a heap's lists keep all together",
          "if (free_.ranges().bytes() > kMostOfHeap * Blocks::kWholeBytes)", "if (false)"),
     ),
     *of_file(

@@ -166,6 +166,33 @@ TYPED_TEST(CoalescingStoreTest, ProducersAndConsumersDoNotBlowUp) {
     EXPECT_LE(this->regions.size() * Tested::kRegionBytes, kept + 4 * kBlocks * kSize);
 }
 
+// Without ownership, where a region seldom becomes whole: between any two that are freed one stays in use.
+TYPED_TEST(CoalescingStoreTest, AllBinsKeepLessThanTheyMightEach) {
+    using Tested = typename TestFixture::Store;
+    using Bins = typename Tested::Bins;
+    if (this->kIsOwned || !this->kHasGlobalHeap) return;
+    constexpr std::size_t kMost = kMostOfHeap * Tested::kWholeBytes;
+    std::vector<void *> freed;
+    std::size_t freed_bytes = 0;
+    for (unsigned bin = Bins::bin_of(Tested::kLeastBytes); bin + 1 < Bins::kCount; ++bin) {
+        const std::size_t count = kMostOfBin * Tested::kWholeBytes / Bins::size_of(bin);
+        std::set<void *> blocks;
+        while (blocks.size() < 2 * count) blocks.insert(this->allocate(1, Bins::size_of(bin) - Tested::kTagsBytes));
+        bool stays = true;
+        for (void *const block : blocks) {
+            stays = !stays;
+            if (stays) continue;
+            freed.push_back(block);
+            freed_bytes += Tested::bytes_of(block);
+        }
+    }
+    ASSERT_GT(freed_bytes, kMost) << "too little to tell";
+    for (void *const block : freed) {
+        this->free(block, 2);
+        ASSERT_LE(this->stores[2].free_bytes(), kMost);
+    }
+}
+
 TEST(CoalescingStoreFitTest, TheBestFitIsTakenFromAnyRegion) {
     using Store = CoalescingStore<kCoalescing + best_fit + no_global_heap>;
     static constinit Store::Global global;
