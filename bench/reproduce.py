@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      measures again what docs/reproduction.md stands on: runs the commands at the heads of the kept outputs,
-#            keeps what they print now, and puts the new intervals in the places of the old ones in the page.
+#            keeps what they print now, puts the new intervals in the places of the old ones in the page, and draws.
 # Invariant: a file is replaced whole or not at all; an interval is replaced only if each place where the old output has
 #            it has one and the same now. What is not replaced is told, and the page's test fails until it is.
 # Must not know: what a row says; its words are read again by whoever runs this.
@@ -69,8 +69,8 @@ def measured(command: str, build: Path) -> str:
             f"its own threads in them.\n\n{done.stdout}")
 
 
-# The first line of a paragraph, how many had it before, the first cell of a row, and which of the row's intervals.
-Place = tuple[str, int, str, int]
+# The first line of a paragraph, how many had it before, the first cell of a row, and its column, by name where it has one.
+Place = tuple[str, int, str, str | int]
 
 
 def places(text: str) -> dict[Place, str]:
@@ -79,10 +79,13 @@ def places(text: str) -> dict[Place, str]:
     seen = collections.Counter()
     for paragraph in text.split("\n\n"):
         title, *_ = rows = paragraph.split("\n")
+        columns = CELLS.split(rows[1].strip()) if len(rows) > 1 else []
         for row in rows:
-            label = CELLS.split(row.strip())[0]
-            for number, interval in enumerate(INTERVAL.findall(row)):
-                found[title, seen[title], label, number] = interval
+            label, *cells = CELLS.split(row.strip())
+            named = zip(columns, cells) if len(cells) == len(columns) else enumerate(INTERVAL.findall(row))
+            for column, text in named:
+                if INTERVAL.fullmatch(text):
+                    found[title, seen[title], label, column] = text
         seen[title] += 1
     return found
 
@@ -156,7 +159,7 @@ def main() -> int:
                         for command in commands_of(kept[name]))
         file_of(name).write_text(new)
         renew_page(name, new, kept)
-    return 0
+    return subprocess.run([sys.executable, Path(__file__).with_name("paper_pictures.py")]).returncode
 
 
 if __name__ == "__main__":

@@ -24,12 +24,27 @@ Side = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Shown:
-    """An exhibit: a title, sentences, tables."""
+class View:
+    """`rows`: case to a ratio for each of `names`; None: not measured, or held against itself."""
 
+    title: str
+    names: list[str]
+    rows: dict[str, list[Interval | None]]
+
+    def table(self) -> Table:
+        return Table(self.title, self.names, {case: [interval and str(interval) for interval in found]
+                                              for case, found in self.rows.items()})
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An exhibit: its names, a title, sentences, tables, of which `views` are those that can be drawn, too."""
+
+    name: str
     title: str
     sentences: list[str]
     tables: list[Table]
+    views: list[View]
 
 
 def over(samples: Samples, what: str, tops: list[Side], bottoms: list[Side]) -> Interval | None:
@@ -88,17 +103,17 @@ class Reading:
             return alone and (alone, self.base)
         return case, self.base
 
-    def view_table(self, exhibit: Exhibit, view: str) -> Table | None:
-        """Each case in a row, each allocator in a column; None where nothing is known."""
+    def view(self, exhibit: Exhibit, view: str) -> View | None:
+        """None where nothing is known."""
         what, names = VIEWED[view], self.results.names()
-        rows: dict[str, list[Cell]] = {}
+        rows: dict[str, list[Interval | None]] = {}
         for case in (case for label in exhibit.cases for case in self.cases(label)):
             bottoms = [self.bottom_of(view, case, name) for name in names]
-            found = [bottom and over(self.samples[what], what, [(case, name)], [bottom])
+            found = [over(self.samples[what], what, [(case, name)], [bottom]) if bottom else None
                      for name, bottom in zip(names, bottoms)]
             if any(found):
-                rows[case] = [str(interval) if interval else None for interval in found]
-        return Table(f"{exhibit.name}: {view.replace('the base', self.base)}", names, rows) if rows else None
+                rows[case] = found
+        return View(f"{exhibit.name}: {view.replace('the base', self.base)}", names, rows) if rows else None
 
     def exhibit(self, exhibit: Exhibit) -> Shown:
         told = [f"The paper: {exhibit.says}"] if exhibit.says else []
@@ -108,11 +123,11 @@ class Reading:
             told.append(f"Elsewhere: {exhibit.elsewhere}.")
         rows = dict(self.number_row(number) for number in exhibit.numbers)
         tables = [Table(f"{exhibit.name}: their numbers and ours", ["theirs", "ours", "measured in"], rows)] if rows else []
-        views = [self.view_table(exhibit, view) for view in exhibit.views]
-        tables += [table for table in views if table]
+        views = [view for each in exhibit.views if (view := self.view(exhibit, each))]
+        tables += [view.table() for view in views]
         if exhibit.cases and not any(self.cases(label) for label in exhibit.cases):
             told.append(f"Not measured: {', '.join(exhibit.cases)}.")
-        return Shown(f"{exhibit.name}: {exhibit.title} ({exhibit.where})", told, tables)
+        return Shown(exhibit.name, f"{exhibit.name}: {exhibit.title} ({exhibit.where})", told, tables, views)
 
     def who_stands_for_whom(self) -> list[str]:
         """What must be known before the ratios."""
@@ -132,5 +147,5 @@ class Reading:
                 sentence = " ".join(self.exhibit(exhibit).sentences)
                 told.setdefault(sentence, []).extend(exhibit.names())
         rest = [f"{', '.join(names)}: {sentence}" for sentence, names in told.items()]
-        return [Shown(f"{self.paper.title} ({self.paper.source})", self.who_stands_for_whom(), []), *found,
-                *([Shown("What is measured elsewhere, or not", rest, [])] if rest else [])]
+        return [Shown("", f"{self.paper.title} ({self.paper.source})", self.who_stands_for_whom(), [], []), *found,
+                *([Shown("", "What is measured elsewhere, or not", rest, [], [])] if rest else [])]

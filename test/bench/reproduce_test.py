@@ -54,6 +54,11 @@ class Rows(unittest.TestCase):
         self.assertIn("9.00 [8.00 9.90]", told)
         self.assertEqual(left, ["9.00 [8.00 9.90]: from which output?"])
 
+    def test_an_allocator_that_comes_between_moves_nobody(self):
+        new = NEW.replace("lab:a  lab:b", "lab:a  lab:new  lab:b").replace("  2.50", "  7.70 [7.00 8.00]  2.50")
+        told, left = self.renewed("2.10 [2.00 2.20] (`results/reproduction-a.txt`)", new=new)
+        self.assertEqual((told, left), (row("2.50 [2.40 2.60] (`results/reproduction-a.txt`)"), []))
+
     def test_two_places_that_part_are_told(self):
         both = output("1.10 [1.00 1.20]", "1.10 [1.00 1.20]")
         told, left = self.renewed("1.10 [1.00 1.20] (`results/reproduction-a.txt`)", kept={"a": both})

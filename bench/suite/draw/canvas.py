@@ -172,11 +172,10 @@ def inline(panel: Panel, prefix: str) -> str:
     return text_of(root)
 
 
-def save(picture: Picture, folder: Path) -> None:
-    """As NAME.svg, with its own background and style sheet, and as NAME.png."""
-    figure = figure_of(picture.panels, COLUMNS)
+def save_svg(picture: Picture, folder: Path) -> None:
+    """As NAME.svg, with its own background and style sheet."""
     words = " ".join(f"{panel.title}: {panel.description}" for panel in picture.panels)
-    root = drawn(figure, picture.name, picture.title, f"{picture.caption} {words}")
+    root = drawn(figure_of(picture.panels, COLUMNS), picture.name, picture.title, f"{picture.caption} {words}")
     style = ET.Element(f"{{{SVG}}}style")
     style.text = "svg{color-scheme:light dark}" + DRAWING + DARK
     paper = ET.Element(f"{{{SVG}}}rect", {"width": "100%", "height": "100%"})
@@ -185,5 +184,10 @@ def save(picture: Picture, folder: Path) -> None:
     root.insert(3, paper)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{picture.name}.svg").write_text(text_of(root))
-    figure.savefig(folder / f"{picture.name}.png", dpi=72 * PNG_SCALE, facecolor=PAPER.light,
-                   metadata={"Software": None})
+
+
+def save(picture: Picture, folder: Path) -> None:
+    """As NAME.svg and as NAME.png."""
+    save_svg(picture, folder)
+    figure_of(picture.panels, COLUMNS).savefig(folder / f"{picture.name}.png", dpi=72 * PNG_SCALE,
+                                               facecolor=PAPER.light, metadata={"Software": None})

@@ -135,12 +135,14 @@ def add_pictures(page: Page, found: list, drawing) -> None:
             page.add(first.name, title, caption, figure(first, drawing))
 
 
-def add_paper(page: Page, paper: Paper, results: Results) -> None:
-    """Its tables and figures; the curves themselves are in the section of speedups."""
+def add_paper(page: Page, paper: Paper, results: Results, drawing=None) -> None:
+    """Its tables and figures, these drawn, too."""
     parts = []
     for shown in Reading(results, paper).all():
         parts.append(f"<h3>{escape(upper(shown.title))}</h3>\n")
         parts += [f"<p>{escape(sentence)}</p>\n" for sentence in shown.sentences]
+        if drawing and (picture := drawing.of_exhibit(shown)):
+            parts.append(figure(picture, drawing))
         parts += [f"<h4>{escape(upper(found.name))}</h4>\n{tables.of_cells(found, '')}" for found in shown.tables]
     page.add("paper", "The paper's tables and figures", *parts)
 
@@ -170,7 +172,7 @@ def text(comparison: Comparison, drawing=None) -> str:
     else:
         page.add("pictures", "Pictures", "<p>None: the library that draws them was not installed.</p>")
     if results.suite in PAPERS:
-        add_paper(page, PAPERS[results.suite], results)
+        add_paper(page, PAPERS[results.suite], results, drawing)
     for metric in METRICS:
         page.add(f"table-{metric.key}", f"Tables: {metric.title}", tables.of_metric(comparison, metric))
     page.add("table-latency", "Tables: Latency of single calls", tables.of_latencies(comparison))

@@ -9,10 +9,12 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from comparison import Comparison
-from draw import bars, latency, scatter, speedup
+from draw import bars, exhibits, latency, scatter, speedup
 from draw.axes import MEMORY, TIME, line, mark
 from draw.canvas import Picture, drawn, inline, save, text_of
 from draw.styles import Look
+from papers import PAPERS
+from reproduction import Reading, Shown
 
 
 def all_pictures(comparison: Comparison) -> list[Picture]:
@@ -24,6 +26,14 @@ def all_pictures(comparison: Comparison) -> list[Picture]:
     found += [speedup.picture(comparison), latency.picture(comparison)]
     found += [picture for metric in (TIME, MEMORY) for picture in bars.families(comparison, metric)]
     return [picture for picture in found if picture.panels]
+
+
+def of_exhibit(shown: Shown) -> Picture | None:
+    """None where nothing of it can be drawn."""
+    if not shown.views:
+        return None
+    return exhibits.picture(shown.name.replace(", ", "-").replace(" ", "-"), shown.title, " ".join(shown.sentences),
+                            shown.views)
 
 
 def panels(picture: Picture) -> list[str]:
@@ -43,5 +53,9 @@ def key(name: str, look: Look, prefix: str) -> str:
 
 
 def write(folder: Path, comparison: Comparison) -> None:
-    for picture in all_pictures(comparison):
-        save(picture, folder)
+    found: list[Picture | None] = [*all_pictures(comparison)]
+    if paper := PAPERS.get(comparison.results.suite):
+        found += [of_exhibit(shown) for shown in Reading(comparison.results, paper).all()]
+    for picture in found:
+        if picture:
+            save(picture, folder)

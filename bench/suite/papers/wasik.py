@@ -46,7 +46,7 @@ PAPER = Paper(
     threads=(4,),
     exhibits=(
         Exhibit(", ".join(f"figure {number}" for number in DRAWINGS), "Address space, false sharing, each feature", "1 to 5",
-                why_not="drawings; lab/README.md and the heads of lab/parts/ draw in text"),
+                why_not="drawings; lab/allocators/ draw what each allocator has, in text"),
         Exhibit("table 3.1", "Combinations of features", "3.2", elsewhere="lab/README.md; each is built"),
         Exhibit(", ".join(CHARACTERISTICS), "How sixteen runs of programs allocate", "6, A", elsewhere="docs/thesis.md"),
         Exhibit("table 7.1", "Three machines", "7", elsewhere="the machine that docs/reproduction.md names"),

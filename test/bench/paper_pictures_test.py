@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      the papers' figures as pictures: how a kept output is read, what is drawn of it, and that docs/pictures shows
+#            what the outputs say now.
+# Invariant: in made-up outputs no number stands for two things.
+# Must not know: how an allocator fares.
+"""Usage: paper_pictures_test.py BUILD_FOLDER."""
+
+import importlib.util
+import tempfile
+import unittest
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from support import main, results, steady  # finds bench/
+
+from intervals import Interval
+
+HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
+if HAS_MATPLOTLIB:
+    import paper_pictures
+    from draw import exhibits, page
+    from paper_pictures import BEGIN, FRAGMENTATION, HELD, PICTURES, cell, pictures, view_of, views_of
+    from reproduction import View
+
+VIEW = """figure 3: throughput over lab:single's with one thread
+              lab:hoard           granary
+larson/1  1.10 [1.00 1.20]  2.10 [2.00 2.20]
+larson/2  1.30 [1.25 1.35]                 -"""
+OUTPUT = f"""$ granary bench --suite hoard --only larson
+Load averages of the machine before: 1.00
+
+figure 3: Speedup (5.2)
+The paper: curves.
+
+figure 3: their numbers and ours
+      theirs  ours
+time    0.94  0.50 [0.40 0.60]
+
+{VIEW}
+
+$ granary bench --only larson
+
+{VIEW}
+"""
+
+
+def known(value: float, low: float, high: float) -> Interval:
+    return Interval(value, low, high, True)
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "python3-matplotlib is not installed")
+class Outputs(unittest.TestCase):
+    def test_a_cell(self):
+        self.assertEqual(cell("1.10 [1.00 1.20]"), known(1.1, 1.0, 1.2))
+        self.assertEqual(cell("1.10"), Interval(1.1, 1.1, 1.1))
+        self.assertIsNone(cell("-"))
+
+    def test_what_a_suite_printed_of_a_figure(self):
+        ((key, view),) = views_of("reproduction-hoard", OUTPUT)
+        self.assertEqual((key, view.names), (("hoard", "figure 3"), ["lab:hoard", "granary"]))
+        self.assertEqual(view.rows, {"larson/1": [known(1.1, 1, 1.2), known(2.1, 2, 2.2)],
+                                     "larson/2": [known(1.3, 1.25, 1.35), None]})
+
+    def test_a_line_with_a_cell_too_few_is_no_line(self):
+        with self.assertRaisesRegex(ValueError, "larson/2: 1 cells for 2 allocators"):
+            view_of("figure 3", VIEW.replace("                 -", "").split("\n")[1:])
+
+    def test_fragmentation(self):
+        text = f"$ python3 bench/fragmentation.py\n\n{HELD}: asked\n      lab:a  lab:b\nwork   1.69   1.47\nmean, all  1.00  1.00\n"
+        ((key, view),) = views_of("reproduction-containers", text)
+        self.assertEqual((key, list(view.rows)), (FRAGMENTATION["reproduction-containers"], ["work"]))
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "python3-matplotlib is not installed")
+class Panels(unittest.TestCase):
+    def made(self, rows: dict[str, list]) -> list:
+        return list(exhibits.panels(View("figure 1: time over lab:a's", ["lab:a", "lab:b"], rows)))
+
+    def test_threads_make_a_curve_and_one_case_makes_rows(self):
+        one, two = known(1, 1, 1), known(2, 1.5, 2.5)
+        curve, rows = self.made({"work/1": [one, two], "work/2": [one, None], "work/8": [one, None], "gcc": [one, two]})
+        self.assertEqual((curve.title, rows.title), ("work", "gcc"))
+        self.assertEqual(curve.description, "Time over lab:a's, by threads. lab:a: 1.00 [1.00 1.00] with 1, "
+                                            "1.00 [1.00 1.00] with 2, 1.00 [1.00 1.00] with 8; lab:b: "
+                                            "2.00 [1.50 2.50] with 1.")
+        self.assertEqual(rows.description, "Time over lab:a's: lab:a 1.00 [1.00 1.00], lab:b 2.00 [1.50 2.50].")
+        self.assertEqual([panel.title for panel in self.made({"work/1": [one, two], "work/8": [one, two]})],
+                         ["work, 1 thread", "work, 8 threads"])
+
+    def test_who_has_no_number_is_not_drawn(self):
+        (panel,) = self.made({"work/1": [known(1, 1, 1), None]})
+        self.assertNotIn("lab:b", panel.description)
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "python3-matplotlib is not installed")
+class OfARun(unittest.TestCase):
+    def drawn(self, suite: str) -> tuple[set[str], str]:
+        made = results({f"threadtest/{threads}": {name: steady(value, 4) for name, value in
+                                                  (("lab:single", 4e-8), ("lab:hoard", 2e-8), ("granary", 1e-8))}
+                        for threads in (1, 2)})
+        for threads in (1, 2):
+            made.cases[f"threadtest/{threads}"].update(label="threadtest", threads=threads)
+        made.machine, made.suite = {"cpus": 2, "cpu": "", "memory_mib": 1, "kernel": "", "libc": "",
+                                    "transparent_huge_pages": "", "load_average_before": 0.0}, suite
+        with tempfile.TemporaryDirectory() as folder:
+            page.write(Path(folder) / "page.html", made, Path(folder) / "pictures")
+            text = (Path(folder) / "page.html").read_text()
+            return {path.stem for path in (Path(folder) / "pictures").iterdir()}, text
+
+    def test_a_suites_figures_are_drawn(self):
+        files, text = self.drawn("hoard")
+        self.assertLess({"table-2", "figure-3"}, files)
+        self.assertIn("<svg", text[text.index('id="paper"'):text.index('id="table-cost"')])
+
+    def test_another_run_has_none(self):
+        files, text = self.drawn("")
+        self.assertFalse({"table-2", "figure-3"} & files)
+        self.assertNotIn('id="paper"', text)
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "python3-matplotlib is not installed")
+class KeptPictures(unittest.TestCase):
+    def test_they_show_what_the_outputs_say(self):
+        made = pictures()
+        self.assertGreater(len(made), len(paper_pictures.PAPERS), "several of each paper")
+        self.assertEqual({path.stem for path in PICTURES.glob(f"{BEGIN}*.svg")}, {picture.name for picture in made},
+                         "run bench/paper_pictures.py")
+        for picture in made:
+            with self.subTest(picture.name):
+                told = next(element for element in ET.parse(PICTURES / f"{picture.name}.svg").getroot().iter()
+                            if element.tag.endswith("desc")).text
+                for panel in picture.panels:
+                    self.assertIn(panel.description, told, "run bench/paper_pictures.py")
+
+
+if __name__ == "__main__":
+    main()
