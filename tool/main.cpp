@@ -8,6 +8,9 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
 
 #include "base/failure.hpp"
 #include "base/output.hpp"
@@ -30,6 +33,8 @@
 namespace gr::tool {
 
 namespace {
+
+constexpr const char *kOutOfMemory = "granary: out of memory\n";
 
 std::string version_text() {
     return fmt::format("granary {}.{}.{}\n", GR_VERSION_MAJOR, GR_VERSION_MINOR, GR_VERSION_PATCH);
@@ -61,16 +66,32 @@ constexpr auto kCommands = std::to_array<CommandLine::Adder>({
     add_version,
 });
 
+std::terminate_handler otherwise = std::abort;
+
+// Where nobody can catch it: in a thread, or in a destructor, where the JSON library allocates.
+[[noreturn]] void end_without_memory() {
+    try {
+        if (const std::exception_ptr uncaught = std::current_exception()) std::rethrow_exception(uncaught);
+    } catch (const std::bad_alloc &) {
+        std::fputs(kOutOfMemory, stderr);
+        std::_Exit(static_cast<int>(ExitCode::kToolFailure));
+    } catch (...) {
+    }
+    otherwise();
+    std::abort();
+}
+
 }  // namespace
 
 }  // namespace gr::tool
 
 int main(int argc, char **argv) {
+    gr::tool::otherwise = std::set_terminate(gr::tool::end_without_memory);
     try {
         return gr::tool::CommandLine(gr::tool::version_text())
             .run(gr::tool::kCommands, {argv, static_cast<std::size_t>(argc)});
     } catch (...) {  // not even the complaint could be made
-        std::fputs("granary: out of memory\n", stderr);
+        std::fputs(gr::tool::kOutOfMemory, stderr);
         return static_cast<int>(gr::tool::ExitCode::kToolFailure);
     }
 }

@@ -188,7 +188,8 @@ class Reader {
         const std::uint64_t tail = ring.tail;
         if (head - tail > wanted_.ring_records) return error("head of ring " + std::to_string(place));
         if (head != tail) {
-            read(place, Thread{process_ids_[ring.process], thread}, tail, head);
+            const auto known = seen_.try_emplace({process_ids_[ring.process], thread}, seen_.size()).first;
+            read(place, Thread{known->second, process_ids_[ring.process], thread}, tail, head);
             std::atomic_ref(ring.tail).store(head, std::memory_order_release);
             std::atomic_thread_fence(std::memory_order_seq_cst);
             if (std::atomic_ref(ring.waits).load(std::memory_order_relaxed) != 0)
@@ -256,7 +257,8 @@ class Reader {
     gr_recording *control_ = nullptr;
     std::map<std::uint32_t, unsigned> process_ids_;  // by their places
     std::set<std::uint32_t> over_;                   // of these, what another program has taken the place of
-    std::set<std::uint32_t> ring_processes_;         // that have a ring
+    std::set<std::uint32_t> ring_processes_;
+    std::map<std::pair<unsigned, unsigned>, std::size_t> seen_;  // that have a ring
     std::uint64_t recorded_count_ = 0;
     bool is_reading_ = true;
 };

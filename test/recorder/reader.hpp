@@ -44,6 +44,7 @@ struct Wanted {
 };
 
 struct Thread {
+    std::size_t seen = 0;  // after so many others: numbers of processes begin anew
     unsigned process = 0;
     unsigned thread = 0;
     auto operator<=>(const Thread &) const = default;

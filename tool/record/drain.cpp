@@ -42,7 +42,7 @@ void Drain::run() {
         sleep_while(bell, before, kPauseMilliseconds);
     }
     end_all();
-    messages_.put(Quit{});
+    messages_.end();
 }
 
 void Drain::stop() {

@@ -24,7 +24,7 @@ class Drain {
     Drain(const SharedRecording &recording, const RecordingClock &clock, MessageQueue &messages)
         : recording_(recording), clock_(clock), messages_(messages) {}
 
-    // Until stop(), whose last word is Quit.
+    // Until stop(); then it ends the queue.
     void run();
     void stop();
     // From any thread: that process is gone, and how.

@@ -28,9 +28,16 @@ void MessageQueue::put(Message message) {
     is_filled_.notify_one();
 }
 
+void MessageQueue::end() noexcept {
+    const std::lock_guard lock(mutex_);
+    is_ended_ = true;
+    is_filled_.notify_one();
+}
+
 Message MessageQueue::take() {
     std::unique_lock lock(mutex_);
-    is_filled_.wait(lock, [&] { return !messages_.empty(); });
+    is_filled_.wait(lock, [&] { return is_ended_ || !messages_.empty(); });
+    if (messages_.empty()) return Quit{};
     Message message = std::move(messages_.front());
     messages_.pop_front();
     bytes_ -= bytes_of(message);

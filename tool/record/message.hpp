@@ -65,6 +65,8 @@ using Message = std::variant<Arrived, Records, ThreadGone, Leaving, Ended, Sampl
 class MessageQueue {
   public:
     void put(Message message);
+    // Quit, once all that was put is taken. Needs no memory.
+    void end() noexcept;
     [[nodiscard]] Message take();
 
   private:
@@ -75,6 +77,7 @@ class MessageQueue {
     std::condition_variable has_room_;
     std::deque<Message> messages_;
     std::uint64_t bytes_ = 0;
+    bool is_ended_ = false;
 };
 
 }  // namespace gr::tool

@@ -12,10 +12,7 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <new>
 #include <stop_token>
 #include <system_error>
 #include <thread>
@@ -146,28 +143,17 @@ void tell(const Encoder &encoder, std::uint32_t process, double seconds, Termina
                     main->path, beside, events, gaps, each, seconds, cpu_seconds()));
 }
 
-// Without what drains or writes nothing can be recorded any more: the program goes on, as it does when granary is killed.
-template <class Work>
-void work_or_leave(Work work) {
-    try {
-        work();
-    } catch (const std::bad_alloc &) {
-        std::fputs("granary: record: out of memory; the program goes on unrecorded\n", stderr);
-        std::_Exit(static_cast<int>(ExitCode::kToolFailure));
-    }
-}
-
 // What empties the rings and what writes the traces: from before the program runs until all of it is written.
 class RecordingThreads {
   public:
     RecordingThreads(Drain &drain, Encoder &encoder, MessageQueue &messages) try
         : encoding_([&](const std::stop_token &end) {
-              const std::stop_callback quit(end, [&] { messages.put(Quit{}); });
-              work_or_leave([&] { encoder.run(); });
+              const std::stop_callback quit(end, [&] { messages.end(); });
+              encoder.run();
           }),
           draining_([&](const std::stop_token &end) {
               const std::stop_callback stop(end, [&] { drain.stop(); });
-              work_or_leave([&] { drain.run(); });
+              drain.run();
           }) {
     } catch (const std::system_error &error) {
         throw Failure(ExitCode::kToolFailure,

@@ -150,10 +150,10 @@ TYPED_TEST(ComposedTest, AThreadTakesOverWhatOneThatEndedLeft) {
 }
 
 // A pile, many times: what is freed is used again. Not at once where a remote list is cleared last: then what the global
-// heap has from earlier tests goes round with it.
+// heap has from earlier tests goes round with it, some piles of it.
 TYPED_TEST(ComposedTest, WhatIsFreedIsTakenAgain) {
     constexpr std::size_t kBlocks = 3000;
-    constexpr std::size_t kRounds = 20;
+    constexpr std::size_t kRounds = 80;
     std::set<void *> seen;
     std::vector<void *> blocks;
     for (std::size_t round = 0; round < kRounds; ++round) {
