@@ -28,7 +28,6 @@ from reproduction import View
 
 RESULTS, PICTURES = HERE.parent / "docs" / "results", HERE.parent / "docs" / "pictures"
 BEGIN = "paper-"
-COMMAND = re.compile(r"^\$ (.*)$", re.M)
 SUITE = re.compile(r"--suite (\w+)")
 VIEW = re.compile(r"(?P<names>(?:figure|table) [^:]*): (?:throughput|time|peak resident memory) over \S")
 CELLS = re.compile(r" {2,}")
@@ -70,8 +69,8 @@ def views_of(name: str, text: str) -> Iterator[tuple[Key, View]]:
             if suite and (found := VIEW.match(title)):
                 yield (suite[1], found["names"].split(", ")[0]), view_of(title, lines)
             elif name in FRAGMENTATION and title.startswith(HELD):
-                means = [line for line in lines if not line.startswith("mean")]
-                yield FRAGMENTATION[name], view_of(HELD_AS, means)
+                cases = [line for line in lines if not line.startswith("mean")]
+                yield FRAGMENTATION[name], view_of(HELD_AS, cases)
 
 
 def exhibit_of(key: Key) -> Exhibit:
@@ -88,9 +87,10 @@ def pictures(results: Path = RESULTS) -> list[Picture]:
     made = []
     for key, views in sorted(found.items()):
         exhibit = exhibit_of(key)
+        of = "Counted bytes" if key in FRAGMENTATION.values() else "Medians with 95 % intervals"
         says = f" The paper: {exhibit.says}" if exhibit.says else ""
         made.append(exhibits.picture(f"{BEGIN}{key[0]}-{key[1].replace(' ', '-')}", f"{exhibit.name}: {exhibit.title}",
-                                     f"Medians with 95 % intervals, on two CPUs.{says}", views))
+                                     f"{of}, on two CPUs.{says}", views))
     return made
 
 

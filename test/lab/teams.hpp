@@ -127,12 +127,4 @@ inline std::set<std::uintptr_t> parts_of(const std::vector<void *> &blocks, std:
     return parts;
 }
 
-// Cache lines in which both have a block.
-inline std::size_t shared_lines(const std::vector<void *> &one, const std::vector<void *> &other) {
-    const std::set<std::uintptr_t> lines = parts_of(one, kCacheLineBytes);
-    std::size_t shared = 0;
-    for (const std::uintptr_t line : parts_of(other, kCacheLineBytes)) shared += lines.count(line);
-    return shared;
-}
-
 }  // namespace gr::lab

@@ -81,6 +81,16 @@ def around_one(intervals: Sequence[Interval], farthest: float = math.inf, margin
     return low / room, high * room
 
 
+def threads_axis(axes: Axes, counts: Sequence[int]) -> None:
+    """Ascending numbers of threads, each marked."""
+    axes.set_xscale("log", base=2)
+    aside = (counts[-1] / counts[0]) ** 0.07
+    axes.set_xlim(counts[0] / aside, counts[-1] * aside)
+    axes.xaxis.set_major_locator(FixedLocator(counts))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
 def rows_axis(axes: Axes, number: int) -> None:
     """Rows from the top, without an axis of their own."""
     axes.set_ylim(number - 0.5, -0.5)
@@ -99,10 +109,13 @@ def widest(texts: Sequence[str], size: float = SMALL) -> float:
     return max((width_of(text, size) for text in texts), default=0) + 2 * GAP
 
 
+def titled(label: str, threads: int | None) -> str:
+    return label + (f", {threads} thread{'' if threads == 1 else 's'}" if threads else "")
+
+
 def title_of(comparison: Comparison, case: str) -> str:
     known = comparison.results.cases[case]
-    threads = known["threads"]
-    return known["label"] + (f", {threads} thread{'' if threads == 1 else 's'}" if threads else "")
+    return titled(known["label"], known["threads"])
 
 
 def curves(axes: Axes, by_name: dict[str, dict[float, Interval]], looks: dict[str, Look]) -> None:

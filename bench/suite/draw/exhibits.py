@@ -8,10 +8,9 @@
 from collections.abc import Iterator, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from comparison import upper
-from draw.axes import PITCH, around_one, beside, curves, mark, ratio_axis, rows_axis, widest
+from draw.axes import PITCH, around_one, beside, curves, mark, ratio_axis, rows_axis, threads_axis, titled, widest
 from draw.canvas import WIDTH, Margins, Panel, Picture
 from draw.labels import LABEL_ROOM, weight
 from draw.styles import Look, looks_of
@@ -36,12 +35,7 @@ def of_threads(title: str, note: str, by_name: dict[str, Curve], looks: dict[str
     room = max(LEAST_HEIGHT, LABEL_ROOM * len(by_name))
 
     def draw(axes: Axes) -> None:
-        axes.set_xscale("log", base=2)
-        aside = (counts[-1] / counts[0]) ** 0.07
-        axes.set_xlim(counts[0] / aside, counts[-1] * aside)
-        axes.xaxis.set_major_locator(FixedLocator(counts))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.xaxis.set_minor_locator(NullLocator())
+        threads_axis(axes, counts)
         ratio_axis(axes, "y", limits, room)
         curves(axes, by_name, looks)
 
@@ -76,13 +70,13 @@ def panels(view: View) -> Iterator[Panel]:
         by_label.setdefault(label, {})[threads] = found
     for label, by_threads in by_label.items():
         if len(by_threads) >= ENOUGH_THREADS:
-            found = {name: {threads: point for threads in by_threads if (point := by_threads[threads][place])}
-                     for place, name in enumerate(view.names)}
-            yield of_threads(label, note, {name: curve for name, curve in found.items() if curve}, looks)
+            of_names = {name: {threads: point for threads in by_threads if (point := by_threads[threads][place])}
+                        for place, name in enumerate(view.names)}
+            yield of_threads(label, note, {name: curve for name, curve in of_names.items() if curve}, looks)
             continue
         for threads, row in by_threads.items():
-            title = label if threads is None else f"{label}, {threads} thread{'' if threads == 1 else 's'}"
-            yield of_rows(title, note, {name: point for name, point in zip(view.names, row) if point}, looks)
+            found = {name: point for name, point in zip(view.names, row) if point}
+            yield of_rows(titled(label, threads), note, found, looks)
 
 
 def picture(name: str, title: str, caption: str, views: Sequence[View]) -> Picture:

@@ -7,10 +7,10 @@
 from dataclasses import replace
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from comparison import Comparison, inverse, spread, upper
-from draw.axes import TIME, curves, widest
+from draw.axes import TIME, curves, threads_axis, widest
 from draw.canvas import SMALL, Margins, Panel, Picture
 from draw.labels import LABEL_ROOM
 from draw.styles import FAINT, MUTED, looks_of
@@ -39,13 +39,8 @@ def panel(comparison: Comparison, label: str, cases: dict[int, str]) -> Panel:
         return replace(point, value=point.value / unit, low=point.low / unit, high=point.high / unit)
 
     def draw(axes: Axes) -> None:
-        axes.set_xscale("log", base=2)
-        aside = (counts[-1] / counts[0]) ** 0.07
-        axes.set_xlim(counts[0] / aside, counts[-1] * aside)
+        threads_axis(axes, counts)
         axes.set_ylim(0, largest / unit * 1.04)
-        axes.xaxis.set_major_locator(FixedLocator(counts))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         if counts[0] < cpus < counts[-1]:

@@ -3,43 +3,12 @@
 //       reusing what another allocated (Hoard 2.1; Wasik 2.3.2, figures 3.5 and 3.7).
 // Invariant: told by addresses, never by time.
 // Must not know: how an allocator comes to its addresses.
+#include "lab/claims/sharing.hpp"
+
 #include "allocators/jemalloc2006.hpp"
-#include "lab/teams.hpp"
 
 namespace gr::lab {
 namespace {
-
-constexpr std::size_t kBlocks = 1000;
-constexpr std::size_t kSize = 8;
-
-// Two threads allocate by turns.
-template <class A>
-std::size_t actively_shared() {
-    Team<A> team(2);
-    std::vector<void *> held[2];
-    for (std::size_t i = 0; i < kBlocks; ++i) {
-        for (std::size_t member : {0U, 1U}) held[member].push_back(team.allocate(member, 1, kSize).front());
-    }
-    const std::size_t shared = shared_lines(held[0], held[1]);
-    for (std::size_t member : {0U, 1U}) team.free(member, held[member]);
-    return shared;
-}
-
-// One allocates; the other frees every second block and allocates as many.
-template <class A>
-std::size_t passively_shared() {
-    Team<A> team(2);
-    const std::vector<void *> all = team.allocate(0, kBlocks, kSize);
-    std::vector<void *> kept;
-    std::vector<void *> passed;
-    for (std::size_t i = 0; i < all.size(); ++i) (i % 2 == 0 ? kept : passed).push_back(all[i]);
-    team.free(1, passed);
-    const std::vector<void *> own = team.allocate(1, kBlocks / 2, kSize);
-    const std::size_t shared = shared_lines(kept, own);
-    team.free(0, kept);
-    team.free(1, own);
-    return shared;
-}
 
 TEST(Sharing, ASingleHeapSharesActively) {
     EXPECT_GT(actively_shared<Single>(), kBlocks / 8);
@@ -82,25 +51,6 @@ TEST(Sharing, DelayedOwnershipSharesOnlyWithReallocation) {
     EXPECT_EQ(passively_shared<Delayed>(), 0U);
     EXPECT_GT(passively_shared<DelayedReused>(), kBlocks / 8);
     EXPECT_GT(passively_shared<Hoard36>(), kBlocks / 8);
-}
-
-// Figure 3.7: a container that moves with blocks in use gives its lines to another thread. So much is freed that
-// containers go to the global heap, while one block of each stays in use.
-template <class A>
-std::size_t shared_by_moving() {
-    constexpr std::size_t kMany = 40'000;
-    constexpr std::size_t kStep = 8;
-    Team<A> team(2);
-    const std::vector<void *> all = team.allocate(0, kMany, kSize);
-    std::vector<void *> kept;
-    std::vector<void *> freed;
-    for (std::size_t i = 0; i < all.size(); ++i) (i % kStep == 0 ? kept : freed).push_back(all[i]);
-    team.free(0, freed);
-    const std::vector<void *> own = team.allocate(1, kMany, kSize);
-    const std::size_t shared = shared_lines(kept, own);
-    team.free(0, kept);
-    team.free(1, own);
-    return shared;
 }
 
 TEST(Sharing, OnlyContainersThatMoveInUseShareByMoving) {
