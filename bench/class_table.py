@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      a table of size classes by its constants, in plain arithmetic, and what it costs a program whose requests
 #            were recorded.
-# Invariant: for the constants of config.hpp the table is the library's (a test compares it with docs/size-classes.md,
+# Invariant: for the constants of config.hpp the table is the library's (a test compares it with docs/design/size-classes.md,
 #            and another that page with the library).
 # Must not know: how requests are recorded, how a library is built or measured.
 """Tables of size classes."""

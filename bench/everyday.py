@@ -36,7 +36,7 @@ def prepare(work: Work) -> None:
     if (work.prepared / "text").exists():
         return
     for name in TREES:
-        shutil.copytree(ROOT / name, work.prepared / "tree" / name, ignore=shutil.ignore_patterns("results"))
+        shutil.copytree(ROOT / name, work.prepared / "tree" / name, ignore=shutil.ignore_patterns("raw"))
     files = sorted(file for file in (work.prepared / "tree").rglob("*") if file.is_file())
     (work.prepared / "text").write_bytes(b"".join(file.read_bytes() for file in files) * TEXT_COPIES)
     project = work.prepared / "project"

@@ -7,7 +7,7 @@
 # Must not know: how an allocator is asked; controls/held.cpp does.
 """Usage: fragmentation.py [--build build/release] [--with A,B] [--only CASE,CASE] [--rounds 3] [--json FILE]
 
-docs/fragmentation.md defines what is printed."""
+docs/results/fragmentation.md defines what is printed."""
 
 import argparse
 import json

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the papers' figures as this machine has them, drawn from the outputs that docs/reproduction.md stands on.
+# What:      the papers' figures as this machine has them, drawn from the outputs that docs/papers/reproduction.md stands on.
 # Invariant: what is drawn stands in a kept output; a picture that no output has any more is removed.
-# Must not know: how anything was measured; what docs/lab.md says of a picture.
+# Must not know: how anything was measured; what docs/papers/lab.md says of a picture.
 """usage: python3 bench/paper_pictures.py
 
-Draws docs/pictures/paper-*.svg from docs/results/reproduction-*.txt."""
+Draws docs/pictures/paper-*.svg from docs/results/raw/reproduction-*.txt."""
 
 import re
 import sys
@@ -26,7 +26,7 @@ from papers import PAPERS
 from papers.exhibit import Exhibit
 from reproduction import View
 
-RESULTS, PICTURES = HERE.parent / "docs" / "results", HERE.parent / "docs" / "pictures"
+RESULTS, PICTURES = HERE.parent / "docs" / "results" / "raw", HERE.parent / "docs" / "pictures"
 BEGIN = "paper-"
 SUITE = re.compile(r"--suite (\w+)")
 VIEW = re.compile(r"(?P<names>(?:figure|table) [^:]*): (?:throughput|time|peak resident memory) over \S")

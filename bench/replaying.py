@@ -3,7 +3,7 @@
 #            and how much memory it took.
 # Invariant: programs of Debian packages that obtain their memory by malloc, recorded without stacks.
 # Must not know: how a replay is made.
-"""Usage: replaying.py BUILD-FOLDER > docs/results/replay.txt"""
+"""Usage: replaying.py BUILD-FOLDER > docs/results/raw/replay.txt"""
 
 import json
 import subprocess

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      measures again what docs/reproduction.md stands on: runs the commands at the heads of the kept outputs,
+# What:      measures again what docs/papers/reproduction.md stands on: runs the commands at the heads of the kept outputs,
 #            keeps what they print now, puts the new intervals in the places of the old ones in the page, and draws.
 # Invariant: a file is replaced whole or not at all; an interval is replaced only if each place where the old output has
 #            it has one and the same now. What is not replaced is told, and the page's test fails until it is.
 # Must not know: what a row says; its words are read again by whoever runs this.
 """usage: python3 bench/reproduce.py BUILD [--only NAME,...] [--rounds N] [--minutes N]
 
-NAME is of a kept output, as docs/results/reproduction-NAME.txt has it. The machine should do nothing else.
+NAME is of a kept output, as docs/results/raw/reproduction-NAME.txt has it. The machine should do nothing else.
 
   --only NAME,...  these outputs; the default is all of them
   --rounds N       of the bench's commands, in place of what they say
@@ -23,12 +23,12 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "reproduction.md"
-RESULTS = ROOT / "docs" / "results"
+PAGE = ROOT / "docs" / "papers" / "reproduction.md"
+RESULTS = ROOT / "docs" / "results" / "raw"
 BEGIN, END = "reproduction-", ".txt"
 PROMPT = "$ "
 INTERVAL = re.compile(r"\d+\.\d\d \[\d+\.\d\d \d+\.\d\d\]")
-NAMED = re.compile(rf"results/{BEGIN}([a-z-]+){END}")
+NAMED = re.compile(rf"docs/results/raw/{BEGIN}([a-z-]+){END}")
 CELLS = re.compile(r" {2,}")
 LEFT = 3  # exit code
 

@@ -6,7 +6,7 @@
 """Usage: size_classes.py [--build build/release] [--only NAME,...] [--recordings FILE] [--json FILE]
 
 --recordings FILE: what an earlier run recorded, its --json, in place of a new recording.
-docs/size-classes.md defines what is printed."""
+docs/design/size-classes.md defines what is printed."""
 
 import argparse
 import statistics

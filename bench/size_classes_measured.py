@@ -8,7 +8,7 @@
                                 [--libraries FOLDER] [--events] [--json FILE]
 
 --libraries FOLDER: where libraries are kept; what is there is not built again. --events: counts what is left to slow
-paths, in place of memory. Interrupted, it shows what it has. docs/size-classes.md defines what is printed."""
+paths, in place of memory. Interrupted, it shows what it has. docs/design/size-classes.md defines what is printed."""
 
 import argparse
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      makes docs/gallery and docs/results/gallery: records each program, reports, replays, takes the pictures, and
+# What:      makes docs/gallery and docs/results/raw/gallery: records each program, reports, replays, takes the pictures, and
 #            writes the page that shows them.
 # Invariant: whatever the gallery says of a program is what the commands said of this recording.
 # Must not know: how a chart is drawn.
@@ -24,7 +24,7 @@ from gallery.recording import record  # noqa: E402
 from gallery.subjects import PROGRAMS  # noqa: E402
 
 GALLERY = ROOT / "docs" / "gallery"
-RESULTS = ROOT / "docs" / "results" / "gallery"
+RESULTS = ROOT / "docs" / "results" / "raw" / "gallery"
 MODULES = ROOT / "view"
 WIDTH = 1000  # of the browser's window
 

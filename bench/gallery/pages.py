@@ -11,13 +11,13 @@ REPLAY_CHART = "Resident memory, and what was in use"
 HEAD = """# What programs do with their memory
 
 Each picture is a part of the page that `granary report` makes of a trace; the sentences above it are the page's own.
-`docs/thesis.md` sets the numbers beside those of 2008.
+`docs/papers/thesis.md` sets the numbers beside those of 2008.
 
 All of it is made again by one command, pictures too (`python3 bench/gallery --help` says what it needs):
 
     python3 bench/gallery build/release
 
-What `granary summary` says of each trace is in `docs/results/gallery/`. Recording takes time of its own, so times
+What `granary summary` says of each trace is in `docs/results/raw/gallery/`. Recording takes time of its own, so times
 are no measurements of the programs.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the programs of the gallery and of docs/thesis.md: their commands, and which chart of each is shown.
+# What:      the programs of the gallery and of docs/papers/thesis.md: their commands, and which chart of each is shown.
 # Invariant: a command runs in a folder of its own, with {inputs} for test/programs/inputs; it needs no network.
 # Must not know: how a program is recorded, and what is made of its trace.
 """What is recorded. A server has a load: commands that it gets when it answers, the last of which ends it."""

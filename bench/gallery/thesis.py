@@ -2,7 +2,7 @@
 # What:      the tables of Wasik's chapter 6 for the programs of today, from their reports' documents.
 # Invariant: each table has the thesis' columns in the thesis' order, and a number is the document's or a sum of its.
 # Must not know: how a trace is read.
-"""From documents to docs/results/gallery/thesis.txt."""
+"""From documents to docs/results/raw/gallery/thesis.txt."""
 
 MICRO = 1e6
 AGES = (1e-6, 9.6e-6, 89.6e-6, 819.2e-6)  # the bins' edges below the thesis' 1, 10, 100 and 1000 us

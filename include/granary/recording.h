@@ -4,7 +4,7 @@
  *            they allocate and free, and that the recorder empties.
  * Invariant: of each word it says who writes it; what one side publishes by a release store, the other reads by an acquire
  *            load. A process that is killed leaves whole records. Nothing here points into a process.
- * Must not know: how records are kept (docs/trace-format.md); which allocator serves.
+ * Must not know: how records are kept (docs/design/trace-format.md); which allocator serves.
  *
  * The shared memory is a file without a name, which the recorder keeps open. A process finds its path in GR_RECORDING_PATH,
  * opens it once, maps the whole of it and closes it again, takes an entry in the table of processes, and for each of its

@@ -81,8 +81,8 @@ class Page(unittest.TestCase):
         self.assertEqual(put(self.OUTPUT, page), (1, page))
 
     def test_ours_has_what_the_kept_output_says(self):
-        page = (ROOT / "docs" / "boehm.md").read_text()
-        output = (ROOT / "docs" / "results" / "boehm.txt").read_text()
+        page = (ROOT / "docs" / "papers" / "boehm.md").read_text()
+        output = (ROOT / "docs" / "results" / "raw" / "boehm.txt").read_text()
         self.assertEqual(put(output, page), (0, page))
 
 

@@ -35,20 +35,20 @@ class Rows(unittest.TestCase):
         return renewed(row(text), name, new, kept or KEPT)
 
     def test_an_interval_becomes_what_stands_in_its_place(self):
-        text = "time 1.10 [1.00 1.20], 2.10 [2.00 2.20] (`results/reproduction-a.txt`). As there: 1.00"
-        expected = "time 1.50 [1.40 1.60], 2.50 [2.40 2.60] (`results/reproduction-a.txt`). As there: 1.00"
+        text = "time 1.10 [1.00 1.20], 2.10 [2.00 2.20] (`docs/results/raw/reproduction-a.txt`). As there: 1.00"
+        expected = "time 1.50 [1.40 1.60], 2.50 [2.40 2.60] (`docs/results/raw/reproduction-a.txt`). As there: 1.00"
         self.assertEqual(self.renewed(text), (row(expected), []))
 
     def test_another_output_has_its_own(self):
-        text = ("1.10 [1.00 1.20] (`results/reproduction-b.txt`), 1.10 [1.00 1.20] (`results/reproduction-a.txt`); "
+        text = ("1.10 [1.00 1.20] (`docs/results/raw/reproduction-b.txt`), 1.10 [1.00 1.20] (`docs/results/raw/reproduction-a.txt`); "
                 "then 9.00 [8.00 9.90]")
         kept = {"a": OLD, "b": output("1.10 [1.00 1.20]", "4.10 [4.00 4.20]", "7.00 [6.00 8.00]")}
-        expected = ("1.10 [1.00 1.20] (`results/reproduction-b.txt`), 1.50 [1.40 1.60] (`results/reproduction-a.txt`); "
+        expected = ("1.10 [1.00 1.20] (`docs/results/raw/reproduction-b.txt`), 1.50 [1.40 1.60] (`docs/results/raw/reproduction-a.txt`); "
                     "then 9.00 [8.00 9.90]")
         self.assertEqual(self.renewed(text, kept=kept), (row(expected), []))
 
     def test_behind_the_last_name_it_is_of_whoever_has_it(self):
-        text = "(`results/reproduction-a.txt`, `results/reproduction-b.txt`) 2.10 [2.00 2.20]"
+        text = "(`docs/results/raw/reproduction-a.txt`, `docs/results/raw/reproduction-b.txt`) 2.10 [2.00 2.20]"
         self.assertIn("2.50 [2.40 2.60]", self.renewed(text)[0])
         told, left = self.renewed(text.replace("2.10 [2.00 2.20]", "9.00 [8.00 9.90]"))
         self.assertIn("9.00 [8.00 9.90]", told)
@@ -56,19 +56,19 @@ class Rows(unittest.TestCase):
 
     def test_an_allocator_that_comes_between_moves_nobody(self):
         new = NEW.replace("lab:a  lab:b", "lab:a  lab:new  lab:b").replace("  2.50", "  7.70 [7.00 8.00]  2.50")
-        told, left = self.renewed("2.10 [2.00 2.20] (`results/reproduction-a.txt`)", new=new)
-        self.assertEqual((told, left), (row("2.50 [2.40 2.60] (`results/reproduction-a.txt`)"), []))
+        told, left = self.renewed("2.10 [2.00 2.20] (`docs/results/raw/reproduction-a.txt`)", new=new)
+        self.assertEqual((told, left), (row("2.50 [2.40 2.60] (`docs/results/raw/reproduction-a.txt`)"), []))
 
     def test_two_places_that_part_are_told(self):
         both = output("1.10 [1.00 1.20]", "1.10 [1.00 1.20]")
-        told, left = self.renewed("1.10 [1.00 1.20] (`results/reproduction-a.txt`)", kept={"a": both})
+        told, left = self.renewed("1.10 [1.00 1.20] (`docs/results/raw/reproduction-a.txt`)", kept={"a": both})
         self.assertIn("1.10 [1.00 1.20]", told)
         self.assertEqual(left, ["1.10 [1.00 1.20] is now 1.50 [1.40 1.60] or 2.50 [2.40 2.60]"])
-        self.assertEqual(self.renewed("1.10 [1.00 1.20] (`results/reproduction-a.txt`)", kept={"a": both},
+        self.assertEqual(self.renewed("1.10 [1.00 1.20] (`docs/results/raw/reproduction-a.txt`)", kept={"a": both},
                                       new=output("1.50 [1.40 1.60]", "1.50 [1.40 1.60]"))[1], [])
 
     def test_what_is_gone_is_told(self):
-        _, left = self.renewed("1.10 [1.00 1.20] (`results/reproduction-a.txt`)", new=HEAD)
+        _, left = self.renewed("1.10 [1.00 1.20] (`docs/results/raw/reproduction-a.txt`)", new=HEAD)
         self.assertEqual(left, ["1.10 [1.00 1.20] is now nothing"])
 
     def test_paragraphs_that_begin_alike_are_told_apart(self):
@@ -90,7 +90,7 @@ class Commands(unittest.TestCase):
 
 
 class ThePage(unittest.TestCase):
-    """docs/reproduction.md, as it is now."""
+    """docs/papers/reproduction.md, as it is now."""
 
     def test_each_kept_output_has_commands_that_can_be_run_again(self):
         for name in names():

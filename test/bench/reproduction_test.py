@@ -26,9 +26,9 @@ from reproduction import KEYS, NOT_MEASURED, VIEWED, Reading
 from results import Results
 from workloads import SUITES, all_subjects
 
-PAGE = ROOT / "docs" / "reproduction.md"
+PAGE = ROOT / "docs" / "papers" / "reproduction.md"
 INTERVAL = re.compile(r"\d+\.\d\d \[\d+\.\d\d \d+\.\d\d\]")
-OUTPUT = re.compile(r"results/reproduction-[a-z-]+\.txt")
+OUTPUT = re.compile(r"docs/results/raw/reproduction-[a-z-]+\.txt")
 ROUNDS = 4
 MACHINE = {"cpus": 2}
 
@@ -85,7 +85,7 @@ class Kept(unittest.TestCase):
 
 
 class TheirPage(unittest.TestCase):
-    """docs/reproduction.md."""
+    """docs/papers/reproduction.md."""
 
     def rows(self) -> dict[str, dict[str, list[str]]]:
         """Suite to name to the cells of its row; a row may be of several names."""
@@ -123,7 +123,7 @@ class TheirPage(unittest.TestCase):
         for suite, rows in self.rows().items():
             for name, cells in rows.items():
                 told = " | ".join(cells)
-                kept = " ".join((ROOT / "docs" / file).read_text() for file in OUTPUT.findall(told))
+                kept = " ".join((ROOT / file).read_text() for file in OUTPUT.findall(told))
                 for interval in INTERVAL.findall(told):
                     self.assertTrue(interval in kept, f"{suite}, {name}: {interval}")
                     seen += 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      how requests are recorded, on programs whose requests are known, with threads and forks; tables of size
 #            classes and what they cost, on made-up recordings; the constants in a copy of the source; the commands.
-# Invariant: no library is built; the table of the constants as they are is that of docs/size-classes.md.
+# Invariant: no library is built; the table of the constants as they are is that of docs/design/size-classes.md.
 # Must not know: which table is the best.
 """Usage: size_classes_test.py BUILD_FOLDER."""
 
@@ -160,7 +160,7 @@ class Counted(unittest.TestCase):
 class Tables(unittest.TestCase):
     def test_the_librarys_table(self):
         """test/base compares the page with the library."""
-        page = (ROOT / "docs" / "size-classes.md").read_text()
+        page = (ROOT / "docs" / "design" / "size-classes.md").read_text()
         rows = [tuple(map(int, row)) for row in re.findall(r"^\| (\d+) \| (\d+) \| \d+ \| \d+ \| \d+ \|$", page, re.M)]
         self.assertEqual([(size, superblock // 1024) for size, superblock in ClassTable(TODAY).shapes()], rows)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the bound on blowup of docs/blowup.md, as a formula over the allocator's own constants.
+// What:      the bound on blowup of docs/design/blowup.md, as a formula over the allocator's own constants.
 // Invariant: constant expressions in whole superblocks, rounded down: memory comes in no smaller pieces.
 // Must not know: how the allocator keeps it.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the numbers of docs/blowup.md, computed from the allocator's constants; with a file's name, whether it says
+// What:      the numbers of docs/design/blowup.md, computed from the allocator's constants; with a file's name, whether it says
 //            the same.
 // Invariant: the default configuration; nothing here runs the allocator.
 // Must not know: what the document says around them.
@@ -18,7 +18,7 @@ namespace {
 
 using namespace gr;
 
-constexpr const char *kCommand = "build/release/test/bounded/bounded_numbers > docs/results/blowup.txt";
+constexpr const char *kCommand = "build/release/test/bounded/bounded_numbers > docs/results/raw/blowup.txt";
 constexpr std::array<std::uint64_t, 2> kHeapCounts = {2, 64};
 constexpr std::array<std::size_t, 4> kSizes = {64, 256, 4096, 32768};
 

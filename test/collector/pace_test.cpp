@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: tests of collector/pace.hpp.
-// Invariant: what is asserted is what docs/collector.md says of the pace; sizes are far from the least ones but where those
+// Invariant: what is asserted is what docs/design/collector.md says of the pace; sizes are far from the least ones but where those
 //            are tested.
 // Must not know: a heap.
 #include "collector/pace.hpp"

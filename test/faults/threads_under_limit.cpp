@@ -202,7 +202,7 @@ Result measure(const char *preload, size_t mebibytes, const Load &load, const ch
     return result;
 }
 
-// The table of docs/results/address-space.txt, or the first line in it that is too bad.
+// The table of docs/results/raw/address-space.txt, or the first line in it that is too bad.
 void compare(const char *preload, size_t mebibytes, const char *library, bool only_print) {
     const int wanted = measure("", mebibytes, kLoads[0], "").threads;
     if (only_print)

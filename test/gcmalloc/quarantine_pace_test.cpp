@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: tests of gcmalloc/quarantine_pace.hpp.
-// Invariant: what is asserted is what docs/leaks.md says of how much may wait.
+// Invariant: what is asserted is what docs/use/leaks.md says of how much may wait.
 // Must not know: a heap.
 #include "gcmalloc/quarantine_pace.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the programs on which allocators blow up (Hoard 2.2 and 6), on many heaps, against the bound of docs/blowup.md.
+// What: the programs on which allocators blow up (Hoard 2.2 and 6), on many heaps, against the bound of docs/design/blowup.md.
 // Invariant: after every single step, each class's superblocks stay within both forms of the bound, its caches within
 //            theirs, and what is retained within the page heap's allowance.
 // Must not know: requests in bytes.

@@ -15,7 +15,7 @@ from support import CLEAN, GRANARY, RecordTest, program
 KIB, MIB = 1 << 10, 1 << 20
 THREADS = 64
 BLOCKS = 25_000  # two events each; less than a thread's events that are written at once
-WAITING = 64 * MIB  # docs/recording.md
+WAITING = 64 * MIB  # docs/use/recording.md
 PROGRAM = 32 * MIB  # the command itself: its own data, what it encodes, and what its malloc keeps
 
 

@@ -86,5 +86,5 @@ PAPER = Paper(
         Exhibit("table of the taxonomy", "Five classes of allocators (its number is lost)", "6.1",
                 says="A single heap does not scale; pure private heaps blow up without bound, those with ownership by the "
                      "number of processors, Hoard by a constant.",
-                elsewhere="test/lab/claims, and docs/blowup.md"),
+                elsewhere="test/lab/claims, and docs/design/blowup.md"),
     ))

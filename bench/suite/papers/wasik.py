@@ -48,8 +48,8 @@ PAPER = Paper(
         Exhibit(", ".join(f"figure {number}" for number in DRAWINGS), "Address space, false sharing, each feature", "1 to 5",
                 why_not="drawings; lab/allocators/ draw what each allocator has, in text"),
         Exhibit("table 3.1", "Combinations of features", "3.2", elsewhere="lab/README.md; each is built"),
-        Exhibit(", ".join(CHARACTERISTICS), "How sixteen runs of programs allocate", "6, A", elsewhere="docs/thesis.md"),
-        Exhibit("table 7.1", "Three machines", "7", elsewhere="the machine that docs/reproduction.md names"),
+        Exhibit(", ".join(CHARACTERISTICS), "How sixteen runs of programs allocate", "6, A", elsewhere="docs/papers/thesis.md"),
+        Exhibit("table 7.1", "Three machines", "7", elsewhere="the machine that docs/papers/reproduction.md names"),
         Exhibit("figure 7.1, figure 7.2, figure 7.3", "Recycle: runtime and speedup, setups A, B, C", "7.1.2",
                 says="A and Solaris get slower with threads; C, F1, F2, G, H, coalescing and Hoard scale; B nearly does on "
                      "setup A and hardly on B and C, by active false sharing; D and E pay a lock each, which weighs most "

@@ -17,7 +17,7 @@ namespace gr::platform {
 //   in use:    begin <= current, and current <= limit but for a moment after limit was lowered;
 //   detached:  limit = current < begin, and its slots from current to begin hold blocks that no sequence reaches.
 // `current` has 32 bits, for what malloc stores there is what free loads next: a processor may hand 32 bits over by
-// renaming, 16 only through its store buffer (docs/results.md).
+// renaming, 16 only through its store buffer (docs/results/results.md).
 struct MagazineHeader {
     std::uint32_t current = 0;
     std::uint16_t limit = 0;
