@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the page of the gallery: what each program shows, its picture, and the commands.
-# Invariant: a sentence about a program is taken from its report.
+# What:      writes the page of the gallery: for each program an answer of its report, a picture, and the commands.
+# Invariant: a sentence about a program is taken from its report, but for the remark below the picture.
 # Must not know: where the files lie that are not in the gallery.
 """From reports to docs/gallery/README.md."""
 
@@ -8,17 +8,20 @@ from gallery.recording import shown
 
 REPLAY_CHART = "Resident memory, and what was in use"
 
-HEAD = """# What programs do with their memory
+HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 OR MIT -->
+# What programs do with their memory
 
-Each picture is a part of the page that `granary report` makes of a trace; the sentences above it are the page's own.
-`docs/papers/thesis.md` sets the numbers beside those of 2008.
+This page shows what `granary report` makes of the traces of real programs. Each part has one answer of a report, one
+chart, and the commands that make them. A script writes this page: `bench/gallery/pages.py`.
 
-All of it is made again by one command, pictures too (`python3 bench/gallery --help` says what it needs):
+The bold questions and the sentences behind them are the report's own. [thesis.md](../papers/thesis.md) compares the
+numbers with those of 2008. The full output of `granary summary` for each trace is in
+[docs/results/raw/gallery](../results/raw/gallery). Recording slows a program down, so the times on this page are no
+measurements of the programs.
+
+One command makes the page again, pictures included (`python3 bench/gallery --help` says what it needs):
 
     python3 bench/gallery build/release
-
-What `granary summary` says of each trace is in `docs/results/raw/gallery/`. Recording takes time of its own, so times
-are no measurements of the programs.
 """
 
 
@@ -33,7 +36,7 @@ def code(lines):
 
 
 def of_replay(text):
-    """The table and what follows from it, without the head and what holds for each replay."""
+    """The table and the lines below it, without the head and without the limits that hold for every replay."""
     lines = text.splitlines()[2:]
     return lines[:next(at for at, line in enumerate(lines) if line.startswith("A replay does not show"))]
 
@@ -48,7 +51,7 @@ def part(subject, document, replayed):
     yield code([*shown(subject), f"granary report {subject.name}.trace"])
     yield facts(document) + "\n"
     if replayed:
-        yield "The same calls again, on other allocators:\n"
+        yield "The same calls, replayed on other allocators:\n"
         yield f"![{REPLAY_CHART}]({subject.name}-replay.png)\n"
         yield code([f"granary replay --with {subject.replay} -o replay.html {subject.name}.trace", *of_replay(replayed)])
 

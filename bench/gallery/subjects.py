@@ -40,26 +40,27 @@ PROGRAMS = (
             "$(g++ -print-prog-name=cc1plus) -quiet -imultiarch x86_64-linux-gnu -D_GNU_SOURCE -std=c++20 -O1 "
             "-DINSTANTIATIONS=1 {inputs}/large.cpp -o large.s",
             section="fragmentation", chart="Memory by blocks allocated",
-            remark="Below the heap, above what glibc maps apart: tables that double. After 3.5 million blocks a phase frees "
-                   "much of some stretches."),
+            remark="The lower stretches are the heap. The upper ones are tables that double in size, which glibc maps "
+                   "separately. After 3.5 million blocks a phase of the compiler frees much of some stretches."),
     Subject("redis", "redis under load",
             "redis-server --port 0 --unixsocket {folder}/socket --save '' --appendonly no",
             answers="redis-cli -s socket ping",
             load=(f"redis-benchmark -q -s socket -n 30000 -r 40000 -c 20 -P 8 -d 180 -t {redis.KINDS}",
                   "redis-cli -s socket shutdown nosave"),
             section="footprint", chart="Bytes in use, and resident",
-            remark="Each kind of request is a step; while lists are read, replies are allocated and freed."),
+            remark="Each kind of request is a step. While redis reads lists, it allocates and frees its replies."),
     Subject("python3", "python3 with trees, JSON, regular expressions and pickles; each object by malloc",
             "/usr/bin/python3 {inputs}/job.py 2", setting={"PYTHONMALLOC": "malloc", "PYTHONHASHSEED": "0"},
             section="origins", chart="Call stacks", replay="system,granary"),
     Subject("sqlite3", "sqlite3 with a hundred thousand rows, indexes and joins",
             "sqlite3 -batch load.db < {inputs}/load.sql", section="sizes", chart="Sizes over time",
-            remark="Each statement has sizes of its own, and some statements call nothing for long."),
+            remark="Each statement asks for sizes of its own. Some statements make no call for a long time."),
     Subject("ghostscript", "ghostscript makes PNGs of a PDF of twenty pages",
             "gs -q -sDEVICE=png16m -r100 -o page-%02d.png job.pdf",
             before="gs -q -sDEVICE=pdfwrite -o job.pdf -c '/Pages 20 def' -f {inputs}/job.ps",
             section="lifetimes", chart="Lifetimes by the time of allocation",
-            remark="Each of the twenty pages is a column; what falls from left to right at the top lives to the end."),
+            remark="Each of the twenty pages is a column. The line that falls from left to right at the top shows "
+                   "blocks that live to the end."),
     Subject("mariadb", "mariadb with a thread for each of eight connections",
             f"mariadbd --no-defaults --datadir={{folder}}/data --socket={{folder}}/socket --tmpdir={{folder}} "
             f"--skip-networking --innodb-buffer-pool-size=48M {mariadb.LOG_SIZE} --skip-log-bin "
@@ -69,14 +70,16 @@ PROGRAMS = (
                   f"{' '.join(mariadb.TABLES)} --threads=8 --events=2000 --time=0 run",
                   "mariadb-admin --no-defaults -u root -S socket shutdown"),
             section="threads", chart="Frees a second, of the thread's own blocks and of others'",
-            remark="Connections free their own; the main thread frees for others when the server ends."),
+            remark="The threads of connections free their own blocks. The main thread frees other threads' blocks when "
+                   "the server ends."),
     Subject("larson-glibc", "larson with four threads on glibc's malloc", "{workloads}/larson --threads 4 --ops 1000000",
             section="fragmentation", chart="Memory over time",
-            remark="Below, the heap in which the main thread allocated the first blocks: it empties as the threads replace "
-                   "them, and its pages stay. Above, the arena that each thread fills meanwhile."),
+            remark="The lower stretch is the heap in which the main thread allocated the first blocks. It empties "
+                   "while the threads replace these blocks, and its pages stay resident. Above it are the arenas that "
+                   "the threads fill meanwhile."),
     Subject("larson-granary", "larson with four threads on Granary", "{workloads}/larson --threads 4 --ops 1000000",
             options="--allocator granary", section="fragmentation", chart="Memory over time",
-            remark="The threads' new blocks mostly take the place of the freed ones, whoever freed them."),
+            remark="New blocks mostly take the place of freed ones, whichever thread freed them."),
     Subject("perl", "perl makes zone files of a hosts file", "/usr/bin/perl {inputs}/hosts.pl < input",
             setting=scripts.REPEATABLE, prepare=input_of(scripts.hosts), in_gallery=False),
     Subject("gawk", "gawk adjusts paragraphs to a width",
