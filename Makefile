@@ -1,90 +1,109 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      the commands a person types; each is one or two of CMake's.
-# Invariant: `make` alone needs the build packages only and never asks for root; `make test`, `make demo` and their like
+# Invariant: `make` and `make lib` need their packages only and never ask for root; `make test`, `make demo` and their like
 #            install what is missing; no test is in two of the parts of `make test-all`.
 # Must not know: files or flags; CMakePresets.json and the CMakeLists know them.
 PREFIX ?= /usr/local
 DESTDIR ?=
 CPUS := $(shell nproc)
-# What a newcomer waits for, and the rest.
-PRESETS := release counted
-PRESETS_REST := debug pauses clang sanitize aarch64
+# What a newcomer waits for, and the rest. Each preset's tests: CONTRIBUTING.md.
+PRESETS := release
+PRESETS_REST := counted debug clang sanitize aarch64
 SOURCES = $(shell find include src tool lab test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 PRODUCTS := granary_shared granary_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
 
-.PHONY: all release lab demo test test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install format lint \
-        lint-format view bench bench-peers counted soak mutants clean
+.PHONY: all help release lib lab demo test test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install \
+        uninstall package site format lint lint-format view bench bench-peers counted soak portability mutants clean
 .NOTPARALLEL:
 
-all: release
+all: release ## build the libraries, the command and its man pages in build/release
 
-# A release tree that is configured already keeps its tests and benchmarks.
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+# A release tree that is configured already keeps its tests and benchmarks. Warnings are errors for who tests, not for who
+# builds: a newer compiler may warn.
 release:
 	scripts/setup --check build
-	test -f build/release/build.ninja || cmake --preset release -DGRANARY_TESTS=OFF -DGRANARY_BENCH=OFF
+	test -f build/release/build.ninja || cmake --preset release -DGRANARY_TESTS=OFF -DGRANARY_BENCH=OFF \
+	    -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF
 	cmake --build build/release --target $(PRODUCTS)
 
-# The allocators of the papers, for --allocator lab:NAME; `make install` installs them, too, once they are there.
-lab: release
+lib: ## build libgranary.so and .a alone in build/lib: needs a C++ compiler, CMake and make
+	cmake -S . -B build/lib -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
+	    -DGRANARY_GC=OFF -DGRANARY_RECORDER=OFF -DGRANARY_TOOL=OFF -DGRANARY_LAB=OFF -DGRANARY_MAN=OFF
+	cmake --build build/lib -j $(CPUS) --target granary_shared granary_static
+
+# `make install` installs them, too, once they are there.
+lab: release ## build the allocators of the papers, for --allocator lab:NAME
 	cmake --build build/release --target lab
 
-demo:
+demo: ## three programs, here and on the system malloc: time and memory, four minutes
 	scripts/setup build demo
 	$(MAKE) release
 	scripts/demo
 
-test:
+test: ## the release build's tests
 	scripts/setup build test view
 	$(MAKE) $(PRESETS:%=test-%)
 	@echo "make test: everything passed; make test-rest: the other presets"
 
-test-rest:
+test-rest: ## the tests of the other presets: debug, clang, sanitizers, aarch64, counted
 	scripts/setup build test
 	$(MAKE) $(PRESETS_REST:%=test-%)
 	@echo "make test-rest: everything passed"
 
-test-all: test test-rest
+test-all: test test-rest ## both
 
 $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%): test-%:
 	@echo "=== $*: $$(date +%T)"
-	cmake --preset $* -DGRANARY_TESTS=ON
+	cmake --preset $* -DGRANARY_TESTS=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 	cmake --build --preset $* -j $(CPUS)
+	@echo "=== $*: built $$(date +%T)"
 	ctest --preset $*
 
-install: release
+install: release ## install under PREFIX (/usr/local), below DESTDIR
 	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
-format:
+uninstall: ## remove what the last `make install` from this folder installed
+	cmake -P cmake/uninstall.cmake
+
+site: ## the documents as pages with search, in build/site
+	scripts/setup site
+	scripts/site
+
+format: ## clang-format, in place
+	scripts/setup lint
 	clang-format-14 -i $(SOURCES)
 
-lint: lint-format
+lint: lint-format ## clang-format and clang-tidy
+	scripts/setup build test lint
 	cmake --preset clang -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 	run-clang-tidy-14 -quiet -p build/lint '/(src|tool|lab)/.*\.cpp$$'
 
 lint-format:
+	scripts/setup lint
 	clang-format-14 --dry-run --Werror $(SOURCES)
 
-# The page of granary report, which the repository carries built.
-view:
+view: ## build the page of granary report, which the repository carries built
 	scripts/setup view
 	cd view && npm ci --ignore-scripts && npm run check && npm run build
 
-# The library that counts its locks and atomic operations, for bench/counts.py.
-counted:
+counted: ## the library that counts its locks and atomic operations, for bench/counts.py
 	scripts/setup --check build
 	cmake --preset counted -DGRANARY_TESTS=OFF
 	cmake --build build/counted --target granary_shared lab -j $(CPUS)
 
-bench:
+bench: ## what granary bench needs
 	scripts/setup build bench
 	cmake --preset release -DGRANARY_BENCH=ON
 	cmake --build build/release --target $(PRODUCTS) bench
 
-bench-peers:
+bench-peers: ## build the allocators that granary bench compares with
 	scripts/setup peers
 	python3 bench/peers/build.py
 
-soak:
+soak: ## the long tests, many hours
 	scripts/setup build test
 	cmake --preset release -DGRANARY_TESTS=ON
 	cmake --build --preset release -j $(CPUS)
@@ -94,10 +113,9 @@ soak:
 	ctest --test-dir build/clang -C soak -R '^trace.libfuzzer.soak$$' --output-on-failure
 	$(MAKE) mutants
 
-# Breaks the sources, a copy of them, in each way that test/mutation lists: a unit test must find it.
-mutants:
+mutants: ## break a copy of the sources in each way that test/mutation lists: a unit test must find it
 	scripts/setup --check build test
 	python3 test/mutation/run.py
 
-clean:
+clean: ## remove the build
 	rm -rf build

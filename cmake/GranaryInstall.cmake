@@ -5,7 +5,7 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/granary")
-install(TARGETS granary_shared granary_static EXPORT granary
+install(TARGETS granary_shared granary_static granary_fully_static EXPORT granary
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 # libgc.so.1 is a second name of the collector, where nobody meets it who does not ask.
 if(TARGET gc_shared)
@@ -41,7 +41,7 @@ install(FILES "${PROJECT_BINARY_DIR}/cmake/granary-config.cmake"
 set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH pc_prefix "/prefix/${pc_dir}" "/prefix")
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
-set(packages granary granary-static)
+set(packages granary granary-static granary-static-cxx)
 if(TARGET gc_shared)
   list(APPEND packages granary-gc)
 endif()

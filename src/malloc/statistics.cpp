@@ -23,33 +23,36 @@ struct Row {
 };
 
 constexpr Row kTable[] = {
-    {"live_bytes", &gr_statistics::live_bytes, true, "handed to the program"},
-    {"live_blocks", &gr_statistics::live_blocks, false, "how many"},
+    {"live_bytes", &gr_statistics::live_bytes, true, "in use by the program, in usable bytes"},
+    {"live_blocks", &gr_statistics::live_blocks, false, "blocks in use by the program"},
     {"block_bytes", &gr_statistics::block_bytes, true, "all blocks of all superblocks"},
-    {"magazine_bytes", &gr_statistics::magazine_bytes, true, "cached in magazines"},
-    {"remote_bytes", &gr_statistics::remote_bytes, true, "freed by strangers, not yet collected"},
-    {"free_bytes", &gr_statistics::free_bytes, true, "free in superblocks"},
-    {"run_bytes", &gr_statistics::run_bytes, true, "live runs of whole units"},
-    {"run_count", &gr_statistics::run_count, false, "how many"},
-    {"direct_bytes", &gr_statistics::direct_bytes, true, "live blocks mapped directly"},
-    {"direct_count", &gr_statistics::direct_count, false, "how many"},
-    {"tail_bytes", &gr_statistics::tail_bytes, true, "ends of superblocks, which no block covers"},
-    {"retained_bytes", &gr_statistics::retained_bytes, true, "empty units kept for the next request"},
-    {"breath_bytes", &gr_statistics::breath_bytes, true, "of these, as the program keeps taking them again"},
-    {"breath_seconds", &gr_statistics::breath_seconds, false, "since when it does"},
+    {"magazine_bytes", &gr_statistics::magazine_bytes, true, "free blocks cached in magazines and messages"},
+    {"remote_bytes", &gr_statistics::remote_bytes, true,
+     "blocks freed on another concurrency id, not yet collected by their owner"},
+    {"free_bytes", &gr_statistics::free_bytes, true, "free blocks in superblocks"},
+    {"run_bytes", &gr_statistics::run_bytes, true, "blocks in use that are whole units, included in live_bytes"},
+    {"run_count", &gr_statistics::run_count, false, "number of these blocks"},
+    {"direct_bytes", &gr_statistics::direct_bytes, true,
+     "blocks in use that are mapped directly, included in live_bytes"},
+    {"direct_count", &gr_statistics::direct_count, false, "number of these blocks"},
+    {"tail_bytes", &gr_statistics::tail_bytes, true, "ends of superblocks that no block covers"},
+    {"retained_bytes", &gr_statistics::retained_bytes, true, "empty units kept resident for the next request"},
+    {"reuse_bytes", &gr_statistics::reuse_bytes, true, "part of retained_bytes that the reuse allowance keeps"},
+    {"reuse_seconds", &gr_statistics::reuse_seconds, false, "seconds since the reuse allowance was last 0"},
     {"metadata_bytes", &gr_statistics::metadata_bytes, true, "committed for the allocator's own tables"},
-    {"resident_bytes", &gr_statistics::resident_bytes, true, "of the whole process (RSS)"},
-    {"huge_bytes", &gr_statistics::huge_bytes, true, "of these in huge pages"},
-    {"reserved_bytes", &gr_statistics::reserved_bytes, true, "address space reserved"},
-    {"heap_bytes", &gr_statistics::heap_bytes, true, "units in use, times their size"},
-    {"peak_heap_bytes", &gr_statistics::peak_heap_bytes, true, "units in use or retained, at most ever"},
-    {"peak_direct_bytes", &gr_statistics::peak_direct_bytes, true, "mapped directly, at most ever"},
-    {"superblocks", &gr_statistics::superblocks, false, "in use"},
-    {"global_superblocks", &gr_statistics::global_superblocks, false, "of these in the global heap"},
-    {"heaps", &gr_statistics::heaps, false, "in use"},
-    {"purged_bytes", &gr_statistics::purged_bytes, true, "given back to the kernel since the start"},
-    {"purge_calls", &gr_statistics::purge_calls, false, "system calls that gave them back"},
-    {"rseq", &gr_statistics::rseq, false, "1: magazines by restartable sequences; 0: under trylocks"},
+    {"resident_bytes", &gr_statistics::resident_bytes, true, "resident set of the whole process (RSS)"},
+    {"huge_bytes", &gr_statistics::huge_bytes, true, "part of resident_bytes in huge pages"},
+    {"reserved_bytes", &gr_statistics::reserved_bytes, true, "reserved address space"},
+    {"heap_bytes", &gr_statistics::heap_bytes, true, "address space of the units in use"},
+    {"peak_heap_bytes", &gr_statistics::peak_heap_bytes, true, "maximum of heap_bytes + retained_bytes so far"},
+    {"peak_direct_bytes", &gr_statistics::peak_direct_bytes, true, "maximum of direct_bytes so far"},
+    {"superblocks", &gr_statistics::superblocks, false, "superblocks in use"},
+    {"global_superblocks", &gr_statistics::global_superblocks, false,
+     "superblocks in the global heap, included in superblocks"},
+    {"heaps", &gr_statistics::heaps, false, "heaps used so far"},
+    {"purged_bytes", &gr_statistics::purged_bytes, true, "returned to the kernel since the start"},
+    {"purge_calls", &gr_statistics::purge_calls, false, "system calls that returned them"},
+    {"rseq", &gr_statistics::rseq, false, "1: magazines use restartable sequences; 0: each call takes a lock"},
 };
 
 // Of the counted build only.
@@ -61,22 +64,22 @@ struct EventRow {
 
 constexpr EventRow kEvents[] = {
     {"refills", platform::Event::refill, "slow paths of allocation"},
-    {"flushes", platform::Event::flush, "slow paths of freeing"},
-    {"remote_flushes", platform::Event::remote_flush, "remote magazines emptied"},
-    {"letters", platform::Event::letter, "sent to other heaps"},
-    {"locks", platform::Event::lock, "acquired, of any kind"},
-    {"global_locks", platform::Event::global_lock, "of these of the global heap"},
-    {"page_heap_locks", platform::Event::page_heap_lock, "of these of the page heap"},
-    {"waits", platform::Event::wait, "acquisitions that had to wait"},
-    {"atomic_operations", platform::Event::atomic_operation, "read-modify-writes"},
-    {"aborted_sequences", platform::Event::aborted_sequence, "by preemption, migration or a signal"},
-    {"system_calls", platform::Event::system_call, "of the allocator"},
+    {"flushes", platform::Event::flush, "slow paths of free"},
+    {"remote_flushes", platform::Event::remote_flush, "flushes of remote magazines"},
+    {"letters", platform::Event::letter, "messages sent to other heaps"},
+    {"locks", platform::Event::lock, "locks acquired, of any kind"},
+    {"global_locks", platform::Event::global_lock, "locks of the global heap, included in locks"},
+    {"page_heap_locks", platform::Event::page_heap_lock, "locks of the page heap, included in locks"},
+    {"waits", platform::Event::wait, "lock acquisitions that had to wait"},
+    {"atomic_operations", platform::Event::atomic_operation, "atomic read-modify-write operations"},
+    {"aborted_sequences", platform::Event::aborted_sequence, "sequences aborted by preemption, migration or a signal"},
+    {"system_calls", platform::Event::system_call, "system calls made by the allocator"},
 };
 static_assert(std::size(kEvents) == static_cast<unsigned>(platform::Event::count));
 
-std::uint64_t at_most(std::uint64_t n, std::uint64_t limit) { return n < limit ? n : limit; }
+std::uint64_t clamped(std::uint64_t n, std::uint64_t limit) { return n < limit ? n : limit; }
 
-// What others may be writing is read once, so that the parts still make the whole.
+// Reads a field once that another thread may be writing, so that the parts still add up.
 template <class T>
 T read_once(const T &field) {
     return *static_cast<const volatile T *>(&field);
@@ -86,8 +89,8 @@ void count_superblock(const Superblocks &superblocks, const Superblock *s, std::
                       gr_statistics *out) {
     const ClassIndex c(read_once(s->size_class.value));
     const ClassShape &shape = shape_of(c);
-    const std::uint64_t free = at_most(read_once(s->free_count), shape.blocks);
-    const std::uint64_t remote = at_most(superblocks.remote_count(s), shape.blocks - free);
+    const std::uint64_t free = clamped(read_once(s->free_count), shape.blocks);
+    const std::uint64_t remote = clamped(superblocks.remote_count(s), shape.blocks - free);
     out->superblocks += 1;
     if (!is_heap(s->owner.load(std::memory_order_relaxed))) out->global_superblocks += 1;
     out->block_bytes += std::uint64_t{shape.blocks} * shape.size;
@@ -113,7 +116,7 @@ void put_row(Text &line, const Row &row, std::uint64_t value, StatisticsFormat f
     }
 }
 
-constexpr std::size_t kOriginBytes = 2 * kCommandBytes + 160;  // JSON may double it
+constexpr std::size_t kOriginBytes = 2 * kCommandBytes + 160;  // JSON may double the length of the command
 
 void put_origin(Text &line, const Origin &origin, StatisticsFormat format) {
     switch (format) {
@@ -126,11 +129,11 @@ void put_origin(Text &line, const Origin &origin, StatisticsFormat format) {
             line << ",\n";
             break;
         case StatisticsFormat::xml:
-            break;  // malloc_info(3) knows whose it is
+            break;  // the program that calls malloc_info(3) knows its process
     }
 }
 
-// What lies in another instance; its regions and peaks are its own.
+// Adds the numbers of another instance, except its peaks and its number of heaps.
 void add_statistics(const gr_statistics &more, gr_statistics *out) {
     static constexpr std::uint64_t gr_statistics::*kSums[] = {
         &gr_statistics::live_bytes,     &gr_statistics::live_blocks,    &gr_statistics::block_bytes,
@@ -154,7 +157,7 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.version = GR_STATISTICS_VERSION;
     const Region &region = allocator.region();
     const Superblocks &superblocks = allocator.superblocks();
-    std::uint64_t out_blocks[kClassCount] = {};  // neither free nor remote: live or cached
+    std::uint64_t out_blocks[kClassCount] = {};  // neither free nor freed remotely: in use or cached
     for (UnitIndex u = region.first_unit(); u < region.unit_end();) {
         const Superblock *const s = superblocks.descriptor(u);
         UnitCount step(1);
@@ -171,8 +174,8 @@ gr_statistics count_statistics(const Instance &allocator) {
     std::uint64_t cached[kClassCount] = {};
     allocator.heaps().count_cached(cached);
     for (std::uint32_t c = 1; c < kClassCount; ++c) {
-        // Others may be moving blocks meanwhile; the equation holds all the same.
-        const std::uint64_t in_magazines = at_most(cached[c], out_blocks[c]);
+        // Other threads may move blocks meanwhile; the counting equation still holds.
+        const std::uint64_t in_magazines = clamped(cached[c], out_blocks[c]);
         const std::uint64_t live = out_blocks[c] - in_magazines;
         out.magazine_bytes += in_magazines * size_of_class(ClassIndex(c));
         out.live_bytes += live * size_of_class(ClassIndex(c));
@@ -183,8 +186,8 @@ gr_statistics count_statistics(const Instance &allocator) {
     out.live_bytes += out.run_bytes + out.direct_bytes;
     out.live_blocks += out.run_count + out.direct_count;
     out.retained_bytes = allocator.pages().retained_bytes();
-    out.breath_bytes = allocator.pages().breath_bytes();
-    out.breath_seconds = allocator.pages().breath_seconds();
+    out.reuse_bytes = allocator.pages().reuse_bytes();
+    out.reuse_seconds = allocator.pages().reuse_seconds();
     out.metadata_bytes = metadata_bytes(allocator);
     out.reserved_bytes = region.reserved_bytes();
     out.heap_bytes = allocator.pages().used_bytes();

@@ -289,7 +289,7 @@ class Pictures(Coloured):
         cls.folder.cleanup()
 
     def test_names_are_stable(self):
-        names = {"standing-time", "standing-memory", "time-against-memory", "speedup", "latency", "time-servers",
+        names = {"standing-time", "standing-memory", "time-against-memory", "time-against-memory-by-family", "speedup", "latency", "time-servers",
                  "time-beyond", "memory-servers", "memory-beyond"}
         self.assertEqual(set(self.files), {name + end for name in names for end in (".svg", ".png")})
 

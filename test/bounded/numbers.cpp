@@ -88,11 +88,11 @@ void print(std::ostream &out) {
     row("and in remote magazines", [](std::uint64_t heaps) { return heaps * kRemoteMagazineBytes; });
     row("and freed remotely, not collected", [](std::uint64_t heaps) { return heaps * kRemoteThreshold; });
     row("superblocks that full magazines can hold", [](std::uint64_t heaps) { return heaps * pinned_by_magazines(); });
-    const auto may_stay = [&](const char *what, std::size_t in_use, bool breathing) {
+    const auto may_stay = [&](const char *what, std::size_t in_use, bool reusing) {
         Allowance allowance;
         allowance.initialise(kRetainBytes, SIZE_MAX);
         allowance.note_in_use(kGiB);
-        if (breathing) allowance.retook(kGiB);
+        if (reusing) allowance.retook(kGiB);
         put(out, "%-44s%12.1f\n", what, mib(allowance.unit_bytes(in_use, in_use)));
         put(out, "%-44s%12.1f\n", "free pages in other units", mib(allowance.page_bytes(in_use)));
     };

@@ -63,7 +63,7 @@ void consume(Queue &queue, const Spread &spread, size_t number) {
 
 int main(int argc, char **argv) {
     require_granary();
-    Options options = {.steps = 8000, .threads = 3};
+    Options options = {.steps = 4000, .threads = 3};
     int status = 0;
     if (!options.parse("One producer, many consumers.", argc, argv, status)) return status;
 

@@ -37,7 +37,7 @@ run() {
 "$cmake" -S "$here/consumer" -B "$work/by_cmake" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" \
     "-DCMAKE_CXX_COMPILER=$cxx" "-DCMAKE_C_COMPILER=$cc" > "$work/by_cmake.log"
 "$cmake" --build "$work/by_cmake" >> "$work/by_cmake.log" || { cat "$work/by_cmake.log" >&2; exit 1; }
-for program in shared_c shared_cpp static_c static_cpp collected; do
+for program in shared_c shared_cpp static_c static_cpp fully_static_c fully_static_refused collected; do
     run "$work/by_cmake/$program"
 done
 readelf -d "$work/by_cmake/shared_c" | grep -q 'NEEDED.*libgranary.so.0'
@@ -57,7 +57,7 @@ run "$work/by_pkg_config_static"
 run "$work/wholly_static"
 "$cxx" -std=c++20 "$here/consumer/consumer.cpp" -static -o "$work/wholly_static_cpp" "${static[@]}"
 run "$work/wholly_static_cpp"
-"$cxx" -std=c++20 "$here/consumer/refused.cpp" -static -o "$work/wholly_static_refused" "${static[@]}" \
-    -Wl,-u,_ZSt17__throw_bad_allocv
+read -ra static_cxx <<< "$(pkg-config --cflags --libs granary-static-cxx)"
+"$cxx" -std=c++20 "$here/consumer/refused.cpp" -static -o "$work/wholly_static_refused" "${static_cxx[@]}"
 run "$work/wholly_static_refused"
-echo "installed, moved, and used in eleven ways"
+echo "installed, moved, and used in thirteen ways"

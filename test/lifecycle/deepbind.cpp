@@ -57,7 +57,8 @@ void plugin_block_is_diagnosed(const Plugin &plugin) {
     GR_REQUIRE(WIFSIGNALED(outcome.status) && WTERMSIG(outcome.status) == SIGABRT);
     char expected[200];
     std::snprintf(expected, sizeof expected,
-                  "granary: free(%p): not a block of this heap: foreign, or a large block freed already; aborting\n",
+                  "granary: free(%p): not a block of this heap: a foreign pointer, or a large block that is already "
+                  "free; aborting\n",
                   block);
     GR_REQUIRE(std::strcmp(outcome.said, expected) == 0);
     plugin.release(block);

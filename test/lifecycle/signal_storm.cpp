@@ -18,7 +18,7 @@ using gr::black_box::opaque;
 using gr::black_box::Sequence;
 
 constexpr int kThreads = 4;
-constexpr int kSignals = 20'000;
+constexpr int kSignals = 8'000;
 constexpr std::size_t kKept = 400;
 
 std::atomic<bool> stop{false};

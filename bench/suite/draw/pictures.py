@@ -22,7 +22,7 @@ def all_pictures(comparison: Comparison) -> list[Picture]:
     if not comparison.samples[TIME.key]:
         return []
     found = [bars.standings(comparison, metric) for metric in (TIME, MEMORY) if comparison.verdicts[metric.key]]
-    found += [scatter.picture(comparison)] if len(comparison.results.names()) > 1 else []
+    found += scatter.pictures(comparison) if len(comparison.results.names()) > 1 else []
     found += [speedup.picture(comparison), latency.picture(comparison)]
     found += [picture for metric in (TIME, MEMORY) for picture in bars.families(comparison, metric)]
     return [picture for picture in found if picture.panels]

@@ -50,15 +50,17 @@ def panel(comparison: Comparison, family: str, number: int, limits: tuple[Limits
                  f"Relative to {comparison.reference}: {told}.", height, margins, draw)
 
 
-def picture(comparison: Comparison) -> Picture:
+def pictures(comparison: Comparison) -> list[Picture]:
+    """All that count in one panel, which is read at a glance; and each family in a panel of its own."""
     families = comparison.results.families(list(comparison.samples[TIME.key]))
     counted = comparison.results.counted(list(comparison.samples[TIME.key]))
     numbers = {name: len(cases) for name, cases in families.items()}
-    if len(counted) > 1:
-        numbers = {ALL: sum(map(len, counted)), **numbers}
-    every = [place for family in numbers for place in positions(comparison, family).values()]
+    whole = {ALL: sum(map(len, counted))} if len(counted) > 1 else {}
+    every = [place for family in (*whole, *numbers) for place in positions(comparison, family).values()]
     limits = tuple(around_one(intervals, margin=0.1) for intervals in zip(*every))
-    return Picture("time-against-memory", "Time against memory",
-                   f"Each allocator's time and peak memory relative to {comparison.reference}'s, with 95 % intervals; "
-                   "nearer to the lower left is better.",
-                   [panel(comparison, family, number, limits) for family, number in numbers.items()])
+    told = (f"Each allocator's time and peak memory relative to {comparison.reference}'s, with 95 % intervals; "
+            "nearer to the lower left is better.")
+    shown = (("time-against-memory", "Time against memory", whole or numbers),
+             ("time-against-memory-by-family", "Time against memory, by family", numbers if whole else {}))
+    return [Picture(name, title, told, [panel(comparison, family, number, limits) for family, number in panels.items()])
+            for name, title, panels in shown if panels]

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# What:      removes the files that the last `cmake --install` of build/release installed.
+# Invariant: removes nothing else; a file that is gone already is no error; empty folders named granary go, too.
+# Must not know: what is installed; the manifest says so.
+set(manifest "${CMAKE_CURRENT_LIST_DIR}/../build/release/install_manifest.txt")
+if(NOT EXISTS "${manifest}")
+  message(FATAL_ERROR "Nothing was installed from this folder: there is no build/release/install_manifest.txt.")
+endif()
+file(STRINGS "${manifest}" files)
+set(folders)
+foreach(file ${files})
+  if(EXISTS "$ENV{DESTDIR}${file}" OR IS_SYMLINK "$ENV{DESTDIR}${file}")
+    file(REMOVE "$ENV{DESTDIR}${file}")
+  endif()
+  cmake_path(GET file PARENT_PATH folder)
+  list(APPEND folders "${folder}")
+endforeach()
+list(REMOVE_DUPLICATES folders)
+list(SORT folders ORDER DESCENDING)
+foreach(folder ${folders})
+  file(GLOB left "$ENV{DESTDIR}${folder}/*")
+  if(folder MATCHES "/(granary|lab|libgc)$" AND NOT left)
+    file(REMOVE_RECURSE "$ENV{DESTDIR}${folder}")
+  endif()
+endforeach()
+list(LENGTH files count)
+message(STATUS "removed ${count} files")
+file(REMOVE "${manifest}")
