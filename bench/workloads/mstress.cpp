@@ -8,7 +8,7 @@
 //            place of the board. A structure is a zeroed block of 1 to 127 words, each doubling as likely as the next;
 //            one of a hundred is a hundred times as long, one of a thousand a thousand times. An operation is a turn of
 //            all threads together.
-//            So memory breathes: nearly all of it is free when a turn ends, and wanted again at once.
+//            So nearly all memory is free when a turn ends, and is needed again at once.
 // Invariant: a structure is found zeroed, and every word of it is written; verifies all when it is dropped.
 // Must not know: which malloc it runs on.
 #include <algorithm>

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What:      the C interface of Granary's collector: memory that frees itself once nothing refers to it.
- * Invariant: every function may be called from any thread after gr_gc_init; none changes errno unless it says so. The
- *            library also exports the names of <gc/gc.h>; both may be mixed in one program.
+ * What:      the C interface of Granary's garbage collector. The collector frees an object when nothing refers to it.
+ * Invariant: after gr_gc_init, every function may be called from any thread. A function changes errno only where its
+ *            comment says so. The library also exports the names of <gc/gc.h>; a program may mix both interfaces.
  * Must not know: how the collector works inside.
  *
- * What refers to an object: any word, at a multiple of its size, that holds an address inside the object or one past its
- * end, on the stack or in the registers of any thread, in variables of the program and its libraries, thread-local ones and
- * values of pthread keys among them, in ranges that were added, and in other objects that are traced. A word in malloc's
- * memory does not count.
+ * Which words refer to an object. The collector is conservative (Boehm, HPL-2000-165): a word that looks like a
+ * pointer counts as one. A word refers to an object if it lies at an address that is a multiple of its own size, if it
+ * holds an address inside the object or one past the object's end, and if it lies in one of these places:
+ *   - the stack or the registers of a thread;
+ *   - a variable of the program or of a library, thread-local variables included;
+ *   - a value of a pthread key (pthread_setspecific);
+ *   - a range that was added with gr_gc_add_roots;
+ *   - another traced object that stays.
+ * A word in malloc's memory does not count.
  */
 #ifndef GRANARY_GC_H
 #define GRANARY_GC_H
@@ -22,87 +27,98 @@
 extern "C" {
 #endif
 
-/* Once, before any other function here; again does nothing. It takes SIGPWR, by which threads are stopped. Returns 0, or
- * -1 and errno = ENOMEM where the process gets no addresses. */
+/* Starts the collector. Call it once, before every other function of this header; further calls do nothing.
+ * It installs a handler for SIGPWR: the collector stops threads with this signal.
+ * Returns 0, or -1 with errno = ENOMEM if the kernel refuses the address space or the handler. */
 GR_EXPORT int gr_gc_init(void);
 
-/* Memory of at least `size` bytes (0 gives an object of its own), at a multiple of 16 bytes. It may collect first, and call
- * finalizers of others. NULL and errno = ENOMEM when there is none, even then. */
+/* The three functions below return an object of at least `size` bytes at a multiple of 16 bytes. A size of 0 gives an
+ * object of its own, too. Each function may first run a collection and call finalizers of other objects.
+ * On failure, also after a collection: NULL with errno = ENOMEM. */
 
-/* Zeroed, traced: what its words refer to stays. */
+/* A zeroed, traced object: objects that its words refer to stay. */
 GR_EXPORT void *gr_gc_malloc(size_t size);
-/* Not traced, not zeroed: for text, numbers, pixels. What is stored in it keeps nothing. */
+/* An object that is neither traced nor zeroed, for text, numbers and pixels. Addresses in it keep nothing alive. */
 GR_EXPORT void *gr_gc_malloc_atomic(size_t size);
-/* Zeroed, traced and never collected: it stays, and what it refers to, until it is freed. */
+/* A zeroed, traced object that is never collected. The object and what it refers to stay until it is freed. */
 GR_EXPORT void *gr_gc_malloc_uncollectable(size_t size);
 
-/* The same memory or another with the same contents, of the same sort; what comes new is zeroed where it is traced. A
- * block of NULL is as gr_gc_malloc; a size of 0 frees it and gives NULL. On failure NULL, errno = ENOMEM, and the block is
- * as it was. Finalizers and weak links do not move with it. */
+/* Changes the size of an object, in bytes. Returns the same object or a new one of the same sort with the same
+ * contents; added bytes are zeroed if the object is traced. A block of NULL acts as gr_gc_malloc. A size of 0 frees the
+ * block and returns NULL. On failure: NULL with errno = ENOMEM, and the block is unchanged.
+ * Finalizers and weak links do not move to the new object. */
 GR_EXPORT void *gr_gc_realloc(void *block, size_t size);
 
-/* At once instead of some time; NULL is ignored. Nobody may use it any more. What is no block ends the process with a
- * message. */
+/* Frees the block now rather than at a later collection. NULL is ignored. The program must not use the block any more.
+ * An address that is not the beginning of an object ends the process with one line on standard error. */
 GR_EXPORT void gr_gc_free(void *block);
 
-/* The beginning of the object that the address points into; NULL: none. */
+/* The beginning of the object that contains the address, or NULL if no object does. */
 GR_EXPORT void *gr_gc_base(const void *address);
-/* How many bytes the object that begins there has, at least what was asked for; 0: none begins there. */
+/* The size in bytes, at least as requested, of the object that begins at `block`; 0 if no object begins there. */
 GR_EXPORT size_t gr_gc_size(const void *block);
 
-/* Collects now, all that nothing refers to. Returns 1; 0 when it is disabled or could not be done, and nothing changed. */
+/* Runs a complete collection now; all threads of the process stop meanwhile. Returns 1, or 0 if collections are
+ * disabled or this one could not be done; then nothing was freed. */
 GR_EXPORT int gr_gc_collect(void);
 
-/* From now on what is due is collected beside the program, which stands for milliseconds only, however much lives. Collections
- * that are asked for, or that memory forces, still stop it. Returns 0; -1 with errno ENOSYS where the kernel cannot tell what
- * is written (before Linux 6.7, or where userfaultfd is forbidden), and each collection stops the program, as before. */
+/* Turns on incremental collection: a collection that becomes due marks and sweeps while the program runs. It stops the
+ * program only a few times, typically for a few milliseconds each, even if much memory is in use. A collection that the
+ * program asks for, or that runs because memory is short, still stops the program from beginning to end.
+ * Returns 0, or -1 with errno = ENOSYS if the kernel cannot report which pages were written (before Linux 6.7, or where
+ * userfaultfd is forbidden). In that case every collection stops the program as before. */
 GR_EXPORT int gr_gc_collect_beside(void);
 
-/* Nothing is collected from the first until as often as disabled it was enabled. */
+/* Disables all collections until gr_gc_enable has been called as often as gr_gc_disable. */
 GR_EXPORT void gr_gc_disable(void);
 GR_EXPORT void gr_gc_enable(void);
 
-/* Once nothing refers to the object but `data` and other finalizers, call(object, data) is called, once, in some thread
- * that allocates or collects, without any lock; until it returns the object is whole. What its data refers to stays. An
- * object that another one with a finalizer refers to waits for that one; so one of a cycle is never called. NULL takes it
- * away. Returns 0, or -1 and errno = EINVAL where no object begins there, ENOMEM when there is no memory. */
+/* Registers a finalizer. The collector calls call(object, data) once, when only `data` and finalizers still refer to
+ * the object. A thread that allocates or collects makes the call; it holds no lock of the collector. The object stays
+ * complete until the call returns. While the finalizer is registered, what `data` refers to stays.
+ * If another object with a finalizer refers to this one, that object's finalizer is called first. So the finalizers of
+ * objects in a cycle are never called. A second call replaces the finalizer; a `call` of NULL removes it.
+ * Returns 0, or -1 with errno = EINVAL if no object begins at `object`, or ENOMEM if there is no memory. */
 GR_EXPORT int gr_gc_on_collect(void *object, void (*call)(void *object, void *data), void *data);
 
-/* From now on the word at `link`, which must lie where it keeps nothing (in memory that is not traced, or hidden), becomes
- * NULL when the object is collected, before its finalizer is called. Returns 0, or -1 and errno = EINVAL or ENOMEM as
- * above. To read it safely, gr_gc_weak_get. */
+/* Makes the word at `link` a weak link: the collector sets the word to NULL when it collects the object, before it
+ * calls the object's finalizer. The word must not keep the object alive itself: it must lie in memory that is not
+ * traced, or hold the address in a hidden form. To read a weak link, use gr_gc_weak_get.
+ * Returns 0, or -1 with errno = EINVAL if no object begins at `object` or if `link` is NULL or not aligned, or ENOMEM
+ * if there is no memory. */
 GR_EXPORT int gr_gc_weak_link(void **link, const void *object);
-/* 1; 0: it was no link. */
+/* Returns 1, or 0 if `link` was not registered. */
 GR_EXPORT int gr_gc_weak_unlink(void **link);
-/* What a link holds that holds a plain address; no collection comes between the look and the return, so that the result
- * keeps its object. */
+/* Returns the word at `link`, which must hold a plain address, not a hidden one. No collection can run between the read
+ * and the return, so the result keeps its object alive. */
 GR_EXPORT void *gr_gc_weak_get(void *const *link);
 
-/* Words in [begin, end) refer to objects from now on, until a range is removed that it lies in. Returns 0, or -1 and
- * errno = ENOMEM. */
+/* From now on, words in [begin, end) refer to objects. Returns 0, or -1 with errno = ENOMEM. */
 GR_EXPORT int gr_gc_add_roots(const void *begin, const void *end);
+/* Removes every added range that lies completely in [begin, end). */
 GR_EXPORT void gr_gc_remove_roots(const void *begin, const void *end);
 
-/* Quantities named *_bytes are bytes. */
+/* Fields named *_bytes are bytes; the others are counts if nothing else is said. */
 /* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_gc_statistics {
     uint32_t size;                /* in: sizeof(gr_gc_statistics) of the caller; out: how much of it was filled */
     uint32_t version;             /* out: GR_GC_STATISTICS_VERSION of the library */
-    uint64_t collections;         /* that were done */
-    uint64_t held_bytes;          /* by blocks and what is free among them */
-    uint64_t due_bytes;           /* when so much is held, the next collection comes */
-    uint64_t live_bytes;          /* that the last one found worth keeping */
-    uint64_t live_blocks;         /* how many */
-    uint64_t freed_blocks;        /* by the last one */
-    uint64_t stopped_nanoseconds; /* threads stood for it */
-    uint64_t finalizers;          /* registered */
-    uint64_t queued_finalizers;   /* to be called */
-    uint64_t weak_links;          /* registered */
+    uint64_t collections;         /* completed collections */
+    uint64_t held_bytes;          /* whole units in use: objects, and the free memory between them */
+    uint64_t due_bytes;           /* the next collection is due when about this much is held */
+    uint64_t live_bytes;          /* in objects that the last collection kept */
+    uint64_t live_blocks;         /* objects that the last collection kept */
+    uint64_t freed_blocks;        /* objects that the last collection freed */
+    uint64_t stopped_nanoseconds; /* how long the last collection stopped the threads; if incremental, at its end */
+    uint64_t finalizers;          /* registered finalizers */
+    uint64_t queued_finalizers;   /* finalizers that wait to be called */
+    uint64_t weak_links;          /* registered weak links */
 } gr_gc_statistics;
 
 #define GR_GC_STATISTICS_VERSION 1
 
-/* Fills *out as gr_statistics_get does. Returns 0, or -1 and errno = EINVAL when out->size is smaller than 8. */
+/* Fills *out. Set out->size = sizeof(gr_gc_statistics) first; a library that knows more or fewer fields fills the
+ * common part. Returns 0, or -1 with errno = EINVAL if out is NULL or out->size is smaller than 8. */
 GR_EXPORT int gr_gc_statistics_get(gr_gc_statistics *out);
 
 #ifdef __cplusplus

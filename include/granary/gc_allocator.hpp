@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// What:      Granary's collector as an allocator of the C++ library's containers.
-// Invariant: stateless; any two are equal. What a container allocates is traced unless its elements hold no pointer, so
-//            what lies in it keeps what it refers to as long as something refers to the container's memory.
+// What:      an allocator for C++ containers that takes memory from Granary's collector. Call gr_gc_init() first.
+// Invariant: it has no state, so any two compare equal and any thread may use it. The memory is traced unless the
+//            elements hold no pointers. Elements in traced memory keep objects alive as long as something refers to
+//            that memory.
 // Must not know: anything but granary/gc.h.
 #ifndef GRANARY_GC_ALLOCATOR_HPP
 #define GRANARY_GC_ALLOCATOR_HPP
@@ -16,7 +17,8 @@
 
 namespace gr {
 
-// Whether objects of the type hold no address. To be specialised for classes that hold none, and for integers that do.
+// True if objects of type T hold no addresses. Specialise it to true for your classes that hold none, and to false for
+// integer types in which you store addresses.
 template <class T>
 struct is_pointer_free : std::bool_constant<std::is_arithmetic_v<T> || std::is_enum_v<T>> {};
 template <class T, std::size_t N>
@@ -24,7 +26,7 @@ struct is_pointer_free<T[N]> : is_pointer_free<T> {};
 template <class T>
 struct is_pointer_free<const T> : is_pointer_free<T> {};
 template <>
-struct is_pointer_free<std::size_t> : std::false_type {};  // as wide as an address: std::uintptr_t may be one
+struct is_pointer_free<std::size_t> : std::false_type {};  // std::uintptr_t may be this type
 template <>
 struct is_pointer_free<std::ptrdiff_t> : std::false_type {};
 
@@ -39,7 +41,8 @@ class gc_allocator {
     template <class U>
     constexpr gc_allocator(const gc_allocator<U> &) noexcept {}  // NOLINT(google-explicit-constructor): as std's
 
-    // Throws std::bad_array_new_length or std::bad_alloc. Collected, but a container that ends frees it at once.
+    // Returns collected memory for `count` elements, which a container still frees when it ends.
+    // Throws std::bad_array_new_length if the size overflows, and std::bad_alloc if there is no memory.
     [[nodiscard]] T *allocate(std::size_t count) {
         static_assert(alignof(T) <= kAlignment, "the collector's objects lie at multiples of 16");
         if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// What:      a first-class heap that lives as long as an object, as a std::pmr resource.
-// Invariant: any thread may use it at any time; equal to itself only; its end takes all its blocks with it.
+// What:      a first-class heap that lives as long as an object, as a std::pmr memory resource.
+// Invariant: any thread may use the resource at any time. It is equal only to itself. Its destructor returns the memory
+//            of all its blocks to the kernel.
 // Must not know: anything but the C interface.
 #ifndef GRANARY_HEAP_HPP
 #define GRANARY_HEAP_HPP
@@ -16,7 +17,7 @@ namespace granary {
 
 class heap final : public std::pmr::memory_resource {
   public:
-    // Reserves as gr_heap_new does; throws std::bad_alloc.
+    // Makes a heap with gr_heap_new(reserve_bytes). Throws std::bad_alloc if that fails.
     explicit heap(std::size_t reserve_bytes = 0) : heap_(gr_heap_new(reserve_bytes)) {
         if (heap_ == nullptr) {
             throw std::bad_alloc();
@@ -26,7 +27,7 @@ class heap final : public std::pmr::memory_resource {
     heap(const heap &) = delete;
     heap &operator=(const heap &) = delete;
 
-    // For the functions gr_heap_*; not to be destroyed.
+    // The heap, for the functions gr_heap_*. Do not destroy it.
     gr_heap *get() const noexcept { return heap_; }
 
   private:

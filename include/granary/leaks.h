@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What:      how processes under `granary leaks` tell the command what they found. An interface of Granary's own parts.
- * Invariant: a report is a file of its own in the folder that GRANARY_LEAKS names, PROCESS.NUMBER, which appears whole.
+ * What:      the leak report that a process under `granary leaks` writes and that the command reads. This interface
+ *            connects parts of Granary; other programs should read the output of `granary leaks --json`.
+ * Invariant: each report is one file, PROCESS.NUMBER, in the folder that GRANARY_LEAKS names. The file gets this name
+ *            only when it is complete.
  * Must not know: how leaks are found, and how they are shown.
  *
- * A report consists of lines of words, apart by one space; a text is the rest of its line:
+ * A report consists of lines. Words are separated by one space; COMMAND, REASON and FILE are the rest of their line.
  *
  *   granary-leaks VERSION
- *   process NUMBER COMMAND
- *   failed REASON                           nothing was found out
- *   live BLOCKS BYTES                       of what something points to
- *   leak KIND BLOCKS BYTES STACK OWNER      KIND is direct or indirect; OWNER is the stack of the direct one that
- *                                           the blocks hang on
- *   stack NUMBER ADDRESS...                 where calls go on, the innermost first
- *   module BASE BEGIN END BUILD-ID FILE     by how much it was moved, where its code lies; - for no build id
+ *   process NUMBER COMMAND                  NUMBER is the process id
+ *   failed REASON                           the process could not look for leaks; only `end` follows
+ *   live BLOCKS BYTES                       blocks that something points to
+ *   leak KIND BLOCKS BYTES STACK OWNER      a group of leaked blocks; KIND is direct or indirect. STACK numbers the
+ *                                           stack that allocated them; 0 if it is not known. OWNER numbers the stack
+ *                                           that allocated the direct leak from which they can be reached.
+ *   stack NUMBER ADDRESS...                 return addresses, the innermost call first
+ *   module BASE BEGIN END BUILD-ID FILE     a loaded file: its load address, the range of its code, its build id or -
  *   end
  *
- * Addresses, and what they begin and end, are in hexadecimal after 0x.
+ * BYTES are bytes. ADDRESS, BASE, BEGIN and END are hexadecimal numbers after 0x.
  */
 #ifndef GRANARY_LEAKS_H
 #define GRANARY_LEAKS_H
 
 enum {
     GR_LEAKS_VERSION = 1,
-    GR_LEAKS_SIGNAL = 63, /* asks a process for a report now */
+    GR_LEAKS_SIGNAL = 63, /* a process that gets this signal writes a report now */
 };
 
 #endif

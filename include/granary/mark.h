@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * What:      a program's own marks in what `granary record` writes: gr_mark("phase 2").
- * Invariant: a program that includes it needs no library; where nobody records it, a mark is a test of a word.
+ * What:      marks of the program itself in the trace that `granary record` writes: gr_mark("phase 2").
+ * Invariant: a program that includes this header needs no library. Without a recorder a mark only tests one word.
  * Must not know: who records, and where marks go.
  */
 #ifndef GRANARY_MARK_H
 #define GRANARY_MARK_H
 
-/* The recorder's, which is there when it was preloaded. The address is taken from the table of global addresses by hand, for
- * in a program that is linked at a fixed place compilers write a weak address into the code, where it stays 0. */
+/* The recorder's function, or NULL if the recorder is not preloaded. The address is read from the global offset table
+ * by hand: in a program that is linked at a fixed address, compilers write a weak address into the code, where it stays
+ * 0. */
 typedef void gr_mark_function(const char *text); /* NOLINT(modernize-use-using): C */
 static inline gr_mark_function *gr_record_mark_if_there(void) {
     gr_mark_function *mark;
@@ -23,7 +24,7 @@ static inline gr_mark_function *gr_record_mark_if_there(void) {
     return mark;
 }
 
-/* The text is copied, up to 1000 bytes of it. */
+/* Writes a mark with the text, of which up to 1000 bytes are copied. Any thread may call it. */
 static inline void gr_mark(const char *text) {
     gr_mark_function *const mark = gr_record_mark_if_there();
     if (mark) mark(text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// What:      Granary as a std::pmr resource.
-// Invariant: stateless; any two are equal, and what one allocated any other may deallocate.
-// Must not know: anything but the libc family, so that it works linked and preloaded.
+// What:      Granary's malloc as a std::pmr memory resource.
+// Invariant: the resource has no state. All objects are equal, and each may deallocate what another allocated.
+// Must not know: anything but the libc family, so that the header works with a linked and with a preloaded library.
 #ifndef GRANARY_MEMORY_RESOURCE_HPP
 #define GRANARY_MEMORY_RESOURCE_HPP
 
@@ -13,7 +13,7 @@
 
 namespace granary {
 
-// Takes its memory from the malloc family itself, also in a program that replaces operator new.
+// Calls malloc, aligned_alloc and free, also in a program that replaces operator new. Throws std::bad_alloc.
 class memory_resource final : public std::pmr::memory_resource {
   private:
     void *do_allocate(std::size_t bytes, std::size_t alignment) override {
@@ -32,7 +32,7 @@ class memory_resource final : public std::pmr::memory_resource {
     }
 };
 
-// The one instance most programs need. It is never destroyed, so containers with static storage may use it to the end.
+// The instance that most programs need. It is never destroyed, so containers with static storage may use it to the end.
 inline memory_resource *resource() noexcept {
     alignas(memory_resource) static std::byte storage[sizeof(memory_resource)];
     static memory_resource *const immortal = ::new (static_cast<void *>(storage)) memory_resource;

@@ -2,9 +2,9 @@
  *
  * What:      where a process that takes a profile keeps its sums, for tools that read them from outside
  *            (/proc/PID/mem).
- * Invariant: written once, when the profile begins; `self` comes last and is the structure's own address, which tells it
- *            from any copy. Every number is 64 bits; a name that ends in _at is an address in that process, one that
- *            ends in _offset counts bytes from the start of its record.
+ * Invariant: written once, when the profile begins. `self` is written last and holds the structure's own address, which
+ *            tells the structure from any copy. Every number has 64 bits. A name that ends in _at is an address in that
+ *            process; a name that ends in _offset counts bytes from the start of its record.
  * Must not know: how a tool finds or reads the process.
  */
 #ifndef GRANARY_PROFILE_TABLES_H
@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* Lies where the heap's tables do (heap_tables.h), and is found as they are. */
+/* The structure lies in the same mappings as the heap's tables, and tools find it in the same way (heap_tables.h). */
 #define GR_PROFILE_TABLES_MAGIC UINT64_C(0x5d0e37c6f19ab284)
 #define GR_PROFILE_TABLES_VERSION 1
 
@@ -25,10 +25,11 @@ typedef struct gr_profile_tables {
     uint64_t mean;  /* bytes between two samples, on average */
     uint64_t began; /* nanoseconds of CLOCK_MONOTONIC_COARSE */
 
-    /* Sums by stack, a record each; their count lies at site_count_at. The sum of all is in a record of the same kind that
-     * has no stack, at totals_at. In a record a sum is two numbers: blocks in parts of block_unit, then bytes. What was
-     * live at the peak is in peak if the number at peak_seen_offset is the one at peaks_at, else it is what is live.
-     * The number at changes_at is odd while records are written, and grows. */
+    /* Sums by call stack, one record for each stack; the number of records lies at site_count_at. The record at
+     * totals_at has the same form, no stack, and the sums of all. A sum is two numbers: blocks in parts of block_unit,
+     * then bytes. What was in use at the peak is the sum `peak` if the number at peak_seen_offset equals the number at
+     * peaks_at, else the sum `live`. The number at changes_at is odd while records are written, and it grows with each
+     * change. */
     uint64_t changes_at;
     uint64_t block_unit;
     uint64_t sites_at;
@@ -41,11 +42,11 @@ typedef struct gr_profile_tables {
     uint64_t stack_offset;
     uint64_t totals_at;
     uint64_t peaks_at;
-    uint64_t peak_time_at; /* of the peak, by the clock of began */
+    uint64_t peak_time_at; /* time of the peak, by the clock of `began` */
     uint64_t missed_at;    /* samples that could not be taken */
 
-    /* A stack is the number of a word at words_at, whose lower half is the count of calls; the addresses where they go on
-     * follow it, the innermost first. The stack 0 is none. */
+    /* A stack is the index of a word at words_at. The lower half of that word is the number of calls; the return
+     * addresses follow, innermost first. Stack 0 means that there is no stack. */
     uint64_t words_at;
 } gr_profile_tables;
 

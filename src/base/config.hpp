@@ -109,12 +109,14 @@ inline constexpr std::size_t kDirectThreshold = 32 * kMiB;
 inline constexpr std::size_t kGrowthLimit = 2 * kMiB;      // what realloc makes larger is mapped directly, too
 inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's usual vm.max_map_count
 
-// Giving back. Empty units may stay resident, and free pages in superblocks of the global heap, each up to the larger of
-// so much and one part of what is in use. Who takes again what was given back earns more, but of units no more than fits
-// beside what is in use into the peak of that and one part of it. Time takes away what was earned: to take it again costs
-// so much for each KiB, and may cost one part of the time, which is looked at so often.
+// Memory that is returned to the OS. Two kinds of empty memory may stay resident: empty units, and free pages in
+// superblocks that are in use. Each kind may keep the larger of kRetainBytes and one part in kAllowanceParts of the memory
+// in use. Each byte that is faulted in again after it was returned raises the reuse allowance by one byte. Empty units may
+// use the allowance only while the memory in use and they together stay below its peak plus one part in kPeakSlackParts.
+// The allowance falls with time: faulting in one KiB costs kRetakeNanosecondsPerKiB, and the allowance falls so fast that
+// faulting in again costs at most one part in kRetakeTimeParts of the time, which is checked every kReviewNanoseconds.
 inline constexpr std::size_t kRetainBytes = 1 * kMiB;
-inline constexpr std::size_t kBreathBytes = kTiB;  // may be earned: all there is
+inline constexpr std::size_t kReuseBytes = kTiB;  // in effect no bound
 inline constexpr unsigned kAllowanceParts = 32;
 inline constexpr unsigned kPeakSlackParts = 4;
 inline constexpr std::uint64_t kRetakeNanosecondsPerKiB = 400;

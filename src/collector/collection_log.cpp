@@ -53,12 +53,13 @@ void CollectionLog::tell(const CollectionReport &report) {
     if (path_[0] == '\0') return;
     TextBuffer<kLineBytes> line;
     put(line, report);
-    if (!platform::append_to_file(&path_[0], line.data(), line.size())) give_up(&path_[0], "it cannot be written");
+    if (!platform::append_to_file(&path_[0], line.data(), line.size()))
+        give_up(&path_[0], "the file cannot be written");
 }
 
 void CollectionLog::give_up(const char *path, const char *what) {
     TextBuffer<kPathBytes + 200> line;
-    line << "granary: no collection is told of in GRANARY_COLLECTIONS: " << what << ": " << path << '\n';
+    line << "granary: collections are not logged (GRANARY_COLLECTIONS): " << what << ": " << path << '\n';
     platform::write_all(kStandardError, line.data(), line.size());
     path_[0] = '\0';
 }

@@ -205,7 +205,8 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
     if (report.done) {
         end_collection(&report);
     } else if (const auto refused = std::exchange(hooks_.refused, nullptr); refused != nullptr) {
-        refused("threads were not stopped, or memory is not known or lacking; is /proc there, are descriptors left?");
+        refused(
+            "threads could not be stopped, mappings could not be read, or memory ran out; check /proc and descriptors");
     }
     tell(Step::end);
     return report;

@@ -38,7 +38,7 @@ bool is_own_process() { return platform::process_id() == process; }
 
 void say_refused(const char *why) {
     TextBuffer<256> line;
-    line << "granary: nothing is collected, no leak is found: " << why << '\n';
+    line << "granary: nothing is collected and no leak is found: " << why << '\n';
     platform::write_all(2, line.data(), line.size());
 }
 
@@ -66,7 +66,7 @@ bool Face::look() {
 }
 
 void Face::begin() {
-    sampled.forbid("a collector stands before malloc, and looks for blocks in one place only");
+    sampled.forbid("a collector serves malloc and finds blocks in one region only");
     if (mode_ == Mode::unknown) look();
     if (!begin_collecting()) {
         mode_ = Mode::plain;
@@ -102,16 +102,16 @@ bool Face::begin_collecting() {
         return false;
     };
     if (mode_ == Mode::unknown || instance.region().is_scarce())
-        return refused("the process may have too few addresses (RLIMIT_AS); raise the limit");
+        return refused("the limit on address space (RLIMIT_AS) is too low; raise it");
     const bool is_quarantined = mode_ != Mode::leaks && instance.options().quarantine != 0;
     const Lifetime frees = is_quarantined ? Lifetime::held_back : Lifetime::collected;
     const KindSetup setup{.descriptor = {},
                           .adds_size = !is_quarantined,
                           .zeroed = false,
                           .lifetime = mode_ == Mode::leaks ? Lifetime::watched : frees};
-    if (is_quarantined && !process_quarantine.initialise()) return refused("the kernel refused addresses");
+    if (is_quarantined && !process_quarantine.initialise()) return refused("the kernel refused address space");
     if (!collector.start_over(instance, setup, kStopSignal))
-        return refused("the kernel refused addresses or a signal's handler");
+        return refused("the kernel refused address space or a signal handler");
     if (mode_ != Mode::leaks) collector.hooks().refused = say_refused;  // its report says so itself
     if (mode_ == Mode::leaks) {
         collector.markers().set_most(1);
@@ -192,7 +192,7 @@ bool Face::report(Wanted wanted, const char *stack_pointer) {
     collector.lock();
     const bool done = collector.collect_above(stack_pointer).done && leaks.is_complete();
     if (wanted == Wanted::always || !done || leaks.count() != 0) {
-        constexpr const char *kWhy = "threads could not be stopped, or there is no /proc or no memory to look";
+        constexpr const char *kWhy = "the threads could not be stopped, /proc is missing, or memory ran out";
         write_report(&folder[0], leaks, origins.stacks(), done ? nullptr : kWhy);
     }
     leaks.release();

@@ -24,7 +24,7 @@ void begin(Line &line, const char *function, const void *p) { line << "granary: 
 void die_foreign(const char *function, const void *p) {
     Line line;
     begin(line, function, p);
-    line << "not a block of this heap: foreign, or a large block freed already";
+    line << "not a block of this heap: a foreign pointer, or a large block that is already free";
     die(line);
 }
 
@@ -45,21 +45,21 @@ void die_twice(const char *function, const void *p, std::size_t size) {
 void die_of_malloc(const char *function, const void *p) {
     Line line;
     begin(line, function, p);
-    line << "not a block of this heap but of malloc, for free";
+    line << "not a block of this heap but of malloc: release it with free";
     die(line);
 }
 
 void die_of_first_class(const char *function, const void *p) {
     Line line;
     begin(line, function, p);
-    line << "not a block of this heap but of another that gr_heap_new made, for gr_heap_free with that one";
+    line << "not a block of this heap but of another heap: release it with gr_heap_free and that heap";
     die(line);
 }
 
 void die_no_heap(const char *function, const void *heap) {
     Line line;
     begin(line, function, heap);
-    line << "not a heap that gr_heap_new made, or destroyed already";
+    line << "not a heap that gr_heap_new returned, or already destroyed";
     die(line);
 }
 

@@ -20,7 +20,8 @@ void begin_incremental() {
     has_tried = true;
     const char *const lack = collector.begin_cycles();
     if (lack == nullptr) return;
-    warn("GC Warning: no incremental collection, each stops the program: %s\n", reinterpret_cast<GC_word>(lack));
+    warn("GC Warning: no incremental collection, each collection stops the program: %s\n",
+         reinterpret_cast<GC_word>(lack));
 }
 
 }  // namespace gr

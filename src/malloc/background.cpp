@@ -18,8 +18,8 @@ namespace {
 
 void say_missing(std::size_t error) {
     TextBuffer<160> line;
-    line << "granary: no background thread (error " << error << " of pthread_create): what idle CPUs keep stays; "
-         << "malloc_trim gives it back\n";
+    line << "granary: no background thread (pthread_create: error " << error << "); the memory of idle magazines stays "
+         << "until malloc_trim returns it\n";
     platform::write_all(2, line.data(), line.size());
 }
 

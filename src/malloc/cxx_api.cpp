@@ -36,7 +36,7 @@ Function *of_runtime(Function *at_start, const char *name) {
     auto *const throw_bad_alloc = of_runtime(&_ZSt17__throw_bad_allocv, "_ZSt17__throw_bad_allocv");
     if (throw_bad_alloc != nullptr) throw_bad_alloc();
     gr::TextBuffer<256> line;
-    line << "granary: operator new: no memory for " << size << " bytes, and no C++ runtime to throw; aborting "
+    line << "granary: operator new: no memory for " << size << " bytes, and no C++ runtime that could throw; aborting "
          << "(link a static program with -Wl,-u,_ZSt17__throw_bad_allocv)\n";
     gr::platform::fatal(line.data(), line.size());
 }

@@ -96,8 +96,8 @@ void describe_heap(const Instance &allocator, gr_heap_tables *t) {
     t->direct_mapper = address_of(&allocator.direct());
     t->direct_count_at = address_of(allocator.direct().count_cell());
     t->retain_bytes = allocator.options().retain;
-    t->breath_at = address_of(allocator.pages().allowance().earned_cell());
-    t->breath_since_at = address_of(allocator.pages().allowance().earned_since_cell());
+    t->reuse_at = address_of(allocator.pages().allowance().earned_cell());
+    t->reuse_since_at = address_of(allocator.pages().allowance().earned_since_cell());
     // release: pairs with nothing in this process; a reader that sees it sees the rest.
     std::atomic_ref(t->self).store(address_of(t), std::memory_order_release);
 }

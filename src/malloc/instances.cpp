@@ -101,7 +101,7 @@ void Instances::die_outside(const Instance &asked, const char *function, const v
 }
 
 const char *Instances::first_fault() {
-    constexpr const char *kInterrupted = "not to be told inside a handler that interrupted the allocator";
+    constexpr const char *kInterrupted = "unknown: called by a signal handler that interrupted the allocator";
     if (Inside::is_interrupted()) return kInterrupted;
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) return kInterrupted;

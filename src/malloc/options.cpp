@@ -24,8 +24,9 @@ struct Row {
     std::size_t fallback;
     const char *unit;
     const char *meaning;
-    std::size_t Options::*second = nullptr;  // of two numbers
-    const char *const *words = nullptr;      // the value is the index of one, ended by nullptr
+    std::size_t Options::*second = nullptr;  // the second number of a pair
+    const char *const *words = nullptr;      // the value is an index into these; nullptr ends them
+    const char *former = nullptr;            // the option's name in earlier versions, which is still read
 };
 
 constexpr const char *kStatisticsWords[] = {"off", "text", "json", nullptr};
@@ -34,48 +35,52 @@ constexpr const char *kFreeWords[] = {"now", "ignore", nullptr};
 constexpr const char *kHugePagesWords[] = {"never", "auto", "always", nullptr};
 
 constexpr Row kTable[] = {
-    {"STATS", Kind::words, &Options::stats, 0, "off|text|json", "print statistics to stderr at exit", nullptr,
+    {"STATS", Kind::words, &Options::stats, 0, "off|text|json", "print statistics to standard error at exit", nullptr,
      kStatisticsWords},
-    {"VERBOSE", Kind::flag, &Options::verbose, 0, "0|1", "say at start which library runs, and how"},
-    {"RSEQ", Kind::on_off, &Options::rseq, 1, "on|off", "use restartable sequences where libc and kernel offer them"},
+    {"VERBOSE", Kind::flag, &Options::verbose, 0, "0|1", "print one line at start-up that says how the allocator runs"},
+    {"RSEQ", Kind::on_off, &Options::rseq, 1, "on|off",
+     "use restartable sequences if the kernel and the C library provide them"},
     {"REGION", Kind::bytes, &Options::region, 0, "bytes",
-     "address space to reserve for blocks; 0 chooses from the machine's memory"},
+     "address space to reserve for blocks; 0 derives it from the physical memory"},
     {"RETAIN", Kind::bytes, &Options::retain, kRetainBytes, "bytes",
-     "of empty units, and of free pages in others, that may stay resident each; or a 32nd of what is in use if more"},
-    {"BREATH", Kind::bytes, &Options::breath, kBreathBytes, "bytes",
-     "so much more may stay of what the program keeps taking again"},
-    {"DIRECT", Kind::bytes, &Options::direct, kDirectThreshold, "bytes", "larger blocks are mapped directly"},
-    {"MAGAZINE", Kind::bytes, &Options::magazine, kMagazineBudget, "bytes", "budget of each CPU's magazines, at first"},
+     "empty units that may stay resident, and as many free pages in superblocks; 1/32 of the memory in use if more"},
+    {"REUSE", Kind::bytes, &Options::reuse, kReuseBytes, "bytes",
+     "upper bound on extra memory kept for programs that free and reallocate repeatedly", nullptr, nullptr, "BREATH"},
+    {"DIRECT", Kind::bytes, &Options::direct, kDirectThreshold, "bytes",
+     "blocks larger than this are mapped directly from the kernel"},
+    {"MAGAZINE", Kind::bytes, &Options::magazine, kMagazineBudget, "bytes",
+     "free blocks that the magazines of one concurrency id may hold at first"},
     {"LIMIT", Kind::limits, &Options::soft_limit, 0, "soft[,hard]",
-     "bytes, or auto for the control group's limit: above the first nothing is retained, above the second nothing "
-     "given",
+     "limits on the memory held; auto: the control group's; above soft nothing is retained, above hard requests fail",
      &Options::hard_limit},
     {"HUGE_PAGES", Kind::words, &Options::huge_pages, static_cast<std::size_t>(HugePolicy::automatic),
-     "never|auto|always", "huge pages nowhere; under the full parts of a large heap; wherever the kernel makes them",
-     nullptr, kHugePagesWords},
+     "never|auto|always",
+     "use huge pages nowhere; under the full parts of a large heap; wherever the kernel makes them", nullptr,
+     kHugePagesWords},
     {"BACKGROUND", Kind::on_off, &Options::background, 0, "on|off",
-     "a thread that gives back what idle CPUs' magazines, and then the whole idle program, keep"},
+     "run a thread that returns idle magazines, and all empty memory of an idle program, to the kernel"},
     {"DEEPBIND", Kind::words, &Options::deep_binding, static_cast<std::size_t>(DeepBinding::mend), "mend|drop|keep",
-     "libraries opened with RTLD_DEEPBIND get this malloc and all else as asked; the flag is left out; they keep "
-     "libc's",
+     "libraries opened with RTLD_DEEPBIND: replace only their malloc; remove the flag; leave them libc's malloc",
      nullptr, kDeepBindingWords},
     {"PROFILE", Kind::profile, &Options::profile, 0, "bytes[,signal]",
-     "take a stack every so many bytes, or on for 512K; write a profile for pprof at that signal, as USR2",
+     "sample a call stack every so many bytes (on: 512K); write a profile for pprof at the signal, for example USR2",
      &Options::profile_signal},
-    {"PROFILE_FOLDER", Kind::path, &Options::profile_folder, 0, "folder", "where the signal writes it"},
-    {"COLLECTIONS", Kind::path, &Options::collections, 0, "file", "each collection adds a line of JSON there"},
+    {"PROFILE_FOLDER", Kind::path, &Options::profile_folder, 0, "folder",
+     "where the signal writes profiles; empty: the current folder"},
+    {"COLLECTIONS", Kind::path, &Options::collections, 0, "file", "each collection appends one line of JSON to it"},
     {"FREE", Kind::words, &Options::free, static_cast<std::size_t>(FreeMode::now), "now|ignore",
-     "with --gc-malloc: free gives a block back at once; only the collector does", nullptr, kFreeWords},
+     "with --gc-malloc: free releases the block now; free does nothing, only the collector releases it", nullptr,
+     kFreeWords},
     {"QUARANTINE", Kind::on_off, &Options::quarantine, 0, "on|off",
-     "what is freed comes back once nothing points to it"},
-    {"LEAKS", Kind::path, &Options::leaks, 0, "folder", "where each process tells of its leaks"},
+     "reuse a freed block only when no pointer to it is left"},
+    {"LEAKS", Kind::path, &Options::leaks, 0, "folder", "where each process writes its leaks; set by granary leaks"},
 };
 constexpr const char *kPrefix = "GRANARY_";
 bool from_environment[std::size(kTable)];
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Whether `text` begins with `word` in any case, ending at `end`; then *rest is what follows.
+// Whether `text` begins with `word`, in any case; then *rest is what follows.
 bool starts_with(const char *text, const char *word, const char **rest) {
     while (*word != '\0') {
         if (lower(*text++) != lower(*word++)) return false;
@@ -89,7 +94,7 @@ bool is_word(const char *text, const char *word) {
     return starts_with(text, word, &rest) && *rest == '\0';
 }
 
-// Up to a character that is no part of it, left in *rest.
+// Reads up to the first character that does not belong to the number; *rest points to that character.
 bool parse_bytes(const char *text, std::size_t *value, const char **rest) {
     if (*text < '0' || *text > '9') return false;
     std::size_t number = 0;
@@ -111,7 +116,7 @@ bool parse_bytes(const char *text, std::size_t *value, const char **rest) {
 
 bool parse_bytes(const char *text, std::size_t *value) { return parse_bytes(text, value, &text) && *text == '\0'; }
 
-// *found: it is what the system says, which the text does not tell.
+// *found becomes true where the value comes from the system and not from the text.
 bool parse_limit(const char *text, FindLimit find, std::size_t *value, bool *found, const char **rest) {
     if (!starts_with(text, "auto", rest)) return parse_bytes(text, value, rest);
     const std::size_t limit = find();
@@ -120,7 +125,7 @@ bool parse_limit(const char *text, FindLimit find, std::size_t *value, bool *fou
     return true;
 }
 
-// A soft limit above the hard one is a mistake, but not where one of them was found.
+// A soft limit above the hard limit is an error, unless one of the two comes from the system (auto).
 bool parse_limits(const char *text, FindLimit find, std::size_t *soft, std::size_t *hard) {
     bool found = false;
     if (!parse_limit(text, find, soft, &found, &text)) return false;
@@ -131,7 +136,7 @@ bool parse_limits(const char *text, FindLimit find, std::size_t *soft, std::size
     return found;
 }
 
-// A number that the kernel has, 0 for none, or the name of one that programs leave alone.
+// A signal number that the kernel has, 0 for none, or the name of a signal that few programs use.
 bool parse_signal(const char *text, std::size_t *value) {
     struct Name {
         const char *word;
@@ -154,7 +159,7 @@ bool parse_profile(const char *text, std::size_t *mean, std::size_t *signal) {
     return *text == '\0' || (*text == ',' && parse_signal(text + 1, signal));
 }
 
-// An absolute one that is the same in JSON; or none.
+// An absolute path that JSON can hold without escapes; or an empty text.
 bool is_plain_path(const char *text) {
     if (*text != '/') return *text == '\0';
     for (; *text != '\0'; ++text) {
@@ -212,44 +217,83 @@ void put_value(Text &out, const Row &row, const Options &options) {
     }
 }
 
-void warn(const char *variable, const Row *row) {
+// Enough for a warning about any variable; put_variable cuts its own part.
+using Warning = TextBuffer<400>;
+
+// As much of it as fits, in one line.
+void put_variable(Text &line, const char *variable) {
     constexpr std::size_t kShown = 200;
-    TextBuffer<kShown + 200> line;
-    line << "granary: ignoring ";
     std::size_t shown = 0;
     for (; shown < kShown && variable[shown] != '\0'; ++shown) {
-        // It stays one line.
         line << (variable[shown] == '\n' || variable[shown] == '\r' ? '?' : variable[shown]);
     }
     line << (variable[shown] == '\0' ? ": " : "...: ");
+}
+
+void warn(const char *variable, const Row *row) {
+    Warning line;
+    line << "granary: ignoring ";
+    put_variable(line, variable);
     if (row == nullptr) {
         line << "unknown option; see 'granary options'\n";
     } else if (row->kind == Kind::bytes) {
         line << "expected bytes, as in 8M\n";
     } else if (row->kind == Kind::path) {
-        line << "expected an absolute path of plain characters\n";
+        line << "expected an absolute path of printable ASCII characters without quotes and backslashes\n";
     } else if (row->kind == Kind::limits) {
-        line << "expected bytes or auto, and perhaps a second limit that is no lower, as in 1G,auto\n";
+        line << "expected bytes or auto, optionally followed by a hard limit that is not lower, as in 1G,auto\n";
     } else if (row->kind == Kind::profile) {
-        line << "expected on, off or bytes up to 1T, and perhaps a signal, as in 512K,USR2\n";
+        line << "expected on, off or bytes up to 1T, optionally followed by a signal, as in 512K,USR2\n";
     } else {
         line << "expected " << row->unit << '\n';
     }
     platform::write_all(2, line.data(), line.size());
 }
 
-void read_variable(const char *variable, FindLimit find, Options *options) {
-    const char *name = nullptr;
-    if (!starts_with(variable, kPrefix, &name)) return;
+void warn_of_both_names(const char *variable, const Row &row) {
+    Warning line;
+    line << "granary: ignoring ";
+    put_variable(line, variable);
+    line << "the option is now called " << kPrefix << row.name << ", which is set too\n";
+    platform::write_all(2, line.data(), line.size());
+}
+
+void say_new_name(const Row &row) {
+    Warning line;
+    line << "granary: " << kPrefix << row.former << " is now called " << kPrefix << row.name << "; the value is used\n";
+    platform::write_all(2, line.data(), line.size());
+}
+
+// The value in `variable` if it sets the option `name`; else nullptr.
+const char *value_of(const char *variable, const char *name) {
+    const char *rest = nullptr;
+    if (!starts_with(variable, kPrefix, &rest) || !starts_with(rest, name, &rest) || *rest != '=') return nullptr;
+    return rest + 1;
+}
+
+bool is_set(const char *const *environment, const char *name) {
+    for (; *environment != nullptr; ++environment) {
+        if (value_of(*environment, name) != nullptr) return true;
+    }
+    return false;
+}
+
+void read_variable(const char *const *environment, const char *variable, FindLimit find, Options *options) {
+    const char *rest = nullptr;
+    if (!starts_with(variable, kPrefix, &rest)) return;
     for (const Row &row : kTable) {
-        const char *rest = nullptr;
-        if (!starts_with(name, row.name, &rest) || *rest != '=') continue;
+        const char *text = value_of(variable, row.name);
+        const bool is_former = text == nullptr && row.former != nullptr;
+        if (is_former) text = value_of(variable, row.former);
+        if (text == nullptr) continue;
+        if (is_former && is_set(environment, row.name)) return warn_of_both_names(variable, row);
         std::size_t value = 0;
         std::size_t second = 0;
-        if (!parse(row, rest + 1, find, &value, &second)) return warn(variable, &row);
+        if (!parse(row, text, find, &value, &second)) return warn(variable, &row);
         options->*row.value = value;
         if (row.second != nullptr) options->*row.second = second;
         from_environment[&row - kTable] = true;
+        if (is_former) say_new_name(row);
         return;
     }
     warn(variable, nullptr);
@@ -264,7 +308,9 @@ Options Options::defaults() {
 }
 
 void read_options(const char *const *environment, Options *options, FindLimit find) {
-    for (; environment != nullptr && *environment != nullptr; ++environment) read_variable(*environment, find, options);
+    if (environment == nullptr) return;
+    for (const char *const *variable = environment; *variable != nullptr; ++variable)
+        read_variable(environment, *variable, find, options);
 }
 
 void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink) {
@@ -280,7 +326,7 @@ void print_options(const Options &options, bool json, void (*put)(void *sink, co
         } else {
             line << kPrefix << row.name << '=';
             put_value(line, row, options);
-            // A column that is full still ends in a space.
+            // A space separates the columns even where a value fills its own.
             line << ' ';
             line.pad(0, 28) << origin << ' ';
             line.pad(0, 42) << row.unit << ' ';
@@ -294,7 +340,7 @@ void print_options(const Options &options, bool json, void (*put)(void *sink, co
 
 bool option_value(const Options &options, const char *name, Text *value) {
     for (const Row &row : kTable) {
-        if (!is_word(name, row.name)) continue;
+        if (!is_word(name, row.name) && (row.former == nullptr || !is_word(name, row.former))) continue;
         put_value(*value, row, options);
         return true;
     }

@@ -65,7 +65,7 @@ void wait_for_signal(int signal) {
     if (sigaction(signal, &action, nullptr) == 0) return;
     TextBuffer<160> line;
     line << "granary: no profile is written at signal " << static_cast<unsigned>(signal)
-         << ": libc keeps it to itself; name another in GRANARY_PROFILE\n";
+         << ": the C library reserves this signal; choose another in GRANARY_PROFILE\n";
     platform::write_all(2, line.data(), line.size());
 }
 

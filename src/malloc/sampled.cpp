@@ -36,17 +36,17 @@ void *allocate_as_ever(std::size_t size, std::size_t alignment) {
 }  // namespace
 
 const char *Sampled::refusal(Parts *parts) const {
-    constexpr const char *kNoAddresses = "the kernel refused addresses";
+    constexpr const char *kNoAddresses = "the kernel refused address space";
     if (forbidden_ != nullptr) return forbidden_;
-    if (instance.region().is_scarce()) return "the process may have too few addresses (RLIMIT_AS); raise the limit";
+    if (instance.region().is_scarce()) return "the limit on address space (RLIMIT_AS) is too low; raise it";
     const Options &options = instance.options();
     const auto *const folder = reinterpret_cast<const char *>(options.profile_folder);
     if (folder != nullptr && std::strlen(folder) >= Profile::kFolderBytes)
-        return "the name of GRANARY_PROFILE_FOLDER is too long; name another";
+        return "the path in GRANARY_PROFILE_FOLDER is too long; choose a shorter one";
     if (parts == nullptr) return kNoAddresses;
     const std::uint64_t seed = platform::nanoseconds() ^ std::uint64_t{platform::process_id()} << 32;
     if (!parts->profile.begin(options.profile, seed, folder))
-        return "the kernel refused addresses, or libc cannot tell where code lies (glibc 2.35 can)";
+        return "the kernel refused address space, or the C library cannot find unwind tables (glibc 2.35 can)";
     gr_heap *const heap = instances.make(0, "free");
     if (heap == nullptr) return kNoAddresses;
     parts->beside = &heap->instance;

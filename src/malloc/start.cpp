@@ -42,7 +42,7 @@ std::size_t scarce_range(const Options &options, std::size_t limit) {
 void keep_little(Options *options, std::size_t limit) {
     const std::size_t little = limit / kScarceRetainParts;
     if (options->retain == kRetainBytes) options->retain = at_most(little, kRetainBytes);
-    if (options->breath == kBreathBytes) options->breath = at_most(little, kBreathBytes);
+    if (options->reuse == kReuseBytes) options->reuse = at_most(little, kReuseBytes);
 }
 
 std::size_t region_size_beside(std::size_t wanted) {
@@ -65,7 +65,7 @@ std::uint32_t stripe_count(std::size_t bytes_for_slabs) {
 void say_ignored(std::size_t hard_limit, std::size_t tables) {
     TextBuffer<256> line;
     line << "granary: ignoring GRANARY_LIMIT: a hard limit of " << hard_limit << " bytes leaves no room beside the "
-         << tables << " bytes of the allocator's own tables; give more\n";
+         << tables << " bytes of the allocator's own tables; set a higher limit\n";
     platform::write_all(2, line.data(), line.size());
 }
 
@@ -194,7 +194,7 @@ bool Instance::lay_out(HeapsSetup setup, Take take) {
     setup.magazine_budget = options_.magazine;
     const auto huge_pages = static_cast<HugePolicy>(options_.huge_pages);
     const HugePageMaker maker = huge_page_maker(huge_pages, huge_pages_for_);
-    pages_.initialise(setup.owners + owners_bytes, options_.retain, maker, options_.breath);
+    pages_.initialise(setup.owners + owners_bytes, options_.retain, maker, options_.reuse);
     direct_.use_huge_pages(huge_pages);
     heaps_.initialise(setup);
     return true;

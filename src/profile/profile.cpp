@@ -22,8 +22,8 @@ void say_not_written(const char *path, long error) {
     TextBuffer<512> line;
     line << "granary: no profile written to ";
     for (const char *c = path; *c != '\0' && line.size() < 300; ++c) line << (*c < ' ' ? '?' : *c);
-    line << " (error " << static_cast<unsigned long>(-error) << "); name a folder that may be written to with "
-         << "GRANARY_PROFILE_FOLDER\n";
+    line << " (error " << static_cast<unsigned long>(-error) << "); set GRANARY_PROFILE_FOLDER to a "
+         << "folder that can be written to\n";
     platform::write_all(2, line.data(), line.size());
 }
 

@@ -32,7 +32,8 @@ Function *of_runtime(const char *name) {
 [[noreturn]] void out_of_memory(std::size_t size) {
     if (auto *const throw_bad_alloc = of_runtime<void()>("_ZSt17__throw_bad_allocv")) throw_bad_alloc();
     gr::TextBuffer<128> line;
-    line << "granary: operator new: no memory for " << size << " bytes, and no C++ runtime to throw; aborting\n";
+    line << "granary: operator new: no memory for " << size
+         << " bytes, and no C++ runtime that could throw; aborting\n";
     gr::platform::fatal(line.data(), line.size());
 }
 

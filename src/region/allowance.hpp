@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how much memory that holds nothing may stay resident: a share of what is in use, but not less than so many bytes,
-//       and beyond that what the program has earned: each byte that it takes again after it was given back earns a byte
-//       that may stay, and time takes away what was earned.
-// Invariant: earned <= most. It is lost so fast that to take all of it again costs one part of kRetakeTimeParts of that
-//            time: so much, and no more, does a program that breathes pay for being lean. Of empty units only so many
-//            are earned that what is held stays within the peak of what was in use, and one part of it.
+// What: how much empty memory may stay resident: the larger of a minimum and a share of the memory in use, plus the
+//       reuse allowance (`earned`). Each byte that is faulted in again after it was returned to the OS raises the reuse
+//       allowance by one byte, and the allowance falls with time.
+// Invariant: earned <= most_earned. The allowance falls so fast that faulting all of it in again costs one part in
+//            kRetakeTimeParts of the time in which it fell. This bounds what a program pays that frees and reallocates
+//            repeatedly. Empty units may use the allowance only while the memory in use and they together stay below
+//            its peak plus one part in kPeakSlackParts.
 // Must not know: what the memory was; how it is given back; where the time comes from.
 #pragma once
 

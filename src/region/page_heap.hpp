@@ -75,14 +75,14 @@ class PageHeap {
     // So many bytes of pages that whoever uses units had given back are touched again.
     void retook(std::size_t bytes) { allowance_.retook(bytes); }
     // Of what is retained, what stays for it was earned; and for how long something has.
-    std::size_t breath_bytes() const {
+    std::size_t reuse_bytes() const {
         const std::size_t base = allowance_.base(present_bytes());
         const std::size_t retained = retained_bytes();
         return allowance_.earned() != 0 && retained > base ? retained - base : 0;
     }
-    std::uint64_t breath_seconds() const {
+    std::uint64_t reuse_seconds() const {
         const std::uint64_t since = allowance_.earned_since();
-        return breath_bytes() == 0 || since == 0 ? 0 : (platform::rough_nanoseconds() - since) / 1'000'000'000;
+        return reuse_bytes() == 0 || since == 0 ? 0 : (platform::rough_nanoseconds() - since) / 1'000'000'000;
     }
     // To be asked from slow paths: time takes away what was earned.
     void review() {

@@ -60,7 +60,7 @@ class Commands(unittest.TestCase):
     def test_summary_says_what_the_trace_tells(self):
         done = granary("summary", self.trace())
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("At most 124 bytes were in use, 2 µs after the begin", done.stdout)
+        self.assertIn("At most 124 bytes were in use, 2 µs after the start", done.stdout)
         self.assertTrue(all(len(line) <= 140 for line in done.stdout.splitlines()))
 
     def test_json_and_page_hold_the_same_document(self):

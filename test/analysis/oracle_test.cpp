@@ -214,7 +214,7 @@ TEST_P(OracleTest, Statistics) {
     EXPECT_EQ(number_in(table, "malloc", 1), calls[Op::kMalloc].first);
     EXPECT_EQ(number_in(table, "new", 2), calls[Op::kNew].second);
     EXPECT_NEAR(number_in(table, "free", 3), nanoseconds / calls[Op::kFree].second * 1e-9, 1e-15);
-    const auto &rates = chart_of<SeriesChart>(section("statistics"), "Calls a second");
+    const auto &rates = chart_of<SeriesChart>(section("statistics"), "Calls per second");
     expect_rates(rates, 0, [](const Moment &moment) { return obtains(moment.event.op); });  // those that got none, too
     expect_rates(rates, 1, [](const Moment &moment) { return frees(moment.event.op); });
 }

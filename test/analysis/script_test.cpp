@@ -52,7 +52,7 @@ TEST_F(ScriptTest, KnownNumbers) {
     const auto answer = [&](const char *id) { return section_of(document, id).answer; };
     EXPECT_EQ(
         answer("footprint"),
-        "At most 4.92 KiB were in use, 4 µs after the begin, and at most 3 blocks; at the end 4.9 KiB in 2 blocks.");
+        "At most 4.92 KiB were in use, 4 µs after the start, and at most 3 blocks; at the end 4.9 KiB in 2 blocks.");
     EXPECT_EQ(answer("statistics"),
               "4 allocations and 2 frees in 9.9 µs: 404,040 allocations a second. No call was timed.");
     EXPECT_EQ(
@@ -72,10 +72,10 @@ TEST_F(ScriptTest, KnownNumbers) {
               "No: at no time did a line of 64 bytes hold blocks that different threads had allocated.");
     EXPECT_EQ(answer("leaks"), "2 blocks of 4.9 KiB. All of it comes from 0x400030 < 0x400010.");
     EXPECT_EQ(answer("origins"),
-              "When most was in use, 4 µs after the begin, all of it came from 0x400030 < 0x400010.");
+              "When most was in use, 4 µs after the start, all of it came from 0x400030 < 0x400010.");
     EXPECT_EQ(answer("held-end"),
               "1 of 2 pages that held a block was in use to less than a quarter: for 968 bytes in use "
-              "3.05 KiB could not go back. Most of that is held by 0x400030 < 0x400010.");
+              "3.05 KiB could not be returned. Most of that is held by 0x400030 < 0x400010.");
 }
 
 TEST_F(ScriptTest, NothingAtAll) {
@@ -183,7 +183,7 @@ TEST_F(ScriptTest, WhereNoStackWasTakenOfThePeak) {
                     trace::Stacks::kSampled);
     EXPECT_EQ(
         section_of(document, "origins").answer,
-        "No call stack was taken of what was in use when most was, 2 µs after the begin. These are estimates: one "
+        "No call stack was taken of what was in use when most was, 2 µs after the start. These are estimates: one "
         "stack was taken for 0 bytes, in the mean.");
     EXPECT_EQ(
         section_of(document, "fragmentation").answer,
@@ -199,12 +199,12 @@ TEST_F(ScriptTest, WhereNothingIsFreedAtTheEndBothMomentsAreOne) {
                                      event_of(10, 0, Op::kMalloc, 0x20000, 40)};
     const Document same = document_of(kept, trace::Stacks::kNone, {sample});
     EXPECT_EQ(section_of(same, "held-end").question,
-              "Which blocks kept pages from going back when most was resident, and at the end?");
+              "Which blocks kept pages from being returned when most was resident, and at the end?");
     EXPECT_EQ(same.sections.size(), 13U);
     std::vector<Event> freed = kept;
     freed.push_back(event_of(30, 0, Op::kFree, 0x10000));
     const Document other = document_of(freed, trace::Stacks::kNone, {sample});
-    EXPECT_EQ(section_of(other, "held-end").question, "Which blocks kept pages from going back at the end?");
+    EXPECT_EQ(section_of(other, "held-end").question, "Which blocks kept pages from being returned at the end?");
     EXPECT_NE(section_of(other, "held-peak").answer, section_of(other, "held-end").answer);
 }
 
@@ -216,8 +216,8 @@ TEST_F(ScriptTest, PagesThatWereNeverTouchedAreNotFilled) {
     EXPECT_EQ(section_of(document, "fragmentation").answer,
               "When most was in use, 8 MiB lay in 2,048 pages and took of them 100 %. The most pages that held a block "
               "at a time are 8 MiB of memory: 1 times what was needed at most. At the end 8 MiB keep 8 MiB in their "
-              "pages. Resident were at most 1 MiB, with the program's code and data. So when most was in use, at least "
-              "7 MiB of its pages were not in memory.");
+              "pages. At most 1 MiB were resident, including the program's code and data. So when most was in use, at "
+              "least 7 MiB of its pages were not in memory.");
 }
 
 // One call that was interrupted is no thousand calls.

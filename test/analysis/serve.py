@@ -288,7 +288,7 @@ class Serve(unittest.TestCase):
         with self.assertRaises(OSError):
             server.document(**{"from": repr(whole["slices"][20]), "to": repr(whole["slices"][30])})
         code, out, err = server.end()
-        self.assertEqual((code, out, err), (1, "", f"granary: '{path}' was cut short while it was read: open it again\n"))
+        self.assertEqual((code, out, err), (1, "", f"granary: '{path}' was truncated while it was read: open it again\n"))
 
     def test_ports(self):
         server = Server(self, self.story)

@@ -109,7 +109,7 @@ TEST_P(WindowTest, Footprint) {
     EXPECT_EQ(bytes_chart.series[0].values, highest_by_point(live_bytes));
     EXPECT_EQ(blocks_chart.series[0].values, highest_by_point(blocks));
     const auto &change =
-        chart_of<SeriesChart>(section("footprint"), "Bytes in use, above those at the begin of this time");
+        chart_of<SeriesChart>(section("footprint"), "Bytes in use, above those at the start of this time");
     EXPECT_EQ(change.series[0].values,
               highest_by_point([&](const LiveMap &live) { return live_bytes(live) - live_bytes(before_); }));
     double most = 0;
@@ -442,7 +442,7 @@ TEST(FirstPicture, SumsAreTheEventsSums) {
     const auto &bars = chart_of<BarsChart>(section_of(first, "sizes"), "Blocks by size");
     for (std::size_t i = 0; i + 1 < bars.edges.size(); ++i)
         EXPECT_EQ(bars.series[0].values[i], sizes[bars.edges[i + 1]]) << i;
-    const auto &rates = chart_of<SeriesChart>(section_of(first, "statistics"), "Calls a second");
+    const auto &rates = chart_of<SeriesChart>(section_of(first, "statistics"), "Calls per second");
     const double width = (static_cast<double>(trace.last().units) + 1) * kUnit / TimeAxis::kPoints;
     const std::vector<double> &obtained = rates.series[0].values;
     EXPECT_NEAR(std::accumulate(obtained.begin(), obtained.end(), 0.0) * width,

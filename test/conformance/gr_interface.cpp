@@ -287,7 +287,7 @@ TEST_F(Interface, UtilizationTellsWhatToMove) {
     for (void *block : sparse) std::free(block);
 }
 
-constexpr const char *kOptions[] = {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE"};
+constexpr const char *kOptions[] = {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "REUSE", "DIRECT", "MAGAZINE"};
 
 TEST_F(Interface, OptionsArePrinted) {
     for (gr_format format : {GR_TEXT, GR_JSON}) {

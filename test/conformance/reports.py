@@ -78,7 +78,7 @@ class Reports(unittest.TestCase):
             name, unit, meaning = line.split()[0], line[36:43].strip(), line[43:]
             rows.append(f"*{name}*{', bytes' if unit else ''}\n\t{meaning}\n")
         with open(MANUAL, encoding="utf-8") as file:
-            section = file.read().split("# STATISTICS\n\n")[1].split("\nIn them\n")[0]
+            section = file.read().split("# STATISTICS\n\n")[1].split("\nThese equations hold ")[0]
         self.assertEqual(section, "\n".join(rows))
 
     def test_options_are_json(self):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: pieces of work whose slow paths can be counted on fingers: pairs, a pile, hand-overs between two CPUs, a few large
-//       blocks again and again, and memory that breathes. Prints the seconds it took.
+//       blocks again and again, and memory that is taken again and again. Prints the seconds it took.
 // Invariant: all blocks are freed; 64 bytes each, where nothing else is said.
 // Must not know: which malloc it runs on.
 #include <sched.h>
@@ -40,7 +40,7 @@ void large(long count) {
 }
 
 // Eight MiB, written whole, each time.
-void breathe(long count) {
+void reuse(long count) {
     constexpr std::size_t kBlock = 256 << 10;
     char *blocks[32];
     for (long i = 0; i < count; ++i) {
@@ -134,8 +134,8 @@ int main(int argc, char **argv) {
         handover_in_turn(count);
     } else if (std::strcmp(argv[1], "large") == 0) {
         large(count);
-    } else if (std::strcmp(argv[1], "breathe") == 0) {
-        breathe(count);
+    } else if (std::strcmp(argv[1], "reuse") == 0) {
+        reuse(count);
     } else {
         return 2;
     }

@@ -26,7 +26,8 @@ class Said(unittest.TestCase):
             self.assertEqual(said(GRANARY_DEEPBIND=mode), [])
 
     def test_what_was_done(self):
-        mended, dropped = "it gets this malloc, and all else as asked", "left out, so that it gets this malloc"
+        mended = "the library gets this malloc, all other symbols as asked"
+        dropped = "the flag is removed, so that the library gets this malloc"
         for options, what in (({}, mended), ({"GRANARY_DEEPBIND": "mend"}, mended), ({"GRANARY_DEEPBIND": "drop"}, dropped)):
             self.assertEqual(said(GRANARY_VERBOSE="1", **options),
                              [f"granary: RTLD_DEEPBIND of {PLUGIN}: {what} (GRANARY_DEEPBIND)"])

@@ -65,7 +65,7 @@ class Huge : public testing::Test {
         });
     }
 
-    World world_{{.chunks = 2 * kFull, .retain = 4 * kMiB, .breath = 0, .maker = HugePageMaker::us}};
+    World world_{{.chunks = 2 * kFull, .retain = 4 * kMiB, .reuse = 0, .maker = HugePageMaker::us}};
     std::vector<void *> blocks_;
 };
 

@@ -85,7 +85,7 @@ TEST(LookDeathTest, WhatOutlivedItsSuperblockIsFoundToo) {
     stage.allocate(frees_to_find(kClass) + s->shape().blocks);
     std::ostringstream foreign;
     foreign << "^granary: free\\(" << static_cast<void *>(stage.block + kFineStep)
-            << "\\): not a block of this heap: foreign, or a large block freed already; aborting\n$";
+            << "\\): not a block of this heap: a foreign pointer, or a large block that is already free; aborting\n$";
     EXPECT_ABORT(
         {
             world.free(stage.block + kFineStep);

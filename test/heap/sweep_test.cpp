@@ -187,7 +187,7 @@ TEST_F(SweepByItself, WhatStaysIsBounded) {
 TEST_F(SweepByItself, WhatIsTakenAgainIsRegretted) {
     const std::size_t at_first = world_.pages.may_stay();
     std::vector<void *> kept = blocks_;
-    for (int breath = 0; breath < 8; ++breath) {
+    for (int round = 0; round < 8; ++round) {
         const std::size_t all = kept.size();
         kept = free_seven_pages_of_eight(world_, kept);
         while (kept.size() < all) {
@@ -220,7 +220,7 @@ TEST(SweepOfALargeHeap, EmptyUnitsGoWithTheShareOfWhatHasGone) {
     for (void *p : kept) world.free(p);
 }
 
-TEST(SweepOfALargeHeap, EmptyUnitsThatABreathingProgramMayKeepStay) {
+TEST(SweepOfALargeHeap, EmptyUnitsThatTheReuseAllowanceCoversStay) {
     World world({.chunks = 64, .retain = kUnitBytes});
     const std::vector<void *> kept = allocate(world, 512 * shape_of(kClass).blocks);
     world.pages.retook(kGiB);

@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kStripes = 3;
 struct WorldSetup {
     std::uint32_t chunks = 16;
     std::size_t retain = kMiB;
-    std::size_t breath = kBreathBytes;
+    std::size_t reuse = kReuseBytes;
     std::size_t budget = kMagazineBudget;
     std::uint32_t stripes = kStripes;
     bool activate = true;
@@ -46,7 +46,7 @@ class World {
         if (sequences_) switch_on(&setup, setup.slabs + slabs_bytes);
         setup.owners = owners_ = region.fixed_table();
         setup.magazine_budget = wanted.budget;
-        pages.initialise(owners_ + owners_bytes, wanted.retain, wanted.maker, wanted.breath);
+        pages.initialise(owners_ + owners_bytes, wanted.retain, wanted.maker, wanted.reuse);
         heaps.initialise(setup);
         for (std::uint32_t i = 0; wanted.activate && !sequences_ && i < stripes_; ++i) activate_next();
     }

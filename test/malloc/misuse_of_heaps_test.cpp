@@ -33,11 +33,11 @@ std::string line(const char *function, const void *p, const std::string &rest) {
 }
 
 #define EXPECT_ABORT(statement, message) EXPECT_EXIT(statement, testing::KilledBySignal(SIGABRT), message)
-constexpr const char *kOfMalloc = "not a block of this heap but of malloc, for free";
+constexpr const char *kOfMalloc = "not a block of this heap but of malloc: release it with free";
 constexpr const char *kOfFirstClass =
-    "not a block of this heap but of another that gr_heap_new made, for gr_heap_free with that one";
-constexpr const char *kForeign = "not a block of this heap: foreign, or a large block freed already";
-constexpr const char *kNoHeap = "not a heap that gr_heap_new made, or destroyed already";
+    "not a block of this heap but of another heap: release it with gr_heap_free and that heap";
+constexpr const char *kForeign = "not a block of this heap: a foreign pointer, or a large block that is already free";
+constexpr const char *kNoHeap = "not a heap that gr_heap_new returned, or already destroyed";
 constexpr const char *kInterrupted = "called by a signal handler that interrupted the allocator";
 
 TEST_F(MisuseOfHeapsDeathTest, TheLineSaysWhoseTheBlockIs) {

@@ -23,7 +23,7 @@ std::string text(const void *p) {
 }
 std::string foreign(const void *p) {
     return "^granary: free\\(" + text(p) +
-           "\\): not a block of this heap: foreign, or a large block freed already; aborting\n$";
+           "\\): not a block of this heap: a foreign pointer, or a large block that is already free; aborting\n$";
 }
 std::string interior(const void *p, const void *start, std::size_t size) {
     return "^granary: free\\(" + text(p) + "\\): inside a block: it starts at " + text(start) + " and has " +

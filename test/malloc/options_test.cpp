@@ -41,6 +41,7 @@ TEST(Options, DefaultsAreThoseOfTheConfiguration) {
     EXPECT_EQ(o.rseq, 1U);
     EXPECT_EQ(o.region, 0U);
     EXPECT_EQ(o.retain, kRetainBytes);
+    EXPECT_EQ(o.reuse, kReuseBytes);
     EXPECT_EQ(o.direct, kDirectThreshold);
     EXPECT_EQ(o.magazine, kMagazineBudget);
 }
@@ -126,7 +127,8 @@ TEST(Options, ProfileIsBytesAndASignal) {
         const std::string variable = "GRANARY_PROFILE=" + value;
         const Read result = read({variable.c_str()});
         EXPECT_EQ(result.warnings, "granary: ignoring " + variable +
-                                       ": expected on, off or bytes up to 1T, and perhaps a signal, as in 512K,USR2\n");
+                                       ": expected on, off or bytes up to 1T, optionally followed by a signal, as in "
+                                       "512K,USR2\n");
         EXPECT_EQ(result.options.profile, 0U) << variable;
         EXPECT_EQ(result.options.profile_signal, 0U) << variable;
     }
@@ -154,8 +156,8 @@ TEST(Options, LimitsAreOneOrTwo) {
         const std::string variable = "GRANARY_LIMIT=" + value;
         const Read result = read({variable.c_str()});
         EXPECT_EQ(result.warnings, "granary: ignoring " + variable +
-                                       ": expected bytes or auto, and perhaps a second limit that is no lower, as in "
-                                       "1G,auto\n");
+                                       ": expected bytes or auto, optionally followed by a hard limit that is not "
+                                       "lower, as in 1G,auto\n");
         EXPECT_EQ(result.options.soft_limit + result.options.hard_limit, 0U) << value;
     }
 }
@@ -167,6 +169,31 @@ TEST(Options, UnknownOnesAreNamed) {
                   "granary: ignoring " + variable + ": unknown option; see 'granary options'\n");
     }
     EXPECT_EQ(read({"GRANARY", "NOT_GRANARY_FOO=1"}).warnings, "");
+}
+
+TEST(Options, AFormerNameIsReadAndTellsTheNewOne) {
+    const Read former = read({"GRANARY_BREATH=8M"});
+    EXPECT_EQ(former.warnings, "granary: GRANARY_BREATH is now called GRANARY_REUSE; the value is used\n");
+    EXPECT_EQ(former.options.reuse, 8 * kMiB);
+    const Read today = read({"GRANARY_REUSE=8M"});
+    EXPECT_EQ(today.warnings, "");
+    EXPECT_EQ(today.options.reuse, 8 * kMiB);
+    const Read wrong = read({"GRANARY_BREATH=deep"});
+    EXPECT_EQ(wrong.warnings, "granary: ignoring GRANARY_BREATH=deep: expected bytes, as in 8M\n");
+    EXPECT_EQ(wrong.options.reuse, kReuseBytes);
+    EXPECT_EQ(read({"GRANARY_BREATHS=1"}).warnings,
+              "granary: ignoring GRANARY_BREATHS=1: unknown option; see 'granary options'\n");
+}
+
+TEST(Options, OfAFormerNameAndTheNewOneTheNewOneHolds) {
+    constexpr const char *kFormer = "GRANARY_BREATH=8M";
+    constexpr const char *kNew = "granary_reuse=16M";
+    for (const auto &environment : {std::vector{kFormer, kNew}, std::vector{kNew, kFormer}}) {
+        const Read both = read(environment);
+        EXPECT_EQ(both.warnings,
+                  "granary: ignoring GRANARY_BREATH=8M: the option is now called GRANARY_REUSE, which is set too\n");
+        EXPECT_EQ(both.options.reuse, 16 * kMiB);
+    }
 }
 
 TEST(Options, AWarningIsOneWholeLineHoweverLongTheValue) {
@@ -231,6 +258,8 @@ TEST(Options, ValuesAreFoundByNameInAnyCase) {
     EXPECT_EQ(value("retain"), std::to_string(kRetainBytes));
     EXPECT_EQ(value("rseq"), "on");
     EXPECT_EQ(value("Stats"), "off");
+    EXPECT_EQ(value("reuse"), std::to_string(kReuseBytes));
+    EXPECT_EQ(value("breath"), std::to_string(kReuseBytes)) << "a former name";
     EXPECT_EQ(value("GRANARY_RETAIN"), "none");
     EXPECT_EQ(value("RETAI"), "none");
     EXPECT_EQ(value(""), "none");

@@ -28,7 +28,9 @@ constexpr std::size_t kMany = 300;
 
 // The messages. Written without allocating, so that nothing comes between two frees.
 void expect_foreign(const char *entry, const void *pointer) {
-    say(STDOUT_FILENO, "granary: %s(%p): not a block of this heap: foreign, or a large block freed already; aborting\n",
+    say(STDOUT_FILENO,
+        "granary: %s(%p): not a block of this heap: a foreign pointer, or a large block that is already free; "
+        "aborting\n",
         entry, pointer);
 }
 
@@ -373,19 +375,20 @@ void delete_array_twice() {
 
 // First-class heaps.
 void expect_of_malloc(const char *entry, const void *pointer) {
-    say(STDOUT_FILENO, "granary: %s(%p): not a block of this heap but of malloc, for free; aborting\n", entry, pointer);
+    say(STDOUT_FILENO, "granary: %s(%p): not a block of this heap but of malloc: release it with free; aborting\n",
+        entry, pointer);
 }
 
 void expect_of_heap(const char *entry, const void *pointer) {
     say(STDOUT_FILENO,
-        "granary: %s(%p): not a block of this heap but of another that gr_heap_new made, for gr_heap_free with that "
-        "one; aborting\n",
+        "granary: %s(%p): not a block of this heap but of another heap: release it with gr_heap_free and that "
+        "heap; aborting\n",
         entry, pointer);
 }
 
 void expect_no_heap(const void *heap) {
     say(STDOUT_FILENO,
-        "granary: gr_heap_destroy(%p): not a heap that gr_heap_new made, or destroyed already; aborting\n", heap);
+        "granary: gr_heap_destroy(%p): not a heap that gr_heap_new returned, or already destroyed; aborting\n", heap);
 }
 
 void expect_twice_in(gr_heap *heap, void *block) {

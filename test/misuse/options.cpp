@@ -33,7 +33,7 @@ int main() {
         std::free(block);
     }
     std::printf("AT_SECURE=%lu\n", getauxval(AT_SECURE));
-    for (const char *name : {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "DIRECT", "MAGAZINE", "LIMIT",
+    for (const char *name : {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "REUSE", "DIRECT", "MAGAZINE", "LIMIT",
                              "HUGE_PAGES", "BACKGROUND", "DEEPBIND"}) {
         print_option(name);
     }

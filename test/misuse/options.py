@@ -41,7 +41,7 @@ class Options(unittest.TestCase):
             run(GRANARY_RETAIN="abc")[1], ["granary: ignoring GRANARY_RETAIN=abc: expected bytes, as in 8M"]
         )
         default = run()[0]
-        for name in ("REGION", "RETAIN", "DIRECT", "MAGAZINE"):
+        for name in ("REGION", "RETAIN", "REUSE", "DIRECT", "MAGAZINE"):
             for value in ("", "abc", "-1", "8Q", "8MM", "1.5M", "0x10", "99999999999999999999", "99999999999T", "8M "):
                 found, lines = run(**{f"GRANARY_{name}": value})
                 self.assertEqual(len(lines), 1, f"GRANARY_{name}={value}: {lines}")
@@ -66,10 +66,15 @@ class Options(unittest.TestCase):
         self.assertEqual(len(lines), 3, lines)
         self.assertEqual(len(set(lines)), 3, lines)
 
+    def test_a_former_name(self):
+        found, lines = run(GRANARY_BREATH="4M")
+        self.assertEqual(lines, ["granary: GRANARY_BREATH is now called GRANARY_REUSE; the value is used"])
+        self.assertEqual(found["REUSE"], str(4 << 20))
+
     def test_right_ones(self):
         default = run()[0]
         for name, value in (
-            ("RETAIN", "3M"), ("RETAIN", "0"), ("RETAIN", "65536"), ("REGION", "1G"), ("DIRECT", "512K"),
+            ("RETAIN", "3M"), ("RETAIN", "0"), ("RETAIN", "65536"), ("REUSE", "4M"), ("REGION", "1G"), ("DIRECT", "512K"),
             ("MAGAZINE", "64K"), ("LIMIT", "1G,2G"), ("HUGE_PAGES", "never"),
             ("HUGE_PAGES", "always"), ("RSEQ", "off"), ("VERBOSE", "0"), ("STATS", "off"),
             ("BACKGROUND", "on"), ("DEEPBIND", "drop"), ("DEEPBIND", "keep"),

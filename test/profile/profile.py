@@ -225,10 +225,10 @@ def refusals():
     refused("", errno.ENOTSUP, PROFILE="off")
     for wrong in ("", "x", "4K,", "4K,NONE", "4K,9", "4K,65", "2T", "4K,USR2x"):
         refused("expected on, off or bytes up to 1T", errno.ENOTSUP, PROFILE=wrong)
-    refused("too few addresses", errno.ENOTSUP, PROFILE="on",
+    refused("the limit on address space (RLIMIT_AS) is too low", errno.ENOTSUP, PROFILE="on",
             preexec=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)))
-    refused("a collector stands before malloc", errno.ENOTSUP, PROFILE="on", library=COLLECTOR)
-    refused("libc keeps it to itself", 0, PROFILE="on,33")
+    refused("a collector serves malloc", errno.ENOTSUP, PROFILE="on", library=COLLECTOR)
+    refused("the C library reserves this signal", 0, PROFILE="on,33")
     done = run("dump", "/nowhere/at/all", PROFILE="on")
     same((done.stdout, done.stderr), (f"{errno.ENOENT}\n", ""))
     process = started("signal", PROFILE="on,12", PROFILE_FOLDER="/nowhere")

@@ -318,20 +318,20 @@ TEST_F(PageHeapTest, WhatIsAbsentFromUsedUnitsIsNotInUse) {
 }
 
 // Allocates and drops the same again and again: in the end most of it stays.
-TEST_F(PageHeapTest, AProgramThatBreathesIsSpared) {
+TEST_F(PageHeapTest, WhatAProgramKeepsTakingAgainStays) {
     const std::size_t at_first = pages_.may_retain();
     const std::size_t pages_at_first = pages_.may_stay();
-    constexpr std::size_t kBreath = 3 * kRetain / kUnitBytes;
+    constexpr std::size_t kTaken = 3 * kRetain / kUnitBytes;
     std::size_t purged = 0;
-    std::size_t last_breath = 0;
-    for (int breath = 0; breath < 20; ++breath) {
-        for (std::size_t i = 0; i < kBreath; ++i) ASSERT_TRUE(allocate(1));
+    std::size_t last_purged = 0;
+    for (int round = 0; round < 20; ++round) {
+        for (std::size_t i = 0; i < kTaken; ++i) ASSERT_TRUE(allocate(1));
         while (!live_.empty()) release(live_.begin()->first);
-        last_breath = pages_.purged_bytes() - purged;
+        last_purged = pages_.purged_bytes() - purged;
         purged = pages_.purged_bytes();
-        ASSERT_TRUE(breath != 0 || last_breath > kRetain) << "the test tests nothing";
+        ASSERT_TRUE(round != 0 || last_purged > kRetain) << "the test tests nothing";
     }
-    EXPECT_EQ(last_breath, 0U);
+    EXPECT_EQ(last_purged, 0U);
     EXPECT_GT(pages_.may_retain(), at_first);
     EXPECT_GT(pages_.may_stay(), pages_at_first);
 }
@@ -339,7 +339,7 @@ TEST_F(PageHeapTest, AProgramThatBreathesIsSpared) {
 // What is earned is lost by and by, not at once.
 TEST_F(PageHeapTest, WhatWasEarnedStaysWithinThePeakOfWhatWasInUse) {
     constexpr std::uint32_t kHalf = kChunks / 2 * kUnitsPerChunk;
-    for (int breath = 0; breath < 3; ++breath) {
+    for (int round = 0; round < 3; ++round) {
         while (live_units() < kHalf) ASSERT_TRUE(allocate(1));
         while (!live_.empty()) release(live_.begin()->first);
     }
@@ -354,7 +354,7 @@ TEST_F(PageHeapTest, WhatWasEarnedStaysWithinThePeakOfWhatWasInUse) {
 
 TEST_F(PageHeapTest, WhatIsHeldOutsideTakesThePlaceOfWhatIsRetained) {
     constexpr std::uint32_t kHalf = kChunks / 2 * kUnitsPerChunk;
-    for (int breath = 0; breath < 3; ++breath) {
+    for (int round = 0; round < 3; ++round) {
         while (live_units() < kHalf) ASSERT_TRUE(allocate(1));
         while (!live_.empty()) release(live_.begin()->first);
     }
@@ -380,7 +380,7 @@ TEST_F(PageHeapTest, WhoPrefersColdUnitsGetsWarmOnesWhereNoMoreAreToBeHad) {
 
 // Without end if nothing ever looks at the clock.
 TEST_F(PageHeapTest, TimeTakesAwayWhatWasEarnedFromWhoOnlyReleases) {
-    for (int breath = 0; breath < 2; ++breath) {
+    for (int round = 0; round < 2; ++round) {
         ASSERT_TRUE(allocate(8 * kUnitsPerChunk));
         release(last_);
     }
@@ -397,7 +397,7 @@ TEST_F(PageHeapTest, NothingIsEarnedWhereTheOptionSaysSo) {
     PageHeap pages(region);
     ASSERT_TRUE(fake::reserve(region, kChunks));
     pages.initialise(region.fixed_table(), kRetain, HugePageMaker::nobody, 0);
-    for (int breath = 0; breath < 3; ++breath) {
+    for (int round = 0; round < 3; ++round) {
         gr::Run run;
         ASSERT_TRUE(pages.allocate(UnitCount(8 * kUnitsPerChunk), UnitCount(1), Prefer::warm, &run));
         ASSERT_TRUE(pages.release(run.first, run.count));

@@ -195,17 +195,6 @@ def word_errors(path, lines, words):
                 yield f"{path}:{number}: '{word}' has no place in {folder_of(path)}, by words.txt"
 
 
-# What explains costs nothing.
-def is_code(line):
-    return bool(line.strip()) and not line.lstrip().startswith("//")
-
-
-def sum_errors(texts, limits):
-    most, lines = limits.get("*"), sum(is_code(line) for text in texts.values() for line in text.splitlines())
-    if most is not None and lines > most:
-        yield f"all files together: {lines} lines of code, {most} are allowed by limits.txt"
-
-
 def size_errors(path, lines, allowed, limits):
     if len(lines) > limits.get(folder_of(path), MAX_FILE) and path not in allowed:
         yield f"{path}: {len(lines)} lines; split it, or give a reason in exceptions.txt"
@@ -223,7 +212,6 @@ def check(tree, rules):
     words, heads = words_by_first(rules.words), words_by_first(rules.heads)
     files = texts.keys() | files_beside(tree, rules.order)
     errors = [] if texts else [f"{tree}: no sources here"]
-    errors += sum_errors(texts, limits)
     for path, text in texts.items():
         lines = text.splitlines()
         errors += opening_errors(path, text, heads)

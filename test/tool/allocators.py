@@ -72,11 +72,11 @@ class Allocators(ToolTest):
     def test_the_help_of_each_command_names_the_same(self):
         for command in ("run", "record", "replay"):
             text = granary(command, "--help").stdout
-            self.assertIn(" it on system, granary, lab:NAME[:OPTION=VALUE], jemalloc, ... (", text, command)
+            self.assertIn(": system, granary, lab:NAME[:OPTION=VALUE], jemalloc, ... (default: ", text, command)
 
     def test_no_library(self):
         self.assertIn("not a shared library", self.refused("--allocator", fixture("static")))
-        self.assertIn("brings no malloc", self.refused("--allocator", os.path.join(os.path.dirname(LIBRARY),
+        self.assertIn("has no malloc", self.refused("--allocator", os.path.join(os.path.dirname(LIBRARY),
                                                                                    "libgranary-gc.so")))
         self.refused("--allocator", "/no/such/file.so")
 

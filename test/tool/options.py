@@ -10,7 +10,7 @@ import json
 
 from support import LIBRARY, ToolTest, granary, main
 
-NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "BREATH", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES",
+NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "REUSE", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES",
          "BACKGROUND", "DEEPBIND", "PROFILE", "PROFILE_FOLDER", "COLLECTIONS", "FREE", "QUARANTINE", "LEAKS")
 
 
@@ -46,6 +46,16 @@ class Options(ToolTest):
         self.assertEqual((before["value"], after["value"]), (str(1 << 20), str(3 << 20)))
         self.assertNotEqual(before["origin"], after["origin"])
         self.assertIn(f"GRANARY_RETAIN={3 << 20} ", self.options(environment={"GRANARY_RETAIN": "3M"}))
+
+    def test_a_former_name(self):
+        result = granary("options", "--json", "--library", LIBRARY, environment={"GRANARY_BREATH": "8M"})
+        self.assertEqual(result.returncode, 0)
+        line = "granary: GRANARY_BREATH is now called GRANARY_REUSE; the value is used\n"
+        self.assertEqual(self.one_line(result.stderr), line)
+        rows = {entry["name"]: entry for entry in json.loads(result.stdout)}
+        self.assertEqual((rows["GRANARY_REUSE"]["value"], rows["GRANARY_REUSE"]["origin"]),
+                         (str(8 << 20), "environment"))
+        self.assertNotIn("GRANARY_BREATH", rows)
 
     def test_the_command_starts_itself_only_once(self):
         self.assertEqual(self.options(), self.options(environment={"LD_PRELOAD": LIBRARY}))

@@ -171,6 +171,12 @@ class Environment(ToolTest):
         both = self.options("--set", "RETAIN=1M", "--set=DIRECT=64M", environment={"GRANARY_RETAIN": "2M"})
         self.assertEqual(both, {"GRANARY_RETAIN": "1M", "GRANARY_DIRECT": "64M"})
 
+    def test_a_former_name(self):
+        # The program is a shell that starts nothing else: each process that runs on Granary says it.
+        result = run_program("--set", "breath=8M", "sh", "-c", 'printf %s "$GRANARY_BREATH"')
+        self.assertEqual(result.stdout, "8M")
+        self.assertEqual(result.stderr, "granary: GRANARY_BREATH is now called GRANARY_REUSE; the value is used\n")
+
     def test_odd_values_stay_as_they_are(self):
         result = run_program("--set", "X=[a,b]=c d", "sh", "-c", 'printf %s "$GRANARY_X"')
         self.assertEqual(result.stdout, "[a,b]=c d")

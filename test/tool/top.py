@@ -126,7 +126,7 @@ class Top(WhyTest):
             self.assertIn("takes no profile", line)
             self.assertIn("GRANARY_PROFILE=on", line)
         with running(fixture("profiled"), environment={}) as (process, _):
-            self.assertIn("cannot be looked into", self.refused(1, str(process.pid)))
+            self.assertIn("cannot be examined", self.refused(1, str(process.pid)))
         with subprocess.Popen(["true"]) as process:
             process.wait()
         self.refused(127, str(process.pid))

@@ -106,20 +106,20 @@ class Accounted(WhyTest):
         # In remote magazines and letters; or in the owner's own, where the two never ran at once.
         self.assertGreaterEqual(self.bytes(report, "magazines") + self.bytes(report, "remote"), 20 * (9000 + 500))
 
-    def test_empty_memory_of_a_program_that_breathes(self):
-        with running(fixture("holder"), "breathing") as (process, said):
+    def test_empty_memory_that_a_program_keeps_taking_again(self):
+        with running(fixture("holder"), "reusing") as (process, said):
             report = self.why(process)
             told = granary("why", str(process.pid)).stdout
         statistics = json.loads(said.split("\n", 1)[1])
-        self.assertGreater(statistics["breath_bytes"], 4 << 20)
-        self.assertIn("GRANARY_BREATH", told)
-        self.assertGreater(report["breath_bytes"], 4 << 20)
-        self.assertLess(report["breath_bytes"], report["part"]["empty"]["resident_bytes"])
-        self.assertLess(report["breath_seconds"], 60)
+        self.assertGreater(statistics["reuse_bytes"], 4 << 20)
+        self.assertIn("GRANARY_REUSE", told)
+        self.assertGreater(report["reuse_bytes"], 4 << 20)
+        self.assertLess(report["reuse_bytes"], report["part"]["empty"]["resident_bytes"])
+        self.assertLess(report["reuse_seconds"], 60)
 
-    def test_nothing_of_a_program_that_does_not_breathe(self):
+    def test_nothing_of_a_program_that_takes_nothing_again(self):
         report, _ = self.account(fixture("holder"), "full")
-        self.assertEqual((report["breath_bytes"], report["breath_seconds"]), (0, 0))
+        self.assertEqual((report["reuse_bytes"], report["reuse_seconds"]), (0, 0))
 
     def test_idle(self):
         report, _ = self.account(fixture("holder"))
@@ -168,22 +168,22 @@ class Sentences(WhyTest):
     def test_parts_and_hints(self):
         text = self.full_text()
         self.assertRegex(text, r"\ARSS \d+(\.\d)? MiB: process \d+ \(.*holder\) on Granary\n")
-        self.assertRegex(text, r"\n +\d+(\.\d)? MiB  live in 133\d\d blocks that the program holds")
-        self.assertRegex(text, r"\n +\d+(\.\d)? MiB  free in superblocks .* in blocks of 20480")
-        self.assertIn("\nnot Granary's:\n", text)
-        self.assertRegex(text, r"what could be done:\n  most of what is free lies between blocks of 20480 bytes: 333\d ")
+        self.assertRegex(text, r"\n +\d+(\.\d)? MiB  in use: 133\d\d blocks that the program holds")
+        self.assertRegex(text, r"\n +\d+(\.\d)? MiB  free blocks in superblocks .* in blocks of 20480")
+        self.assertIn("\noutside Granary:\n", text)
+        self.assertRegex(text, r"what could be done:\n  most of the free memory lies between blocks of 20480 bytes: 333\d ")
         self.assertNotIn("leak", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 100 + len(fixture("holder")))
-        self.assertRegex(" ".join(text.split()), r"in the emptiest gives these back, and gr_page_utilization\(3\) tells")
+        self.assertRegex(" ".join(text.split()), r"its last blocks are freed or moved; gr_page_utilization\(3\) tells")
 
     def test_nothing_stands_out(self):
         with running(fixture("holder")) as (process, _):
             text = granary("why", str(process.pid)).stdout
         self.assertIn("what could be done:\n", text)
-        self.assertNotIn("most of what is free", text)
+        self.assertNotIn("most of the free memory", text)
 
     def rows(self, text):
-        map_only = text.split("the heap by addresses")[1]
+        map_only = text.split("the heap by address")[1]
         return [line.split("|", 1)[1] for line in map_only.splitlines() if "|" in line]
 
     def test_map(self):
@@ -217,7 +217,7 @@ class Sentences(WhyTest):
         for r in rectangles:
             self.assertLessEqual(float(r.get("x")) + float(r.get("width")), width)
             self.assertLessEqual(float(r.get("y")) + float(r.get("height")), height)
-        self.assertIn("up to 50 % live", text)
+        self.assertIn("up to 50 % in use", text)
 
     def test_colours_of_the_picture_need_no_style_sheet(self):
         path = self.path("heap.svg")
@@ -244,14 +244,14 @@ class Refused(WhyTest):
 
     def test_without_granary(self):
         with running(fixture("holder"), environment={}) as (process, _):
-            self.assertIn("the system's malloc", self.refused(1, process.pid))
+            self.assertIn("the C library's malloc", self.refused(1, process.pid))
 
     def test_a_collector_that_tells_nothing(self):
         library = self.copy(fixture("libgc.so.1"), "libgranary-gc.so.0")
         with running(fixture("holder"), environment={"LD_PRELOAD": library}) as (process, _):
             complaint = self.refused(1, process.pid)
         self.assertIn(library, complaint)
-        self.assertIn("an old one", complaint)
+        self.assertIn("an old version", complaint)
 
     def test_no_such_process(self):
         with subprocess.Popen(["true"]) as process:

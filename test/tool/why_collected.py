@@ -130,24 +130,25 @@ class Kinds(CollectedTest):
         with running(fixture("collected"), "enabled", environment={}) as (process, _):
             text = " ".join(self.text(process).split())
         self.assertIn("on Granary's collector", text)
-        self.assertRegex(text, r"in use in 80\d\d blocks \(pointer-free\); 1(\.\d)? MiB more is not resident; the last "
-                               r"collection left \d+(\.\d)? MiB, and 1015.6 KiB came since, of which some may be garbage")
-        self.assertRegex(text, r"in use in 300\d blocks \(scanned, kept until freed\)")
-        self.assertRegex(text, r"free in superblocks that hold other blocks: .* in blocks of \d+ bytes \(")
-        self.assertRegex(text, r"collections: the last of \d+, which was asked for, began .* ago, stopped the program "
-                               r"\(0 other threads\) for .* ms, freed \d+ blocks and left .* MiB in 120\d\d; the next is "
-                               r"due when units of .* MiB hold something; .* MiB do now")
+        self.assertRegex(text, r"in use: 80\d\d blocks \(pointer-free\); another 1(\.\d)? MiB is not resident; the last "
+                               r"collection left \d+(\.\d)? MiB in use, and 1015.6 KiB more are in use now, some of which "
+                               r"may be garbage")
+        self.assertRegex(text, r"in use: 300\d blocks \(scanned, kept until freed\)")
+        self.assertRegex(text, r"free blocks in superblocks that also hold blocks in use: .* in blocks of \d+ bytes \(")
+        self.assertRegex(text, r"collections: the last of \d+ \(requested by the program\) began .* ago, stopped the program "
+                               r"\(0 other threads\) for .* ms, freed \d+ blocks and left .* MiB in use in 120\d\d blocks; "
+                               r"the next is due when the units in use reach .* MiB; they are .* MiB now")
         self.assertIn("what could be done: ", text)
         self.assertNotIn("gr_page_utilization", text)
 
     def test_what_decides_how_much_stays_empty(self):
         for environment, said in (
-            ({}, "(as much as may be taken until the next collection, 4M of each kind at least, unless GRANARY_RETAIN says "
-                 "otherwise)"),
-            ({"GRANARY_RETAIN": "8M"}, "(GRANARY_RETAIN=8M of each kind, or a 32nd of what is in use)"),
+            ({}, "(as much as may be allocated until the next collection, at least 4M for each kind, unless GRANARY_RETAIN "
+                 "is set)"),
+            ({"GRANARY_RETAIN": "8M"}, "(GRANARY_RETAIN=8M for each kind, or 1/32 of the memory in use if more)"),
         ):
             with running(fixture("collected"), "emptied", environment=environment) as (process, _):
-                self.assertIn("empty, kept for the next request " + said, " ".join(self.text(process).split()))
+                self.assertIn("empty, retained for the next request " + said, " ".join(self.text(process).split()))
 
     def test_disabled(self):
         with running(fixture("collected"), environment={}) as (process, _):
@@ -157,8 +158,8 @@ class Kinds(CollectedTest):
         with running(fixture("collected"), environment={}) as (process, _):
             text = self.text(process, "--map", environment={"COLUMNS": "100", "LC_ALL": "C"})
         for name in SIZES:
-            self.assertIn(f"\nthe heap ({name}) by addresses, 64 KiB a character", text)
-        self.assertEqual(text.count("more live"), 1, "one legend")
+            self.assertIn(f"\nthe heap ({name}) by address: 64 KiB per character", text)
+        self.assertEqual(text.count("more in use"), 1, "one legend")
 
     def test_picture(self):
         path = self.path("heap.svg")
@@ -167,7 +168,7 @@ class Kinds(CollectedTest):
         picture = xml.etree.ElementTree.parse(path).getroot()
         text = "\n".join("".join(element.itertext()) for element in picture)
         for name in SIZES:
-            self.assertIn(f"the heap ({name}), ", text)
+            self.assertIn(f"the heap ({name}): ", text)
         width, height = (float(picture.get(side)) for side in ("width", "height"))
         rectangles = [r for r in picture.iter("{http://www.w3.org/2000/svg}rect") if len(r)]
         self.assertGreaterEqual(len(rectangles), len(SIZES))
@@ -219,15 +220,15 @@ class Malloc(CollectedTest):
         self.assertGreater(collector["waiting_due_bytes"], 0)
         self.assertGreater(self.resident(report, "waiting"), 26000 * 1500 // 4)
         self.assertGreaterEqual(self.resident(report, "flags"), 26000)
-        self.assertRegex(text, r"freed in 26\d\d\d blocks that wait until nothing points to them \(quarantine\)")
-        self.assertRegex(text, r"the next comes when .* wait, of large blocks an eighth counted; .* do now")
+        self.assertRegex(text, r"freed, in quarantine: 26\d\d\d blocks that wait until no pointer to them is left")
+        self.assertRegex(text, r"the next comes when .* are in quarantine, where large blocks count one eighth; .* are now")
 
     def test_leaks(self):
         report, text = self.account("full", GRANARY_LEAKS=self.folder)
         self.assertEqual(report["collector"]["kinds"][0]["lifetime"], "watched")
         self.assertEqual(report["collector"]["automatic"], 0)
         self.assertGreater(self.resident(report, "origins"), 40000 * 4)
-        self.assertIn("there was none; the next comes when leaks are asked for, and at the end", text)
+        self.assertIn("none so far; the next comes when leaks are requested, and when the program ends", text)
 
 
 if __name__ == "__main__":

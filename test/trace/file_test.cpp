@@ -213,7 +213,7 @@ TEST_F(TraceTest, WhatIsNoTraceIsRefusedInOneLine) {
     std::ofstream(path_) << "";
     EXPECT_NE(failure_of(path_).find("is empty"), std::string::npos);
     std::ofstream(path_) << "#!/bin/sh\necho this is a text, and a long one\n";
-    EXPECT_NE(failure_of(path_).find("is no trace"), std::string::npos);
+    EXPECT_NE(failure_of(path_).find("is not a trace"), std::string::npos);
     {
         FileHead head;
         head.version = 77;

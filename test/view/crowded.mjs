@@ -49,7 +49,7 @@ const document_ = {
                     at,
                     series: [
                         { name: "in use", values: [1, 2, 3, 4] },
-                        { name: "given back lazily", values: [0, 0, null, 0] },
+                        { name: "returned lazily", values: [0, 0, null, 0] },
                         { name: "resident", values: [0, 0, 0, 9] },
                     ],
                 },
@@ -157,7 +157,7 @@ test("what is nothing all along is not in the legend, but in the table", async (
     assert.deepEqual((await csv(page, title)).rows[0], [
         "time",
         "in use (bytes)",
-        "given back lazily (bytes)",
+        "returned lazily (bytes)",
         "resident (bytes)",
     ]);
     assert.deepEqual(await figure(page, "Nothing at all").locator(".legend button").allTextContents(), ["one", "two"]);

@@ -86,7 +86,7 @@ ChosenAllocator from_file(const std::string &path) {
         const ElfFile file(path);
         if (file.format() == ElfFormat::kNative && file.type() == ET_DYN) {
             if (!exports_malloc(file)) {
-                throw Failure(ExitCode::kUsage, fmt::format("allocator {}: it brings no malloc", in_quotes(path)));
+                throw Failure(ExitCode::kUsage, fmt::format("allocator {}: it has no malloc", in_quotes(path)));
             }
             return {fs::path(path).filename().string(), fs::absolute(path).string(), {}};
         }
@@ -124,7 +124,7 @@ ChosenAllocator from_lab(const std::string &words) {
     return chosen;
 }
 
-// f=1/8 and hoard:f=1/8: an option, for all its slash, and no file.
+// f=1/8 and hoard:f=1/8 are options and not files, although they have a slash.
 void check_no_option(const std::string &words) {
     const std::size_t equals = words.find('=');
     std::error_code error;

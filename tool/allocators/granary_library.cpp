@@ -33,8 +33,9 @@ void check_path(const std::string &path) {
     if (path.find_first_of(" :\t\n$") != std::string::npos) {
         throw Failure(
             ExitCode::kToolFailure,
-            fmt::format("cannot preload {}: LD_PRELOAD takes no blank, colon or $ in a path; move the library",
-                        in_quotes(path)));
+            fmt::format(
+                "cannot preload {}: a path in LD_PRELOAD must not have a blank, a colon or a $; move the library",
+                in_quotes(path)));
     }
 }
 
@@ -98,7 +99,7 @@ std::string find_library(const std::string &requested) {
     std::string path = loaders_own();
     if (path.empty()) {
         throw Failure(ExitCode::kToolFailure,
-                      fmt::format("no {} next to {}, in ../lib or on the loader's path; give --library PATH", kFileName,
+                      fmt::format("no {} in {}, in ../lib or on the loader's path; use --library PATH", kFileName,
                                   in_quotes(own_folder().string())));
     }
     check_loadable(path);
@@ -121,7 +122,7 @@ std::string collecting_library(const std::string &library) {
     return path;
 }
 
-// It stands before any allocator, and needs none of Granary's.
+// The recorder's library comes before any allocator and does not need Granary's.
 std::string recorder_library() {
     constexpr const char *kName = "libgranary-record.so";
     std::string path = found_near(kName);
@@ -130,7 +131,7 @@ std::string recorder_library() {
         if (!library.empty()) path = (fs::path(library).parent_path() / kName).string();
         if (std::error_code error; library.empty() || !fs::exists(path, error)) {
             throw Failure(ExitCode::kToolFailure,
-                          fmt::format("no {} next to {}, in ../lib or beside the {} on the loader's path", kName,
+                          fmt::format("no {} in {}, in ../lib or beside the {} on the loader's path", kName,
                                       in_quotes(own_folder().string()), kFileName));
         }
     }

@@ -23,7 +23,7 @@ constexpr char kBeforeOption = ':';
 constexpr char kBetweenOptions = ',';  // in the variable
 constexpr const char *kShell = "/bin/sh";
 
-// The first line about them on standard error of a process that does nothing else; empty: none.
+// The first line about the options that a process under the library prints to standard error; empty: none.
 std::string said_to(const std::string &library, const std::string &options) {
     const std::optional<std::string> output =
         output_of({kShell, "-c", ":"},
@@ -37,7 +37,7 @@ std::string said_to(const std::string &library, const std::string &options) {
     if (found == std::string::npos) return {};
     const std::size_t first = found + begin.size();
     const std::string line = output->substr(first, output->find('\n', first) - first);
-    return printable(line.substr(0, line.find("; left as it was")));  // which is not what becomes of it here
+    return printable(line.substr(0, line.find("; left as it was")));  // this command refuses the option instead
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ NameAndOptions split_options(const std::string &words) {
 
 std::string refusal_of(const std::string &library, const std::string &options) {
     std::string refusal = said_to(library, options);
-    // Who has options says so to what is none.
+    // A library that has options refuses a word that is none.
     if (refusal.empty() && said_to(library, "?").empty()) refusal = "it takes no options behind its name";
     return refusal;
 }

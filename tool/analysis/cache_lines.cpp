@@ -72,9 +72,8 @@ Section CacheLines::section() const {
         return section;
     }
     section.answer = fmt::format(
-        "At most {} of 64 bytes held blocks of more than one thread at a time; {} a line came to do so. Where such "
-        "blocks are "
-        "written often, the threads slow each other down.",
+        "At most {} of 64 bytes held blocks of more than one thread at a time; lines entered this state {}. If such "
+        "blocks are written often, the threads slow each other down.",
         count_words(static_cast<double>(most_shared_), "line", "lines"),
         count_words(static_cast<double>(times_), "time", "times"));
     SeriesChart chart;

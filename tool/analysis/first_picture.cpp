@@ -83,9 +83,10 @@ class FirstPicture {
     [[nodiscard]] Document document() const {
         Document document = head_of(scope_, 0);
         document.notes.emplace_back(
-            "This is a first picture, of the summaries of the trace's blocks. It has no bytes in use, for a summary "
-            "does "
-            "not tell how much was freed; and a block's calls are spread over its time evenly.");
+            "This is a first picture, made from the summaries of the trace's blocks of events. It shows no bytes in "
+            "use, "
+            "because a summary does not tell how many bytes were freed. The calls of a block are spread evenly over "
+            "its time.");
         document.sections = {footprint(), statistics(), sizes(), threads()};
         document.overview = std::get<SeriesChart>(document.sections.front().charts.front());
         for (const Section &section : document.sections) document.story.push_back(section.answer);
@@ -127,13 +128,13 @@ class FirstPicture {
         Section section{"footprint", "How much is in use?", "", {}};
         SeriesChart blocks = over_time(scope_, "Blocks in use, about", {"blocks", Unit::kCount});
         blocks.series = {{"in use", in_use_.sums()}};
-        section.answer = fmt::format("At the end {} were in use: as many more were obtained than freed.",
+        section.answer = fmt::format("At the end {} were in use: that many more were allocated than freed.",
                                      count_words(std::max(0.0, all_.obtained - all_.freed), "block", "blocks"));
         if (const trace::Sample *const highest = highest_resident(scope_)) {
             SeriesChart resident = over_time(scope_, "Bytes resident", {"bytes", Unit::kBytes});
             resident.series = {{"resident", at_points(scope_, &trace::Sample::resident_bytes)},
                                {"anonymous", at_points(scope_, &trace::Sample::anonymous_bytes)}};
-            section.answer += fmt::format(" The process had at most {} resident, {} after the begin.",
+            section.answer += fmt::format(" The process had at most {} resident, {} after the start.",
                                           bytes_words(static_cast<double>(highest->resident_bytes)),
                                           time_words(seconds(highest->time)));
             section.charts.emplace_back(std::move(resident));
@@ -147,9 +148,9 @@ class FirstPicture {
             "statistics", "How often does the program call its allocator, and what does that cost?", "", {}};
         section.answer = fmt::format("{} and {} in {}.", count_words(all_.obtained, "allocation", "allocations"),
                                      count_words(all_.freed, "free", "frees"), time_words(scope_.time.length()));
-        SeriesChart calls = over_time(scope_, "Calls a second", {"calls a second", Unit::kPerSecond});
+        SeriesChart calls = over_time(scope_, "Calls per second", {"calls per second", Unit::kPerSecond});
         calls.series = {{"allocations", obtained_.a_second()}, {"frees", freed_.a_second()}};
-        SeriesChart bytes = over_time(scope_, "Bytes asked for a second", {"bytes a second", Unit::kBytes});
+        SeriesChart bytes = over_time(scope_, "Bytes requested per second", {"bytes per second", Unit::kBytes});
         bytes.series = {{"asked for", bytes_.a_second()}};
         TableChart table;
         table.title = "In all";

@@ -29,7 +29,7 @@ SeriesChart Footprint::bytes_over_time() const {
     if (scope_.trace.samples().empty()) return chart;
     chart.series.push_back({"resident", at_points(scope_, &trace::Sample::resident_bytes)});
     chart.series.push_back({"anonymous", at_points(scope_, &trace::Sample::anonymous_bytes)});
-    chart.series.push_back({"given back lazily", at_points(scope_, &trace::Sample::lazy_free_bytes)});
+    chart.series.push_back({"returned lazily", at_points(scope_, &trace::Sample::lazy_free_bytes)});
     chart.series.push_back({"in huge pages", at_points(scope_, &trace::Sample::huge_bytes)});
     return chart;
 }
@@ -37,13 +37,13 @@ SeriesChart Footprint::bytes_over_time() const {
 // In a short window what is in use changes by so little that beside all of it nothing would be seen.
 SeriesChart Footprint::change_over_time() const {
     SeriesChart chart;
-    chart.title = "Bytes in use, above those at the begin of this time";
+    chart.title = "Bytes in use, above those at the start of this time";
     chart.x = {"time", Unit::kTime};
     chart.y = {"bytes", Unit::kBytes};
     chart.at = scope_.time.point_ends();
     std::vector<double> values = bytes_.series.values();
     for (double &value : values) value -= static_cast<double>(bytes_at_begin_);
-    chart.series = {{"above those at the begin", std::move(values)}};
+    chart.series = {{"above those at the start", std::move(values)}};
     return chart;
 }
 
@@ -75,14 +75,14 @@ Section Footprint::section() const {
         section.answer = "Nothing was ever in use.";
         return section;
     }
-    section.answer = fmt::format("At most {} were in use, {} after the begin, and at most {}; at the end {} in {}.",
+    section.answer = fmt::format("At most {} were in use, {} after the start, and at most {}; at the end {} in {}.",
                                  bytes_words(static_cast<double>(bytes_.peak)), time_words(seconds(bytes_.peak_time)),
                                  count_words(static_cast<double>(blocks_.peak), "block", "blocks"),
                                  bytes_words(static_cast<double>(bytes_.now)),
                                  count_words(static_cast<double>(blocks_.now), "block", "blocks"));
     if (const trace::Sample *const highest = highest_resident(scope_)) {
         section.answer +=
-            fmt::format(" The process had at most {} resident, {} after the begin.",
+            fmt::format(" The process had at most {} resident, {} after the start.",
                         bytes_words(static_cast<double>(highest->resident_bytes)), time_words(seconds(highest->time)));
     }
     section.charts = {bytes_over_time(), blocks_over_time(), table()};

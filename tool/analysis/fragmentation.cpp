@@ -111,7 +111,7 @@ Section Fragmentation::section() const {
     }
     if (highest != nullptr) {
         section.answer +=
-            fmt::format(" Resident were at most {}, with the program's code and data.", bytes_words(resident));
+            fmt::format(" At most {} were resident, including the program's code and data.", bytes_words(resident));
     }
     if (is_untouched) {
         section.answer += fmt::format(" So when most was in use, at least {} of its pages were not in memory.",

@@ -75,11 +75,10 @@ void tell_window(const Scope &scope, Document *document) {
     if (!scope.is_window) return;
     const std::vector<double> ends = scope.time.ends();
     document->window = {ends.front(), ends.back()};
-    document->notes.push_back(
-        fmt::format("This is the time from {} to {} alone, of {}. Counted are its events, with what was in use at its "
-                    "begin; what was "
-                    "called before it is not, and where an end is told, it is the end of this time.",
-                    moment_text(ends.front()), moment_text(ends.back()), time_words(length_of(scope.trace))));
+    document->notes.push_back(fmt::format(
+        "This is only the time from {} to {}, of {}. It counts the events of this window and what was in use "
+        "at its start, but no earlier calls. The end is the end of this window.",
+        moment_text(ends.front()), moment_text(ends.back()), time_words(length_of(scope.trace))));
 }
 
 void add_facts(const Scope &scope, Document *document) {
@@ -118,18 +117,18 @@ Document head_of(const Scope &scope, std::uint64_t left_out) {
     add_facts(scope, &document);
     if (!trace.damage().empty()) document.notes.push_back(tool::printable(trace.damage()));
     if (left_out != 0) {
-        document.notes.push_back(fmt::format("{} could not be read, for their part of the file is damaged.",
+        document.notes.push_back(fmt::format("{} could not be read, because their part of the file is damaged.",
                                              count_words(static_cast<double>(left_out), "event", "events")));
     }
     if (trace.lost() != 0) {
         document.notes.push_back(
-            fmt::format("{} are missing: the recording had no room for them. Numbers are too low, and "
-                        "blocks may seem to be in use that are not.",
+            fmt::format("{} are missing, because the recording had no room for them. Numbers are too low, and "
+                        "some blocks may look as if they were in use although they are not.",
                         count_words(static_cast<double>(trace.lost()), "event", "events")));
     }
     for (const trace::Relative &relative : trace.relatives()) {
         document.notes.push_back(fmt::format("{} the process {} process {}, whose trace is {}.",
-                                             time_words(seconds(relative.time)) + " after the begin",
+                                             time_words(seconds(relative.time)) + " after the start",
                                              relative.is_same_process ? "became by exec" : "made by fork",
                                              relative.process, tool::in_quotes(relative.file)));
     }

@@ -103,7 +103,7 @@ TableChart HeldPages::by_size() const {
 }
 
 std::string HeldPages::question(const std::string &when) {
-    return fmt::format("Which blocks kept pages from going back {}?", when);
+    return fmt::format("Which blocks kept pages from being returned {}?", when);
 }
 
 Section HeldPages::section(CallSites &sites) const {
@@ -113,7 +113,7 @@ Section HeldPages::section(CallSites &sites) const {
         return section;
     }
     section.answer = fmt::format(
-        "{} of {} that held a block {} in use to less than a quarter: for {} in use {} could not go back.",
+        "{} of {} that held a block {} in use to less than a quarter: for {} in use {} could not be returned.",
         count_words(static_cast<double>(sparse_pages_)), count_words(static_cast<double>(pages_), "page", "pages"),
         sparse_pages_ == 1 ? "was" : "were", bytes_words(in_use_), bytes_words(held_));
     section.charts = {by_fill()};

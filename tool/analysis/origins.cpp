@@ -80,9 +80,9 @@ Section origins_section(const Scope &scope, const StackTotals &totals, CallSites
     const std::string when = time_words(seconds(totals.peak_time()));
     section.answer =
         at_peak > 0
-            ? fmt::format("When most was in use, {} after the begin, {} of it came from {}.", when,
+            ? fmt::format("When most was in use, {} after the start, {} of it came from {}.", when,
                           share_words(std::get<double>(largest[1]), at_peak), table.largest())
-            : fmt::format("No call stack was taken of what was in use when most was, {} after the begin.", when);
+            : fmt::format("No call stack was taken of what was in use when most was, {} after the start.", when);
     if (scope.trace.start().stacks == trace::Stacks::kSampled) {
         section.answer += fmt::format(" These are estimates: one stack was taken for {}, in the mean.",
                                       bytes_words(static_cast<double>(scope.trace.start().stack_bytes)));

@@ -30,7 +30,7 @@ Section SingleEvents::section(CallSites &sites) const {
     }
     if (count_ > kMost) {
         section.answer = fmt::format(
-            "{} lie in this time. Where they are {} at most they are shown one by one: select a shorter time, and look "
+            "{} lie in this time. Events are shown one by one if there are at most {}: select a shorter time, and look "
             "closer.",
             events, kMost);
         return section;

@@ -78,9 +78,9 @@ double Statistics::error_in_all() const {
 
 SeriesChart Statistics::rates() const {
     SeriesChart chart;
-    chart.title = "Calls a second";
+    chart.title = "Calls per second";
     chart.x = {"time", Unit::kTime};
-    chart.y = {"calls a second", Unit::kPerSecond};
+    chart.y = {"calls per second", Unit::kPerSecond};
     chart.at = scope_.time.point_ends();
     chart.series = {{"allocations", scope_.time.rates(obtained_)}, {"frees", scope_.time.rates(freed_)}};
     return chart;
@@ -144,7 +144,7 @@ TableChart Statistics::whole() const {
                   {"timed calls of more than 1 ms, left out of it", static_cast<double>(timed.long_calls),
                    static_cast<double>(timed.long_nanoseconds) * kNanosecond, none},
                   {"allocations a second", ratio(obtained, length), none, none},
-                  {"calls a second", ratio(obtained + freed, length), none, none}};
+                  {"calls per second", ratio(obtained + freed, length), none, none}};
     return table;
 }
 

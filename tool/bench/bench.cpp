@@ -30,7 +30,7 @@ void run_bench(const std::vector<std::string> &arguments) {
     const std::string path = (folder / kFileName).string();
     if (error || !std::filesystem::exists(path, error)) {
         throw Failure(ExitCode::kToolFailure,
-                      fmt::format("no {} in {}; the bench runs from a checkout: make bench there, then "
+                      fmt::format("no {} in {}; granary bench runs from a checkout: run 'make bench' there, then "
                                   "build/release/granary bench",
                                   kFileName, in_quotes(folder.string())));
     }

@@ -14,8 +14,8 @@ namespace gr::tool {
 
 void add_bench(CommandLine &line) {
     const auto arguments = std::make_shared<std::vector<std::string>>();
-    Command &command =
-        line.add("bench", "Compare allocators on the papers' benchmarks and real programs", "granary bench [OPTIONS]");
+    Command &command = line.add("bench", "Compare allocators with the benchmarks of five papers and with real programs",
+                                "granary bench [OPTIONS]");
     command.words = arguments.get();
     command.work = [arguments]() -> ExitCode { run_bench(*arguments); };
 }

@@ -130,14 +130,13 @@ std::vector<ProcessCollections> read_collections(const std::string &path) {
             if (known == processes.end()) known = processes.insert(known, {process, {}});
             known->collections.push_back(parse(line));
         } catch (const nlohmann::json::exception &) {
-            throw Failure(
-                ExitCode::kToolFailure,
-                fmt::format("{}, line {}, tells of no collection; is it a file that GRANARY_COLLECTIONS named?",
-                            in_quotes(path), count));
+            throw Failure(ExitCode::kToolFailure,
+                          fmt::format("{}, line {}: not a collection; is this a file that GRANARY_COLLECTIONS named?",
+                                      in_quotes(path), count));
         }
     }
     if (processes.empty())
-        throw Failure(ExitCode::kNotFound, fmt::format("{} tells of no collection: none was done", in_quotes(path)));
+        throw Failure(ExitCode::kNotFound, fmt::format("{} has no collections: none was done", in_quotes(path)));
     return processes;
 }
 
@@ -153,15 +152,16 @@ std::string collections_text(const std::vector<ProcessCollections> &processes) {
                        process.collections.size(), sum.seconds, list_text(reasons, reasons.size()));
         fmt::format_to(
             out,
-            "  stopped   {:.2f} s, {:.0f} % of that time; pauses: half up to {:.2f} ms, 95 % up to {:.2f} ms, the "
+            "  stopped   {:.2f} s, {:.0f} % of that time; stops: median {:.2f} ms, 95th percentile {:.2f} ms, "
             "longest {:.2f} ms\n",
             sum.stopped, share(sum.stopped, sum.seconds), kMilliseconds * sum.pause_of(0.5),
             kMilliseconds * sum.pause_of(0.95), kMilliseconds * sum.longest);
-        fmt::format_to(out, "  in them   {:.0f} % until all stood, {:.0f} % marking ({} a second), {:.0f} % sweeping\n",
-                       share(sum.stopping, sum.stopped), share(sum.marking, sum.stopped),
-                       bytes_text(rounded(marking_rate(sum))), share(sum.sweeping, sum.stopped));
-        if (sum.beside > 0) fmt::format_to(out, "  beside    {:.2f} s of marking while the program ran\n", sum.beside);
-        fmt::format_to(out, "  the heap  {} at most; after the last: {} held, {} live in {} blocks\n",
+        fmt::format_to(
+            out, "  of this   {:.0f} % stopping the threads, {:.0f} % marking ({} per second), {:.0f} % sweeping\n",
+            share(sum.stopping, sum.stopped), share(sum.marking, sum.stopped), bytes_text(rounded(marking_rate(sum))),
+            share(sum.sweeping, sum.stopped));
+        if (sum.beside > 0) fmt::format_to(out, "  running   {:.2f} s of marking while the program ran\n", sum.beside);
+        fmt::format_to(out, "  the heap  at most {}; after the last collection: {} held, {} in use in {} blocks\n",
                        bytes_text(sum.most_held), bytes_text(last.held), bytes_text(last.live_bytes), last.live_blocks);
     }
     return text;

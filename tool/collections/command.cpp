@@ -34,18 +34,18 @@ ExitCode collections(const CollectionsRequest &request) {
 
 void add_collections(CommandLine &line) {
     const auto request = std::make_shared<CollectionsRequest>();
-    Command &command = line.add("collections", "Say how often and how long a collector stopped its programs",
+    Command &command = line.add("collections", "Show how often a collector ran and how long it stopped the program",
                                 "granary collections [OPTIONS] FILE");
     CLI::App &options = *command.options;
-    options.add_option("FILE", request->file, "What GRANARY_COLLECTIONS named when they ran")
+    options.add_option("FILE", request->file, "The file that GRANARY_COLLECTIONS named while the programs ran")
         ->required()
         ->type_name("");
-    options.add_flag("--json", request->json, "As JSON");
-    options.add_option("--svg", request->picture, "Write the heap and the pauses over time as a picture")
+    options.add_flag("--json", request->json, "Print JSON");
+    options.add_option("--svg", request->picture, "Also draw the heap size and the pauses over time")
         ->type_name("FILE");
     options.footer(
-        "Exit status: 0; 127 when the file is not there or tells of no collection, 125 when it is another's or\n"
-        "granary itself fails, 2 for a wrong command line.\n"
+        "Exit status: 0; 127 if the file does not exist or has no collections; 125 if the file is of another kind\n"
+        "or granary itself fails; 2 if the command line is wrong.\n"
         "Example: granary run --gc --set COLLECTIONS=/tmp/log guile x.scm; granary collections /tmp/log");
     command.work = [request] { return collections(*request); };
 }

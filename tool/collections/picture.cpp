@@ -74,7 +74,7 @@ void draw_pauses(std::string *svg, const std::vector<Collection> &all, const Sca
         const double x = scale.x(one.began);
         fmt::format_to(std::back_inserter(*svg),
                        "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\" "
-                       "stroke-width=\"2\"><title>{4}: {5:.2f} ms, {6} live, {7} threads stopped</title></line>\n",
+                       "stroke-width=\"2\"><title>{4}: {5:.2f} ms, {6} in use, {7} threads stopped</title></line>\n",
                        x, scale.top + kHeight, scale.y(one.longest_stop()), kPause, escape(one.reason),
                        kMilliseconds * one.longest_stop(), bytes_text(one.live_bytes), one.threads);
     }
@@ -92,12 +92,12 @@ void draw_process(std::string *svg, const ProcessCollections &process, double to
     const Scale heap{top + kTitle, first, span, static_cast<double>(most_held)};
     draw_frame(svg, heap, bytes_text(most_held),
                fmt::format("the heap, over {:.2f} s: <tspan fill=\"{}\">held before and after each collection</tspan>, "
-                           "<tspan fill=\"{}\">live after it</tspan>",
+                           "<tspan fill=\"{}\">in use after it</tspan>",
                            span, kHeld, kLive));
     draw_heap(svg, all, heap);
     const Scale pauses{top + kTitle + kHeight + kGap, first, span, longest};
     draw_frame(svg, pauses, fmt::format("{:.2f} ms", kMilliseconds * longest),
-               fmt::format("<tspan fill=\"{}\">how long the threads stood at once</tspan>", kPause));
+               fmt::format("<tspan fill=\"{}\">duration of each stop</tspan>", kPause));
     draw_pauses(svg, all, pauses);
 }
 

@@ -25,7 +25,7 @@ void add_help(CLI::App &app, const std::string &usage) {
     app.set_help_flag("-h,--help", "Print this help and exit");
 }
 
-// Where the program begins among a command's words: its own must not be taken for granary's.
+// The index at which the program begins among a command's words: the options of the program are not granary's.
 std::size_t program_start(const CLI::App &options, std::span<char *> words) {
     std::size_t index = 0;
     while (index < words.size()) {
@@ -59,7 +59,7 @@ CommandLine::CommandLine(std::string version) : version_(std::move(version)) {
     add_help(app_, "granary COMMAND [OPTIONS] ...");
     app_.set_version_flag("-V,--version", version_, "Print the version and exit");
     app_.require_subcommand(1);
-    app_.footer("'granary COMMAND --help' tells more. See also granary(1).");
+    app_.footer("'granary COMMAND --help' describes a command. See also granary(1).");
 }
 
 Command &CommandLine::add(const std::string &name, const std::string &description, const std::string &usage) {
@@ -68,7 +68,7 @@ Command &CommandLine::add(const std::string &name, const std::string &descriptio
     return commands_.emplace_back(Command{options, {}, nullptr, nullptr});
 }
 
-// Gives a command its words that granary does not parse; what is left is granary's.
+// Gives a command the words that granary does not parse, and returns the words that granary parses.
 std::vector<std::string> CommandLine::split(std::span<char *> words) const {
     if (words.size() <= 1) return {};
     words = words.subspan(1);
@@ -100,7 +100,7 @@ std::string CommandLine::command_name() const {
     return used.empty() ? "" : used.front()->get_name();
 }
 
-// CLI11 leaves a second empty line where a group of hidden options stands.
+// CLI11 prints a second empty line in place of a group of hidden options.
 std::string CommandLine::help_text() const {
     std::string text = app_.help();
     for (std::size_t gap = text.find("\n\n\n"); gap != std::string::npos; gap = text.find("\n\n\n")) text.erase(gap, 1);

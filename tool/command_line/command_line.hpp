@@ -54,7 +54,9 @@ class CommandLine {
     std::string command_name() const;
     int fail(ExitCode code, const std::string &what) const;
 
-    CLI::App app_{"Granary, a malloc for Linux programs: runs them on it, and says whether they can be."};
+    CLI::App app_{
+        "Granary is a malloc replacement for Linux. This command runs programs on it and examines how they use "
+        "memory."};
     std::string version_;
     std::deque<Command> commands_;
 };

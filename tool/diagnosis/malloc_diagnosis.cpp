@@ -39,13 +39,13 @@ void add_own_malloc(const MallocSymbols &symbols, Diagnosis &diagnosis) {
         const auto names = select(symbols.exported, [](const std::string &name) { return is_malloc_family(name); });
         diagnosis.add(
             Weight::kStops, "own-malloc",
-            fmt::format("it brings a malloc of its own ({}) and exports it; the program's symbols come before "
-                        "a preloaded library's, so its own wins",
+            fmt::format("it has a malloc of its own ({}) and exports it; the symbols of a program come before "
+                        "those of a preloaded library, so it uses its own malloc",
                         list_text(names, kNamesShown)));
     } else if (symbols.internal.contains("malloc") && !symbols.imported.contains("malloc")) {
         diagnosis.add(Weight::kLimits, "own-malloc",
-                      "it brings a malloc of its own and does not export it: the program's own calls stay there, only "
-                      "those of its libraries come to Granary");
+                      "it has a malloc of its own and does not export it: the program itself calls its own malloc, "
+                      "only its libraries call Granary");
     }
 }
 
@@ -58,8 +58,8 @@ void add_bundled(const MallocSymbols &symbols, Diagnosis &diagnosis) {
             if (allocator.empty() || !reported.insert(allocator).second) continue;
             diagnosis.add(
                 Weight::kLimits, "bundled-allocator",
-                fmt::format("it bundles {} (it defines {}): what it allocates there stays there, its calls of "
-                            "malloc come to Granary",
+                fmt::format("it contains {} (it defines {}): memory from that allocator stays there, calls of malloc "
+                            "go to Granary",
                             allocator, name));
         }
     };
@@ -75,18 +75,18 @@ void add_linked_allocator(const Allocator &allocator, std::string_view library, 
     if (!mixing.empty()) {
         diagnosis.add(
             Weight::kStops, "linked-allocator",
-            fmt::format("{}: malloc and free would be Granary's, but it also calls {}, which stay {}'s; blocks "
-                        "of one heap would reach the other, and Granary aborts then",
+            fmt::format("{}: malloc and free would be those of Granary, but it also calls {}, which stay those of {}; "
+                        "blocks of one heap would be freed in the other, and Granary would abort",
                         linked, list_text(mixing, kNamesShown), allocator.name));
     } else if (!own.empty()) {
         diagnosis.add(
             Weight::kLimits, "linked-allocator",
-            fmt::format("{}: malloc and free will be Granary's, but its calls of {} still reach {}, which then "
-                        "tells of an unused heap",
+            fmt::format("{}: malloc and free will be those of Granary, but its calls of {} still reach {}, which "
+                        "then describes an unused heap",
                         linked, list_text(own, kNamesShown), allocator.name));
     } else {
         diagnosis.add(Weight::kNote, "linked-allocator",
-                      fmt::format("{}; the preload comes first, so that one stays unused", linked));
+                      fmt::format("{}; the preloaded library comes first, so that allocator stays unused", linked));
     }
 }
 
@@ -102,27 +102,26 @@ void add_sanitizer(const ElfFile &program, const MallocSymbols &symbols, Diagnos
     }
     if (name.empty()) return;
     diagnosis.add(Weight::kStops, "sanitizer",
-                  fmt::format("built with {}, which must be the malloc itself; build it without", name));
+                  fmt::format("built with {}, which needs its own malloc; build the program without it", name));
 }
 
 void add_operators(const MallocSymbols &symbols, Diagnosis &diagnosis) {
     if (!symbols.exports(kNewName) && !symbols.exports(kDeleteName)) return;
     diagnosis.add(Weight::kNote, "operator-new",
-                  "it replaces operator new or delete; Granary sees what these ask of malloc, and its other forms of "
-                  "them call the program's");
+                  "it replaces operator new or delete; Granary serves what these operators request from malloc, and "
+                  "the other forms of the operators call those of the program");
 }
 
 void add_runtimes(const ElfFile &program, const MallocSymbols &symbols, Diagnosis &diagnosis) {
     if (program.has_section(".go.buildinfo") || program.has_section(".note.go.buildid")) {
-        diagnosis.add(Weight::kLimits, "go",
-                      "a Go program: Go has a heap of its own; only what it calls in C comes to Granary");
+        diagnosis.add(Weight::kLimits, "go", "a Go program: Go has a heap of its own; only its C code calls Granary");
     }
     bool python = symbols.exports(kPythonName);
     for (const std::string_view library : program.needed()) python = python || library.starts_with("libpython");
     if (python) {
-        diagnosis.add(
-            Weight::kNote, "python",
-            "Python keeps blocks up to 512 bytes in arenas of its own; PYTHONMALLOC=malloc sends all to Granary");
+        diagnosis.add(Weight::kNote, "python",
+                      "Python serves blocks up to 512 bytes from its own arenas; with PYTHONMALLOC=malloc Granary "
+                      "serves all blocks");
     }
 }
 
@@ -131,37 +130,41 @@ void add_deep_binding(const MallocSymbols &symbols, Diagnosis &diagnosis) {
     const bool is_php = symbols.exports(kPhpName);
     const bool is_kept = variable("GRANARY_DEEPBIND") == "keep";
     if (is_php && is_kept) {
-        diagnosis.add(Weight::kStops, "deepbind",
-                      "PHP opens its extensions with RTLD_DEEPBIND, and GRANARY_DEEPBIND=keep leaves these on libc's "
-                      "malloc: the first block that crosses over ends the program");
+        diagnosis.add(
+            Weight::kStops, "deepbind",
+            "PHP opens its extensions with RTLD_DEEPBIND, and GRANARY_DEEPBIND=keep leaves them libc's malloc: "
+            "the first block that one side allocates and the other frees ends the program");
     } else if (is_php) {
         diagnosis.add(Weight::kNote, "deepbind",
-                      "PHP opens its extensions with RTLD_DEEPBIND; they get Granary's malloc all the same "
+                      "PHP opens its extensions with RTLD_DEEPBIND; they get Granary's malloc nevertheless "
                       "(GRANARY_DEEPBIND)");
     } else if (is_kept && symbols.imported.contains("dlopen")) {
-        diagnosis.add(Weight::kLimits, "deepbind",
-                      "it opens libraries itself, and GRANARY_DEEPBIND=keep leaves those that it opens with "
-                      "RTLD_DEEPBIND on libc's malloc");
+        diagnosis.add(
+            Weight::kLimits, "deepbind",
+            "it opens libraries itself, and GRANARY_DEEPBIND=keep leaves libc's malloc to those that it opens "
+            "with RTLD_DEEPBIND");
     }
 }
 
 void add_invisible(const ElfFile &program, Diagnosis &diagnosis) {
     if (program.has_section_table()) return;
-    diagnosis.add(Weight::kNote, "stripped", "its section table is stripped, so a malloc of its own would not be seen");
+    diagnosis.add(Weight::kNote, "stripped",
+                  "its section table is stripped, so a malloc of its own cannot be detected");
 }
 
 void examine_library(const LoadedLibrary &library, Diagnosis &diagnosis) {
     if (library.path.empty()) {
         diagnosis.add(Weight::kStops, "missing-library",
-                      fmt::format("it needs {}, which is not found here; it cannot start", library.soname));
+                      fmt::format("it needs {}, which was not found; it cannot start", library.soname));
         return;
     }
     if (is_system_library(library.soname) || is_granary_library(library.soname)) return;
     if (is_other_collector(library.soname)) {
-        diagnosis.add(Weight::kNote, "collector",
-                      fmt::format("it collects memory by {}, which a preload leaves alone; granary run --gc runs it on "
-                                  "Granary's collector",
-                                  library.soname));
+        diagnosis.add(
+            Weight::kNote, "collector",
+            fmt::format("it collects memory with {}, which a preload does not replace; granary run --gc runs it on "
+                        "Granary's collector",
+                        library.soname));
         return;
     }
     try {
@@ -171,12 +174,12 @@ void examine_library(const LoadedLibrary &library, Diagnosis &diagnosis) {
         if (file.is_symbolic()) {
             diagnosis.add(
                 Weight::kLimits, "library-malloc",
-                fmt::format("{} brings a malloc and is linked with -Bsymbolic: that library's calls stay there",
+                fmt::format("{} has a malloc and is linked with -Bsymbolic: the library itself calls its own malloc",
                             library.path));
         } else {
-            diagnosis.add(
-                Weight::kNote, "library-malloc",
-                fmt::format("{} brings a malloc; the preload comes first, so that one stays unused", library.path));
+            diagnosis.add(Weight::kNote, "library-malloc",
+                          fmt::format("{} has a malloc; the preloaded library comes first, so that malloc stays unused",
+                                      library.path));
         }
     } catch (const std::system_error &error) {
         diagnosis.add(Weight::kNote, "unreadable",
@@ -235,7 +238,7 @@ void examine_libraries(const ElfFile &program, const std::string &path, Diagnosi
     const std::optional<std::vector<LoadedLibrary>> libraries = loaded_libraries(path);
     if (!libraries) {
         diagnosis.add(Weight::kNote, "libraries-unknown",
-                      "the loader could not list its libraries; they were not examined");
+                      "the loader could not list its libraries, so they were not examined");
         return;
     }
     for (const LoadedLibrary &library : *libraries) examine_library(library, diagnosis);

@@ -103,29 +103,30 @@ void advise(const std::string &executable, Diagnosis &diagnosis) {
     if (::access(executable.c_str(), F_OK) != 0) return;
     const Diagnosis program = diagnose_program(executable, Depth::kLibraries);
     if (program.verdict() == Verdict::kYes) {
-        diagnosis.add(Weight::kNote, "program", fmt::format("started by granary run, {} would use it", executable));
+        diagnosis.add(Weight::kNote, "program",
+                      fmt::format("if granary run starts it, {} will use Granary", executable));
     } else {
         diagnosis.add(Weight::kNote, "program", fmt::format("about {}: {}", executable, program.summary()));
     }
 }
 
 void add_malloc_of_others(const Mapped &mapped, const std::string &executable, Diagnosis &diagnosis) {
-    const std::string name = mapped.others.empty() ? "the system's malloc" : mapped.others.front();
+    const std::string name = mapped.others.empty() ? "the C library's malloc" : mapped.others.front();
     if (mapped.collector.empty()) {
         diagnosis.add(Weight::kStops, "other-malloc",
                       fmt::format("it runs on {}; a running process cannot change its malloc", name));
     } else {
         diagnosis.add(Weight::kLimits, "other-malloc",
-                      fmt::format("it runs on {}, but what it collects is Granary's ({})", name, mapped.collector));
+                      fmt::format("it runs on {}, but its collector is Granary's ({})", name, mapped.collector));
     }
     advise(executable, diagnosis);
 }
 
 void add_other_collector(const std::string &collector, Diagnosis &diagnosis) {
     if (collector.empty()) return;
-    diagnosis.add(
-        Weight::kNote, "collector",
-        fmt::format("it collects memory by {}; started by granary run --gc it would do so by Granary's", collector));
+    diagnosis.add(Weight::kNote, "collector",
+                  fmt::format("it collects memory with {}; if granary run --gc starts it, it uses Granary's collector",
+                              collector));
 }
 
 }  // namespace
@@ -150,14 +151,15 @@ Diagnosis diagnose_process(int process) {
         diagnosis.add(Weight::kStops, "own-malloc",
                       fmt::format("it runs on a malloc of its own, exported by {}", executable));
         if (!mapped.granary.empty())
-            diagnosis.add(Weight::kNote, "loaded", fmt::format("{} is loaded, but comes second", mapped.granary));
+            diagnosis.add(Weight::kNote, "loaded",
+                          fmt::format("{} is loaded, but after another malloc", mapped.granary));
     } else if (!mapped.granary.empty()) {
         const std::string collector =
-            mapped.collector.empty() ? "" : fmt::format(", and so does its collector ({})", mapped.collector);
+            mapped.collector.empty() ? "" : fmt::format(", and its collector is Granary's ({})", mapped.collector);
         diagnosis.success = fmt::format("it runs on Granary ({}){}", mapped.granary, collector);
         for (const std::string &other : mapped.others) {
             diagnosis.add(Weight::kNote, "library-malloc",
-                          fmt::format("{} brings a malloc too; the one loaded first is in use", other));
+                          fmt::format("{} has a malloc too; the malloc that was loaded first is in use", other));
         }
     } else {
         add_malloc_of_others(mapped, executable, diagnosis);

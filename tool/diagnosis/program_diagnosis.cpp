@@ -34,7 +34,7 @@ bool examine_permission(const std::string &path, Diagnosis &diagnosis) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
         diagnosis.add(Weight::kStops, "unreadable",
-                      fmt::format("{} cannot be looked at: {}", path, std::generic_category().message(errno)));
+                      fmt::format("{} cannot be examined: {}", path, std::generic_category().message(errno)));
         return false;
     }
     if (!S_ISREG(status.st_mode)) {
@@ -69,12 +69,14 @@ void examine_privilege(const std::string &path, Diagnosis &diagnosis) {
     const bool capable = ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
     const auto report = [&](bool present, bool gains, const char *kind, const std::string &what) {
         if (!present) return;
-        constexpr const char *kWhy = "the loader drops the preload of programs that gain rights";
+        constexpr const char *kWhy = "the loader ignores LD_PRELOAD in programs that gain privileges";
         if (gains) {
             diagnosis.add(Weight::kStops, kind, fmt::format("{}: {}; it runs on its own malloc", what, kWhy));
         } else {
-            diagnosis.add(Weight::kLimits, kind,
-                          fmt::format("{}: works for you, who have these rights already; for others {}", what, kWhy));
+            diagnosis.add(
+                Weight::kLimits, kind,
+                fmt::format("{}: works for you, because you have these privileges already; for other users {}", what,
+                            kWhy));
         }
     };
     report(set_uid, status.st_uid != ::getuid(), "set-uid", fmt::format("set-uid (user {})", status.st_uid));
@@ -94,13 +96,15 @@ void examine_static(const ElfFile &file, Diagnosis &diagnosis) {
         diagnosis.add(Weight::kStops, "shared-library",
                       "a shared library, not a program; ask about the program that loads it");
     } else if (go) {
-        diagnosis.add(Weight::kStops, "static-go",
-                      "a static Go program: it has no loader to preload anything, and Go has a heap of its own");
+        diagnosis.add(
+            Weight::kStops, "static-go",
+            "a static Go program: it has no loader that could preload a library, and Go has a heap of its own");
     } else {
         const bool pie = file.type() == ET_DYN;
-        diagnosis.add(Weight::kStops, pie ? "static-pie" : "static",
-                      fmt::format("{}: it has no loader that could preload anything; link it with libgranary.a instead",
-                                  pie ? "static-pie" : "static"));
+        diagnosis.add(
+            Weight::kStops, pie ? "static-pie" : "static",
+            fmt::format("{}: it has no loader that could preload a library; link it with libgranary.a instead",
+                        pie ? "static-pie" : "static"));
     }
 }
 
@@ -108,10 +112,12 @@ bool examine_format(const ElfFile &file, Diagnosis &diagnosis) {
     if (file.format() == ElfFormat::kNone) {
         diagnosis.add(Weight::kStops, "not-elf", "neither an ELF program nor a script with a #! line");
     } else if (file.format() == ElfFormat::kForeign) {
-        diagnosis.add(Weight::kStops, "other-machine",
-                      fmt::format("built for {}; the library must be built for the same", file.machine_text()));
+        diagnosis.add(
+            Weight::kStops, "other-machine",
+            fmt::format("built for {}; the library must be built for that machine, too", file.machine_text()));
     } else if (file.type() != ET_EXEC && file.type() != ET_DYN) {
-        diagnosis.add(Weight::kStops, "not-a-program", "an ELF file, but no program (an object file or a core dump)");
+        diagnosis.add(Weight::kStops, "not-a-program",
+                      "an ELF file, but not a program (an object file or a core dump)");
     } else if (file.interpreter().empty()) {
         examine_static(file, diagnosis);
     } else {
@@ -162,8 +168,9 @@ bool follow_script(const ElfFile &script, Diagnosis &diagnosis) {
     }
     try {
         const std::string next = find_program(program);
-        diagnosis.add(Weight::kNote, "script",
-                      fmt::format("{} is a script, run by {}; what follows is about that", diagnosis.path, next));
+        diagnosis.add(
+            Weight::kNote, "script",
+            fmt::format("{} is a script, run by {}; the rest is about that interpreter", diagnosis.path, next));
         diagnosis.path = next;
     } catch (const Failure &) {
         diagnosis.add(Weight::kStops, "no-interpreter",
@@ -179,7 +186,7 @@ Diagnosis diagnose_program(const std::string &name, Depth depth) {
     Diagnosis diagnosis{.subject = name,
                         .path = find_program(name),
                         .process = std::nullopt,
-                        .success = "it can run on Granary: its malloc and free will be Granary's",
+                        .success = "it can run on Granary, which will provide its malloc and free",
                         .findings = {}};
     for (int level = 0; level < kDeepestScript; ++level) {
         if (!examine_permission(diagnosis.path, diagnosis)) return diagnosis;
@@ -193,12 +200,12 @@ Diagnosis diagnose_program(const std::string &name, Depth depth) {
         } catch (const std::system_error &error) {
             examine_privilege(diagnosis.path, diagnosis);
             diagnosis.add(Weight::kStops, "unreadable",
-                          fmt::format("{} cannot be read, so nothing is known of it: {}", diagnosis.path,
+                          fmt::format("{} cannot be read, so nothing is known about it: {}", diagnosis.path,
                                       error.code().message()));
             return diagnosis;
         }
     }
-    diagnosis.add(Weight::kStops, "not-a-program", "a script run by a script, too many times over");
+    diagnosis.add(Weight::kStops, "not-a-program", "a script that is run by a script, nested too deeply");
     return diagnosis;
 }
 

@@ -45,16 +45,16 @@ ExitCode diff(const DiffRequest &request) {
 void add_diff(CommandLine &line) {
     const auto request = std::make_shared<DiffRequest>();
     Command &command =
-        line.add("diff", "Say what grew from one trace of a program to another", "granary diff A B [OPTIONS]");
+        line.add("diff", "Show what grew from one trace of a program to another", "granary diff A B [OPTIONS]");
     CLI::App &options = *command.options;
-    options.add_option("A", request->before, "A trace, of granary record")->required()->type_name("");
-    options.add_option("B", request->after, "Another of the same program")->required()->type_name("");
-    options.add_option("-o,--output", request->page, "Write the comparison as a page, too")->type_name("PAGE");
-    options.add_flag("--json", request->json, "As JSON");
+    options.add_option("A", request->before, "The first trace, written by granary record")->required()->type_name("");
+    options.add_option("B", request->after, "The second trace, of the same program")->required()->type_name("");
+    options.add_option("-o,--output", request->page, "Also write the comparison as an HTML page")->type_name("PAGE");
+    options.add_flag("--json", request->json, "Print JSON");
     options.footer(
-        "Call sites are the same if their functions and files are: addresses and lines may differ.\n"
-        "Exit status: 0, however much grew, or 1 when a file is no trace that can be read, 125 when the page cannot\n"
-        "be written or granary itself fails, 2 for a wrong command line.");
+        "Two call sites are equal if their functions and files are equal; addresses and lines may differ.\n"
+        "Exit status: 0, even if something grew; 1 if a file is not a readable trace; 125 if the page cannot be\n"
+        "written or granary itself fails; 2 if the command line is wrong.");
     command.work = [request] { return diff(*request); };
 }
 

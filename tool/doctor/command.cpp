@@ -21,7 +21,7 @@ namespace gr::tool {
 namespace {
 
 struct DoctorRequest {
-    std::string subject;  // a program, or the number of a process
+    std::string subject;  // a program, or a process id
     bool json = false;
 };
 
@@ -38,17 +38,17 @@ ExitCode doctor(const DoctorRequest &request) {
 
 void add_doctor(CommandLine &line) {
     const auto request = std::make_shared<DoctorRequest>();
-    Command &command = line.add("doctor", "Say whether a program can run on Granary, or what a process runs on",
+    Command &command = line.add("doctor", "Show whether a program can run on Granary, or which malloc a process uses",
                                 "granary doctor [OPTIONS] PROGRAM|PID");
     CLI::App &options = *command.options;
-    options.add_option("PROGRAM|PID", request->subject, "A program on PATH, a file, or the number of a process")
+    options.add_option("PROGRAM|PID", request->subject, "A program on PATH, a file, or a process id")
         ->required()
         ->type_name("");
-    options.add_flag("--json", request->json, "As JSON");
+    options.add_flag("--json", request->json, "Print JSON");
     options.footer(
-        "The first line is the verdict: yes, partly or no, and why.\n"
-        "Exit status: 0 for yes, 1 for partly and no, 127 when there is no such program or process,\n"
-        "125 when granary itself fails, 2 for a wrong command line.");
+        "The first line is the verdict (yes, partly or no) and its reason. The program is not run.\n"
+        "Exit status: 0 for yes, 1 for partly or no; 127 if there is no such program or process;\n"
+        "125 if granary itself fails; 2 if the command line is wrong.");
     command.work = [request] { return doctor(*request); };
 }
 

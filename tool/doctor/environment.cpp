@@ -53,14 +53,15 @@ Rseq rseq_here() {
 }
 
 Fact rseq_fact(const Rseq &rseq) {
-    constexpr const char *kSlower = "malloc and free go by locks: right, but slower";
+    constexpr const char *kSlower = "malloc and free take a lock: correct, but slower";
     if (rseq.usable()) {
         if (variable("GRANARY_RSEQ") != "off") {
             return {"rseq", "on", "malloc and free take no lock on their fast path"};
         }
         return {"rseq", "off", fmt::format("GRANARY_RSEQ=off; {}", kSlower)};
     }
-    if (!rseq.size) return {"rseq", "off", fmt::format("this libc has none (glibc has it since 2.35); {}", kSlower)};
+    if (!rseq.size)
+        return {"rseq", "off", fmt::format("this C library does not register it (glibc does since 2.35); {}", kSlower)};
     if (variable("GLIBC_TUNABLES").value_or("").find("glibc.pthread.rseq=0") != std::string::npos) {
         return {"rseq", "off", fmt::format("GLIBC_TUNABLES has glibc.pthread.rseq=0; {}", kSlower)};
     }
@@ -71,24 +72,24 @@ Fact mm_cid_fact(const Rseq &rseq) {
     const bool by_kernel = ::getauxval(kAuxRseqFeatureSize) >= kSizeWithCid;
     const bool by_libc = rseq.size >= kSizeWithCid || rseq.size == kSizeUpToNode || rseq.size == kSizeOriginalArea;
     if (rseq.usable() && by_kernel && by_libc) {
-        return {"mm_cid", "on", "a heap for each thread that runs at the same time, not for each CPU of the machine"};
+        return {"mm_cid", "on", "one heap for each thread that runs at the same time, not for each CPU of the machine"};
     }
-    if (!rseq.usable()) return {"mm_cid", "off", "it comes with rseq"};
-    return {"mm_cid", "off", "needs Linux 6.3; the CPU number takes its place"};
+    if (!rseq.usable()) return {"mm_cid", "off", "needs rseq"};
+    return {"mm_cid", "off", "needs Linux 6.3; Granary uses the CPU number instead"};
 }
 
 Fact page_size_fact() {
     return {"page-size", size_text(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))),
-            "the grain in which memory goes back to the kernel"};
+            "the unit in which memory is returned to the kernel"};
 }
 
 Fact address_space_fact() {
     struct rlimit limit {};
     if (::getrlimit(RLIMIT_AS, &limit) != 0) return {"address-space", "unknown", ""};
     if (limit.rlim_cur == RLIM_INFINITY) return {"address-space", "unlimited", ""};
-    return {
-        "address-space", size_text(limit.rlim_cur),
-        "RLIMIT_AS (ulimit -v) counts reserved addresses, so Granary maps what it uses only; malloc fails beyond it"};
+    return {"address-space", size_text(limit.rlim_cur),
+            "RLIMIT_AS (ulimit -v) counts reserved addresses, so Granary maps only what it uses; malloc fails at the "
+            "limit"};
 }
 
 std::optional<std::string> first_line(const std::string &path) {
@@ -103,7 +104,8 @@ Fact overcommit_fact() {
     if (mode == "0") return {"overcommit", "heuristic", ""};
     if (mode == "1") return {"overcommit", "always", ""};
     if (mode == "2")
-        return {"overcommit", "never", "memory counts when it is mapped, not when it is used; malloc may fail early"};
+        return {"overcommit", "never",
+                "the kernel counts memory when it is mapped, not when it is used; malloc may fail early"};
     return {"overcommit", "unknown", ""};
 }
 
@@ -114,14 +116,15 @@ Fact huge_pages_fact() {
     if (start == std::string::npos || end == std::string::npos || end < start) return {"huge-pages", "unknown", ""};
     const std::string mode = line.substr(start + 1, end - start - 1);
     if (mode == "always") {
-        return {"huge-pages", mode, "the kernel may back sparse memory by whole huge pages: faster, and more resident"};
+        return {"huge-pages", mode,
+                "the kernel may back sparse memory with whole huge pages: faster, but more memory is resident"};
     }
     return {"huge-pages", mode, ""};
 }
 
 Fact map_count_fact() {
     return {"max-map-count", first_line("/proc/sys/vm/max_map_count").value_or("unknown"),
-            "how many mappings a process may have; blocks mapped directly count, others do not"};
+            "how many mappings a process may have; each block that is mapped directly counts"};
 }
 
 Fact seccomp_fact() {
@@ -133,7 +136,7 @@ Fact seccomp_fact() {
         const unsigned long mode = std::strtoul(line.c_str() + kField.size(), nullptr, 10);
         if (mode >= kModes.size()) break;
         return {"seccomp", std::string(kModes[mode]),
-                mode == 0 ? "" : "a filter may refuse rseq or madvise; Granary goes on without"};
+                mode == 0 ? "" : "a seccomp filter may refuse rseq or madvise; Granary continues without them"};
     }
     return {"seccomp", "unknown", ""};
 }
@@ -141,7 +144,7 @@ Fact seccomp_fact() {
 std::optional<Fact> preload_fact() {
     const std::string preload = variable("LD_PRELOAD").value_or("");
     if (preload.empty()) return std::nullopt;
-    return Fact{"preload", preload, "LD_PRELOAD is set already; granary run puts Granary in front of it"};
+    return Fact{"preload", preload, "LD_PRELOAD is already set; granary run puts Granary first"};
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ std::string text_report(const Diagnosis &diagnosis, const std::vector<Fact> &fac
     fmt::format_to(out, "\n{}\n", subject_text(diagnosis));
     for (const Finding &finding : diagnosis.findings)
         fmt::format_to(out, "  {}: {}\n", weight_word(finding.weight), printable(finding.text));
-    if (diagnosis.findings.empty()) fmt::format_to(out, "  nothing stands in the way\n");
+    if (diagnosis.findings.empty()) fmt::format_to(out, "  no obstacle found\n");
     fmt::format_to(out, "\nhere{}\n", diagnosis.process ? " (for a program started now, not for the process)" : "");
     std::size_t name_width = 0;
     std::size_t value_width = 0;

@@ -47,16 +47,17 @@ Format format_of(const ExportRequest &request) {
 
 void refuse_what_does_not_fit(const ExportRequest &request, Format format) {
     if (request.moment_is_given && format != Format::kPprof && format != Format::kFolded)
-        throw Failure(ExitCode::kUsage, "--what goes with --pprof and --folded only: the others show all of the time");
+        throw Failure(ExitCode::kUsage,
+                      "--what works with --pprof and --folded only: the other formats cover the whole run");
     if (request.moment == Moment::kTotal && format == Format::kPprof)
-        throw Failure(ExitCode::kUsage, "--what total goes with --folded only: --pprof shows the total anyway");
+        throw Failure(ExitCode::kUsage, "--what total works with --folded only: --pprof always contains the total");
     if (request.blocks && format != Format::kFolded)
-        throw Failure(ExitCode::kUsage, "--blocks goes with --folded only");
+        throw Failure(ExitCode::kUsage, "--blocks works with --folded only");
     const bool is_heaptracks = request.file == "-" || request.file.ends_with(".gz") || request.file.ends_with(".zst");
     if (format == Format::kHeaptrack && !is_heaptracks)
-        throw Failure(ExitCode::kUsage, "heaptrack opens files only whose names end in .gz or .zst");
+        throw Failure(ExitCode::kUsage, "heaptrack opens only files whose names end in .gz or .zst");
     if (request.file == "-" && format != Format::kFolded && ::isatty(STDOUT_FILENO) != 0)
-        throw Failure(ExitCode::kUsage, "this format is nothing for a terminal; give a file with -o");
+        throw Failure(ExitCode::kUsage, "this format is binary and not for a terminal; name a file with -o");
 }
 
 Compression compression_of(const ExportRequest &request, Format format) {
@@ -93,20 +94,20 @@ ExitCode run_export(const ExportRequest &request) {
 }
 
 void declare_options(CLI::App &options, ExportRequest &request) {
-    options.add_option("FILE", request.trace, "A trace, of granary record")->required()->type_name("");
+    options.add_option("TRACE", request.trace, "A trace, written by granary record")->required()->type_name("");
     CLI::Option_group &formats = *options.add_option_group("Formats");
     const auto add = [&](const char *name, Format format, const char *text) {
         formats.add_flag(name, request.chosen[format], text);
     };
-    add("--pprof", Format::kPprof, "For pprof: what was allocated, and what was in use");
-    add("--folded", Format::kFolded, "Lines for flame graph tools");
+    add("--pprof", Format::kPprof, "For pprof: allocated memory and memory in use, by call stack");
+    add("--folded", Format::kFolded, "Folded stacks, for flame graph tools");
     add("--heaptrack", Format::kHeaptrack, "For heaptrack_gui: every call");
-    add("--arrow", Format::kArrow, "A table of Apache Arrow: every event");
+    add("--arrow", Format::kArrow, "A table in the format of Apache Arrow: every event");
     add("--perfetto", Format::kPerfetto, "For ui.perfetto.dev: counters, marks, large allocations");
     formats.require_option(1);
     options
         .add_option("-o,--output", request.file,
-                    "The file; heaptrack's is zstd'd if its name ends so (standard output)")
+                    "The file to write; for heaptrack .zst in its name chooses zstd (default: standard output)")
         ->type_name("FILE");
     options
         .add_option_function<std::string>(
@@ -115,13 +116,13 @@ void declare_options(CLI::App &options, ExportRequest &request) {
                 request.moment = word == "end" ? Moment::kEnd : word == "total" ? Moment::kTotal : Moment::kPeak;
                 request.moment_is_given = true;
             },
-            "In use at the peak or at the end, or all that was allocated (peak)")
+            "Memory in use at the peak or at the end, or all allocated memory (default: peak)")
         ->type_name("peak|end|total")
         ->check(CLI::IsMember({"peak", "end", "total"}).description(""));
-    options.add_flag("--blocks", request.blocks, "Count blocks, not bytes");
+    options.add_flag("--blocks", request.blocks, "Count blocks instead of bytes");
     options.footer(
-        "Exit status: 0, or 1 when the file is no trace that can be read, 125 when the export cannot be written or\n"
-        "granary itself fails, 2 for a wrong command line.\n"
+        "Exit status: 0; 1 if the file is not a readable trace; 125 if the export cannot be written or granary\n"
+        "itself fails; 2 if the command line is wrong.\n"
         "Example: granary export gcc.trace --pprof -o gcc.pb.gz && go tool pprof -http=: gcc.pb.gz");
 }
 
@@ -130,7 +131,7 @@ void declare_options(CLI::App &options, ExportRequest &request) {
 void add_export(CommandLine &line) {
     const auto request = std::make_shared<ExportRequest>();
     Command &command = line.add("export", "Write a trace in the format of another tool",
-                                "granary export FILE --pprof|--folded|--heaptrack|--arrow|--perfetto [OPTIONS]");
+                                "granary export TRACE --pprof|--folded|--heaptrack|--arrow|--perfetto [OPTIONS]");
     declare_options(*command.options, *request);
     command.work = [request] { return run_export(*request); };
 }

@@ -44,7 +44,7 @@ class Gzipped : public Sink {
         constexpr int kMemoryLevel = 8;
         if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, kMemoryLevel, Z_DEFAULT_STRATEGY) !=
             Z_OK) {
-            throw Failure(ExitCode::kToolFailure, "cannot begin to compress: out of memory");
+            throw Failure(ExitCode::kToolFailure, "cannot start to compress: out of memory");
         }
     }
     ~Gzipped() override { deflateEnd(&stream_); }
@@ -84,7 +84,7 @@ class Zstandard : public Sink {
   public:
     explicit Zstandard(std::unique_ptr<Sink> next)
         : next_(std::move(next)), context_(ZSTD_createCCtx(), &ZSTD_freeCCtx) {
-        if (context_ == nullptr) throw Failure(ExitCode::kToolFailure, "cannot begin to compress: out of memory");
+        if (context_ == nullptr) throw Failure(ExitCode::kToolFailure, "cannot start to compress: out of memory");
     }
     void write(std::string_view bytes) override { run(bytes, ZSTD_e_continue); }
     void finish() override {

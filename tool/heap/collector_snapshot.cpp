@@ -124,7 +124,7 @@ std::string description(const Kind &kind) {
                                    "scanned by one layout",
                                    "scanned by a procedure",
                                    "scanned by each block's own layout",
-                                   "of a form that this command does not know"};
+                                   "of contents unknown to this command"};
     constexpr std::array kLifetimes{"", ", kept until freed", "", "", ""};
     return fmt::format("{}{}", kContents[static_cast<std::size_t>(kind.contents)],
                        kLifetimes[static_cast<std::size_t>(kind.lifetime)]);

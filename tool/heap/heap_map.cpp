@@ -86,8 +86,9 @@ bool unicode_wanted() {
 }  // namespace
 
 const char *shade_text(MapShade shade) {
-    static constexpr std::array<const char *, kMapShades> kTexts{
-        "not resident", "resident and empty", "up to 25 % live", "up to 50 % live", "up to 75 % live", "more live"};
+    static constexpr std::array<const char *, kMapShades> kTexts{"not resident",      "resident and empty",
+                                                                 "up to 25 % in use", "up to 50 % in use",
+                                                                 "up to 75 % in use", "more in use"};
     return kTexts[static_cast<std::size_t>(shade)];
 }
 
@@ -129,7 +130,7 @@ std::string terminal_map(std::span<const ExplainedHeap> heaps) {
     const auto out = std::back_inserter(result);
     for (const HeapMap &map : make_maps(heaps, columns * kMostRows)) {
         const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
-        fmt::format_to(out, "\n{} by addresses, {} a character, {} a row\n", title_of(*map.heap),
+        fmt::format_to(out, "\n{} by address: {} per character, {} per row\n", title_of(*map.heap),
                        bytes_text(cell_bytes), bytes_text(cell_bytes * columns));
         for (std::size_t row = 0; row < map.cells.size(); row += columns) {
             fmt::format_to(out, "{:>{}} ", size_text(row * cell_bytes), kMargin - 2);

@@ -47,8 +47,8 @@ class Walk {
         result_.accounted.resize(mappings_.size());
         result_.retain_bytes = t_.retain_bytes;
         result_.magazine_bytes = t_.magazine_bytes;
-        result_.breath_bytes = number_at<std::uint64_t>(read(t_.breath_at, 8), 0);
-        result_.breath_since = number_at<std::uint64_t>(read(t_.breath_since_at, 8), 0);
+        result_.reuse_bytes = number_at<std::uint64_t>(read(t_.reuse_at, 8), 0);
+        result_.reuse_since = number_at<std::uint64_t>(read(t_.reuse_since_at, 8), 0);
         take_direct();
         if (t_.region_bytes != 0) take_region();
         return std::move(result_);

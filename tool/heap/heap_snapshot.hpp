@@ -66,8 +66,8 @@ struct HeapSnapshot {
     std::uint64_t heaps = 0;
     std::uint64_t retain_bytes = 0;    // the option
     std::uint64_t magazine_bytes = 0;  // the option
-    std::uint64_t breath_bytes = 0;    // may stay beyond retain_bytes
-    std::uint64_t breath_since = 0;    // nanoseconds of CLOCK_MONOTONIC_COARSE; 0: not at all
+    std::uint64_t reuse_bytes = 0;     // may stay beyond retain_bytes
+    std::uint64_t reuse_since = 0;     // nanoseconds of CLOCK_MONOTONIC_COARSE; 0: not at all
     double table_resident = 0;         // of the tables that describe all this
     std::vector<double> accounted;     // resident bytes of each mapping that are among the numbers above
 

@@ -34,9 +34,9 @@ ProfileReader::ProfileReader(const ProcessMemory &memory, const FoundProfile &fo
 }
 
 void ProfileReader::fail() const {
-    // Who has ended has no memory either, and is said to have.
+    // Fails with a better message if the process has ended.
     static_cast<void>(memory_.mappings());
-    throw Failure(ExitCode::kToolFailure, fmt::format("process {}: the sums of its profile, which {} keeps, have been "
+    throw Failure(ExitCode::kToolFailure, fmt::format("process {}: the sums of its profile, in {}, have been "
                                                       "overwritten",
                                                       memory_.process(), file_));
 }

@@ -16,21 +16,24 @@ namespace gr::tool {
 namespace {
 
 void declare_options(CLI::App &options, LeaksRequest &request) {
-    options.add_option("--pid", request.process, "Ask a process that runs under granary leaks, now")
+    options.add_option("--pid", request.process, "Report the leaks so far of a process that granary leaks started")
         ->type_name("PID")
         ->check(CLI::PositiveNumber.description(""));
-    options.add_option("--suppressions", request.suppressions, "Leave out what this file names; may be repeated")
+    options
+        .add_option("--suppressions", request.suppressions,
+                    "Leave out the known leaks that this file lists; may be repeated")
         ->type_name("FILE")
         ->allow_extra_args(false);
-    options.add_flag("--json", request.json, "As JSON");
-    options.add_option("--output", request.output, "Write there, not to standard error")->type_name("FILE");
-    options.add_option("--exit-code", request.exit_code, "The status where something leaked, instead of 23")
+    options.add_flag("--json", request.json, "Print JSON");
+    options.add_option("--output", request.output, "Write to this file instead of standard error")->type_name("FILE");
+    options.add_option("--exit-code", request.exit_code, "Exit status if something leaked (default: 23)")
         ->type_name("NUMBER")
         ->check(CLI::Range(0, 255).description(""));
-    options.add_option("--library", request.library, "Use what lies beside this libgranary.so")->type_name("PATH");
+    options.add_option("--library", request.library, "Use the libraries beside this libgranary.so")->type_name("PATH");
     options.footer(
-        "Exit status: 23 when something leaked; else the program's own, or 128 and its signal. 127 when it is\n"
-        "not found, 126 when it cannot be started, 125 when granary itself fails, 2 for a wrong command line.\n"
+        "Exit status: 23 if something leaked, else that of the program, or 128 + the number of the signal that\n"
+        "ended it; 127 if the program is not found, 126 if it cannot be started, 125 if granary itself fails,\n"
+        "2 if the command line is wrong.\n"
         "Example: granary leaks --suppressions known.txt git log");
 }
 
@@ -44,7 +47,7 @@ ExitCode leaks(const LeaksRequest &request) {
 void add_leaks(CommandLine &line) {
     const auto request = std::make_shared<LeaksRequest>();
     Command &command =
-        line.add("leaks", "Run a program and tell what it allocated and lost",
+        line.add("leaks", "Run a program and show which blocks it leaked",
                  "granary leaks [OPTIONS] [--] PROGRAM [ARGUMENT]... | granary leaks [OPTIONS] --pid PID");
     declare_options(*command.options, *request);
     command.program = &request->command;

@@ -34,7 +34,7 @@ void add_process_text(std::string &text, const ProcessFindings &found) {
     const LeakReport &report = found.report;
     text += fmt::format("process {} ({}): ", report.process, printable(report.command));
     if (!report.failure.empty()) {
-        text += fmt::format("not looked at: {}\n", printable(report.failure));
+        text += fmt::format("not examined: {}\n", printable(report.failure));
         return;
     }
     std::uint64_t blocks = 0;
@@ -50,7 +50,7 @@ void add_process_text(std::string &text, const ProcessFindings &found) {
     for (const FoundLeak &leak : found.leaks) {
         text += fmt::format("\n  {}: {}\n", leak.group.direct ? "direct" : "indirect",
                             blocks_text(leak.group.blocks, leak.group.bytes));
-        if (leak.stack.empty()) text += "    allocated by whom is not known\n";
+        if (leak.stack.empty()) text += "    the call stack is not known\n";
         for (const CodePlace &place : leak.stack) text += fmt::format("    {}\n", place_text(place));
     }
 }

@@ -53,8 +53,8 @@ void read_module(std::istringstream &words, LeakReport &report) {
 
 LeakReport read_leak_report(const std::string &path) {
     const auto broken = [&] {
-        return Failure(ExitCode::kToolFailure, fmt::format("{} is no report of leaks that this command knows; is the "
-                                                           "library of the same version?",
+        return Failure(ExitCode::kToolFailure, fmt::format("{} is not a report of leaks that this command can "
+                                                           "read; has the library another version?",
                                                            in_quotes(path)));
     };
     std::ifstream file(path);

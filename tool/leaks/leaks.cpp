@@ -42,7 +42,7 @@ class Folder {
   public:
     Folder() : path_((fs::temp_directory_path() / "granary-leaks-XXXXXX").string()) {
         if (::mkdtemp(path_.data()) == nullptr) {
-            throw Failure(ExitCode::kToolFailure, fmt::format("cannot make a folder {}: {}", in_quotes(path_),
+            throw Failure(ExitCode::kToolFailure, fmt::format("cannot create a folder {}: {}", in_quotes(path_),
                                                               std::generic_category().message(errno)));
         }
     }
@@ -160,8 +160,9 @@ int find_in_process(const LeaksRequest &request, int process) {
     if (!fs::exists(fmt::format("/proc/{}", process)))
         throw Failure(ExitCode::kNotFound, fmt::format("no process {}", process));
     if (folder.empty() || !fs::is_directory(folder) || !handles_signal(process)) {
-        throw Failure(ExitCode::kNotRunnable,
-                      fmt::format("process {} was not started by 'granary leaks', or that has ended", process));
+        throw Failure(
+            ExitCode::kNotRunnable,
+            fmt::format("process {} was not started by 'granary leaks', or 'granary leaks' has ended", process));
     }
     const std::string name = fmt::format("{}.", process);
     const std::size_t before = reports_in(folder, name).size();
@@ -178,7 +179,7 @@ int find_in_process(const LeaksRequest &request, int process) {
         std::this_thread::sleep_for(kLook);
     }
     throw Failure(ExitCode::kToolFailure,
-                  fmt::format("process {} does not answer; it is stopped, or inside malloc for good", process));
+                  fmt::format("process {} does not answer; it is stopped, or it hangs inside malloc", process));
 }
 
 }  // namespace

@@ -30,10 +30,13 @@ ExitCode options(const OptionsRequest &request) {
 
 void add_options(CommandLine &line) {
     const auto request = std::make_shared<OptionsRequest>();
-    Command &command = line.add("options", "Print the library's options, their values and where these come from",
-                                "granary options [OPTIONS]");
-    command.options->add_flag("--json", request->json, "As JSON");
-    command.options->add_option("--library", request->library, "Use this libgranary.so")->type_name("PATH");
+    Command &command =
+        line.add("options", "Print the options of the library, their values and where the values come from",
+                 "granary options [OPTIONS]");
+    command.options->add_flag("--json", request->json, "Print JSON");
+    command.options
+        ->add_option("--library", request->library, "Use this libgranary.so instead of the one beside the command")
+        ->type_name("PATH");
     command.options->add_flag(kUnderLibraryFlag, request->under_library)->group("");
     command.options->footer("Example: GRANARY_RETAIN=1M granary options");
     command.work = [request] { return options(*request); };

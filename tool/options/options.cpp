@@ -26,14 +26,15 @@ void restart_under_library(const std::string &library, bool json) {
                                                 nullptr};
     ::execv("/proc/self/exe", const_cast<char *const *>(arguments.data()));
     throw Failure(ExitCode::kToolFailure,
-                  fmt::format("cannot start itself again: {}", std::generic_category().message(errno)));
+                  fmt::format("granary cannot restart itself: {}", std::generic_category().message(errno)));
 }
 
 void print_options(bool json) {
     const auto print = reinterpret_cast<decltype(&gr_options_print)>(::dlsym(RTLD_DEFAULT, "gr_options_print"));
     if (print == nullptr) {
-        throw Failure(ExitCode::kToolFailure, fmt::format("no gr_options_print in LD_PRELOAD={}: not Granary's library",
-                                                          variable("LD_PRELOAD").value_or("")));
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("no gr_options_print in LD_PRELOAD={}: this is not Granary's library",
+                                  variable("LD_PRELOAD").value_or("")));
     }
     if (print(STDOUT_FILENO, json ? GR_JSON : GR_TEXT) != 0) {
         throw Failure(ExitCode::kToolFailure,

@@ -98,14 +98,13 @@ std::uint64_t ProcessMemory::page_bytes() {
 }
 
 void fail_ended(int process) {
-    throw Failure(ExitCode::kNotFound, fmt::format("process {} has ended, or has no memory of its own", process));
+    throw Failure(ExitCode::kNotFound, fmt::format("process {} has ended, or is a kernel thread", process));
 }
 
 void fail_to_look(int process, int error) {
     if (error == ENOENT || error == ESRCH) fail_ended(process);
-    throw Failure(ExitCode::kToolFailure,
-                  fmt::format("process {} may not be looked at: {}; try as its owner or as root", process,
-                              std::generic_category().message(error)));
+    throw Failure(ExitCode::kToolFailure, fmt::format("process {} may not be read: {}; try as its owner or as root",
+                                                      process, std::generic_category().message(error)));
 }
 
 ProcessMemory::ProcessMemory(int process) : process_(process) {

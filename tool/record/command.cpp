@@ -33,27 +33,35 @@ void declare_options(CLI::App &options, Words &words) {
     RecordRequest &request = words.request;
     request.settings.timed_calls = kTimedCalls;
     request.settings.stack_calls = kStackCalls;
-    options.add_option("-o,--output", request.file, "The trace (granary.NAME.PID.trace)")->type_name("FILE");
-    options.add_option("--stacks", words.stacks, "Which allocations have their call stack recorded (sampled)")
+    options.add_option("-o,--output", request.file, "The trace to write (default: granary.NAME.PID.trace)")
+        ->type_name("FILE");
+    options
+        .add_option("--stacks", words.stacks, "Record the call stack of no, some or all allocations (default: sampled)")
         ->type_name("none|sampled|all")
         ->check(CLI::IsMember({"none", "sampled", "all"}).description(""));
     options
-        .add_option("--stack-bytes", words.stack_bytes, "With sampled stacks: one for so many bytes, in the mean (64K)")
+        .add_option("--stack-bytes", words.stack_bytes,
+                    "With sampled stacks: mean number of allocated bytes for each stack (default: 64K)")
         ->type_name("BYTES")
         ->transform(CLI::AsSizeValue(false).description(""));
-    options.add_option("--timed", request.settings.timed_calls, "Measure one call in so many; 0: none (1000)")
+    options
+        .add_option("--timed", request.settings.timed_calls,
+                    "Measure the time of one call in N; 0: of none (default: 1000)")
         ->type_name("N");
     options.add_flag("--lossy", request.settings.lossy,
-                     "Where the recorder is too slow, drop events and count them; the program never waits");
-    options.add_option("--allocator", request.allocator, fmt::format("Run it on {} (system)", kAllocatorNames))
+                     "If the recorder is too slow, drop events and count them instead of making the program wait");
+    options
+        .add_option("--allocator", request.allocator,
+                    fmt::format("Run the program on this allocator: {} (default: system)", kAllocatorNames))
         ->type_name("NAME|PATH.so");
-    options.add_flag("-q,--quiet", request.quiet, "Say nothing but what goes wrong");
+    options.add_flag("-q,--quiet", request.quiet, "Print only errors");
     options.footer(
-        "Children are recorded too, a trace each. Ctrl-C reaches the program, and the trace ends with it; a second\n"
-        "Ctrl-C, or SIGTERM to granary, ends the recording and leaves the program running.\n"
-        "Exit status: the program's own (128 and the signal's number where one ended it); 127 when it is not found,\n"
-        "126 when it cannot be started, 125 when granary itself fails or the trace cannot be written, 1 when the\n"
-        "program cannot be recorded, 2 for a wrong command line.\n"
+        "Children of the program are recorded too, each in a trace of its own. Ctrl-C goes to the program, and the\n"
+        "trace is complete when the program has ended. A second Ctrl-C, or SIGTERM to granary, ends the recording;\n"
+        "the program continues.\n"
+        "Exit status: that of the program, or 128 + the number of the signal that ended it; 127 if the program is\n"
+        "not found, 126 if it cannot be started, 125 if granary itself fails or the trace cannot be written, 1 if\n"
+        "the program cannot be recorded, 2 if the command line is wrong.\n"
         "Example: granary record -o gcc.trace --allocator jemalloc gcc -O2 -c file.c");
 }
 
@@ -64,7 +72,8 @@ ExitCode record(Words &words) {
     }
     if (words.stacks == "all") request.settings.stack_bytes = 1;
     if (words.stacks == "sampled") {
-        if (words.stack_bytes < 2) throw Failure(ExitCode::kUsage, "--stack-bytes below 2; --stacks all takes each");
+        if (words.stack_bytes < 2)
+            throw Failure(ExitCode::kUsage, "--stack-bytes must be at least 2; use --stacks all for every stack");
         request.settings.stack_bytes = words.stack_bytes;
     }
     return static_cast<ExitCode>(record_program(request));
@@ -74,7 +83,7 @@ ExitCode record(Words &words) {
 
 void add_record(CommandLine &line) {
     const auto words = std::make_shared<Words>();
-    Command &command = line.add("record", "Record what a program allocates and frees, in a trace", kUsage);
+    Command &command = line.add("record", "Record the allocations and frees of a program in a trace", kUsage);
     declare_options(*command.options, *words);
     command.program = &words->request.command;
     command.work = [words] { return record(*words); };

@@ -76,7 +76,7 @@ void Encoder::with_trace(Arrival arrival, Work work) {
 void Encoder::fail(Arrival arrival, const std::string &line) {
     has_failed_ = true;
     traces_.erase(arrival);
-    parts_.terminal.complain(fmt::format("record: {}; the program goes on unrecorded", line));
+    parts_.terminal.complain(fmt::format("record: {}; the program continues, but is no longer recorded", line));
 }
 
 void Encoder::take(const Arrived &arrived) {

@@ -44,14 +44,14 @@ bool has_granary_in_it(const std::string &path) {
     }
 }
 
-// Whatever stops the preload, stops this. Whether the program can be executed, the kernel says.
+// What prevents a preload also prevents a recording. The kernel decides whether the program can be executed.
 void check_program(const RecordRequest &request, Terminal &terminal) {
     const std::string &program = request.command.front();
     const Diagnosis diagnosis = diagnose_program(program, Depth::kProgram);
     if (has_granary_in_it(diagnosis.path)) {
         throw Failure(ExitCode::kNotRunnable,
-                      fmt::format("{} cannot be recorded: Granary is linked into it, and a program's own malloc comes "
-                                  "before what is preloaded; link it with libgranary.so instead",
+                      fmt::format("{} cannot be recorded: Granary is linked into it, and the malloc of a program comes "
+                                  "before a preloaded one; link it with libgranary.so instead",
                                   in_quotes(program)));
     }
     const Finding *const reason = diagnosis.reason();
@@ -63,7 +63,7 @@ void check_program(const RecordRequest &request, Terminal &terminal) {
     terminal.note(fmt::format("record: {}: {}", program, diagnosis.summary()));
 }
 
-// A file that can be written; what is not there yet is made, and taken away again unless a trace comes into it.
+// A file that can be written. A file that did not exist is created, and removed again if no trace is written to it.
 class TraceFile {
   public:
     explicit TraceFile(const std::string &path) : path_(path) {
@@ -106,7 +106,7 @@ StartedProgram::Variables variables_for(const RecordRequest &request, const Shar
     return variables;
 }
 
-// A trace for each process, and a descriptor that tells of its end.
+// Each process needs a descriptor for its trace and one that tells of its end.
 void raise_file_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -135,12 +135,12 @@ void tell(const Encoder &encoder, std::uint32_t process, double seconds, Termina
         lost += trace.lost;
     }
     const std::size_t others = encoder.written().size() - 1;
-    const std::string beside = others == 0 ? "" : fmt::format(" and {} more beside it", others);
+    const std::string beside = others == 0 ? "" : fmt::format(" and {} more traces beside it", others);
     const double each = events == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(events);
     const std::string gaps = lost == 0 ? "" : fmt::format(", {} lost", lost);
-    terminal.note(
-        fmt::format("recorded {}{}: {} events{}, {:.2f} bytes each; {:.2f} s, and {:.2f} s of the recorder's CPU time",
-                    main->path, beside, events, gaps, each, seconds, cpu_seconds()));
+    terminal.note(fmt::format(
+        "recorded {}{}: {} events{}, {:.2f} bytes per event; {:.2f} s, the recorder used {:.2f} s of CPU time",
+        main->path, beside, events, gaps, each, seconds, cpu_seconds()));
 }
 
 // What empties the rings and what writes the traces: from before the program runs until all of it is written.
@@ -156,8 +156,9 @@ class RecordingThreads {
               drain.run();
           }) {
     } catch (const std::system_error &error) {
-        throw Failure(ExitCode::kToolFailure,
-                      fmt::format("no thread to record with (ulimit -v, -u): {}", error.code().message()));
+        throw Failure(
+            ExitCode::kToolFailure,
+            fmt::format("cannot start the recorder's threads (see ulimit -v and -u): {}", error.code().message()));
     }
 
   private:
@@ -190,7 +191,7 @@ int record_program(const RecordRequest &request) {
         if (recording.rings() < SharedRecording::kMostRings) {
             terminal.note(
                 fmt::format("record: address space is limited (ulimit -v): at most {} threads at a time are "
-                            "recorded, what others do is counted as lost",
+                            "recorded, the events of others are counted as lost",
                             recording.rings()));
         }
         program.go();
@@ -206,8 +207,8 @@ int record_program(const RecordRequest &request) {
     if (encoder.written().empty()) {
         throw Failure(
             ExitCode::kNotRunnable,
-            fmt::format("nothing was recorded: {} ended before it loaded the recorder's library, or has no address "
-                        "space for it (ulimit -v)",
+            fmt::format("nothing was recorded: {} ended before it loaded the recorder's library, or its address "
+                        "space has no room for the library (ulimit -v)",
                         in_quotes(request.command.front())));
     }
     return end.exit_code;

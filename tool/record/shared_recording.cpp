@@ -46,7 +46,7 @@ std::uint32_t rings_within_limit() {
 }
 
 [[noreturn]] void fail(const char *what, int error) {
-    throw Failure(ExitCode::kToolFailure, fmt::format("no memory to share with the program: {}: {}", what,
+    throw Failure(ExitCode::kToolFailure, fmt::format("cannot share memory with the program: {}: {}", what,
                                                       std::generic_category().message(error)));
 }
 

@@ -114,8 +114,8 @@ void Watch::show(Clock::time_point now) {
     if (status_ && count != 0 && !has_told_of_rest_ && interrupts_ == 0) {
         has_told_of_rest_ = true;
         parts_.terminal.note(
-            fmt::format("the program has ended, {} of its processes are still recorded; an interrupt "
-                        "(Ctrl-C) ends the recording",
+            fmt::format("the program has ended, {} of its processes are still recorded; Ctrl-C ends the "
+                        "recording",
                         count));
         interrupts_ = 1;
     }

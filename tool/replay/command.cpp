@@ -72,24 +72,29 @@ ExitCode replay(const ReplayRequest &request) {
 
 void add_replay(CommandLine &line) {
     const auto request = std::make_shared<ReplayRequest>();
-    Command &command = line.add("replay", "Do again on other allocators what a recorded program did with its memory",
-                                "granary replay [OPTIONS] TRACE");
+    Command &command =
+        line.add("replay", "Repeat a recorded program's calls on other allocators and compare time and memory",
+                 "granary replay [OPTIONS] TRACE");
     CLI::App &options = *command.options;
-    options.add_option("TRACE", request->file, "What granary record wrote")->required()->type_name("");
-    options.add_option("--with", request->allocators, fmt::format("Play it on {} (system,granary)", kAllocatorNames))
+    options.add_option("TRACE", request->file, "A trace, written by granary record")->required()->type_name("");
+    options
+        .add_option("--with", request->allocators,
+                    fmt::format("The allocators to compare: {} (default: system,granary)", kAllocatorNames))
         ->type_name("NAME|PATH.so,...");
-    options.add_option("--touch", request->touch, "Which pages are written to: recorded, all or none")
+    options
+        .add_option("--touch", request->touch,
+                    "Pages of the blocks to write to: recorded, all or none (default: recorded)")
         ->type_name("WHICH")
         ->check(CLI::IsMember(std::vector<std::string>(kTouches.begin(), kTouches.end())).description(""));
-    options.add_option("--rounds", request->rounds, "How often each is played, in turns (3)")
+    options.add_option("--rounds", request->rounds, "How often each allocator runs, in turn (default: 3)")
         ->type_name("NUMBER")
         ->check(CLI::Range(1, 1000).description(""));
-    options.add_option("-o,--output", request->page, "Write the comparison as a page, too")->type_name("PAGE");
-    options.add_flag("--json", request->json, "As JSON");
-    options.add_flag("-q,--quiet", request->quiet, "No progress");
+    options.add_option("-o,--output", request->page, "Also write the comparison as an HTML page")->type_name("PAGE");
+    options.add_flag("--json", request->json, "Print JSON");
+    options.add_flag("-q,--quiet", request->quiet, "Do not show progress");
     options.footer(
-        "Exit status: 0; 1 when the trace cannot be read or replayed, 125 when a player dies or granary itself\n"
-        "fails, 2 for a wrong command line.\n"
+        "Exit status: 0; 1 if the trace cannot be read or replayed; 125 if a replaying process dies or granary\n"
+        "itself fails; 2 if the command line is wrong.\n"
         "Example: granary replay --with system,granary,jemalloc,./libmine.so git.trace");
     command.work = [request] { return replay(*request); };
 }

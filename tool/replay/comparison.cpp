@@ -15,10 +15,11 @@
 namespace gr::replay {
 
 const std::array<const char *, 4> kNotShown = {
-    "what the program does with its blocks: its own cache misses and TLB misses depend on where they lie",
-    "when the program paused: calls follow each other as fast as they can, so what is given back after a while is not",
-    "calls between its pieces: threads wait for each other where one frees another's block, and at milestones",
-    "memory that the program asked the kernel for itself"};
+    "what the program does with its blocks: its cache misses and TLB misses depend on where the blocks lie",
+    "the pauses of the program: calls follow each other without delay, so memory that an allocator returns later stays",
+    "the free order of calls in different threads: a thread waits if it frees another thread's block, and at "
+    "milestones",
+    "memory that the program itself requested from the kernel"};
 
 using analysis::Unit;
 
@@ -69,13 +70,13 @@ std::string head_text(const trace::Trace &trace, const Plan &plan) {
                     tool::printable(trace.start().program), plan.operations, plan.threads, plan.threads == 1 ? "" : "s",
                     bytes_text(plan.peak_bytes), bytes_text(plan.end_bytes));
     if (plan.unknown_frees != 0) {
-        text += fmt::format("{} frees of blocks that were obtained before the recording began are left out.\n",
+        text += fmt::format("{} frees of blocks that were allocated before the recording began are left out.\n",
                             plan.unknown_frees);
     }
     return text;
 }
 
-// Who takes the least; those whose rounds reach into its are not told from it.
+// The allocator that takes the least, and those whose rounds overlap with its rounds.
 std::string least_text(const std::vector<AllocatorRounds> &results, const Measure &measure) {
     const AllocatorRounds &least = least_of(results, measure);
     std::vector<std::string> names{least.allocator.name};
@@ -87,11 +88,11 @@ std::string least_text(const std::vector<AllocatorRounds> &results, const Measur
                        measure.unit == Unit::kBytes ? "memory" : measure.title);
 }
 
-// One round tells no difference.
+// One round shows no difference.
 std::string winner_text(const std::vector<AllocatorRounds> &results) {
     if (results.size() < 2 || results.front().rounds.size() < 2) return "";
-    return fmt::format("{}; {}. What overlaps in some round counts as equal.\n", least_text(results, kMeasures[kCpu]),
-                       least_text(results, kMeasures[kMost]));
+    return fmt::format("{}; {}. Allocators whose rounds overlap count as equal.\n",
+                       least_text(results, kMeasures[kCpu]), least_text(results, kMeasures[kMost]));
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ std::string comparison_text(const trace::Trace &trace, const Plan &plan, const s
         const double failed = range_of(one, kMeasures[kFailed]).most;
         if (failed > 0) text += fmt::format("{:<{}}{:.0f} calls got no memory\n", "", width, failed);
     }
-    text += "\n" + winner_text(results) + "Memory is anonymous memory beyond the player's own.";
+    text += "\n" + winner_text(results) + "Memory is anonymous memory without that of the replaying process.";
     if (results.front().rounds.size() > 1) text += fmt::format(" Medians of {} rounds.", results.front().rounds.size());
     text += "\nA replay does not show:\n";
     for (const char *one : kNotShown) text += fmt::format("  - {}\n", one);

@@ -54,9 +54,10 @@ std::string find_player() {
 class SharedProgress {
   public:
     SharedProgress() : file_(::memfd_create("granary-progress", MFD_CLOEXEC)) {
-        if (file_ < 0 || ::ftruncate(file_, sizeof(Progress)) != 0) fail("cannot share memory with the player");
+        if (file_ < 0 || ::ftruncate(file_, sizeof(Progress)) != 0)
+            fail("cannot share memory with the replaying process");
         void *const at = ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-        if (at == MAP_FAILED) fail("cannot share memory with the player");
+        if (at == MAP_FAILED) fail("cannot share memory with the replaying process");
         progress_ = static_cast<Progress *>(at);
     }
     ~SharedProgress() {
@@ -90,7 +91,7 @@ class PlayerProcess {
                   const tool::ChosenAllocator &allocator)
         : name_(allocator.name) {
         process_ = ::fork();
-        if (process_ < 0) fail("cannot start the player");
+        if (process_ < 0) fail("cannot start the replaying process");
         if (process_ == 0) become(player, script, progress.file(), allocator);
     }
     ~PlayerProcess() {
@@ -124,7 +125,8 @@ class PlayerProcess {
         for (std::string line; std::getline(file, line);) {
             if (line.ends_with(path)) return;
         }
-        throw Failure(ExitCode::kToolFailure, fmt::format("{} did not get into the player", tool::in_quotes(library)));
+        throw Failure(ExitCode::kToolFailure,
+                      fmt::format("{} was not loaded into the replaying process", tool::in_quotes(library)));
     }
     // In bytes, from a file of /proc that has "Name:  N kB".
     [[nodiscard]] std::uint64_t kilobytes(const char *file_name, std::string_view name) const {
@@ -137,9 +139,9 @@ class PlayerProcess {
 
   private:
     [[noreturn]] void throw_end(int status) const {
-        const std::string how = WIFSIGNALED(status) ? fmt::format("died of signal {}", WTERMSIG(status))
-                                                    : fmt::format("ended with {}", WEXITSTATUS(status));
-        throw Failure(ExitCode::kToolFailure, fmt::format("on {} the player {}", name_, how));
+        const std::string how = WIFSIGNALED(status) ? fmt::format("was killed by signal {}", WTERMSIG(status))
+                                                    : fmt::format("ended with status {}", WEXITSTATUS(status));
+        throw Failure(ExitCode::kToolFailure, fmt::format("on {} the replaying process {}", name_, how));
     }
     [[noreturn]] static void become(const std::string &player, int script, int progress,
                                     const tool::ChosenAllocator &allocator) noexcept {

@@ -261,15 +261,15 @@ void write_script(const Scribe &scribe, std::uint64_t page_bytes, Plan *plan) {
     head.expected_at = head.operations_at + head.operations * sizeof(Operation);
     head.end = head.expected_at + head.milestones * sizeof(std::uint32_t);
     plan->file = ::memfd_create("granary-script", MFD_CLOEXEC);
-    if (plan->file < 0) fail("cannot make a script");
-    if (::ftruncate(plan->file, static_cast<off_t>(head.end)) != 0) fail("no room for the script");
+    if (plan->file < 0) fail("cannot create the script of calls");
+    if (::ftruncate(plan->file, static_cast<off_t>(head.end)) != 0) fail("no room for the script of calls");
     std::uint64_t first = 0;
     const auto write = [&](const void *data, std::size_t bytes, std::uint64_t at) {
         const char *from = static_cast<const char *>(data);
         while (bytes != 0) {
             const ssize_t written = ::pwrite(plan->file, from, bytes, static_cast<off_t>(at));
             if (written < 0 && errno == EINTR) continue;
-            if (written <= 0) fail("no room for the script");
+            if (written <= 0) fail("no room for the script of calls");
             from += written;
             at += static_cast<std::uint64_t>(written);
             bytes -= static_cast<std::size_t>(written);
@@ -295,8 +295,8 @@ void plan(const trace::Trace &trace, Touch touch, Plan *plan) {
     const std::string name = tool::in_quotes(trace.path());
     if (trace.lost() != 0) {
         throw Failure(ExitCode::kNotRunnable,
-                      fmt::format("{} lost {} events, so nobody can tell what to replay; record without --lossy", name,
-                                  trace.lost()));
+                      fmt::format("{} lost {} events, so its calls are not known completely; record without --lossy",
+                                  name, trace.lost()));
     }
     if (trace.events() == 0) throw Failure(ExitCode::kNotRunnable, fmt::format("{} has no events to replay", name));
     Survey first;

@@ -49,25 +49,25 @@ ExitCode report(const ReportRequest &request) {
 
 void add_report(CommandLine &line) {
     const auto request = std::make_shared<ReportRequest>();
-    Command &command =
-        line.add("report", "Show what a trace tells of a program's allocations", "granary report [OPTIONS] FILE");
+    Command &command = line.add("report", "Write a trace as an HTML page with charts, or show it in a browser",
+                                "granary report [OPTIONS] TRACE");
     CLI::App &options = *command.options;
-    options.add_option("FILE", request->file, "A trace, of granary record")->required()->type_name("");
+    options.add_option("TRACE", request->file, "A trace, written by granary record")->required()->type_name("");
     CLI::Option *const output =
-        options.add_option("-o,--output", request->page, "The page's file, in place of FILE.html")->type_name("PAGE");
+        options.add_option("-o,--output", request->page, "The page to write (default: TRACE.html)")->type_name("PAGE");
     CLI::Option *const serves =
-        options.add_flag("--serve", request->serves, "Write no file: show the page on 127.0.0.1, until Ctrl-C")
+        options
+            .add_flag("--serve", request->serves, "Serve the page on 127.0.0.1 until Ctrl-C instead of writing a file")
             ->excludes(output);
-    options.add_option("--port", request->port, "Of --serve, in place of one that is free")
+    options.add_option("--port", request->port, "With --serve: the port (default: a free port)")
         ->type_name("PORT")
         ->needs(serves);
     options.footer(
-        "The page is one HTML file: it opens from the disk, and asks nothing of a network. With --serve a browser on\n"
-        "this machine opens the address that is printed: the first picture is there at once, whatever the trace, and\n"
-        "'Look closer' shows a window of time anew, down to single events.\n"
-        "Exit status: 0, also when --serve is ended by Ctrl-C; 1 when the file is no trace that can be read, or there\n"
-        "is no such port to be had; 125 when the page cannot be written or granary itself fails; 2 for a wrong\n"
-        "command line.");
+        "The page is one HTML file that needs no network. With --serve, open the printed address in a browser on\n"
+        "this machine. A first picture appears soon even for a large trace, and 'Look closer' analyses a window of\n"
+        "time anew, down to single events.\n"
+        "Exit status: 0, also after Ctrl-C ended --serve; 1 if the file is not a readable trace or the port cannot\n"
+        "be used; 125 if the page cannot be written or granary itself fails; 2 if the command line is wrong.");
     command.work = [request] { return report(*request); };
 }
 

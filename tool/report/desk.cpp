@@ -96,7 +96,7 @@ Desk::Made Desk::make(Making &making) {
             wanted ? analyst_.window(*wanted, making.course) : analyst_.whole(making.course);
         return {wanted, std::make_shared<const std::string>(analysis::to_json(document)), ""};
     } catch (const std::bad_alloc &) {
-        return {wanted, nullptr, "there is not enough memory for it"};
+        return {wanted, nullptr, "there is not enough memory for this window"};
     } catch (const std::exception &error) {
         return {wanted, nullptr, error.what()};
     }

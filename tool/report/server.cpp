@@ -163,7 +163,7 @@ bool Server::is_asked_as_itself(evhttp_request *request) const {
 }
 
 Reply Server::reply_to(evhttp_request *request) {
-    if (!is_asked_as_itself(request)) return told(kForbidden, "This is not the host that was asked.");
+    if (!is_asked_as_itself(request)) return told(kForbidden, "The request names another host than this server.");
     const evhttp_uri *const uri = evhttp_request_get_evhttp_uri(request);
     const char *const query = uri != nullptr ? evhttp_uri_get_query(uri) : nullptr;
     const char *const path = uri != nullptr ? evhttp_uri_get_path(uri) : nullptr;
@@ -175,8 +175,8 @@ Reply Server::reply_to(evhttp_request *request) {
         evhttp_clear_headers(&pairs);
     }
     if (!is_same_secret(parameters["token"], token_))
-        return told(kForbidden, "The token is not right: open the address that granary report --serve printed.");
-    if (evhttp_request_get_command(request) != EVHTTP_REQ_GET) return told(HTTP_BADMETHOD, "Only GET is answered.");
+        return told(kForbidden, "The token is wrong: open the address that granary report --serve printed.");
+    if (evhttp_request_get_command(request) != EVHTTP_REQ_GET) return told(HTTP_BADMETHOD, "Only GET is supported.");
     const std::string_view place = path != nullptr ? path : "";
     if (place == "/") return {HTTP_OK, "text/html; charset=utf-8", page_};
     if (place == "/first") return {HTTP_OK, "application/json", first_};
@@ -187,7 +187,7 @@ Reply Server::reply_to(evhttp_request *request) {
 Reply Server::document(const Parameters &parameters) {
     const auto reader = parameters.find("page");
     if (reader == parameters.end() || !is_reader(reader->second))
-        return told(HTTP_BADREQUEST, "A page must say which it is, in small letters and digits.");
+        return told(HTTP_BADREQUEST, "The parameter page must consist of small letters and digits.");
     const Asked asked = asked_for(parameters, last_);
     if (!asked.is_valid) return told(HTTP_BADREQUEST, "There is no such window of time in the trace.");
     const Desk::Answer answer = desk_->ask(reader->second, asked.window);

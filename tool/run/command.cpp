@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char *kUsage = "granary run [OPTIONS] [--] PROGRAM [ARGUMENT]...";
 
-// Shows the flag that has a value as it is to be written.
+// Shows the flag that takes a value as the user writes it.
 class RunFormatter : public UsageFormatter {
   public:
     using UsageFormatter::UsageFormatter;
@@ -38,30 +38,34 @@ class RunFormatter : public UsageFormatter {
 };
 
 void declare_options(CLI::App &options, RunRequest &request) {
-    options.add_flag("--stats{text}", request.stats, "Print statistics to stderr when the program ends")
+    options
+        .add_flag("--stats{text}", request.stats,
+                  "Print statistics of the heap to standard error when the program ends")
         ->type_name("")
         ->check(CLI::IsMember({"text", "json"}).description(""));
     options.add_flag("--gc", request.collector,
-                     "Put Granary's collector in the place of libgc.so.1, and leave malloc alone");
-    options.add_flag("--gc-malloc", request.collecting_malloc,
-                     "Have malloc's memory collected when nothing points to it");
+                     "For programs built for bdwgc: replace libgc.so.1 by Granary's; malloc stays as it is");
+    options.add_flag("--gc-malloc", request.collecting_malloc, "Collect blocks of malloc that no pointer is left to");
     options.add_flag("--quarantine", request.quarantine,
-                     "Hold back what is freed until nothing points to it (sets GRANARY_QUARANTINE=on)");
-    options.add_flag("--no-rseq", request.no_rseq, "Go without restartable sequences (sets GRANARY_RSEQ=off)");
-    options.add_option("--set", request.settings, "Set the library's option GRANARY_NAME; may be repeated")
+                     "Reuse a freed block only when no pointer to it is left (GRANARY_QUARANTINE=on)");
+    options.add_flag("--no-rseq", request.no_rseq, "Do not use restartable sequences (GRANARY_RSEQ=off)");
+    options.add_option("--set", request.settings, "Set the option GRANARY_NAME of the library; may be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
-    options.add_option("--library", request.library, "Use this libgranary.so")->type_name("PATH");
-    options.add_option("--allocator", request.allocator, fmt::format("Run it on {} (granary)", kAllocatorNames))
+    options.add_option("--library", request.library, "Use this libgranary.so instead of the one beside the command")
+        ->type_name("PATH");
+    options
+        .add_option("--allocator", request.allocator,
+                    fmt::format("Run the program on another allocator: {} (default: granary)", kAllocatorNames))
         ->type_name("NAME|PATH.so");
-    options.add_flag("-q,--quiet", request.quiet, "No warning when the program cannot run on Granary");
+    options.add_flag("-q,--quiet", request.quiet, "Do not warn when the program cannot run on Granary");
     options.footer(
-        "Exit status: the program's own; 127 when it is not found, 126 when it cannot be started,\n"
-        "125 when granary itself fails, 2 for a wrong command line.\n"
+        "Exit status: that of the program; 127 if the program is not found, 126 if it cannot be started,\n"
+        "125 if granary itself fails, 2 if the command line is wrong.\n"
         "Example: granary run --stats --set RETAIN=1M python3 script.py");
 }
 
-// What only Granary's own libraries can do.
+// Refuses the options that only Granary's own libraries understand.
 void check_options(const RunRequest &request) {
     const std::array<std::pair<const char *, bool>, 6> own{{{"--stats", !request.stats.empty()},
                                                             {"--gc", request.collector},
@@ -71,8 +75,9 @@ void check_options(const RunRequest &request) {
                                                             {"--library", !request.library.empty()}}};
     for (const auto &[option, is_given] : own) {
         if (!is_given) continue;
-        throw Failure(ExitCode::kUsage, fmt::format("{} is Granary's own, and --allocator {} is another; leave out one",
-                                                    option, in_quotes(request.allocator)));
+        throw Failure(ExitCode::kUsage,
+                      fmt::format("{} works with Granary only, not with --allocator {}; leave out one of them", option,
+                                  in_quotes(request.allocator)));
     }
 }
 

@@ -31,7 +31,7 @@ void set_option(const std::string &name, const std::string &value) {
     set_variable((std::string(kPrefix) + name).c_str(), value);
 }
 
-// "retain=1M" and "GRANARY_RETAIN=1M" mean the same. Whether there is such an option, the library says.
+// "retain=1M" and "GRANARY_RETAIN=1M" are equivalent. The library warns if there is no such option.
 void apply_setting(const std::string &setting) {
     const std::size_t equals = setting.find('=');
     std::string name = setting.substr(0, equals);
@@ -52,12 +52,12 @@ void warn(const RunRequest &request) {
     try {
         const Diagnosis diagnosis = diagnose_program(program, Depth::kProgram);
         const Finding *reason = diagnosis.reason();
-        if (reason == nullptr || reason->kind == "not-executable") return;  // the latter execvp says by itself
+        if (reason == nullptr || reason->kind == "not-executable") return;  // execvp reports the latter
         complain(fmt::format("run: {}: {} {}: {}", program,
                              diagnosis.verdict() == Verdict::kNo ? "not on" : "only partly on", allocator,
                              diagnosis.summary()));
     } catch (const Failure &) {
-        return;  // no such program: execvp says so
+        return;  // no such program: execvp reports it
     }
 }
 

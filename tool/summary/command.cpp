@@ -34,15 +34,15 @@ ExitCode summary(const SummaryRequest &request) {
 
 void add_summary(CommandLine &line) {
     const auto request = std::make_shared<SummaryRequest>();
-    Command &command =
-        line.add("summary", "Say what a trace tells of a program's allocations", "granary summary [OPTIONS] FILE");
+    Command &command = line.add("summary", "Print what a trace shows about a program's allocations",
+                                "granary summary [OPTIONS] TRACE");
     CLI::App &options = *command.options;
-    options.add_option("FILE", request->file, "A trace, of granary record")->required()->type_name("");
-    options.add_flag("--json", request->json, "As JSON: all that a report shows");
+    options.add_option("TRACE", request->file, "A trace, written by granary record")->required()->type_name("");
+    options.add_flag("--json", request->json, "Print JSON: everything that granary report shows");
     options.footer(
-        "Sentences, and small tables; granary report shows the pictures, too.\n"
-        "Exit status: 0, or 1 when the file is no trace that can be read, 125 when granary itself fails,\n"
-        "2 for a wrong command line.");
+        "Prints sentences and small tables; granary report also has charts.\n"
+        "Exit status: 0; 1 if the file is not a readable trace; 125 if granary itself fails; 2 if the command line\n"
+        "is wrong.");
     command.work = [request] { return summary(*request); };
 }
 

@@ -27,22 +27,22 @@ namespace gr::tool {
 
 namespace {
 
-constexpr std::size_t kRows = 20;     // where nobody says, and no terminal tells
-constexpr std::size_t kHeadRows = 7;  // of a screen, which holders do not have
+constexpr std::size_t kRows = 20;     // without --rows and without a terminal
+constexpr std::size_t kHeadRows = 7;  // rows of a screen that the head takes
 constexpr std::size_t kLeastRows = 5;
-constexpr std::size_t kEndless = 1 << 20;  // columns of what is no terminal
+constexpr std::size_t kEndless = 1 << 20;  // columns where the output is not a terminal
 
 struct TopRequest {
-    std::string subject;  // the number of a process
+    std::string subject;  // a process id
     Order order = Order::kLive;
     std::size_t calls = 4;
-    std::size_t rows = 0;  // 0: as the terminal has room for
+    std::size_t rows = 0;  // 0: as many as fit the terminal
     double interval = 2;   // seconds
     bool json = false;
     bool once = false;
 };
 
-// Of a terminal that does not tell its size nothing is cut.
+// If a terminal does not report its size, no line is cut.
 std::optional<Screen> terminal() {
     if (::isatty(STDOUT_FILENO) != 1) return {};
     winsize size{};
@@ -68,8 +68,8 @@ ExitCode watch(HolderReader &reader, const TopRequest &request) {
 ExitCode top(const TopRequest &request) {
     const std::optional<int> process = process_number(request.subject);
     if (!process) {
-        throw Failure(ExitCode::kUsage, fmt::format("{} is not the number of a process; see 'granary top --help'",
-                                                    in_quotes(request.subject)));
+        throw Failure(ExitCode::kUsage,
+                      fmt::format("{} is not a process id; see 'granary top --help'", in_quotes(request.subject)));
     }
     HolderReader reader(*process);
     if (!request.json && !request.once && terminal()) return watch(reader, request);
@@ -82,31 +82,35 @@ ExitCode top(const TopRequest &request) {
 
 void add_top(CommandLine &line) {
     const auto request = std::make_shared<TopRequest>();
-    Command &command = line.add("top", "Show who holds the memory of a process that takes a profile, as it runs",
+    Command &command = line.add("top", "Show which calls hold the memory of a running process that takes a profile",
                                 "granary top [OPTIONS] PID");
     CLI::App &options = *command.options;
     const std::map<std::string, Order> orders{
         {"live", Order::kLive}, {"peak", Order::kPeak}, {"allocated", Order::kAllocated}};
-    options.add_option("PID", request->subject, "The number of a process")->required()->type_name("");
-    options.add_option("--sort", request->order, "By what is live (the default), was at the peak, or was allocated")
+    options.add_option("PID", request->subject, "A process id")->required()->type_name("");
+    options
+        .add_option("--sort", request->order,
+                    "Order by memory in use now, in use at the peak, or allocated (default: live)")
         ->type_name("live|peak|allocated")
         ->transform(CLI::CheckedTransformer(orders).description(""));
-    options.add_option("--calls", request->calls, "So many of the innermost calls tell a holder (4)")
+    options
+        .add_option("--calls", request->calls, "How many of the innermost calls tell one row from another (default: 4)")
         ->type_name("NUMBER")
         ->check(CLI::Range(1, 64).description(""));
-    options.add_option("--rows", request->rows, "So many holders at most")
+    options
+        .add_option("--rows", request->rows, "Largest number of rows (default: as many as fit the terminal, else 20)")
         ->type_name("NUMBER")
         ->check(CLI::PositiveNumber.description(""));
-    options.add_option("--interval", request->interval, "Look again after so many seconds (2)")
+    options.add_option("--interval", request->interval, "Refresh after so many seconds (default: 2)")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.1, 3600.0).description(""));
-    options.add_flag("--once", request->once, "Look once, as it does where standard output is no terminal");
-    options.add_flag("--json", request->json, "Look once, and tell all of it as JSON");
+    options.add_flag("--once", request->once, "Print once, as when standard output is not a terminal");
+    options.add_flag("--json", request->json, "Print everything once, as JSON");
     options.footer(
-        "The process must have been started with GRANARY_PROFILE; it is neither stopped nor changed. Ctrl-C ends\n"
-        "this, and so does the end of the process.\n"
-        "Exit status: 0, or 1 when the process takes no profile, 127 when there is no such process or it ends,\n"
-        "125 when it may not be looked at or granary itself fails, 2 for a wrong command line.");
+        "The process must have been started with GRANARY_PROFILE. It is neither stopped nor changed. granary top\n"
+        "ends on Ctrl-C, or when the process ends.\n"
+        "Exit status: 0; 1 if the process takes no profile; 127 if there is no such process or it ends; 125 if the\n"
+        "process may not be read or granary itself fails; 2 if the command line is wrong.");
     command.work = [request] { return top(*request); };
 }
 

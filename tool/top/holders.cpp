@@ -28,7 +28,7 @@ FoundProfile find_profile(const ProcessMemory &memory) {
                                   "--set PROFILE=on PROGRAM'",
                                   memory.process()));
     }
-    throw Failure(ExitCode::kNotRunnable, fmt::format("process {} cannot be looked into: {}", memory.process(),
+    throw Failure(ExitCode::kNotRunnable, fmt::format("process {} cannot be examined: {}", memory.process(),
                                                       diagnose_process(memory.process()).summary()));
 }
 

@@ -35,7 +35,7 @@ std::string sum_text(const ProfileSum &sum) {
     return fmt::format("{} in {} block{}", bytes_text(sum.bytes), blocks, blocks == 1 ? "" : "s");
 }
 
-// UTF-8 is cut between two characters.
+// Cuts UTF-8 between two characters.
 std::string cut(std::string line, std::size_t columns) {
     std::size_t width = 0;
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -50,7 +50,7 @@ std::string cut(std::string line, std::size_t columns) {
 }
 
 std::string calls_text(const std::vector<CodePlace> &calls) {
-    if (calls.empty()) return "(no stack is known)";
+    if (calls.empty()) return "(no call stack)";
     std::string text;
     for (const CodePlace &call : calls) {
         if (!text.empty()) text += " < ";
@@ -63,7 +63,7 @@ std::string calls_text(const std::vector<CodePlace> &calls) {
 
 std::string head_text(const Holders &h) {
     std::string text =
-        fmt::format("process {}, {}: {} live\n", h.process, printable(h.executable), sum_text(h.profile.totals.live));
+        fmt::format("process {}, {}: {} in use\n", h.process, printable(h.executable), sum_text(h.profile.totals.live));
     auto out = std::back_inserter(text);
     const double age = seconds_between(h.profile.began, h.now);
     fmt::format_to(out, "at the peak{}: {}; allocated in {:.0f} s: {}\n",
@@ -71,9 +71,9 @@ std::string head_text(const Holders &h) {
                        ? std::string()
                        : fmt::format(", {:.0f} s ago", seconds_between(h.profile.peak_time, h.now)),
                    sum_text(h.profile.totals.peak), age, sum_text(h.profile.totals.allocated));
-    fmt::format_to(out, "estimates, from a sample every {} on average{}{}\n", bytes_text(h.profile.mean),
+    fmt::format_to(out, "estimates from samples, one every {} on average{}{}\n", bytes_text(h.profile.mean),
                    h.profile.missed == 0 ? "" : fmt::format("; {} samples could not be taken", h.profile.missed),
-                   h.profile.is_whole ? "" : "; the process changes them faster than they can be read");
+                   h.profile.is_whole ? "" : "; the process changes the numbers faster than they can be read");
     return text;
 }
 
@@ -116,7 +116,7 @@ void put_call(JsonWriter &json, const CodePlace &call) {
 
 std::string top_text(const Holders &holders, const Screen &screen) {
     std::string text = head_text(holders);
-    text += fmt::format("\n{:>{}} {:>5} {:>10} {:>{}} {:>{}}  calls, the innermost first\n", "live", kSizeWidth, "%",
+    text += fmt::format("\n{:>{}} {:>5} {:>10} {:>{}} {:>{}}  calls, innermost first\n", "in use", kSizeWidth, "%",
                         "blocks", "peak", kSizeWidth, "allocated", kSizeWidth);
     const std::size_t shown = std::min(screen.rows, holders.all.size());
     for (std::size_t i = 0; i < shown; ++i) {

@@ -36,7 +36,7 @@ std::vector<Bytes> ColumnUnpacker::unpack(ByteView body, std::uint8_t most, std:
     std::vector<Bytes> columns(std::size_t{most} + 1);
     while (!body.empty()) {
         ColumnHead head;
-        if (body.size() < sizeof head) throw Damage("a column's head is cut off");
+        if (body.size() < sizeof head) throw Damage("the head of a column is cut off");
         std::memcpy(&head, body.data(), sizeof head);
         body = body.subspan(sizeof head);
         if (head.bytes > body.size()) throw Damage("a column is longer than its chunk");

@@ -22,7 +22,7 @@ void use(std::string_view text, Use take) {
     try {
         take(Json::parse(text));
     } catch (const Json::exception &) {
-        throw Damage("a piece of JSON is not what it should be");
+        throw Damage("a piece of JSON has an unexpected form");
     }
 }
 

@@ -66,7 +66,7 @@ MappedFile::MappedFile(const std::string &path) {
     ::close(file);
     if (error != 0) fail(path, error);
     if (bytes_.empty()) return;
-    last_words_ = fmt::format("granary: {} was cut short while it was read: open it again\n", tool::in_quotes(path));
+    last_words_ = fmt::format("granary: {} was truncated while it was read: open it again\n", tool::in_quotes(path));
     replace_open(nullptr, this);
     struct sigaction action {};
     action.sa_sigaction = &on_bus_error;

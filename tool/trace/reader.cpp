@@ -38,7 +38,7 @@ std::string_view text_in(ByteView bytes) { return {reinterpret_cast<const char *
 
 // How many rows a table may have that says so itself.
 void check_rows(std::uint32_t rows) {
-    if (rows > kMostRows) throw Damage("a table has more rows than any has");
+    if (rows > kMostRows) throw Damage("a table has too many rows");
 }
 
 void check_head(const std::string &path, ByteView bytes) {
@@ -47,12 +47,12 @@ void check_head(const std::string &path, ByteView bytes) {
     FileHead head;
     if (bytes.size() < sizeof head || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
         throw Failure(ExitCode::kNotRunnable,
-                      fmt::format("{} is no trace; 'granary record -o FILE PROGRAM' makes one", name));
+                      fmt::format("{} is not a trace; 'granary record -o FILE PROGRAM' writes one", name));
     }
     std::memcpy(&head, bytes.data(), sizeof head);
     if (head.version != kVersion) {
         throw Failure(ExitCode::kNotRunnable,
-                      fmt::format("{} is a trace of version {}, and this granary reads version {}", name, head.version,
+                      fmt::format("{} is a trace of version {}, but this granary reads version {}", name, head.version,
                                   kVersion));
     }
 }
@@ -67,7 +67,7 @@ Trace::Trace(const std::string &path) : path_(path), file_(path) {
                       fmt::format("{} ends before anything was recorded", tool::in_quotes(path_)));
     }
     if (damage_.empty() && !end_) {
-        damage_ = fmt::format("{} has no end: what was recorded last may be missing", tool::in_quotes(path_));
+        damage_ = fmt::format("{} has no end: the last events may be missing", tool::in_quotes(path_));
     }
     complete_threads();
 }
@@ -79,23 +79,23 @@ void Trace::read_chunks() {
         while (at < all.size()) {
             const ByteView rest = all.subspan(at);
             ChunkHead head;
-            if (rest.size() < sizeof head) throw Damage("it is cut off");
+            if (rest.size() < sizeof head) throw Damage("the file is cut off");
             std::memcpy(&head, rest.data(), sizeof head);
             if (head.summary_bytes > kMostSummaryBytes || head.body_bytes > kMostBodyBytes)
-                throw Damage("a chunk is longer than any is");
-            if (rest.size() - sizeof head < head.summary_bytes) throw Damage("it is cut off");
+                throw Damage("a chunk is too long");
+            if (rest.size() - sizeof head < head.summary_bytes) throw Damage("the file is cut off");
             const ByteView summary = rest.subspan(sizeof head, head.summary_bytes);
             constexpr std::size_t kChecked = sizeof head - sizeof head.head_check;
             if (check_of(check_of(0, rest.first(kChecked)), summary) != head.head_check)
-                throw Damage("a chunk's head does not match its check");
+                throw Damage("the checksum of a chunk's head is wrong");
             const ByteView behind = rest.subspan(sizeof head + summary.size());
-            if (behind.size() < head.body_bytes) throw Damage("it is cut off");
+            if (behind.size() < head.body_bytes) throw Damage("the file is cut off");
             take(ChunkKind{head.kind}, head, summary, behind.first(head.body_bytes));
             at += sizeof head + summary.size() + head.body_bytes;
         }
     } catch (const Damage &damage) {
-        damage_ = fmt::format("{} is damaged at byte {} of {}: {}; what comes before is shown", tool::in_quotes(path_),
-                              at, all.size(), damage.what());
+        damage_ = fmt::format("{} is damaged at byte {} of {}: {}; only the part before is used",
+                              tool::in_quotes(path_), at, all.size(), damage.what());
     }
 }
 
@@ -103,14 +103,14 @@ void Trace::take(ChunkKind kind, const ChunkHead &head, ByteView summary, ByteVi
     if (kind == ChunkKind::kEvents) {
         EventBlock block{object_in<EventsSummary>(summary), body, head.body_check};
         if (block.summary.events > kMostEvents || block.summary.first_time > block.summary.last_time)
-            throw Damage("a block of events cannot be as its summary says");
+            throw Damage("a block of events contradicts its summary");
         events_ += block.summary.events;
         lost_ += block.summary.lost;
         note(Time{block.summary.last_time});
         blocks_.push_back(block);
         return;
     }
-    if (check_of(0, body) != head.body_check) throw Damage("a chunk does not match its check");
+    if (check_of(0, body) != head.body_check) throw Damage("the checksum of a chunk is wrong");
     switch (kind) {
         case ChunkKind::kStart:
             from_json(text_in(body), &start_);
@@ -134,7 +134,8 @@ void Trace::take(ChunkKind kind, const ChunkHead &head, ByteView summary, ByteVi
         case ChunkKind::kResident:
             residents_.push_back({object_in<ResidentSummary>(summary), body});
             check_rows(residents_.back().summary.runs);
-            if (!std::has_single_bit(residents_.back().summary.page_bytes)) throw Damage("a page cannot be so large");
+            if (!std::has_single_bit(residents_.back().summary.page_bytes))
+                throw Damage("the page size is not possible");
             break;
         case ChunkKind::kRelatives:
             from_json(text_in(body), &relatives_);
@@ -161,7 +162,7 @@ void Trace::take_stacks(ByteView summary, ByteView body) {
     for (std::uint32_t i = 0; i < head.nodes; ++i) {
         const std::uint64_t number = stacks_.size();
         const std::uint64_t back = parents.take();
-        if (back == 0 || back > number) throw Damage("a stack's caller comes after it");
+        if (back == 0 || back > number) throw Damage("a stack refers to a caller that comes after it");
         address += addresses.take_difference();
         stacks_.push_back({StackNumber{static_cast<std::uint32_t>(number - back)}, address});
     }
@@ -238,7 +239,7 @@ std::uint64_t BlockReader::Sparse::take() {
 
 void BlockReader::begin(const EventBlock &block) {
     left_ = 0;
-    if (check_of(0, block.body) != block.body_check) throw Damage("a block of events does not match its check");
+    if (check_of(0, block.body) != block.body_check) throw Damage("the checksum of a block of events is wrong");
     columns_ =
         unpacker_.unpack(block.body, number_of(EventColumn::kTimings), block.summary.events * 2 * kMostNumberBytes);
     const auto column = [&](EventColumn which) -> const Bytes & { return columns_[number_of(which)]; };
@@ -260,7 +261,7 @@ bool BlockReader::next(Event *event) {
     --left_;
     const std::uint8_t op = ops_.take_byte();
     const std::uint8_t number = op & static_cast<std::uint8_t>(~kHasAlignment);
-    if (!is_known(number)) throw Damage("an event is of no known kind");
+    if (!is_known(number)) throw Damage("an event has an unknown kind");
     time_ += times_.take();
     address_ += addresses_.take_difference();
     event->op = Op{number};

@@ -25,7 +25,7 @@ namespace gr::tool {
 namespace {
 
 struct WhyRequest {
-    std::string subject;  // the number of a process
+    std::string subject;  // a process id
     std::string picture;  // its file, or empty
     bool json = false;
     bool map = false;
@@ -34,8 +34,8 @@ struct WhyRequest {
 ExitCode why(const WhyRequest &request) {
     const std::optional<int> process = process_number(request.subject);
     if (!process) {
-        throw Failure(ExitCode::kUsage, fmt::format("{} is not the number of a process; see 'granary why --help'",
-                                                    in_quotes(request.subject)));
+        throw Failure(ExitCode::kUsage,
+                      fmt::format("{} is not a process id; see 'granary why --help'", in_quotes(request.subject)));
     }
     const Explanation explanation = explain(*process);
     if (!request.picture.empty()) write_picture(heap_picture(explanation), request.picture);
@@ -48,17 +48,17 @@ ExitCode why(const WhyRequest &request) {
 
 void add_why(CommandLine &line) {
     const auto request = std::make_shared<WhyRequest>();
-    Command &command = line.add("why", "Say why the resident set of a process on Granary is as large as it is",
-                                "granary why [OPTIONS] PID");
+    Command &command =
+        line.add("why", "Explain the resident memory (RSS) of a process on Granary", "granary why [OPTIONS] PID");
     CLI::App &options = *command.options;
-    options.add_option("PID", request->subject, "The number of a process")->required()->type_name("");
-    CLI::Option *json = options.add_flag("--json", request->json, "As JSON");
-    options.add_flag("--map", request->map, "Draw the heap too: how full its resident memory is")->excludes(json);
-    options.add_option("--svg", request->picture, "Write that map as a picture")->type_name("FILE");
+    options.add_option("PID", request->subject, "A process id")->required()->type_name("");
+    CLI::Option *json = options.add_flag("--json", request->json, "Print JSON");
+    options.add_flag("--map", request->map, "Also draw the heap: how full its resident memory is")->excludes(json);
+    options.add_option("--svg", request->picture, "Write the same map as a picture")->type_name("FILE");
     options.footer(
-        "The process is neither stopped nor changed; its parts are those of one moment, or nearly so.\n"
-        "Exit status: 0, or 1 when the process does not run on Granary, 127 when there is no such process,\n"
-        "125 when it may not be looked at or granary itself fails, 2 for a wrong command line.");
+        "The process is neither stopped nor changed, so the parts may belong to slightly different moments.\n"
+        "Exit status: 0; 1 if the process does not run on Granary; 127 if there is no such process; 125 if the\n"
+        "process may not be read or granary itself fails; 2 if the command line is wrong.");
     command.work = [request] { return why(*request); };
 }
 

@@ -45,7 +45,7 @@ std::string tip(const HeapMap &map, std::size_t first, std::size_t end) {
     }
     const auto whole = [](double bytes) { return static_cast<std::uint64_t>(std::llround(bytes)); };
     const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
-    std::string text = fmt::format("{} from the beginning: {} resident, {} live", bytes_text(first * cell_bytes),
+    std::string text = fmt::format("{} from the beginning: {} resident, {} in use", bytes_text(first * cell_bytes),
                                    bytes_text(whole(sum.resident)), bytes_text(whole(sum.live)));
     if (sum.run > 0) text += fmt::format(", {} in large blocks", bytes_text(whole(sum.run)));
     if (sum.superblock_block_bytes != 0) {
@@ -91,7 +91,7 @@ void draw_map(std::string *svg, const HeapMap &map, std::size_t top) {
     const auto out = std::back_inserter(*svg);
     const std::uint64_t cell_bytes = map.units_in_cell * map.unit_bytes;
     fmt::format_to(out,
-                   "<text x=\"{}\" y=\"{}\">{}, from left to right and downwards by addresses; a cell is {}, a row "
+                   "<text x=\"{}\" y=\"{}\">{}: addresses grow to the right and downwards; one cell is {}, one row "
                    "{}</text>\n",
                    kLeft, top, escape(title_of(*map.heap)), bytes_text(cell_bytes), bytes_text(cell_bytes * kColumns));
     top += kTitle;

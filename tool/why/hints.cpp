@@ -27,16 +27,18 @@ class Hints {
     std::vector<std::string> all() {
         if (e_.collector) about_collections();
         about_empty();
-        about_free(Owner::kMalloc, e_.malloc(),
-                   "freeing or moving what is left in the emptiest gives these back, and gr_page_utilization(3) tells "
-                   "which");
-        about_free(Owner::kCollector, e_.kinds(),
-                   "no block is moved; what lives on in the emptiest keeps these, until the program lets go of it");
+        about_free(
+            Owner::kMalloc, e_.malloc(),
+            "a superblock is returned when its last blocks are freed or moved; gr_page_utilization(3) tells which "
+            "blocks to move");
+        about_free(
+            Owner::kCollector, e_.kinds(),
+            "the collector moves no block, so a superblock stays until the program drops the last objects in it");
         about_magazines();
         about_waiting();
         about_others();
         about_live();
-        if (hints_.empty()) hints_.emplace_back("nothing stands out");
+        if (hints_.empty()) hints_.emplace_back("no part stands out");
         return std::move(hints_);
     }
 
@@ -55,18 +57,18 @@ class Hints {
         if (!is_worth(grown)) return;
         if (e_.collector->is_disabled) {
             hints_.push_back(
-                fmt::format("collections are disabled, and {} came since the last; whatever of it is garbage "
-                            "stays until the program enables them",
+                fmt::format("collections are disabled, and {} more are in use than after the last one; garbage "
+                            "among them stays until the program enables collections",
                             bytes_text(grown)));
         } else if (e_.kinds().empty()) {
             hints_.push_back(
-                fmt::format("{} came since the last collection; the next, when it is due, gives back what of "
-                            "it is garbage",
+                fmt::format("{} more are in use than after the last collection; the next one frees what is garbage "
+                            "among them",
                             bytes_text(grown)));
         } else {
             hints_.push_back(fmt::format(
-                "a collection now (GC_gcollect() in the program) gives back what is garbage of the {} that came "
-                "since the last; a larger GC_FREE_SPACE_DIVISOR collects more often",
+                "a collection now (GC_gcollect() in the program) frees what is garbage among the {} that came into use "
+                "since the last one; a larger GC_FREE_SPACE_DIVISOR collects more often",
                 bytes_text(grown)));
         }
     }
@@ -75,15 +77,15 @@ class Hints {
         const std::uint64_t of_malloc = resident_of(Owner::kMalloc, "empty");
         if (is_worth(of_malloc)) {
             hints_.push_back(
-                fmt::format("malloc_trim(0) in the program gives the {} back that are empty; a smaller "
-                            "GRANARY_RETAIN keeps less of them from the start",
+                fmt::format("malloc_trim(0) in the program returns the {} of empty memory to the kernel; a smaller "
+                            "GRANARY_RETAIN retains less from the start",
                             bytes_text(of_malloc)));
         }
         const std::uint64_t of_kinds = resident_of(Owner::kCollector, "empty");
         if (is_worth(of_kinds)) {
             hints_.push_back(
-                fmt::format("GC_gcollect_and_unmap() in the program gives the {} back that are empty; a "
-                            "smaller GRANARY_RETAIN, which is each kind's, keeps less of them from the start",
+                fmt::format("GC_gcollect_and_unmap() in the program returns the {} of empty memory to the kernel; a "
+                            "smaller GRANARY_RETAIN, which holds for each kind, retains less from the start",
                             bytes_text(of_kinds)));
         }
     }
@@ -93,8 +95,8 @@ class Hints {
         const ClassOfHeap worst = largest(heaps, Part::kFree, 1).front();
         const ClassSummary &c = *worst.size_class;
         hints_.push_back(fmt::format(
-            "most of what is free lies between {}: {} live ones of {} in {} superblocks ({} %); {}", worst.text(),
-            c.live_blocks, c.blocks, c.superblocks, percent(c.live_blocks, c.blocks), what_helps));
+            "most of the free memory lies between {}: {} of {} blocks in {} superblocks are in use ({} %); {}",
+            worst.text(), c.live_blocks, c.blocks, c.superblocks, percent(c.live_blocks, c.blocks), what_helps));
     }
 
     void about_magazines() {
@@ -102,8 +104,8 @@ class Hints {
             resident_of(Owner::kMalloc, "magazines") + resident_of(Owner::kCollector, "magazines");
         if (!is_worth(cached)) return;
         hints_.push_back(
-            fmt::format("a smaller GRANARY_MAGAZINE (it is {} for each heap now) keeps less than the {} "
-                        "that magazines hold",
+            fmt::format("a smaller GRANARY_MAGAZINE (now {} for each heap) caches less than the {} "
+                        "that the magazines hold",
                         size_text(e_.heaps.front().snapshot.magazine_bytes), bytes_text(cached)));
     }
 
@@ -111,8 +113,8 @@ class Hints {
         const std::uint64_t waiting = resident_of(Owner::kMalloc, "waiting");
         if (!is_worth(waiting)) return;
         hints_.push_back(
-            fmt::format("the {} that wait are the price of the quarantine: the next search gives back what "
-                        "nothing points to",
+            fmt::format("the {} in quarantine are the price of it: the next search frees the blocks that no "
+                        "pointer is left to",
                         bytes_text(waiting)));
     }
 
@@ -120,7 +122,7 @@ class Hints {
         std::uint64_t others = 0;
         for (const Share &share : e_.shares) others += share.owner == Owner::kOthers ? share.resident : 0;
         if (percent(others, e_.resident) < kMost || others < kLeastWorth) return;
-        hints_.push_back(fmt::format("{} %, {}, are not Granary's; no setting of {} changes them",
+        hints_.push_back(fmt::format("{} % ({}) are outside Granary; no setting of {} changes them",
                                      percent(others, e_.resident), bytes_text(others),
                                      e_.has_malloc() ? "malloc" : "the collector"));
     }
@@ -129,9 +131,9 @@ class Hints {
         const std::uint64_t live = resident_of(Owner::kMalloc, "live") + resident_of(Owner::kCollector, "live");
         if (percent(live, e_.resident) < kMost) return;
         hints_.push_back(
-            fmt::format("{} % are {}: the program holds them, and only it knows whether it still needs "
-                        "them; two readings some time apart tell what grows",
-                        percent(live, e_.resident), e_.has_malloc() ? "live" : "in use"));
+            fmt::format("{} % are in use: the program holds these blocks, and only the program knows whether it still "
+                        "needs them; two readings some time apart show what grows",
+                        percent(live, e_.resident)));
     }
 
     const Explanation &e_;

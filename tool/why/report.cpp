@@ -149,20 +149,20 @@ void put_collector(JsonWriter &json, const Explanation &explanation) {
     json.end_object();
 }
 
-// What stands above the first part of an owner's, where something must.
+// The heading above the first part of an owner, or nothing where one heap makes it unnecessary.
 std::string_view heading(const Explanation &explanation, Owner owner) {
     const bool has_both = explanation.has_malloc() && !explanation.kinds().empty();
     switch (owner) {
         case Owner::kMalloc:
-            return has_both ? "malloc's:\n" : "";
+            return has_both ? "malloc:\n" : "";
         case Owner::kCollector:
-            return has_both ? "collected:\n" : "";
+            return has_both ? "collector:\n" : "";
         case Owner::kGranary:
-            return has_both ? "both:\n" : "";
+            return has_both ? "malloc and collector:\n" : "";
         case Owner::kOthers:
             break;
     }
-    return "not Granary's:\n";
+    return "outside Granary:\n";
 }
 
 }  // namespace
@@ -198,8 +198,8 @@ std::string why_json(const Explanation &explanation) {
     put_text(json, "library", explanation.library);
     put_number(json, "resident_bytes", explanation.resident);
     put_number(json, "huge_bytes", explanation.huge);
-    put_number(json, "breath_bytes", explanation.breath.bytes);
-    put_number(json, "breath_seconds", explanation.breath.seconds);
+    put_number(json, "reuse_bytes", explanation.reuse.bytes);
+    put_number(json, "reuse_seconds", explanation.reuse.seconds);
     put_shares(json, explanation.shares);
     for (const ExplainedHeap &heap : explanation.malloc()) put_heap(json, heap.snapshot);
     if (explanation.collector) put_collector(json, explanation);

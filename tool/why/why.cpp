@@ -21,8 +21,8 @@ namespace gr::tool {
 namespace {
 
 constexpr std::size_t kClassesNamed = 3;
-constexpr std::uint64_t kAllowanceParts = 32;        // as the manual says of GRANARY_RETAIN
-constexpr std::uint64_t kRetainByPace = 4ULL << 20;  // of a kind that nobody gave another: the collector's kRetain
+constexpr std::uint64_t kAllowanceParts = 32;        // as granary-options(7) says of GRANARY_RETAIN
+constexpr std::uint64_t kRetainByPace = 4ULL << 20;  // of a kind without a value of its own: the collector's kRetain
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 std::string blocks_text(std::uint64_t count) {
@@ -37,7 +37,7 @@ std::string free_text(std::span<const ExplainedHeap> heaps) {
         named.push_back(
             fmt::format("{} in {}", bytes_text(whole(amount(c.size_class->amounts, Part::kFree).resident)), c.text()));
     }
-    return fmt::format("free in superblocks that hold other blocks{}{}", named.empty() ? "" : ": ",
+    return fmt::format("free blocks in superblocks that also hold blocks in use{}{}", named.empty() ? "" : ": ",
                        fmt::join(named, ", "));
 }
 
@@ -48,45 +48,47 @@ std::uint64_t nanoseconds(clockid_t clock) {
     return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// What stays beyond the share.
-Breath breath_of(const HeapSnapshot &heap) {
+// What stays because of the reuse allowance.
+Reuse reuse_of(const HeapSnapshot &heap) {
     double used = -amount(heap.amounts, Part::kEmpty).resident;
     for (const Amount &part : heap.amounts) used += part.resident;
     const std::uint64_t share = std::max(heap.retain_bytes, whole(used) / kAllowanceParts);
     const std::uint64_t empty = whole(amount(heap.amounts, Part::kEmpty).resident);
-    if (heap.breath_bytes == 0 || heap.breath_since == 0 || empty <= share) return {};
-    return {.bytes = std::min(empty - share, heap.breath_bytes),
-            .seconds = (nanoseconds(CLOCK_MONOTONIC_COARSE) - heap.breath_since) / kSecond};
+    if (heap.reuse_bytes == 0 || heap.reuse_since == 0 || empty <= share) return {};
+    return {.bytes = std::min(empty - share, heap.reuse_bytes),
+            .seconds = (nanoseconds(CLOCK_MONOTONIC_COARSE) - heap.reuse_since) / kSecond};
 }
 
-std::string breath_text(const Breath &breath) {
-    if (breath.bytes == 0) return "";
-    return fmt::format("; {} of it since the program has been taking it again and again, for {} s (GRANARY_BREATH)",
-                       bytes_text(breath.bytes), breath.seconds);
+std::string reuse_text(const Reuse &reuse) {
+    if (reuse.bytes == 0) return "";
+    return fmt::format("; {} of it because the program keeps reusing it, for {} s so far (GRANARY_REUSE)",
+                       bytes_text(reuse.bytes), reuse.seconds);
 }
 
 std::string retained_text(Owner owner, std::uint64_t retain_bytes) {
     const std::string option = "GRANARY_RETAIN=" + size_text(retain_bytes);
-    if (owner != Owner::kCollector) return fmt::format("{}, or a 32nd of what is in use", option);
-    if (retain_bytes != kRetainByPace) return fmt::format("{} of each kind, or a 32nd of what is in use", option);
-    return "as much as may be taken until the next collection, 4M of each kind at least, unless GRANARY_RETAIN says "
-           "otherwise";
+    if (owner != Owner::kCollector) return fmt::format("{}, or 1/32 of the memory in use if more", option);
+    if (retain_bytes != kRetainByPace)
+        return fmt::format("{} for each kind, or 1/32 of the memory in use if more", option);
+    return "as much as may be allocated until the next collection, at least 4M for each kind, unless GRANARY_RETAIN is "
+           "set";
 }
 
 std::string untouched_text(const Amount &amount) {
     const std::uint64_t untouched = amount.bytes - std::min(amount.bytes, whole(amount.resident));
     if (untouched < ProcessMemory::page_bytes()) return "";
-    return fmt::format("; {} more is not resident", bytes_text(untouched));
+    return fmt::format("; another {} is not resident", bytes_text(untouched));
 }
 
-// What is in use of a kind, against what the last collection left of it.
+// How the memory in use of a kind has changed since the last collection.
 std::string since_text(const Kind &kind, std::uint64_t live, const LastCollection &last) {
     if (kind.lifetime != Lifetime::kCollected) return "";
-    if (last.number == 0) return "; nothing was collected yet";
-    const std::string since = live <= kind.left_bytes ? ""
-                                                      : fmt::format(", and {} came since, of which some may be garbage",
-                                                                    bytes_text(live - kind.left_bytes));
-    return fmt::format("; the last collection left {}{}", bytes_text(kind.left_bytes), since);
+    if (last.number == 0) return "; no collection so far";
+    const std::string since = live <= kind.left_bytes
+                                  ? ""
+                                  : fmt::format(", and {} more are in use now, some of which may be garbage",
+                                                bytes_text(live - kind.left_bytes));
+    return fmt::format("; the last collection left {} in use{}", bytes_text(kind.left_bytes), since);
 }
 
 class Explainer {
@@ -145,7 +147,7 @@ class Explainer {
 
     void add_heap(std::string name, bool is_malloc, HeapSnapshot snapshot) {
         account(snapshot.accounted);
-        result_.breath += breath_of(snapshot);
+        result_.reuse += reuse_of(snapshot);
         result_.heaps.push_back({std::move(name), is_malloc, {}, std::move(snapshot)});
     }
     void account(const std::vector<double> &accounted) {
@@ -163,7 +165,7 @@ class Explainer {
         const ExplainedHeap &heap = result_.heaps.front();
         const Amount live = live_amount(heap.snapshot);
         add(Owner::kMalloc, "live", heap.name, live,
-            fmt::format("live in {} that the program holds{}{}{}", blocks_text(heap.snapshot.live_blocks),
+            fmt::format("in use: {} that the program holds{}{}{}", blocks_text(heap.snapshot.live_blocks),
                         heap.kind ? " or has lost" : "", untouched_text(live),
                         heap.kind ? since_text(*heap.kind, live.bytes, result_.collector->last) : ""));
         add_rest(Owner::kMalloc, heap.name, result_.malloc());
@@ -173,7 +175,7 @@ class Explainer {
         for (const ExplainedHeap &heap : result_.kinds()) {
             const Amount live = live_amount(heap.snapshot);
             add(Owner::kCollector, "live", heap.name, live,
-                fmt::format("in use in {} ({}){}{}", blocks_text(heap.snapshot.live_blocks), heap.name,
+                fmt::format("in use: {} ({}){}{}", blocks_text(heap.snapshot.live_blocks), heap.name,
                             untouched_text(live), since_text(*heap.kind, live.bytes, result_.collector->last)));
         }
         add_rest(Owner::kCollector, "collected", result_.kinds());
@@ -182,22 +184,24 @@ class Explainer {
     // Beside live blocks.
     void add_rest(Owner owner, const std::string &name, std::span<const ExplainedHeap> heaps) {
         const HeapSnapshot &first = heaps.front().snapshot;
-        Breath breath;
-        for (const ExplainedHeap &heap : heaps) breath += breath_of(heap.snapshot);
+        Reuse reuse;
+        for (const ExplainedHeap &heap : heaps) reuse += reuse_of(heap.snapshot);
         if (result_.collector && result_.collector->flags.narrow_at != 0 && owner == Owner::kMalloc) {
             const Amount waiting = sum_of(heaps, Part::kWaiting);
             add(owner, "waiting", name, waiting,
-                fmt::format("freed in {} that wait until nothing points to them (quarantine){}",
+                fmt::format("freed, in quarantine: {} that wait until no pointer to them is left{}",
                             blocks_text(first.waiting_blocks), untouched_text(waiting)));
         }
         add(owner, "free", name, sum_of(heaps, Part::kFree), free_text(heaps));
         add(owner, "magazines", name, sum_of(heaps, Part::kCached),
-            fmt::format("free in the magazines of {} heap{}", first.heaps, first.heaps == 1 ? "" : "s"));
-        add(owner, "remote", name, sum_of(heaps, Part::kRemote), "freed by other threads and not yet collected");
+            fmt::format("free blocks cached in the magazines and messages of {} heap{}", first.heaps,
+                        first.heaps == 1 ? "" : "s"));
+        add(owner, "remote", name, sum_of(heaps, Part::kRemote),
+            "freed remotely, not yet collected by the heaps that own the blocks");
         add(owner, "empty", name, sum_of(heaps, Part::kEmpty),
-            fmt::format("empty, kept for the next request ({}){}", retained_text(owner, first.retain_bytes),
-                        breath_text(breath)));
-        add(owner, "tails", name, sum_of(heaps, Part::kTail), "at the ends of superblocks, which no block covers");
+            fmt::format("empty, retained for the next request ({}){}", retained_text(owner, first.retain_bytes),
+                        reuse_text(reuse)));
+        add(owner, "tails", name, sum_of(heaps, Part::kTail), "ends of superblocks that no block covers");
     }
 
     // A library's file, and its zeroed data, which follows the file in memory. Of what is linked in nothing is known.
@@ -218,7 +222,7 @@ class Explainer {
     void add_tables() {
         double tables = 0;
         for (const ExplainedHeap &heap : result_.heaps) tables += heap.snapshot.table_resident;
-        add(Owner::kGranary, "tables", tables, "tables that tell all this (metadata)");
+        add(Owner::kGranary, "tables", tables, "the allocator's own tables (metadata)");
         if (result_.collector) add_collector_memory();
         double library = 0;
         for (std::size_t i = 0; i < mappings_.size(); ++i) library += is_library(i) ? rest(i) : 0;
@@ -231,12 +235,12 @@ class Explainer {
             const char *text;
         };
         static constexpr std::array<Words, kCollectorMemories> kWords{{
-            {"marks", "marks, a byte for each block (metadata)"},
-            {"places", "what a marker must know of each unit (metadata)"},
-            {"finalization", "finalizers and links that are registered, or queued"},
-            {"flags", "flags of blocks that wait (metadata)"},
-            {"origins", "who allocated each block, and the stacks of their calls"},
-            {"snapshot", "what was free when a collection beside the program ended"},
+            {"marks", "marks, one byte for each block (metadata)"},
+            {"places", "the marker's table of units (metadata)"},
+            {"finalization", "finalizers and links, registered or queued"},
+            {"flags", "flags of blocks in quarantine (metadata)"},
+            {"origins", "the call stack that allocated each block"},
+            {"snapshot", "which blocks were free when an incremental collection ended"},
         }};
         for (std::size_t use = 0; use < kWords.size(); ++use)
             add(Owner::kGranary, kWords[use].name, result_.collector->memory[use], kWords[use].text);
@@ -259,14 +263,14 @@ class Explainer {
             sum += rest(i);
         }
         const bool has_malloc = result_.has_malloc();
-        add(Owner::kOthers, "files", files, "the program, its libraries and files it has mapped");
+        add(Owner::kOthers, "files", files, "the program, its libraries and other mapped files");
         add(Owner::kOthers, "shared", shared, "shared memory");
         add(Owner::kOthers, "brk", brk,
-            has_malloc ? "memory from brk, which Granary never uses" : "memory from brk: the system's malloc");
+            has_malloc ? "memory from brk, which Granary never uses" : "memory from brk: the C library's malloc");
         add(Owner::kOthers, "stack", stack, "the main thread's stack");
         add(Owner::kOthers, "anonymous", anonymous,
-            has_malloc ? "other anonymous memory: threads' stacks, and what was mapped without malloc"
-                       : "other anonymous memory: threads' stacks, what was mapped, and what malloc has mapped");
+            has_malloc ? "other anonymous memory: thread stacks, and mappings made without malloc"
+                       : "other anonymous memory: thread stacks and mappings, those of malloc included");
     }
 
     const std::vector<Mapping> &mappings_;
@@ -307,7 +311,7 @@ Explanation explain(int process) {
         const Diagnosis diagnosis = diagnose_process(process);
         const std::string reason = diagnosis.verdict() == Verdict::kNo
                                        ? diagnosis.summary()
-                                       : diagnosis.summary() + ", but an old one, or one that has not started";
+                                       : diagnosis.summary() + ", but on an old version, or it has not started yet";
         throw Failure(ExitCode::kNotRunnable, fmt::format("process {} cannot be explained: {}", process, reason));
     }
     return Explainer(memory, mappings, found).explain();

@@ -27,12 +27,12 @@ struct Share {
     std::string text;  // for people, after the number
 };
 
-// What of the empty memory stays because the program takes as much again and again, and since when.
-struct Breath {
+// The empty memory that stays because of the reuse allowance, and for how long the allowance has been above 0.
+struct Reuse {
     std::uint64_t bytes = 0;
     std::uint64_t seconds = 0;
 
-    Breath &operator+=(const Breath &other) {
+    Reuse &operator+=(const Reuse &other) {
         bytes += other.bytes;
         seconds = std::max(seconds, other.seconds);
         return *this;
@@ -48,7 +48,7 @@ struct Explanation {
     std::uint64_t collector_age;  // nanoseconds since the last collection began
     std::uint64_t resident;       // the sum of all shares
     std::uint64_t huge;           // of it in huge pages
-    Breath breath;
+    Reuse reuse;
     std::vector<Share> shares;
     std::vector<std::string> hints;
 

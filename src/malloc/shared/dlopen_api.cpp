@@ -81,10 +81,10 @@ int flags_for(const char *file, int flags) {
     const auto wanted = static_cast<gr::DeepBinding>(gr::instance.options().deep_binding);
     if (wanted == gr::DeepBinding::keep || !is_malloc_of_process()) return flags;
     if (wanted == gr::DeepBinding::mend && gr::platform::lead_libc_to_program(kFamily)) {
-        say(file, "it gets this malloc, and all else as asked (GRANARY_DEEPBIND)");
+        say(file, "the library gets this malloc, all other symbols as asked (GRANARY_DEEPBIND)");
         return flags;
     }
-    say(file, "left out, so that it gets this malloc (GRANARY_DEEPBIND)");
+    say(file, "the flag is removed, so that the library gets this malloc (GRANARY_DEEPBIND)");
     return gr::platform::without_deep_binding(flags);
 }
 

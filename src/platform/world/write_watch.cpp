@@ -34,7 +34,7 @@ WriteWatch::Pages::~Pages() {
 
 const char *WriteWatch::begin(Range whole) {
     fd_ = system_call(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | kUserModeOnly);
-    if (fd_ < 0) return "the kernel or a filter of system calls refuses userfaultfd";
+    if (fd_ < 0) return "the kernel or a seccomp filter refuses userfaultfd";
     uffdio_api api{};
     api.api = UFFD_API;
     api.features = kAsynchronous;
@@ -45,11 +45,11 @@ const char *WriteWatch::begin(Range whole) {
     Range first{whole.begin, whole.begin + page_size()};
     const char *lack = nullptr;
     if (system_call(SYS_ioctl, fd_, std::size_t{UFFDIO_API}, &api) < 0) {
-        lack = "userfaultfd lacks asynchronous write protection, which is there since Linux 6.7";
+        lack = "userfaultfd has no asynchronous write protection, which needs Linux 6.7";
     } else if (system_call(SYS_ioctl, fd_, std::size_t{UFFDIO_REGISTER}, &all) < 0) {
         lack = "userfaultfd refuses the range of the heap";
     } else if (look(Pages(), &first, Then::leave) < 0) {
-        lack = "/proc/self/pagemap does not tell of writes";
+        lack = "/proc/self/pagemap does not report writes";
     }
     if (lack != nullptr) {
         close();
