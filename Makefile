@@ -13,7 +13,7 @@ SOURCES = $(shell find include src tool lab test bench \( -name '*.cpp' -o -name
 PRODUCTS := granary_shared granary_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
 
 .PHONY: all help release lib lab demo test test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install \
-        uninstall package site format lint lint-format view bench bench-peers counted soak portability mutants clean
+        uninstall site format lint lint-format view bench bench-peers counted soak portability mutants clean
 .NOTPARALLEL:
 
 all: release ## build the libraries, the command and its man pages in build/release
@@ -44,7 +44,7 @@ demo: ## three programs, here and on the system malloc: time and memory, four mi
 	scripts/demo
 
 test: ## the release build's tests
-	scripts/setup build test view
+	scripts/setup build test view site
 	$(MAKE) $(PRESETS:%=test-%)
 	@echo "make test: everything passed; make test-rest: the other presets"
 

@@ -16,7 +16,7 @@ sys.path[:0] = [str(HERE / folder) for folder in ("suite", "../test/programs")]
 
 try:
     from draw import exhibits
-    from draw.canvas import Picture, save_svg
+    from draw.canvas import Picture, save
 except ModuleNotFoundError as problem:
     if str(problem.name).partition(".")[0] != "matplotlib":
         raise
@@ -97,7 +97,7 @@ def pictures(results: Path = RESULTS) -> list[Picture]:
 def main() -> int:
     made = pictures()
     for picture in made:
-        save_svg(picture, PICTURES)
+        save(picture, PICTURES)
     for path in PICTURES.glob(f"{BEGIN}*.svg"):
         if path.stem not in {picture.name for picture in made}:
             path.unlink()

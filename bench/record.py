@@ -20,6 +20,7 @@ sys.path[:0] = [str(HERE / "suite"), str(HERE.parent / "test" / "programs")]
 sys.dont_write_bytecode = True
 
 import machine
+import stored
 from harness.allocators import GRANARY, PEERS, SYSTEM, Missing, granary, peer
 from places import Places
 
@@ -59,16 +60,16 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 class Record:
-    """Raw values, one JSON line each, behind a first line that says how they came about."""
+    """Raw values, one JSON line each, behind a first line that says how they came about. A file whose name ends in .gz is
+    compressed."""
 
     def __init__(self, path: Path | None):
-        self.file = path.open("w", encoding="utf-8") if path else None
+        self.file = stored.Lines(path) if path else None
         self.write(Places([]).named({"command": shlex.join(sys.argv), "machine": machine.facts()}))
 
     def write(self, value: dict) -> None:
         if self.file:
-            self.file.write(json.dumps(value) + "\n")
-            self.file.flush()
+            self.file.write(json.dumps(value))
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence]) -> None:

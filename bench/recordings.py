@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from record import Record  # finds the suite's modules
+import stored
 from harness.allocators import Missing, system
 from harness.launcher import Launcher, ProgramFailed
 from harness.program import Program, Work
@@ -119,7 +120,11 @@ class Recorder:
 def read(path: Path, record: Record) -> dict[str, Recording]:
     """What an earlier run recorded, written to this one's record, too."""
     recordings = {}
-    for line in path.read_text().splitlines():
+    try:
+        lines = stored.read(path).splitlines()
+    except ValueError as problem:
+        raise Missing(f"{path}: {problem}") from None
+    for line in lines:
         try:
             fields = json.loads(line)
         except ValueError:

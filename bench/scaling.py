@@ -17,6 +17,9 @@ import json
 import sys
 from pathlib import Path
 
+import record  # noqa: F401  (finds the suite's modules)
+import stored
+
 CPUS = (1, 16, 64, 256)
 MILLION = 1e6
 
@@ -65,7 +68,7 @@ def main() -> int:
     parser.add_argument("--parts", type=int, default=1, help="into which each class's global bin would be parted")
     options = parser.parse_args()
     try:
-        _, *rows = map(json.loads, options.counts.read_text().splitlines())
+        _, *rows = map(json.loads, stored.read(options.counts).splitlines())
     except (OSError, ValueError) as problem:
         print(f"scaling: {options.counts}: {problem}", file=sys.stderr)
         return 2

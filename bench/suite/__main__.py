@@ -63,7 +63,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--only", type=names, metavar="NAMES", help="workloads, programs or families")
     parser.add_argument("--threads", type=thread_counts, metavar="N,N", help="of the workloads that scale")
     parser.add_argument("--rounds", type=int, help="trials of each case on each allocator (default: the profile's)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="keep every trial")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep every trial; a name that ends in .gz: compressed")
     parser.add_argument("--minutes", type=float, metavar="N",
                         help=f"end after so long, with exit code {UNFINISHED} if something is left; see --resume")
     parser.add_argument("--resume", action="store_true", default=None,
@@ -71,7 +71,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--from", dest="source", type=Path, metavar="FILE",
                         help="show this stored result and measure nothing")
     parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with pictures")
-    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="the same pictures as SVG and PNG files")
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="the same pictures as SVG files")
     parser.add_argument("--check", type=Path, metavar="FILE", help="exit 1 if worse than this stored result")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help=argparse.SUPPRESS)
     parser.add_argument("--peers", type=Path, default=ROOT / "build" / "peers" / "peers.json", help=argparse.SUPPRESS)

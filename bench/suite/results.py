@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import shares
+import stored
 from intervals import Groups, Samples
 
 FORMAT = "granary-bench 1"
@@ -132,18 +133,19 @@ class Results:
         lines = ",\n".join("  " + json.dumps(trial) for trial in self.trials)
         text = json.dumps({"format": FORMAT, **head}, indent=1)
         text = text[:-2] + ',\n "trials": [\n' + lines + "\n ]\n}\n"
+        content = stored.content(text, path)
         if path.is_symlink() or (path.exists() and not path.is_file()):  # /dev/stdout
-            path.write_text(text)
+            path.write_bytes(content)
             return
         whole = path.with_name(path.name + ".new")  # who is killed here leaves the old one
-        whole.write_text(text)
+        whole.write_bytes(content)
         whole.replace(path)
 
     @staticmethod
     def load(path: Path) -> "Results":
         """Raises ValueError, in one line, when the file is not one of ours."""
         try:
-            data = json.loads(path.read_text())
+            data = json.loads(stored.read(path))
         except OSError as problem:
             raise ValueError(f"{path}: {problem.strerror}") from None
         except ValueError as problem:

@@ -2,13 +2,15 @@
 # What:      makes a Markdown page for MkDocs of a man page in scdoc's markup.
 # Invariant: each option and each command has a heading of its own, so that the search and a link find it.
 # Must not know: which man pages there are.
-"""It knows what this repository's man pages use of scdoc(5): no tables, no numbered lists."""
+"""It knows what this repository's man pages use of scdoc(5). A table's first row is its head."""
 
 import re
 from collections.abc import Callable
 
 # What a page is looked up for: an option of the library, or a command of the tool.
 LOOKED_UP = re.compile(r"\*(GRANARY_\w+|granary [a-z]+)\*")
+TABLE = re.compile(r"[\[|\]][\[\-\] ] ?\S")
+LIST_ITEM = re.compile(r"(-|\.) ")
 ESCAPED = re.compile(r"[\\`*_{}\[\]<>&#|~]")
 TOKEN = re.compile(r"\\(?P<escaped>.)|\*(?P<bold>(?:\\.|[^*\\])+)\*(?P<section>\(\d\))?"
                    r"|(?<!\w)_(?P<underlined>(?:\\.|[^\\_]|_(?=\w))+)_(?!\w)|(?P<plain>.)", re.S)
@@ -75,21 +77,44 @@ class Page:
             else:
                 end = next((at for at, text in enumerate(lines) if not text.strip() or text.startswith("\t")), len(lines))
                 paragraph, lines = lines[:end], lines[end:]
-                if lines and lines[0].startswith("\t"):
+                if TABLE.match(paragraph[0]):
+                    written += self.table(paragraph)
+                elif LIST_ITEM.match(paragraph[0]):
+                    written += [re.sub(r"^\. ", "1. ", line) for line in self.inline("\n".join(paragraph)).split("\n")]
+                    inner, lines = indented(lines) if lines and lines[0].startswith("\t") else ([], lines)
+                    written += ["    " + line for line in self.body(inner, depth + 1)]
+                elif lines and lines[0].startswith("\t"):
                     term = " ".join(paragraph)
                     definition, lines = indented(lines)
                     written += self.definition(term, definition, depth)
                 elif section == "SYNOPSIS" and paragraph[0].startswith("*"):
-                    written.append(self.code(" ".join(paragraph)))
+                    end_of_pre = "</code></pre>"
+                    if written[-2:] == [end_of_pre, ""]:  # all of the synopsis is one listing
+                        written[-2:] = [self.inline(" ".join(paragraph), True), end_of_pre]
+                    else:
+                        written += ["<pre><code>" + self.inline(" ".join(paragraph), True), end_of_pre]
                 else:
                     text = self.inline("\n".join(paragraph))
                     written += re.sub(r"\+\+$", "<br>", text, flags=re.M).split("\n")
         return written
 
+    def table(self, lines: list[str]) -> list[str]:
+        rows: list[list[str]] = []
+        for line in lines:
+            text = self.inline(line[2:].strip())
+            if line[0] == " ":
+                rows[-1][-1] += " " + text
+            elif line[0] == ":":
+                rows[-1].append(text)
+            else:
+                rows.append([text])
+        written = ["| " + " | ".join(row) + " |" for row in rows]
+        return [written[0], "|---" * len(rows[0]) + "|", *written[1:]]
+
     def definition(self, term: str, definition: list[str], depth: int) -> list[str]:
         if depth == 0 and (name := LOOKED_UP.match(term)):
             anchor = name[1].lower().replace(" ", "-")
-            heading = f"### {literal(name[1])} {{#{anchor}}}"
+            heading = f"### {name[1]} {{#{anchor}}}"  # as it is: the search does not decode what stands in a heading
             return [heading, "", self.code(term), "", *self.body(definition, depth), ""]
         inner = self.body(definition, depth + 1)
         return [self.code(term), "", ":   " + inner[0], *("    " + line if line else "" for line in inner[1:]), ""]

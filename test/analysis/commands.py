@@ -83,7 +83,7 @@ class Commands(unittest.TestCase):
     def test_what_is_no_trace(self):
         self.expect_refusal(self.path("nowhere"), "nowhere")
         self.expect_refusal(self.file_of(b""), "empty")
-        self.expect_refusal(self.file_of(b"#!/bin/sh\n" * 20), "no trace")
+        self.expect_refusal(self.file_of(b"#!/bin/sh\n" * 20), "not a trace")
 
     def test_another_version(self):
         content = bytearray(self.bytes_of_trace())

@@ -112,7 +112,7 @@ class Paths(CommandLine):
 
 class Pieces(CommandLine):
     def test_a_run_in_pieces_is_the_whole_run(self):
-        run = self.folder / "run.json"
+        run = self.folder / "run.json.gz"
         words = (*QUICK, "--rounds", "3", "--with", "granary,system", "--json", run, "--resume")
         ended = self.bench(*words, "--minutes", "0", code=3)
         self.assertIn("--resume goes on", ended.stderr)

@@ -14,12 +14,13 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from support import BUILD, ROOT, main, results, steady
+from support import BUILD, ROOT, SUITE, main, results, steady
 
 sys.path[:0] = [str(ROOT / "bench")]
 import agreement
 import counts
 import machine
+import stored
 from counts import EVENTS
 from record import interval
 
@@ -76,12 +77,38 @@ class Scripts(unittest.TestCase):
         line = self.run_it("scaling.py", self.output).stdout.splitlines()[1]
         # A fifth of the time under one lock: five CPUs fill it, and more than five times as fast nothing becomes.
         self.assertRegex(line, r" 5\.0 +5\.0  global heap from 5 CPUs$")
-        line = self.run_it("scaling.py", self.output, "--parts", "2").stdout.splitlines()[1]
+        packed = self.output.with_suffix(".json.gz")
+        packed.write_bytes(stored.content(self.output.read_text(), packed))
+        line = self.run_it("scaling.py", packed, "--parts", "2").stdout.splitlines()[1]
         self.assertRegex(line, r" 10\.0  global heap from 10 CPUs$")
 
     def test_without_a_library(self):
         done = self.run_it("small_process.py", self.output, code=1)
         self.assertRegex(done.stderr, rf"^{self.output} does not exist.*\n$")
+
+
+class Lines(unittest.TestCase):
+    LINES = ("first", "ächt", "")
+
+    def written(self, name: str) -> bytes:
+        """By a process of its own: the end of a compressed file is written when that ends."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            program = ("import sys; sys.path.insert(0, sys.argv[1]); import stored; from pathlib import Path\n"
+                       "lines = stored.Lines(Path(sys.argv[2]))\n"
+                       "for line in sys.argv[3:]: lines.write(line); print(Path(sys.argv[2]).stat().st_size)")
+            done = subprocess.run([sys.executable, "-B", "-c", program, SUITE, path, *self.LINES], capture_output=True,
+                                  text=True, check=True)
+            sizes = [int(size) for size in done.stdout.split()]
+            self.assertEqual(sizes, sorted(set(sizes)), "each line is in the file at once")
+            self.assertEqual(stored.read(path), "".join(f"{line}\n" for line in self.LINES))
+            return path.read_bytes()
+
+    def test_plain_and_compressed(self):
+        self.assertFalse(self.written("lines.json").startswith(stored.MAGIC))
+        packed = self.written("lines.json.gz")
+        self.assertTrue(packed.startswith(stored.MAGIC))
+        self.assertEqual(packed, self.written("lines.json.gz"))
 
 
 class Agreement(unittest.TestCase):

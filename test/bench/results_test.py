@@ -4,6 +4,7 @@
 # Must not know: how trials are run.
 """Usage: results_test.py BUILD_FOLDER."""
 
+import gzip
 import json
 import tempfile
 import unittest
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from support import failed, main, results, steady
 
+import stored
 from pieces import Saved
 from results import FORMAT, METRICS, Results, one_line
 
@@ -27,6 +29,30 @@ class File(unittest.TestCase):
         run.save(self.path)
         self.assertEqual(Results.load(self.path), run)
         self.assertEqual(json.loads(self.path.read_text())["format"], FORMAT)
+
+    def test_a_name_that_ends_in_gz_is_compressed(self):
+        run = results({"a": {"granary": steady(1.5, 20)}})
+        run.save(self.path)
+        packed = self.path.with_name("run.json.gz")
+        run.save(packed)
+        self.assertLess(packed.stat().st_size * 2, self.path.stat().st_size)
+        self.assertEqual(gzip.decompress(packed.read_bytes()), self.path.read_bytes())
+        self.assertEqual(Results.load(packed), run)
+        before = packed.read_bytes()
+        self.assertEqual(before[4:8], bytes(4), "a time")
+        Results.load(packed).save(packed)
+        self.assertEqual(packed.read_bytes(), before)
+        packed.rename(self.path)
+        self.assertEqual(Results.load(self.path), run, "the content tells, not the name")
+
+    def test_a_damaged_compressed_file(self):
+        whole = stored.content("{}" * 1000, Path("x.gz"))
+        self.path.parent.mkdir()
+        for content in (whole[:5], whole[:-1], whole[:-8] + bytes(8), whole[:12] + b"odd" + whole[15:], whole + b"more",
+                        stored.content("[]", Path("x.gz"))):
+            with self.subTest(content):
+                self.path.write_bytes(content)
+                self.assert_refused()
 
     def test_nothing_measured(self):
         run = results({})

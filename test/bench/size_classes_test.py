@@ -20,6 +20,7 @@ from support import BUILD, ROOT, main, told
 sys.path.insert(0, str(ROOT / "bench"))
 
 import candidates
+import stored
 from class_table import ClassTable, Constants, Cost, Step, variants
 from harness.allocators import Missing
 from harness.launcher import ProgramFailed
@@ -297,12 +298,12 @@ class Commands(unittest.TestCase):
 
     def test_recorded_and_read_again(self):
         with tempfile.TemporaryDirectory() as folder:
-            first, second = Path(folder) / "first.json", Path(folder) / "second.json"
+            first, second = Path(folder) / "first.json.gz", Path(folder) / "second.json"
             done = self.run_it("size_classes.py", "--only", "espresso-like,tar", "--json", first)
             again = self.run_it("size_classes.py", "--recordings", first, "--json", second)
             self.assertEqual((done.returncode, done.stderr, again.stderr), (0, "", ""))
             self.assertEqual(done.stdout, again.stdout)
-            self.assertEqual(first.read_text().splitlines()[1:], second.read_text().splitlines()[1:])
+            self.assertEqual(stored.read(first).splitlines()[1:], second.read_text().splitlines()[1:])
         for row in (r"^espresso-like +espresso-like +[\d,]{9}", r"^tar +tar ", r"^4 a doubling +84 "):
             self.assertRegex(done.stdout, re.compile(row, re.M))
 

@@ -7,6 +7,8 @@
 
 #include "black_box.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -52,18 +54,32 @@ inline std::vector<std::size_t> boundary_sizes() {
     return sizes;
 }
 
-// Content that differs between blocks and between places in a block.
+// Content that differs between blocks and between places in a block. It repeats after kPeriod bytes, so that large blocks
+// are written and compared by libc.
+inline constexpr std::size_t kPeriod = 2048;
+
+inline unsigned char content(uint64_t key, std::size_t place) {
+    return static_cast<unsigned char>((key + place) * 167 >> 3);
+}
+
+inline std::array<unsigned char, kPeriod> one_period(uint64_t key, std::size_t size) {
+    std::array<unsigned char, kPeriod> bytes{};
+    for (std::size_t i = 0; i < std::min(size, kPeriod); ++i) bytes[i] = content(key, i);
+    return bytes;
+}
+
 inline void fill(void *block, std::size_t size, uint64_t key) {
-    unsigned char *bytes = static_cast<unsigned char *>(block);
-    for (std::size_t i = 0; i < size; ++i) {
-        bytes[i] = static_cast<unsigned char>((key + i) * 167 >> 3);
+    const auto period = one_period(key, size);
+    for (std::size_t at = 0; at < size; at += kPeriod) {
+        std::memcpy(static_cast<unsigned char *>(block) + at, period.data(), std::min(kPeriod, size - at));
     }
 }
 
 inline bool filled(const void *block, std::size_t size, uint64_t key) {
-    const unsigned char *bytes = static_cast<const unsigned char *>(block);
-    for (std::size_t i = 0; i < size; ++i) {
-        if (bytes[i] != static_cast<unsigned char>((key + i) * 167 >> 3)) {
+    const auto period = one_period(key, size);
+    for (std::size_t at = 0; at < size; at += kPeriod) {
+        const void *place = static_cast<const unsigned char *>(block) + at;
+        if (std::memcmp(place, period.data(), std::min(kPeriod, size - at)) != 0) {
             return false;
         }
     }

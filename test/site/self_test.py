@@ -71,6 +71,12 @@ WRITTEN = [
 ]
 MAN_PAGE = """m(1)
 
+# SYNOPSIS
+
+*m* [_A_]
+
+*m* *-x*
+
 # WORDS
 
 *GRANARY_A*=*on*|_n_
@@ -80,6 +86,16 @@ MAN_PAGE = """m(1)
 		Inner.
 
 	- item
+	  more
+		- inner
+
+	. one
+
+[- *A*
+:- B
+|  c
+:  d
+   e
 
 An example:
 
@@ -87,9 +103,15 @@ An example:
 """
 MAN_WRITTEN = """# m(1)
 
+## Synopsis {#synopsis}
+
+<pre><code>m &#91;<i>A</i>&#93;
+m -x
+</code></pre>
+
 ## Words {#words}
 
-### GRANARY&#95;A {#granary_a}
+### GRANARY_A {#granary_a}
 
 <code>GRANARY&#95;A=on&#124;<i>n</i></code>
 
@@ -101,7 +123,15 @@ First, see [m(1)](m.1.md) and <code>n</code>(2).
 
 
 - item
+  more
+    - inner
 
+1. one
+
+
+| <code>A</code> | B |
+|---|---|
+| c | d e |
 
 An example:
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      panels of one width, drawn by matplotlib, as SVG that follows the reader's background, or as PNG.
+# What:      panels of one width, drawn by matplotlib, as SVG that follows the reader's background.
 # Invariant: text stays text; an SVG refers to nothing outside itself, has its light colours in itself and their roles
 #            as classes, which a style sheet for dark overrides, and says in words what it shows; the same panels give
 #            the same file.
@@ -27,7 +27,6 @@ WIDTH = 360
 COLUMNS = 3
 GUTTER = 16.0
 SIZE, SMALL = 12.0, 10.5
-PNG_SCALE = 2
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
@@ -172,7 +171,7 @@ def inline(panel: Panel, prefix: str) -> str:
     return text_of(root)
 
 
-def save_svg(picture: Picture, folder: Path) -> None:
+def save(picture: Picture, folder: Path) -> None:
     """As NAME.svg, with its own background and style sheet."""
     words = " ".join(f"{panel.title}: {panel.description}" for panel in picture.panels)
     root = drawn(figure_of(picture.panels, COLUMNS), picture.name, picture.title, f"{picture.caption} {words}")
@@ -184,10 +183,3 @@ def save_svg(picture: Picture, folder: Path) -> None:
     root.insert(3, paper)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{picture.name}.svg").write_text(text_of(root))
-
-
-def save(picture: Picture, folder: Path) -> None:
-    """As NAME.svg and as NAME.png."""
-    save_svg(picture, folder)
-    figure_of(picture.panels, COLUMNS).savefig(folder / f"{picture.name}.png", dpi=72 * PNG_SCALE,
-                                               facecolor=PAPER.light, metadata={"Software": None})

@@ -48,7 +48,7 @@ PAPER = Paper(
         Exhibit("figure 2", "Control flow of a restartable critical section", "3.1",
                 why_not="draws a mechanism, which is the kernel's today (rseq)"),
         Exhibit("table 1", "Example of an interrupted critical section", "3.1",
-                why_not="tells what the kernel does; the preset `pauses` interrupts our sequences everywhere"),
+                why_not="tells what the kernel does; the preset `debug` interrupts our sequences everywhere"),
         Exhibit("table 2", "Execution characteristics: mmicro with 64 threads, 200 bytes", "4.3",
                 says="Context switches, cycles, snoops and misses of cache and TLB go with it; a virtual machine tells "
                      "none of these. There the peaks are of the heap, here of the process.",
