@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the C interface of Granary's garbage collector. The collector frees an object when nothing refers to it.
+ * What: the C interface of Granary's garbage collector. The collector frees an object when nothing refers to it.
  * Invariant: after gr_gc_init, every function may be called from any thread. A function changes errno only where its
- *            comment says so. The library also exports the names of <gc/gc.h>; a program may mix both interfaces.
+ *    comment says so. The library also exports the names of <gc/gc.h>; a program may mix both interfaces.
  * Must not know: how the collector works inside.
  *
  * Which words refer to an object. The collector is conservative (Boehm, HPL-2000-165): a word that looks like a

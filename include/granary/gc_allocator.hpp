@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      an allocator for C++ containers that takes memory from Granary's collector. Call gr_gc_init() first.
+// What: an allocator for C++ containers that takes memory from Granary's collector. Call gr_gc_init() first.
 // Invariant: it has no state, so any two compare equal and any thread may use it. The memory is traced unless the
-//            elements hold no pointers. Elements in traced memory keep objects alive as long as something refers to
-//            that memory.
+//    elements hold no pointers. Elements in traced memory keep objects alive as long as something refers to that
+//    memory.
 // Must not know: anything but granary/gc.h.
 #ifndef GRANARY_GC_ALLOCATOR_HPP
 #define GRANARY_GC_ALLOCATOR_HPP

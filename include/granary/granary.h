@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the C interface of Granary beyond the libc family (which <stdlib.h> declares): statistics, options, and
- *            first-class heaps.
+ * What: the C interface of Granary beyond the libc family (which <stdlib.h> declares): statistics, options, and
+ *    first-class heaps.
  * Invariant: any thread may call any function at any time, also before main and in the child after fork, unless its
- *            comment says otherwise. A function changes errno only where its comment says so.
+ *    comment says otherwise. A function changes errno only where its comment says so.
  * Must not know: how the allocator works inside.
  */
 #ifndef GRANARY_GRANARY_H

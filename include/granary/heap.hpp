@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a first-class heap that lives as long as an object, as a std::pmr memory resource.
+// What: a first-class heap that lives as long as an object, as a std::pmr memory resource.
 // Invariant: any thread may use the resource at any time. It is equal only to itself. Its destructor returns the memory
-//            of all its blocks to the kernel.
+//    of all its blocks to the kernel.
 // Must not know: anything but the C interface.
 #ifndef GRANARY_HEAP_HPP
 #define GRANARY_HEAP_HPP

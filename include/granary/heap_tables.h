@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      where a process that runs on Granary keeps the tables of its heap, for tools that read them from outside
- *            (/proc/PID/mem): addresses, strides and offsets, so that the tables may change while this stays.
+ * What: where a process that runs on Granary keeps the tables of its heap, for tools that read them from outside
+ *    (/proc/PID/mem): addresses, strides and offsets, so that the tables may change while this stays.
  * Invariant: written once, when the heap starts. `self` is written last and holds the structure's own address, which
- *            tells the structure from any copy. Every number has 64 bits. A name that ends in _at is an address in that
- *            process; a name that ends in _offset counts bytes from the start of its record.
+ *    tells the structure from any copy. Every number has 64 bits. A name that ends in _at is an address in that
+ *    process; a name that ends in _offset counts bytes from the start of its record.
  * Must not know: how a tool finds or reads the process.
  */
 #ifndef GRANARY_HEAP_TABLES_H

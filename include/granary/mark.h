@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      marks of the program itself in the trace that `granary record` writes: gr_mark("phase 2").
+ * What: marks of the program itself in the trace that `granary record` writes: gr_mark("phase 2").
  * Invariant: a program that includes this header needs no library. Without a recorder a mark only tests one word.
  * Must not know: who records, and where marks go.
  */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      Granary's malloc as a std::pmr memory resource.
+// What: Granary's malloc as a std::pmr memory resource.
 // Invariant: the resource has no state. All objects are equal, and each may deallocate what another allocated.
 // Must not know: anything but the libc family, so that the header works with a linked and with a preloaded library.
 #ifndef GRANARY_MEMORY_RESOURCE_HPP

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the profile of a running program for pprof: which calls allocate its memory.
+ * What: the profile of a running program for pprof: which calls allocate its memory.
  * Invariant: there is a profile only if GRANARY_PROFILE was set when the program started; otherwise nothing is counted.
  * Must not know: how samples are taken.
  */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      where a process that takes a profile keeps its sums, for tools that read them from outside
- *            (/proc/PID/mem).
+ * What: where a process that takes a profile keeps its sums, for tools that read them from outside (/proc/PID/mem).
  * Invariant: written once, when the profile begins. `self` is written last and holds the structure's own address, which
- *            tells the structure from any copy. Every number has 64 bits. A name that ends in _at is an address in that
- *            process; a name that ends in _offset counts bytes from the start of its record.
+ *    tells the structure from any copy. Every number has 64 bits. A name that ends in _at is an address in that
+ *    process; a name that ends in _offset counts bytes from the start of its record.
  * Must not know: how a tool finds or reads the process.
  */
 #ifndef GRANARY_PROFILE_TABLES_H

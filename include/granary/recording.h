@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the memory that a recorded process shares with the recorder. Each thread of the process writes records of
- *            its calls into a ring, and the recorder empties the rings.
+ * What: the memory that a recorded process shares with the recorder. Each thread of the process writes records of its
+ *    calls into a ring, and the recorder empties the rings.
  * Invariant: the comment of each word says who writes it. What one side publishes with a release store, the other side
- *            reads with an acquire load. A process that is killed leaves complete records. No word is a pointer into a
- *            process.
+ *    reads with an acquire load. A process that is killed leaves complete records. No word is a pointer into a process.
  * Must not know: how records are stored (docs/design/trace-format.md); which allocator serves the process.
  *
  * The shared memory is a file without a name that the recorder keeps open. A process finds the path of the file in

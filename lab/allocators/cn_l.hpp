@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: CN-l of table 3.1 (Wasik 001, 3.2.3.2): C with a free-list buffer, of which the thesis says that it brings
-//       nothing.
+//    nothing.
 // Invariant: as in C; what a thread freed lies in its buffer first.
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned. Blocks have no header, so no double free.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's coalescing allocator (001, 5.10), IO-clr of table 3.1, recommended where memory is scarce (8.3).
 // Invariant: all blocks of a region of 64 KiB are one heap's, and it goes to the global heap when they are one free
-//            block.
+//    block.
 // Must not know: how any feature works.
 // Finds: by header and trailer a double free, a foreign address, the inside of a block; when it is freed, a write past
-//        the block's end.
+//    the block's end.
 //
 //     threads   T1 --own--> buffer at 64 KiB --joined--> heap      no lock
 //                  --others'--> remote list --joined--> heap        a lock

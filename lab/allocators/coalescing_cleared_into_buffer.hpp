@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what Wasik recommends for IO-clr (001, 7.4): the remote list is cleared into the buffer, not joined at once.
 // Invariant: as in coalescing; blocks that others freed keep their size for a while, too, which is what Consume asks
-//            for again.
+//    for again.
 // Must not know: how any feature works.
 // Finds: by header and trailer a double free, a foreign address, the inside of a block; when it is freed, a write past
-//        the block's end.
+//    the block's end.
 //
 //     threads   T1 --own--> buffer at 64 KiB --joined--> heap      no lock
 //                              ^ cleared

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Doug Lea's allocator as Wasik has it (001, 4.2): a single heap with boundary tags and best fit, one lock.
 // Invariant: the tightest free block is taken. No two neighbours are free. Above 128 KiB a block has a mapping of its
-//            own.
+//    own.
 // Must not know: how any feature works.
 // Finds: by header and trailer a double free, a foreign address, the inside of a block; when it is freed, a write past
-//        the block's end.
+//    the block's end.
 //
 //     threads   T1   T2   T3
 //                 \   |   /

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Hoard (000, section 3, figure 2): 2P heaps by a hash of the thread, heap 0 behind them, and superblocks that
-//       move to it when a heap falls below the emptiness threshold. Blowup is O(1).
+//    move to it when a heap falls below the emptiness threshold. Blowup is O(1).
 // Invariant: u >= a - K * S or u >= (1 - f) * a in heaps 1 to 2P, for each size class.
 // Must not know: how any feature works.
 // Finds: an address that leads to no superblock, or is not aligned; a double free where the superblock has no block in
-//        use.
+//    use.
 //
 //     hash(thread)     heap 1 ..... heap 2P        one lock each
 //                      u, a         u, a           a size class:  [7/8 full] ... [1/8 full] [emptier]   fullest first

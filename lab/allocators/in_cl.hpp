@@ -3,7 +3,7 @@
 // Invariant: as in IN-c; what lies in a buffer keeps its size and is joined when the buffer is cleared.
 // Must not know: how any feature works.
 // Finds: by header and trailer a double free, a foreign address, the inside of a block; when it is freed, a write past
-//        the block's end.
+//    the block's end.
 //
 //     buffers   at 64 KiB          at 64 KiB
 //     heaps     bins of ranges     bins of ranges   no lock

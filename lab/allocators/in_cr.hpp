@@ -3,7 +3,7 @@
 // Invariant: as in IN-c; who gives to the global heap and who takes from it wait for different locks.
 // Must not know: how any feature works.
 // Finds: by header and trailer a double free, a foreign address, the inside of a block; when it is freed, a write past
-//        the block's end.
+//    the block's end.
 //
 //     heaps     bins of ranges     bins of ranges
 //                     gives|         |takes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: IN-l of table 3.1 (Wasik 001, 3.2.1.2): B with a free-list buffer, of which the thesis says that it brings
-//       nothing.
+//    nothing.
 // Invariant: as in B; what a thread freed lies in its buffer first.
 // Must not know: how any feature works.
 // Finds: by the header a double free, a foreign address, the inside of a block.

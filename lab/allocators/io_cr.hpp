@@ -3,7 +3,7 @@
 // Invariant: a heap is entered by its thread only; what others freed it joins when nothing else fits.
 // Must not know: how any feature works.
 // Finds: by header and trailer a double free, a foreign address, the inside of a block; when it is freed, a write past
-//        the block's end.
+//    the block's end.
 //
 //     threads   T1 --own--> heap                    no lock
 //                  --others'--> remote list         a lock

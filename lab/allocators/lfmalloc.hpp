@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: LFMalloc (004, 3.2): a heap for each CPU, in it one superblock of 64 KiB online for each size class, its local
-//       list used by restartable sequences: no lock and no atomic operation while malloc finds room in what is online
-//       and free gives it a block of its own. A block of any other superblock goes to that one's remote list, under its
-//       lock (3.2.3).
+//    list used by restartable sequences: no lock and no atomic operation while malloc finds room in what is online and
+//    free gives it a block of its own. A block of any other superblock goes to that one's remote list, under its lock
+//    (3.2.3).
 // Invariant: a CPU's heap is changed by who runs on that CPU. Without rseq this is lfmalloc-mutex-cpu. Superblocks are
-//            found by the address (5.1, the paper's next step), so blocks have no header of 8 bytes.
+//    found by the address (5.1, the paper's next step), so blocks have no header of 8 bytes.
 // Must not know: how any feature works.
 // Finds: an address that leads to no superblock, or is not aligned; a double free where the block lies on top of its
-//        local list, or its superblock has none in use.
+//    local list, or its superblock has none in use.
 //
 //     CPU 0      heap [S online | S | S | ...]     S: local list   <- sequence: pop, push, install
 //     CPU 1      heap [S online | S | S | ...]        remote list  <- its lock: frees from other CPUs, or while offline

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the second row of LFMalloc's table 3 (004, 4.3): LFMalloc with a mutex for each CPU's heap instead of
-//       sequences, so that the difference is what they bring.
+//    sequences, so that the difference is what they bring.
 // Invariant: as lfmalloc; a heap is changed with its lock held, by whoever was on its CPU when he chose it.
 // Must not know: how any feature works.
 // Finds: an address that leads to no superblock, or is not aligned; a double free where the block lies on top of its
-//        local list, or its superblock has none in use.
+//    local list, or its superblock has none in use.
 //
 //     CPU 0      heap [lock | S online | S | ...]      S: local list   <- the heap's lock
 //     CPU 1      heap [lock | S online | S | ...]         remote list  <- the superblock's lock

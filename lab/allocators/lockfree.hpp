@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's allocator H (001, 5.9): F2 without any lock.
 // Invariant: remote lists and the global heap change by one compare-and-swap each; a thread that is stopped anywhere
-//            holds nobody up.
+//    holds nobody up.
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; a double free where the container has no block in
-//        use; one by others, if at all, when the remote list is cleared.
+//    use; one by others, if at all, when the remote list is cleared.
 //
 //     threads   T1 --own--> heap                no lock
 //                  --others'--> remote list     compare-and-swap; cleared by one exchange

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Ptmalloc as Wasik (001, 4.3) and Hoard (000, 6) have it: private heaps with ownership, dlmalloc-like each.
 // Invariant: a block goes back to its heap, which keeps it: blowup in the number of heaps. Who allocates passes a heap
-//            that is taken, as long as there is memory for another; who frees waits for the block's.
+//    that is taken, as long as there is memory for another; who frees waits for the block's.
 // Must not know: how any feature works.
 // Finds: by header and trailer a double free, a foreign address, the inside of a block; when it is freed, a write past
-//        the block's end.
+//    the block's end.
 //
 //     threads   T1 --allocate--> its last heap, if nobody is in; else another; else a new one
 //                  --free--> the heap that the block names          its lock

@@ -3,7 +3,7 @@
 // Invariant: as in F2; what a thread freed of its own it takes again from its buffer, without a look at a container.
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; when buffer and remote list are cleared, a double
-//        free where the container has no block in use.
+//    free where the container has no block in use.
 //
 //     threads   T1 --own--> buffer -> heap      no lock
 //                  --others'--> remote list     a lock for each bin

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's allocator A, the base case (001, 5.1): one heap behind one lock.
 // Invariant: one thread is in the heap. The largest bin is 32 KiB less the header; above it a block has a mapping of
-//            its own (5.1).
+//    its own (5.1).
 // Must not know: how any feature works.
 // Finds: by the header a double free, a foreign address, the inside of a block.
 //

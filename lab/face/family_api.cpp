@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libc's allocation family over the allocator that this library was built for. C++'s operators are the C++
-//       runtime's, which call it.
+//    runtime's, which call it.
 // Invariant: as glibc where libcs differ; a failure sets errno, free and success never touch it. A thread is in the
-//            allocator once: what its signal handlers ask for meanwhile they get aside, and what they free waits until
-//            the thread is out.
+//    allocator once: what its signal handlers ask for meanwhile they get aside, and what they free waits until the
+//    thread is out.
 // Must not know: which allocator; how blocks are found.
 #include <malloc.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the arena of jemalloc: bins of small regions and runs of pages over chunks of its own, under one lock.
-// Invariant: a bin takes from its current run, which is in no list, until that is full or empty. Any other run is in the
-//            list of its state, or in none while it is full. An empty run is destroyed, but for one that never left QINIT;
-//            of those a bin has one at most.
+// Invariant: a bin takes from its current run, which is in no list, until that is full or empty. Any other run is in
+//    the list of its state, or in none while it is full. An empty run is destroyed, but for one that never left QINIT;
+//    of those a bin has one at most.
 // Must not know: threads, and which arena is whose.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the table that option P of MALLOC_OPTIONS asks for, at the program's end (jemalloc, analysis of cca).
 // Invariant: allocates nothing; a line at a time, to standard error as it was when the table was asked for. What nobody
-//            used has no line.
+//    used has no line.
 // Must not know: who asks.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: an allocator of arenas and, for what is larger than half of their chunks, huge blocks.
 // Invariant: an address at a chunk's begin is a huge block's, any other one's chunk names its arena. Where there is no
-//            memory, chunks that are kept for their next use go back, then it is tried again.
+//    memory, chunks that are kept for their next use go back, then it is tried again.
 // Must not know: how an arena serves, how a thread has one, and how huge blocks are found.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: blocks for signal handlers that interrupted the allocator: no paper's allocator can be entered a second time by a
-//       thread that is in it, so what such a handler asks for comes from here.
-// Invariant: no lock; whatever instruction was interrupted, a handler's call here ends. All blocks lie in one reservation
-//            that is made for the first of them, so an address tells whether it is one.
+// What: blocks for signal handlers that interrupted the allocator: no paper's allocator can be entered a second time by
+//    a thread that is in it, so what such a handler asks for comes from here.
+// Invariant: no lock; whatever instruction was interrupted, a handler's call here ends. All blocks lie in one
+//    reservation that is made for the first of them, so an address tells whether it is one.
 // Must not know: the allocator, and who is in it.
 #pragma once
 

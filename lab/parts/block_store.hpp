@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a heap keeps its free blocks in, and the heap behind all heaps that it gets them from and gives them to.
 // Invariant: of a store one thread at a time is in: its heap's lock is held, or the heap is that thread's. The global
-//            side has locks of its own.
+//    side has locks of its own.
 // Must not know: how a thread finds its heap; buffers and remote lists, which stand before a store.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the individual header (Wasik 3.1.2): a word in front of each block, its length, whose it is and its state.
 // Invariant: a tag lies kTagBytes below a multiple of kAlignment. A block's address leads to its tag and back by a
-//            subtraction. A state is no small number, so that memory that is no header is seldom taken for one.
+//    subtraction. A state is no small number, so that memory that is no header is seldom taken for one.
 // Must not know: lists and heaps; whether there is a trailer, too.
 #pragma once
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: boundary tags (Knuth's; Wasik 5.10, figure 5.1): a tag before each block and one behind it, so that its neighbours
-//       are found by a subtraction and an addition; splitting and joining.
+// What: boundary tags (Knuth's; Wasik 5.10, figure 5.1): a tag before each block and one behind it, so that its
+//    neighbours are found by a subtraction and an addition; splitting and joining.
 // Invariant: the blocks of a region lie without gaps from its 8th byte to its 8th last: header, what the program has,
-//            trailer; each header lies at 8 mod 16. Both tags tell the same bytes and heap. The header's state is the
-//            block's, the trailer's is free where that is, else in_use. A region's first and last 8 bytes stay zero, which
-//            is no tag, so that nothing is joined beyond them; nor do tags stay where blocks were joined.
+//    trailer; each header lies at 8 mod 16. Both tags tell the same bytes and heap. The header's state is the block's,
+//    the trailer's is free where that is, else in_use. A region's first and last 8 bytes stay zero, which is no tag, so
+//    that nothing is joined beyond them; nor do tags stay where blocks were joined.
 // Must not know: lists and locks.
 #pragma once
 

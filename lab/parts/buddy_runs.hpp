@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the pages of a chunk as runs of powers of two, which are split in halves and joined with the other half only (the
-//       binary buddy algorithm).
-// Invariant: a run of 2^k pages begins at a multiple of that. For each k a row of bits, in words that lie elsewhere, tells
-//            which runs are free; no page is in two, and never are both halves of a run free beside each other.
+// What: the pages of a chunk as runs of powers of two, which are split in halves and joined with the other half only
+//    (the binary buddy algorithm).
+// Invariant: a run of 2^k pages begins at a multiple of that. For each k a row of bits, in words that lie elsewhere,
+//    tells which runs are free; no page is in two, and never are both halves of a run free beside each other.
 // Must not know: what a page is, where it lies and what is in it.
 #pragma once
 

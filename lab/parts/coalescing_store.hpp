@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a heap whose blocks have exact sizes and are split and joined (Wasik 5.10), and the global heap behind it.
-// Invariant: with ownership all blocks of a region are one heap's, and go to the global heap together, wholly free; in use or
-//            not, each names its owner. Without it a block may be freed into any heap and names the one in whose lists it
-//            is free; a list that takes more than 2 times the largest block gives half of it away, a heap whose lists take
-//            64 times gives all (5.2), for its regions seldom become whole.
+// Invariant: with ownership all blocks of a region are one heap's, and go to the global heap together, wholly free; in
+//    use or not, each names its owner. Without it a block may be freed into any heap and names the one in whose lists
+//    it is free; a list that takes more than 2 times the largest block gives half of it away, a heap whose lists take
+//    64 times gives all (5.2), for its regions seldom become whole.
 // Must not know: which thread's heap it is.
 #pragma once
 

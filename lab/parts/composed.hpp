@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: an allocator of Wasik's design space (3.1, 3.2): heaps, a store in each, and what stands before it.
-// Invariant: a block that is free lies in one place: a store, a buffer, a remote list or the global heap. With ownership
-//            it comes back to the heap that its header names, at once or when a buffer or list is cleared.
+// Invariant: a block that is free lies in one place: a store, a buffer, a remote list or the global heap. With
+//    ownership it comes back to the heap that its header names, at once or when a buffer or list is cleared.
 // Must not know: how a store keeps blocks; which features are good.
 #pragma once
 

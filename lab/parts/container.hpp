@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the object container (Wasik 3.1.2; Hoard's superblock, and LFMalloc's as 5.1 plans it: in 3.2 each block has a
-//       pointer to its own): blocks of one size behind one header, which an address leads to by dropping its lower bits.
-// Invariant: used + free.count() + blocks never taken = blocks. A container begins at a multiple of its size; an address
-//            that the program has is never the begin, so that of a larger alignment leads to the container before it.
-//            What heap it is of changes under that heap's lock, or while no block is in use.
+//    pointer to its own): blocks of one size behind one header, which an address leads to by dropping its lower bits.
+// Invariant: used + free.count() + blocks never taken = blocks. A container begins at a multiple of its size; an
+//    address that the program has is never the begin, so that of a larger alignment leads to the container before it.
+//    What heap it is of changes under that heap's lock, or while no block is in use.
 // Must not know: who has the container, and in which list it is.
 #pragma once
 

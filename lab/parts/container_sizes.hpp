@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how long containers are, where an address finds their header, and what lies behind that: all of one size (Wasik
-//       5.3); of four sizes in super-containers (3.1.2.2, 5.8); any with a remote list (3.2.4.3).
+//    5.3); of four sizes in super-containers (3.1.2.2, 5.8); any with a remote list (3.2.4.3).
 // Invariant: an address leads to its container by its bits and, in a super-container, by the size that stands in the
-//            first header of it, which is never another's.
+//    first header of it, which is never another's.
 // Must not know: what lies in containers, and who has them.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a heap whose free blocks lie in lists of their containers, which it owns (Wasik 5.4, 5.5, 5.8).
 // Invariant: a container whose heap this is lies in one list of its bin here: full, with room, or empty. What was freed
-//            and takes more than 2 times the largest bin in one bin, or 64 times in all, goes to the global heap with
-//            its container, wholly free ones first; no others where movement is restricted.
+//    and takes more than 2 times the largest bin in one bin, or 64 times in all, goes to the global heap with its
+//    container, wholly free ones first; no others where movement is restricted.
 // Must not know: which thread's heap it is.
 #pragma once
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: Hoard's algorithm (figure 2): heaps that own superblocks, heap 0 behind them, and what moves from one to the other.
-// Invariant: u >= a - K * S or u >= (1 - f) * a for each heap but heap 0 and each size class, after each operation (with
-//            K = 0 after each free: a first block in a superblock is below any threshold). A superblock changes its owner
-//            under the locks of both, and has one owner: where a block was freed, nobody else's heap takes it.
+// What: Hoard's algorithm (figure 2): heaps that own superblocks, heap 0 behind them, and what moves from one to the
+//    other.
+// Invariant: u >= a - K * S or u >= (1 - f) * a for each heap but heap 0 and each size class, after each operation
+//    (with K = 0 after each free: a first block in a superblock is below any threshold). A superblock changes its owner
+//    under the locks of both, and has one owner: where a block was freed, nobody else's heap takes it.
 // Must not know: which heap is whose.
 #pragma once
 

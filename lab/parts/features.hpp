@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the features of Wasik's chapter 3, as words that are added up, and which sums make no sense.
-// Invariant: an illegal sum does not compile and says why in one line; what the thesis calls without benefit is
-//            legal.
+// Invariant: an illegal sum does not compile and says why in one line; what the thesis calls without benefit is legal.
 // Must not know: how any feature is built.
 #pragma once
 

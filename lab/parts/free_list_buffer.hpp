@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the thread-local free-list buffer (Wasik 3.1.3, 5.6): what a thread freed it takes again without a lock. Where blocks
-//       coalesce it is a cache of them at the size that they were freed with, so that the same request needs no joining and
-//       splitting (3.2.1.4, 5.10).
+// What: the thread-local free-list buffer (Wasik 3.1.3, 5.6): what a thread freed it takes again without a lock. Where
+//    blocks coalesce it is a cache of them at the size that they were freed with, so that the same request needs no
+//    joining and splitting (3.2.1.4, 5.10).
 // Invariant: one thread is in it. When a list takes too much, or a cache, all of the buffer is given away (5.6).
 // Must not know: whose the blocks are.
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a heap whose free blocks lie in a list for each bin, whatever container or buffer they came from (Wasik 5.1
-//       to 5.3).
+// What: a heap whose free blocks lie in a list for each bin, whatever container or buffer they came from (Wasik 5.1 to
+//    5.3).
 // Invariant: a block is in one list, the bin's that its header says. A list whose blocks take more than 2 times the
-//            largest bin gives half of them to the global heap; a heap whose lists take 64 times gives all (5.2).
+//    largest bin gives half of them to the global heap; a heap whose lists take 64 times gives all (5.2).
 // Must not know: which thread's heap it is.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what is free in one heap, coalesced: taking splits a block, putting joins it with its neighbours (Wasik 3.2.1.3).
+// What: what is free in one heap, coalesced: taking splits a block, putting joins it with its neighbours (Wasik
+//    3.2.1.3).
 // Invariant: a block that is free here has this heap's number in both tags, and no neighbour that is free here, too.
 // Must not know: buffers, remote lists, the global heap.
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the superblocks that a heap has of one size class, in fullness groups (Hoard 3.1), with u and a; and the emptiness
-//       threshold and invariant of these two.
-// Invariant: used() and blocks() are the sums over the superblocks; each is in the group of its fullness, the last group is
-//            the full ones'. u and a count blocks, S is the blocks of one superblock: what a header or a rest takes
-//            belongs to no one.
+// What: the superblocks that a heap has of one size class, in fullness groups (Hoard 3.1), with u and a; and the
+//    emptiness threshold and invariant of these two.
+// Invariant: used() and blocks() are the sums over the superblocks; each is in the group of its fullness, the last
+//    group is the full ones'. u and a count blocks, S is the blocks of one superblock: what a header or a rest takes
+//    belongs to no one.
 // Must not know: which heap it is and where superblocks come from and go to.
 #pragma once
 

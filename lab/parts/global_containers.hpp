@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the global heap of those whose containers move (Wasik 5.4): partly free ones for their own bin, wholly free
-//       ones, and where none is, new ones.
+//    ones, and where none is, new ones.
 // Invariant: a container here belongs to heap 0 and lies in one list. Of wholly free ones at most kMostFormatted keep
-//            their bin; beyond it up to half are there for any (5.4). Where movement is restricted, all are wholly free.
+//    their bin; beyond it up to half are there for any (5.4). Where movement is restricted, all are wholly free.
 // Must not know: the heaps.
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the global heap of LFMalloc (3.2): superblocks that are offline, by size class; wholly free ones for any class; and
-//       those that were given back to the system.
-// Invariant: a superblock is online, or in the list of its state. Beyond kMostEmpty wholly free ones, one is destroyed: its
-//            pages go back, but for the first, which has the header, so that a late unlock, or whoever asks for its state
-//            after the last block was freed, finds it; and its addresses are used again.
+// What: the global heap of LFMalloc (3.2): superblocks that are offline, by size class; wholly free ones for any class;
+//    and those that were given back to the system.
+// Invariant: a superblock is online, or in the list of its state. Beyond kMostEmpty wholly free ones, one is destroyed:
+//    its pages go back, but for the first, which has the header, so that a late unlock, or whoever asks for its state
+//    after the last block was freed, finds it; and its addresses are used again.
 // Must not know: local heaps.
 #pragma once
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: containers whose headers lie apart, found in a table by page (Streamflow's BIBOP; Wasik 4.5).
 // Invariant: each unit of addresses that has a container has its header in the table; what was entered stays, but for
-//            large blocks. Entries are read without a lock: whoever has a block was given it after its header was
-//            entered.
+//    large blocks. Entries are read without a lock: whoever has a block was given it after its header was entered.
 // Must not know: what lies in containers, and who has them.
 #pragma once
 

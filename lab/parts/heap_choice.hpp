@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; or one
-//       that nobody is in.
-// Invariant: enter(heap) returns with the heap's lock held. A thread that has ended has no heap between two calls. A number
-//            that was given out leads to its heap for ever: heaps are never unmade. 0 is no heap's. Who holds the list's lock
-//            sees no heap being made.
+//    that nobody is in.
+// Invariant: enter(heap) returns with the heap's lock held. A thread that has ended has no heap between two calls. A
+//    number that was given out leads to its heap for ever: heaps are never unmade. 0 is no heap's. Who holds the list's
+//    lock sees no heap being made.
 // Must not know: what a heap holds.
 #pragma once
 

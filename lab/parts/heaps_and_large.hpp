@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: an allocator of heaps that have the small blocks, and of large ones, each alone in its mapping (Wasik 5.1; Hoard 3;
-//       LFMalloc 3.2.1).
+// What: an allocator of heaps that have the small blocks, and of large ones, each alone in its mapping (Wasik 5.1;
+//    Hoard 3; LFMalloc 3.2.1).
 // Invariant: what is given back is looked at before anything is done with it: its header, or its container's mark.
 // Must not know: heaps, and where a block's size stands.
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: blocks above half of a chunk: chunks of their own, known by one tree under one lock (jemalloc: "most applications
-//       create few if any").
-// Invariant: a block begins at a chunk's begin and takes whole chunks; it is in the tree from before it is handed out until
-//            after it came back. What the tree needs lies apart, and is used again.
+// What: blocks above half of a chunk: chunks of their own, known by one tree under one lock (jemalloc: "most
+//    applications create few if any").
+// Invariant: a block begins at a chunk's begin and takes whole chunks; it is in the tree from before it is handed out
+//    until after it came back. What the tree needs lies apart, and is used again.
 // Must not know: arenas.
 #pragma once
 

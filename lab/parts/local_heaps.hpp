@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: local heaps, each with one superblock online for each size class (LFMalloc 3.2.2, item 1), entered under a lock.
-// Invariant: a superblock is in one heap's table at most, and is local where it stands in it: so one store makes it local
-//            to a heap and takes what was there out of it.
+// What: local heaps, each with one superblock online for each size class (LFMalloc 3.2.2, item 1), entered under a
+//    lock.
+// Invariant: a superblock is in one heap's table at most, and is local where it stands in it: so one store makes it
+//    local to a heap and takes what was there out of it.
 // Must not know: where superblocks come from; what a heap is chosen by.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the lab's locks: always taken, taken once the program has a second thread, or none at all; and, for fork, many.
-// Invariant: the platform's mutex counts each acquisition, and whether it found the lock taken (counted builds). What is
-//            locked can be told from its word, so fork's child lets go of what a single thread's rule would not have taken.
+// Invariant: the platform's mutex counts each acquisition, and whether it found the lock taken (counted builds). What
+//    is locked can be told from its word, so fork's child lets go of what a single thread's rule would not have taken.
 // Must not know: what the lock protects.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: MALLOC_OPTIONS, the letters in the environment that jemalloc took from phkmalloc, from one table.
-// Invariant: a letter in upper case adds one to its option, in lower case it takes one away, within the option's bounds. A
-//            letter that is none, or that goes beyond a number's bound, is told in one line and changes nothing. Who runs with
-//            rights its user lacks reads no environment.
+// Invariant: a letter in upper case adds one to its option, in lower case it takes one away, within the option's
+//    bounds. A letter that is none, or that goes beyond a number's bound, is told in one line and changes nothing. Who
+//    runs with rights its user lacks reads no environment.
 // Must not know: what an option changes.
 #pragma once
 

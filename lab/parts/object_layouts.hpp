@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: where an object's size and owner stand: in a header of its own (Wasik 3.6a), or of its container (3.6b); and the
-//       allocation buffer that new objects come from (3.1.5).
+// What: where an object's size and owner stand: in a header of its own (Wasik 3.6a), or of its container (3.6b); and
+//    the allocation buffer that new objects come from (3.1.5).
 // Invariant: bin_of_block(b) is the bin that b was made for, for ever.
 // Must not know: lists and heaps.
 #pragma once

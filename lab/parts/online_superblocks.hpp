@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: LFMalloc's malloc and free (3.2.3): blocks come from the superblock of their class that is online in the caller's
-//       heap, and go back to its local list, or to the remote list of another's.
+// What: LFMalloc's malloc and free (3.2.3): blocks come from the superblock of their class that is online in the
+//    caller's heap, and go back to its local list, or to the remote list of another's.
 // Invariant: a superblock is online in one heap, in the global heap, or this thread's alone on its way between them.
 // Must not know: how local heaps are kept apart.
 #pragma once

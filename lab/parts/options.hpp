@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: an allocator's options at run time, from one table of its own: GRANARY_LAB="f=1/8,K=0".
-// Invariant: a value is in its range, whatever the text says; what cannot be used is told in one line each, and the rest
-//            goes on with what stood there before.
+// Invariant: a value is in its range, whatever the text says; what cannot be used is told in one line each, and the
+//    rest goes on with what stood there before.
 // Must not know: what an option is for.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the sizes of small regions (jemalloc, figure 4): tiny ones, powers of two below the quantum; multiples of the
-//       quantum; sub-page ones, powers of two up to half a page.
+//    quantum; sub-page ones, powers of two up to half a page.
 // Invariant: size_of(bin_of(n)) >= n up to largest(); a power of two that divides what was asked for divides the size.
 // Must not know: runs, and what a page holds.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: free blocks of any size in bins of ranges: a list of those from a bin's size up to the next one's (Wasik 5.10).
-// Invariant: a block lies in the list of the largest bin that is not above its bytes; the last list has the largest size
-//            only. A bin's bit is set while its list holds something. bytes() is the sum of all.
+// Invariant: a block lies in the list of the largest bin that is not above its bytes; the last list has the largest
+//    size only. A bin's bit is set while its list holds something. bytes() is the sum of all.
 // Must not know: what lies beside a block, and whose it is.
 #pragma once
 

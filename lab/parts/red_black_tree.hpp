@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a balanced tree through nodes that its elements inherit, ordered by a key of theirs: red-black, leaning to the left
-//       (Sedgewick), which takes few lines.
-// Invariant: no red node has a red child, none is a second child, and all ways down meet as many black ones. An element is
-//            in one tree at most; no two there have the same key, and none changes. A tree is constant at its start, which
-//            Boost.Intrusive's is not: a constructor links its head.
+// What: a balanced tree through nodes that its elements inherit, ordered by a key of theirs: red-black, leaning to the
+//    left (Sedgewick), which takes few lines.
+// Invariant: no red node has a red child, none is a second child, and all ways down meet as many black ones. An element
+//    is in one tree at most; no two there have the same key, and none changes. A tree is constant at its start, which
+//    Boost.Intrusive's is not: a constructor links its head.
 // Must not know: what the elements are, where they lie, and who may touch the tree.
 #pragma once
 

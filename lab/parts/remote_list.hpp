@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the remote free-list (Wasik 3.1.4): where others put what they free, for the owner to come and take.
-// Invariant: a block that was put is taken once, by one take_all that comes after. It takes all, so no ABA. Of bins nothing:
-//            an array has one each.
+// Invariant: a block that was put is taken once, by one take_all that comes after. It takes all, so no ABA. Of bins
+//    nothing: an array has one each.
 // Must not know: whose the blocks are.
 #pragma once
 

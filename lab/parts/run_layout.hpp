@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what is decided once, by MALLOC_OPTIONS: the sizes of regions, runs and chunks, and which of them a request is
-//       served by.
-// Invariant: after the first allocation of the process nothing of it changes. A size that was rounded for an alignment has
-//            that alignment where it is served, up to a chunk's own.
+//    served by.
+// Invariant: after the first allocation of the process nothing of it changes. A size that was rounded for an alignment
+//    has that alignment where it is served, up to a chunk's own.
 // Must not know: arenas.
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how full a run of small regions is, in quarters that overlap, and which run is taken from next (jemalloc, figure 5).
-// Invariant: a run begins in QINIT and never comes back to it, so that one malloc and free neither make nor destroy a run:
-//            what is destroyed went up before. Neighbours overlap, so no single region moves a run up and down.
+// What: how full a run of small regions is, in quarters that overlap, and which run is taken from next (jemalloc,
+//    figure 5).
+// Invariant: a run begins in QINIT and never comes back to it, so that one malloc and free neither make nor destroy a
+//    run: what is destroyed went up before. Neighbours overlap, so no single region moves a run up and down.
 // Must not know: runs; what is done with one that changes.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the aarch64 sequences of a local heap for each CPU: pop and push. C++ declares them in restartable_heaps.hpp.
-// Invariant: one committing store, the last instruction before .L*_commit; before it only a block that the caller frees is
-//            written. Offsets are those of LocalHeap and LocalList.
+// Invariant: one committing store, the last instruction before .L*_commit; before it only a block that the caller frees
+//    is written. Offsets are those of LocalHeap and LocalList.
 // Must not know: where superblocks come from.
 
 #include "platform/rseq/macros_aarch64.inc"

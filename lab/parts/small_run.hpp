@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a run of pages that holds small regions of one size behind a header, and how long runs of a size are.
-// Invariant: regions end where the run does, so a region's address has the alignment that its size has. A header and what
-//            is left before the first region take one part in kWasteParts of a run at most (jemalloc: some 3 %), but for
-//            tiny sizes, whose bits alone take more: they get a page.
+// Invariant: regions end where the run does, so a region's address has the alignment that its size has. A header and
+//    what is left before the first region take one part in kWasteParts of a run at most (jemalloc: some 3 %), but for
+//    tiny sizes, whose bits alone take more: they get a page.
 // Must not know: in which list a run is, and what holds its pages.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: that a thread ends is told to who asked for it.
 // Invariant: told after the destructors of thread-specific data that the program made before; what the thread allocates
-//            or frees later it does as one that has ended.
+//    or frees later it does as one that has ended.
 // Must not know: what is done then.
 #pragma once
 

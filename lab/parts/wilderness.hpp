@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: memory that nobody had yet, as sbrk's: it only grows; and how much was taken of the kernel, there and elsewhere.
+// What: memory that nobody had yet, as sbrk's: it only grows; and how much was taken of the kernel, there and
+//    elsewhere.
 // Invariant: a piece is handed out once, zeroed; the word names the first page that was not handed out and how many
-//            follow it. No lock: one compare-and-swap takes a piece.
+//    follow it. No lock: one compare-and-swap takes a piece.
 // Must not know: who wants the memory.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the size classes: from a size to its class and back, and the shape of each class's superblocks.
 // Invariant: size_of(class_of(n)) >= n, waste at most 12.5 % above 128 bytes; block_at inverts block * size exactly for
-//            every offset in a superblock.
+//    every offset in a superblock.
 // Must not know: heaps, memory, the operating system.
 #pragma once
 

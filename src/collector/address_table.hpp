@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a hash table from addresses to values, in memory of its own from the kernel, for those who may not allocate.
 // Invariant: no address lies in it as one, so it keeps nothing alive wherever it is mapped; three quarters of the slots
-//            are used at most; each entry lies between its home and the next empty slot. No lock: one at a time.
+//    are used at most; each entry lies between its home and the next empty slot. No lock: one at a time.
 // Must not know: what lies at the addresses; what its values are.
 #pragma once
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: collector.hpp: a collection beside the program, by a thread of the collector's. One short stop for the roots, then
-//       marking while the program runs and changes what was scanned; the kernel says which pages it wrote to, and what is
-//       marked there is scanned again; a second short stop for the last of them; then the sweep.
-// Invariant: at the second stop each marked block was scanned after it was last written to, or lies in a page that is told
-//            as written. Before a round the pages that it is about are watched again: what the program stored before that
-//            the round sees, what it stores later a later one.
+// What: collector.hpp: a collection beside the program, by a thread of the collector's. One short stop for the roots,
+//    then marking while the program runs and changes what was scanned; the kernel says which pages it wrote to, and
+//    what is marked there is scanned again; a second short stop for the last of them; then the sweep.
+// Invariant: at the second stop each marked block was scanned after it was last written to, or lies in a page that is
+//    told as written. Before a round the pages that it is about are watched again: what the program stored before that
+//    the round sees, what it stores later a later one.
 // Must not know: which names programs call.
 #include "collector/collector.hpp"
 #include "collector/deaf_threads.hpp"

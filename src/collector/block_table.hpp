@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: something for each block of one region, apart from the blocks.
-// Invariant: rows lie as the bitmaps do, narrow or wide by class; a run's only cell is the first of its first unit. Both
-//            tables are committed for the same units; what is new is zero.
+// Invariant: rows lie as the bitmaps do, narrow or wide by class; a run's only cell is the first of its first unit.
+//    Both tables are committed for the same units; what is new is zero.
 // Must not know: what the cells say.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: collection_log.hpp.
-// Invariant: as there.
-// Must not know: how it is collected; who reads it.
+
 #include "collector/collection_log.hpp"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a line of JSON for each collection, at the end of a file that processes may share.
-// Invariant: no descriptor stays open, for programs close those that they do not know; where a line cannot be written no
-//            other is tried.
+// Invariant: no descriptor stays open, for programs close those that they do not know; where a line cannot be written
+//    no other is tried.
 // Must not know: how it is collected; who reads it.
 #pragma once
 

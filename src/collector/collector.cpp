@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: collector.hpp.
-// Invariant: as there.
-// Must not know: which names programs call.
+
 #include "collector/collector.hpp"
 
 #include <algorithm>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the collection: when it is due, and its steps from the stop to the last page given back; and blocks of the kinds.
-// Invariant: one at a time; who collects holds the locks of all instances from before the stop until after it, so that no
-//            block is in flight but in registers and on stacks. Nothing reachable is ever freed: what cannot be found out
-//            or scanned ends the collection, and everything stays; but who blocks the signal is seen only as far as it
-//            sleeps in the kernel.
+// What: the collection: when it is due, and its steps from the stop to the last page given back; and blocks of the
+//    kinds.
+// Invariant: one at a time; who collects holds the locks of all instances from before the stop until after it, so that
+//    no block is in flight but in registers and on stacks. Nothing reachable is ever freed: what cannot be found out or
+//    scanned ends the collection, and everything stays; but who blocks the signal is seen only as far as it sleeps in
+//    the kernel.
 // Must not know: which names programs call.
 #pragma once
 

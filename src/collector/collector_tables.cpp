@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: collector_tables.hpp: the description, filled in from the types that the tables are made of.
-// Invariant: no offset or stride is written down here, so the description follows the tables; what it calls 8, 32 or 64 bits
-//            is that wide.
+// Invariant: no offset or stride is written down here, so the description follows the tables; what it calls 8, 32 or 64
+//    bits is that wide.
 // Must not know: what a tool makes of the tables; how it is collected.
 #include "collector/collector_tables.hpp"
 

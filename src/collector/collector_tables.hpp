@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: tells tools outside the process where the collector keeps what it knows (granary/collector_tables.h).
 // Invariant: only written to, by the holder of the collector's lock or before there are others; nothing in the process
-//            reads it. No address of a block is in it.
+//    reads it. No address of a block is in it.
 // Must not know: what a tool makes of the tables; how it is collected.
 #pragma once
 

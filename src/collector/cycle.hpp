@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a collection beside the program keeps from its first stop to its end, and who waits for whom.
 // Invariant: at_work is set and cleared by the thread that collects beside; set under the collector's lock. While it is
-//            set, marks are that thread's, and whoever has the lock waits before he touches them or forks.
+//    set, marks are that thread's, and whoever has the lock waits before he touches them or forks.
 // Must not know: how it is collected.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what a block holds, in one word: how far it may hold pointers, where, or who knows. The encoding is the one that
-//       programs compiled in from bdwgc's gc_mark.h.
+// What: what a block holds, in one word: how far it may hold pointers, where, or who knows. The encoding is the one
+//    that programs compiled in from bdwgc's gc_mark.h.
 // Invariant: the low two bits say which of the four it is; the rest is its operand.
 // Must not know: who scans.
 #pragma once

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: field.hpp.
-// Invariant: as there.
-// Must not know: what a block holds; in which order it is marked.
+
 #include "collector/field.hpp"
 
 namespace gr {

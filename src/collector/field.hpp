@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: all kinds as a marker sees them: from any word to the block that it points to, if it does.
 // Invariant: all regions lie in one range, each in a slot of 2^slot_shift bytes. places() are true of the moment of
-//            prepare(): after it nobody allocates or frees, and free blocks bear the mark of this collection already.
+//    prepare(): after it nobody allocates or frees, and free blocks bear the mark of this collection already.
 // Must not know: what a block holds; in which order it is marked.
 #pragma once
 

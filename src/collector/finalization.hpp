@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: all that happens to objects that roots do not reach, before they are swept, in its order.
-// Invariant: short links are cleared before anything is brought back for its finalizer, long ones after. The caller holds
-//            the lock of the collector.
+// Invariant: short links are cleared before anything is brought back for its finalizer, long ones after. The caller
+//    holds the lock of the collector.
 // Must not know: when it is collected; how it is marked.
 #pragma once
 

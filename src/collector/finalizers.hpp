@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: procedures that are to be called for objects that nothing reaches any more: registered, then queued, then taken.
+// What: procedures that are to be called for objects that nothing reaches any more: registered, then queued, then
+//    taken.
 // Invariant: an object is registered once at most, and not kept by that; client data is kept while registered, what is
-//            queued is kept whole. The caller holds the lock of the collector but where another one is named, and calls
-//            no procedure while it does.
+//    queued is kept whole. The caller holds the lock of the collector but where another one is named, and calls no
+//    procedure while it does.
 // Must not know: when it is collected; who calls the procedures.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: which superblocks there were when the world stood, and which of their blocks were free.
-// Invariant: what was not free then and is not marked is garbage, and nobody frees it but who sweeps: so a superblock with
-//            such blocks stays what it was until they are swept. One that found no memory here is not swept.
+// Invariant: what was not free then and is not marked is garbage, and nobody frees it but who sweeps: so a superblock
+//    with such blocks stays what it was until they are swept. One that found no memory here is not swept.
 // Must not know: what is marked; when it is swept; how it is found out what was written.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a collection gives back: dead runs, empty superblocks, pages of those that rest, marks of what is gone.
 // Invariant: no lock is held but the collector's, for all but the marks; what the program will take before the next
-//            collection stays, in all kinds together.
+//    collection stays, in all kinds together.
 // Must not know: how it was marked.
 #include "collector/collector.hpp"
 

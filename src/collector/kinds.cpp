@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: kinds.hpp.
-// Invariant: as there.
-// Must not know: what is marked, and when.
+
 #include "collector/kinds.hpp"
 
 #include <bit>

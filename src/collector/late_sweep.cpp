@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: collector.hpp: the sweep beside the program: of what nobody but it ever frees, by what was free when the world stood.
+// What: collector.hpp: the sweep beside the program: of what nobody but it ever frees, by what was free when the world
+//    stood.
 // Invariant: the snapshot is taken before the last stop; in it, what was written to bitmaps since is looked at again.
 // Must not know: which names programs call; how it is marked.
 #include "collector/collector.hpp"

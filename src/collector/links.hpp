@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: disappearing links of one length: cells that are to hold null once the object that belongs to them is gone.
-// Invariant: a cell has one object at most, and keeps neither it nor the block that it lies in. The caller holds the lock
-//            of the collector; cells are written while the world is stopped.
+// Invariant: a cell has one object at most, and keeps neither it nor the block that it lies in. The caller holds the
+//    lock of the collector; cells are written while the world is stopped.
 // Must not know: what a cell holds; which links are short and which long: that is when they are cleared.
 #pragma once
 

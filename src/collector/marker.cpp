@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: marker.hpp.
-// Invariant: as there.
-// Must not know: roots; threads; what becomes of the rest.
+
 #include "collector/marker.hpp"
 
 #include <bit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: marking by one thread: words to blocks, blocks to what is to be scanned, until nothing is left.
 // Invariant: a block that is marked was scanned, or lies in the ring or the worklist; a word between its fetch and its
-//            look lies in the ring, so that memory is waited for sixteen times at once.
+//    look lies in the ring, so that memory is waited for sixteen times at once.
 // Must not know: roots; threads; what becomes of the rest.
 #pragma once
 

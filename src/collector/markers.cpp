@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: markers.hpp.
-// Invariant: as there.
-// Must not know: roots; what becomes of what is not marked.
+
 #include "collector/markers.hpp"
 
 #include "collector/collector.hpp"

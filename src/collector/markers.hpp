@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the threads that help to mark: they sleep until the one that collects has more to do than it soon will.
 // Invariant: but between begin() and finish() none of them touches a mark, a block or the worklist; they run while the
-//            world is stopped.
+//    world is stopped.
 // Must not know: roots; what becomes of what is not marked.
 #pragma once
 

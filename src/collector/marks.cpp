@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: marks.hpp.
-// Invariant: as there.
-// Must not know: who marks; what is done with what is not marked.
+
 #include "collector/marks.hpp"
 
 #include <bit>

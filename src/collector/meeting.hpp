@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: one thread asks for the company of another; whoever hears it stays where he is until he is let go, or long enough.
+// What: one thread asks for the company of another; whoever hears it stays where he is until he is let go, or long
+//    enough.
 // Invariant: while is_attended() somebody is in attend(), and stays there until let_go() or until his time is up.
 // Must not know: what is done meanwhile.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: when the next collection is due: as soon as the heap would grow beyond what the last one found worth keeping.
-// Invariant: between two collections at least a part of what the last one marked is allocated, so that the cost of marking
-//            is a constant for each byte allocated (Boehm, section 2).
+// Invariant: between two collections at least a part of what the last one marked is allocated, so that the cost of
+//    marking is a constant for each byte allocated (Boehm, section 2).
 // Must not know: how it is collected; who allocates.
 #pragma once
 

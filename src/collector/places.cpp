@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: places.hpp.
-// Invariant: as there.
-// Must not know: where kinds begin and end; who marks.
+
 #include "collector/places.hpp"
 
 #include "platform/memory.hpp"

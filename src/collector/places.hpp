@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: for each unit of the range what a marker needs to know of the blocks in it, in one row of a table.
-// Invariant: a row that nobody wrote is empty. Rows are read by any address of the range; only those that were covered are
-//            written.
+// Invariant: a row that nobody wrote is empty. Rows are read by any address of the range; only those that were covered
+//    are written.
 // Must not know: where kinds begin and end; who marks.
 #pragma once
 

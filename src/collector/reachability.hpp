@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the marks as finalization asks for them (marking.hpp).
 // Invariant: what is kept until it is freed is marked like a root before anything is asked. A pointer stands for the
-//            object that it points into, wherever.
+//    object that it points into, wherever.
 // Must not know: finalizers, links.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: roots.hpp.
-// Invariant: as there.
-// Must not know: how marking goes on.
+
 #include "collector/roots.hpp"
 
 #include <sys/auxv.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: toggle references: objects that are kept or not as the program says anew before each collection.
 // Invariant: only strong ones are kept; a weak one is forgotten with its object. The caller holds the lock of the
-//            collector.
+//    collector.
 // Must not know: why the program wants one kept.
 #pragma once
 

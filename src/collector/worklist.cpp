@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: worklist.hpp.
-// Invariant: as there.
-// Must not know: what a task is; who marks.
+
 #include "collector/worklist.hpp"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what is marked and not yet scanned: a stack of each marker's own, in segments, and full segments for all.
-// Invariant: what was pushed is popped once, by anybody; a segment is in one place: a marker's hands, the full ones or the
-//            blank ones. Memory is what the depth of the graph needs; where it ends, push says so.
+// Invariant: what was pushed is popped once, by anybody; a segment is in one place: a marker's hands, the full ones or
+//    the blank ones. Memory is what the depth of the graph needs; where it ends, push says so.
 // Must not know: what a task is; who marks.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: face.hpp.
-// Invariant: as there.
-// Must not know: the names that programs call.
+
 #include "gcmalloc/face.hpp"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what stands between the program's calls and malloc's own family.
-// Invariant: without a mode nothing is added. errno is left as it was found, but where there is no memory. Nothing of it
-//            calls the program's malloc.
+// Invariant: without a mode nothing is added. errno is left as it was found, but where there is no memory. Nothing of
+//    it calls the program's malloc.
 // Must not know: the names that programs call.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: leaks.hpp.
-// Invariant: as there.
-// Must not know: when it is looked for; what a stack's number stands for.
+
 #include "gcmalloc/leaks.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: blocks that are in use and that nothing points to: those that nothing at all points to, or only their own cycle,
-//       are direct leaks; the others hang on these.
-// Invariant: found while the world stands; told afterwards. Of each cycle that nothing else points to one block is direct.
-//            What it keeps meanwhile it gives back, so that nothing of it is a root of the next marking.
+// What: blocks that are in use and that nothing points to: those that nothing at all points to, or only their own
+//    cycle, are direct leaks; the others hang on these.
+// Invariant: found while the world stands; told afterwards. Of each cycle that nothing else points to one block is
+//    direct. What it keeps meanwhile it gives back, so that nothing of it is a root of the next marking.
 // Must not know: when it is looked for; what a stack's number stands for.
 #pragma once
 

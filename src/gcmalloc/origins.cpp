@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: origins.hpp.
-// Invariant: as there.
-// Must not know: what is done with them.
+
 #include "gcmalloc/origins.hpp"
 
 #include "collector/collector_tables.hpp"

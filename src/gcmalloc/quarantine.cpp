@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: quarantine.hpp.
-// Invariant: as there.
-// Must not know: the names that programs call.
+
 #include "gcmalloc/quarantine.hpp"
 
 #include <bit>

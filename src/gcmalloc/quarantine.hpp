@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: blocks that the program has freed, and that wait until nothing points to them.
-// Invariant: a flag apart from the block says that it waits; it is zero meanwhile, keeps nothing, and nobody else has it.
-//            What a search has not reached goes back; what it has reached waits for the next.
+// Invariant: a flag apart from the block says that it waits; it is zero meanwhile, keeps nothing, and nobody else has
+//    it. What a search has not reached goes back; what it has reached waits for the next.
 // Must not know: the names that programs call.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: when a search for pointers to what waits is worth its cost: as late as memory allows.
-// Invariant: what waits may make the process larger than it was with its own memory alone at its largest, but by one part
-//            of that only; where it is smaller than it was, more may wait.
+// Invariant: what waits may make the process larger than it was with its own memory alone at its largest, but by one
+//    part of that only; where it is smaller than it was, more may wait.
 // Must not know: how it is searched; what waits.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the superblocks of one class in one heap, in fullness groups (Hoard 3), and the sums that its invariant needs.
 // Invariant: a = superblocks * blocks, u = a - free_blocks; a superblock with something free is in the list of its
-//            group, a full one in none. All under the owner's lock.
+//    group, a full one in none. All under the owner's lock.
 // Must not know: where superblocks come from and go to.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: capacities.hpp.
-// Invariant: as there.
-// Must not know: why a magazine ran empty or full.
+
 #include "heap/capacities.hpp"
 
 namespace gr {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how wide each magazine of a heap is: wider where it runs empty or full, within the budget; narrower where nothing
-//       happens, and empty where nothing is live; and a look at what stays in one for pointers to the inside of a block:
-//       a flush takes what was freed last, so below it they could lie for ever.
+// What: how wide each magazine of a heap is: wider where it runs empty or full, within the budget; narrower where
+//    nothing happens, and empty where nothing is live; and a look at what stays in one for pointers to the inside of a
+//    block: a flush takes what was freed last, so below it they could lie for ever.
 // Invariant: under the heap's lock; the header in the slab and the heap's MagazinePolicy say the same, and no block is
-//            lost when a magazine moves or narrows. A look only suspects, for whoever runs on the slab's CPU may pop
-//            what is being looked at and free it elsewhere; the flush of the whole magazine judges.
+//    lost when a magazine moves or narrows. A look only suspects, for whoever runs on the slab's CPU may pop what is
+//    being looked at and free it elsewhere; the flush of the whole magazine judges.
 // Must not know: why a magazine ran empty or full.
 #pragma once
 

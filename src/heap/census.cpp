@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: census.hpp.
-// Invariant: as there.
-// Must not know: why anything lies where it does.
+
 #include "heap/census.hpp"
 
 #include "heap/unit_entry.hpp"

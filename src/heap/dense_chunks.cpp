@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: dense_chunks.hpp.
-// Invariant: as there.
-// Must not know: who decides when; how the kernel is asked.
+
 #include "heap/dense_chunks.hpp"
 
 namespace gr {

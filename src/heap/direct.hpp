@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: blocks mapped directly from the kernel, kept in a lock-free side table: huge ones, and any block in need (a
-//       full region, a signal handler that interrupted the heap it would need, before start-up).
-// Invariant: an address stands in the table exactly while it is a live direct block; whoever swaps it out frees it.
-//            The table is the process's; what a Direct mapped is known to that one only.
+//    full region, a signal handler that interrupted the heap it would need, before start-up).
+// Invariant: an address stands in the table exactly while it is a live direct block; whoever swaps it out frees it. The
+//    table is the process's; what a Direct mapped is known to that one only.
 // Must not know: the region.
 #pragma once
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the protocol of remote frees on the real owners; what a drain finds goes to ownership and post.
 // Invariant: the only file of this folder that knows what is built on it (the star in
-//            test/structure/src/heap_order.txt): a drain gives blocks, whoever gives locks others, and whoever
-//            unlocks drains.
+//    test/structure/src/heap_order.txt): a drain gives blocks, whoever gives locks others, and whoever unlocks drains.
 // Must not know: what ownership and post do with it.
 #include "heap/ownership.hpp"
 #include "heap/post.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: flusher.hpp.
-// Invariant: as there.
-// Must not know: requests in bytes; who wants the memory.
+
 #include "heap/flusher.hpp"
 
 #include "platform/events.hpp"

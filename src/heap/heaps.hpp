@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the heaps' face, put together from the objects of this folder: which heap serves a call, and what a slow path owes
-//       when it is over.
+// What: the heaps' face, put together from the objects of this folder: which heap serves a call, and what a slow path
+//    owes when it is over.
 // Invariant: a heap's lock is held from the first block that leaves a magazine or bitmap to the last that enters one,
-//            so that whoever holds all locks finds no block in flight; other heaps' locks are only tried.
+//    so that whoever holds all locks finds no block in flight; other heaps' locks are only tried.
 // Must not know: requests in bytes, runs, options, the C library.
 #pragma once
 

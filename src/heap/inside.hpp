@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: whether the calling thread is inside the heaps already, of any instance: then this is a signal handler that
-//       interrupted it.
+//    interrupted it.
 // Invariant: who is inside for the second time never waits for a lock: its holder may be waiting for a lock of the
-//            interrupted code.
+//    interrupted code.
 // Must not know: what is done inside.
 #pragma once
 

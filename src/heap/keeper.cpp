@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: keeper.hpp.
-// Invariant: as there.
-// Must not know: why a block is live.
+
 #include "heap/keeper.hpp"
 
 #include "heap/misuse.hpp"

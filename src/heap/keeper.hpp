@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a heap as a collection sees it: nothing is cached, and of each superblock only the blocks stay that somebody names.
-// Invariant: all locks are held and no sequence runs, from the first call to the last, but for those that say otherwise;
-//            afterwards every block is live or free. Hoard's invariant and empty superblocks wait for
-//            Ownership::restore_invariants and release_all_empty.
+// What: a heap as a collection sees it: nothing is cached, and of each superblock only the blocks stay that somebody
+//    names.
+// Invariant: all locks are held and no sequence runs, from the first call to the last, but for those that say
+//    otherwise; afterwards every block is live or free. Hoard's invariant and empty superblocks wait for
+//    Ownership::restore_invariants and release_all_empty.
 // Must not know: why a block is live.
 #pragma once
 

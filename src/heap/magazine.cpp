@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: publishing a magazine's header, moving its limit, and taking its blocks out of the sequences' reach.
 // Invariant: one store of the whole header, in a sequence on its own cid, against the value it was derived from; or by
-//            whoever knows that no sequence writes there.
+//    whoever knows that no sequence writes there.
 // Must not know: superblocks.
 #include "heap/magazine.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a heap's slab as its slow path sees it, and how its magazines' capacities adapt.
-// Invariant: under the heap's lock. sum of capacity * size over own magazines <= budget, which doubles only for a
-//            heap that went without it so often that the time is worth the memory; a header is published over
-//            zeroes, or for other slots while empty; limit = begin + capacity.
+// Invariant: under the heap's lock. sum of capacity * size over own magazines <= budget, which doubles only for a heap
+//    that went without it so often that the time is worth the memory; a header is published over zeroes, or for other
+//    slots while empty; limit = begin + capacity.
 // Must not know: superblocks.
 #pragma once
 

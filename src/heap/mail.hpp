@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: letters: freed blocks on their way to the heap that owns them, which can put them into its magazines without
-//       touching their superblocks' bits (batches as of snmalloc and tcmalloc; out of the blocks, as all here).
+//    touching their superblocks' bits (batches as of snmalloc and tcmalloc; out of the blocks, as all here).
 // Invariant: a letter belongs to its sender's outbox for ever; it is blank (count = 0), being written under the
-//            sender's lock, or on the way to one reader, who makes it blank again.
+//    sender's lock, or on the way to one reader, who makes it blank again.
 // Must not know: who owns what; what becomes of the blocks.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the table of owners: a heap for each concurrency id, a global bin for each class, and nobody; where their slabs
-//       and outboxes lie, and their locks.
+//    and outboxes lie, and their locks.
 // Invariant: heaps below active_heaps() were used and have the memory of their slab; those above have nothing to lock.
 // Must not know: blocks; which superblock is whose; what waits for an owner.
 #pragma once

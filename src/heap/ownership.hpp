@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: which superblock belongs to whom: Hoard's emptiness invariant, and each way from one owner to the next.
 // Invariant: the owner field changes only under the giver's lock (rule 1), and a superblock is in its new owner's bin
-//            before that owner's lock is let go.
+//    before that owner's lock is let go.
 // Must not know: magazines, letters.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: reclaimer.hpp.
-// Invariant: as there.
-// Must not know: who wants the memory.
+
 #include "heap/reclaimer.hpp"
 
 #include "heap/inside.hpp"

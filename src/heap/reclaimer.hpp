@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: returning what magazines hold, other concurrency ids' too: all that malloc_trim and who is out of memory ask
-//       for, and what idle heaps have for the background thread.
+//    for, and what idle heaps have for the background thread.
 // Invariant: another id's magazine is changed only while the sequences are stopped, with every heap's lock held. Its
-//            blocks then stay where they lie, out of reach, until they are given back under that heap's lock.
+//    blocks then stay where they lie, out of reach, until they are given back under that heap's lock.
 // Must not know: who wants the memory.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: blocks freed in their superblock's remote bits, and that their owner comes for them, and for its letters
-//       (docs/design/remote-protocol.md).
+//    (docs/design/remote-protocol.md).
 // Invariant: whoever unlocks an owner looks afterwards whether something waits for it (rule 3), so bits and letters are
-//            never forgotten.
+//    never forgotten.
 // Must not know: what becomes of what a drain finds; drain.cpp alone does.
 #pragma once
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how a freed block reaches the owner of its superblock, whoever that is by then (LFMalloc 3.2.3, made batched
-//       and lock-free): mark, stack, owner, drain. Templated on its world, so that a model checker runs this very code.
+//    and lock-free): mark, stack, owner, drain. Templated on its world, so that a model checker runs this very code.
 // Invariant: a superblock with remote bits is, or is about to be, on some owner's stack, and that stack will be
-// drained:
-//            bits are never forgotten.
+//    drained: bits are never forgotten.
 // Must not know: what a superblock, an owner and a lock are made of.
 #pragma once
 

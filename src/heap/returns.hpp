@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: freed blocks back to the bitmaps of their superblocks, whoever owns these: under the owner's lock, or by remote
-//       bits.
+//    bits.
 // Invariant: every block is checked on that way: foreign, interior and doubled ones end the program.
 // Must not know: magazines, letters.
 #pragma once

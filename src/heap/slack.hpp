@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how much free memory lies in superblocks of the global heap, and when it is so much that they are swept.
 // Invariant: bytes = sum over the superblocks in global bins of their idle bytes; least <= bytes: the least that was
-//            left since growth was taken.
+//    left since growth was taken.
 // Must not know: superblocks; how memory is given back.
 #pragma once
 

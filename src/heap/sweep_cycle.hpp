@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how a sweep is divided among the frees that make it necessary: when the next step is due, and where it goes on.
 // Invariant: a sweep begins before what may stay has become free and is over when it has: a program that goes idle
-//            between two steps keeps no more than between two sweeps.
+//    between two steps keeps no more than between two sweeps.
 // Must not know: superblocks; how memory is given back.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: giving back whole pages that are free under superblocks which have other blocks in use.
 // Invariant: while a page is given back its blocks are marked used, so that nobody is handed one, and no owner's lock
-//            is held. What the kernel refuses stays, its blocks too.
+//    is held. What the kernel refuses stays, its blocks too.
 // Must not know: magazines, letters.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: when a heap whose addresses are scarce caches nothing: while what is in use falls. A block in a magazine keeps a
-//       whole superblock's addresses, and after the last free nobody comes to take it out.
+// What: when a heap whose addresses are scarce caches nothing: while what is in use falls. A block in a magazine keeps
+//    a whole superblock's addresses, and after the last free nobody comes to take it out.
 // Invariant: it ends when what is in use grows again, has become little, or stays as it is for some calls: so a program
-//            that works on with less pays for it only for so long.
+//    that works on with less pays for it only for so long.
 // Must not know: magazines; what happens then.
 #pragma once
 

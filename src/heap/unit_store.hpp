@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: superblocks and runs out of units, and back: the border between heaps and the page heap; and what the unit map
-//       says of them.
+//    says of them.
 // Invariant: units that are nobody's have entry 0, and what was released has the owner kNobody; a release by a signal
-//            handler that interrupted the heaps is deferred, never lost.
+//    handler that interrupted the heaps is deferred, never lost.
 // Must not know: bins, magazines, when a superblock is wanted.
 #pragma once
 

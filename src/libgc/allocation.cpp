@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: allocation.hpp.
-// Invariant: as there.
-// Must not know: kinds of clients.
+
 #include "libgc/allocation.hpp"
 
 #include "libgc/messages.hpp"

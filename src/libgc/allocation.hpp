@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: blocks as libgc gives them: the byte more, the out-of-memory function, and what the size of a request means.
-// Invariant: while interior pointers count a block is longer than what was asked for, so that a pointer one past its end
-//            lies in it.
+// Invariant: while interior pointers count a block is longer than what was asked for, so that a pointer one past its
+//    end lies in it.
 // Must not know: kinds of clients.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: client_kinds.hpp.
-// Invariant: as there.
-// Must not know: what they are for.
+
 #include "libgc/client_kinds.hpp"
 
 #include "libgc/messages.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what lies before and behind an object of the debug functions: where it was allocated, how large it is, and words
-//       that change when somebody writes where he should not.
+// What: what lies before and behind an object of the debug functions: where it was allocated, how large it is, and
+//    words that change when somebody writes where he should not.
 // Invariant: 32 bytes before, one word behind; a guard depends on its address, so that a copy of an object has none.
 // Must not know: what is done with a broken one.
 #pragma once

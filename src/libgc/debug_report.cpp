@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: debug_report.hpp.
-// Invariant: as there.
-// Must not know: as there.
+
 #include "libgc/debug_report.hpp"
 
 #include "libgc/kinds.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what is said about objects of the debug functions: how they were misused, and in each collection which of those
-//       that live were written behind their end.
+//    that live were written behind their end.
 // Invariant: a line for each; nothing is looked for before the first such object is made.
 // Must not know: how objects are found.
 #pragma once

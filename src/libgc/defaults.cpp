@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: defaults.hpp.
-// Invariant: as there.
-// Must not know: the variables.
+
 #include "libgc/defaults.hpp"
 
 #include "collector/collector.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: disclaim.hpp.
-// Invariant: as there.
-// Must not know: what the procedures do.
+
 #include "libgc/disclaim.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: kinds whose dead objects are shown to a procedure of the client's before they go.
-// Invariant: the world runs and the lock is held while it is asked, so that it may take locks of its own; until then what
-//            was found dead stays. Once freed an object is zero, so what is shown twice was used twice.
+// Invariant: the world runs and the lock is held while it is asked, so that it may take locks of its own; until then
+//    what was found dead stays. Once freed an object is zero, so what is shown twice was used twice.
 // Must not know: what the procedures do.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libgc's disclaim procedures, and objects that are finalized by one of the library's own.
-// Invariant: the first word of such an object is the address of its closure with the lowest bit set; the client has what
-//            lies behind it. Free ones have no such word.
+// Invariant: the first word of such an object is the address of its closure with the lowest bit set; the client has
+//    what lies behind it. Free ones have no such word.
 // Must not know: when objects are found dead.
 #include "libgc/allocation.hpp"
 #include "libgc/client_kinds.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: displacements.hpp.
-// Invariant: as there.
-// Must not know: who looks at pointers.
+
 #include "libgc/displacements.hpp"
 
 #include <atomic>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: entries.hpp.
-// Invariant: as there.
-// Must not know: what the slow paths do.
+
 #include "libgc/entries.hpp"
 
 #include "libgc/kinds.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: GC_malloc, GC_malloc_atomic and GC_free, x86-64: the fast paths, one sequence each and one that counts, no frame.
+// What: GC_malloc, GC_malloc_atomic and GC_free, x86-64: the fast paths, one sequence each and one that counts, no
+//    frame.
 // Invariant: every doubt jumps to the slow path, which starts over from the argument (rdi is never changed). Until the
-//            caller has a block, a register has it: a collection that stops the thread does not free it.
+//    caller has a block, a register has it: a collection that stops the thread does not free it.
 // Must not know: what the slow paths do.
 
 #include "platform/rseq/macros_x86_64.inc"

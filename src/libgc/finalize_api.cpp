@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libgc's finalizers as clients register and call them.
 // Invariant: a client gets what it registered, whether or not the object has a debug header. No effect while leaks are
-//            looked for.
+//    looked for.
 // Must not know: when an object is found dead.
 #include "libgc/allocation.hpp"
 #include "libgc/callbacks.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: finalizing.hpp.
-// Invariant: as there.
-// Must not know: how they are queued.
+
 #include "libgc/finalizing.hpp"
 
 #include "libgc/callbacks.hpp"

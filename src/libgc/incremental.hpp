@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libgc's incremental mode: collections that are due are made beside the program.
-// Invariant: where the kernel cannot tell what is written, a warning says so once, and each collection stops the program.
+// Invariant: where the kernel cannot tell what is written, a warning says so once, and each collection stops the
+//    program.
 // Must not know: how it is collected.
 #pragma once
 

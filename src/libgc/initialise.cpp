@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: initialise.hpp.
-// Invariant: as there.
-// Must not know: what the settings change.
+
 #include "libgc/initialise.hpp"
 
 #include <pthread.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: kinds.hpp.
-// Invariant: as there.
-// Must not know: the names that programs call; variables of theirs.
+
 #include "libgc/kinds.hpp"
 
 #include <signal.h>

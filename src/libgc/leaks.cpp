@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: leaks.hpp.
-// Invariant: as there.
-// Must not know: how objects are found.
+
 #include "libgc/leaks.hpp"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: messages.hpp.
-// Invariant: as there.
-// Must not know: what is told.
+
 #include "libgc/messages.hpp"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: performance.hpp.
-// Invariant: as there.
-// Must not know: what takes so long.
+
 #include "libgc/performance.hpp"
 
 #include "collector/collector.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: statistics.hpp.
-// Invariant: as there.
-// Must not know: who asks.
+
 #include "libgc/statistics.hpp"
 
 #include "malloc/statistics.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: threads.hpp.
-// Invariant: as there.
-// Must not know: what is scanned of a thread.
+
 #include "libgc/threads.hpp"
 
 #include <signal.h>

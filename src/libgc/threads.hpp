@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the threads that clients have registered, for those who name one: all threads are stopped and scanned, registered
-//       or not.
+// What: the threads that clients have registered, for those who name one: all threads are stopped and scanned,
+//    registered or not.
 // Invariant: an entry goes before its thread does; under the lock of the collector but for what says otherwise.
 // Must not know: what is scanned of a thread.
 #pragma once

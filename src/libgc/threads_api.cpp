@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libgc's threads and stacks: pthread functions by other names, registration, the lock, stopping one or all.
-// Invariant: every thread is stopped and scanned whole, so what says where a thread's stack ends, and that it is blocked,
-//            is only remembered.
+// Invariant: every thread is stopped and scanned whole, so what says where a thread's stack ends, and that it is
+//    blocked, is only remembered.
 // Must not know: how threads are stopped.
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libgc's objects with a map of where their pointers are, one by one and in arrays.
-// Invariant: the descriptor is the last word of an object's block, and before it lie count and size of an array's elements;
-//            a block that is still zero has no pointers. Maps of more than a word stay for ever.
+// Invariant: the descriptor is the last word of an object's block, and before it lie count and size of an array's
+//    elements; a block that is still zero has no pointers. Maps of more than a word stay for ever.
 // Must not know: how objects are marked.
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the variables that libgc.so.1 exports, and the types that its functions share.
 // Invariant: clients read and write them in place, at any time and in their own copies: each is looked up through the
-//            global offset table and read where it matters, by now().
+//    global offset table and read where it matters, by now().
 // Must not know: what follows from them.
 #pragma once
 

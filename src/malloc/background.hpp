@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the thread of GRANARY_BACKGROUND, for programs that go idle with magazines full and empty memory kept.
 // Invariant: there is one at most. It ticks while there is something to give back and sleeps without a clock when there
-//            is not; whoever allocates or frees by a slow path looks at one word, and writes to it once a tick.
+//    is not; whoever allocates or frees by a slow path looks at one word, and writes to it once a tick.
 // Must not know: what is given back, and how.
 #pragma once
 

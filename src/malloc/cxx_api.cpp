@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: C++'s operators new and delete, but for the fast path of new and the two deletes that are free (assembly file).
 // Invariant: each form calls the one that the standard defines it over, which may be the program's own. No memory: the
-//            new_handler is asked until there is none, then std::bad_alloc is thrown by the C++ runtime that the program
-//            brought; this library needs none.
+//    new_handler is asked until there is none, then std::bad_alloc is thrown by the C++ runtime that the program
+//    brought; this library needs none.
 // Must not know: how blocks are found.
 #include <new>
 

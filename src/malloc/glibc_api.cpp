@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: glibc's introspection of malloc, answered for this heap: mallinfo, malloc_info, malloc_stats, malloc_trim,
-//       mallopt.
+//    mallopt.
 // Invariant: numbers are the ones of gr_statistics, sorted into glibc's fields.
 // Must not know: how statistics are counted.
 #include <malloc.h>

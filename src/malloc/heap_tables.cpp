@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: heap_tables.hpp: the description, filled in from the types that the tables are made of.
 // Invariant: no offset or stride is written down here, so the description follows the tables; what it calls 16, 32 or
-//            64 bits is that wide.
+//    64 bits is that wide.
 // Must not know: what a tool makes of the tables.
 #include "granary/heap_tables.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: every instance of the process: the global one, and the first-class heaps that programs make and destroy.
-// Invariant: the list changes, and a heap is made and unmade, under one lock, lower in rank than theirs; so fork finds each
-//            heap whole or not at all. Nobody waits for it with another lock held.
+// Invariant: the list changes, and a heap is made and unmade, under one lock, lower in rank than theirs; so fork finds
+//    each heap whole or not at all. Nobody waits for it with another lock held.
 // Must not know: what an instance consists of; the C library's and C++'s names.
 #pragma once
 

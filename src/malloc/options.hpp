@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the options of the library: GRANARY_<NAME> in the environment, read, printed and looked up by one table.
 // Invariant: options are read once at start-up. The caller reads none in a set-user-ID program. A value that cannot be
-//            parsed changes nothing and gives one warning. An option's former name still works and gives one line.
+//    parsed changes nothing and gives one warning. An option's former name still works and gives one line.
 // Must not know: what an option changes.
 #pragma once
 

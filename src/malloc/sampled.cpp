@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: sampled.hpp.
 // Invariant: a sample is noted before the program has its block, and forgotten before anybody else can have it. Who
-//            interrupted the heaps samples nothing.
+//    interrupted the heaps samples nothing.
 // Must not know: the C library's and C++'s names; what is done with samples.
 #include "malloc/sampled.hpp"
 

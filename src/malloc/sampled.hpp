@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the program's requests while GRANARY_PROFILE counts them: which is sampled, and where a sampled block lies.
-// Invariant: while it is on, the entries that allocate find no size that is theirs and come here; those that free are left
-//            alone, for no block that they could free is sampled: a small one lies in an instance of its own, which they
-//            have no entries for, and a large one they never free. While it is off it is asked by slow paths only.
+// Invariant: while it is on, the entries that allocate find no size that is theirs and come here; those that free are
+//    left alone, for no block that they could free is sampled: a small one lies in an instance of its own, which they
+//    have no entries for, and a large one they never free. While it is off it is asked by slow paths only.
 // Must not know: the C library's and C++'s names; what is done with samples.
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: start-up: options, the reservation, its tables, rseq, and the moment the sequences are switched on; and the end.
+// What: start-up: options, the reservation, its tables, rseq, and the moment the sequences are switched on; and the
+//    end.
 // Invariant: happens once; a thread that comes in meanwhile waits, a re-entrant call on the starting thread does not.
-//            The entries malloc and free serve the global instance only.
+//    The entries malloc and free serve the global instance only.
 // Must not know: the C library's and C++'s names for what the allocator does.
 #include "malloc/heap_tables.hpp"
 #include "malloc/instance.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: cgroup.hpp: the lines of /proc/self/cgroup, and the file that holds the limit in each group on the way up.
 // Invariant: a group that cannot be seen from here (another namespace's path) is passed over; its hierarchy's root is
-//            asked all the same, for in a container that is the group itself.
+//    asked all the same, for in a container that is the group itself.
 // Must not know: what the allocator does with the limit.
 #include "platform/cgroup.hpp"
 

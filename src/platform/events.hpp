@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what costs an allocator its scalability, counted: locks, waits, atomic operations, aborted sequences, system
-//       calls. In the counted build only; in every other count() is nothing.
+//    calls. In the counted build only; in every other count() is nothing.
 // Invariant: ordered by nothing; a counter only grows. The assembly counts its aborts in gr_events by the same index.
 // Must not know: why something happens.
 #pragma once

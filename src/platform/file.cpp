@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: file.hpp.
-// Invariant: as there.
-// Must not know: what they say.
+
 #include "platform/file.hpp"
 
 #include <fcntl.h>

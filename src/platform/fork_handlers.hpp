@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a malloc's handlers of fork.
 // Invariant: they are the first that are registered, so that fork locks the malloc after, and frees it before, everyone
-//            else's, which may allocate, or wait for a thread that does. The C library's list of streams is locked first.
+//    else's, which may allocate, or wait for a thread that does. The C library's list of streams is locked first.
 // Must not know: what the malloc locks.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a futex lock whose word names its holder, and the ranks that give locks their order.
 // Invariant: lock() never waits for the calling thread itself: a signal handler that meets a lock its own thread holds
-//            is told so. Debug builds check that blocking acquisitions go up in rank.
+//    is told so. Debug builds check that blocking acquisitions go up in rank.
 // Must not know: what the lock protects.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: when the next sample is due, and what a sampled block stands for.
 // Invariant: a block of s bytes is sampled with the chance 1 - exp(-s / mean), whatever came before it, and stands for
-//            as many as make up for those that were not: so sums are right on average. With a mean of one byte each is.
+//    as many as make up for those that were not: so sums are right on average. With a mean of one byte each is.
 // Must not know: what is sampled.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: pprof.hpp, field by field.
-// Invariant: ids count from 1; a location is an address of code, one before where the call goes on. A text has its number
-//            when it is written.
+// Invariant: ids count from 1; a location is an address of code, one before where the call goes on. A text has its
+//    number when it is written.
 // Must not know: how pprof shows it.
 #include "profile/pprof.hpp"
 

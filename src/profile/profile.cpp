@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: profile.hpp.
-// Invariant: as there.
-// Must not know: where blocks lie, which of them are sampled.
+
 #include "profile/profile.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the profile of a running program: samples come and go, and their sums by stack are written when somebody asks.
-// Invariant: one lock, which nobody waits for that interrupted its holder or is a signal's handler: what such a one wants is
-//            left for the holder, who looks when he has let go. Nothing here allocates.
+// Invariant: one lock, which nobody waits for that interrupted its holder or is a signal's handler: what such a one
+//    wants is left for the holder, who looks when he has let go. Nothing here allocates.
 // Must not know: where blocks lie, which of them are sampled.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: sites.hpp.
-// Invariant: as there.
-// Must not know: how stacks are taken.
+
 #include "profile/sites.hpp"
 
 #include "platform/memory.hpp"

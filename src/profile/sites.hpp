@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what each stack of calls allocated, has live now, and had live when most bytes were.
-// Invariant: who changes it holds one lock, its owner's; `changes` is odd meanwhile, for who reads from outside. A sum that
-//            did not change since the peak is its own sum at the peak, so a new peak costs one number.
+// Invariant: who changes it holds one lock, its owner's; `changes` is odd meanwhile, for who reads from outside. A sum
+//    that did not change since the peak is its own sum at the peak, so a new peak costs one number.
 // Must not know: how stacks are taken; what is done with the sums.
 #pragma once
 

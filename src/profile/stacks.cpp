@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: stacks.hpp.
-// Invariant: as there.
-// Must not know: whose the stacks are.
+
 #include "profile/stacks.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: stacks of calls, each kept once, by number.
 // Invariant: a number stays its stack's for ever, and 0 is none. What is there is found without a lock; what is new is
-//            added under one. Addresses of code only lie here.
+//    added under one. Addresses of code only lie here.
 // Must not know: whose the stacks are.
 #pragma once
 

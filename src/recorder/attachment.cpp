@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: attachment.hpp.
-// Invariant: no lock is held: who arrives takes none, and the others wait for the word. A child that is forked meanwhile
-//            begins anew.
+// Invariant: no lock is held: who arrives takes none, and the others wait for the word. A child that is forked
+//    meanwhile begins anew.
 // Must not know: threads and their rings.
 #include "recorder/attachment.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the process as its recorder knows it: how it arrives, and how it leaves.
 // Invariant: the word is zeroed in every child that does not share memory, so whoever records looks at it first. Each
-//            arrival has a number of its own, which no thread of the process or of its parents has seen before.
+//    arrival has a number of its own, which no thread of the process or of its parents has seen before.
 // Must not know: threads and their rings.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what is done for each call of the program's: the fast path, which asks the allocator and writes one record, and by
-//       which steps every other goes.
-// Invariant: no lock is held while the allocator works; errno is as it leaves it. The allocator's own calls are no calls of
-//            the program's; those of a signal handler that interrupted it are.
+// What: what is done for each call of the program's: the fast path, which asks the allocator and writes one record, and
+//    by which steps every other goes.
+// Invariant: no lock is held while the allocator works; errno is as it leaves it. The allocator's own calls are no
+//    calls of the program's; those of a signal handler that interrupted it are.
 // Must not know: the names of the calls.
 #pragma once
 

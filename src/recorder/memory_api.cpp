@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what the allocator asks of the kernel by libc's functions: mappings, advice, the program's break.
-// Invariant: each does what libc's does, and sets errno as that. The program's own mappings are not recorded, nor those of
-//            an allocator that is libc's or makes its system calls itself.
+// Invariant: each does what libc's does, and sets errno as that. The program's own mappings are not recorded, nor those
+//    of an allocator that is libc's or makes its system calls itself.
 // Must not know: how calls are recorded.
 #include <stdarg.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the allocator beneath, as the loader finds it behind this library, and what serves before it is found.
-// Invariant: found once, by each thread that asks before another has; no lock is held. What has no function of its own in
-//            the allocator is done by one that it has.
+// Invariant: found once, by each thread that asks before another has; no lock is held. What has no function of its own
+//    in the allocator is done by one that it has.
 // Must not know: what is recorded.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: C++'s operators new and delete over the allocator's malloc and free, each recorded as what it is.
-// Invariant: as in libgranary: each form calls the one that the standard defines it over, if that is the program's own. No
-//            memory: the new_handler is asked until there is none, then std::bad_alloc is thrown by the C++ runtime that
-//            the program brought; this library needs none.
+// Invariant: as in libgranary: each form calls the one that the standard defines it over, if that is the program's own.
+//    No memory: the new_handler is asked until there is none, then std::bad_alloc is thrown by the C++ runtime that the
+//    program brought; this library needs none.
 // Must not know: how calls are recorded.
 #include <new>
 

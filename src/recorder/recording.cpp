@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: recording.hpp.
-// Invariant: as there.
-// Must not know: who writes into the rings.
+
 #include "recorder/recording.hpp"
 
 #include "base/bits.hpp"

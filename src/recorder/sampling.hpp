@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: when a thread takes a stack, and when it times a call.
-// Invariant: neither follows the program's own rhythm: the gaps are drawn. Between stacks they are exponential, so that a
-//            block of s bytes has one with the chance 1 - exp(-s / mean), whatever came before it.
+// Invariant: neither follows the program's own rhythm: the gaps are drawn. Between stacks they are exponential, so that
+//    a block of s bytes has one with the chance 1 - exp(-s / mean), whatever came before it.
 // Must not know: who draws.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a thread's ring: where its next record goes, and when the recorder is told.
-// Invariant: only the thread and its signal handlers write here. A handler's records come behind what it interrupts, which
-//            reserved its place first, and whoever was interrupted in writing publishes both: what is published is whole.
+// Invariant: only the thread and its signal handlers write here. A handler's records come behind what it interrupts,
+//    which reserved its place first, and whoever was interrupted in writing publishes both: what is published is whole.
 // Must not know: which calls are recorded, and when.
 #pragma once
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how much empty memory may stay resident: the larger of a minimum and a share of the memory in use, plus the
-//       reuse allowance (`earned`). Each byte that is faulted in again after it was returned to the OS raises the reuse
-//       allowance by one byte, and the allowance falls with time.
+//    reuse allowance (`earned`). Each byte that is faulted in again after it was returned to the OS raises the reuse
+//    allowance by one byte, and the allowance falls with time.
 // Invariant: earned <= most_earned. The allowance falls so fast that faulting all of it in again costs one part in
-//            kRetakeTimeParts of the time in which it fell. This bounds what a program pays that frees and reallocates
-//            repeatedly. Empty units may use the allowance only while the memory in use and they together stay below
-//            its peak plus one part in kPeakSlackParts.
+//    kRetakeTimeParts of the time in which it fell. This bounds what a program pays that frees and reallocates
+//    repeatedly. Empty units may use the allowance only while the memory in use and they together stay below its peak
+//    plus one part in kPeakSlackParts.
 // Must not know: what the memory was; how it is given back; where the time comes from.
 #pragma once
 

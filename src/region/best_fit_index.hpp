@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: finds a chunk whose longest run of some units is the shortest that suffices: a list of chunks for each length,
-//       the one that changed last first.
+//    the one that changed last first.
 // Invariant: a chunk is in the list of its longest run, in none if that is 0, so zeroed memory means that no chunk has
-//            a run; lengths_ has a bit for each list that is not empty.
+//    a run; lengths_ has a bit for each list that is not empty.
 // Must not know: which units; where in a chunk the run lies.
 #pragma once
 

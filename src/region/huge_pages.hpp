@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the policy on huge pages: which chunks may lie in one, and when one more may be made.
 // Invariant: one huge page is one chunk. What making them takes of the program's time is one part of kHugeTimeParts at
-//            most.
+//    most.
 // Must not know: superblocks; how full a chunk is.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how much memory the allocator holds of the kernel, against a soft and a hard limit.
 // Invariant: what is held never exceeds the hard limit by what was asked for with may_take; the news that the soft one
-//            was crossed come once, and again only after what is held had fallen well below it.
+//    was crossed come once, and again only after what is held had fallen well below it.
 // Must not know: what is done above the soft limit; where the memory lies.
 #pragma once
 

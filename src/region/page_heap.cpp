@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: page_heap.hpp: best fit among warm units, else first fit, by indices over masks per chunk; giving back in batches
-//       with no lock held.
+// What: page_heap.hpp: best fit among warm units, else first fit, by indices over masks per chunk; giving back in
+//    batches with no lock held.
 // Invariant: pieces being purged are marked used meanwhile, so nobody can be handed one.
 // Must not know: superblocks; what a run is for.
 #include "region/page_heap.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: hands out runs of units, warm or cold ones first, then the lowest address; gives empty memory back beyond an
-//       allowance.
-// Invariant: used, dirty, given_back: disjoint masks per chunk; dirty units are free and may be resident, free units that
-//            are not dirty (cold) read as zero, or in a scarce region are not mapped until they are used.
-//            retained = dirty units * kUnitBytes <= may_retain after every release.
+//    allowance.
+// Invariant: used, dirty, given_back: disjoint masks per chunk; dirty units are free and may be resident, free units
+//    that are not dirty (cold) read as zero, or in a scarce region are not mapped until they are used. retained = dirty
+//    units * kUnitBytes <= may_retain after every release.
 // Must not know: superblocks; what a run is for.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the arithmetic and the commits of region.hpp.
-// Invariant: PROT_NONE until committed, so that the reservation is charged nowhere and mlockall does not fill it. A scarce
-//            region has no reservation, for a limit on addresses counts that.
+// Invariant: PROT_NONE until committed, so that the reservation is charged nowhere and mlockall does not fill it. A
+//    scarce region has no reservation, for a limit on addresses counts that.
 // Must not know: what the tables hold; superblocks and heaps.
 #include "region/region.hpp"
 

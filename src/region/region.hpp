@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the one address range and its parts, all found by arithmetic from its base: reserved whole, or, where address
-//       space is scarce, mapped piece by piece far from everybody else's mappings.
+//    space is scarce, mapped piece by piece far from everybody else's mappings.
 // Invariant: base | unit map | readable zeroes | fixed tables | tables that grow with the units | chunks of units;
-//            every part but the chunks of a scarce region is committed as a prefix, all for the same units. What is not
-//            mapped may be mapped by others: it is taken only where nobody is, and its units' entries are 0.
+//    every part but the chunks of a scarce region is committed as a prefix, all for the same units. What is not mapped
+//    may be mapped by others: it is taken only where nobody is, and its units' entries are 0.
 // Must not know: what the tables hold; superblocks and heaps.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: page_heap.hpp where addresses are scarce: units and the table that is seldom used get memory when they are wanted,
-//       and units that are cold give their addresses back.
-// Invariant: under the page heap's lock; a unit that is used or dirty is mapped, and who is refused leaves no cold one mapped
-//            that was not.
+// What: page_heap.hpp where addresses are scarce: units and the table that is seldom used get memory when they are
+//    wanted, and units that are cold give their addresses back.
+// Invariant: under the page heap's lock; a unit that is used or dirty is mapped, and who is refused leaves no cold one
+//    mapped that was not.
 // Must not know: superblocks; what a run is for; which run is taken.
 #include "region/page_heap.hpp"
 

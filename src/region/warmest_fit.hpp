@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: finds the place for a run that may be longer than a chunk, of which most is resident already.
 // Invariant: a place lies at an end of a row of free units that no free unit adjoins, so that what is left of the row
-//            stays in one piece; of equally warm ones the shortest row's, then the lowest.
+//    stays in one piece; of equally warm ones the shortest row's, then the lowest.
 // Must not know: who keeps the masks; what a run is for.
 #pragma once
 

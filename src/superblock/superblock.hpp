@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the descriptor of a unit: of a superblock or a run when it is the first of one.
-// Invariant: type-stable: never moved, never used for anything else, so a late reader finds at worst a stale one.
-//            What strangers write lies on another cache line than what the owner uses.
+// Invariant: type-stable: never moved, never used for anything else, so a late reader finds at worst a stale one. What
+//    strangers write lies on another cache line than what the owner uses.
 // Must not know: heaps, and where bitmaps and blocks lie.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: all superblocks of a region: from an address to its descriptor and block, and the free and remote bitmaps.
 // Invariant: blocks = live + cached + popcount(free) + popcount(remote), every block in exactly one state; no byte of a
-//            block is read or written here.
+//    block is read or written here.
 // Must not know: heaps, magazines, who owns what.
 #pragma once
 

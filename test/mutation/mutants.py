@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      the mutants: ways to break the heap, what lies under it, the collector and the lab, each in one place of one
 #            file.
-# Invariant: an old text stands exactly once in its file (mutants_test.py); with the new one it compiles and some promise
-#            does not hold.
+# Invariant: an old text stands exactly once in its file (run.py checks it before it builds anything; make test does not);
+#            with the new one it compiles and some promise does not hold.
 # Must not know: how a mutant is built and run, and what finds it: `first` only says which tests look first.
-"""The table. Where a line was rewritten: find the one that has its duty now, or take the entry out."""
+"""The table. MEND says what to do with an entry whose line was rewritten."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
@@ -25,21 +25,37 @@ def of_file(file: str, first: str, *rows: tuple[str, str, str, str]) -> tuple[Mu
     return tuple(Mutant(name, file, old, new, first, breaks) for name, breaks, old, new in rows)
 
 
-def faults(mutants: Iterable[Mutant], root: Path, tests: Container[str]) -> Iterator[str]:
-    """What is wrong with a table."""
+MEND = """To mend an entry, find the line that does now what the old line did. Copy it into the entry in place of the old one, and
+write the changed line so that it breaks the same rule. If no line does that any more, remove the entry. The test programs
+that an entry names are those that run first. Any that exist may stand there. `python3 test/mutation/run.py --check` tells,
+without building anything, whether every entry fits."""
+
+
+def faults(mutants: Iterable[Mutant]) -> Iterator[str]:
+    """What is wrong with a table, whatever the sources are."""
     names = Counter(mutant.name for mutant in mutants)
     for mutant in mutants:
-        path = root / mutant.file
-        found = path.read_text().count(mutant.old) if path.is_file() else 0
-        if found != 1:
-            yield f"{mutant.name}: {mutant.file} has its text {found} times: {mutant.old}"
         if mutant.new == mutant.old:
             yield f"{mutant.name}: it changes nothing"
         if names[mutant.name] != 1:
             yield f"{mutant.name}: there are {names[mutant.name]} of that name"
+
+
+def stale(mutants: Iterable[Mutant], root: Path, tests: Container[str]) -> Iterator[str]:
+    """What of a table does not fit the sources any more."""
+    for mutant in mutants:
+        path = root / mutant.file
+        found = path.read_text().count(mutant.old) if path.is_file() else 0
+        if not path.is_file():
+            yield f"{mutant.name}: {mutant.file} no longer exists; the entry changes this line of it:\n    {mutant.old}"
+        elif found == 0:
+            yield f"{mutant.name}: {mutant.file} no longer has the line\n    {mutant.old}"
+        elif found > 1:
+            yield (f"{mutant.name}: {mutant.file} has this {found} times, and an entry needs a text that is there once:\n"
+                   f"    {mutant.old}")
         for name in mutant.first.split():
             if name not in tests:
-                yield f"{mutant.name}: there is no test {name}"
+                yield f"{mutant.name}: the test program {name} no longer exists"
 
 
 MUTANTS = (

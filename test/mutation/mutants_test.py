@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      that the table of mutants fits the sources, that a table which does not is found out, and that a verdict is
-#            what the tests of a broken tree said.
-# Invariant: nothing is compiled; trees and test programs are made up.
-# Must not know: whether a mutant is found; run.py tells, in the soak.
+# What:      that a table of mutants which does not fit its sources is found out, and that a verdict is what the tests of a
+#            broken tree said.
+# Invariant: nothing is compiled; trees and test programs are made up, so that no change of the sources fails this test.
+# Must not know: whether the table fits the sources, and whether a mutant is found; run.py tells, in the soak.
 import os
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.dont_write_bytecode = True
 
 import run
 import tree
-from mutants import MUTANTS, Mutant, faults
+from mutants import MEND, MUTANTS, Mutant, faults, stale
 
 SOUND = Mutant("one", "a.cpp", "b < c", "b <= c", "heap.a", "something")
-TAMPERED = (
-    (SOUND._replace(old="b > c"), "a.cpp has its text 0 times"),
-    (SOUND._replace(old="b"), "a.cpp has its text 2 times"),
-    (SOUND._replace(file="gone.cpp"), "gone.cpp has its text 0 times"),
-    (SOUND._replace(new=SOUND.old), "it changes nothing"),
-    (SOUND._replace(first="heap.a heap.b"), "there is no test heap.b"),
+STALE = (
+    (SOUND._replace(old="b > c"), "one: a.cpp no longer has the line\n    b > c"),
+    (SOUND._replace(old="b"), "one: a.cpp has this 2 times, and an entry needs a text that is there once:\n    b"),
+    (SOUND._replace(file="gone.cpp"), "one: gone.cpp no longer exists; the entry changes this line of it:\n    b < c"),
+    (SOUND._replace(first="heap.a heap.b"), "one: the test program heap.b no longer exists"),
 )
 SAYS = "printf '[ RUN      ] A.Good\\n[       OK ] A.Good\\n[ RUN      ] A.Bad\\n'; "
 
@@ -40,17 +40,38 @@ class MadeUp(unittest.TestCase):
 
 
 class Table(MadeUp):
-    def test_it_fits_the_sources(self):
-        self.assertEqual(list(faults(MUTANTS, tree.ROOT, tree.programs())), [])
-
-    def test_one_that_does_not_fit_is_found_out(self):
+    def setUp(self):
+        super().setUp()
         self.write("a.cpp", "if (b < c) b();\n")
-        self.assertEqual(list(faults((SOUND,), self.folder, {"heap.a"})), [])
-        for mutant, expected in TAMPERED:
+        self.write("test/heap/a_test.cpp", "")
+
+    def test_each_entry_has_a_name_and_changes_something(self):
+        self.assertEqual(list(faults(MUTANTS)), [])
+        self.assertEqual(list(faults((SOUND,))), [])
+        self.assertEqual(list(faults((SOUND._replace(new=SOUND.old),))), ["one: it changes nothing"])
+        self.assertEqual(list(faults((SOUND, SOUND))), ["one: there are 2 of that name"] * 2)
+
+    def test_one_that_does_not_fit_the_sources_is_found_out(self):
+        self.assertEqual(list(stale((SOUND,), self.folder, {"heap.a"})), [])
+        for mutant, expected in STALE:
             with self.subTest(expected):
-                found, = faults((mutant,), self.folder, {"heap.a"})
-                self.assertIn(expected, found)
-        self.assertEqual(len(list(faults((SOUND, SOUND), self.folder, {"heap.a"}))), 2, "one name for two")
+                self.assertEqual(list(stale((mutant,), self.folder, {"heap.a"})), [expected])
+
+    def test_all_that_is_stale_is_told_with_how_to_mend_it(self):
+        self.assertEqual(run.check_table((SOUND,), self.folder), "")
+        told = run.check_table((SOUND._replace(name="two"), *(mutant for mutant, _ in STALE[:2])), self.folder)
+        self.assertTrue(told.startswith("Nothing was built, "))
+        for _, expected in STALE[:2]:
+            self.assertIn(expected, told)
+        self.assertIn(MEND, told)
+        self.assertNotIn("two:", told)
+
+    def test_a_stale_entry_ends_the_run_before_anything_is_built(self):
+        with mock.patch.object(run, "MUTANTS", (STALE[0][0],)), mock.patch.object(run.Tree, "prepare") as prepare, \
+                mock.patch("sys.argv", ["run.py"]), self.assertRaises(SystemExit) as ended:
+            run.main()
+        self.assertIn("a.cpp no longer exists", ended.exception.code)
+        prepare.assert_not_called()
 
 
 class Verdicts(MadeUp):

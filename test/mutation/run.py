@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What:      breaks the sources by each mutant in turn, runs the test programs until one fails, and prints which did.
-# Invariant: the checkout is not written to (but for its build folder); a mutant counts only when everything passes
-#            without it; ends with 1 if a mutant survives or does not compile.
+# Invariant: the checkout is not written to (but for its build folder); before anything is built, every entry must fit the
+#            sources; a mutant counts only when everything passes without it; ends with 1 if an entry is stale, or a
+#            mutant survives or does not compile.
 # Must not know: what the mutants are.
 """The kill table: each mutant of the sources, and the first test that finds it."""
 
@@ -13,12 +14,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 sys.dont_write_bytecode = True
 
-from mutants import MUTANTS, Mutant, faults
+from mutants import MEND, MUTANTS, Mutant, faults, stale
 from tree import FOLDERS, ROOT, BuildFailed, Program, Tree, programs
 
 # A test that takes longer than this, and so many times as long as without a mutant, hangs.
@@ -101,21 +103,32 @@ def print_row(mutant: Mutant, verdict: Verdict, seconds: float) -> None:
     print(f"{'':<24}{verdict.by}{', ' + verdict.how if verdict.how else ''} ({seconds:.0f} s)", flush=True)
 
 
+def check_table(mutants: Sequence[Mutant], root: Path = ROOT) -> str:
+    """What must be mended before a mutant can be built, for a reader; nothing, if all is well."""
+    found = [*faults(mutants), *stale(mutants, root, programs(root))]
+    if not found:
+        return ""
+    return "\n\n".join(("Nothing was built, because entries of test/mutation/mutants.py must be mended first:", *found,
+                        MEND))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="MUTANT", help="all, if none is named")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--tests", nargs="+", default=FOLDERS, choices=FOLDERS, metavar="FOLDER",
                         help="of test/: all, if none is named")
+    parser.add_argument("--check", action="store_true", help="only whether every entry fits the sources")
     options = parser.parse_args()
+    if problem := check_table(MUTANTS):
+        sys.exit(problem)
+    if options.check:
+        return 0
     programs_here = {name: program for name, program in programs().items()
                      if program.folder.split("/")[0] in options.tests}
     chosen = [mutant for mutant in MUTANTS if not options.names or mutant.name in options.names]
     if unknown := set(options.names) - {mutant.name for mutant in chosen}:
         parser.error(f"no such mutant: {', '.join(sorted(unknown))}")
-
-    if rotten := list(faults(MUTANTS, ROOT, programs())):
-        sys.exit("\n".join(rotten))
 
     progress("copying and building everything once")
     tree = Tree(options.folder)

@@ -7,7 +7,8 @@ import tempfile
 
 import structure
 
-HEAD = "// SPDX-License-Identifier: Apache-2.0 OR MIT\n// What: a\n// Invariant: b\n// Must not know: c\n"
+LICENCE = "// SPDX-License-Identifier: Apache-2.0 OR MIT\n"
+HEAD = LICENCE + "// What: a\n// Invariant: b\n// Must not know: c\n"
 CLEAN = {
     "base/bits.hpp": HEAD + "#pragma once\nnamespace gr {\ninline int one() { return 1; }\n}\n",
     "base/config.hpp": HEAD + "#pragma once\n#ifdef GRANARY_DEBUG\n#else\n#endif\n",
@@ -19,7 +20,7 @@ CLEAN = {
     "main.cpp": HEAD + '#include "malloc/c_api.hpp"\n#include "replay/replay.hpp"\n',
     "heap/owner.hpp": HEAD + "#pragma once\n",
     "heap/drain.cpp": HEAD + '#include "heap/heap.hpp"\n',
-    "heap/heap.cpp": HEAD + '#include "heap/heap.hpp"\n',
+    "heap/heap.cpp": LICENCE + '\n#include "heap/heap.hpp"\n',
     "heap/heap.hpp": HEAD + '#pragma once\n#include "base/bits.hpp"\n#include "heap/owner.hpp"\nstruct A {\n    int f() {\n        return 1;\n    }\n};\n',
 }
 RULES = structure.Rules(
@@ -42,6 +43,8 @@ TAMPERED = [
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "// TO" + "DO later\n", "unfinished work"),
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"].replace("Invariant:", ""), "does not open with 'Invariant:'"),
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"].replace("SPDX", "XDPS"), "does not open with 'SPDX"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"].replace("What: ", "What:      "), "'What:' is followed by one space and its text"),
+    ("heap/heap.hpp", CLEAN["heap/heap.hpp"].replace("// What", "//\n// What"), "an empty line between the licence and 'What:'"),
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "//\n" * structure.MAX_FILE, "split it, or give a reason"),
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + LONG, "lines in one function: int f(int a)"),
     ("heap/heap.hpp", CLEAN["heap/heap.hpp"] + "namespace x {\nclass B {\n" + LONG + "};\n}\n", "lines in one function"),
@@ -56,6 +59,28 @@ def errors_of(files, rules=RULES):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         return structure.check(pathlib.Path(root), rules)
+
+
+# A source needs a head of its own only where no header has its name.
+def check_short_heads():
+    include = '#include "heap/heap.hpp"\n'
+    for head in (LICENCE, LICENCE + "\n", LICENCE + "// One line of its own.\n", HEAD, HEAD + "// More.\n"):
+        files = {**CLEAN, "heap/heap.cpp": head + include}
+        assert errors_of(files) == [], (head, errors_of(files))
+    every = [f"the file does not open with '{wanted}'" for wanted in structure.STATEMENTS]
+    for path, text, expected in (
+            ("heap/heap.cpp", LICENCE + "// One line.\n// And one more.\n" + include, every),
+            ("heap/heap.cpp", LICENCE + "// What: a\n" + include, every[1:]),
+            ("heap/heap.cpp", HEAD.replace("// Must not know: c\n", "") + include, every[2:]),
+            ("heap/heap.cpp", include, [f"the file does not open with '{structure.LICENCE}'", *every]),
+            ("heap/heap.hpp", LICENCE + CLEAN["heap/heap.hpp"].removeprefix(HEAD), every),
+            ("heap/drain.cpp", LICENCE + include, every),
+            ("platform/rseq/entry.S", LICENCE, every),
+            ("main.cpp", LICENCE + CLEAN["main.cpp"].removeprefix(HEAD), every)):
+        errors = errors_of({**CLEAN, path: text})
+        assert errors == [f"{path}:1: {error}" for error in expected], (path, text, errors)
+    elsewhere = {**CLEAN, "base/heap.cpp": LICENCE}
+    assert errors_of(elsewhere) == [f"base/heap.cpp:1: {error}" for error in every], "a header of another folder"
 
 
 # Of a tree beside, what its order names may be included, and else nothing.
@@ -79,6 +104,7 @@ def check_trees_beside():
 def main():
     assert errors_of(CLEAN) == [], errors_of(CLEAN)
     check_trees_beside()
+    check_short_heads()
     assert errors_of({}) != [], "an empty tree must not pass"
     for path, text, expected in TAMPERED:
         errors = errors_of({**CLEAN, path: text})
@@ -101,7 +127,7 @@ def main():
         assert errors == ["heap/heap.hpp:1: the file does not open with 'Finds:'"], errors
     beside = structure.Rules(order=RULES.order, plans={"heap": ["owner heap drain*"]})
     assert len(errors_of(CLEAN, beside)) == 1 and "not above it" in errors_of(CLEAN, beside)[0], errors_of(CLEAN, beside)
-    print(f"structure: {len(TAMPERED) + 6} tampered trees found out")
+    print(f"structure: {len(TAMPERED) + 15} tampered trees found out")
 
 
 if __name__ == "__main__":

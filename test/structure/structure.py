@@ -7,12 +7,14 @@
 # Must not know: C++; it reads lines, includes and braces.
 """usage: structure.py TREE RULES"""
 import dataclasses
+import itertools
 import pathlib
 import re
 import sys
 
 MAX_FILE, MAX_FUNCTION = 400, 60
-OPENING = ("SPDX-License-Identifier: Apache-2.0 OR MIT", "What:", "Invariant:", "Must not know:")
+LICENCE = "SPDX-License-Identifier: Apache-2.0 OR MIT"
+STATEMENTS = ("What:", "Invariant:", "Must not know:")
 MAY_USE_IF = re.compile(r"platform/|base/config\.hpp$")
 MAY_DEFINE = re.compile(r"base/check\.hpp$|.*\.(S|inc)$")
 SOURCES = (".hpp", ".cpp", ".S", ".inc", ".h", ".c")
@@ -68,16 +70,31 @@ def own_includes(text):
     return re.findall(r'^\s*#\s*include\s+(?:"|<(?=granary/))([^">]+)[">]', text, re.M)
 
 
+# A source whose header has the statements needs none, and may say one line of its own.
+def has_short_head(path, lines, files):
+    if not path.endswith(".cpp") or path.removesuffix("cpp") + "hpp" not in files or LICENCE not in lines[0]:
+        return False
+    own = list(itertools.takewhile(lambda line: line.startswith("//"), lines[1:]))
+    return len(own) <= 1 and not any(wanted in line for line in own for wanted in STATEMENTS)
+
+
 # What all say, and then what their folder's do.
-def opening_errors(path, text, heads):
-    head = text.splitlines()[:12]
+def opening_errors(path, text, heads, files):
+    lines = text.splitlines() or [""]
+    if has_short_head(path, lines, files):
+        return
+    head = lines[:12]
     at = 0
-    for wanted in (*OPENING, *heads.get(folder_of(path), ())):
+    for wanted in (LICENCE, *STATEMENTS, *heads.get(folder_of(path), ())):
         found = next((i for i in range(at, len(head)) if wanted in head[i]), None)
         if found is None:
             yield f"{path}:1: the file does not open with '{wanted}'"
-        else:
-            at = found + 1
+            continue
+        if wanted == STATEMENTS[0] and at > 0 and not re.search(r"\w", head[at]):
+            yield f"{path}:{at + 1}: an empty line between the licence and '{wanted}'"
+        if wanted != LICENCE and not re.search(rf"{wanted} \S", head[found]):
+            yield f"{path}:{found + 1}: '{wanted}' is followed by one space and its text"
+        at = found + 1
 
 
 # A file beside the folders counts as one of its name.
@@ -214,7 +231,7 @@ def check(tree, rules):
     errors = [] if texts else [f"{tree}: no sources here"]
     for path, text in texts.items():
         lines = text.splitlines()
-        errors += opening_errors(path, text, heads)
+        errors += opening_errors(path, text, heads, texts)
         errors += layer_errors(path, text, levels, faces, files, allowed)
         errors += preprocessor_errors(path, lines)
         errors += word_errors(path, lines, words)

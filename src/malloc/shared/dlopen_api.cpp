@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what becomes of RTLD_DEEPBIND, with which a library would get libc's malloc while the program has this one.
 // Invariant: done only where this library is the process's malloc, and before the library that is opened runs or binds
-//            anything.
+//    anything.
 // Must not know: how libc's names are made to lead elsewhere, and how dlopen is entered and left.
 #include "base/text.hpp"
 #include "malloc/c_api.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the entry points that allocate and free, x86-64: the fast paths, one sequence each, no frame.
 // Invariant: every doubt jumps to the slow path, which starts over from the arguments (rdi is never changed).
-// Must not know: what the slow paths do; gr_malloc_slow, gr_new_slow and gr_free_slow are for the layer above to supply.
+// Must not know: what the slow paths do; gr_malloc_slow, gr_new_slow and gr_free_slow are for the layer above to
+//    supply.
 
 #include "platform/rseq/macros_x86_64.inc"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a number of bytes that many threads add to: a word that all share, and one for each CPU.
-// Invariant: what was added is in the sum, once. The sequence that pushes adds to its CPU's word, or, when it is aborted
-//            there, to the shared one.
+// Invariant: what was added is in the sum, once. The sequence that pushes adds to its CPU's word, or, when it is
+//    aborted there, to the shared one.
 // Must not know: what is counted.
 #pragma once
 

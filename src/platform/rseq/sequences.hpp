@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the restartable sequences (LFMalloc's MP-RCS over Linux rseq) and the state they read.
 // Invariant: a sequence writes only rseq_cs of libc's area, runs no call and no system call, and ends in one committing
-//            store; preemption, migration, a signal or fork anywhere inside leave the slab as it was.
+//    store; preemption, migration, a signal or fork anywhere inside leave the slab as it was.
 // Must not know: size classes and heaps; a magazine is a header's byte offset in a slab.
 #pragma once
 

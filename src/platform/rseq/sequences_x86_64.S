@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the x86-64 sequences that C++ calls: pop, push, push_n, pop_n, replace. Their C++ twins: reference.hpp.
-//       `slabs`, last of the arguments, is where it stands where the slabs lie.
+//    `slabs`, last of the arguments, is where it stands where the slabs lie.
 // Invariant: one committing store, the last instruction before .L*_commit; nothing else that others can see is written
-//            but slots above `current`.
+//    but slots above `current`.
 // Must not know: size classes and heaps.
 
 #include "platform/rseq/macros_x86_64.inc"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: stop.hpp by membarrier.
 // Invariant: every sequence reads where the slabs lie after it has begun, so that the kernel makes it start over if it
-//            read the old place.
+//    read the old place.
 // Must not know: what is done to the slabs meanwhile.
 #include "platform/rseq/stop.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: keeps every sequence of the process away from the slabs for a moment.
 // Invariant: while it lasts, sequences find slabs of zeroes, which are never written to; what began before on the real
-//            ones has committed or will start over.
+//    ones has committed or will start over.
 // Must not know: what is done to the slabs meanwhile.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: deep_binding.hpp by the values in libc's table of dynamic symbols, from which the loader computes addresses.
-// Invariant: the table stays readable throughout, each value changes at once, and it is never writable and executable at
-//            the same time.
+// Invariant: the table stays readable throughout, each value changes at once, and it is never writable and executable
+//    at the same time.
 // Must not know: which names, and whether it should be done.
 #include "platform/shared/deep_binding.hpp"
 

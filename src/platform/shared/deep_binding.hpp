@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libraries that are opened so that they see their own dependencies' symbols, libc's too, before the program's
-//       (RTLD_DEEPBIND); and what can be done to libc's symbols for these.
+//    (RTLD_DEEPBIND); and what can be done to libc's symbols for these.
 // Invariant: a symbol of libc's leads to what the whole program sees under that name, or is left as it was.
 // Must not know: which names, and whether it should be done.
 #pragma once

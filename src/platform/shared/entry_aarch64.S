@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: dlopen and dlmopen, aarch64: they ask how to go on, and jump there.
 // Invariant: nothing but the flags has changed when libc's function begins, the return address least of all: by it the
-//            loader knows whose search path, $ORIGIN and namespace to use.
+//    loader knows whose search path, $ORIGIN and namespace to use.
 // Must not know: what the flags mean; gr_before_dlopen and gr_before_dlmopen are for the layer above to supply. They
-//                return where to go on in x0 and the flags in x1.
+//    return where to go on in x0 and the flags in x1.
 
     .hidden gr_before_dlopen, gr_before_dlmopen
     .text

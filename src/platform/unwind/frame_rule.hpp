@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how to get from one frame of a stack to its caller's: a rule in one word, for one place in the program's code.
-// Invariant: a rule that is none ends the walk; what a word cannot hold, or the tables say otherwise than compilers do for
-//            plain code, has none.
+// Invariant: a rule that is none ends the walk; what a word cannot hold, or the tables say otherwise than compilers do
+//    for plain code, has none.
 // Must not know: where the rules come from.
 #pragma once
 

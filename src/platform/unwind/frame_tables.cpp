@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: frame_tables.hpp: the sorted index of a library's .eh_frame_hdr, and the instructions of one entry up to a place.
+// What: frame_tables.hpp: the sorted index of a library's .eh_frame_hdr, and the instructions of one entry up to a
+//    place.
 // Invariant: of the encodings those are known that linkers write; anything else is no rule.
 // Must not know: why frames are walked.
 #include "platform/unwind/frame_tables.hpp"

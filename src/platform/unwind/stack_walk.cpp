@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: stack_walk.hpp.
-// Invariant: as there.
-// Must not know: why it is asked for.
+
 #include "platform/unwind/stack_walk.hpp"
 
 #include <dlfcn.h>

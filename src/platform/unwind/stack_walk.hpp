@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the calls that led here: where each goes on.
 // Invariant: takes no lock and, but for the memory of the rules that it remembers, none; may interrupt itself. Ends
-//            where a rule is missing.
+//    where a rule is missing.
 // Must not know: why it is asked for.
 #pragma once
 

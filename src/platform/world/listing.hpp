@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: opens what the kernel tells of this process under /proc, also where the process has as many descriptors as it may.
+// What: opens what the kernel tells of this process under /proc, also where the process has as many descriptors as it
+//    may.
 // Invariant: the limit is afterwards what it was.
 // Must not know: what is told there.
 #pragma once

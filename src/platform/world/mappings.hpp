@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what is mapped into the process, as the kernel tells it.
 // Invariant: takes no memory and no lock of libc's; what is not mapped or unmapped meanwhile is told as it is, in the
-//            order of the addresses.
+//    order of the addresses.
 // Must not know: whose the mappings are.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: of a range the pages that can be read, whatever the list of mappings says of it: within a mapping there may be
-//       guards (MADV_GUARD_INSTALL), as libc has below stacks since 2.42.
+//    guards (MADV_GUARD_INSTALL), as libc has below stacks since 2.42.
 // Invariant: the kernel reads a word of each page, and nobody else does before; nothing is changed.
 // Must not know: what lies there.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a thread has for itself beside its stack: thread-local variables, and the values of pthread keys.
-// Invariant: what libc keeps of a thread has no interface; where it lies was found out at start-up, by this thread's own,
-//            and is used as far as that showed it (knows_...()).
+// Invariant: what libc keeps of a thread has no interface; where it lies was found out at start-up, by this thread's
+//    own, and is used as far as that showed it (knows_...()).
 // Must not know: what lies there.
 #pragma once
 

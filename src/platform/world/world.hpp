@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: all threads of the process but the caller's stopped for a moment, and where each was interrupted.
-// Invariant: from stop() to resume() none of them runs a line of the program's, those that came meanwhile among them, but
-//            who blocks the signal; their registers lie on the stack where they were interrupted, above the pointer that
-//            is told.
+// Invariant: from stop() to resume() none of them runs a line of the program's, those that came meanwhile among them,
+//    but who blocks the signal; their registers lie on the stack where they were interrupted, above the pointer that is
+//    told.
 // Must not know: why they are stopped; what lies on a stack.
 #pragma once
 

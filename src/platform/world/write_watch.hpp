@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: which pages of a range the process has written to since it was last asked.
-// Invariant: what was written before a call to for_each_written that watches on is told by it or was told before; what is
-//            written later is told by the next. A page that was not watched yet, or given back since, is told once
-//            somebody has touched it. Nobody waits for anybody who writes.
+// Invariant: what was written before a call to for_each_written that watches on is told by it or was told before; what
+//    is written later is told by the next. A page that was not watched yet, or given back since, is told once somebody
+//    has touched it. Nobody waits for anybody who writes.
 // Must not know: what lies there, and why it matters.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: of a mapping the pages that the process has written to and has for itself, as the kernel tells them.
-// Invariant: takes no memory and no lock of libc's. One that was never written to, or is still the file's, is not told; one
-//            that lies on a swap device is, and what kernels tell as that and cannot be read is not.
+// Invariant: takes no memory and no lock of libc's. One that was never written to, or is still the file's, is not told;
+//    one that lies on a swap device is, and what kernels tell as that and cannot be read is not.
 // Must not know: what lies there.
 #pragma once
 

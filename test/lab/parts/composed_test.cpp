@@ -170,7 +170,7 @@ TYPED_TEST(ComposedTest, WhatIsFreedIsTakenAgain) {
 template <class A>
 void expect_to_wait_for_a_fork() {
     A &allocator = the_allocator<A>;
-    Member other([&allocator] { allocator.thread_ends(); });
+    Member other([] { the_allocator<A>.thread_ends(); });
     void *const block = allocator.allocate(100);
     allocator.lock();
     other.ask([&] { allocator.free(block); });

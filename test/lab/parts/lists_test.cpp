@@ -119,7 +119,7 @@ struct alignas(kCacheLineBytes) Watched {
             if (auto *const first_time = std::exchange(meanwhile, nullptr)) (*first_time)();
             return read;
         }
-        void store(Watched *below, std::memory_order order) { value.store(below, order); }
+        void store(Watched *under, std::memory_order order) { value.store(under, order); }
 
         std::atomic<Watched *> value{nullptr};
         std::function<void()> *meanwhile = nullptr;
