@@ -21,7 +21,8 @@ MAKE = """#!/bin/sh
 echo "$1" >> asked
 mkdir -p "build/preset-of-$1"
 code=$(cat "code-of-$1")
-printf 'Test project\\n100%% tests passed, 0 tests failed out of 7\\n\\nTotal Test time (real) = 5.00 sec\\n' \\
+printf 'Test project\\n 1/2 Test  #12: part.a ....   Passed    2.00 sec\\n 2/2 Test #3: part.b .... Passed 0.50 sec\\n\\
+100%% tests passed, 0 tests failed out of 7\\n\\nTotal Test time (real) = 5.00 sec\\n' \\
     > "build/preset-of-$1/tests.log"
 exit "$code"
 """
@@ -77,10 +78,10 @@ class ContinuousIntegration(unittest.TestCase):
                 self.assertIn(f"exit code {first or second}", self.run_it(first, second)[-1])
 
     def test_it_closes_with_the_counts(self):
-        *_, name, count, time, rest, _, _, _ = self.run_it(0, 0)
-        self.assertEqual([name, count, time, rest],
+        *_, name, count, time, part, rest, _, _, _, _ = self.run_it(0, 0)
+        self.assertEqual([name, count, time, part.split(), rest],
                          ["ci: preset-of-test:", "100% tests passed, 0 tests failed out of 7",
-                          "Total Test time (real) = 5.00 sec", "ci: preset-of-test-rest:"])
+                          "Total Test time (real) = 5.00 sec", ["2.5", "s", "2", "part"], "ci: preset-of-test-rest:"])
 
     def test_counts_of_an_earlier_run_are_not_told(self):
         old = self.folder / "build" / "old"

@@ -67,7 +67,7 @@ class Bash(ToolTest):
         for command in set(commands()) - set(HANDED_ON):
             with self.subTest(command):
                 known = self.complete(command, "--")
-                listed = re.findall(r"^  (?:-\w,)?(--[a-z-]+)", help_of(command), re.M)
+                listed = re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", help_of(command), re.M)
                 self.assertTrue(listed)
                 self.assertEqual(known, listed)
 
@@ -95,7 +95,7 @@ class Bash(ToolTest):
                       ("leaks", "--suppressions"), ("replay", "--json"), ("summary", "--")):
             with self.subTest(words):
                 self.assertEqual(sorted(self.complete(*words, "one")), ["one two.trace", "one.trace"])
-        self.assertEqual(self.complete("summary", "--output", "--"), [])
+        self.assertEqual(self.complete("record", "--output", "--"), [])
         self.assertEqual(self.complete("summary", "a.trace", "one"), [])
 
     def test_processes(self):
@@ -137,7 +137,7 @@ class Zsh(unittest.TestCase):
             if command in HANDED_ON:
                 continue
             part = text.split(f"\n        {command})\n")[1].split(";;")[0]
-            for option in re.findall(r"^  (?:-\w,)?(--[a-z-]+)", help_of(command), re.M):
+            for option in re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", help_of(command), re.M):
                 self.assertRegex(part, rf"{option}(=-?)?\[")
 
     @unittest.skipUnless(shutil.which("zsh"), "no zsh here")
