@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the command granary: its commands, in the order of the help.
+// What: the command granary: its commands, in the order of the help.
 // Invariant: whatever goes wrong, there is one line on stderr and a code of ExitCode.
 // Must not know: how a command does its work.
 #include <fmt/format.h>
@@ -17,6 +16,7 @@
 #include "bench/command.hpp"
 #include "collections/command.hpp"
 #include "command_line/command_line.hpp"
+#include "completion/command.hpp"
 #include "diff/command.hpp"
 #include "doctor/command.hpp"
 #include "export/command.hpp"
@@ -63,6 +63,7 @@ constexpr auto kCommands = std::to_array<CommandLine::Adder>({
     add_collections,
     add_options,
     add_bench,
+    add_completion,
     add_version,
 });
 

@@ -78,7 +78,7 @@ class Bounds(RecordTest):
                 break
             lines = [line for line in done.stderr.splitlines() if "address space is limited" not in line]
             self.assertEqual((done.returncode, done.stdout, len(lines)), (125, "", 1), done.stderr)
-            self.assertRegex(lines[0], "^granary: (out of memory$|record: .*(memory|no thread))")
+            self.assertRegex(lines[0], "^granary: (out of memory$|record: .*(memory|threads))")
             if "record:" in lines[0]:  # else it could not even tidy up
                 self.assertEqual(self.files(), [])
             reasons.add(lines[0])

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what is known of mallocs by name.
+// What: what is known of mallocs by name.
 // Invariant: plain tables and look-ups.
 // Must not know: which program is asked about.
 #include "allocators/allocators.hpp"

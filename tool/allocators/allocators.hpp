@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what is known of mallocs by name: libc's family, the common replacements, the sanitizers.
+// What: what is known of mallocs by name: libc's family, the common replacements, the sanitizers.
 // Invariant: plain tables and look-ups; no file is read here.
 // Must not know: which program is asked about.
 #pragma once

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      an allocator by the name that somebody gave it, as a library that can be preloaded.
+// What: an allocator by the name that somebody gave it, as a library that can be preloaded.
 // Invariant: `system` is the malloc that the program has anyway; lab:NAME is the lab's, and may have options behind it;
-//            what else has a slash is a file; all other names are Granary's, those of the bench's peers where they were
-//            built, those of the distribution's packages, or, where nothing else has that name, the lab's.
+//    what else has a slash is a file; all other names are Granary's, those of the bench's peers where they were built,
+//    those of the distribution's packages, or, where nothing else has that name, the lab's.
 // Must not know: which program is started.
 #pragma once
 

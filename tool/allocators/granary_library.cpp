@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      where libgranary.so is, and how it gets into a program.
-// Invariant: see granary_library.hpp.
-// Must not know: which program is started.
+
 #include "allocators/granary_library.hpp"
 
 #include <dlfcn.h>
@@ -14,6 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "allocators/loader_path.hpp"
 #include "allocators/malloc_symbols.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
@@ -28,19 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFileName = "libgranary.so";
 
-// The loader takes blanks and colons for separators and expands what begins with a dollar sign; there is no escape.
-void check_path(const std::string &path) {
-    if (path.find_first_of(" :\t\n$") != std::string::npos) {
-        throw Failure(
-            ExitCode::kToolFailure,
-            fmt::format(
-                "cannot preload {}: a path in LD_PRELOAD must not have a blank, a colon or a $; move the library",
-                in_quotes(path)));
-    }
-}
-
 void check_loadable(const std::string &path) {
-    check_path(path);
     try {
         const ElfFile file(path);
         if (file.format() == ElfFormat::kNative && file.type() == ET_DYN) {
@@ -108,8 +94,9 @@ std::string find_library(const std::string &requested) {
 
 void preload(const std::string &library) {
     const std::string kept = variable("LD_PRELOAD").value_or("");
-    if (kept.substr(0, kept.find_first_of(" :")) == library) return;
-    set_variable("LD_PRELOAD", kept.empty() ? library : fmt::format("{}:{}", library, kept));
+    const std::string path = preload_path(library);
+    if (kept.substr(0, kept.find_first_of(" :")) == path) return;
+    set_variable("LD_PRELOAD", kept.empty() ? path : fmt::format("{}:{}", path, kept));
 }
 
 std::string collecting_library(const std::string &library) {
@@ -135,7 +122,6 @@ std::string recorder_library() {
                                       in_quotes(own_folder().string()), kFileName));
         }
     }
-    check_path(path);
     return path;
 }
 
@@ -149,7 +135,8 @@ void put_collector_first(const std::string &library) {
                                                           in_quotes((folder / "libgc.so.1").string()), kFileName));
     }
     const std::string kept = variable(kPath).value_or("");
-    set_variable(kPath, kept.empty() ? folder.string() : fmt::format("{}:{}", folder.string(), kept));
+    const std::string path = library_path(folder.string());
+    set_variable(kPath, kept.empty() ? path : fmt::format("{}:{}", path, kept));
 }
 
 }  // namespace gr::tool

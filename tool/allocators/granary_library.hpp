@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      where libgranary.so is, and how it gets into a program.
-// Invariant: what is put into LD_PRELOAD is an absolute path, or a name the loader has just been seen to find.
+// What: where libgranary.so is, and how it gets into a program.
+// Invariant: what is put into LD_PRELOAD is an absolute path, or a name the loader has just been seen to find. The
+//    paths that the functions return are the real ones; see loader_path.hpp for those that the variables hold.
 // Must not know: which program is started.
 #pragma once
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the options behind the name of an allocator of the lab.
-// Invariant: see lab_options.hpp.
-// Must not know: which allocators there are; which program is started.
+
 #include "allocators/lab_options.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "allocators/loader_path.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
 #include "process/command_output.hpp"
@@ -27,7 +25,7 @@ constexpr const char *kShell = "/bin/sh";
 std::string said_to(const std::string &library, const std::string &options) {
     const std::optional<std::string> output =
         output_of({kShell, "-c", ":"},
-                  {fmt::format("LD_PRELOAD={}", library), fmt::format("{}={}", kLabVariable, options)}, STDERR_FILENO);
+                  {fmt::format("LD_PRELOAD={}", preload_path(library)), fmt::format("{}={}", kLabVariable, options)}, STDERR_FILENO);
     if (!output) {
         throw Failure(ExitCode::kToolFailure,
                       fmt::format("cannot ask {} for its options: {} does not run on it", in_quotes(library), kShell));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the options behind the name of an allocator of the lab: lab:hoard:f=1/8:K=0.
+// What: the options behind the name of an allocator of the lab: lab:hoard:f=1/8:K=0.
 // Invariant: which options there are, only its library says; bench/suite/peers.py reads the names, and asks, alike.
 // Must not know: which allocators there are; which program is started.
 #pragma once

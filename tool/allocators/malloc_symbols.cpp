@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the symbols of a file that tell whose malloc it brings and calls.
-// Invariant: see malloc_symbols.hpp.
-// Must not know: what follows from them for a program.
+
 #include "allocators/malloc_symbols.hpp"
 
 #include "allocators/allocators.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the symbols of a file that tell whose malloc it brings and calls.
+// What: the symbols of a file that tell whose malloc it brings and calls.
 // Invariant: only what a malloc, Granary or a known run-time is told by is among them.
 // Must not know: what follows from them for a program.
 #pragma once

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: address_grid.hpp.
-// Invariant: as there.
-// Must not know: what a column stands for.
+
 #include "analysis/address_grid.hpp"
 
 #include <utility>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the address space in cells: how many bytes of each are in use now, and were at the ends of columns of a picture.
-// Invariant: only cells that held a block at some time are kept, kMostCells at most: when there would be more, cells become
-//            twice as wide, those of columns before, too.
+// What: the address space in cells: how many bytes of each are in use now, and were at the ends of columns of a
+//    picture.
+// Invariant: only cells that held a block at some time are kept, kMostCells at most: when there would be more, cells
+//    become twice as wide, those of columns before, too.
 // Must not know: what a column stands for.
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: analysis.hpp.
-// Invariant: gatherers that lie behind each other in memory are told of each step in turn; the order of sections is the page's.
+// Invariant: gatherers that lie behind each other in memory are told of each step in turn; the order of sections is the
+//    page's.
 // Must not know: how a report is shown.
 #include "analysis/analysis.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a trace says: all sections of a report, by one pass over its events; of the whole, or of a window of time.
-// Invariant: a damaged trace is analysed up to the damage, and the notes say so. A window's numbers are those of its events, with
-//            what was in use before it.
+// Invariant: a damaged trace is analysed up to the damage, and the notes say so. A window's numbers are those of its
+//    events, with what was in use before it.
 // Must not know: how a report is shown.
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: numbers from 0 to 2^64 in buckets, four to a doubling: times, and bytes or blocks that went by.
-// Invariant: small numbers have a bucket each; begin_of(bucket_of(n)) <= n < begin_of(bucket_of(n) + 1), but for the last.
+// Invariant: small numbers have a bucket each; begin_of(bucket_of(n)) <= n < begin_of(bucket_of(n) + 1), but for the
+//    last.
 // Must not know: what the numbers mean.
 #pragma once
 

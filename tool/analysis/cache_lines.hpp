@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the section on cache lines that hold blocks of different threads: where false sharing can be.
-// Invariant: only a block's first and last line can hold another block. A line tells the threads of up to kBlocks blocks in it;
-//            more are not told apart. Threads that thread_groups.hpp takes together count as one.
+// Invariant: only a block's first and last line can hold another block. A line tells the threads of up to kBlocks
+//    blocks in it; more are not told apart. Threads that thread_groups.hpp takes together count as one.
 // Must not know: who reads or writes the blocks.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: call_sites.hpp.
-// Invariant: as there.
-// Must not know: what was allocated there.
+
 #include "analysis/call_sites.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how large a block is that an allocator hands out for a request, by Granary's size classes (docs/design/size-classes.md) and
-//            by powers of two.
+// What: how large a block is that an allocator hands out for a request, by Granary's size classes
+//    (docs/design/size-classes.md) and by powers of two.
 // Invariant: never less than was asked for; Granary's are those of the library, which a test compares.
 // Must not know: how the library comes to its classes.
 #pragma once

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: document_text.hpp.
-// Invariant: as there.
-// Must not know: traces.
+
 #include "analysis/document_text.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: first_picture.hpp.
-// Invariant: as there.
-// Must not know: that the whole is told later.
+
 #include "analysis/first_picture.hpp"
 
 #include <fmt/format.h>

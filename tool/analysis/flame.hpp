@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a flame chart out of numbers by call stack.
-// Invariant: nothing is lost: what belongs to a stack too small to be shown counts for the call that it came from. At most
-//            kMostNodes nodes, and kMostParts numbers by slice.
+// Invariant: nothing is lost: what belongs to a stack too small to be shown counts for the call that it came from. At
+//    most kMostNodes nodes, and kMostParts numbers by slice.
 // Must not know: what the numbers are.
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the section on how much is in use: bytes and blocks over time and at their peaks, beside what the process has resident.
-// Invariant: bytes are those asked for. The peaks are exact. The mean is that from the first change to the last, of a window from its
-//            begin to its end.
+// What: the section on how much is in use: bytes and blocks over time and at their peaks, beside what the process has
+//    resident.
+// Invariant: bytes are those asked for. The peaks are exact. The mean is that from the first change to the last, of a
+//    window from its begin to its end.
 // Must not know: where blocks lie.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: fragmentation.hpp.
-// Invariant: as there.
-// Must not know: who allocated.
+
 #include "analysis/fragmentation.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the section on fragmentation: how much of the pages that hold blocks is in use, and how much is held for it.
-// Invariant: a page counts while any byte of it belongs to a block in use. Blocks in use overlap in no page but their first and
-//            last, so only these are counted one by one.
+// Invariant: a page counts while any byte of it belongs to a block in use. Blocks in use overlap in no page but their
+//    first and last, so only these are counted one by one.
 // Must not know: who allocated.
 #pragma once
 

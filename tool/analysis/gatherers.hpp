@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: hands each step of a trace to all who gather from it, without a virtual call.
-// Invariant: a gatherer is told only of what it has a function for: born, died, vanished, called (each call to the allocator),
-//            of_pages, event (a call to the allocator or the kernel), and of a window alive (each block that is in use at its
-//            begin) and begun (these were all).
+// Invariant: a gatherer is told only of what it has a function for: born, died, vanished, called (each call to the
+//    allocator), of_pages, event (a call to the allocator or the kernel), and of a window alive (each block that is in
+//    use at its begin) and begun (these were all).
 // Must not know: what is gathered.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: head.hpp.
-// Invariant: as there.
-// Must not know: how sections come to their answers.
+
 #include "analysis/head.hpp"
 
 #include <fmt/chrono.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the section on pages that cannot go back although little of them is in use, and on the blocks that hold them.
-// Invariant: a sparse page is one that is in use to less than kSparse; what is free of it is shared out equally among the blocks
-//            in it. A look is at one moment.
+// Invariant: a sparse page is one that is in use to less than kSparse; what is free of it is shared out equally among
+//    the blocks in it. A look is at one moment.
 // Must not know: what the allocator keeps in pages besides.
 #pragma once
 

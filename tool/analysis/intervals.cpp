@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: intervals.hpp.
-// Invariant: as there.
-// Must not know: what was requested.
+
 #include "analysis/intervals.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: leaks.hpp.
-// Invariant: as there.
-// Must not know: whether the program could still reach it.
+
 #include "analysis/leaks.hpp"
 
 #include <fmt/format.h>

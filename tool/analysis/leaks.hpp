@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the section on what was still in use at the end: by size, by the time of allocation, by thread and by call site.
+// What: the section on what was still in use at the end: by size, by the time of allocation, by thread and by call
+//    site.
 // Invariant: every block in use behind the last event counts once.
 // Must not know: whether the program could still reach it.
 #pragma once

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: lifetimes.hpp.
-// Invariant: as there.
-// Must not know: where blocks lie.
+
 #include "analysis/lifetimes.hpp"
 
 #include <fmt/format.h>

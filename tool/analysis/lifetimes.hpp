@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the section on how long blocks live: in time, and in the bytes and blocks that were allocated meanwhile.
-// Invariant: a block counts when it is freed, in the slice of that moment; one that is never freed lives to the last call. By the time
-//            of allocation none is shown that was allocated before the window.
+// Invariant: a block counts when it is freed, in the slice of that moment; one that is never freed lives to the last
+//    call. By the time of allocation none is shown that was allocated before the window.
 // Must not know: where blocks lie.
 #pragma once
 

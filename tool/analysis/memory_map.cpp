@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: memory_map.hpp.
-// Invariant: as there.
-// Must not know: who allocated.
+
 #include "analysis/memory_map.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the section with the memory map: address by time, and by blocks allocated, each piece shaded by how much is in use.
+// What: the section with the memory map: address by time, and by blocks allocated, each piece shaded by how much is in
+//    use.
 // Invariant: an address axis has only pieces that held a block; what lies between stands as a gap of one row.
 // Must not know: who allocated.
 #pragma once

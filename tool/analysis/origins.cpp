@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: origins.hpp.
-// Invariant: as there.
-// Must not know: how stacks were counted.
+
 #include "analysis/origins.hpp"
 
 #include <fmt/format.h>

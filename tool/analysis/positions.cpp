@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: positions.hpp.
-// Invariant: as there.
-// Must not know: which windows there will be.
+
 #include "analysis/positions.hpp"
 
 #include <algorithm>
@@ -42,8 +40,11 @@ void Positions::keep(trace::Position position, std::size_t moments_left) {
 }
 
 void Positions::visit(trace::Position position) {
-    visited_.reset();
-    if (position.bytes() <= most_bytes_ / 2) visited_ = std::move(position);
+    if (position.bytes() <= most_bytes_ / 2) {
+        visited_ = std::move(position);
+    } else {
+        visited_.reset();
+    }
 }
 
 const trace::Position *Positions::before(trace::Time time) const {

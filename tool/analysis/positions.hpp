@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: moments of a trace from which it can be played on, so that a window of it need not be played from the begin.
-// Invariant: so many bytes of them at most, and half of that for one more. When there would be more, every second goes, and of the
-//            moments to come every second is left out, so that they stay evenly spread.
+// Invariant: so many bytes of them at most, and half of that for one more. When there would be more, every second goes,
+//    and of the moments to come every second is left out, so that they stay evenly spread.
 // Must not know: which windows there will be.
 #pragma once
 

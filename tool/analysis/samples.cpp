@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: samples.hpp.
-// Invariant: as there.
-// Must not know: what the samples are shown beside.
+
 #include "analysis/samples.hpp"
 
 #include <limits>

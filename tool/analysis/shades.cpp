@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: shades.hpp.
-// Invariant: as there.
-// Must not know: what the numbers count.
+
 #include "analysis/shades.hpp"
 
 #include <algorithm>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: single_events.hpp.
-// Invariant: as there.
-// Must not know: what they add up to.
+
 #include "analysis/single_events.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: site_table.hpp.
-// Invariant: as there.
-// Must not know: what the numbers are.
+
 #include "analysis/site_table.hpp"
 
 #include <fmt/format.h>

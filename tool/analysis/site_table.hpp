@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a table of call sites: numbers by call stack, those together whose innermost calls read the same, the largest first.
+// What: a table of call sites: numbers by call stack, those together whose innermost calls read the same, the largest
+//    first.
 // Invariant: at most kMostRows rows; the rest is summed up in one more.
 // Must not know: what the numbers are.
 #pragma once

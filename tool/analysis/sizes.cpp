@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: sizes.hpp.
-// Invariant: as there.
-// Must not know: what became of the blocks.
+
 #include "analysis/sizes.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: an array over all 64-bit numbers of which only some stretches are used: of pages, of cache lines.
-// Invariant: what was never written is zero. A stretch that was written stays; of a stretch only the touched pages take memory,
-//            for its zeros are the kernel's.
+// Invariant: what was never written is zero. A stretch that was written stays; of a stretch only the touched pages take
+//    memory, for its zeros are the kernel's.
 // Must not know: what the numbers count.
 #pragma once
 

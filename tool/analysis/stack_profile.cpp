@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: stack_profile.hpp.
-// Invariant: as there.
-// Must not know: what a stack is called.
+
 #include "analysis/stack_profile.hpp"
 
 #include "analysis/gatherers.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: blocks and bytes by call stack: all that were allocated, and those in use at a moment.
-// Invariant: where stacks were sampled, a block counts for as many as it stands for, and one without a stack for none; else
-//            those without stand under stack 0.
+// Invariant: where stacks were sampled, a block counts for as many as it stands for, and one without a stack for none;
+//    else those without stand under stack 0.
 // Must not know: what a stack is called.
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: by call stack: what was allocated, when; what is in use; and what was in use when most bytes were.
-// Invariant: where stacks were sampled, a block counts for as many as it stands for; else one without a stack is stack 0's. A stack's numbers at the peak are those of
-//            now until the stack or the peak changes, so that neither costs more than a step.
+// Invariant: where stacks were sampled, a block counts for as many as it stands for; else one without a stack is stack
+//    0's. A stack's numbers at the peak are those of now until the stack or the peak changes, so that neither costs
+//    more than a step.
 // Must not know: what a stack is called.
 #pragma once
 

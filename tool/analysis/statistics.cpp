@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: statistics.hpp.
-// Invariant: as there.
-// Must not know: where blocks lie.
+
 #include "analysis/statistics.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the section on how often the program calls its allocator, and what share of its time that takes.
-// Invariant: time in calls is the mean of those that were timed, less what reading the clock takes, for all calls. Calls of
-//            more than kSlice are no part of the mean, and are told apart.
+// Invariant: time in calls is the mean of those that were timed, less what reading the clock takes, for all calls.
+//    Calls of more than kSlice are no part of the mean, and are told apart.
 // Must not know: where blocks lie.
 #pragma once
 

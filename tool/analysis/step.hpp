@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: one thing that happens in a trace, as sections are told of it: a call, with the block that it made or freed.
-// Invariant: of a trace the steps come in order, each with the point of time in which it lies. A call is one step, but for a
-//            birth at an address in use: then a block vanishes first. A window's begin with the blocks that are in use by then,
-//            in no order, and kBegun.
+// Invariant: of a trace the steps come in order, each with the point of time in which it lies. A call is one step, but
+//    for a birth at an address in use: then a block vanishes first. A window's begin with the blocks that are in use by
+//    then, in no order, and kBegun.
 // Must not know: what sections make of it.
 #pragma once
 

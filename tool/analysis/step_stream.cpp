@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: step_stream.hpp.
-// Invariant: waiting_, empty_ and the three flags belong to who holds mutex_; playback_ to the maker until it is joined.
+// Invariant: waiting_, empty_ and the three flags belong to who holds mutex_; playback_ to the maker until it is
+//    joined.
 // Must not know: what is done with the steps.
 #include "analysis/step_stream.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the steps of a trace, or of a window of it, in batches, made by a thread of their own while the batches before are worked on.
+// What: the steps of a trace, or of a window of it, in batches, made by a thread of their own while the batches before
+//    are worked on.
 // Invariant: in order. Whatever goes wrong there is thrown where the batch would have been handed out.
 // Must not know: what is done with the steps.
 #pragma once

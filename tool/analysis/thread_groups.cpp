@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: thread_groups.hpp.
-// Invariant: as there.
-// Must not know: what threads did.
+
 #include "analysis/thread_groups.hpp"
 
 #include <fmt/format.h>

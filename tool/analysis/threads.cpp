@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: threads.hpp.
-// Invariant: as there.
-// Must not know: where blocks lie.
+
 #include "analysis/threads.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the time of a trace, or a window of it, cut into equal points; some of them make a column of a picture, more a slice of the report.
-// Invariant: every moment from the first to the last lies in one point; a later moment never in an earlier one. What comes
-//            before lies in the first point, what comes behind in the last.
+// What: the time of a trace, or a window of it, cut into equal points; some of them make a column of a picture, more a
+//    slice of the report.
+// Invariant: every moment from the first to the last lies in one point; a later moment never in an earlier one. What
+//    comes before lies in the first point, what comes behind in the last.
 // Must not know: what is counted.
 #pragma once
 

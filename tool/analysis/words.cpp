@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: words.hpp.
-// Invariant: as there.
-// Must not know: what the numbers are about.
+
 #include "analysis/words.hpp"
 
 #include <fmt/format.h>

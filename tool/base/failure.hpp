@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      how the command ends: its exit codes, and the exception that carries one of them with one line of text.
+// What: how the command ends: its exit codes, and the exception that carries one of them with one line of text.
 // Invariant: a Failure's text is one line: what happened, where, what to do.
 // Must not know: what any subcommand does.
 #pragma once

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what the command says.
-// Invariant: see output.hpp.
-// Must not know: what it is about.
+
 #include "base/output.hpp"
 
 #include <fmt/format.h>

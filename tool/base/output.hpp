@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what the command says: results on stdout, complaints on stderr.
+// What: what the command says: results on stdout, complaints on stderr.
 // Invariant: what is printed has left this process, or a Failure says why not.
 // Must not know: what it is about.
 #pragma once

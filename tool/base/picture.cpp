@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      picture.hpp.
-// Invariant: as there.
-// Must not know: what is drawn.
+
 #include "base/picture.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what pictures share: the sheet that they are drawn on, and how they are written.
-// Invariant: every colour stands where it is used, for viewers without style sheets; where it is dark, paper and ink change
-//            places.
+// What: what pictures share: the sheet that they are drawn on, and how they are written.
+// Invariant: every colour stands where it is used, for viewers without style sheets; where it is dark, paper and ink
+//    change places.
 // Must not know: what is drawn.
 #pragma once
 

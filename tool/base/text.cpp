@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      text for people and for programs.
-// Invariant: see text.hpp.
-// Must not know: what the text is about.
+
 #include "base/text.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      text for people and for programs: safe to show on a terminal, sizes in words, JSON.
+// What: text for people and for programs: safe to show on a terminal, sizes in words, JSON.
 // Invariant: whatever bytes come in (file names and symbol names are anybody's), no control character goes out, and
-//            JSON is valid UTF-8.
+//    JSON is valid UTF-8.
 // Must not know: what the text is about.
 #pragma once
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the variables of this process' environment.
-// Invariant: see variables.hpp.
-// Must not know: what any variable means.
+
 #include "base/variables.hpp"
 
 #include <cerrno>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the variables of this process' environment.
+// What: the variables of this process' environment.
 // Invariant: the command has one thread, so reading and writing them is safe; nobody else calls getenv.
 // Must not know: what any variable means.
 #pragma once

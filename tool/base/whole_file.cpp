@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: whole_file.hpp.
-// Invariant: as there.
-// Must not know: what is written.
+
 #include "base/whole_file.hpp"
 
 #include <fmt/format.h>

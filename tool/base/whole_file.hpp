@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: writes a file that is there when it is whole.
-// Invariant: whatever happens, under that name lies what lay there before, or all of the new. What is no regular file (a pipe,
-//            /dev/null) is written in place.
+// Invariant: whatever happens, under that name lies what lay there before, or all of the new. What is no regular file
+//    (a pipe, /dev/null) is written in place.
 // Must not know: what is written.
 #pragma once
 

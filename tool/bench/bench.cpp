@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary bench.
-// Invariant: see bench.hpp.
-// Must not know: the bench's options.
+
 #include "bench/bench.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary bench.
+// What: granary bench.
 // Invariant: the words after `bench` reach the bench as they are; its exit code is granary's.
 // Must not know: the bench's options.
 #pragma once

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      collections.hpp.
-// Invariant: as there.
-// Must not know: how it is collected; how the command line was parsed.
+
 #include "collections/collections.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary collections: what the file that GRANARY_COLLECTIONS names says of each process's collections.
+// What: granary collections: what the file that GRANARY_COLLECTIONS names says of each process's collections.
 // Invariant: a line that is not whole is a failure, not a gap.
 // Must not know: how it is collected; how the command line was parsed.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary collections on the command line.
+// What: granary collections on the command line.
 // Invariant: adding it does nothing else.
 // Must not know: any other command.
 #pragma once

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      picture.hpp.
-// Invariant: as there.
-// Must not know: where they were read from.
+
 #include "collections/picture.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      collections over time as a picture: one self-contained SVG, two graphs for each process.
-// Invariant: every collection is drawn where its time says; scales begin at zero, and have their largest number beside them.
+// What: collections over time as a picture: one self-contained SVG, two graphs for each process.
+// Invariant: every collection is drawn where its time says; scales begin at zero, and have their largest number beside
+//    them.
 // Must not know: where they were read from.
 #pragma once
 

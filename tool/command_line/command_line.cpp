@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the command line: which command the words mean, its options, and how granary ends.
-// Invariant: see command_line.hpp.
-// Must not know: any command.
+
 #include "command_line/command_line.hpp"
 
 #include <fmt/format.h>
@@ -130,6 +127,16 @@ ExitCode CommandLine::parse_and_work(std::span<char *> words) {
                       fmt::format("{}; see 'granary {}{}--help'", error.what(), name, name.empty() ? "" : " "));
     }
     return work();
+}
+
+CommandTable CommandLine::table() const {
+    CommandTable table{options_of(app_), {}};
+    for (const Command &command : commands_) {
+        const CLI::App &app = *command.options;
+        table.commands.push_back({app.get_name(), app.get_description(), options_of(app), operands_of(app),
+                                  command.program != nullptr, command.words != nullptr});
+    }
+    return table;
 }
 
 int CommandLine::run(std::span<const Adder> commands, std::span<char *> words) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the command line: which command the words mean, its options, and how granary ends.
+// What: the command line: which command the words mean, its options, and how granary ends.
 // Invariant: results go to stdout, errors as one line to stderr; every way out has a code of ExitCode.
 // Must not know: any command.
 #pragma once
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/failure.hpp"
+#include "command_line/option_table.hpp"
 
 namespace gr::tool {
 
@@ -45,6 +45,9 @@ class CommandLine {
 
     // Has the commands added, finds the one that the words mean, and does its work. What main shall return.
     [[nodiscard]] int run(std::span<const Adder> commands, std::span<char *> words);
+
+    // All commands that were added, with their options.
+    [[nodiscard]] CommandTable table() const;
 
   private:
     std::vector<std::string> split(std::span<char *> words) const;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what is found about a program or a process: findings, and the verdict that follows from the
-//            heaviest of them.
+// What: what is found about a program or a process: findings, and the verdict that follows from the heaviest of them.
 // Invariant: the verdict is computed, never set.
 // Must not know: how anything is found or shown.
 #pragma once

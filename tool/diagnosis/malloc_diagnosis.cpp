@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      whose malloc a program will call.
-// Invariant: see malloc_diagnosis.hpp.
-// Must not know: whether the program can be started at all.
+
 #include "diagnosis/malloc_diagnosis.hpp"
 
 #include <fmt/format.h>

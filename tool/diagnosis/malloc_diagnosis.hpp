@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the part of a diagnosis that asks whose malloc a native, dynamically linked program will call.
+// What: the part of a diagnosis that asks whose malloc a native, dynamically linked program will call.
 // Invariant: follows the loader's rule: the executable's own exported symbols, then preloaded ones, then libraries'.
 // Must not know: whether the program can be started at all.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      which malloc a running process uses, told from the files it has mapped.
+// What: which malloc a running process uses, told from the files it has mapped.
 // Invariant: reads /proc only; the process is neither stopped nor traced.
 // Must not know: how a program that is not running is judged.
 #include "diagnosis/process_diagnosis.hpp"

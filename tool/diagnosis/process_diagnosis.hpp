@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      which malloc a running process uses.
+// What: which malloc a running process uses.
 // Invariant: the process is neither stopped nor traced.
 // Must not know: how a diagnosis is shown.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      whether a program can be started with a preload at all: what kind of file it is, and who may run it.
+// What: whether a program can be started with a preload at all: what kind of file it is, and who may run it.
 // Invariant: examines the file that the kernel would load in the end: a script's interpreter, not the script.
 // Must not know: whose malloc wins (doctor_malloc).
 #include "diagnosis/program_diagnosis.hpp"

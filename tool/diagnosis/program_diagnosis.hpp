@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      whether a program can run on Granary by preload.
+// What: whether a program can run on Granary by preload.
 // Invariant: nothing of what is examined is run.
 // Must not know: how a diagnosis is shown.
 #pragma once

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: comparison.hpp.
-// Invariant: as there.
-// Must not know: traces.
+
 #include "diff/comparison.hpp"
 
 #include <fmt/format.h>

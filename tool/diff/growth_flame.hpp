@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the call trees of two traces laid over each other, as a flame chart: what grew, and what shrank.
-// Invariant: calls are the same if their functions and files are. What grew at a call is what was allocated right there, so what
-//            shrank beside it does not hide it. Nothing is lost: a call too small to be shown counts for its caller.
+// Invariant: calls are the same if their functions and files are. What grew at a call is what was allocated right
+//    there, so what shrank beside it does not hide it. Nothing is lost: a call too small to be shown counts for its
+//    caller.
 // Must not know: traces.
 #pragma once
 

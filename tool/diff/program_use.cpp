@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: program_use.hpp.
-// Invariant: as there.
-// Must not know: what it is held against.
+
 #include "diff/program_use.hpp"
 
 #include <fmt/format.h>

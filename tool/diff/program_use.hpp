@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what one trace says of a program's memory, in a form that can be held against another's: nothing in it is an address.
+// What: what one trace says of a program's memory, in a form that can be held against another's: nothing in it is an
+//    address.
 // Invariant: plain data. Call sites are estimates where stacks were sampled.
 // Must not know: what it is held against.
 #pragma once

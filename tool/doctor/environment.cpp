@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what a program will meet here.
-// Invariant: see environment.hpp.
-// Must not know: which program is asked about.
+
 #include "doctor/environment.hpp"
 
 #include <dlfcn.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what a program will meet here: restartable sequences, page size, limits, the kernel's settings.
+// What: what a program will meet here: restartable sequences, page size, limits, the kernel's settings.
 // Invariant: only reads; what cannot be read is said to be unknown, not guessed.
 // Must not know: which program is asked about.
 #pragma once

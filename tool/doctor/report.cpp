@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a diagnosis as text and as JSON.
-// Invariant: see report.hpp.
-// Must not know: how anything was found.
+
 #include "doctor/report.hpp"
 
 #include <fmt/color.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a diagnosis and the facts about this machine, as text and as JSON.
+// What: a diagnosis and the facts about this machine, as text and as JSON.
 // Invariant: the text's first line is the verdict; both forms tell the same.
 // Must not know: how anything was found.
 #pragma once

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: arrow.hpp.
-// Invariant: as there.
-// Must not know: what is computed from them.
+
 #include "export/arrow.hpp"
 
 #include <string>

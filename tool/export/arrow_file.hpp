@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a file in Arrow's IPC format: its schema, its dictionaries, its batches of rows, and the footer that finds them.
+// What: a file in Arrow's IPC format: its schema, its dictionaries, its batches of rows, and the footer that finds
+//    them.
 // Invariant: every piece begins at a multiple of eight bytes; no column has nulls.
 // Must not know: what the columns mean.
 #pragma once

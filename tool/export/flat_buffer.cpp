@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: flat_buffer.hpp.
-// Invariant: as there.
-// Must not know: any table's fields.
+
 #include "export/flat_buffer.hpp"
 
 #include <algorithm>

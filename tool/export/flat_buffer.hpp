@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a buffer in the form of FlatBuffers: tables of fields, texts and vectors that point at each other.
-// Invariant: written from its end to its begin, so that what is pointed at is there before who points; a Place counts from the
-//            end, and stays. Every number lies at a multiple of its size.
+// Invariant: written from its end to its begin, so that what is pointed at is there before who points; a Place counts
+//    from the end, and stays. Every number lies at a multiple of its size.
 // Must not know: any table's fields.
 #pragma once
 

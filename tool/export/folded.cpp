@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: folded.hpp.
-// Invariant: as there.
-// Must not know: how flames are drawn.
+
 #include "export/folded.hpp"
 
 #include <fmt/format.h>

@@ -5,7 +5,8 @@
 //     i ADDRESS MODULE [FUNCTION [FILE LINE]]...    the innermost call first, then those into which it was put
 //     t CALL CALLER'S        a SIZE STACK           + KIND    - KIND        c MILLISECONDS    R RESIDENT-PAGES
 //
-// Invariant: texts, calls (i) and stacks (t) count from 1, kinds of blocks (a) from 0, and each stands before it is used.
+// Invariant: texts, calls (i) and stacks (t) count from 1, kinds of blocks (a) from 0, and each stands before it is
+//    used.
 // Must not know: how heaptrack shows it.
 #include "export/heaptrack.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a message of Protocol Buffers, as bytes.
-// Invariant: fields stand in the order in which they were added; a number that is 0 and a text that is empty are the default,
-//            and may be left out by who adds them.
+// Invariant: fields stand in the order in which they were added; a number that is 0 and a text that is empty are the
+//    default, and may be left out by who adds them.
 // Must not know: any message's fields.
 #pragma once
 

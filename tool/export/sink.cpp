@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: sink.hpp.
-// Invariant: as there.
-// Must not know: what the bytes mean.
+
 #include "export/sink.hpp"
 
 #include <zlib.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what the collector of a running process knows.
+// What: what the collector of a running process knows.
 // Invariant: see collector_snapshot.hpp. Every number that is read is bounded before it is used.
 // Must not know: how the heaps of the kinds are read; how it is shown.
 #include "heap/collector_snapshot.hpp"

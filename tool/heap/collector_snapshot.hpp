@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what the collector of a running process knows at one moment: its kinds, its last collection, when the next is
-//            due, what waits, and its own memory.
+// What: what the collector of a running process knows at one moment: its kinds, its last collection, when the next is
+//    due, what waits, and its own memory.
 // Invariant: a process that goes on meanwhile makes it a blend of moments, never a failure.
 // Must not know: how the heaps of the kinds are read; how it is shown.
 #pragma once

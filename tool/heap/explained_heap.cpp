@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      explained_heap.hpp.
-// Invariant: as there.
-// Must not know: what is said of it.
+
 #include "heap/explained_heap.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a heap with its name, malloc's or a kind's; and where in several of them most of something lies.
+// What: a heap with its name, malloc's or a kind's; and where in several of them most of something lies.
 // Invariant: a heap that is malloc's comes first; each kind has one, and with malloc by the collector that is malloc's.
 // Must not know: what is said of it.
 #pragma once

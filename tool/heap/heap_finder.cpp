@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      where in a running process Granary's heap, its collector and its profile keep their tables.
-// Invariant: see heap_finder.hpp. The description tells itself from copies of it by its own address, so no symbol
-//            table is needed: stripped, linked in and deleted files are found all the same.
+// What: where in a running process Granary's heap, its collector and its profile keep their tables.
+// Invariant: see heap_finder.hpp. The description tells itself from copies of it by its own address, so no symbol table
+//    is needed: stripped, linked in and deleted files are found all the same.
 // Must not know: what the tables say.
 #include "heap/heap_finder.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      where in a running process Granary's heap, its collector and its profile keep their tables
-//            (granary/heap_tables.h, granary/collector_tables.h, granary/profile_tables.h).
+// What: where in a running process Granary's heap, its collector and its profile keep their tables
+//    (granary/heap_tables.h, granary/collector_tables.h, granary/profile_tables.h).
 // Invariant: what is returned has this command's version, and sizes that can be worked with whatever the process wrote.
 // Must not know: what the tables say.
 #pragma once

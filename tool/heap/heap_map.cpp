@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the maps of heaps, and these maps for a terminal.
-// Invariant: see heap_map.hpp.
-// Must not know: how the heap was read.
+
 #include "heap/heap_map.hpp"
 
 #include <fmt/format.h>

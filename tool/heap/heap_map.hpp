@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the maps of heaps: each a row of cells in the order of addresses, each the same number of units, and how full
-//            the resident part of each is with live blocks; and these maps for a terminal.
+// What: the maps of heaps: each a row of cells in the order of addresses, each the same number of units, and how full
+//    the resident part of each is with live blocks; and these maps for a terminal.
 // Invariant: the cells cover every unit up to the last that has anything resident.
 // Must not know: how the heap was read.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the walk over the tables of a heap in another process.
+// What: the walk over the tables of a heap in another process.
 // Invariant: see heap_snapshot.hpp. Every number that is read is bounded before it is used.
 // Must not know: how it is shown.
 #include "heap/heap_snapshot.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the heap of a running process at one moment: what every byte of its units is used for, and how much of
-//            that is resident.
-// Invariant: the bytes of all parts together are those of the units, the resident ones those that the kernel counts.
-//            A process that goes on meanwhile makes it a blend of moments, never a failure.
+// What: the heap of a running process at one moment: what every byte of its units is used for, and how much of that is
+//    resident.
+// Invariant: the bytes of all parts together are those of the units, the resident ones those that the kernel counts. A
+//    process that goes on meanwhile makes it a blend of moments, never a failure.
 // Must not know: how it is shown.
 #pragma once
 

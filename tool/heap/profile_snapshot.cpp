@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      profile_snapshot.hpp.
-// Invariant: as there.
-// Must not know: what is shown of them.
+
 #include "heap/profile_snapshot.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the sums of a process's profile at one moment, by stack.
-// Invariant: all are of one moment, unless the process changes them faster than they can be read; is_whole tells. Stacks
-//            are the innermost call first.
+// What: the sums of a process's profile at one moment, by stack.
+// Invariant: all are of one moment, unless the process changes them faster than they can be read; is_whole tells.
+//    Stacks are the innermost call first.
 // Must not know: what is shown of them; names of functions.
 #pragma once
 

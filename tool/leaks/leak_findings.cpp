@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      leak_findings.hpp.
-// Invariant: as there.
-// Must not know: how leaks are found; where the reports come from.
+
 #include "leaks/leak_findings.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      reports of leaks for people and for programs, without what is suppressed.
+// What: reports of leaks for people and for programs, without what is suppressed.
 // Invariant: text and JSON tell the same; the largest of each process's leaks comes first, direct ones before others.
 // Must not know: how leaks are found; where the reports come from.
 #pragma once

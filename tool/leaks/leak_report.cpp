@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      leak_report.hpp.
-// Invariant: as there.
-// Must not know: how leaks are found or shown.
+
 #include "leaks/leak_report.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      leaks.hpp.
-// Invariant: as there.
-// Must not know: how the command line was parsed.
+
 #include "leaks/leaks.hpp"
 
 #include <fmt/format.h>

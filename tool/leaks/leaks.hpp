@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary leaks: runs a program under the leak finder and tells what it and its children found; or asks a
-//            process that runs so.
+// What: granary leaks: runs a program under the leak finder and tells what it and its children found; or asks a process
+//    that runs so.
 // Invariant: the program's own status where nothing leaked. Nothing stays behind in the file system.
 // Must not know: how the command line was parsed.
 #pragma once

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      suppressions.hpp.
-// Invariant: as there.
-// Must not know: how leaks are found.
+
 #include "leaks/suppressions.hpp"
 
 #include <fmt/format.h>

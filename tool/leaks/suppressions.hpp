@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      leaks that are known and shall not be told: patterns of functions, sources and files, one a line.
+// What: leaks that are known and shall not be told: patterns of functions, sources and files, one a line.
 // Invariant: a line is empty, a comment (#), or leak:PATTERN, as LeakSanitizer has them; * stands for anything, ^ and $
-//            for the two ends, and without them a part is enough.
+//    for the two ends, and without them a part is enough.
 // Must not know: how leaks are found.
 #pragma once
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary options on the command line: its options, and what follows from them.
+// What: granary options on the command line: its options, and what follows from them.
 // Invariant: nothing is done before all options are parsed.
 // Must not know: any other command.
 #include "options/command.hpp"

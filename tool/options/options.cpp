@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary options.
-// Invariant: see options.hpp.
-// Must not know: any option.
+
 #include "options/options.hpp"
 
 #include <dlfcn.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary options: the library's own table of options, printed by the library itself.
+// What: granary options: the library's own table of options, printed by the library itself.
 // Invariant: there is one table, and it is the library's; so this command starts itself again with the library loaded.
 // Must not know: any option.
 #pragma once

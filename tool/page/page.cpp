@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: page.hpp.
-// Invariant: as there.
-// Must not know: what the document tells.
+
 #include "page/page.hpp"
 
 #include <zlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the page that shows a document: the built one that this command carries (view/), with the document in it, or asking a
-//       server for it.
+// What: the page that shows a document: the built one that this command carries (view/), with the document in it, or
+//    asking a server for it.
 // Invariant: the page stays as it was built but for the element "document", or for what its policy lets it connect to.
 // Must not know: what the document tells.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a file that is loaded into a process, and where its code lies there.
+// What: a file that is loaded into a process, and where its code lies there.
 // Invariant: a plain value.
 // Must not know: who found it.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      code_places.hpp, by elfutils.
+// What: code_places.hpp, by elfutils.
 // Invariant: as there.
 // Must not know: why it is asked.
 #include "process/code_places.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      from addresses of code in another process to functions, files and lines, by the symbols and the debug
-//            information of its files.
+// What: from addresses of code in another process to functions, files and lines, by the symbols and the debug
+//    information of its files.
 // Invariant: what a file does not say is empty; a file that is not the one that was loaded says nothing.
 // Must not know: why it is asked.
 #pragma once

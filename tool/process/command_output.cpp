@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what a command writes, run to its end.
-// Invariant: see command_output.hpp.
-// Must not know: what is run, and what for.
+
 #include "process/command_output.hpp"
 
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what a command writes, run to its end.
+// What: what a command writes, run to its end.
 // Invariant: it is a file, not searched for; nothing that it writes gets onto this process' own output.
 // Must not know: what is run, and what for.
 #pragma once

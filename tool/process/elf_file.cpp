@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      an ELF file, mapped and read.
+// What: an ELF file, mapped and read.
 // Invariant: every read goes through read() or slice(), which check it against the mapping.
 // Must not know: what malloc is.
 #include "process/elf_file.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      an ELF file, mapped and read: what is asked about programs and libraries.
+// What: an ELF file, mapped and read: what is asked about programs and libraries.
 // Invariant: nothing outside the mapping is read, however the file lies about its offsets; what is broken reads as
-//            absent.
+//    absent.
 // Must not know: what malloc is.
 #pragma once
 

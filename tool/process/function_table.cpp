@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      function_table.hpp.
+// What: function_table.hpp.
 // Invariant: as there. What says no size ends where the next begins: code written in assembler.
 // Must not know: why it is asked.
 #include "process/function_table.hpp"

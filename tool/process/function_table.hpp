@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the functions of a loaded file, by address: elfutils looks through all symbols for each address.
+// What: the functions of a loaded file, by address: elfutils looks through all symbols for each address.
 // Invariant: by begin, one for each; of several names for the same code there is the most public one.
 // Must not know: why it is asked.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      inlined_calls.hpp, by elfutils.
+// What: inlined_calls.hpp, by elfutils.
 // Invariant: as there.
 // Must not know: why it is asked.
 #include "process/inlined_calls.hpp"

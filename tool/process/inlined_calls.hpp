@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the functions that the compiler put into another one at some place of its code, by the debug information.
+// What: the functions that the compiler put into another one at some place of its code, by the debug information.
 // Invariant: what a file does not say is empty.
 // Must not know: why it is asked.
 #pragma once

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      which libraries a program would be given.
-// Invariant: see loaded_libraries.hpp.
-// Must not know: what is looked for in the libraries.
+
 #include "process/loaded_libraries.hpp"
 
 #include <link.h>

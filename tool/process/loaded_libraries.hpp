@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      which libraries a program would be given, with their files, found by asking the system's loader.
+// What: which libraries a program would be given, with their files, found by asking the system's loader.
 // Invariant: no code of the program or of its libraries runs: the loader is this command's own, in its listing mode.
 // Must not know: what is looked for in the libraries.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      process_code.hpp, from /proc/PID/maps and the headers of the files.
+// What: process_code.hpp, from /proc/PID/maps and the headers of the files.
 // Invariant: as there.
 // Must not know: why it is asked.
 #include "process/process_code.hpp"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the memory of a running process.
-// Invariant: see process_memory.hpp.
-// Must not know: what the memory is used for.
+
 #include "process/process_memory.hpp"
 
 #include <fcntl.h>

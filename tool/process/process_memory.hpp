@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the memory of a running process, as /proc shows it: its mappings, its bytes, and which pages are resident.
+// What: the memory of a running process, as /proc shows it: its mappings, its bytes, and which pages are resident.
 // Invariant: the process is neither stopped nor traced; read_touched leaves no page behind in it where it had none.
 // Must not know: what the memory is used for.
 #pragma once

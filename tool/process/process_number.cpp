@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the number of a process, as it is written on a command line.
-// Invariant: see process_number.hpp.
-// Must not know: why it is asked.
+
 #include "process/process_number.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the number of a process, as it is written on a command line.
+// What: the number of a process, as it is written on a command line.
 // Invariant: what is returned fits the kernel's type; whether there is such a process is not asked.
 // Must not know: why it is asked.
 #pragma once

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      which file a command word means.
-// Invariant: see program.hpp.
-// Must not know: ELF's inside.
+
 #include "process/program.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      which file a command word means, and which file the kernel ends up loading for it (scripts name another).
+// What: which file a command word means, and which file the kernel ends up loading for it (scripts name another).
 // Invariant: looks where execvp(3) looks, in its order.
 // Must not know: ELF's inside.
 #pragma once

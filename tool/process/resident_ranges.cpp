@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      how much is resident of pieces of anonymous memory.
-// Invariant: see resident_ranges.hpp.
-// Must not know: what the pieces are for.
+
 #include "process/resident_ranges.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      how much is resident of pieces of anonymous memory, whatever the kernel has made one mapping of.
+// What: how much is resident of pieces of anonymous memory, whatever the kernel has made one mapping of.
 // Invariant: each byte counts for one piece, and for the mapping that it lies in.
 // Must not know: what the pieces are for.
 #pragma once

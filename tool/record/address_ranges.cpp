@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      address_ranges.hpp.
-// Invariant: as there.
-// Must not know: what is looked for there.
+
 #include "record/address_ranges.hpp"
 
 #include <algorithm>

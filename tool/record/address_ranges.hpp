@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the addresses where blocks ever were, in steps of kStep.
+// What: the addresses where blocks ever were, in steps of kStep.
 // Invariant: ranges are apart from each other, and by address.
 // Must not know: what is looked for there.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      drain.hpp.
+// What: drain.hpp.
 // Invariant: as there. A ring is given back when its thread is gone and nothing is left in it.
 // Must not know: what records mean.
 #include "record/drain.hpp"

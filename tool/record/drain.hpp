@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      empties the rings, and sees who arrives, leaves and is gone.
-// Invariant: a thread's records are told in their order; an arrival before its records, these before its leaving and its
-//            end. One thread drains.
+// What: empties the rings, and sees who arrives, leaves and is gone.
+// Invariant: a thread's records are told in their order; an arrival before its records, these before its leaving and
+//    its end. One thread drains.
 // Must not know: what records mean, and how a trace is written.
 #pragma once
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      encoder.hpp.
-// Invariant: as there.
-// Must not know: where messages come from.
+
 #include "record/encoder.hpp"
 
 #include <fmt/format.h>

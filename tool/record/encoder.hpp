@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the thread that writes traces: what the others tell becomes files, one a process.
-// Invariant: what waits to be written is of so many events at most, whatever there are of threads and processes. A trace
-//            that cannot be written is said so of, once, and its process goes on unrecorded.
+// What: the thread that writes traces: what the others tell becomes files, one a process.
+// Invariant: what waits to be written is of so many events at most, whatever there are of threads and processes. A
+//    trace that cannot be written is said so of, once, and its process goes on unrecorded.
 // Must not know: where messages come from.
 #pragma once
 

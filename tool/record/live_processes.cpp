@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      live_processes.hpp.
-// Invariant: as there.
-// Must not know: why they are watched.
+
 #include "record/live_processes.hpp"
 
 #include <fcntl.h>

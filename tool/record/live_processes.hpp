@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the processes that are being recorded and live, for who watches them.
+// What: the processes that are being recorded and live, for who watches them.
 // Invariant: a lock guards the list; each is added once and taken out once.
 // Must not know: why they are watched.
 #pragma once

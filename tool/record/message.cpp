@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      message.hpp's queue.
+// What: message.hpp's queue.
 // Invariant: as there. Only records count: all else is small and rare.
 // Must not know: what becomes of it.
 #include "record/message.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what the recorder's threads tell the one that writes traces, and the queue in which it waits for that.
+// What: what the recorder's threads tell the one that writes traces, and the queue in which it waits for that.
 // Invariant: what one thread tells arrives in its order. What waits is of so many bytes at most: who tells more waits.
 // Must not know: what becomes of it.
 #pragma once

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      process_files.hpp.
-// Invariant: as there.
-// Must not know: the recording.
+
 #include "record/process_files.hpp"
 
 #include <fcntl.h>

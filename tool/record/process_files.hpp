@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what /proc tells of a recorded process: who it is, which files with code it maps, its memory and time.
+// What: what /proc tells of a recorded process: who it is, which files with code it maps, its memory and time.
 // Invariant: the process is neither stopped nor traced; what cannot be read is empty or 0.
 // Must not know: the recording.
 #pragma once

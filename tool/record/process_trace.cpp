@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      process_trace.hpp.
-// Invariant: as there.
-// Must not know: how records come here.
+
 #include "record/process_trace.hpp"
 
 #include <unistd.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the trace of one process, from its arrival to its end: what is told of it becomes chunks of a file.
-// Invariant: stacks, threads and modules stand in the file before the events that need them. Whatever fails to be written
-//            throws Failure, and the file has no end then.
+// What: the trace of one process, from its arrival to its end: what is told of it becomes chunks of a file.
+// Invariant: stacks, threads and modules stand in the file before the events that need them. Whatever fails to be
+//    written throws Failure, and the file has no end then.
 // Must not know: how records come here; other processes.
 #pragma once
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      record.hpp: what stands before the recording and behind it.
+// What: record.hpp: what stands before the recording and behind it.
 // Invariant: as there. Nothing is started that cannot be recorded, nor where no trace can be written.
 // Must not know: how the command line was parsed.
 #include "record/record.hpp"
@@ -19,6 +18,7 @@
 
 #include "allocators/chosen_allocator.hpp"
 #include "allocators/granary_library.hpp"
+#include "allocators/loader_path.hpp"
 #include "allocators/malloc_symbols.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
@@ -98,8 +98,8 @@ class TraceFile {
 StartedProgram::Variables variables_for(const RecordRequest &request, const SharedRecording &recording) {
     const ChosenAllocator allocator = choose_allocator(request.allocator);
     StartedProgram::Variables variables = allocator.environment;
-    std::string preload = recorder_library();
-    if (!allocator.library.empty()) preload += ':' + allocator.library;
+    std::string preload = preload_path(recorder_library());
+    if (!allocator.library.empty()) preload += ':' + preload_path(allocator.library);
     if (const std::string kept = variable("LD_PRELOAD").value_or(""); !kept.empty()) preload += ':' + kept;
     variables.emplace_back("LD_PRELOAD", preload);
     variables.emplace_back(GR_RECORDING_PATH, recording.path());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary record: starts a program, and writes down what it and its children do with memory.
+// What: granary record: starts a program, and writes down what it and its children do with memory.
 // Invariant: the program runs as it would without; whatever becomes of the recorder, it does not wait for ever.
 // Must not know: how the command line was parsed.
 #pragma once

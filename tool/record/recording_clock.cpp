@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      recording_clock.hpp.
+// What: recording_clock.hpp.
 // Invariant: as there. Of several readings of both clocks that counts which took least time.
 // Must not know: what is timed.
 #include "record/recording_clock.hpp"

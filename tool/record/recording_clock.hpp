@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the clock of a recording: which one, how fast it runs, and what reading it costs.
+// What: the clock of a recording: which one, how fast it runs, and what reading it costs.
 // Invariant: its rate is found once, against CLOCK_MONOTONIC, and holds for the whole recording.
 // Must not know: what is timed.
 #pragma once

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      sampler.hpp.
-// Invariant: as there.
-// Must not know: what becomes of the samples.
+
 #include "record/sampler.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a process's memory and time, at moments some milliseconds apart.
+// What: a process's memory and time, at moments some milliseconds apart.
 // Invariant: what costs more is asked less often, so that all of it stays below a hundredth of the time.
 // Must not know: what becomes of the samples.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      shared_recording.hpp.
+// What: shared_recording.hpp.
 // Invariant: as there. Its pages exist once they are written, so its size costs nothing.
 // Must not know: who empties the rings.
 #include "record/shared_recording.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the memory that the recorder shares with those whom it records: a file without a name, mapped here.
+// What: the memory that the recorder shares with those whom it records: a file without a name, mapped here.
 // Invariant: as granary/recording.h says; it lives as long as this.
 // Must not know: who empties the rings, and what the records mean.
 #pragma once

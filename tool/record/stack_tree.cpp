@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      stack_tree.hpp.
+// What: stack_tree.hpp.
 // Invariant: as there. At most half of the slots are taken.
 // Must not know: what functions the addresses are in.
 #include "record/stack_tree.hpp"

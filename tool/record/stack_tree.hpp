@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the stacks of a process as one tree, a node for each call that they have in common.
-// Invariant: a node comes after its caller's; it is told once, as new. Where there are too many, the tree is forgotten and
-//            begins anew: later nodes may then mean what earlier ones did.
+// What: the stacks of a process as one tree, a node for each call that they have in common.
+// Invariant: a node comes after its caller's; it is told once, as new. Where there are too many, the tree is forgotten
+//    and begins anew: later nodes may then mean what earlier ones did.
 // Must not know: what functions the addresses are in.
 #pragma once
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      started_program.hpp.
-// Invariant: as there.
-// Must not know: what is recorded.
+
 #include "record/started_program.hpp"
 
 #include <fcntl.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the program as a child of the recorder: started, waited for.
+// What: the program as a child of the recorder: started, waited for.
 // Invariant: it has the environment, the signals and the descriptors that it would have without a recorder, and two
-//            variables more. Its process exists, and waits, before it becomes the program.
+//    variables more. Its process exists, and waits, before it becomes the program.
 // Must not know: what is recorded.
 #pragma once
 

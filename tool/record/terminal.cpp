@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      terminal.hpp.
-// Invariant: as there.
-// Must not know: what is recorded.
+
 #include "record/terminal.hpp"
 
 #include <fmt/format.h>

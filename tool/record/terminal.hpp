@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what the recorder says on stderr: complaints, and a line that changes while it goes on.
+// What: what the recorder says on stderr: complaints, and a line that changes while it goes on.
 // Invariant: that line is there only where stderr is a terminal, and is gone before anything else is said.
 // Must not know: what is recorded.
 #pragma once

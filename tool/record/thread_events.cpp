@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      thread_events.hpp.
+// What: thread_events.hpp.
 // Invariant: as there. The records are another process's: whatever they say, nothing outside them is read.
 // Must not know: how events are written.
 #include "record/thread_events.hpp"

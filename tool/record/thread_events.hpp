@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      one thread's events, from its records, as far as they are not written yet.
+// What: one thread's events, from its records, as far as they are not written yet.
 // Invariant: in the order of time: a record of earlier than those before it (the call took its time first) comes before
-//            them, or, where these are written, counts as of then.
+//    them, or, where these are written, counts as of then.
 // Must not know: how they are written, and when.
 #pragma once
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      trace_names.hpp.
-// Invariant: as there.
-// Must not know: what is in them.
+
 #include "record/trace_names.hpp"
 
 #include <fmt/format.h>

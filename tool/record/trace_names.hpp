@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      how traces are called: FILE is the program's, FILE with the name and the process id of another before its
-//            ending is another's; without FILE, granary.NAME.PID.trace.
+// What: how traces are called: FILE is the program's, FILE with the name and the process id of another before its
+//    ending is another's; without FILE, granary.NAME.PID.trace.
 // Invariant: no name is given twice.
 // Must not know: what is in them.
 #pragma once

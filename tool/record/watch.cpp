@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      watch.hpp.
-// Invariant: as there.
-// Must not know: how a trace is written.
+
 #include "record/watch.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the recording while it goes on: signals, samples, processes that end, and what is shown of it.
-// Invariant: an interrupt from the terminal is the program's; the second one, and what tells the recorder to end, end the
-//            recording and not the program.
+// What: the recording while it goes on: signals, samples, processes that end, and what is shown of it.
+// Invariant: an interrupt from the terminal is the program's; the second one, and what tells the recorder to end, end
+//    the recording and not the program.
 // Must not know: how a trace is written.
 #pragma once
 

@@ -84,7 +84,7 @@ void add_replay(CommandLine &line) {
     options
         .add_option("--touch", request->touch,
                     "Pages of the blocks to write to: recorded, all or none (default: recorded)")
-        ->type_name("WHICH")
+        ->type_name("recorded|all|none")
         ->check(CLI::IsMember(std::vector<std::string>(kTouches.begin(), kTouches.end())).description(""));
     options.add_option("--rounds", request->rounds, "How often each allocator runs, in turn (default: 3)")
         ->type_name("NUMBER")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a trace took on several allocators, side by side, as text and as JSON.
-// Invariant: of several rounds a number is the median, with the least and the most beside it; the text's first column is what the
-//            JSON calls allocators. What a replay cannot show is said.
+// Invariant: of several rounds a number is the median, with the least and the most beside it; the text's first column
+//    is what the JSON calls allocators. What a replay cannot show is said.
 // Must not know: how it was measured.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: document.hpp.
-// Invariant: as there.
-// Must not know: how it was measured; how a chart looks.
+
 #include "replay/document.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: performance.hpp.
-// Invariant: as there.
-// Must not know: the trace; how results are shown.
+
 #include "replay/performance.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +19,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "allocators/loader_path.hpp"
 #include "base/failure.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
@@ -90,9 +89,10 @@ class PlayerProcess {
     PlayerProcess(const std::string &player, int script, const SharedProgress &progress,
                   const tool::ChosenAllocator &allocator)
         : name_(allocator.name) {
+        const std::string preloaded = tool::preload_path(allocator.library);
         process_ = ::fork();
         if (process_ < 0) fail("cannot start the replaying process");
-        if (process_ == 0) become(player, script, progress.file(), allocator);
+        if (process_ == 0) become(player, script, progress.file(), preloaded, allocator);
     }
     ~PlayerProcess() {
         if (ended_) return;
@@ -143,9 +143,9 @@ class PlayerProcess {
                                                     : fmt::format("ended with status {}", WEXITSTATUS(status));
         throw Failure(ExitCode::kToolFailure, fmt::format("on {} the replaying process {}", name_, how));
     }
-    [[noreturn]] static void become(const std::string &player, int script, int progress,
+    [[noreturn]] static void become(const std::string &player, int script, int progress, const std::string &preloaded,
                                     const tool::ChosenAllocator &allocator) noexcept {
-        tool::set_variable("LD_PRELOAD", allocator.library);
+        tool::set_variable("LD_PRELOAD", preloaded);
         for (const auto &[name, value] : allocator.environment) tool::set_variable(name.c_str(), value);
         std::string script_word = std::to_string(::dup(script));  // without CLOEXEC
         std::string progress_word = std::to_string(::dup(progress));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a script played once on one allocator, in a process of its own, and what that took.
-// Invariant: the process has the chosen allocator, which is looked up in its mappings; a process that dies is a Failure.
+// Invariant: the process has the chosen allocator, which is looked up in its mappings; a process that dies is a
+//    Failure.
 // Must not know: the trace; how results are shown.
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: makes a script for the player out of a trace.
-// Invariant: each thread has its own calls in its own order; those that touch one block of several threads wait for each other.
-//            At a milestone all have come as far as they had in the recording; the moment when most was in use is one.
+// Invariant: each thread has its own calls in its own order; those that touch one block of several threads wait for
+//    each other. At a milestone all have come as far as they had in the recording; the moment when most was in use is
+//    one.
 // Must not know: which allocator the script will be played on.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how many pages of a block the program wrote to, as far as the recording shows.
-// Invariant: a block's number is that of its birth in the playback. A small block counts as written whole; of a large one as
-//            many pages count as were in memory when they were looked at, and all, where nobody looked.
+// Invariant: a block's number is that of its birth in the playback. A small block counts as written whole; of a large
+//    one as many pages count as were in memory when they were looked at, and all, where nobody looked.
 // Must not know: what is done with it.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: who wants which document of a trace, and the documents: the whole first, then one window after the other.
-// Invariant: one document is made at a time. A reader wants one at a time: what he wanted before is given up, if nobody else
-//            wants it. kMostReaders readers, and about kMostBytes of windows' documents, are kept; the oldest go.
+// Invariant: one document is made at a time. A reader wants one at a time: what he wanted before is given up, if nobody
+//    else wants it. kMostReaders readers, and about kMostBytes of windows' documents, are kept; the oldest go.
 // Must not know: how a question comes in.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: question.hpp.
-// Invariant: as there.
-// Must not know: how a question comes in, or is answered.
+
 #include "report/question.hpp"
 
 #include <algorithm>

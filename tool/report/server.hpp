@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a report as a page on 127.0.0.1, until it is interrupted.
-// Invariant: only who knows the address with its token is answered, and only what is asked for by GET of the host that it is;
-//            no file is served.
+// Invariant: only who knows the address with its token is answered, and only what is asked for by GET of the host that
+//    it is; no file is served.
 // Must not know: what a document tells.
 #pragma once
 

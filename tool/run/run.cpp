@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary run.
-// Invariant: see run.hpp.
-// Must not know: how the command line was parsed.
+
 #include "run/run.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary run: becomes the program, with Granary in front of its libraries, or in place of its libgc; or with
-//            another allocator.
+// What: granary run: becomes the program, with Granary in front of its libraries, or in place of its libgc; or with
+//    another allocator.
 // Invariant: the process is replaced, so exit code, signals, descriptors and the parent stay the program's own.
 // Must not know: how the command line was parsed.
 #pragma once

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: calls.hpp.
-// Invariant: as there.
-// Must not know: what was allocated there.
+
 #include "symbols/calls.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the calls of a trace's stacks by name: functions with those that the compiler put into them, files and lines, as far
-//       as the program's files still tell.
-// Invariant: each call has a name that is fit to be shown: what is not known is its file and the offset in it, or its address.
+// What: the calls of a trace's stacks by name: functions with those that the compiler put into them, files and lines,
+//    as far as the program's files still tell.
+// Invariant: each call has a name that is fit to be shown: what is not known is its file and the offset in it, or its
+//    address.
 // Must not know: what was allocated there.
 #pragma once
 

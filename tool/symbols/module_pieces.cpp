@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: module_pieces.hpp.
-// Invariant: as there.
-// Must not know: what the files say.
+
 #include "symbols/module_pieces.hpp"
 
 #include <algorithm>

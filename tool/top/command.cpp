@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      granary top on the command line: its options, and looking again and again.
+// What: granary top on the command line: its options, and looking again and again.
 // Invariant: nothing is done before all options are parsed. A screen is written at once, over the last one.
 // Must not know: any other command.
 #include "top/command.hpp"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      holders.hpp.
-// Invariant: as there.
-// Must not know: how it is shown.
+
 #include "top/holders.hpp"
 
 #include <fmt/format.h>

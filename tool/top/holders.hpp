@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      who holds a process's memory: the sums of its profile by the calls that got it, with their names.
+// What: who holds a process's memory: the sums of its profile by the calls that got it, with their names.
 // Invariant: stacks that differ only in calls that are not asked for are one; each sum is in one of them.
 // Must not know: how it is shown.
 #pragma once

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      report.hpp.
-// Invariant: as there.
-// Must not know: where the sums come from.
+
 #include "top/report.hpp"
 
 #include <fmt/format.h>

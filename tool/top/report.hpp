@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      who holds a process's memory, for people and for programs.
+// What: who holds a process's memory, for people and for programs.
 // Invariant: text and JSON tell the same; no line of the text is wider than the terminal, and none of it is a control
-//            character.
+//    character.
 // Must not know: where the sums come from.
 #pragma once
 

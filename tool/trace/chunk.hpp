@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the pieces of which a trace file consists, and the numbers of which the first look at it consists.
-// Invariant: a file is kMagic, then chunks; a chunk is its head, a summary as it is and a body; all numbers are little-endian.
-//            What stands here stands in docs/design/trace-format.md, and changes only with kVersion.
+// Invariant: a file is kMagic, then chunks; a chunk is its head, a summary as it is and a body; all numbers are
+//    little-endian. What stands here stands in docs/design/trace-format.md, and changes only with kVersion.
 // Must not know: who writes or reads them.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: columns.hpp.
-// Invariant: as there.
-// Must not know: what the numbers mean.
+
 #include "trace/columns.hpp"
 
 #include <cstring>

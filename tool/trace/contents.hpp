@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what a trace tells besides events: the program, its threads, libraries and marks, what its memory and time were.
+// What: what a trace tells besides events: the program, its threads, libraries and marks, what its memory and time
+//    were.
 // Invariant: plain data; what was not known is empty or 0.
 // Must not know: how it lies in a file.
 #pragma once

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      reads the traces of `granary record`, for notebooks and scripts: docs/design/trace-format.md in Python.
+# What: reads the traces of `granary record`, for notebooks and scripts: docs/design/trace-format.md in Python.
 # Invariant: what is read was checked; where a file is cut off or damaged, all before that is there and .damage says so.
 # Must not know: anything that the format does not say.
 """trace = Trace("x.trace"); trace.start, .threads, .modules, .marks, .samples, .relatives, .stacks, .end, .damage;

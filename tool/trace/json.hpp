@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the parts of a trace that are JSON, to text and back; and a sample as a row of numbers.
-// Invariant: each pair of functions knows the same names, those of docs/design/trace-format.md. What a text lacks stays as it is by
-//            default; a text that is no such thing throws Damage.
+// Invariant: each pair of functions knows the same names, those of docs/design/trace-format.md. What a text lacks stays
+//    as it is by default; a text that is no such thing throws Damage.
 // Must not know: how chunks lie in a file.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: live_set.hpp.
-// Invariant: as there.
-// Must not know: the order of events.
+
 #include "trace/live_set.hpp"
 
 #include <utility>

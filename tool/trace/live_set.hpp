@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the blocks that are in use at a moment of a trace, by address.
-// Invariant: count() blocks, no two at the same address. At most kFullness of the slots are taken, so that a search ends.
+// Invariant: count() blocks, no two at the same address. At most kFullness of the slots are taken, so that a search
+//    ends.
 // Must not know: the order of events.
 #pragma once
 

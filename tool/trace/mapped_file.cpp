@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: mapped_file.hpp.
-// Invariant: as there.
-// Must not know: what it holds.
+
 #include "trace/mapped_file.hpp"
 
 #include <fcntl.h>

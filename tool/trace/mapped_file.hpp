@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a file as bytes.
-// Invariant: read only, and mapped, so that what nobody looks at is not read. Who reads what somebody cut off ends with one line.
+// Invariant: read only, and mapped, so that what nobody looks at is not read. Who reads what somebody cut off ends with
+//    one line.
 // Must not know: what it holds.
 #pragma once
 

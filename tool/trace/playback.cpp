@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: playback.hpp.
-// Invariant: as there.
-// Must not know: what is done with it.
+
 #include "trace/playback.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a trace from its first event to its last, each free with the block that it frees.
-// Invariant: a block is born once and dies at most once. Events that bear the same time but are of several threads are taken
-//            in an order that is possible, if there is one: no block is born where one is in use, none dies before it is
-//            born. What is not possible (the recording began later, or lost some) is told as that.
+// Invariant: a block is born once and dies at most once. Events that bear the same time but are of several threads are
+//    taken in an order that is possible, if there is one: no block is born where one is in use, none dies before it is
+//    born. What is not possible (the recording began later, or lost some) is told as that.
 // Must not know: what is done with it.
 #pragma once
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what is so behind all events until a moment: from there a trace can be played on, and what comes before need not be read.
-// Invariant: live() is what it was made of. A block takes few bytes: by birth, most numbers are near those of the block before.
+// What: what is so behind all events until a moment: from there a trace can be played on, and what comes before need
+//    not be read.
+// Invariant: live() is what it was made of. A block takes few bytes: by birth, most numbers are near those of the block
+//    before.
 // Must not know: which moments are worth it.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a trace file: all that it tells but for its events at once, and these block by block.
-// Invariant: opening reads heads and summaries only, and what is small. A file that is cut off or damaged is read up to there,
-//            and damage() says so in one line. Immutable, so any number of threads may read blocks.
+// Invariant: opening reads heads and summaries only, and what is small. A file that is cut off or damaged is read up to
+//    there, and damage() says so in one line. Immutable, so any number of threads may read blocks.
 // Must not know: what the events are wanted for.
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the events of all threads of a trace, in the order of time.
-// Invariant: a thread's events stay in its order; a time never comes before the one before. One block of each thread that goes
-//            on at that time is in memory. A damaged block's events are left out, and counted, if any is not before the begin.
+// Invariant: a thread's events stay in its order; a time never comes before the one before. One block of each thread
+//    that goes on at that time is in memory. A damaged block's events are left out, and counted, if any is not before
+//    the begin.
 // Must not know: what the events are wanted for.
 #pragma once
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: writer.hpp.
-// Invariant: as there.
-// Must not know: where events come from.
+
 #include "trace/writer.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: writes a trace file, chunk by chunk, as the program goes on.
-// Invariant: after each call the file is whole up to there; what a chunk refers to (stacks) was written before it. A write that
-//            fails throws Failure with the file's name, and cuts off what was half-written.
+// Invariant: after each call the file is whole up to there; what a chunk refers to (stacks) was written before it. A
+//    write that fails throws Failure with the file's name, and cuts off what was half-written.
 // Must not know: where events come from.
 #pragma once
 

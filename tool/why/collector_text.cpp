@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a collector's last collection and its next, in words.
-// Invariant: see collector_text.hpp.
-// Must not know: how anything was found; how text is laid out.
+
 #include "why/collector_text.hpp"
 
 #include <fmt/format.h>

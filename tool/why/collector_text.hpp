@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a collector's last collection and its next, in words.
+// What: a collector's last collection and its next, in words.
 // Invariant: what does not hold of the process is not said.
 // Must not know: how anything was found; how text is laid out.
 #pragma once

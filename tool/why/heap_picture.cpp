@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the maps of heaps as a picture.
-// Invariant: see heap_picture.hpp.
-// Must not know: how the heap was read.
+
 #include "why/heap_picture.hpp"
 
 #include <fmt/format.h>

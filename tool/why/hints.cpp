@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what could be done about the resident set of a process.
-// Invariant: see hints.hpp.
-// Must not know: how anything was found, or is printed.
+
 #include "why/hints.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      why a process' resident set is as large as it is, as text and as JSON.
-// Invariant: see report.hpp.
-// Must not know: how anything was found.
+
 #include "why/report.hpp"
 
 #include <fmt/format.h>

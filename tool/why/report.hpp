@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      why a process' resident set is as large as it is, as text and as JSON.
+// What: why a process' resident set is as large as it is, as text and as JSON.
 // Invariant: both forms tell the same; the shares of the text are in the order of the explanation's.
 // Must not know: how anything was found.
 #pragma once

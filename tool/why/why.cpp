@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      why the resident set of a process is as large as it is.
-// Invariant: see why.hpp.
-// Must not know: how anything is drawn or printed.
+
 #include "why/why.hpp"
 
 #include <fmt/format.h>

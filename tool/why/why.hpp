@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      why the resident set of a process is as large as it is: its parts, and what could be done about them.
+// What: why the resident set of a process is as large as it is: its parts, and what could be done about them.
 // Invariant: the parts together are the whole; a hint names the number it rests on.
 // Must not know: how anything is drawn or printed.
 #pragma once

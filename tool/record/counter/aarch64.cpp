@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      counter.hpp for aarch64: the virtual count.
+// What: counter.hpp for aarch64: the virtual count.
 // Invariant: as there; the architecture demands it.
 // Must not know: what is timed.
 #include "record/counter/counter.hpp"

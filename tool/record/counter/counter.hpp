@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the CPU's counter of time.
+// What: the CPU's counter of time.
 // Invariant: one file per kind of CPU is built, and defines both.
 // Must not know: what is timed.
 #pragma once

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      counter.hpp for x86-64: the time-stamp counter.
+// What: counter.hpp for x86-64: the time-stamp counter.
 // Invariant: as there; the kernel says what it is worth.
 // Must not know: what is timed.
 #include <x86intrin.h>

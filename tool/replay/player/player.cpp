@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: plays a script on the malloc that it was started with: granary-player SCRIPT-FD PROGRESS-FD.
-// Invariant: between kReady and kDone nothing is allocated but what the script says, and by libc for its threads. What the
-//            player itself needs is mapped before.
+// Invariant: between kReady and kDone nothing is allocated but what the script says, and by libc for its threads. What
+//    the player itself needs is mapped before.
 // Must not know: which allocator that is.
 #include <linux/futex.h>
 #include <malloc.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a program did with its memory, as the player does it again: a list of operations for each of its threads.
-// Invariant: the operations on a slot take turns, whatever threads do them: each knows how many come before it. There is an
-//            order of all operations in which nobody waits: that of the recording. So nobody waits for ever.
+// Invariant: the operations on a slot take turns, whatever threads do them: each knows how many come before it. There
+//    is an order of all operations in which nobody waits: that of the recording. So nobody waits for ever.
 // Must not know: whence it comes; which allocator serves.
 #pragma once
 
