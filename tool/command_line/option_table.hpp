@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the commands, their options and their operands as plain rows, for whoever shows them in another form than the
+//    help.
+// Invariant: what the help shows is in the rows, in the same order and words; what the help hides is not.
+// Must not know: any command, and what the rows are for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace gr::tool {
+
+struct OptionRow {
+    std::vector<std::string> names;  // "-o" and "--output"; of an operand the only name in the help, such as "TRACE"
+    std::string value;               // as in the help: "FILE", "peak|end|total"; empty: there is none
+    bool value_is_optional = false;  // may be written as in --stats=json only
+    bool repeats = false;            // may be given more than once
+    std::string description;
+};
+
+struct CommandRow {
+    std::string name;
+    std::string description;
+    std::vector<OptionRow> options;
+    std::vector<OptionRow> operands;
+    bool takes_program = false;  // a program and its arguments follow the options
+    bool takes_words = false;    // granary parses none of the words
+};
+
+struct CommandTable {
+    std::vector<OptionRow> options;  // in front of every command
+    std::vector<CommandRow> commands;
+};
+
+[[nodiscard]] std::vector<OptionRow> options_of(const CLI::App &app);
+[[nodiscard]] std::vector<OptionRow> operands_of(const CLI::App &app);
+
+}  // namespace gr::tool
