@@ -37,13 +37,14 @@ TEST(Reallocate, EveryBoundaryUpAndDown) {
 }
 
 TEST(Reallocate, LargeBlocksUpAndDown) {
-    const std::size_t sizes[] = {100,      40 * kKiB, 64 * kKiB, 3 * kMiB, kDirectThreshold - 1, kDirectThreshold + 1,
-                                 48 * kMiB};
+    const std::size_t sizes[] = {100, 40 * kKiB, 64 * kKiB, 3 * kMiB, kDirectThreshold - 1, kDirectThreshold + 1};
     for (std::size_t from : sizes) {
         for (std::size_t to : sizes) {
             reallocate_once(from, to);
         }
     }
+    reallocate_once(kDirectThreshold + 1, 48 * kMiB);
+    reallocate_once(48 * kMiB, kDirectThreshold + 1);
 }
 
 TEST(Reallocate, GrowsByteByByte) {

@@ -14,7 +14,10 @@ mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 
 for file in bin/granary libexec/granary/granary-player share/granary/granary_trace.py include/granary/granary.h include/granary/heap_tables.h include/granary/collector_tables.h include/granary/recording.h include/granary/mark.h include/granary/profile.h include/granary/profile_tables.h lib/libgranary.so lib/libgranary.so.0 lib/libgranary-record.so lib/libgranary.a \
-            share/man/man1/granary.1 share/man/man3/granary.3 share/man/man7/granary-options.7; do
+            share/man/man1/granary.1 share/man/man3/granary.3 share/man/man7/granary-options.7 \
+            share/bash-completion/completions/granary share/zsh/site-functions/_granary share/doc/granary/copyright \
+            share/doc/granary/LICENSE-APACHE share/doc/granary/LICENSE-MIT share/doc/granary/README.md \
+            share/doc/granary/CHANGELOG.md; do
     [ -s "$prefix/$file" ] || { echo "install: $file is missing" >&2; exit 1; }
 done
 # The lab is installed where it was built, and the installed command finds it.
@@ -60,4 +63,19 @@ run "$work/wholly_static_cpp"
 read -ra static_cxx <<< "$(pkg-config --cflags --libs granary-static-cxx)"
 "$cxx" -std=c++20 "$here/consumer/refused.cpp" -static -o "$work/wholly_static_refused" "${static_cxx[@]}"
 run "$work/wholly_static_refused"
-echo "installed, moved, and used in thirteen ways"
+# The loader's variables cannot hold the next name of the prefix, so the command names links. libgccpp.so.1 finds
+# libgranary-gc.so.0 by $ORIGIN.
+odd="$work/with blank and \$dollar:colon"
+mv "$prefix" "$odd"
+export XDG_RUNTIME_DIR=$work/runtime
+mkdir "$XDG_RUNTIME_DIR"
+granary() {
+    echo "running granary $1 in '$odd'"
+    env -u LD_PRELOAD -u LD_LIBRARY_PATH -C "$work" "$odd/bin/granary" "$@"
+}
+granary run grep -q libgranary.so /proc/self/maps
+granary leaks grep -q libgranary-gcmalloc.so /proc/self/maps
+granary record --quiet -o odd.trace --allocator granary true
+granary replay --rounds 1 odd.trace > "$work/replay.txt"
+granary run --gc python3 -c 'import ctypes; ctypes.CDLL("libgccpp.so.1"); assert "libgranary-gc.so.0" in open("/proc/self/maps").read()'
+echo "installed, moved twice, and used in eighteen ways"
