@@ -13,7 +13,7 @@ SOURCES = $(shell find include src tool lab test bench \( -name '*.cpp' -o -name
 PRODUCTS := granary_shared granary_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
 
 .PHONY: all help release lib lab demo test test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install \
-        uninstall site format lint lint-format view bench bench-peers counted soak portability mutants clean
+        uninstall package site format lint lint-format view bench bench-peers counted soak portability mutants clean
 .NOTPARALLEL:
 
 all: release ## build the libraries, the command and its man pages in build/release
@@ -67,6 +67,13 @@ install: release ## install under PREFIX (/usr/local), below DESTDIR
 
 uninstall: ## remove what the last `make install` from this folder installed
 	cmake -P cmake/uninstall.cmake
+
+package: ## a .deb, its debug symbols and a relocatable tarball, in build/package
+	scripts/setup build package
+	scripts/package
+
+portability: ## build, package, install and run in chroots of Debian 12 and 13, by each compiler; as root, hours
+	scripts/portability
 
 site: ## the documents as pages with search, in build/site
 	scripts/setup site

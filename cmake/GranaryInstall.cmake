@@ -27,8 +27,17 @@ if(TARGET granary_tool)
   install(TARGETS granary_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   install(TARGETS granary_player RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/granary")
   install(FILES "${PROJECT_SOURCE_DIR}/tool/trace/granary_trace.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/granary")
+  if(NOT CMAKE_CROSSCOMPILING) # the completions are what the command prints
+    # The folder that zsh's own build searches. Debian's zsh searches another one for packages.
+    set(GRANARY_ZSH_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING "Where zsh's completion is installed")
+    install(FILES "${PROJECT_BINARY_DIR}/completions/granary"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    install(FILES "${PROJECT_BINARY_DIR}/completions/_granary" DESTINATION "${GRANARY_ZSH_DIR}")
+  endif()
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/granary" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT cmake/package/copyright
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 install(EXPORT granary NAMESPACE granary:: DESTINATION "${package_dir}" FILE granary-targets.cmake)
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/granary-config.cmake.in"
