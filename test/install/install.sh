@@ -75,7 +75,7 @@ granary() {
 }
 granary run grep -q libgranary.so /proc/self/maps
 granary leaks grep -q libgranary-gcmalloc.so /proc/self/maps
-granary record --quiet -o odd.trace --allocator granary true
+granary record --quiet -o odd.trace --allocator granary ls
 granary replay --rounds 1 odd.trace > "$work/replay.txt"
 granary run --gc python3 -c 'import ctypes; ctypes.CDLL("libgccpp.so.1"); assert "libgranary-gc.so.0" in open("/proc/self/maps").read()'
 echo "installed, moved twice, and used in eighteen ways"
