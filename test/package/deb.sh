@@ -39,8 +39,9 @@ granary summary the.trace > summary
 granary replay --rounds 1 the.trace
 granary leaks true
 granary why $$ > why 2>&1 && fail "this shell does not run on Granary, and granary why says that it does"
-! ldconfig -p | grep -q 'granary/\|libgc' || fail "the loader finds what only granary run --gc shall find"
-ldconfig -p | grep -q 'libgranary.so.0' || fail "the loader does not know libgranary.so.0"
+ldconfig -p > loader
+! grep 'libgc\.so\|libgccpp\|/granary/' loader || fail "the loader finds what only granary run --gc shall find"
+grep -q 'libgranary.so.0' loader || fail "the loader does not know libgranary.so.0"
 
 for page in man1/granary.1 man1/granary-record.1 man3/granary.3 man3/granary-gc.3 man7/granary-options.7; do
     gzip --test "/usr/share/man/$page.gz"
@@ -67,14 +68,16 @@ for package in granary granary-static; do
     gcc -Wall -Werror program.c -o "with-$package" "${flags[@]}"
     "./with-$package"
 done
-readelf -d with-granary | grep -q 'NEEDED.*libgranary.so.0' || fail "pkg-config granary does not link the library"
+readelf -d with-granary > needed
+grep -q 'NEEDED.*libgranary.so.0' needed || fail "pkg-config granary does not link the library"
 
 # The debug symbols lie where gdb looks for them by build id.
 dpkg -i "$folder"/granary-dbgsym_*.ddeb >> install.log 2>&1 || { cat install.log >&2; exit 1; }
-for file in /usr/bin/granary "$(realpath "$(ldconfig -p | sed -n 's/.*libgranary.so.0 .*=> //p')")"; do
+for file in /usr/bin/granary "$(realpath "$(sed -n 's/.*libgranary.so.0 .*=> //p' loader)")"; do
     id=$(readelf -n "$file" | sed -n 's/.*Build ID: //p')
     [ -s "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ] || fail "there are no debug symbols of $file"
-    ! readelf -S "$file" | grep -q debug_info || fail "$file is not stripped"
+    readelf -S "$file" > sections
+    ! grep debug_info sections || fail "$file is not stripped"
 done
 
 apt-get remove -y granary-dbgsym granary > remove.log 2>&1 || { cat remove.log >&2; exit 1; }
@@ -82,5 +85,6 @@ apt-get autoremove -y >> remove.log 2>&1
 list_files > after
 left=$(comm -13 before after | grep granary || true)
 [ -z "$left" ] || fail "left behind: $left"
-! ldconfig -p | grep -q granary || fail "the loader still knows a library of granary"
+ldconfig -p > loader
+! grep granary loader || fail "the loader still knows a library of granary"
 echo "deb: installed, used and removed"

@@ -31,11 +31,10 @@ constexpr const char *kSystem = "system";
 constexpr const char *kGranary = "granary";
 
 // Where the distribution's packages have them, below /usr/lib.
-constexpr std::array<std::pair<const char *, const char *>, 4> kPackaged{
-    {{"jemalloc", "libjemalloc.so.2"},
-     {"mimalloc", "libmimalloc.so.2.0"},
-     {"mimalloc", "libmimalloc.so.3"},
-     {"tcmalloc", "libtcmalloc_minimal.so.4"}}};
+constexpr std::array<std::pair<const char *, const char *>, 4> kPackaged{{{"jemalloc", "libjemalloc.so.2"},
+                                                                          {"mimalloc", "libmimalloc.so.2.0"},
+                                                                          {"mimalloc", "libmimalloc.so.3"},
+                                                                          {"tcmalloc", "libtcmalloc_minimal.so.4"}}};
 
 // The bench's, in the build folder beside this one; none, where there was no bench.
 std::vector<ChosenAllocator> built_peers() {

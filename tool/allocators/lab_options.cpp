@@ -25,7 +25,8 @@ constexpr const char *kShell = "/bin/sh";
 std::string said_to(const std::string &library, const std::string &options) {
     const std::optional<std::string> output =
         output_of({kShell, "-c", ":"},
-                  {fmt::format("LD_PRELOAD={}", preload_path(library)), fmt::format("{}={}", kLabVariable, options)}, STDERR_FILENO);
+                  {fmt::format("LD_PRELOAD={}", preload_path(library)), fmt::format("{}={}", kLabVariable, options)},
+                  STDERR_FILENO);
     if (!output) {
         throw Failure(ExitCode::kToolFailure,
                       fmt::format("cannot ask {} for its options: {} does not run on it", in_quotes(library), kShell));

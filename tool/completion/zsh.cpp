@@ -91,8 +91,9 @@ std::string name_spec(const OptionRow &row, const std::string &name) {
 
 // One word of _arguments for each name; the names exclude each other, unless the option may be repeated.
 void add_specs(const OptionRow &row, std::vector<std::string> &specs) {
-    const std::string others =
-        row.repeats ? "*" : row.names.size() > 1 ? fmt::format("({})", fmt::join(row.names, " ")) : "";
+    const std::string others = row.repeats            ? "*"
+                               : row.names.size() > 1 ? fmt::format("({})", fmt::join(row.names, " "))
+                                                      : "";
     for (const std::string &name : row.names) {
         specs.push_back(shell_quoted(fmt::format("{}{}[{}]{}", others, name_spec(row, name),
                                                  escaped(row.description, "\\[]"), value_spec(row))));
