@@ -52,10 +52,10 @@ std::string private_folder(const std::string &path) {
     const std::string runtime = variable("XDG_RUNTIME_DIR").value_or("");
     if (runtime.starts_with('/') && runtime.find_first_of(kSplitPreload) == std::string::npos &&
         runtime.find_first_of(kSplitFolders) == std::string::npos) {
-        const std::string folder = runtime + "/granary";
+        std::string folder = runtime + "/granary";
         if (refusal_of(folder).empty()) return folder;
     }
-    const std::string folder = fmt::format("/tmp/granary-{}", ::geteuid());
+    std::string folder = fmt::format("/tmp/granary-{}", ::geteuid());
     if (const std::string refusal = refusal_of(folder); !refusal.empty()) fail(path, refusal);
     return folder;
 }
@@ -70,7 +70,7 @@ std::uint64_t hash_of(std::string_view path) {
 
 // The link's path. Whoever finds the link there made it for the same target, or did not make it for us.
 std::string link_to(const std::string &target, std::string_view suffix) {
-    const std::string link = fmt::format("{}/{:016x}{}", private_folder(target), hash_of(target), suffix);
+    std::string link = fmt::format("{}/{:016x}{}", private_folder(target), hash_of(target), suffix);
     if (::symlink(target.c_str(), link.c_str()) == 0) return link;
     if (errno != EEXIST) fail(target, fmt::format("{}: {}", in_quotes(link), last_error()));
     std::error_code error;

@@ -129,16 +129,6 @@ ExitCode CommandLine::parse_and_work(std::span<char *> words) {
     return work();
 }
 
-CommandTable CommandLine::table() const {
-    CommandTable table{options_of(app_), {}};
-    for (const Command &command : commands_) {
-        const CLI::App &app = *command.options;
-        table.commands.push_back({app.get_name(), app.get_description(), options_of(app), operands_of(app),
-                                  command.program != nullptr, command.words != nullptr});
-    }
-    return table;
-}
-
 int CommandLine::run(std::span<const Adder> commands, std::span<char *> words) {
     try {
         for (const Adder add_command : commands) add_command(*this);

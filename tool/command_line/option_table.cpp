@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-
+// How the rows come from CLI11's options: CommandLine::table().
 #include "command_line/option_table.hpp"
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string_view>
+#include <utility>
+
+#include "command_line/command_line.hpp"
 
 namespace gr::tool {
 
@@ -48,8 +52,6 @@ void add_options_of(const CLI::App &app, std::vector<OptionRow> &rows) {
     }
 }
 
-}  // namespace
-
 std::vector<OptionRow> options_of(const CLI::App &app) {
     std::vector<OptionRow> rows;
     add_options_of(app, rows);
@@ -66,6 +68,18 @@ std::vector<OptionRow> operands_of(const CLI::App &app) {
         rows.push_back(std::move(row));
     }
     return rows;
+}
+
+}  // namespace
+
+CommandTable CommandLine::table() const {
+    CommandTable table{options_of(app_), {}};
+    for (const Command &command : commands_) {
+        const CLI::App &app = *command.options;
+        table.commands.push_back({app.get_name(), app.get_description(), options_of(app), operands_of(app),
+                                  command.program != nullptr, command.words != nullptr});
+    }
+    return table;
 }
 
 }  // namespace gr::tool

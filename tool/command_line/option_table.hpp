@@ -8,10 +8,6 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace gr::tool {
 
 struct OptionRow {
@@ -35,8 +31,5 @@ struct CommandTable {
     std::vector<OptionRow> options;  // in front of every command
     std::vector<CommandRow> commands;
 };
-
-[[nodiscard]] std::vector<OptionRow> options_of(const CLI::App &app);
-[[nodiscard]] std::vector<OptionRow> operands_of(const CLI::App &app);
 
 }  // namespace gr::tool
