@@ -17,7 +17,7 @@ namespace gr::analysis {
 
 namespace {
 
-std::string base_name(const std::string &path) {
+std::string printable_base_name(const std::string &path) {
     const std::size_t slash = path.rfind('/');
     return tool::printable(slash == std::string::npos ? path : path.substr(slash + 1));
 }
@@ -101,7 +101,8 @@ void add_facts(const Scope &scope, Document *document) {
     add("threads", fmt::format("{}", trace.threads().size()));
     add("stacks", stacks_text(start));
     add("calls timed", start.timed_calls == 0 ? "none" : fmt::format("one of {}", start.timed_calls));
-    add("trace", fmt::format("{}, {}", base_name(trace.path()), bytes_words(static_cast<double>(trace.bytes()))));
+    add("trace",
+        fmt::format("{}, {}", printable_base_name(trace.path()), bytes_words(static_cast<double>(trace.bytes()))));
     add("recorded by", tool::printable(start.recorder));
 }
 
@@ -110,8 +111,8 @@ void add_facts(const Scope &scope, Document *document) {
 Document head_of(const Scope &scope, std::uint64_t left_out) {
     const trace::Trace &trace = scope.trace;
     Document document;
-    document.title = base_name(trace.start().program);
-    if (document.title.empty()) document.title = base_name(trace.path());
+    document.title = printable_base_name(trace.start().program);
+    if (document.title.empty()) document.title = printable_base_name(trace.path());
     add_facts(scope, &document);
     if (!trace.damage().empty()) document.notes.push_back(tool::printable(trace.damage()));
     if (left_out != 0) {

@@ -9,7 +9,7 @@ namespace gr::analysis {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr double kMicrosecond = 1e-6;
+constexpr double kSecondsPerMicrosecond = 1e-6;
 
 // value(i): from sample i on.
 template <class Value>
@@ -54,7 +54,7 @@ double processor_seconds(const Scope &scope) {
     const std::vector<trace::Sample> &samples = scope.trace.samples();
     if (samples.empty()) return 0;
     const auto used = [](const trace::Sample &sample) {
-        return static_cast<double>(sample.user_microseconds + sample.system_microseconds) * kMicrosecond;
+        return static_cast<double>(sample.user_microseconds + sample.system_microseconds) * kSecondsPerMicrosecond;
     };
     const auto used_until = [&](double time) {
         trace::Sample before;

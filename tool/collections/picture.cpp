@@ -21,7 +21,7 @@ constexpr double kLeft = 90;
 constexpr double kTitle = 50;
 constexpr double kGap = 40;  // below a graph
 constexpr double kProcess = kTitle + 2 * (kHeight + kGap);
-constexpr double kMilliseconds = 1e3;
+constexpr double kMillisecondsPerSecond = 1e3;
 
 constexpr std::string_view kHeld = "#21918c";
 constexpr std::string_view kLive = "#3b528b";
@@ -73,7 +73,7 @@ void draw_pauses(std::string *svg, const std::vector<Collection> &all, const Sca
                        "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\" "
                        "stroke-width=\"2\"><title>{4}: {5:.2f} ms, {6} in use, {7} threads stopped</title></line>\n",
                        x, scale.top + kHeight, scale.y(one.longest_stop()), kPause, escape(one.reason),
-                       kMilliseconds * one.longest_stop(), bytes_text(one.live_bytes), one.threads);
+                       kMillisecondsPerSecond * one.longest_stop(), bytes_text(one.live_bytes), one.threads);
     }
 }
 
@@ -93,7 +93,7 @@ void draw_process(std::string *svg, const ProcessCollections &process, double to
                            span, kHeld, kLive));
     draw_heap(svg, all, heap);
     const Scale pauses{top + kTitle + kHeight + kGap, first, span, longest};
-    draw_frame(svg, pauses, fmt::format("{:.2f} ms", kMilliseconds * longest),
+    draw_frame(svg, pauses, fmt::format("{:.2f} ms", kMillisecondsPerSecond * longest),
                fmt::format("<tspan fill=\"{}\">duration of each stop</tspan>", kPause));
     draw_pauses(svg, all, pauses);
 }

@@ -11,10 +11,10 @@ namespace gr::tool {
 namespace {
 
 constexpr const char *kNoValue = "-";
-constexpr const char *kFreeText = "text";
+constexpr const char *kTextOfAnyKind = "text";
 constexpr const char *kProgram = "program-and-arguments";
 
-constexpr const char *kHead = R"(# Completion of bash for granary, written by 'granary completion bash'.
+constexpr const char *kBashHead = R"(# Completion of bash for granary, written by 'granary completion bash'.
 #
 # In the tables below VALUES are words between commas: '-' for an option without a value; '?' first, if the value may be
 # left out; then 'files', 'programs', 'processes', 'text', or =WORD for a word that stands for itself.
@@ -136,7 +136,7 @@ std::string values_text(const OptionRow &row) {
     if (values.files) add("files");
     if (values.programs) add("programs");
     if (values.processes) add("processes");
-    return text.empty() ? kFreeText : text;
+    return text.empty() ? kTextOfAnyKind : text;
 }
 
 std::string lines_text(const std::vector<std::string> &lines, std::string_view indentation) {
@@ -182,7 +182,7 @@ std::string bash_script(const CommandTable &table) {
         options += case_text(command.name, option_lines(command.options));
         operands += case_text(command.name, operand_lines(command));
     }
-    return fmt::format("{}\n# Lines NAME|DESCRIPTION.\n_granary_commands() {{\n{}}}\n", kHead,
+    return fmt::format("{}\n# Lines NAME|DESCRIPTION.\n_granary_commands() {{\n{}}}\n", kBashHead,
                        lines_text(commands, "    ")) +
            "\n# Lines NAME|VALUES|DESCRIPTION: the options of the command $1, or those in front of every command." +
            cases_text("_granary_options", options) +

@@ -12,7 +12,7 @@ namespace gr::tool {
 
 namespace {
 
-constexpr const char *kHead = R"(#compdef granary
+constexpr const char *kZshHead = R"(#compdef granary
 # Completion of zsh for granary, written by 'granary completion zsh'.
 
 # A program and its arguments are a command line of their own.
@@ -130,8 +130,8 @@ std::string zsh_script(const CommandTable &table) {
     }
     std::vector<std::string> specs;
     for (const OptionRow &row : table.options) add_specs(row, specs);
-    return fmt::format("{}    names=(\n{}    )\n    _arguments -C \\\n        {} \\\n        {}{}{}", kHead, commands,
-                       fmt::join(specs, " \\\n        "), kFirstWord, cases, kEnd);
+    return fmt::format("{}    names=(\n{}    )\n    _arguments -C \\\n        {} \\\n        {}{}{}", kZshHead,
+                       commands, fmt::join(specs, " \\\n        "), kFirstWord, cases, kEnd);
 }
 
 }  // namespace gr::tool

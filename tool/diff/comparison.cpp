@@ -239,7 +239,7 @@ BarsChart by_part(const ProgramUse &a, const ProgramUse &b) {
     chart.title = "The most that was in use, by part of each run";
     chart.x = {"of the run's time", Unit::kFraction};
     chart.y = {"bytes", Unit::kBytes};
-    for (std::size_t i = 0; i <= kParts; ++i) chart.edges.push_back(static_cast<double>(i) / kParts);
+    for (std::size_t i = 0; i <= kTimeParts; ++i) chart.edges.push_back(static_cast<double>(i) / kTimeParts);
     for (const auto &[name, use] : {std::pair{"A", &a}, std::pair{"B", &b}})
         chart.series.push_back({name, {use->most_in_part.begin(), use->most_in_part.end()}, {}});
     return chart;
@@ -248,8 +248,8 @@ BarsChart by_part(const ProgramUse &a, const ProgramUse &b) {
 Section times(const ProgramUse &a, const ProgramUse &b, const analysis::TimeAxis &time) {
     Section section{"time", "When?", "At no time was more in use.", {}};
     Rows rows;
-    for (std::size_t i = 0; i < kParts; ++i) {
-        const std::size_t percent = 100 / kParts;
+    for (std::size_t i = 0; i < kTimeParts; ++i) {
+        const std::size_t percent = 100 / kTimeParts;
         rows.push_back(
             {fmt::format("{} to {} %", i * percent, (i + 1) * percent), a.most_in_part[i], b.most_in_part[i]});
     }

@@ -80,8 +80,8 @@ class Gatherer {
     // A part begins with what was in use before it.
     void pass(trace::Time time) {
         const auto part =
-            static_cast<std::size_t>(static_cast<double>(time.units) / static_cast<double>(units_) * kParts);
-        while (part_ < std::min(part, kParts - 1)) use_.most_in_part[++part_] = use_.end_bytes;
+            static_cast<std::size_t>(static_cast<double>(time.units) / static_cast<double>(units_) * kTimeParts);
+        while (part_ < std::min(part, kTimeParts - 1)) use_.most_in_part[++part_] = use_.end_bytes;
     }
     void draw(trace::Time time) {
         const std::uint32_t point = axis_.point_of(time);

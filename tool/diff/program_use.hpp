@@ -18,7 +18,7 @@
 
 namespace gr::tool {
 
-inline constexpr std::size_t kParts = 10;  // of the run's time
+inline constexpr std::size_t kTimeParts = 10;  // of the run's time
 
 struct Use {
     double bytes = 0;  // allocated
@@ -53,7 +53,7 @@ struct ProgramUse {
     std::map<std::uint64_t, Use> by_class;  // by the size of Granary's block
     std::map<std::string, Use> by_site;
     std::map<std::string, Use> by_thread;                 // by name
-    std::array<double, kParts> most_in_part{};            // bytes in use
+    std::array<double, kTimeParts> most_in_part{};        // bytes in use
     std::array<Use, trace::kSizeBuckets> by_size_bucket;  // by the size asked for
     std::vector<CallNode> calls_tree;                     // parents first; without stacks the program alone
     // By point of the axis; behind the end of the run they are not known.

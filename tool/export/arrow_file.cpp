@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kMagic = "ARROW1";
 constexpr std::uint64_t kVersion5 = 4;
 constexpr std::uint32_t kContinues = 0xffffffff;
-constexpr std::size_t kAlignment = 8;
+constexpr std::size_t kBufferAlignment = 8;
 
 namespace kind_of_message {
 enum : unsigned { kSchema = 1, kDictionary, kRows };
@@ -46,7 +46,7 @@ namespace footer_field {
 enum : unsigned { kVersion, kSchema, kDictionaries, kBatches };
 }
 
-std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+std::size_t rounded(std::size_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
 
 std::string padding(std::size_t bytes) { return std::string(rounded(bytes) - bytes, '\0'); }
 

@@ -17,7 +17,7 @@ namespace gr::tool {
 
 namespace {
 
-constexpr const char *kUsage = "granary record [OPTIONS] [--] PROGRAM [ARGUMENT]...";
+constexpr const char *kRecordUsage = "granary record [OPTIONS] [--] PROGRAM [ARGUMENT]...";
 constexpr std::uint64_t kStackBytes = 64 << 10;
 constexpr std::uint32_t kStackCalls = 64;
 constexpr std::uint32_t kTimedCalls = 1000;
@@ -82,7 +82,7 @@ ExitCode record(Words &words) {
 
 void add_record(CommandLine &line) {
     const auto words = std::make_shared<Words>();
-    Command &command = line.add("record", "Record the allocations and frees of a program in a trace", kUsage);
+    Command &command = line.add("record", "Record the allocations and frees of a program in a trace", kRecordUsage);
     declare_options(*command.options, *words);
     command.program = &words->request.command;
     command.work = [words] { return record(*words); };

@@ -36,11 +36,11 @@ constexpr std::uint64_t records_at(std::uint32_t rings) {
 
 // A limit on address space (ulimit -v) is the program's, too, and it has better uses for it.
 std::uint32_t rings_within_limit() {
-    constexpr std::uint64_t kPart = 8;
+    constexpr std::uint64_t kPartBytes = 8;
     constexpr std::uint64_t kLeast = 16;
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SharedRecording::kMostRings;
-    const std::uint64_t rings = std::max(kLeast, limit.rlim_cur / kPart / kBytesOfRing);
+    const std::uint64_t rings = std::max(kLeast, limit.rlim_cur / kPartBytes / kBytesOfRing);
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(rings, SharedRecording::kMostRings));
 }
 

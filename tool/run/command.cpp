@@ -20,7 +20,7 @@ namespace gr::tool {
 
 namespace {
 
-constexpr const char *kUsage = "granary run [OPTIONS] [--] PROGRAM [ARGUMENT]...";
+constexpr const char *kRunUsage = "granary run [OPTIONS] [--] PROGRAM [ARGUMENT]...";
 
 // Shows the flag that takes a value as the user writes it.
 class RunFormatter : public UsageFormatter {
@@ -91,8 +91,8 @@ ExitCode run(RunRequest &request) {
 
 void add_run(CommandLine &line) {
     const auto request = std::make_shared<RunRequest>();
-    Command &command = line.add("run", "Run a program on Granary", kUsage);
-    command.options->formatter(std::make_shared<RunFormatter>(kUsage));
+    Command &command = line.add("run", "Run a program on Granary", kRunUsage);
+    command.options->formatter(std::make_shared<RunFormatter>(kRunUsage));
     declare_options(*command.options, *request);
     command.program = &request->command;
     command.work = [request] { return run(*request); };

@@ -21,7 +21,7 @@ namespace gr::trace {
 
 namespace {
 
-[[noreturn]] void fail(const std::string &path, int error) {
+[[noreturn]] void fail_to_read(const std::string &path, int error) {
     throw tool::Failure(tool::ExitCode::kNotRunnable, fmt::format("cannot read {}: {}", tool::in_quotes(path),
                                                                   std::generic_category().message(error)));
 }
@@ -48,7 +48,7 @@ void replace_open(const MappedFile *before, const MappedFile *after) {
 
 MappedFile::MappedFile(const std::string &path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) fail(path, errno);
+    if (file < 0) fail_to_read(path, errno);
     struct stat status {};
     int error = ::fstat(file, &status) != 0 ? errno : 0;
     if (error == 0 && S_ISDIR(status.st_mode)) error = EISDIR;
@@ -62,7 +62,7 @@ MappedFile::MappedFile(const std::string &path) {
         }
     }
     ::close(file);
-    if (error != 0) fail(path, error);
+    if (error != 0) fail_to_read(path, error);
     if (bytes_.empty()) return;
     last_words_ = fmt::format("granary: {} was truncated while it was read: open it again\n", tool::in_quotes(path));
     replace_open(nullptr, this);

@@ -32,7 +32,7 @@ ByteView bytes_of(const T &object) {
     return {reinterpret_cast<const std::uint8_t *>(&object), sizeof object};
 }
 
-[[noreturn]] void fail(const std::string &path, int error) {
+[[noreturn]] void fail_to_write(const std::string &path, int error) {
     throw Failure(ExitCode::kToolFailure,
                   fmt::format("cannot write {}: {}", tool::in_quotes(path), std::generic_category().message(error)));
 }
@@ -71,7 +71,7 @@ EventsSummary summary_of(ThreadNumber thread, std::span<const Event> events, std
 Writer::Writer(const std::string &path) : path_(path) {
     constexpr mode_t kMode = 0600;  // what a program does with its memory is its owner's affair
     file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
-    if (file_ < 0) fail(path_, errno);
+    if (file_ < 0) fail_to_write(path_, errno);
     const FileHead head;
     write_bytes({bytes_of(head)});
 }
@@ -92,7 +92,7 @@ void Writer::write_bytes(std::initializer_list<ByteView> pieces) {
         if (written < 0) {
             const int error = errno;
             if (::ftruncate(file_, static_cast<off_t>(before)) == 0) bytes_ = before;
-            fail(path_, error);
+            fail_to_write(path_, error);
         }
         bytes_ += static_cast<std::uint64_t>(written);
         for (auto rest = static_cast<std::size_t>(written); i < left.size(); ++i) {
