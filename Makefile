@@ -10,9 +10,9 @@ CPUS := $(shell nproc)
 PRESETS := release
 PRESETS_REST := counted debug clang sanitize aarch64
 SOURCES = $(shell find include src tool lab test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
-PRODUCTS := granary_shared granary_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
+PRODUCTS := granary_shared granary_static granary_prefixed granary_prefixed_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
 
-.PHONY: all help release lib lab demo test test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install \
+.PHONY: all help release lib lab demo test test-long test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install \
         uninstall package site format lint lint-format view bench bench-peers counted soak portability mutants clean
 .NOTPARALLEL:
 
@@ -43,13 +43,20 @@ demo: ## three programs, here and on the system malloc: time and memory, four mi
 	$(MAKE) release
 	scripts/demo
 
-test: ## the release build's tests
-	scripts/setup build test view site
-	$(MAKE) $(PRESETS:%=test-%)
-	@echo "make test: everything passed; make test-rest: the other presets"
-
-test-rest: ## the tests of the other presets: debug, clang, sanitizers, aarch64, counted
+test: ## the release build's tests, but for what takes long
 	scripts/setup build test
+	$(MAKE) $(PRESETS:%=test-%)
+	@echo "make test: everything passed; make test-rest: what takes long, and the other presets"
+
+test-long: ## the release build's long tests: real programs, the lab, the report's page in a browser
+	scripts/setup build test view site
+	cmake --preset release -DGRANARY_TESTS=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
+	cmake --build --preset release -j $(CPUS)
+	mkdir -p build/release-long
+	ctest --preset release-long
+
+test-rest: ## make test-long, and the presets debug, clang, sanitize, aarch64, counted
+	$(MAKE) test-long
 	$(MAKE) $(PRESETS_REST:%=test-%)
 	@echo "make test-rest: everything passed"
 
@@ -115,8 +122,15 @@ soak: ## the long tests, many hours
 	cmake --preset release -DGRANARY_TESTS=ON
 	cmake --build --preset release -j $(CPUS)
 	ctest --test-dir build/release -C soak -L soak --output-on-failure
+	cmake --preset debug
+	cmake --build --preset debug -j $(CPUS)
+	ctest --test-dir build/debug -R '[.]onecpu$$|^faults[.]threads_under|^libgc[.]numbers_locked|^gcmalloc[.]storm' \
+	    -LE 'real|slow' --output-on-failure
+	cmake --preset sanitize -B build/sanitize-lab -DGRANARY_TEST_FOLDERS="model;lab"
+	cmake --build build/sanitize-lab -j $(CPUS)
+	ctest --test-dir build/sanitize-lab -j $(CPUS) --output-on-failure
 	cmake --preset clang
-	cmake --build build/clang --target trace_libfuzzer -j $(CPUS)
+	cmake --build build/clang -j $(CPUS)
 	ctest --test-dir build/clang -C soak -R '^trace.libfuzzer.soak$$' --output-on-failure
 	$(MAKE) mutants
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      whether two runs of the same comparison agree: no pair of allocators may differ significantly in opposite
-#            directions, and an allocator entered twice may not differ from itself.
+# What: whether two runs of the same comparison agree: no pair of allocators may differ significantly in opposite
+#    directions, and an allocator entered twice may not differ from itself.
 # Invariant: every pair of allocators that both runs have is looked at, in every case and every mean, by the intervals
-#            that the report prints.
+#    that the report prints.
 # Must not know: which allocator is ours.
-"""Compares two results of `granary bench --json` with each other."""
+"""Checks whether two results of `granary bench --json` agree."""
 
 import argparse
 import itertools
@@ -66,17 +66,17 @@ def main() -> int:
         print(f"agreement: {problem}", file=sys.stderr)
         return 2
     if not found:
-        print("agreement: the two have no pair of allocators in a case with enough rounds", file=sys.stderr)
+        print("agreement: no case has enough rounds of a pair of allocators in both results", file=sys.stderr)
         return 2
     against = [pair for pair in found if pair.contradicts()]
     twice = [pair for pair in found if pair.is_of_one_allocator()]
     same_word = sum(len(pair.directions()) == 1 for pair in found)
-    print(f"{len(found)} pairs in cases and means; the same word in {same_word}, opposite directions in {len(against)}")
+    print(f"{len(found)} pairs in cases and means; same verdict in {same_word}, opposite verdicts in {len(against)}")
     for pair in against:
         print(f"  {pair}")
     if twice:
         differ = [pair for pair in twice if pair.directions() in ({"lower"}, {"higher"})]
-        print(f"{len(twice)} of one allocator entered twice; a difference in both runs in {len(differ)}")
+        print(f"{len(twice)} pairs of an allocator with itself; a difference in both runs in {len(differ)}")
         for pair in differ:
             print(f"  {pair}")
         against += differ

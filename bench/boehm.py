@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      the tables of Boehm's paper with today's numbers: programs, allocators, collectors, markers and CPUs, in
-#            turns.
+# What: the tables of Boehm's paper with today's numbers: programs, allocators, collectors, markers and CPUs, in
+#    turns.
 # Invariant: a number is the median over the rounds; a ratio is the median of each round's own, its interval the
-#            quartiles. A round runs all rows of a table, every other one backwards. On one CPU time is CPU time, on
-#            two, and where two are held against one, it is the workload's clock.
-# Must not know: how anyone allocates or collects.
-"""Usage: boehm.py BUILD [ROUNDS [PART...]]      prints the tables, all or some
-       boehm.py page OUTPUT PAGE             puts the tables of an output where the page has them"""
+#    quartiles. A round runs all rows of a table, every other one backwards. On one CPU time is CPU time, on
+#    two, and where two CPUs are compared with one, time is elapsed time by the workload's clock.
+# Must not know: how an allocator allocates or a collector collects.
+"""Usage: boehm.py BUILD [ROUNDS [PART...]]      prints all tables, or those of the PARTs
+       boehm.py page OUTPUT PAGE             replaces the tables of PAGE by those of OUTPUT"""
 
 import dataclasses
 import json
@@ -82,7 +81,8 @@ def run(case):
         lasted = time.monotonic() - began
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
-            sys.exit(f"boehm.py: {' '.join(command)} on {case.way.name} ended with {process.returncode}: is it built?")
+            sys.exit(f"boehm.py: {' '.join(command)} on {case.way.name} ended with {process.returncode}; "
+                     "run: make bench")
         out.seek(0)
         text = out.read()
     told = case.told or (json.loads(text) if text.startswith("{") else {"value": float(text), "operations": 1})
@@ -421,7 +421,7 @@ def put_into(output, page):
         opening = f"<!-- boehm.py: {name} -->\n"
         text, times = re.subn(re.escape(opening) + r"(?:\|.*\n)*", lambda _: opening + rows, text)
         if times != 1:
-            sys.exit(f"boehm.py: {page} has {times} places for the table {name}")
+            sys.exit(f"boehm.py: {page} has {times} places for the table {name}, expected one")
     page.write_text(text, encoding="utf-8")
 
 

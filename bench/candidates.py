@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the library with other size classes: a copy of its source in which the constants are changed, built.
+# What: the library with other size classes: a copy of its source in which the constants are changed, built.
 # Invariant: the checkout is not touched. What merely mentions a constant stays as it is; what repeats one follows it.
 # Must not know: what is measured with it.
 """Builds the library with other size classes."""
@@ -27,7 +27,7 @@ COUNTING = "-DGRANARY_COUNTED=1"
 def change(path: Path, pattern: str, replacement: str) -> None:
     text, count = re.subn(pattern, replacement, path.read_text())
     if count == 0:
-        raise Missing(f"{path.name}: nothing there is like {pattern}; bench/candidates.py is older than it")
+        raise Missing(f"{path.name}: no line matches {pattern}; adapt bench/candidates.py to the file")
     path.write_text(text)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a table of size classes by its constants, in plain arithmetic, and what it costs a program whose requests
-#            were recorded.
-# Invariant: for the constants of config.hpp the table is the library's (a test compares it with docs/design/size-classes.md,
-#            and another that page with the library).
+# What: a table of size classes by its constants, in plain arithmetic, and what it costs a program whose requests
+#    were recorded.
+# Invariant: for the constants of config.hpp the table is the library's (a test compares it with
+#    docs/design/size-classes.md, and another that page with the library).
 # Must not know: how requests are recorded, how a library is built or measured.
 """Tables of size classes."""
 
@@ -41,7 +41,7 @@ class Constants:
         def value(name: str) -> int:
             found = re.search(rf"{name} = (\d+)( \* kKiB)?;", text)
             if found is None:
-                raise Missing(f"{CONFIG}: {name} is not there any more; bench/class_table.py is older than it")
+                raise Missing(f"{CONFIG}: {name} does not exist; adapt bench/class_table.py to the file")
             return int(found[1]) * (KIB if found[2] else 1)
 
         return cls(**{field.name: value(constant_name(field.name)) for field in dataclasses.fields(cls)
@@ -177,5 +177,5 @@ def chosen(words: str, known: Iterable[str], what: str) -> list[str]:
     names = [word for word in words.split(",") if word]
     for name in names:
         if name not in known:
-            raise Missing(f"{name}: no such {what}; there are {', '.join(known)}")
+            raise Missing(f"{name}: no such {what}; choose from {', '.join(known)}")
     return names

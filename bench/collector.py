@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      the collector beside the installed libgc: marking, binary trees, allocation, guile, memory, collections beside
-#            the program; in turns.
-# Invariant: a ratio is the median over the rounds of ours over theirs, its interval the quartiles; each run of a round is
-#            on the same CPUs as its counterpart.
+# What: the collector beside the installed libgc: marking, binary trees, allocation, guile, memory, collections beside
+#    the program; in turns.
+# Invariant: a ratio is the median over the rounds of ours over theirs, its interval the quartiles; each run of a round
+#    is on the same CPUs as its counterpart.
 # Must not know: how either collects.
 """Usage: collector.py BUILD [ROUNDS [PART...]]     parts: marking trees allocation guile shrinking beside; all by default"""
 
@@ -38,7 +37,7 @@ def run_for_words(command, environment, cpu=None):
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
-            sys.exit(f"collector.py: {command[0]} ended with {process.returncode}: is it built, and libgc installed?")
+            sys.exit(f"collector.py: {command[0]} ended with {process.returncode}; build it and install libgc")
         out.seek(0)
         return out.read().split(), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
@@ -190,7 +189,7 @@ def beside():
 PARTS = {part.__name__: part for part in (marking, trees, allocation, guile, shrinking, beside)}
 wanted = sys.argv[3:] or list(PARTS)
 if not set(wanted) <= set(PARTS):
-    sys.exit(f"collector.py: parts are {' '.join(PARTS)}")
-print(f"{ROUNDS} rounds; median [quartiles] of ours over libgc's, unless the row says what over what")
+    sys.exit(f"collector.py: no such part; choose from {' '.join(PARTS)}")
+print(f"{ROUNDS} rounds; median [quartiles] of Granary over libgc, unless the row names another ratio")
 for part in wanted:
     PARTS[part]()

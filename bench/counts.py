@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what a million operations of each multithreaded workload cost Granary in slow paths, letters, locks, waits,
-#            atomic operations, aborted sequences and system calls (LFMalloc, table 2, in today's terms); and the lab's
-#            allocators, which have no slow paths or letters.
-# Invariant: the same work at any speed (--ops); what a program does but once is taken off, with a run of half as much.
+# What: what a million operations of each multithreaded workload cost Granary in slow paths, messages, locks, waits,
+#    atomic operations, aborted sequences and system calls (LFMalloc, table 2, in today's terms); and the lab's
+#    allocators, which have no slow paths or messages.
+# Invariant: the same work at any speed (--ops); what a program does only once is subtracted, by a run of half as much.
 # Must not know: what an event costs; scaling.py assumes that.
 """Usage: counts.py [--build build/release] [--counted build/counted] [--threads 1,2,8] [--only A,B] [--json FILE]
                  [--with granary,lab:NAME] [--rounds 1]
 
-Each count is the median of the rounds: waits vary from run to run."""
+Prints events in a million operations, each the median of the rounds because waits vary from run to run."""
 
 import argparse
 import itertools
@@ -74,7 +74,7 @@ def counted_allocators(options: argparse.Namespace) -> list[Allocator]:
     found = []
     for name in dict.fromkeys(name for name in options.allocators.split(",") if name):
         if name != GRANARY and not name.startswith(LAB):
-            raise Missing(f"{name}: counts nothing; there are {GRANARY} and {', '.join(peers.lab_names())}")
+            raise Missing(f"{name}: counts nothing; choose from {GRANARY} and {', '.join(peers.lab_names())}")
         if name == GRANARY and not library.is_file():
             raise Missing(f"{library} does not exist; run: make counted")
         found.append(peers.get(name))
@@ -92,7 +92,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
     if options.rounds < 1:
-        parser.error(f"--rounds {options.rounds}: at least one")
+        parser.error(f"--rounds {options.rounds}: must be at least 1")
     try:
         allocators = counted_allocators(options)
     except Missing as problem:
@@ -103,7 +103,7 @@ def main() -> int:
                  if not workload.operations and workload.threads != (1,)}
     chosen = [name for name in options.only.split(",") if name] or list(workloads)
     for name in set(chosen) - set(workloads):
-        print(f"counts: {name}: no such workload here; there are {', '.join(workloads)}", file=sys.stderr)
+        print(f"counts: {name}: no such workload; choose from {', '.join(workloads)}", file=sys.stderr)
         return 2
     try:
         record = Record(options.json)

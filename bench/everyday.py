@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      programs that run on every machine all day, each on a job of a second: what the catalogue of real programs
-#            leaves out because nobody would time it.
+# What: programs that run on every machine all day, each on a job of a second: what the catalogue of real programs
+#    leaves out because it is not worth timing.
 # Invariant: their inputs are this checkout's own files, so no download and no package beyond Debian's base and build
-#            tools.
+#    tools.
 # Must not know: how they are run, and what is measured.
 """Everyday programs, described as those of the catalogue are."""
 

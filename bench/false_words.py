@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      how often the report says "faster" or "slower" of two allocators that are equal, by the number of rounds.
+# What: how often the report says "faster" or "slower" of two allocators that are equal, by the number of rounds.
 # Invariant: the report's own functions judge; the noise is made up, log-normal, with a fixed seed.
 # Must not know: real results.
-"""How often equals are called different: a row against one allocator, and against the best of some peers."""
+"""Shows how often the report calls two equal allocators different, by the number of rounds."""
 
 import argparse
 import math

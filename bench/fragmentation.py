@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      Question: how much more memory than a program requests does an allocator take? Fragmentation as Hoard
-#            (section 5.4, table 4) and Wasik (7.2) measure it, from within; resident and virtual memory (Wasik 7.3),
-#            from without.
+# What: Question: how much more memory than a program requests does an allocator take? Fragmentation as Hoard
+#    (section 5.4, table 4) and Wasik (7.2) measure it, from within; resident and virtual memory (Wasik 7.3),
+#    from without.
 # Invariant: the same operations on every allocator; what is counted and what is measured from without are different
-#            runs, so that counting costs nobody memory. Only reports, never judges.
+#    runs, so that counting costs no allocator memory. Only reports, never judges.
 # Must not know: how an allocator is asked; controls/held.cpp does.
 """Usage: fragmentation.py [--build build/release] [--with A,B] [--only CASE,CASE] [--rounds 3] [--json FILE]
 
@@ -128,7 +128,7 @@ def collect(bench: Bench, cases: list[str], allocators: list[Allocator], rounds:
     results = {}
     for case in cases:
         if not bench.has(case):
-            print(f"{case}: {bench.command(case)[0]} does not exist, so it is left out", file=sys.stderr)
+            print(f"{case}: {bench.command(case)[0]} does not exist; the case is left out", file=sys.stderr)
             continue
         for allocator in allocators:
             print(f"\r\033[K{case} on {allocator.name}", end="", file=sys.stderr, flush=True)
@@ -204,7 +204,7 @@ def chosen(words: str, known: list[str], what: str) -> list[str]:
     names = [word for word in words.split(",") if word] or known
     for name in names:
         if name not in known and not name.startswith(LAB):
-            raise Missing(f"{name}: no such {what}; there are {', '.join(known)}")
+            raise Missing(f"{name}: no such {what}; choose from {', '.join(known)}")
     return names
 
 
@@ -212,10 +212,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
     parser.add_argument("--peers", type=Path, default=ROOT / "build" / "peers" / "peers.json")
-    parser.add_argument("--with", dest="allocators", default="", metavar="A,B", help="default: all that are there but the lab's")
+    parser.add_argument("--with", dest="allocators", default="", metavar="A,B",
+                        help="default: all that are built, except those of the lab")
     parser.add_argument("--only", default="", metavar="CASE,CASE")
-    parser.add_argument("--rounds", type=int, default=3, help="of the measurements from without")
-    parser.add_argument("--json", type=Path, help="where to write every single value")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of the measurements from outside")
+    parser.add_argument("--json", type=Path, help="write every value to FILE")
     options = parser.parse_args()
     peers = Peers(options.build.resolve(), options.peers)
     try:

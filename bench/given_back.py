@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      Question: what does a process keep of memory that holds nothing: when it goes idle after a burst, and in a
-#            long run whose sizes shift? Resident memory against the pages, or the bytes, that are live.
+# What: Question: what does a process keep of memory that holds nothing: when it goes idle after a burst, and in a
+#    long run whose sizes shift? Resident memory against the pages, or the bytes, that are live.
 # Invariant: the same operations on every allocator for each seed; only reports, never judges.
 # Must not know: how an allocator gives memory back.
 """Usage: given_back.py [--build build/release] [--with A,B] [--mib 2048] [--phases 2000] [--seeds 1,2,3] [--json FILE]
 
---phases 0 leaves the long run out, --mib 0 the bursts."""
+--phases 0 omits the long run, --mib 0 omits the bursts."""
 
 import argparse
 import json
@@ -30,7 +30,7 @@ def run(program: Path, words: list[str], allocator: Allocator) -> dict:
     done = subprocess.run([program, *words], env=environment(allocator.library, allocator.environment),
                           capture_output=True, text=True, timeout=TIMEOUT)
     if done.returncode != 0:
-        raise RuntimeError(f"exit code {done.returncode}: {(done.stderr.strip().splitlines() or ['silent'])[-1]}")
+        raise RuntimeError(f"exit code {done.returncode}: {(done.stderr.strip().splitlines() or ['no output'])[-1]}")
     return json.loads(done.stdout)
 
 
@@ -96,11 +96,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
     parser.add_argument("--peers", type=Path, default=ROOT / "build" / "peers" / "peers.json")
-    parser.add_argument("--with", dest="allocators", default="", metavar="A,B", help="default: all that are there")
-    parser.add_argument("--mib", type=int, default=2048, help="of a burst; 0: none")
-    parser.add_argument("--phases", type=int, default=2000, help="of the long run; 0: none")
+    parser.add_argument("--with", dest="allocators", default="", metavar="A,B", help="default: all that are built")
+    parser.add_argument("--mib", type=int, default=2048, help="size of a burst; 0: no bursts")
+    parser.add_argument("--phases", type=int, default=2000, help="phases of the long run; 0: no long run")
     parser.add_argument("--seeds", default="1,2,3,4,5")
-    parser.add_argument("--json", type=Path, help="where to write every single value")
+    parser.add_argument("--json", type=Path, help="write every value to FILE")
     options = parser.parse_args()
     peers = Peers(options.build.resolve(), options.peers)
     names = [word for word in options.allocators.split(",") if word] or peers.names()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the table of lab/README.md: each of the lab's allocators over the base case, from a stored run of the bench.
+# What: the table of lab/README.md: each of the lab's allocators over the base case, from a stored run of the bench.
 # Invariant: an allocator of lab/allocators has one row, in the order of its paper; what was not measured has a dash.
 # Must not know: how anything is measured.
 """usage: lab_table.py RUN.json
 
-Puts the table into lab/README.md. A run that has all columns, with intervals:
+Writes the table into lab/README.md. A run that has all columns, with intervals:
   granary bench --with lab:NAME,lab:NAME,... --threads 2 --rounds 5 --json RUN.json
                 --only recycle,larson,consume,espresso-like"""
 
@@ -66,7 +66,7 @@ def main() -> int:
     made = table(Results.load(Path(sys.argv[1])))
     page, times = re.subn(rf"^{re.escape(HEAD)}.*?\n(?!\|)", lambda _: made, PAGE.read_text(), flags=re.M | re.S)
     if times != 1:
-        sys.exit(f"{PAGE}: {times} tables begin with {HEAD!r}, not one")
+        sys.exit(f"{PAGE}: {times} tables begin with {HEAD!r}, expected one")
     PAGE.write_text(page)
     return 0
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      what granary leaks costs: CPU time of real programs alone, in the processes that are looked at, and with the
-#            command, which then reads symbols; in turns.
+# What: what granary leaks costs: CPU time of real programs alone, in the processes that are looked at, and with the
+#    command, which then reads symbols; in turns.
 # Invariant: all runs of a round do the same; a ratio is that of the medians, and its range the rounds' own.
 # Must not know: how leaks are found.
 """Usage: leaks.py GRANARY SOURCES [ROUNDS]"""

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the share of instructions that each workload and program spends in the system's malloc and free, counted by
-#            valgrind's callgrind and kept in suite/malloc_share.json, where the report finds it.
+# What: the share of instructions that each workload and program spends in the system's malloc and free, counted by
+#    valgrind's callgrind and kept in suite/malloc_share.json, where the report finds it.
 # Invariant: instructions are counted once, at the outermost entry of the allocator; a compiled workload's start-up is
-#            not in its share; entries of cases that were not measured now stay as they are.
+#    not in its share; entries of cases that were not measured now stay as they are.
 # Must not know: what is done with the shares; any allocator but the system's.
 """Counts the share of instructions that is spent in malloc and free, on the system's malloc, and keeps it in
 suite/malloc_share.json."""
@@ -144,13 +144,13 @@ def chosen_subjects(build: Path, only: list[str]) -> list[Subject]:
             subjects.setdefault(subject.label, subject)
     for name in only:
         if name not in subjects:
-            raise Missing(f"{name}: no such workload or program here")
+            raise Missing(f"{name}: no such workload or program")
     return [subject for name, subject in subjects.items() if not only or name in only]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("only", nargs="*", metavar="NAME", help="these workloads and programs only")
+    parser.add_argument("only", nargs="*", metavar="NAME", help="only these workloads and programs")
     parser.add_argument("--build", type=Path, default=HERE.parent / "build" / "release", help="the build folder")
     arguments = parser.parse_args()
     failed = 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      Question: do throughput and memory hold when there are many more threads than CPUs (LFMalloc, section 4,
-#            figure 1 and table 2, there up to 256 threads), and is the path without rseq no slower than the system's?
+# What: Question: do throughput and memory hold when there are many more threads than CPUs (LFMalloc, section 4,
+#    figure 1 and table 2, there up to 256 threads), and is the path without rseq no slower than the system's?
 # Invariant: allocators and thread counts are interleaved in every round; only reports, never judges.
 # Must not know: any allocator's insides.
 """Usage: mmicro_scaling.py LIBGRANARY MMICRO [--rounds 5] [--seconds 2] [--output FILE]"""
@@ -81,10 +81,10 @@ def print_without_rseq(runs: Runs) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="mmicro from 1 to 256 threads.")
     parser.add_argument("library", type=Path, help="libgranary.so")
-    parser.add_argument("mmicro", type=Path, help="the built workload")
+    parser.add_argument("mmicro", type=Path, help="the mmicro binary")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2)
-    parser.add_argument("--output", type=Path, help="where to write every single value")
+    parser.add_argument("--output", type=Path, help="write every value to FILE")
     options = parser.parse_args()
     names, runs = collect(options, Record(options.output))
     print_scaling(names, runs)

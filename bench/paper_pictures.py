@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the papers' figures as this machine has them, drawn from the outputs that docs/papers/reproduction.md stands on.
+# What: the papers' figures as this machine has them, drawn from the outputs that docs/papers/reproduction.md stands on.
 # Invariant: what is drawn stands in a kept output; a picture that no output has any more is removed.
 # Must not know: how anything was measured; what docs/papers/lab.md says of a picture.
 """usage: python3 bench/paper_pictures.py

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what a profile costs the compiler that runs with it: CPU time and peak memory over the same without, in turns.
-# Invariant: all runs do the same on one CPU; who is first changes from round to round. A ratio is the median of the rounds'
-#            own, its interval that of 95 % of medians of rounds drawn again.
+# What: what a profile costs the compiler that runs with it: CPU time and peak memory with a profile over those without,
+#    in turns.
+# Invariant: all runs do the same on one CPU; the order of the runs changes from round to round. A ratio is the median
+#    of the rounds' own, its interval that of 95 % of medians of rounds drawn again.
 # Must not know: how the profile is taken.
 """usage: profile.py BUILD [--rounds N] [--classes N] [--profile VALUE...]"""
 import argparse

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      what the quarantine costs: CPU time and peak memory of real programs under granary run --quarantine, over the
-#            same under granary run; in turns.
-# Invariant: all runs of a round do the same on one CPU; a ratio is the median of the rounds' own, its range their quartiles.
+# What: what the quarantine costs: CPU time and peak memory of real programs under granary run --quarantine, over the
+#    same under granary run; in turns.
+# Invariant: all runs of a round do the same on one CPU; a ratio is the median of the rounds' own, its range their
+#    quartiles.
 # Must not know: how the quarantine works.
 """Usage: quarantine.py GRANARY SOURCES [ROUNDS]"""
 

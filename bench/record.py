@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what the measurements beside the suite share: the allocators to compare, medians with intervals, the raw
-#            record.
+# What: what the measurements beside the suite share: the allocators to compare, medians with intervals, the raw
+#    record.
 # Invariant: a record opens with the command and the machine, named as in the suite's results, and then holds every
-#            single value measured.
+#    single value measured.
 # Must not know: what is measured.
 """Allocators, intervals and raw records."""
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what granary record costs the compiler that it records: time, bytes, and the same by heaptrack.
-# Invariant: the ways take turns; times are CPU times of the program alone, as the kernel tells its parent, on one CPU, and
-#            medians. heaptrack's are of the program and its interpreter.
+# What: what granary record costs the compiler that it records: time and bytes, and those of heaptrack.
+# Invariant: the ways take turns; times are CPU times of the program alone, as the kernel tells its parent, on one CPU,
+#    and medians. heaptrack's are of the program and its interpreter.
 # Must not know: how it records.
 """usage: recording.py BUILD [--rounds N] [--classes N]"""
 import argparse

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what programs and workloads request: how many blocks of which size, and how many of them live at the peak.
+# What: what programs and workloads request: how many blocks of which size, and how many of them live at the peak.
 # Invariant: of all processes that a subject starts one is kept, that which requested the most bytes; sizes are put
-#            together only where no candidate has a boundary between them.
+#    together only where no candidate has a boundary between them.
 # Must not know: how a process counts (controls/requested.cpp), what is made of the counts.
 """Recordings of requests."""
 
@@ -113,7 +113,7 @@ class Recorder:
             reports.append(json.loads(file.read_text()))
             file.unlink()
         if not reports:
-            raise ProgramFailed("no process of it told what it requested")
+            raise ProgramFailed("none of its processes reported its requests")
         return Recording.of(reports)
 
 
@@ -128,10 +128,10 @@ def read(path: Path, record: Record) -> dict[str, Recording]:
         try:
             fields = json.loads(line)
         except ValueError:
-            raise Missing(f"{path}: a line is no JSON; name a file that size_classes.py --json wrote") from None
+            raise Missing(f"{path}: a line is not JSON; name a file that size_classes.py --json wrote") from None
         if "recorded" in fields:
             recordings[fields["recorded"]] = Recording.read(fields)
             record.write(fields)
     if not recordings:
-        raise Missing(f"{path}: nothing was recorded there; name a file that size_classes.py --json wrote")
+        raise Missing(f"{path}: no recordings; name a file that size_classes.py --json wrote")
     return recordings

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a replay beside the program that was recorded, on the allocator on which it ran: what was in use at the peak,
-#            and how much memory it took.
+# What: a replay beside the program that was recorded, on the allocator on which it ran: what was in use at the peak,
+#    and how much memory it took.
 # Invariant: programs of Debian packages that obtain their memory by malloc, recorded without stacks.
 # Must not know: how a replay is made.
 """Usage: replaying.py BUILD-FOLDER > docs/results/raw/replay.txt"""
@@ -52,8 +52,8 @@ def row(name: str, command: list[str], allocator: str, trace: Path) -> str:
 
 
 def main() -> None:
-    print("A replay on the allocator on which the program ran: bytes in use at the peak, as recorded and as played, and the")
-    print(f"most anonymous memory, MiB; medians of {ROUNDS} rounds.\n$ python3 bench/replaying.py build/release\n")
+    print("A replay on the allocator that the recorded program used: bytes in use at the peak, recorded and played,")
+    print(f"and most anonymous memory, MiB; medians of {ROUNDS} rounds.\n$ python3 bench/replaying.py build/release\n")
     print(f"{'':<10}{'':<10}{'operations':>12}{'peak':>14}{'played':>14}{'recorded':>12}{'played':>12}{'ratio':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for name, command in PROGRAMS.items():

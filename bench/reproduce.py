@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      measures again what docs/papers/reproduction.md stands on: runs the commands at the heads of the kept outputs,
-#            keeps what they print now, puts the new intervals in the places of the old ones in the page, and draws.
+# What: measures again what docs/papers/reproduction.md stands on: runs the commands at the heads of the kept outputs,
+#    keeps what they print now, puts the new intervals in the places of the old ones in the page, and draws.
 # Invariant: a file is replaced whole or not at all; an interval is replaced only if each place where the old output has
-#            it has one and the same now. What is not replaced is told, and the page's test fails until it is.
-# Must not know: what a row says; its words are read again by whoever runs this.
+#    it has one and the same now. What is not replaced is told, and the page's test fails until it is.
+# Must not know: what a row says; a person who runs this reads its words again.
 """usage: python3 bench/reproduce.py BUILD [--only NAME,...] [--rounds N] [--minutes N]
 
-NAME is of a kept output, as docs/results/raw/reproduction-NAME.txt has it. The machine should do nothing else.
+Measures stored outputs again. NAME stands for docs/results/raw/reproduction-NAME.txt. The machine should be idle.
 
-  --only NAME,...  these outputs; the default is all of them
-  --rounds N       of the bench's commands, in place of what they say
-  --minutes N      begin no output after so many; exit code 3 if any is left"""
+  --only NAME,...  measure only these outputs (default: all)
+  --rounds N       use N rounds in the bench's commands
+  --minutes N      start no output after N minutes; exit code 3 if any is left"""
 
 import argparse
 import collections
@@ -64,12 +64,13 @@ def measured(command: str, build: Path) -> str:
     before = load()
     done = subprocess.run(words_of(command, build), cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        sys.exit(f"reproduce.py: {command}: exit code {done.returncode}; nothing of it is kept")
+        sys.exit(f"reproduce.py: {command}: exit code {done.returncode}; its output is not stored")
     return (f"{PROMPT}{command}\nLoad averages of the machine before: {before}; after: {load()}, "
             f"its own threads in them.\n\n{done.stdout}")
 
 
-# The first line of a paragraph, how many had it before, the first cell of a row, and its column, by name where it has one.
+# The first line of a paragraph, how many had it before, the first cell of a row, and its column, by name where it has
+# one.
 Place = tuple[str, int, str, str | int]
 
 
@@ -110,7 +111,7 @@ def renewed(row: str, name: str, new: str, kept: dict[str, str]) -> tuple[str, l
         old = match[0]
         owner = owner_of(row, match, kept)
         if owner is None and name in NAMED.findall(row):
-            left.append(f"{old}: from which output?")
+            left.append(f"{old}: the row does not name its output")
         if owner != name:
             return old
         found = {now.get(place, "nothing") for place, interval in was.items() if interval == old}
@@ -127,7 +128,7 @@ def renew_page(name: str, new: str, kept: dict[str, str]) -> None:
     for row in PAGE.read_text().split("\n"):
         made, left = renewed(row, name, new, kept) if row.startswith("|") else (row, [])
         rows.append(made)
-        told = left + ["new numbers; read its words again"] * (made != row)
+        told = left + ["new numbers; check the words of the row"] * (made != row)
         for words in told:
             print(f"{PAGE.relative_to(ROOT)}: {row.strip('| ').split(' | ')[0]}: {words}", flush=True)
     PAGE.write_text("\n".join(rows))
@@ -142,7 +143,7 @@ def arguments() -> argparse.Namespace:
     options = parser.parse_args()
     for name in options.only:
         if not file_of(name).is_file():
-            parser.error(f"{name}: no such output is kept; there are {', '.join(names())}")
+            parser.error(f"{name}: no such stored output; choose from {', '.join(names())}")
     return options
 
 
@@ -151,7 +152,7 @@ def main() -> int:
     ends = time.monotonic() + 60 * options.minutes
     for number, name in enumerate(options.only):
         if time.monotonic() >= ends:
-            print(f"left: --only {','.join(options.only[number:])}")
+            print(f"left, measure with: --only {','.join(options.only[number:])}")
             return LEFT
         print(f"{name} ({number + 1} of {len(options.only)})", file=sys.stderr, flush=True)
         kept = {other: file_of(other).read_text() for other in names()}

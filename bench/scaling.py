@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what the counted events promise for machines this suite never saw: throughput at 16, 64 and 256 CPUs by a
-#            closed queueing network, and which lock would be the first to hold it up.
+# What: what the counted events promise for machines this suite never saw: throughput at 16, 64 and 256 CPUs by a
+#    closed queueing network, and which lock would be the first to hold it up.
 # Invariant: every assumption is an option; nothing is fitted to a measured speedup.
 # Must not know: how events are counted.
 """Usage: scaling.py COUNTS.json [--global-ns 200] [--page-heap-ns 300] [--kernel-ns 3000] [--line-ns 300] [--times 1]
                   [--parts 1]
 
-Each CPU works alone for the time that an operation takes as counted, which counting makes longer, then visits the
-stations at which only one CPU at a time is served: the lock of a global bin (as if there were one class only, in --parts
-of which each is visited as often), the page heap's, the kernel's lock of the address space. Mean value analysis, exact for
-exponential times, tells how long they queue. A message to another CPU's cache line costs its sender that line, and nobody
-waits for it."""
+Predicts throughput with many CPUs from the events that counts.py counted. Each CPU works alone for the counted time of
+an operation (counting makes this time longer). Then it visits the stations that serve one CPU at a time: the lock of
+the global bin (of one size class, divided into --parts), the lock of the page heap, and the kernel's lock of the
+address space. Mean value analysis, exact for exponential times, gives the time in queues. A message to another CPU
+costs its sender one cache line; no CPU waits for it."""
 
 import argparse
 import json
@@ -60,12 +60,14 @@ def projected(row: dict, options: argparse.Namespace) -> tuple[list[float], str]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("counts", type=Path)
-    parser.add_argument("--global-ns", type=float, default=200, help="a visit to a global bin, its lock held")
-    parser.add_argument("--page-heap-ns", type=float, default=300, help="a visit to the page heap, its lock held")
-    parser.add_argument("--kernel-ns", type=float, default=3000, help="a system call, the address space locked")
-    parser.add_argument("--line-ns", type=float, default=300, help="a cache line fetched from another socket")
-    parser.add_argument("--times", type=float, default=1, help="all of these so many times as long")
-    parser.add_argument("--parts", type=int, default=1, help="into which each class's global bin would be parted")
+    parser.add_argument("--global-ns", type=float, default=200, help="time for which a visit holds a global bin's lock")
+    parser.add_argument("--page-heap-ns", type=float, default=300,
+                        help="time for which a visit holds the page heap's lock")
+    parser.add_argument("--kernel-ns", type=float, default=3000,
+                        help="time for which a system call locks the address space")
+    parser.add_argument("--line-ns", type=float, default=300, help="time to fetch a cache line from another socket")
+    parser.add_argument("--times", type=float, default=1, help="factor for all of these times")
+    parser.add_argument("--parts", type=int, default=1, help="number of parts into which each global bin is divided")
     options = parser.parse_args()
     try:
         _, *rows = map(json.loads, stored.read(options.counts).splitlines())

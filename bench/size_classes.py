@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      Question: which sizes do programs request, and what would other size classes and superblocks make of them?
-#            Computed from recordings, for every candidate.
+# What: Question: which sizes do programs request, and what would other size classes and superblocks make of them?
+#    Computed from recordings, for every candidate.
 # Invariant: only reports, never judges.
 # Must not know: how requests are recorded (recordings.py); what a table costs in truth (size_classes_measured.py).
 """Usage: size_classes.py [--build build/release] [--only NAME,...] [--recordings FILE] [--json FILE]
 
---recordings FILE: what an earlier run recorded, its --json, in place of a new recording.
+--recordings FILE: uses the recordings that an earlier run wrote with --json.
 docs/design/size-classes.md defines what is printed."""
 
 import argparse
@@ -57,7 +57,7 @@ def print_recordings(recorded: Recordings, today: ClassTable) -> None:
                      f"{beyond / requests:.1%}", f"{cost.requested:,}", part(tiny, cost.requested), cost.classes,
                      f"{cost.by_request:.1%}", part(cost.rounded - cost.requested, cost.requested),
                      f"{cost.touched / cost.requested:.2f}", f"{cost.held / cost.requested:.2f}"])
-    print("What each requests, and what today's classes make of it")
+    print("Requests of each, and their cost with today's size classes")
     print_table(["", "process", "requests", "to 64", "beyond fine", "live bytes", "of them to 8", "classes",
                  "waste by request", "at the peak", "touched", "held"], rows)
 
@@ -107,9 +107,9 @@ def run(options: argparse.Namespace) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
-    parser.add_argument("--only", default="", metavar="NAME,...", help="programs and workloads")
+    parser.add_argument("--only", default="", metavar="NAME,...", help="only these programs and workloads")
     parser.add_argument("--recordings", type=Path, metavar="FILE")
-    parser.add_argument("--json", type=Path, help="where to write what was recorded")
+    parser.add_argument("--json", type=Path, help="write the recordings to FILE")
     try:
         run(parser.parse_args())
     except (Missing, OSError) as problem:

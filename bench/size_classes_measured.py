@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      Question: how much memory do programs need with other size classes and superblocks, and what do those leave
-#            to the slow paths? Measured with the library built so, once for each candidate.
+# What: Question: how much memory do programs need with other size classes and superblocks, and what do those leave
+#    to the slow paths? Measured with the library built so, once for each candidate.
 # Invariant: libraries take turns in an order that is drawn each time; today's is there twice, so that one sees what a
-#            difference of nothing looks like. Only reports, never judges.
+#    difference of nothing looks like. Only reports, never judges.
 # Must not know: how a library is built (candidates.py).
 """Usage: size_classes_measured.py [--build build/release] [--only NAME,...] [--candidates NAME,...] [--rounds 3]
                                 [--libraries FOLDER] [--events] [--json FILE]
 
---libraries FOLDER: where libraries are kept; what is there is not built again. --events: counts what is left to slow
-paths, in place of memory. Interrupted, it shows what it has. docs/design/size-classes.md defines what is printed."""
+--libraries FOLDER: keeps the libraries in FOLDER and does not build existing ones again. --events: counts slow paths
+instead of measuring memory. After an interrupt the results so far are shown.
+docs/design/size-classes.md defines what is printed."""
 
 import argparse
 import json
@@ -150,7 +151,7 @@ def fast_path_instructions(library: Path) -> str:
     told = subprocess.run([sys.executable, "-B", FAST_PATH, library], capture_output=True, text=True).stdout
     found = re.search(r"malloc and free: (\d+) instructions", told)
     if found is None:
-        raise Missing(f"{FAST_PATH.name} counts nothing in {library}")
+        raise Missing(f"{FAST_PATH.name} finds no fast path in {library}")
     return found[1]
 
 
@@ -194,12 +195,13 @@ def run(options: argparse.Namespace) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
-    parser.add_argument("--only", default="", metavar="NAME,...", help="programs and workloads")
-    parser.add_argument("--candidates", default="", metavar="NAME,...", help="default: all that can be built")
+    parser.add_argument("--only", default="", metavar="NAME,...", help="only these programs and workloads")
+    parser.add_argument("--candidates", default="", metavar="NAME,...",
+                        help="candidates to measure (default: all that can be built)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--libraries", type=Path, metavar="FOLDER")
     parser.add_argument("--events", action="store_true")
-    parser.add_argument("--json", type=Path, help="where to write every single value")
+    parser.add_argument("--json", type=Path, help="write every value to FILE")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      Question: what does an allocator cost a program that hardly allocates? Anonymous memory of a waiting cat,
-#            and the time from spawn to exit of /bin/true, both against the system's malloc in the same run.
+# What: Question: what does an allocator cost a program that hardly allocates? Anonymous memory of a waiting cat,
+#    and the time from spawn to exit of /bin/true, both against the system's malloc in the same run.
 # Invariant: the two sides of a pair run one after the other, in an order that alternates; only reports, never judges.
 # Must not know: why a value is what it is.
 """Usage: small_process.py LIBGRANARY [--pairs 400] [--output FILE]"""
@@ -27,7 +27,7 @@ def wait_until_it_reads(process: subprocess.Popen) -> None:
         if len(fields) > 1 and fields[0] == READ and int(fields[1], 16) == 0:
             return
         time.sleep(0.001)
-    raise RuntimeError(f"cat ended by itself: exit code {process.returncode}")
+    raise RuntimeError(f"cat ended before its memory was read: exit code {process.returncode}")
 
 
 def memory_of(pid: int) -> dict[str, int]:
@@ -100,7 +100,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Costs of an allocator to a program that hardly allocates.")
     parser.add_argument("library", type=Path, help="libgranary.so")
     parser.add_argument("--pairs", type=int, default=400)
-    parser.add_argument("--output", type=Path, help="where to write every single value")
+    parser.add_argument("--output", type=Path, help="write every value to FILE")
     options = parser.parse_args()
     libraries, record = allocators(options.library), Record(options.output)
     report_memory(libraries, record)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what it costs a thread to learn who it is, as a table of what identity/thread_identity.cpp measures.
-# Invariant: what an empty call costs in the same round is taken off every time and every count.
+# What: what it costs a thread to learn who it is, as a table of what identity/thread_identity.cpp measures.
+# Invariant: what an empty call costs in the same round is subtracted from every time and every count.
 # Must not know: how a way works.
 """Usage: thread_identity.py [--build build/release] [--json FILE]"""
 
@@ -44,7 +44,7 @@ def row(name: str, measured: dict, empty: dict) -> list:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
-    parser.add_argument("--json", type=Path, help="where to write every single value")
+    parser.add_argument("--json", type=Path, help="write every value to FILE")
     options = parser.parse_args()
     record = Record(options.json)
     program = options.build / "bench" / "identity" / "thread-identity"

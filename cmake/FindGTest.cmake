@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      find_package(GTest): the installed GoogleTest (Debian: libgtest-dev); for another CPU it is built from Debian's
-#            sources (googletest), with the flags of the preset.
+# What: find_package(GTest): the installed GoogleTest (Debian: libgtest-dev); for another CPU it is built from Debian's
+#    sources (googletest), with the flags of the preset.
 # Invariant: the targets are GTest::gtest and GTest::gtest_main, as everywhere.
 # Must not know: the tests.
 if(NOT CMAKE_CROSSCOMPILING)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the compiler and linker flags, each with its reason, as interface libraries.
-# Invariant: a warning is an error where CMAKE_COMPILE_WARNING_AS_ERROR says so, as CMakePresets.json does. What the library needs to be a malloc (granary_rules) is apart from what we want of our code
-#            (granary_warnings); tests and the tool take only the second.
+# What: the compiler and linker flags, each with its reason, as interface libraries.
+# Invariant: a warning is an error where CMAKE_COMPILE_WARNING_AS_ERROR says so, as CMakePresets.json does. What the
+#    library needs to be a malloc (granary_rules) is apart from what we want of our code (granary_warnings); tests and
+#    the tool take only the second.
 # Must not know: which files are compiled with them.
 include_guard(GLOBAL)
 
@@ -10,7 +11,8 @@ target_compile_features(granary_warnings INTERFACE cxx_std_20)
 target_compile_options(granary_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>)
 
-# For programs that nobody debugs as they are shipped: where each variable lies takes a quarter of an optimised compilation.
+# For programs that are not debugged as they are shipped: where each variable lies takes a quarter of an optimised
+# compilation.
 add_library(granary_lines INTERFACE)
 target_compile_options(granary_lines INTERFACE $<$<CONFIG:RelWithDebInfo>:-g1>)
 
@@ -18,7 +20,7 @@ target_compile_options(granary_lines INTERFACE $<$<CONFIG:RelWithDebInfo>:-g1>)
 add_library(granary_test_code INTERFACE)
 target_compile_options(granary_test_code INTERFACE $<$<CONFIG:RelWithDebInfo>:-O1;-g1>)
 
-# A project that adds this folder may have named no build type; an allocator without optimisation serves nobody.
+# A project that adds this folder may have named no build type; an allocator without optimisation is of no use.
 get_property(granary_many_configurations GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 add_library(granary_rules INTERFACE)
 if(NOT CMAKE_BUILD_TYPE AND NOT granary_many_configurations)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what is installed, and the packages for CMake and pkg-config that lead to it.
+# What: what is installed, and the packages for CMake and pkg-config that lead to it.
 # Invariant: every path in the packages is relative to where they lie, so the tree can be moved.
 # Must not know: how the libraries are built.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/granary")
-install(TARGETS granary_shared granary_static granary_fully_static EXPORT granary
+install(TARGETS granary_shared granary_static granary_fully_static granary_prefixed granary_prefixed_static EXPORT granary
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-# libgc.so.1 is a second name of the collector, where nobody meets it who does not ask.
+# libgc.so.1 is a second name of the collector, in a folder where only a program that asks for it finds it.
 if(TARGET gc_shared)
   set(libgc_dir "${CMAKE_INSTALL_LIBDIR}/libgc")
   install(TARGETS gc_shared EXPORT granary LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
@@ -50,7 +50,7 @@ install(FILES "${PROJECT_BINARY_DIR}/cmake/granary-config.cmake"
 set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH pc_prefix "/prefix/${pc_dir}" "/prefix")
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
-set(packages granary granary-static granary-static-cxx)
+set(packages granary granary-static granary-static-cxx granary-prefixed granary-prefixed-static)
 if(TARGET gc_shared)
   list(APPEND packages granary-gc)
 endif()

@@ -31,7 +31,8 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Granary replaces malloc and its family in unmodified programs. The command
 granary runs programs on it, records what programs allocate on any allocator,
 and explains the memory of running processes. The package also has the
-headers, a conservative garbage collector and libraries to link with.")
+headers, a conservative garbage collector and libraries to link with, of
+which one leaves malloc as it is.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, python3")
 # The debug symbols lie in a package of their own, found by build id.
@@ -40,7 +41,7 @@ set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
 math(EXPR next_minor "${PROJECT_VERSION_MINOR} + 1")
 set(range "granary (>= ${PROJECT_VERSION}), granary (<< ${PROJECT_VERSION_MAJOR}.${next_minor})")
 file(WRITE "${PROJECT_BINARY_DIR}/cmake/shlibs" "libgranary ${PROJECT_VERSION_MAJOR} ${range}\n"
-     "libgranary-gc ${PROJECT_VERSION_MAJOR} ${range}\n")
+     "libgranary-prefixed ${PROJECT_VERSION_MAJOR} ${range}\n" "libgranary-gc ${PROJECT_VERSION_MAJOR} ${range}\n")
 # CPack adds scripts that call ldconfig, too, which does no harm.
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${package_files}/triggers" "${PROJECT_BINARY_DIR}/cmake/shlibs")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

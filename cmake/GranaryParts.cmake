@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      granary_part, how the sources of the library are compiled, and granary_sources, which finds them.
+# What: granary_part, how the sources of the library are compiled, and granary_sources, which finds them.
 # Invariant: a source is compiled once; each library, and each archive that tests link, is a choice of parts.
 # Must not know: which parts there are.
 include_guard(GLOBAL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what Granary runs on: Linux with glibc of a version that registers restartable sequences.
+# What: what Granary runs on: Linux with glibc of a version that registers restartable sequences.
 # Invariant: elsewhere the configuration ends with one sentence that says what is missing.
 # Must not know: what needs it.
 include_guard(GLOBAL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the toolchain for aarch64 on Debian, and the emulator that runs what it builds.
+# What: the toolchain for aarch64 on Debian, and the emulator that runs what it builds.
 # Invariant: programs run under user-mode emulation, which has no rseq: the path without it is what is tested.
 # Must not know: anything about the library.
 set(CMAKE_SYSTEM_NAME Linux)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      removes the files that the last `cmake --install` of build/release installed.
+# What: removes the files that the last `cmake --install` of build/release installed.
 # Invariant: removes nothing else; a file that is gone already is no error; empty folders named granary go, too.
 # Must not know: what is installed; the manifest says so.
 set(manifest "${CMAKE_CURRENT_LIST_DIR}/../build/release/install_manifest.txt")

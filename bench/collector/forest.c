@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      trees of which a branch is replaced again and again, and others are read: much that lives, some that dies.
+ * What: trees of which a branch is replaced again and again, and others are read: much that lives, some that dies.
  * Invariant: what lives is the same at each step; a branch that is read has all its nodes.
  * Must not know: which collector it runs on, and how that collects.
  */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a complete binary tree of blocks that is collected again and again, or a list of them, or an array of
- *            pointers to them; nothing of it dies.
+ * What: a complete binary tree of blocks that is collected again and again, or a list of them, or an array of
+ *    pointers to them; nothing of it dies.
  * Invariant: block i has the blocks 2i + 1 and 2i + 2 for children, or i + 1, or none; in the order of their
- *            addresses or in another one.
+ *    addresses or in another one.
  * Must not know: which collector it runs on.
  */
 /* usage: mark ordered|shuffled [blocks [tree|list|array]]     prints the milliseconds of the quickest collection */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the mark table alone: threads mark the blocks of a table, as a bit or as a byte, in order or at random.
+ * What: the mark table alone: threads mark the blocks of a table, as a bit or as a byte, in order or at random.
  * Invariant: each way tests before it writes, as a marker does; at the end all is marked. A byte is written to by a
- *            plain store, a bit by compare-and-swap or by fetch-or; a bit by a plain store is for one thread.
+ *    plain store, a bit by compare-and-swap or by fetch-or; a bit by a plain store is for one thread.
  * Must not know: any collector.
  */
 /* usage: marks byte|swap|or|plain ordered|shuffled [THREADS [BLOCKS]]     prints nanoseconds of CPU time for a mark */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      threads that allocate blocks of one size, as fast as they can, and forget or free them.
+ * What: threads that allocate blocks of one size, as fast as they can, and forget or free them.
  * Invariant: all threads begin at once; the blocks are as many whatever the number of threads.
  * Must not know: which collector, or which malloc, it runs on.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      ten lists, of which nine are dropped; then two collections.
+ * What: ten lists, of which nine are dropped; then two collections.
  * Invariant: what is needed are the pages that a block of the list that stays lies in.
  * Must not know: which collector it runs on.
  */

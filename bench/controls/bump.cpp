@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the empty allocator: malloc moves a pointer through a chunk that only its thread has, free does nothing.
-//            Question: what is left of a workload's cost when the allocator does next to nothing? No lower bound:
-//            memory that is never used again must be faulted in, and is in no cache.
+// What: the empty allocator: malloc moves a pointer through a chunk that only its thread has, free does nothing.
+//    Question: what is left of a workload's cost when the allocator does next to nothing? No lower bound:
+//    memory that is never used again must be faulted in, and is in no cache.
 // Invariant: no memory is handed out twice, so a block of zeros needs no clearing. A process maps at most kLimit and is
-//            then out of memory, so that a long workload cannot take the machine down.
+//    then out of memory, so that a long workload cannot take the machine down.
 // Must not know: any workload.
 #include <malloc.h>
 #include <stdlib.h>

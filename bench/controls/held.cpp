@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      held.hpp, by the entry points that each allocator has for it; the loader tells which of them are there.
+// What: held.hpp, by the entry points that each allocator has for it; the loader tells which of them are there.
 // Invariant: empty memory that was not given back counts as held; an allocator's own tables do not, where it tells them
-//            apart (Hoard 5.4: without headers).
+//    apart (Hoard 5.4: without headers).
 // Must not know: what was requested.
 #include "held.hpp"
 

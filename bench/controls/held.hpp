@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      how many bytes the measured allocator holds, where it can be asked.
+// What: how many bytes the measured allocator holds, where it can be asked.
 // Invariant: only the allocator that serves malloc is asked, in its own words.
 // Must not know: what was requested.
 #pragma once

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      counts what a program requests of the malloc that comes next in the loader's order, and writes it as JSON
-//            to the file that REQUESTED_FILE names (%p in the name: the process's id) when the program ends. Question:
-//            how many bytes did the program want at once (Hoard's U), of which sizes, how many was there room for in
-//            its blocks, how many did the allocator hold (A)? Who is killed, or ends by _exit, tells nothing.
-//            C++ programs need libstdc++ preloaded between the two, whose operators call malloc; else an allocator's
-//            own operators would not be seen.
+// What: counts what a program requests of the malloc that comes next in the loader's order, and writes it as JSON
+//    to the file that REQUESTED_FILE names (%p in the name: the process's id) when the program ends. Question:
+//    how many bytes did the program want at once (Hoard's U), of which sizes, how many was there room for in
+//    its blocks, how many did the allocator hold (A)? A program that is killed, or ends by _exit, reports nothing.
+//    C++ programs need libstdc++ preloaded between the two, whose operators call malloc; else an allocator's
+//    own operators would not be seen.
 // Invariant: requests pass unchanged and nothing is added to a block: sizes lie in a table of our own. Every live block
-//            has one entry, set after the allocator hands it out and cleared before it gets it back, so that an entry
-//            has one owner at any time and needs no lock. The child of a fork has requested nothing yet; what its
-//            parent left it is live.
+//    has one entry, set after the allocator hands it out and cleared before it gets it back, so that an entry
+//    has one owner at any time and needs no lock. The child of a fork has requested nothing yet; what its
+//    parent left it is live.
 // Must not know: any workload; which allocator is measured.
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      how many requests there were of each size, and how many blocks of each were live at the peak.
+// What: how many requests there were of each size, and how many blocks of each were live at the peak.
 // Invariant: exact up to kExact, then in steps of kStep, the last of which has no end; of all sizes the live blocks at
-//            the peak are of one moment, when no more than a 64th (or kLeast) was missing to the most there ever was.
+//    the peak are of one moment, when no more than a 64th (or kLeast) was missing to the most there ever was.
 // Must not know: blocks, allocators, where it is written to.
 #pragma once
 
@@ -59,7 +59,7 @@ class Sizes {
         return index <= kExact ? index : kExact + (index - kExact) * kStep;
     }
 
-    // By one thread at a time; who finds another here leaves it to him.
+    // One thread at a time; a thread that finds another one here leaves the work to that one.
     void take(std::size_t live_bytes) {
         if (busy_.exchange(true, std::memory_order_acquire)) return;
         due_.store(live_bytes + std::max(live_bytes / 64, kLeast), std::memory_order_relaxed);

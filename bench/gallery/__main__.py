@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      makes docs/gallery and docs/results/raw/gallery: records each program, reports, replays, takes the pictures, and
-#            writes the page that shows them.
+# What: makes docs/gallery and docs/results/raw/gallery: records each program, reports, replays, takes the pictures, and
+#    writes the page that shows them.
 # Invariant: whatever the gallery says of a program is what the commands said of this recording.
 # Must not know: how a chart is drawn.
 """usage: python3 bench/gallery BUILD [--only NAME,...] [--keep FOLDER]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      writes the page of the gallery: for each program an answer of its report, a picture, and the commands.
+# What: writes the page of the gallery: for each program an answer of its report, a picture, and the commands.
 # Invariant: a sentence about a program is taken from its report, but for the remark below the picture.
 # Must not know: where the files lie that are not in the gallery.
 """From reports to docs/gallery/README.md."""

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: takes the picture of one chart of each of some reports.
-//       usage: node pictures.mjs MODULES CHROMIUM PAGE TITLE WIDTH PICTURE [...]...
-//       (the chart of a title, in a window of a width)
-// Invariant: the pages are opened from disk; a complaint of the browser, or a chart that is not there, is a failure.
+//    usage: node pictures.mjs MODULES CHROMIUM PAGE TITLE WIDTH PICTURE [...]...
+//    (the chart of a title, in a window of a width)
+// Invariant: the pages are opened from disk; an error that the browser reports, or a chart that is not there, is a
+//    failure.
 // Must not know: what is shown.
 
 import { createRequire } from "node:module";

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      records a subject: prepares it, runs it under granary record, and a server's load beside it.
+# What: records a subject: prepares it, runs it under granary record, and a server's load beside it.
 # Invariant: what is started here has ended when the call returns, and the trace is whole.
 # Must not know: what is made of the trace.
 """From a subject to its trace."""
@@ -20,7 +20,7 @@ POLL_SECONDS = 0.1
 
 
 def shown(subject: Subject) -> list[str]:
-    """What a reader types for the same."""
+    """What a reader types for the same result."""
     words = " ".join(f"{name}={value}" for name, value in subject.setting.items())
     options = f"{subject.options} " if subject.options else ""
     record = f"{words} granary record {options}-o {subject.name}.trace -- {subject.command}".strip()

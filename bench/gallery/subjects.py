@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the programs of the gallery and of docs/papers/thesis.md: their commands, and which chart of each is shown.
+# What: the programs of the gallery and of docs/papers/thesis.md: their commands, and which chart of each is shown.
 # Invariant: a command runs in a folder of its own, with {inputs} for test/programs/inputs; it needs no network.
 # Must not know: how a program is recorded, and what is made of its trace.
 """What is recorded. A server has a load: commands that it gets when it answers, the last of which ends it."""
@@ -69,7 +69,7 @@ PROGRAMS = (
             load=("sysbench oltp_read_write --mysql-socket=socket --mysql-user=root --mysql-db=bench "
                   f"{' '.join(mariadb.TABLES)} --threads=8 --events=2000 --time=0 run",
                   "mariadb-admin --no-defaults -u root -S socket shutdown"),
-            section="threads", chart="Frees a second, of the thread's own blocks and of others'",
+            section="threads", chart="Frees per second, of own blocks and of other threads' blocks",
             remark="The threads of connections free their own blocks. The main thread frees other threads' blocks when "
                    "the server ends."),
     Subject("larson-glibc", "larson with four threads on glibc's malloc", "{workloads}/larson --threads 4 --ops 1000000",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the tables of Wasik's chapter 6 for the programs of today, from their reports' documents.
+# What: the tables of Wasik's chapter 6 for the programs of today, from their reports' documents.
 # Invariant: each table has the thesis' columns in the thesis' order, and a number is the document's or a sum of its.
 # Must not know: how a trace is read.
 """From documents to docs/results/raw/gallery/thesis.txt."""
@@ -21,7 +21,7 @@ class Report:
 
     def sizes(self):
         """(up to, blocks, bytes) of each bin that has blocks."""
-        rows = self.charts["sizes", "Sizes of requests, and the blocks that size classes would make of them"]["rows"]
+        rows = self.charts["sizes", "Requested sizes, and the bytes after rounding to size classes"]["rows"]
         return [(row[1], row[2], row[4]) for row in rows]
 
     def bars(self, section, title, name):
@@ -50,17 +50,17 @@ def percent(value):
 
 
 def allocation_statistics(report):
-    rows = report.table("statistics", "In all")
+    rows = report.table("statistics", "Totals")
     allocations, frees = rows["allocations"][0], rows["frees"][0]
     return [allocations, frees, allocations + frees, percent(rows["allocated and not freed"][2])]
 
 
 def runtime_statistics(report):
-    rows = report.table("statistics", "In all")
-    seconds, share = rows["time in calls, of CPU time"][1:]
-    return [rows["from the first call to the last"][1] * MICRO, rows["allocations a second"][0],
-            rows["calls a second"][0], (seconds or 0) * MICRO, (rows["standard error of it"][1] or 0) * MICRO,
-            percent(share or 0)]
+    rows = report.table("statistics", "Totals")
+    seconds, share = rows["time in calls, share of CPU time"][1:]
+    return [rows["from the first call to the last"][1] * MICRO, rows["allocations per second"][0],
+            rows["calls per second"][0], (seconds or 0) * MICRO,
+            (rows["standard error of the time in calls"][1] or 0) * MICRO, percent(share or 0)]
 
 
 def request_sizes(report):
@@ -92,7 +92,7 @@ def bins(report):
     blocks = sum(sizes)
     large = [bin for bin in report.sizes() if bin[0] > LARGEST_SMALL and bin[1] >= SHARE_OF_A_BIN * blocks]
     lived = report.bars("lifetimes", "Blocks by lifetime", "blocks")
-    between = report.bars("intervals", "Requests by the time since the one before", "all requests")
+    between = report.bars("intervals", "Requests by the time since the previous request", "all requests")
     return [percent(sizes[0] / blocks), percent(sum(sizes[:3]) / blocks), len(large),
             *(percent(share_below(lived, age)) for age in AGES), percent(share_below(between, CLOSE))]
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a library for LD_PRELOAD, before an allocator's: at each malloc and free it asks WAY who the thread is,
-//            and goes on to the next library. So a whole program pays for a way (Boehm, table 1).
-//            Once for each way; "none" asks nobody, and is what the others are held against.
+// What: a library for LD_PRELOAD, before an allocator's: at each malloc and free it asks WAY who the thread is,
+//    and goes on to the next library. So a whole program pays for a way (Boehm, table 1).
+//    One library for each way; "none" does not ask, and the others are compared with it.
 // Invariant: every thread is asked for what it has set before. All else of the family goes by.
 // Must not know: which allocator comes next.
 #include <dlfcn.h>
@@ -28,7 +28,7 @@ constinit pthread_key_t key = PTHREAD_KEYS_MAX;  // none; libc refuses it
 [[maybe_unused]] void set(Identity identity) { pthread_setspecific(key, reinterpret_cast<void *>(identity)); }
 }  // namespace getspecific
 
-constinit thread_local bool setting = false;  // what a way allocates for a new thread asks nobody
+constinit thread_local bool setting = false;  // what a way allocates for a new thread is not asked about
 
 void introduce() {
     if (setting) return;
@@ -37,7 +37,7 @@ void introduce() {
     setting = false;
 }
 
-// The answer is in a register, and nobody reads it.
+// The answer is in a register, and nothing reads it.
 void ask() {
     const Identity answer = WAY::get();
     if (answer == 0) [[unlikely]]
@@ -45,7 +45,7 @@ void ask() {
     asm volatile("" : : "r"(answer));
 }
 
-// The same answer for whoever asks: two that ask at once do no harm.
+// Every thread gets the same answer, so two threads that ask at once do no harm.
 template <typename Function>
 Function *next(const char *name, Function *&known) {
     Function *found = __atomic_load_n(&known, __ATOMIC_RELAXED);

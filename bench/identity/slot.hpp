@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a thread-local variable behind two functions, once for each model by which a compiler may reach it.
+// What: a thread-local variable behind two functions, once for each model by which a compiler may reach it.
 // Invariant: slot.cpp is compiled once for each name; flags choose the model.
 // Must not know: what is kept in it.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      stack_hash.hpp: chains that only grow, at their heads; a cache of pointers that is written at every miss.
+// What: stack_hash.hpp: chains that only grow, at their heads; a cache of pointers that is written at every miss.
 // Invariant: an entry is complete before a chain or the cache leads to it; only its own thread changes it afterwards.
 // Must not know: how long it takes.
 #include "stack_hash.hpp"

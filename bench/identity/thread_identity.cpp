@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what does it cost a thread to learn who it is? (Boehm's table of thread-local storage, for
-//            today's ways.) Prints JSON: for each way the nanoseconds of a call, of calls in a row and of calls behind a
-//            fence each, every round for itself; and its instructions in user space, counted one by one in a
-//            child that is stepped through them.
+// What: Question: what does it cost a thread to learn who it is? (Boehm's table of thread-local storage, for
+//    today's ways.) Prints JSON: for each way the nanoseconds of a call, of calls in a row and of calls behind a
+//    fence each, every round for itself; and its instructions in user space, counted one by one in a
+//    child that is stepped through them.
 // Invariant: before anything is timed every way is checked: on two threads at once it tells each the same again and
-//            again and not what it tells the other, or the CPU that the thread is pinned to. All ways are timed in
-//            every round, in an order that moves.
+//    again and not what it tells the other, or the CPU that the thread is pinned to. All ways are timed in
+//    every round, in an order that moves.
 // Must not know: what an allocator does with the answer.
 #include <pthread.h>
 #include <sched.h>

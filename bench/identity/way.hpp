@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a way for a thread to learn which thread, or which CPU, it is: one function, called from elsewhere.
+// What: a way for a thread to learn which thread, or which CPU, it is: one function, called from elsewhere.
 // Invariant: get() is never inlined into its caller, so that every way pays the same call.
 // Must not know: how long a way takes.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      way.hpp: the ways there are on Linux with glibc, and on x86-64 the instructions that tell the CPU.
+// What: way.hpp: the ways there are on Linux with glibc, and on x86-64 the instructions that tell the CPU.
 // Invariant: a way is listed only where it works.
 // Must not know: how long a way takes.
 #include <pthread.h>

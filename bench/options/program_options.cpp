@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      options by CLI11.
+// What: options by CLI11.
 // Invariant: as program_options.hpp.
 // Must not know: any program.
 #include "program_options.hpp"

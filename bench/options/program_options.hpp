@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the options of a workload or a test program.
+// What: the options of a workload or a test program.
 // Invariant: CLI11, which takes ten seconds to compile, is read by one source, not by each program. A value that is not
-//            given stays as it is, and is shown as the default.
+//    given stays as it is, and is shown as the default.
 // Must not know: any program.
 #pragma once
 
@@ -32,7 +32,7 @@ class Options {
     void file(const std::string &name, std::string &value, const std::string &what);
     void flag(const std::string &name, bool &value, const std::string &what);
 
-    // Who gives both is wrong.
+    // A command line with both options is an error.
     void exclude(const std::string &name, const std::string &other);
 
     // false: the program ends with exit_code(), since the words are wrong or ask for help.

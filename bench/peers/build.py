@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      makes every peer a library that can be preloaded, proves it, and writes peers.json for the benchmarks.
+# What: makes every peer a library that can be preloaded, proves it, and writes peers.json for the benchmarks.
 # Invariant: what was built by the same recipe with the same compiler stays; a peer that fails leaves the list and the
-#            others go on; only proven peers are listed.
+#    others go on; only proven peers are listed.
 # Must not know: any one allocator; catalogue.py does.
 """Usage: build.py [--only NAME,...] [--folder build/peers] [--jobs N] [--list]"""
 

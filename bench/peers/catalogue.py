@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the allocators that Granary is compared with: where each comes from, how it is built, what it answers when
-#            asked who it is.
+# What: the allocators that Granary is compared with: where each comes from, how it is built, what it answers when
+#    asked who it is.
 # Invariant: a crate is what Cargo.lock pins, by version and SHA-256; a recipe is the project's own build with its own
-#            release flags and the plain malloc entry points, nothing between program and allocator.
+#    release flags and the plain malloc entry points, nothing between program and allocator.
 # Must not know: how to fetch, build or ask; sources.py, build.py and proof.py do.
 """The table of peers and their recipes."""
 

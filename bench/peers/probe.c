@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a tiny program that says which malloc it runs on: one line "key=value" for each thing it can find out.
-//            The files that its calls are bound to, and the answers of allocators that can be asked about their
-//            version, their mode, and whether a block just got from malloc is theirs.
+// What: a tiny program that says which malloc it runs on: one line "key=value" for each thing it can find out.
+//    The files that its calls are bound to, and the answers of allocators that can be asked about their
+//    version, their mode, and whether a block just got from malloc is theirs.
 // Invariant: links no allocator; asks only those whose functions the loader finds.
 // Must not know: which answers are the right ones.
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      proof that a peer is really in use, in its right version and mode, and that programs run on it.
+# What: proof that a peer is really in use, in its right version and mode, and that programs run on it.
 # Invariant: the same questions are put without the peer, where they must not get the peer's answers: a proof that
-#            cannot fail is none. What it shows is kept; catalogue.py says what that does and does not prove.
+#    cannot fail is none. What it shows is kept; catalogue.py says what that does and does not prove.
 # Must not know: how the library was made.
 """Usage: proof.py [--folder build/peers] [NAME...]   proves again what peers.json lists"""
 

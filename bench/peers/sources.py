@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      where files come from: Debian's packages on this machine, and crates that cargo brings.
+# What: where files come from: Debian's packages on this machine, and crates that cargo brings.
 # Invariant: a crate is returned only if cargo found its SHA-256 to be the pinned one and none of its files has changed
-#            since; it is fetched once.
+#    since; it is fetched once.
 # Must not know: what becomes of the files.
 """Sources: installed packages and pinned crates."""
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the command line of the bench: `granary bench`, and the same by `python3 bench/suite`.
+# What: the command line of the bench: `granary bench`, which is `python3 bench/suite`, too.
 # Invariant: what is shown together was measured in one interleaved run, this one or the stored one that --from names;
-#            what is unknown or missing is one line, and the rest goes on.
+#    what is unknown or missing is one line, and the rest goes on.
 # Must not know: the workloads; the catalogue does.
-"""Measures allocators side by side, interleaved, on the benchmarks of five papers, real programs and servers."""
+"""Compares allocators on the benchmarks of five papers, on real programs and on servers. Trials are interleaved."""
 
 import argparse
 import datetime
@@ -54,34 +54,42 @@ UNFINISHED = 3  # the exit code when time was over
 def parse_arguments() -> argparse.Namespace:
     """An option of measuring that is not given is None."""
     parser = argparse.ArgumentParser(prog="granary bench", description=__doc__)
-    parser.add_argument("--list", action="store_true", help="print workloads, suites and allocators, and end")
+    parser.add_argument("--list", action="store_true",
+                        help="print the workloads, suites, profiles and allocators, then exit")
     parser.add_argument("--suite", choices=[*SUITES, "all"],
-                        help="one paper's benchmarks, its allocators too, read as its tables (default: all, as none)")
-    parser.add_argument("--profile", choices=PROFILES, help=f"how much is measured (default: {STANDARD})")
+                        help="one paper's benchmarks, also on its allocators, with its tables (default: all, no paper)")
+    parser.add_argument("--profile", choices=PROFILES, help=f"how much to measure (default: {STANDARD})")
     parser.add_argument("--with", dest="allocators", type=names, metavar="NAMES",
-                        help=f"allocators (default: {','.join(SIX)}; smoke: all that are built; --suite: the paper's)")
-    parser.add_argument("--only", type=names, metavar="NAMES", help="workloads, programs or families")
-    parser.add_argument("--threads", type=thread_counts, metavar="N,N", help="of the workloads that scale")
-    parser.add_argument("--rounds", type=int, help="trials of each case on each allocator (default: the profile's)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="keep every trial; a name that ends in .gz: compressed")
+                        help=f"allocators to measure (default: {','.join(SIX)}; smoke: all built; --suite: also "
+                             "the paper's)")
+    parser.add_argument("--only", type=names, metavar="NAMES",
+                        help="measure only these workloads, programs or families")
+    parser.add_argument("--threads", type=thread_counts, metavar="N,N",
+                        help="numbers of threads for the workloads that scale")
+    parser.add_argument("--rounds", type=int,
+                        help="trials of each case on each allocator (default: set by the profile)")
+    parser.add_argument("--json", type=Path, metavar="FILE",
+                        help="write every trial to FILE, compressed if its name ends in .gz")
     parser.add_argument("--minutes", type=float, metavar="N",
-                        help=f"end after so long, with exit code {UNFINISHED} if something is left; see --resume")
+                        help=f"stop after N minutes, with exit code {UNFINISHED} if trials are left; see --resume")
     parser.add_argument("--resume", action="store_true", default=None,
-                        help="go on with the run that --json kept, if there is one")
+                        help="continue the run that is stored in the --json file, if the file exists")
     parser.add_argument("--from", dest="source", type=Path, metavar="FILE",
-                        help="show this stored result and measure nothing")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with pictures")
-    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="the same pictures as SVG files")
-    parser.add_argument("--check", type=Path, metavar="FILE", help="exit 1 if worse than this stored result")
+                        help="show the result stored in FILE; measure nothing")
+    parser.add_argument("--html", type=Path, metavar="FILE",
+                        help="write one self-contained page with tables and pictures")
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="write the pictures of that page as SVG files")
+    parser.add_argument("--check", type=Path, metavar="FILE",
+                        help="exit with 1 if Granary is worse than in this stored result")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help=argparse.SUPPRESS)
     parser.add_argument("--peers", type=Path, default=ROOT / "build" / "peers" / "peers.json", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     arguments.build = arguments.build.absolute()  # trials run elsewhere
     arguments.words = sys.argv[3:] if sys.argv[1:2] == ["--build"] else sys.argv[1:]  # without the command's own
     if arguments.rounds is not None and arguments.rounds < 1:
-        parser.error("--rounds: at least 1")
+        parser.error("--rounds: must be at least 1")
     if arguments.resume and arguments.json is None:
-        parser.error("--resume: of which run? --json FILE says")
+        parser.error("--resume: no run is named; add --json FILE")
     return arguments
 
 
@@ -111,7 +119,7 @@ def chosen_subjects(arguments: argparse.Namespace) -> list[Subject]:
     known = {word for subject in subjects for word in (subject.name, subject.label, subject.family)}
     for word in arguments.only:
         if word not in known:
-            tell(f"{word}: no such workload, program or family here; see --list")
+            tell(f"{word}: no such workload, program or family; see --list")
     wanted = set(arguments.only)
     return [subject for subject in subjects if wanted & {subject.name, subject.label, subject.family}]
 
@@ -150,7 +158,7 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> tuple[Results, bool]
     profile = asked_of(arguments)
     subjects, allocators = chosen_subjects(arguments), chosen_allocators(arguments, peers)
     if not subjects or not allocators:
-        raise Missing("nothing is left to measure; see --list")
+        raise Missing("nothing is left to measure; choose other workloads or allocators, see --list")
     places = Places([arguments.build, arguments.peers.parent])
     results = Results(
         command=places.named(shlex.join(["granary", "bench", *arguments.words])),
@@ -174,10 +182,10 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> tuple[Results, bool]
     try:
         schedule.run()
     except KeyboardInterrupt:
-        tell("interrupted; what was measured so far is shown and kept")
+        tell("interrupted; the trials so far are shown and stored")
     except OutOfTime:
         over = False
-        tell("time is over; what was measured so far is shown and kept, --resume goes on")
+        tell("the time is over; the trials so far are shown and stored; continue with --resume")
     finally:
         saved.save()
     return results, over
@@ -188,7 +196,7 @@ def read(arguments: argparse.Namespace) -> Results:
     for name in MEASURING:
         if getattr(arguments, name) is not None:
             option = "with" if name == "allocators" else name
-            raise ValueError(f"--{option} is about measuring, and --from measures nothing; leave out one of them")
+            raise ValueError(f"--{option} cannot be used with --from, which measures nothing; leave out one")
     return Results.load(arguments.source)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what every allocator shows from outside besides the metrics: cache lines shared by threads, how long single
-#            calls take, address space, memory over what was asked for, memory that stays after a burst.
+# What: what every allocator shows from outside besides the metrics: cache lines shared by threads, how long single
+#    calls take, address space, memory over what was asked for, memory that stays after a burst.
 # Invariant: a table has a row for each allocator of the run and no figure that was not measured; one without any figure
-#            is left out.
+#    is left out.
 # Must not know: how a table is shown.
 """Black-box figures, as tables."""
 
@@ -50,14 +50,14 @@ def shared_lines(results: Results) -> Iterator[Table]:
     """A mean is 0 only where none was ever seen."""
     samples = results.samples("shared_lines", zeros=True)
     cases = [case for case in samples if results.cases[case]["threads"] != 1]
-    yield from table(results, "Cache lines shared by live blocks of two threads, mean over all looks",
+    yield from table(results, "Cache lines shared by blocks in use of two threads: mean over all samples",
                      {case: summarised(samples, case, statistics.fmean, "{:.2g}".format) for case in cases})
 
 
 def single_calls(results: Results) -> Iterator[Table]:
     samples = {(call, key): results.samples(f"{call}_{key}_ns") for call in CALLS for key in PERCENTILES}
     for case in results.cases:
-        yield from table(results, f"How long single calls take in {case}, the clock in it: medians of the trials",
+        yield from table(results, f"Time of single calls in {case}, with the reading of the clock: medians of trials",
                          {f"{call} {words}": summarised(samples[call, key], case, statistics.median,
                                                         lambda value: in_units(value, NANOSECONDS))
                           for call in CALLS for key, words in PERCENTILES.items()})
@@ -98,15 +98,15 @@ def over_requested(results: Results) -> tuple[str, Column]:
 
 
 def memory(results: Results) -> Iterator[Table]:
-    yield from table(results, "Peak RSS and VSZ: geometric means, families weighted equally; of requests, in cases of "
-                     f"{ENOUGH_REQUESTED >> 20} MiB or more",
+    yield from table(results, "Peak RSS and VSZ: geometric means, families weighted equally; RSS / requested in cases "
+                     f"that request {ENOUGH_REQUESTED >> 20} MiB or more",
                      {f"RSS / {SYSTEM}": against_system(results, "peak_kib", str),
                       f"VSZ / {SYSTEM}": against_system(results, "peak_virtual_kib", lambda it: f"{it.value:,.2f}"),
                       **dict([over_requested(results)])})
 
 
 def after_burst(results: Results) -> Iterator[Table]:
-    """What stays, and the pages that hold a live block, below which nobody comes without moving blocks."""
+    """What stays, and the pages that hold a live block, below which no allocator comes without moving blocks."""
     columns = {}
     for title, key in (("{}", "idle_rss_kib"), ("{}, pages in use", "floor_kib")):
         samples = results.samples(key)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      compares a run with a stored one: has Granary become slower or larger than it was?
+# What: compares a run with a stored one: has Granary become slower or larger than it was?
 # Invariant: what is compared are ratios to an allocator that is in both runs, so another machine's file serves too; a
-#            regression is one only where the intervals do not touch and the difference is worth a word, or where
-#            Granary fails and did not.
+#    regression is one only where the intervals do not touch and the difference is worth a word, or where
+#    Granary fails and did not.
 # Must not know: how results are shown.
 """Regressions against a stored result."""
 
@@ -48,14 +48,14 @@ def new_failures(now: Results, stored: Results) -> list[str]:
 def regressions(now: Results, stored: Results) -> list[str]:
     """One line for each. Raises ValueError when nothing can be compared."""
     if now.profile != stored.profile:
-        raise ValueError(f"the stored result is of the profile {stored.profile}, whose sizes are others; this is of "
-                         f"{now.profile}")
+        raise ValueError(f"the stored result is of the profile {stored.profile}, this run is of {now.profile}; "
+                         f"measure with --profile {stored.profile}")
     shared = [name for name in peers_of(stored) if name in now.names()]
     if not shared:
-        raise ValueError("the stored result has no allocator in common with this run but Granary")
+        raise ValueError("the stored result has no allocator in common with this run except Granary; see --with")
     found = {metric: list(changes(stored.samples(metric.key), now.samples(metric.key), shared)) for metric in METRICS}
     failures = new_failures(now, stored)
     if not failures and not any(found.values()):
-        raise ValueError(f"no case has {ENOUGH_ROUNDS} rounds both in the stored result and in this run; see --rounds")
+        raise ValueError(f"no case has {ENOUGH_ROUNDS} rounds in both the stored result and this run; see --rounds")
     return failures + [f"{change.case}: {metric.title.lower()} against {change.reference} was {change.was}, is "
                        f"{change.is_now}" for metric in METRICS for change in found[metric] if change.is_worse()]

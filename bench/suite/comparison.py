@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      everything that the page says in numbers, each computed once: medians, ratios to the best, verdicts, means.
+# What: everything that the page says in numbers, each computed once: medians, ratios to the best, verdicts, means.
 # Invariant: the same functions as the report's for the terminal, so the two never disagree.
 # Must not know: how it is shown.
 """The statistics of a run."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      medians, ratios of medians and geometric means, with 95 % bootstrap intervals.
+# What: medians, ratios of medians and geometric means, with 95 % bootstrap intervals.
 # Invariant: rounds are resampled whole, for all cases and allocators at once, so a slow moment hurts both sides of a
-#            ratio; the random numbers have a fixed seed, so the same data give the same interval, and as many rounds
-#            the same draws.
+#    ratio; the random numbers have a fixed seed, so the same data give the same interval, and as many rounds
+#    the same draws.
 # Must not know: what the numbers measure.
 """Statistics of interleaved rounds."""
 
@@ -62,7 +62,7 @@ def rounds_of(samples: Samples, cases: Sequence[str], allocators: Sequence[str])
 
 
 def both_could(samples: Samples, case: str, ours: str, theirs: str) -> bool:
-    """Whoever lacks more than one round could not do it: after two failures it was not asked again."""
+    """An allocator that lacks more than one round could not do the case: after two failures it was not run again."""
     most = max(len(samples[case].get(allocator, ())) for allocator in (ours, theirs))
     return len(rounds_of(samples, [case], [ours, theirs])) >= max(1, most - 1)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the facts about the machine that a reader of numbers must know.
+# What: the facts about the machine that a reader of numbers must know.
 # Invariant: nothing that identifies a host or a user.
 # Must not know: what is measured.
 """Machine facts, for the head of every result."""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      runs one command, perhaps with a library preloaded, and writes what it used as JSON to a file.
+// What: runs one command, perhaps with a library preloaded, and writes what it used as JSON to a file.
 // Invariant: the launcher's own memory never shows: it is linked statically and smaller than any command it runs. The
-//            command is stopped once only, when it ends, for its address space to be read.
+//    command is stopped once only, when it ends, for its address space to be read.
 // Must not know: which command, which malloc.
 #include <fcntl.h>
 #include <sys/ptrace.h>

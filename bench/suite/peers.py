@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the allocators that can be compared: Granary, the system's, the peers that are built or installed, those of the
-#            lab, and the control.
+# What: the allocators that can be compared: Granary, the system's, the peers that are built or installed, those of the
+#    lab, and the control.
 # Invariant: an Allocator that is returned has a library that exists; which version it is stands in the results.
 # Must not know: what is measured.
 """Allocators by name."""
@@ -71,10 +71,10 @@ def refused_options(library: Path, options: str) -> str:
         done = subprocess.run(PROBE, env={"LD_PRELOAD": str(library), LAB_VARIABLE: words}, capture_output=True,
                               text=True, timeout=60)
         line = re.search(f"{LAB_VARIABLE}: (.*)", done.stderr)
-        return line[1].removesuffix("; left as it was") if line else ""
+        return line[1].removesuffix("; ignored") if line else ""
 
-    # Who has options says so to what is none.
-    return said(options) or ("" if said("?") else "it takes no options behind its name")
+    # An allocator that has options answers a word that is none.
+    return said(options) or ("" if said("?") else "this allocator has no options")
 
 
 class Peers:
@@ -116,7 +116,7 @@ class Peers:
     def get_of_lab(self, name: str) -> Allocator:
         base = without_options(name.rstrip(TWICE))
         if base not in self.lab_names():
-            raise Missing(f"{name}: no such allocator in the lab; there are {', '.join(self.lab_names())}"
+            raise Missing(f"{name}: no such allocator in the lab; it has {', '.join(self.lab_names())}"
                           if self.lab_names() else f"{name}: the lab is not built; run: make lab")
         library = self.lab_library(base)
         options = options_of(name.rstrip(TWICE))
@@ -140,11 +140,11 @@ class Peers:
         if base not in self.built and LAB + base in self.lab_names():
             return self.get_of_lab(LAB + name)
         if "=" in base:
-            raise Missing(f"{name}: no such allocator; options follow a name of the lab, with colons, as in "
+            raise Missing(f"{name}: no such allocator; options follow the name of a lab allocator, as in "
                           "lab:hoard:f=1/8:K=0")
         if base not in self.built:
             known = ', '.join([*self.names(), BUMP, *self.lab_names()])
-            raise Missing(f"{name}: no such allocator in {self.listing}; there are {known}"
+            raise Missing(f"{name}: no such allocator in {self.listing}; known: {known}"
                           if self.built else f"{name}: no peers are built; run: make bench-peers")
         peer = self.built[base]
         library = existing(name, Path(peer["library"]), "make bench-peers")

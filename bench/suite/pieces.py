@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a run that is measured in pieces: what of a stored piece stays, and what is left to measure.
+# What: a run that is measured in pieces: what of a stored piece stays, and what is left to measure.
 # Invariant: a case's round is measured whole, all allocators one after the other, in one piece; all pieces have the
-#            same cases, allocators and machine.
+#    same cases, allocators and machine.
 # Must not know: how a trial is run.
 """Going on with a stored run."""
 
@@ -41,17 +41,18 @@ def go_on(stored: Results, planned: Results) -> Results:
     """The stored run without its broken rounds. Raises ValueError when it is not the planned one."""
     for what in ("profile", "suite", "cases"):
         if getattr(stored, what) != getattr(planned, what):
-            raise ValueError(f"--resume: the stored run has other {what}; give the options that it was begun with")
+            raise ValueError(f"--resume: the stored run has other {what}; repeat the options of its first command")
     for fact in SAME:
         if stored.machine.get(fact) != planned.machine.get(fact):
-            raise ValueError(f"--resume: the stored run has {fact} {stored.machine.get(fact)}, here it is "
-                             f"{planned.machine.get(fact)}; begin anew, in another file")
+            raise ValueError(f"--resume: the stored run has {fact} {stored.machine.get(fact)}, this machine "
+                             f"{planned.machine.get(fact)}; start a new run in another file")
     if stored.names() != planned.names():
-        raise ValueError(f"--resume: the stored run has the allocators {','.join(stored.names())}; give them --with")
+        raise ValueError(f"--resume: the stored run has the allocators {','.join(stored.names())}; "
+                         "name these in --with")
     for there, here in zip(stored.allocators, planned.allocators):
         if there != here:
-            raise ValueError(f"--resume: {here['name']} is not what it was in the stored run; "
-                             "begin anew, in another file")
+            raise ValueError(f"--resume: {here['name']} differs from the stored run's; "
+                             "start a new run in another file")
     whole = whole_rounds(stored)
     stored.trials = [trial for trial in stored.trials
                      if (trial["round"], trial["case"]) in whole or trial["round"] < 1]

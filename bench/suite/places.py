@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      names files of this checkout, its build and its peers without saying where on the machine they lie.
+# What: names files of this checkout, its build and its peers without saying where on the machine they lie.
 # Invariant: what is named holds no path of these folders, however deep the text that had it.
 # Must not know: what the texts are about.
 """Paths for a file that others read."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      how much is measured: smoke, standard, paper.
+# What: how much is measured: smoke, standard, paper.
 # Invariant: a profile changes how long and how often, never what is compared or how it is judged.
 # Must not know: any workload.
-"""Profiles: the same suite for a coffee break, an hour, a night."""
+"""Profiles: how long a run of the suite takes."""
 
 from dataclasses import dataclass
 
@@ -25,10 +25,10 @@ class Profile:
 STANDARD = "standard"  # unless told otherwise
 
 PROFILES = {profile.name: profile for profile in (
-    Profile("smoke", "every compiled workload once; under 5 minutes with every peer",
+    Profile("smoke", "every compiled workload once; less than 5 minutes with every peer",
             seconds=0.1, rounds=1, warm_ups=0, threads=(2,), programs=False, calibrated=False),
-    Profile(STANDARD, "everything; six allocators in some seventy minutes",
+    Profile(STANDARD, "all workloads, programs and servers; about 70 minutes with six allocators",
             seconds=0.5, rounds=6, warm_ups=1, threads=(1, 2, 8, 64), programs=True, calibrated=True),
-    Profile("paper", "the papers' own sizes and threads; some ten hours",
+    Profile("paper", "the same with the papers' sizes and threads; about 10 hours",
             seconds=4, rounds=6, warm_ups=1, threads=(1, 2, 4, 8, 14, 64, 256), programs=True, calibrated=True),
 )}

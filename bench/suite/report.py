@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      results as text: a row for each case, the best peer beside it, means by family against every allocator.
+# What: results as text: a row for each case, the best peer beside it, means by family against every allocator.
 # Invariant: a ratio below 1 means that Granary needs less; where the interval straddles one, no difference is claimed.
 # Must not know: how the samples came about.
 """Tables for the terminal."""
@@ -27,7 +27,7 @@ def aligned(rows: list[list[str]]) -> list[str]:
 
 
 def peers_of(results: Results) -> list[str]:
-    """Whom Granary is held against: the lab's, which are the papers' and not today's, only where nobody else is there."""
+    """The peers of Granary; allocators of the lab, which are the papers' and not today's, only if there is no other."""
     others = [name for name in results.names() if not name.startswith(OURS) and name not in results.controls()]
     return [name for name in others if not name.startswith(LAB)] or others
 
@@ -65,12 +65,12 @@ def verdict_line(results: Results, metric: Metric, selection: str = ALL) -> str:
     groups = results.selections(metric).get(selection)
     where = "" if selection == ALL else f" where {selection}"
     if not groups:
-        return "No goal counts these families, so none is the best."
+        return "No goal counts these families, so no best peer is named."
     if not all(OURS in samples[case] for group in groups for case in group):
-        return f"{OURS} did not do every case{where}, so it is compared with none."
+        return f"{OURS} did not complete every case{where}, so it is not compared."
     verdict = against_best(samples, groups, OURS, peers_of(results))
     if verdict is None:
-        return f"No peer did every case{where}, so none is the best."
+        return f"No peer completed every case{where}, so no best peer is named."
     told = ", ".join(filter(None, (str(verdict.interval), verdict.interval.word(metric.lower, metric.higher))))
     return f"Against the best single peer{where}, {verdict.names()}: {told}."
 
@@ -88,7 +88,7 @@ def behind_line(results: Results, metric: Metric) -> str:
     cases = [case for group in results.counted(list(samples)) for case in group if OURS in samples[case]]
     found = behind(samples, cases, OURS, peers_of(results))
     told = ", ".join(f"{case} {verdict.interval}" for case, verdict in found.items())
-    return f"Wholly above {BEHIND} of its best peer: {told or 'no case that is known well enough'}."
+    return f"Cases above {BEHIND} of their best peer by the whole interval: {told or 'none'}."
 
 
 def text(results: Results) -> str:
@@ -108,7 +108,7 @@ def text(results: Results) -> str:
 
 
 def medians_only(results: Results) -> str:
-    """Without Granary, or with nobody to compare it with."""
+    """Without Granary, or without another allocator to compare it with."""
     blocks = []
     for metric in METRICS:
         rows = [["", *results.names()]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a paper's tables and figures beside what was measured: its numbers and ours as ratios, and every allocator
-#            over the paper's base.
+# What: a paper's tables and figures beside what was measured: its numbers and ours as ratios, and every allocator
+#    over the paper's base.
 # Invariant: a number of ours comes from trials of this run, with its interval; what was not measured is said to be so.
 # Must not know: how it is shown; which papers there are.
 """A run, read as a paper."""
@@ -120,7 +120,7 @@ class Reading:
         if exhibit.why_not:
             told.append(f"Not reproduced: {exhibit.why_not}.")
         if exhibit.elsewhere:
-            told.append(f"Elsewhere: {exhibit.elsewhere}.")
+            told.append(f"See: {exhibit.elsewhere}.")
         rows = dict(self.number_row(number) for number in exhibit.numbers)
         tables = [Table(f"{exhibit.name}: their numbers and ours", ["theirs", "ours", "measured in"], rows)] if rows else []
         views = [view for each in exhibit.views if (view := self.view(exhibit, each))]
@@ -134,9 +134,9 @@ class Reading:
         measured = self.results.names()
         told = [f"{theirs} = {ours}" + ("" if ours in measured else f" ({NOT_MEASURED})")
                 for theirs, ours in self.paper.stands_for.items()]
-        return [f"The paper's machine: {self.paper.machine}. Ratios and shapes compare, nothing else.",
-                f"Who stands for whom: {', '.join(told)}. The base is {self.paper.base}.",
-                *(f"For {theirs} stands nobody: {why}." for theirs, why in self.paper.without.items())]
+        return [f"The paper's machine: {self.paper.machine}. Compare only ratios and the shapes of curves.",
+                f"The paper's allocators and their stand-ins here: {', '.join(told)}. The base is {self.paper.base}.",
+                *(f"No allocator here stands for {theirs}: {why}." for theirs, why in self.paper.without.items())]
 
     def all(self) -> list[Shown]:
         """Of the whole paper; what is alike and needs no table comes together, last."""
@@ -148,4 +148,4 @@ class Reading:
                 told.setdefault(sentence, []).extend(exhibit.names())
         rest = [f"{', '.join(names)}: {sentence}" for sentence, names in told.items()]
         return [Shown("", f"{self.paper.title} ({self.paper.source})", self.who_stands_for_whom(), [], []), *found,
-                *([Shown("", "What is measured elsewhere, or not", rest, [], [])] if rest else [])]
+                *([Shown("", "What is measured elsewhere or not at all", rest, [], [])] if rest else [])]

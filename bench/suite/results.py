@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the results of a run: cases, allocators, trials, the command and the machine; to a JSON file and back.
+# What: the results of a run: cases, allocators, trials, the command and the machine; to a JSON file and back.
 # Invariant: a file holds every trial, failed ones too, and all that a reader needs to repeat or doubt it.
 # Must not know: how a trial is run; how results are shown.
 """Results of a run."""
@@ -94,7 +94,7 @@ class Results:
         return [allocator["name"] for allocator in self.allocators]
 
     def controls(self) -> list[str]:
-        """Allocators that are shown, but are nobody's peer."""
+        """Allocators that are shown, but are no peers."""
         return [allocator["name"] for allocator in self.allocators if allocator.get("control")]
 
     def families(self, cases: Sequence[str]) -> dict[str, list[str]]:
@@ -151,12 +151,12 @@ class Results:
         except ValueError as problem:
             raise ValueError(f"{path}: {problem}") from None
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
-            raise ValueError(f"{path}: not a file of granary bench --json")
+            raise ValueError(f"{path}: not a file that granary bench --json wrote")
         try:
             found = Results(**data)
             whole = found.is_whole()
         except (TypeError, LookupError):  # it lacks something
             whole = False
         if not whole:
-            raise ValueError(f"{path}: a file of granary bench --json that was changed")
+            raise ValueError(f"{path}: a file of granary bench --json, but damaged or edited; measure again")
         return found

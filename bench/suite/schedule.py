@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      runs every subject on every allocator, round by round, each trial a fresh process.
+# What: runs every subject on every allocator, round by round, each trial a fresh process.
 # Invariant: within a round an allocator's turn comes at random, seeded; warm-up rounds do not count; what crashes or
-#            hangs is recorded with its reason, is not asked a third time, and stops nothing else.
+#    hangs is recorded with its reason, is not asked a third time, and stops nothing else.
 # Must not know: what becomes of the records.
 """Interleaved trials."""
 
@@ -31,12 +31,12 @@ def build_measure(folder: Path) -> Path:
     """The launcher, built beside the trials: a second's work, never out of date."""
     binary = folder / "measure"
     if subprocess.run(["g++", "-std=c++20", "-O2", "-static", "-o", binary, MEASURE_SOURCE]).returncode != 0:
-        raise Missing(f"{MEASURE_SOURCE.name} does not compile; see above")
+        raise Missing(f"{MEASURE_SOURCE.name} does not compile; see the compiler output above")
     return binary
 
 
 class Progress:
-    """One line, overwritten, with the time left; nothing where nobody watches."""
+    """One line, overwritten, with the time left; nothing if the output is no terminal."""
 
     def __init__(self, trials: int):
         self.trials = trials

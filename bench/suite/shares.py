@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      which share of its instructions each case spends in malloc and free, as ../malloc_share.py counted it.
+# What: which share of its instructions each case spends in malloc and free, as ../malloc_share.py counted it.
 # Invariant: what was never counted has no share, and so is not in the selection of those that spend enough.
 # Must not know: how the shares were counted; what is selected by them.
 """The table of shares, malloc_share.json."""

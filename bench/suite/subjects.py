@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what can be measured: a compiled workload with a number of threads, or a real program.
+# What: what can be measured: a compiled workload with a number of threads, or a real program.
 # Invariant: a trial is a fresh process; what it returns is a flat record of figures, `cost` is the time for an
-#            operation, `cpu_cost` the CPU time for one, all threads' and the start's together: lower is better.
+#    operation, `cpu_cost` the CPU time for one, all threads' and the start's together: lower is better.
 # Must not know: which allocators there are; how often it is run; what becomes of the records.
 """Subjects of measurement."""
 
@@ -94,7 +94,7 @@ class CompiledSubject:
             cost = 1 / (report["operations"] / report["seconds"])
             cpu_cost = done.usage.cpu_seconds / report["operations"]
         except (ValueError, TypeError, LookupError, ZeroDivisionError):
-            raise ProgramFailed(f"{self.name}: no report of what was done but {done.output[:200]!r}") from None
+            raise ProgramFailed(f"{self.name}: no report that can be read, only {done.output[:200]!r}") from None
         own = {key: value for key, value in report.items() if key not in ("workload", "peak_kib", "seconds", "seed")}
         # The launcher knows only the largest of several processes.
         memory = {"peak_kib": report["processes_peak_kib"]} if "processes_peak_kib" in report else {}

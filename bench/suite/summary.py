@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      who is ahead where, in sentences.
+# What: says in sentences which allocator is ahead in which cases.
 # Invariant: every sentence follows from a verdict; losses come first and at the same length as gains; a single round
-#            concludes nothing.
+#    concludes nothing.
 # Must not know: how the page is laid out.
 """The findings of a run in words."""
 
@@ -34,9 +34,9 @@ def cases_of(number: int, total: int) -> str:
 
 
 def standing(where: str, verdict: Verdict | None, metric: Metric) -> str:
-    """Who is ahead there."""
+    """Which allocator is ahead there."""
     if verdict is None:
-        return f"{where}: Granary or every peer failed somewhere, so no peer is called the best."
+        return f"{where}: Granary or every peer failed in some case, so no best peer is named."
     peer, interval, noun = verdict.names(), verdict.interval, NOUNS[metric.key]
     word = interval.word(metric.lower, metric.higher)
     if word == metric.lower:
@@ -49,7 +49,7 @@ def standing(where: str, verdict: Verdict | None, metric: Metric) -> str:
 
 
 def lowest(comparison: Comparison, metric: Metric) -> str:
-    """Who has the lowest median how often."""
+    """How often each allocator has the lowest median."""
     order = comparison.standings[metric.key]
     firsts = Counter(rows[0].allocator for rows in order.values()).most_common()
     (name, number), *others = firsts
@@ -74,7 +74,7 @@ def controls(comparison: Comparison, metric: Metric) -> list[str]:
         base = name.rstrip(TWICE)
         interval = ratio(samples, groups, base, name) if name != base and base in results.names() else None
         if interval:
-            word = interval.word(*["a difference, so others of its size mean nothing"] * 2)
+            word = interval.word(*["a difference, so differences of this size mean nothing"] * 2)
             told.append(f"Control: {base} against itself as {name}: {interval}{word and ', ' + word}.")
     return told
 
@@ -125,11 +125,11 @@ def remarks(comparison: Comparison) -> list[str]:
         told.append("Every trial failed, so there is nothing to compare; the reasons are below.")
     elif failures:
         told.append(f"Failures: {', '.join(f'{name} in {case}' for case, name in failures)}. The reasons are below. A "
-                    "peer that failed in a case is not called the best of its family.")
+                    "peer that failed in a case is not the best peer of its family.")
     if OURS not in results.names():
         told.append("Granary is not among the allocators, so there is no verdict.")
     elif not peers_of(results):
         told.append("There is no allocator to compare Granary with, so there is no verdict.")
     if 0 < len({trial["round"] for trial in results.trials if "failed" not in trial}) < ENOUGH_ROUNDS:
-        told.append("There were too few rounds: the ratios have no intervals, and nothing may be concluded from them.")
+        told.append("There were too few rounds: the ratios have no intervals, and nothing can be concluded from them.")
     return told

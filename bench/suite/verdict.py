@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      which peer is the best, and how we stand against it.
+# What: which peer is the best, and how we stand against it.
 # Invariant: the best is chosen on one half of the rounds and compared on the other, both ways, so that luck does not
-#            set the bar; halves of too few rounds get no interval.
+#    set the bar; halves of too few rounds get no interval.
 # Must not know: what the numbers measure.
 """Comparison with the best peer."""
 
@@ -73,7 +73,7 @@ def against_best(samples: Samples, groups: Groups, ours: str, peers: Sequence[st
 
 
 def against_each_best(samples: Samples, groups: Groups, ours: str, peers: Sequence[str]) -> Interval | None:
-    """Against the best peer of each case, whoever it is there: the geometric mean, each family counting the same."""
+    """The geometric mean against the best peer of each case, with equal weight for each family."""
     judged = [[judge(samples, [[case]], ours, peers) for case in group] for group in groups]
     known = [kept for group in judged if (kept := [each for each in group if each])]
     if not known:

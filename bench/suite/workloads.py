@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the suite as a table: which workload belongs to which family and papers, and its size in each profile.
+# What: the suite as a table: which workload belongs to which family and papers, and its size in each profile.
 # Invariant: nothing here depends on an allocator; families count the same in the means, "controls" and "own" in none of
-#            the project's goals.
+#    the project's goals.
 # Must not know: how a workload is run or judged.
 """All subjects of the bench."""
 
@@ -16,13 +16,13 @@ from subjects import CompiledSubject, ProgramSubject, Subject, Workload
 SUITES = ("wasik", "hoard", "lfmalloc", "jemalloc", "boehm")
 
 FAMILIES = {
-    "multithreaded": "the papers' benchmarks of many threads",
-    "single-threaded": "the papers' jobs for one thread, in code of our own",
+    "multithreaded": "the papers' multithreaded benchmarks",
+    "single-threaded": "the papers' single-threaded programs, written anew",
     "programs": "real programs of the distribution",
     "servers": "real servers under load on this machine",
-    "beyond": "what the papers did not ask",
-    "controls": "without an allocator, or without a heap that is shared: what other numbers are held against",
-    "own": "what we added: loops, single calls, variants; outside every goal",
+    "beyond": "cases that no paper measures",
+    "controls": "controls without an allocator or without a shared heap",
+    "own": "additions of this project: loops, single calls, variants; no goal counts them",
 }
 
 # Papers whose program or job it is; the names as in the catalogue of programs.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do blocks cost whose lives are as uneven as a real program's: a few places change all the
-//            time, most hardly ever?
-//            Source: the pattern that public suites call alloc-test, written anew from a description: each thread has a
-//            table of places and picks one, four of five times among the first fifth, and there again so, six times
-//            nested; a full one is emptied, an empty one filled with a block of a random size up to 1 KiB, each
-//            doubling half as likely as the one before, which is written whole. Silent: how many places; here
-//            65,536. An operation is a malloc or a free.
+// What: Question: what do blocks cost whose lives are as uneven as a real program's: a few places change all the
+//    time, most hardly ever?
+//    Source: the pattern that public suites call alloc-test, written anew from a description: each thread has a
+//    table of places and picks one, four of five times among the first fifth, and there again so, six times
+//    nested; a full one is emptied, an empty one filled with a block of a random size up to 1 KiB, each
+//    doubling half as likely as the one before, which is written whole. Silent: how many places; here
+//    65,536. An operation is a malloc or a free.
 // Invariant: every byte is written with the block's mark; verifies the first and the last before it is freed.
 // Must not know: which malloc it runs on.
 #include <algorithm>

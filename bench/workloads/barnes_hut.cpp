@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: how does a parallel simulation scale that allocates little, in bursts, from every thread: an
-//            n-body solver whose octree is built anew at each time step?
-//            Source: Hoard (Berger et al.), section 5: Barnes-Hut, 32,768 particles for 20 rounds, on up to 14
-//            processors; table 4 gives 1,172,624 objects of 39 bytes on 32-bit pointers, 59,000 a round. The paper
-//            says nothing of the bodies or the sharing of work. Here: a sphere of bodies; a leaf of 40 bytes for each
-//            and a cell of 104 for each divided cube, some 50,000 blocks a round; each thread builds, uses and frees
-//            the parts of the tree that hold its share of the bodies; opening angle 1.
-//            An operation is a time step of all bodies. After --rounds steps the simulation begins again.
+// What: Question: how does a parallel simulation scale that allocates little, in bursts, from every thread: an
+//    n-body solver whose octree is built anew at each time step?
+//    Source: Hoard (Berger et al.), section 5: Barnes-Hut, 32,768 particles for 20 rounds, on up to 14
+//    processors; table 4 gives 1,172,624 objects of 39 bytes on 32-bit pointers, 59,000 a round. The paper
+//    says nothing of the bodies or the sharing of work. Here: a sphere of bodies; a leaf of 40 bytes for each
+//    and a cell of 104 for each divided cube, some 50,000 blocks a round; each thread builds, uses and frees
+//    the parts of the tree that hold its share of the bodies; opening angle 1.
+//    An operation is a time step of all bodies. After --rounds steps the simulation begins again.
 // Invariant: verifies at each step that the tree holds all the mass (masses are multiples of 1/16: sums are exact),
-//            that each cell when freed is still what its children make of it, and that momentum is conserved as well
-//            as the method can; when the simulation is repeated, that each step ends with the same bits. They do not
-//            depend on the number of threads either, and a checksum of them is reported.
+//    that each cell when freed is still what its children make of it, and that momentum is conserved as well
+//    as the method can; when the simulation is repeated, that each step ends with the same bits. They do not
+//    depend on the number of threads either, and a checksum of them is reported.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <bit>

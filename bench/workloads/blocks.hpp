@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      blocks of random sizes that carry a random stamp: drawn, allocated, shuffled, checked and freed.
+// What: blocks of random sizes that carry a random stamp: drawn, allocated, shuffled, checked and freed.
 // Invariant: the stamp is in a block's first and last whole word, so that a block that overlaps another, was given
-//            out twice or was cleared shows when it is freed.
+//    out twice or was cleared shows when it is freed.
 // Must not know: which malloc it runs on; who frees what.
 #pragma once
 

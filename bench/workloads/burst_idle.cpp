@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: how much memory does a process keep after a burst, when it has become idle?
-//            Source: our own, beyond the papers. A burst allocates --mib (a serious measurement takes 2048) in
-//            blocks, 80 % of them of 16 to 255 bytes, 17 % of 256 to 4,095, 3 % of 4 to 64 KiB, uniform inside each
-//            range, and writes on all of it; then frees 95 % in random order, the survivors being chosen at random,
-//            or, with --survivors older, the younger half. 100 ms later, without a call of malloc or free in between,
-//            resident memory is read (idle_rss_kib, without this program's own arrays, which are own_kib) and
-//            compared with the pages that hold a byte of a live block (floor_kib), below which nobody comes without
-//            moving blocks. Both are those of the last burst. --threads share a burst evenly. An operation is a burst
-//            of all threads together, from the first malloc to the last free, the pause included.
+// What: Question: how much memory does a process keep after a burst, when it has become idle?
+//    Source: our own, beyond the papers. A burst allocates --mib (a serious measurement takes 2048) in
+//    blocks, 80 % of them of 16 to 255 bytes, 17 % of 256 to 4,095, 3 % of 4 to 64 KiB, uniform inside each
+//    range, and writes on all of it; then frees 95 % in random order, the survivors being chosen at random,
+//    or, with --survivors older, the younger half. 100 ms later, without a call of malloc or free in between,
+//    resident memory is read (idle_rss_kib, without this program's own arrays, which are own_kib) and
+//    compared with the pages that hold a byte of a live block (floor_kib), below which no allocator comes without
+//    moving blocks. Both are those of the last burst. --threads share a burst evenly. An operation is a burst
+//    of all threads together, from the first malloc to the last free, the pause included.
 // Invariant: verifies the stamp of each block that is freed and, after the pause, every byte of the survivors: pages
-//            given back must have been empty. The program's arrays come from mmap and are wholly resident from the
-//            start.
+//    given back must have been empty. The program's arrays come from mmap and are wholly resident from the
+//    start.
 // Must not know: which malloc it runs on.
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: how fast are tiny short-lived blocks, others staying among them, as big numbers need them?
-//            Source: CFRAC in Wasik's thesis, 6.1.4 and tables 6.1 to 6.6, and cfrac in Evans' jemalloc paper. Their
-//            program is not used: this is Morrison and Brillhart's method anew, a temporary of whose arithmetic is a
-//            block of its own. --number takes the papers' numbers: Wasik's second (22 digits, the default) and first
-//            (35) and Evans' (38). Only --drawn numbers depend on the seed. An operation is a factored number.
-//            Source and, in brackets, ours, for 22 digits: 227,092 allocations (148,566) of 14.7 bytes on average
-//            (14.3), 71.1% of them of 9 to 16 bytes (77.5%); 565 blocks live on average (420), 1,231 at most (926), or
-//            18,395 bytes (30,368, for the elimination's rows). For 35 digits: 10,890,124 (7,570,589) of 17.7 bytes
-//            (14.7), 60.5% (77.4%); 4,417 blocks live (3,181), at most 8,810 (6,771).
+// What: Question: how fast are tiny short-lived blocks, others staying among them, as big numbers need them?
+//    Source: CFRAC in Wasik's thesis, 6.1.4 and tables 6.1 to 6.6, and cfrac in Evans' jemalloc paper. Their
+//    program is not used: this is Morrison and Brillhart's method anew, a temporary of whose arithmetic is a
+//    block of its own. --number takes the papers' numbers: Wasik's second (22 digits, the default) and first
+//    (35) and Evans' (38). Only --drawn numbers depend on the seed. An operation is a factored number.
+//    Source and, in brackets, ours, for 22 digits: 227,092 allocations (148,566) of 14.7 bytes on average
+//    (14.3), 71.1% of them of 9 to 16 bytes (77.5%); 565 blocks live on average (420), 1,231 at most (926), or
+//    18,395 bytes (30,368, for the elimination's rows). For 35 digits: 10,890,124 (7,570,589) of 17.7 bytes
+//    (14.7), 60.5% (77.4%); 4,417 blocks live (3,181), at most 8,810 (6,771).
 // Invariant: verifies that the factors found are the primes that the number was or is made of, and before that, for
-//            each dependency, that its two squares are congruent.
+//    each dependency, that its two squares are congruent.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <array>

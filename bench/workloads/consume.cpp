@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: does memory stay bounded, and throughput with it, when one thread only allocates and others
-//            only free?
-//            Source: Wasik's thesis, sections 6.2.2 and 7.1.3, Consume: one producer fills an array of 6,000 blocks
-//            of 8 bytes for each of one to seven consumers; a consumer frees the blocks of its array as soon as it is
-//            full; when all arrays are empty the next round begins, 5,000 rounds in all. The first of --threads is
-//            the producer. An operation is a block's malloc and free; the default is 5,000 rounds with one consumer,
-//            with n consumers it takes --ops n times as large. --ops is rounded up to whole rounds.
+// What: Question: does memory stay bounded, and throughput with it, when one thread only allocates and others
+//    only free?
+//    Source: Wasik's thesis, sections 6.2.2 and 7.1.3, Consume: one producer fills an array of 6,000 blocks
+//    of 8 bytes for each of one to seven consumers; a consumer frees the blocks of its array as soon as it is
+//    full; when all arrays are empty the next round begins, 5,000 rounds in all. The first of --threads is
+//    the producer. An operation is a block's malloc and free; the default is 5,000 rounds with one consumer,
+//    with n consumers it takes --ops n times as large. --ops is rounded up to whole rounds.
 // Invariant: verifies that a block holds its number when its consumer frees it; the source writes nothing.
 // Must not know: which malloc it runs on.
 #include "handover.hpp"

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: how well does an allocator serve a program of little memory in very many sizes?
-//            Source: espresso in Wasik's thesis, 6.1.3 and tables 6.1 to 6.6, and in Hoard, tables 2 and 4. Neither
-//            program nor inputs are used: this is the method anew (complement, expand, irredundant, reduce), and the
-//            functions are drawn from the seed: groups of outputs look at neighbouring inputs. A cube that is a
-//            temporary is a block of its own, a cover is one block, a list of cubes another. An operation is a
-//            minimised function, about a fifth of the source's work, so that one takes some hundredths of a second.
-//            Source (its first input) and, in brackets, ours: 1,675,492 allocations (about 360,000) of 64.0 bytes on
-//            average (68.2), 52.1% of them of 25 to 32 bytes (42.9%), the largest of 55,072 (131,072, a cover growing
-//            by doubling); 169,710 bytes live on average (172,002), 280,115 at most (236,832), in 4,389 blocks at
-//            most (275). --inputs 7 --outputs 10 --terms 128 is like its second: 24,759 (36,353) of 43.1
-//            bytes (37.6), 41.1% of up to 8 (44.8%); 42,873 bytes live at most (11,576).
+// What: Question: how well does an allocator serve a program of little memory in very many sizes?
+//    Source: espresso in Wasik's thesis, 6.1.3 and tables 6.1 to 6.6, and in Hoard, tables 2 and 4. Neither
+//    program nor inputs are used: this is the method anew (complement, expand, irredundant, reduce), and the
+//    functions are drawn from the seed: groups of outputs look at neighbouring inputs. A cube that is a
+//    temporary is a block of its own, a cover is one block, a list of cubes another. An operation is a
+//    minimised function, about a fifth of the source's work, so that one takes some hundredths of a second.
+//    Source (its first input) and, in brackets, ours: 1,675,492 allocations (about 360,000) of 64.0 bytes on
+//    average (68.2), 52.1% of them of 25 to 32 bytes (42.9%), the largest of 55,072 (131,072, a cover growing
+//    by doubling); 169,710 bytes live on average (172,002), 280,115 at most (236,832), in 4,389 blocks at
+//    most (275). --inputs 7 --outputs 10 --terms 128 is like its second: 24,759 (36,353) of 43.1
+//    bytes (37.6), 41.1% of up to 8 (44.8%); 42,873 bytes live at most (11,576).
 // Invariant: verifies at points drawn from the cubes of the function and of its complement that the minimised cover
-//            has the function's value, and that it is not larger.
+//    has the function's value, and that it is not larger.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <bit>

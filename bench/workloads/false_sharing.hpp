@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      what active-false and passive-false have in common: options, threads on CPUs of their own, the turn both
-//            repeat, and how many cache lines hold live blocks of two threads.
+// What: what active-false and passive-false have in common: options, threads on CPUs of their own, the turn both
+//    repeat, and how many cache lines hold live blocks of two threads.
 // Invariant: threads tell each other where their block is on lines that nothing else is on; one thread looks, and at
-//            so few turns that it costs less than a hundredth of a turn's writes.
+//    so few turns that it costs less than a hundredth of a turn's writes.
 // Must not know: which malloc it runs on; what a thread held before its first turn.
 #pragma once
 

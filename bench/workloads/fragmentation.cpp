@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: how much more memory than it uses does a program occupy in the long run, when the sizes it wants
-//            keep shifting and some blocks stay for ever?
-//            Source: our own. In phase k sizes are drawn log-uniformly from 16 * 2^(k mod 8) to 128 * 2^(k mod 8)
-//            bytes. A block lives an exponential number of phases of mean 3; one in fifty lives for ever, until those
-//            hold a quarter of the live bytes. Live bytes stay the same from the first fill to the end: a phase is
-//            64 ticks, at each the blocks whose time has come are freed and as many bytes allocated. The threads share
-//            the live bytes, and each frees what it allocated.
-//            The bar of the project is --mib 200 --phases 2000 with one thread; the defaults are for a quick look.
-//            --floor also counts, at the end, the pages that hold a byte of a live block: who cannot move blocks needs
-//            these, so what is resident beyond them is what giving back left, and they themselves are placement.
-//            An operation is one whole run of all phases; when the time is up the run is finished.
+// What: Question: how much more memory than it uses does a program occupy in the long run, when the sizes it wants
+//    keep shifting and some blocks stay for ever?
+//    Source: our own. In phase k sizes are drawn log-uniformly from 16 * 2^(k mod 8) to 128 * 2^(k mod 8)
+//    bytes. A block lives an exponential number of phases of mean 3; one in fifty lives for ever, until those
+//    hold a quarter of the live bytes. Live bytes stay the same from the first fill to the end: a phase is
+//    64 ticks, at each the blocks whose time has come are freed and as many bytes allocated. The threads share
+//    the live bytes, and each frees what it allocated.
+//    A long run is --mib 200 --phases 2000 with one thread; the defaults are for a quick look.
+//    --floor also counts, at the end, the pages that hold a byte of a live block: an allocator that cannot move blocks
+//    needs these, so what is resident beyond them is what giving back left, and they themselves are placement. An
+//    operation is one whole run of all phases; when the time is up the run is finished.
 // Invariant: every byte of a block is written; verifies that its head, its middle and its end are unchanged when it is
-//            freed. The lists run through the blocks: beside them the program holds 57 kB for each thread.
+//    freed. The lists run through the blocks: beside them the program holds 57 kB for each thread.
 // Must not know: which malloc it runs on.
 #include <unistd.h>
 #include <algorithm>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: is memory that is freed by a thread that never allocates found again by those that never free?
-//            Source: our own, beyond the papers; Consume asks the same of one size, with hardly anything live.
-//            Fifteen threads only allocate, blocks of 16 to 255 bytes, each doubling as likely as the next, and put
-//            parcels of 64 into the queue of a thread that only frees (there is one; --freeing says how many of
-//            --threads, the last). It keeps up to 100,000 blocks: each new one takes a place chosen at random, whose
-//            old block is freed. An operation is a block's malloc and free.
+// What: Question: is memory that is freed by a thread that never allocates found again by those that never free?
+//    Source: our own, beyond the papers; Consume asks this question for one size, with hardly anything live.
+//    Fifteen threads only allocate, blocks of 16 to 255 bytes, each doubling as likely as the next, and put
+//    parcels of 64 into the queue of a thread that only frees (there is one; --freeing says how many of
+//    --threads, the last). It keeps up to 100,000 blocks: each new one takes a place chosen at random, whose
+//    old block is freed. An operation is a block's malloc and free.
 // Invariant: verifies that a block still carries its stamp when it is freed. A freeing thread calls no malloc. Live
-//            bytes are counted by the parcel.
+//    bytes are counted by the parcel.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <deque>

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      GCBench, which gcbench and mt-gcbench share: a large tree that is dropped at once; then, beside a tree and
-//            an array that stay, trees of growing depth, for each depth about as many nodes, half of the trees built
-//            from the root down and half from the leaves up.
-//            Source: Boehm, "Fast multiprocessor memory allocation and garbage collection", the section on benchmarks:
-//            complete binary trees of various heights, built and dropped in turn; for malloc, "recursive tree
-//            traversals" that free them. Numbers are missing from the text we have; the parameters are those which
-//            GCBench is known by: depths 4, 6, ... 16, the large tree 18 and the lasting one 16 deep, 500,000 doubles,
-//            half of them written. A node has two pointers and two ints; there they are unused, here they say which
-//            node it is.
-//            Three forms. whole: each iteration has all of it. second, the paper's: no large tree. first, the older
-//            one: the large tree, the lasting tree and the array once, by the first thread that comes; an iteration has
-//            the other trees only.
+// What: GCBench, which gcbench and mt-gcbench share: a large tree that is dropped at once; then, beside a tree and
+//    an array that stay, trees of growing depth, for each depth about as many nodes, half of the trees built
+//    from the root down and half from the leaves up.
+//    Source: Boehm, "Fast multiprocessor memory allocation and garbage collection", the section on benchmarks:
+//    complete binary trees of various heights, built and dropped in turn; for malloc, "recursive tree
+//    traversals" that free them. Numbers are missing from the text we have; the parameters are those which
+//    GCBench is known by: depths 4, 6, ... 16, the large tree 18 and the lasting one 16 deep, 500,000 doubles,
+//    half of them written. A node has two pointers and two ints; there they are unused, here they say which
+//    node it is.
+//    Three forms. whole: each iteration has all of it. second, the paper's: no large tree. first, the older
+//    one: the large tree, the lasting tree and the array once, by the first thread that comes; an iteration has
+//    the other trees only.
 // Invariant: verifies when a tree is freed that each node still says which node of which tree it is, and at the end
-//            that the array still holds the reciprocals written to it. Under --keep nobody walks over the trees: what
-//            lasts is verified, and of the others one in kUnverified.
+//    that the array still holds the reciprocals written to it. Under --keep the trees are not walked: what
+//    lasts is verified, and of the others one in kUnverified.
 // Must not know: which malloc it runs on; how many iterations or threads there are.
 #pragma once
 

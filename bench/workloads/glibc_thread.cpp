@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do random sizes cost when most are tiny and a few large, in threads that share nothing?
-//            Source: the pattern of the C library's own benchmark of malloc in threads, glibc-thread in public suites,
-//            written anew from a description: each thread has 1,024 places, picks one at random, frees what is there
-//            and allocates a block of a random size up to 32 KiB, the smaller the likelier: a power law, in which a
-//            size is 2^2.25 times as likely as its double. Here no block is below 8 bytes. An operation is a
-//            replacement.
+// What: Question: what do random sizes cost when most are tiny and a few large, in threads that share nothing?
+//    Source: the pattern of the C library's own benchmark of malloc in threads, glibc-thread in public suites,
+//    written anew from a description: each thread has 1,024 places, picks one at random, frees what is there
+//    and allocates a block of a random size up to 32 KiB, the smaller the likelier: a power law, in which a
+//    size is 2^2.25 times as likely as its double. Here no block is below 8 bytes. An operation is a
+//    replacement.
 // Invariant: verifies that a block still carries its stamp when it is freed.
 // Must not know: which malloc it runs on.
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      what the workloads need in which some threads allocate and others free: a bounded queue, the share of
-//            the work of each allocating thread, the count of live bytes.
+// What: what the workloads need in which some threads allocate and others free: a bounded queue, the share of
+//    the work of each allocating thread, the count of live bytes.
 // Invariant: a queue allocates nothing after its construction and loses nothing; an item is handed over under one
-//            lock, so an item should be many blocks.
+//    lock, so an item should be many blocks.
 // Must not know: what is handed over.
 #pragma once
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do large and huge blocks cost that grow by steps, and what do they leave unused?
-//            Source: our own, beyond the papers. Each thread has 4 places and takes one at random in each turn: an
-//            empty place gets a block and a size that it shall reach; a block below that grows to between 1.25 and 2
-//            times its size; one that has reached it is freed. Both sizes are drawn from 32 KiB to 64 MiB, each
-//            doubling as likely as the next; so about half of the blocks never grow. A word of each 4 KiB is written.
-//            An operation is a malloc, a realloc or a free.
+// What: Question: what do large and huge blocks cost that grow by steps, and what do they leave unused?
+//    Source: our own, beyond the papers. Each thread has 4 places and takes one at random in each turn: an
+//    empty place gets a block and a size that it shall reach; a block below that grows to between 1.25 and 2
+//    times its size; one that has reached it is freed. Both sizes are drawn from 32 KiB to 64 MiB, each
+//    doubling as likely as the next; so about half of the blocks never grow. A word of each 4 KiB is written.
+//    An operation is a malloc, a realloc or a free.
 // Invariant: verifies after each growth the first and the last word that were written before, and all of them before
-//            the free. The peak of requested bytes is the sum of the threads' own peaks.
+//    the free. The peak of requested bytes is the sum of the threads' own peaks.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 

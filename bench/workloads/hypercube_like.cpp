@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what does an allocator cost a program that seldom calls it and whose blocks live equally long?
-//            Source: Lindsay in Wasik's thesis, 6.1.11 and tables 6.1 to 6.6. The thesis says no more than that it is
-//            a hypercube simulation with few requests; the rest is ours: in each step all nodes use their links in one
-//            dimension, so that a message takes its dimensions in order, beginning with the present one, and most
-//            arrive after 10 to 12 steps. The source's largest block, 1,490,944 bytes, is 4,096 times 364: hence 12
-//            dimensions. An operation is a delivered message.
-//            Source and, in brackets, ours for as many messages: 108,790 allocations (108,792) of 67.8 bytes on
-//            average (71.7), 93.0% of them of 49 to 56 bytes (all but two); 207 blocks live on average (216), 296 at
-//            most (244), or 1,915,712 bytes (1,717,488, of which 1,572,864 in one block).
+// What: Question: what does an allocator cost a program that seldom calls it and whose blocks live equally long?
+//    Source: Lindsay in Wasik's thesis, 6.1.11 and tables 6.1 to 6.6. The thesis says no more than that it is
+//    a hypercube simulation with few requests; the rest is ours: in each step all nodes use their links in one
+//    dimension, so that a message takes its dimensions in order, beginning with the present one, and most
+//    arrive after 10 to 12 steps. The source's largest block, 1,490,944 bytes, is 4,096 times 364: hence 12
+//    dimensions. An operation is a delivered message.
+//    Source and, in brackets, ours for as many messages: 108,790 allocations (108,792) of 67.8 bytes on
+//    average (71.7), 93.0% of them of 49 to 56 bytes (all but two); 207 blocks live on average (216), 296 at
+//    most (244), or 1,915,712 bytes (1,717,488, of which 1,572,864 in one block).
 // Invariant: verifies each message's payload when it arrives, and at the end that each node received the messages sent
-//            to it, each once, over as many links as the two addresses differ in bits.
+//    to it, each once, over as many links as the two addresses differ in bits.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <array>

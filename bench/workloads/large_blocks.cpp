@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: is whatever hands out large blocks a bottleneck, when many threads want blocks too large for any
-//            cache?
-//            Source: ours, in no paper; a family of its own. Each thread holds a few blocks, of 32 KiB to 1 MiB, each
-//            doubling as likely as the next, and replaces one picked at random. One word of each page of a block is
-//            written, since who asks for a large block means to use it; --untouched leaves that out, and what remains
-//            is the allocator alone. An operation is a replacement.
+// What: Question: is whatever hands out large blocks a bottleneck, when many threads want blocks too large for any
+//    cache?
+//    Source: ours, in no paper; a family of its own. Each thread holds a few blocks, of 32 KiB to 1 MiB, each
+//    doubling as likely as the next, and replaces one picked at random. One word of each page of a block is
+//    written, since a program that asks for a large block means to use it; --untouched leaves that out, and what
+//    remains is the allocator alone. An operation is a replacement.
 // Invariant: the first and the last word of a block hold a stamp; verifies it when the block is freed.
 // Must not know: which malloc it runs on.
 #include "blocks.hpp"

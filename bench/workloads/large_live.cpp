@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do time and memory become when several threads build a large structure of small and
-//            middling blocks, keep it, and then compute with it and hardly allocate?
-//            Source: it stands in the place of BEMengine (Hoard, Berger et al., section 5), which cannot be had: an
-//            object-oriented boundary-element solver with nearly 600 MB live and, over its run, blocks of 226 bytes in
-//            the mean, in three mostly parallel phases (registration of equations, preconditioner, solver) on up to 14
-//            processors. The paper says no more. Here: unit sources on the panels of a square plate act on each other
-//            as 1/distance as far as both panels' reaches (1 to 7, random) allow; an equation is an object and a block
-//            of its couplings, gathered in a vector that grows; the preconditioner is a Cholesky factor for each group
-//            of 4 to 12 equations; the solver is conjugate gradients on vectors of the whole length. Each thread frees
-//            what it built. --mib 600 is about the paper's size; the default is for a quick look.
-//            An operation is one whole run of the phases, by all threads; when the time is up the run is finished.
+// What: Question: what do time and memory become when several threads build a large structure of small and
+//    middling blocks, keep it, and then compute with it and hardly allocate?
+//    Source: it stands in the place of BEMengine (Hoard, Berger et al., section 5), which cannot be had: an
+//    object-oriented boundary-element solver with nearly 600 MB live and, over its run, blocks of 226 bytes in
+//    the mean, in three mostly parallel phases (registration of equations, preconditioner, solver) on up to 14
+//    processors. The paper says no more. Here: unit sources on the panels of a square plate act on each other
+//    as 1/distance as far as both panels' reaches (1 to 7, random) allow; an equation is an object and a block
+//    of its couplings, gathered in a vector that grows; the preconditioner is a Cholesky factor for each group
+//    of 4 to 12 equations; the solver is conjugate gradients on vectors of the whole length. Each thread frees
+//    what it built. --mib 600 is about the paper's size; the default is for a quick look.
+//    An operation is one whole run of the phases, by all threads; when the time is up the run is finished.
 // Invariant: the right side is computed from the couplings before they are stored, so that the solution is known;
-//            verifies at the end of each run every unknown's error, every equation's residual, and that the factors are
-//            what they are when computed again.
+//    verifies at the end of each run every unknown's error, every equation's residual, and that the factors are
+//    what they are when computed again.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <cmath>
@@ -280,7 +280,7 @@ class Solver {
         return static_cast<double>(bytes);
     }
 
-    // Who comes here knows that all have verified their share.
+    // A thread that comes here knows that all threads have verified their share.
     void release(const Worker &worker, const Share &share) {
         for (std::size_t row = share.first_row; row < share.last_row; ++row) equations_[row].reset();
         for (std::size_t group = share.first_group; group < share.last_group; ++group) factors_[group] = {};

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what if threads come and go, as in a server, and leave their blocks to successors?
-//            Source: Larson and Krishnan's program as the papers describe it. Hoard (5.2): threads are repeatedly
-//            spawned to allocate and free 10,000 blocks of 10 to 100 bytes in random order, some of which are left for
-//            a subsequent thread, for 30 seconds. Wasik (6.2.4, 7.1.5): a thread is passed an array of 10,000 objects,
-//            100,000 times replaces one picked at random, then passes the whole array to a new thread; followed here.
-//            LFMalloc (4.1): no worker may run before the clock starts; it added a barrier, here the frame's.
-//            --memset writes each block whole, as Boehm's version does, since the original touches one cache line.
-//            --by gc is the collector in malloc's place, with --keep the free that does nothing (Boehm).
-//            --without-malloc is LFMalloc's control (4.2): the same picks and writes, but on the blocks as passed.
-//            larson-small (Boehm) is this program with --min and --max at the smallest size; the text at hand has lost
-//            the number: --min 8 --max 8, the size the other papers take for their smallest objects. Lost, too, are
-//            the sizes of Boehm's larson, which a README suggested (Hoard 2.1.2d's has 8 to 16).
-//            Contradictions: Hoard leaves "a number of blocks" to the successor, Wasik all; Hoard does not say that the
-//            10,000 are each thread's, but only so its table 4 has 8.2 MB in use on 14 processors; the mean there is
-//            58.04 bytes, uniform from 10 to 100 gives 55; Hoard counts memory operations, Wasik and Boehm allocations.
-//            Chosen here: the main thread allocates the first arrays before the clock starts; a generation is started
-//            by a thread that outlives it, while its predecessor is still ending. An operation is a replacement: one
-//            free and one malloc.
+// What: Question: what if threads come and go, as in a server, and leave their blocks to successors?
+//    Source: Larson and Krishnan's program as the papers describe it. Hoard (5.2): threads are repeatedly
+//    spawned to allocate and free 10,000 blocks of 10 to 100 bytes in random order, some of which are left for
+//    a subsequent thread, for 30 seconds. Wasik (6.2.4, 7.1.5): a thread is passed an array of 10,000 objects,
+//    100,000 times replaces one picked at random, then passes the whole array to a new thread; followed here.
+//    LFMalloc (4.1): no worker may run before the clock starts; it added a barrier, here the frame's.
+//    --memset writes each block whole, as Boehm's version does, since the original touches one cache line.
+//    --by gc is the collector in malloc's place, with --keep the free that does nothing (Boehm).
+//    --without-malloc is LFMalloc's control (4.2): the same picks and writes, but on the blocks as passed.
+//    larson-small (Boehm) is this program with --min and --max at the smallest size; the text at hand has lost
+//    the number: --min 8 --max 8, the size the other papers take for their smallest objects. Lost, too, are
+//    the sizes of Boehm's larson, which a README suggested (Hoard 2.1.2d's has 8 to 16).
+//    Contradictions: Hoard leaves "a number of blocks" to the successor, Wasik all; Hoard does not say that the
+//    10,000 are each thread's, but only so its table 4 has 8.2 MB in use on 14 processors; the mean there is
+//    58.04 bytes, uniform from 10 to 100 gives 55; Hoard counts memory operations, Wasik and Boehm allocations.
+//    Chosen here: the main thread allocates the first arrays before the clock starts; a generation is started
+//    by a thread that outlives it, while its predecessor is still ending. An operation is a replacement: one
+//    free and one malloc.
 // Invariant: the first and the last byte of every block are written; verifies that they are unchanged when the block is
-//            picked, mostly by the same generation, in one of ten cases by the next; and all once more at the end.
+//    picked, mostly by the same generation, in one of ten cases by the next; and all once more at the end.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: how long does a single call take: the usual one, one in a hundred, one in a thousand, the worst?
-//            Source: our own; the papers give means only. Each thread has 4096 places and takes one at random in each
-//            turn: it frees what lies there and allocates a block, log-uniformly from 16 bytes to 32 KiB. Every call is
-//            timed by the steady clock; what the clock itself takes in the median is noted and not subtracted.
-//            An operation is a free and a malloc.
+// What: Question: how long does a single call take: the usual one, one in a hundred, one in a thousand, the worst?
+//    Source: our own; the papers give means only. Each thread has 4096 places and takes one at random in each
+//    turn: it frees what lies there and allocates a block, log-uniformly from 16 bytes to 32 KiB. Every call is
+//    timed by the steady clock; what the clock itself takes in the median is noted and not subtracted.
+//    An operation is a free and a malloc.
 // Invariant: verifies that a block still holds what its thread wrote at its head and its end when it is freed.
 // Must not know: which malloc it runs on.
 #include <array>

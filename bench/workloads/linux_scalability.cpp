@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: how does the rate of bare pairs of malloc and free grow with the threads?
-//            Source: LFMalloc (sections 4.1 and 4.2) runs Lever and Boreham's linux-scalability with 1 to 256 threads;
-//            of our papers only it names the program, and it says neither the size nor the count.
-//            jemalloc (Evans) describes a program of the same authors as malloc-test, see there.
-//            Chosen here: each thread frees every block as soon as it has it. Hoard's distribution suggests 8 bytes in
-//            one place and 512 in another, and ten million iterations; we take 8, because malloc-test has 512, and a
-//            hundred million of all threads together, since ten are over in a moment today. An operation is a pair.
-// Invariant: every block is written, since a block that nobody touches is no use; verifies that it is unchanged when it
-//            is freed; no two threads write the same.
+// What: Question: how does the rate of bare pairs of malloc and free grow with the threads?
+//    Source: LFMalloc (sections 4.1 and 4.2) runs Lever and Boreham's linux-scalability with 1 to 256 threads;
+//    of our papers only it names the program, and it says neither the size nor the count.
+//    jemalloc (Evans) describes a program of the same authors as malloc-test, see there.
+//    Chosen here: each thread frees every block as soon as it has it. Hoard's distribution suggests 8 bytes in
+//    one place and 512 in another, and ten million iterations; we take 8, because malloc-test has 512, and a
+//    hundred million of all threads together, since ten are over in a moment today. An operation is a pair.
+// Invariant: every block is written, since a block that is not touched is of no use; verifies that it is unchanged when
+//    it is freed; no two threads write the same.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 

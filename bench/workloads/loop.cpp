@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do malloc and free of one size cost when nothing else happens?
-//            Source: our own, in the manner of linux-scalability (see there). An operation is a pair.
-// Invariant: the first word of every block is written, since a block that nobody touches is no use; verifies that it
-//            is still there before the free.
+// What: Question: what do malloc and free of one size cost when nothing else happens?
+//    Source: our own, in the manner of linux-scalability (see there). An operation is a pair.
+// Invariant: the first word of every block is written, since a block that is not touched is of no use; verifies that it
+//    is still there before the free.
 // Must not know: which malloc it runs on.
 #include "workload.hpp"
 

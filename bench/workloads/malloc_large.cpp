@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what does a program pay that takes and gives back whole megabytes all the time, and uses them?
-//            Source: the pattern that public suites call malloc-large, written anew from a description: one thread
-//            replaces blocks of 5 to 25 MiB at random and writes each whole. Silent: how many are held; here 20, which
-//            are empty in the beginning; and which comes first: here the new block is written before the old one is
-//            freed. More threads share nothing. An operation is a replacement.
-//            Who gives each block back pays a page fault and a cleared page for every 4 KiB of the next one; who keeps
-//            everything pays with memory.
+// What: Question: what does a program pay that takes and gives back whole megabytes all the time, and uses them?
+//    Source: the pattern that public suites call malloc-large, written anew from a description: one thread
+//    replaces blocks of 5 to 25 MiB at random and writes each whole. Silent: how many are held; here 20, which
+//    are empty in the beginning; and which comes first: here the new block is written before the old one is
+//    freed. More threads share nothing. An operation is a replacement.
+//    An allocator that returns each block to the OS pays a page fault and a cleared page for every 4 KiB of the next
+//    one; one that keeps everything pays with memory.
 // Invariant: every byte is written with the block's mark; verifies the first, the last and one drawn at random.
 // Must not know: which malloc it runs on.
 #include <algorithm>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what is the upper bound on the rate of malloc and free as threads are added?
-//            Source: jemalloc (Evans, "Multi-threaded benchmarks", figure 6), after Lever and Boreham: a tight loop of
-//            allocation and deallocation in every thread, 40,000,000 cycles divided equally among the threads, one
-//            object of 512 bytes in a cycle. Our other papers do not name it; LFMalloc's linux-scalability is by the
-//            same authors, see there.
-//            Other suites give the name to a program whose threads allocate only or free only. Our papers do not
-//            describe that; it is here as --consumers: each thread of the second half frees, in order, what one of the
-//            first half allocates and hands over through a queue of at most 1,024 blocks.
-//            Silent: whether an object is touched; here its first word is. An operation is a pair, of two threads with
-//            --consumers.
+// What: Question: what is the upper bound on the rate of malloc and free as threads are added?
+//    Source: jemalloc (Evans, "Multi-threaded benchmarks", figure 6), after Lever and Boreham: a tight loop of
+//    allocation and deallocation in every thread, 40,000,000 cycles divided equally among the threads, one
+//    object of 512 bytes in a cycle. Our other papers do not name it; LFMalloc's linux-scalability is by the
+//    same authors, see there.
+//    Other suites give the name to a program whose threads allocate only or free only. Our papers do not
+//    describe that; it is here as --consumers: each thread of the second half frees, in order, what one of the
+//    first half allocates and hands over through a queue of at most 1,024 blocks.
+//    Silent: whether an object is touched; here its first word is. An operation is a pair, of two threads with
+//    --consumers.
 // Invariant: verifies that a block is unchanged when it is freed; no two allocating threads write the same. With
-//            --consumers also that no block is lost or comes twice.
+//    --consumers also that no block is lost or comes twice.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <array>

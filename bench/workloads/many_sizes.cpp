@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what does a small program of one thread need that uses very many sizes, each of them little and
-//            for a while?
-//            Source: ours, for what espresso shows in public suites and espresso-like here does not: lists of sets
-//            whose size is the problem's, so that every step has a size of its own. A step draws a size of 16 to 8,191
-//            bytes, each doubling as likely as the next, builds a list of 32 KiB of such blocks, and drops the oldest
-//            of the four lists that it has, some 128 KiB. An operation is a block's malloc and free.
-//            What was used for one size is wanted for another a moment later. An allocator that keeps each size apart
-//            keeps what is free of it, too, as often as there are sizes.
+// What: Question: what does a small program of one thread need that uses very many sizes, each of them little and
+//    for a while?
+//    Source: ours, for what espresso shows in public suites and espresso-like here does not: lists of sets
+//    whose size is the problem's, so that every step has a size of its own. A step draws a size of 16 to 8,191
+//    bytes, each doubling as likely as the next, builds a list of 32 KiB of such blocks, and drops the oldest
+//    of the four lists that it has, some 128 KiB. An operation is a block's malloc and free.
+//    What was used for one size is wanted for another a moment later. An allocator that keeps each size apart
+//    keeps what is free of it, too, as often as there are sizes.
 // Invariant: verifies that a block still carries its stamp when it is freed.
 // Must not know: which malloc it runs on.
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      where a workload's blocks come from: malloc, calloc, or a collector's GC_malloc or GC_malloc_atomic
-//            (--by); and whether anyone frees them (--keep).
+// What: where a workload's blocks come from: malloc, calloc, or a collector's GC_malloc or GC_malloc_atomic
+//    (--by); and whether they are freed (--keep).
 // Invariant: the collector is whichever is preloaded, found by the names of its functions. Each of the workload's
-//            threads is known to it while it holds a Member.
+//    threads is known to it while it holds a Member.
 // Must not know: which malloc or which collector it is; what the workload does with its blocks.
 #pragma once
 

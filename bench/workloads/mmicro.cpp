@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: does throughput stay, and memory with it, when there are many more threads than CPUs?
-//            Source: LFMalloc (Dice and Garthwaite, "Mostly Lock-Free Malloc"), section 4, its program mmicro, there
-//            run as "mmicro 64 :10000 200": 64 threads, 10 seconds, 200 bytes (table 2; 64 bytes in table 3). Each
-//            thread allocates 64 blocks and frees them in the order of their allocation. An operation is a pair.
+// What: Question: does throughput stay, and memory with it, when there are many more threads than CPUs?
+//    Source: LFMalloc (Dice and Garthwaite, "Mostly Lock-Free Malloc"), section 4, its program mmicro, there
+//    run as "mmicro 64 :10000 200": 64 threads, 10 seconds, 200 bytes (table 2; 64 bytes in table 3). Each
+//    thread allocates 64 blocks and frees them in the order of their allocation. An operation is a pair.
 // Invariant: verifies that a block still holds the number its thread wrote when it is freed.
 // Must not know: which malloc it runs on.
 #include "workload.hpp"

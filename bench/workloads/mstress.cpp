@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do threads pay that build many structures, pass some to each other, and drop all again?
-//            Source: the pattern that public suites call mstress, written anew from a description: threads build,
-//            transfer and drop structures of mixed size. Chosen here: in a turn all threads together take 800,000
-//            steps. A step builds a structure; one of three is kept until the turn ends. With two of three steps the
-//            thread drops one that it does not keep, and with one of four it exchanges one for what lies in a place of
-//            a board that all share, perhaps nothing. Then it drops all that it has, and its share of every second
-//            place of the board. A structure is a zeroed block of 1 to 127 words, each doubling as likely as the next;
-//            one of a hundred is a hundred times as long, one of a thousand a thousand times. An operation is a turn of
-//            all threads together.
-//            So nearly all memory is free when a turn ends, and is needed again at once.
+// What: Question: what do threads pay that build many structures, pass some to each other, and drop all again?
+//    Source: the pattern that public suites call mstress, written anew from a description: threads build,
+//    transfer and drop structures of mixed size. Chosen here: in a turn all threads together take 800,000
+//    steps. A step builds a structure; one of three is kept until the turn ends. With two of three steps the
+//    thread drops one that it does not keep, and with one of four it exchanges one for what lies in a place of
+//    a board that all share, perhaps nothing. Then it drops all that it has, and its share of every second
+//    place of the board. A structure is a zeroed block of 1 to 127 words, each doubling as likely as the next;
+//    one of a hundred is a hundred times as long, one of a thousand a thousand times. An operation is a turn of
+//    all threads together.
+//    So nearly all memory is free when a turn ends, and is needed again at once.
 // Invariant: a structure is found zeroed, and every word of it is written; verifies all when it is dropped.
 // Must not know: which malloc it runs on.
 #include <algorithm>
@@ -85,7 +85,7 @@ class Hands {
             }
             if (!held_.empty() && random.below(4) == 0) {
                 Structure *&mine = held_[random.below(held_.size())];
-                // Paired with itself: what a structure's builder wrote is seen by who takes it.
+                // Paired with itself: the thread that takes a structure sees what its builder wrote.
                 mine = board[random.below(board.size())].exchange(mine, std::memory_order_acq_rel);
             }
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: does free let threads take again pieces of one cache line that a program had spread over them
-//            (passive false sharing), or malloc by itself do so?
-//            Source: Hoard, section 5.3, and Wasik's thesis, section 6.2.3: as active-false, but the main thread has
-//            allocated a small block for each thread, which the thread frees first. Hoard has these blocks allocated
-//            together, as done here; the thesis has one allocated whenever a thread is created.
+// What: Question: does free let threads take again pieces of one cache line that a program had spread over them
+//    (passive false sharing), or malloc by itself do so?
+//    Source: Hoard, section 5.3, and Wasik's thesis, section 6.2.3: as active-false, but the main thread has
+//    allocated a small block for each thread, which the thread frees first. Hoard has these blocks allocated
+//    together, as done here; the thesis has one allocated whenever a thread is created.
 // Invariant: verifies that a block handed to a thread still holds what the main thread wrote, and what active-false
-//            does.
+//    does.
 // Must not know: which malloc it runs on.
 #include "false_sharing.hpp"
 

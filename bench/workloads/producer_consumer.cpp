@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do throughput and memory become when most blocks are freed by another thread than the one
-//            that allocated them, in many threads of both kinds?
-//            Source: our own, beyond the papers. The first half of --threads (the larger, if odd) produces parcels of
-//            32 blocks, 16 to 4,095 bytes, each doubling as likely as the next, and puts each parcel into the queue of
-//            a consumer chosen at random; a queue has room for 64. A full queue makes producers wait, an empty one its
-//            consumer. An operation is a block's malloc and free.
+// What: Question: what do throughput and memory become when most blocks are freed by another thread than the one
+//    that allocated them, in many threads of both kinds?
+//    Source: our own, beyond the papers. The first half of --threads (the larger, if odd) produces parcels of
+//    32 blocks, 16 to 4,095 bytes, each doubling as likely as the next, and puts each parcel into the queue of
+//    a consumer chosen at random; a queue has room for 64. A full queue makes producers wait, an empty one its
+//    consumer. An operation is a block's malloc and free.
 // Invariant: verifies that a block still carries its stamp when it is freed. Live bytes are counted by the parcel.
 // Must not know: which malloc it runs on.
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: does throughput grow with threads that have nothing to do with each other?
-//            Source: Wasik's thesis, sections 6.2.1 and 7.1.2, Recycle: each thread allocates 1,000 blocks of 8 bytes
-//            and frees them in the order of their allocation, until 10,000,000 have been allocated by all threads
-//            together. An operation is a pair of malloc and free.
+// What: Question: does throughput grow with threads that have nothing to do with each other?
+//    Source: Wasik's thesis, sections 6.2.1 and 7.1.2, Recycle: each thread allocates 1,000 blocks of 8 bytes
+//    and frees them in the order of their allocation, until 10,000,000 have been allocated by all threads
+//    together. An operation is a pair of malloc and free.
 // Invariant: verifies that a block still holds the number its thread wrote when it is freed; the source writes
-//            nothing.
+//    nothing.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 

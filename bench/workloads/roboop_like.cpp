@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do temporaries of C++ cost, allocated with new[] and gone at the end of an expression?
-//            Source: ROBOOP's bench in Wasik's thesis, 6.1.10 and tables 6.1 to 6.6. Neither program nor robot are
-//            used; the thesis does not say which operations bench times, only that there are three stretches of
-//            different behaviour: here each time step has forward kinematics, Jacobian and inverse dynamics of an
-//            arm of six joints. An operation is such a time step of 1 ms, about 337 allocations.
-//            Source and, in brackets, ours: 34.7 bytes on average (37.8), 54.6% of them of 17 to 24 bytes (80.3%),
-//            none smaller than 8 (the same); 67 blocks live on average (45), 117 at most (62), or 15,960 bytes (4,048;
-//            the source's largest block of 8,200 bytes looks like a stream's buffer).
+// What: Question: what do temporaries of C++ cost, allocated with new[] and gone at the end of an expression?
+//    Source: ROBOOP's bench in Wasik's thesis, 6.1.10 and tables 6.1 to 6.6. Neither program nor robot are
+//    used; the thesis does not say which operations bench times, only that there are three stretches of
+//    different behaviour: here each time step has forward kinematics, Jacobian and inverse dynamics of an
+//    arm of six joints. An operation is such a time step of 1 ms, about 337 allocations.
+//    Source and, in brackets, ours: 34.7 bytes on average (37.8), 54.6% of them of 17 to 24 bytes (80.3%),
+//    none smaller than 8 (the same); 67 blocks live on average (45), 117 at most (62), or 15,960 bytes (4,048;
+//    the source's largest block of 8,200 bytes looks like a stream's buffer).
 // Invariant: verifies in each step that the hand's rotation is orthogonal; in every 32nd that the hand's speed by the
-//            Jacobian agrees with differences of its pose, and a joint's torque with Lagrange's equation.
+//    Jacobian agrees with differences of its pose, and a joint's torque with Lagrange's equation.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <array>

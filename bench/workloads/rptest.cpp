@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do blocks up to some pages cost when every second is freed by another thread than the one
-//            that allocated it, and caches are cold in between?
-//            Source: the pattern of rpmalloc's benchmark, rptest in public suites, written anew from a description:
-//            threads allocate 8 bytes to 16 KiB, some blocks aligned, some by calloc, half are freed by another
-//            thread, with pauses. Chosen here: a thread has 1,000 places. In a loop it replaces the blocks of 100 of
-//            them, picked at random; of what was there it frees every second itself and sends the others, together, to
-//            the next thread, then frees what was sent to it. Small sizes are likelier: the smaller of two numbers that
-//            are uniform. One of eight blocks is aligned to 16 to 128 bytes, one of eight calloc's. After ten loops it
-//            pauses: it walks through a MiB of its own, for to sleep would be to measure the scheduler. Each thread has
-//            room for 32 parcels; who finds no room frees what it was sent and lets others run. An operation is a
-//            replacement.
+// What: Question: what do blocks up to some pages cost when every second is freed by another thread than the one
+//    that allocated it, and caches are cold in between?
+//    Source: the pattern of rpmalloc's benchmark, rptest in public suites, written anew from a description:
+//    threads allocate 8 bytes to 16 KiB, some blocks aligned, some by calloc, half are freed by another
+//    thread, with pauses. Chosen here: a thread has 1,000 places. In a loop it replaces the blocks of 100 of
+//    them, picked at random; of what was there it frees every second itself and sends the others, together, to
+//    the next thread, then frees what was sent to it. Small sizes are likelier: the smaller of two numbers that
+//    are uniform. One of eight blocks is aligned to 16 to 128 bytes, one of eight calloc's. After ten loops it
+//    pauses: it walks through a MiB of its own, because sleeping would measure the scheduler. Each thread has
+//    room for 32 parcels; a thread that finds no room frees what it was sent and lets others run. An operation is a
+//    replacement.
 // Invariant: a block has its alignment, the first and the last word of calloc's are zero, and each still carries its
-//            stamp when it is freed; every parcel arrives.
+//    stamp when it is freed; every parcel arrives.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <deque>
@@ -106,7 +106,7 @@ class Trader {
     void pause() {
         for (std::size_t place = 0; place < idle_.size(); place += kLine) ++idle_[place];
     }
-    // Until nobody works any more, so that no room stays full.
+    // Until no thread works any more, so that no room stays full.
     void end() {
         while (own_.pop(received_)) free_received();
         for (const Block &block : blocks_)

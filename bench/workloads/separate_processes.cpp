@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what does a workload lose because its threads share one heap? The same work is done by so many
-//            processes of one thread: whatever mt-gcbench does worse is lost to sharing, in the allocator or below it.
-//            Source: Boehm, "Fast multiprocessor memory allocation and garbage collection", "gc process": copies of the
-//            benchmark with one thread, thread-safe still, run concurrently as separate processes. There it is a
-//            collector that is measured, here any allocator. The text says nothing of how they are started or timed.
-//            Each is the program mt-gcbench, unless another is named, with --threads 1, its share of --ops, a seed of
-//            its own, and further words; it inherits the preloaded allocator. An operation is the program's own. The
-//            clock runs from before the first is started to the last report, so it has a few milliseconds of loading in
-//            it, against a second or so for an iteration of mt-gcbench; other programs need --seconds or --ops that are
-//            as long.
-//            processes_peak_kib is the sum of each process's own peak of resident memory: what they share, as the code
-//            of libraries, counts in each, and the peaks need not coincide.
+// What: Question: what does a workload lose because its threads share one heap? The same work is done by so many
+//    processes of one thread: whatever mt-gcbench does worse is lost to sharing, in the allocator or below it.
+//    Source: Boehm, "Fast multiprocessor memory allocation and garbage collection", "gc process": copies of the
+//    benchmark with one thread, thread-safe still, run concurrently as separate processes. There it is a
+//    collector that is measured, here any allocator. The text says nothing of how they are started or timed.
+//    Each is the program mt-gcbench, unless another is named, with --threads 1, its share of --ops, a seed of
+//    its own, and further words; it inherits the preloaded allocator. An operation is the program's own. The
+//    clock runs from before the first is started to the last report, so it has a few milliseconds of loading in
+//    it, against a second or so for an iteration of mt-gcbench; other programs need --seconds or --ops that are
+//    as long.
+//    processes_peak_kib is the sum of each process's own peak of resident memory: what they share, as the code
+//    of libraries, counts in each, and the peaks need not coincide.
 // Invariant: verifies that each process ended with exit code 0, thus found its own blocks right, and did its share.
 // Must not know: which malloc it runs on; what the work is.
 #include <fcntl.h>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do groups of equal sizes cost when a part of each group stays and pins what it lies in?
-//            Source: jemalloc (Evans, "Single-threaded benchmarks", figure 8) describes MicroQuill's sh6bench, no other
-//            of our papers does: it repeatedly allocates groups of objects of equal size, more objects where they are
-//            small, retains some portion of each cycle and frees the rest in various orders; 2,500 iterations, sizes
-//            from 1 to 1000, memset after each malloc; 63 to 105 MB resident. This is the described behaviour written
-//            anew, not that program.
-//            Silent: how large a group is, what is retained and until when, the orders. Chosen here: a cycle is one
-//            group of a random size, uniform, of 100,000 bytes but at most 4,000 objects; every fourth object is
-//            retained until 2,500 cycles (of all threads together) are over, which makes 61 MB, then all is freed and
-//            the next 2,500 begin; groups are freed in the order of allocation, in the reverse and at random by turns.
-//            The original is single-threaded; more threads share the cycles and nothing else. 2,500 cycles are over in
-//            a moment today: by default ten times as many. An operation is a cycle.
+// What: Question: what do groups of equal sizes cost when a part of each group stays and pins what it lies in?
+//    Source: jemalloc (Evans, "Single-threaded benchmarks", figure 8) describes MicroQuill's sh6bench, no other
+//    of our papers does: it repeatedly allocates groups of objects of equal size, more objects where they are
+//    small, retains some portion of each cycle and frees the rest in various orders; 2,500 iterations, sizes
+//    from 1 to 1000, memset after each malloc; 63 to 105 MB resident. This is the described behaviour written
+//    anew, not that program.
+//    Silent: how large a group is, what is retained and until when, the orders. Chosen here: a cycle is one
+//    group of a random size, uniform, of 100,000 bytes but at most 4,000 objects; every fourth object is
+//    retained until 2,500 cycles (of all threads together) are over, which makes 61 MB, then all is freed and
+//    the next 2,500 begin; groups are freed in the order of allocation, in the reverse and at random by turns.
+//    The original is single-threaded; more threads share the cycles and nothing else. 2,500 cycles are over in
+//    a moment today: by default ten times as many. An operation is a cycle.
 // Invariant: every byte of an object is written, differently in neighbours of a group; verifies the first and the last
-//            byte of each when its group is complete, and of the retained once more before they are freed.
+//    byte of each when its group is complete, and of the retained once more before they are freed.
 // Must not know: which malloc it runs on.
 #include <algorithm>
 #include <cstring>

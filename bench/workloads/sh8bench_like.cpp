@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do threads pay whose blocks of mixed sizes are freed in other orders than they came?
-//            Source: the pattern of MicroQuill's sh8bench, written anew from a description in public suites: as
-//            sh6bench, in eight threads, some blocks freed last come, first gone, others the other way round. Chosen
-//            here: a thread allocates groups of 1,000 blocks of 1 to 1,000 bytes, the smaller of two uniform numbers;
-//            every fourth block stays until 32 groups are over; of the others, groups take turns to be freed in the
-//            reverse order, in the order of allocation, and the first half in one and the second in the other. What
-//            stayed is freed in the order of allocation. An operation is a block's malloc and free.
-//            sh6bench-like has groups of equal sizes and retains more.
+// What: Question: what do threads pay whose blocks of mixed sizes are freed in other orders than they came?
+//    Source: the pattern of MicroQuill's sh8bench, written anew from a description in public suites: as
+//    sh6bench, in eight threads, some blocks freed last come, first gone, others the other way round. Chosen
+//    here: a thread allocates groups of 1,000 blocks of 1 to 1,000 bytes, the smaller of two uniform numbers;
+//    every fourth block stays until 32 groups are over; of the others, groups take turns to be freed in the
+//    reverse order, in the order of allocation, and the first half in one and the second in the other. What
+//    stayed is freed in the order of allocation. An operation is a block's malloc and free.
+//    sh6bench-like has groups of equal sizes and retains more.
 // Invariant: the first and the last byte of every block are written; verifies them when it is freed.
 // Must not know: which malloc it runs on.
 #include <algorithm>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do many small sizes, freed in random order, cost in time and in memory?
-//            Source: Hoard describes MicroQuill's shbench twice. Section 5.2 (and table 1): each thread repeatedly
-//            allocates and frees randomly-sized blocks in random order, 50 million blocks in total. Section 5.4: sizes
-//            are random from 8 to 100, and many objects stay live: 470K of at most 550K are left at the end. This is
-//            the described behaviour written anew, not that program.
-//            Contradictions: table 4 counts 12.5 million objects, not 50, of 132.00 bytes on average, which sizes from
-//            8 to 100 cannot give. Section 5.4 speaks of 550K objects, but table 4 has 556,112 bytes in use, and
-//            section 5.1 says that shbench allocates very little memory.
-//            Followed here: section 5.2 for the work (50 million blocks) and section 5.4 for the sizes, uniform, and
-//            for what lives, read as bytes: all threads together hold 8,700 blocks (470K) and take turns of allocating
-//            1,500 more and freeing as many, each time any one of those they hold; so at most 550K are live and 470K
-//            are left, scattered at random. Silent: how that is divided; here equally among the threads. What is left
-//            is freed at the end. An operation is a pair.
+// What: Question: what do many small sizes, freed in random order, cost in time and in memory?
+//    Source: Hoard describes MicroQuill's shbench twice. Section 5.2 (and table 1): each thread repeatedly
+//    allocates and frees randomly-sized blocks in random order, 50 million blocks in total. Section 5.4: sizes
+//    are random from 8 to 100, and many objects stay live: 470K of at most 550K are left at the end. This is
+//    the described behaviour written anew, not that program.
+//    Contradictions: table 4 counts 12.5 million objects, not 50, of 132.00 bytes on average, which sizes from
+//    8 to 100 cannot give. Section 5.4 speaks of 550K objects, but table 4 has 556,112 bytes in use, and
+//    section 5.1 says that shbench allocates very little memory.
+//    Followed here: section 5.2 for the work (50 million blocks) and section 5.4 for the sizes, uniform, and
+//    for what lives, read as bytes: all threads together hold 8,700 blocks (470K) and take turns of allocating
+//    1,500 more and freeing as many, each time any one of those they hold; so at most 550K are live and 470K
+//    are left, scattered at random. Silent: how that is divided; here equally among the threads. What is left
+//    is freed at the end. An operation is a pair.
 // Invariant: the first and the last byte of every block are written; verifies that they are unchanged when it is freed.
 // Must not know: which malloc it runs on.
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what does a small live set need when one thread allocates and others free?
-//            Source: our own, beyond the papers. One thread, the first, allocates blocks of 16 to 2,015 bytes, uniform,
-//            and puts each into a place picked at random among 2,000: some 2 MB are live. What was there goes, in
-//            parcels of 64, to one of the other threads, which free it; each has room for 4 parcels. With --threads 3
-//            two free. An operation is a block's malloc and free.
-//            free-only asks the same of many that allocate, and of a larger live set.
+// What: Question: what does a small live set need when one thread allocates and others free?
+//    Source: our own, beyond the papers. One thread, the first, allocates blocks of 16 to 2,015 bytes, uniform,
+//    and puts each into a place picked at random among 2,000: some 2 MB are live. What was there goes, in
+//    parcels of 64, to one of the other threads, which free it; each has room for 4 parcels. With --threads 3
+//    two free. An operation is a block's malloc and free.
+//    free-only asks this question for many allocating threads and a larger live set.
 // Invariant: verifies that a block still carries its stamp when it is freed. Live bytes are counted by the parcel.
 // Must not know: which malloc it runs on.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      threads of a workload that share one job: where they meet, and how they agree to take another turn.
+// What: threads of a workload that share one job: where they meet, and how they agree to take another turn.
 // Invariant: all take the same turns; a turn counts as one operation, whatever the number of threads.
 // Must not know: what a turn is; which malloc it runs on.
 #pragma once
@@ -26,11 +26,11 @@ class Team {
         }
         meet();
         const bool go_on = go_on_;
-        meet();  // nobody decides about the next turn before all know about this one
+        meet();  // no thread decides about the next turn before all know about this one
         return go_on;
     }
 
-    // The sum of what all bring, in the order of the threads, so that it does not depend on who comes first.
+    // The sum of what all bring, in the order of the threads, so that it does not depend on which thread comes first.
     double sum(const Worker &worker, double part) {
         parts_[worker.index] = part;
         meet();

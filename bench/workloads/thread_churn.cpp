@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what do threads that come and go cost, and does memory stay flat when they leave blocks
-//            behind?
-//            Source: our own, beyond the papers (Larson's threads have successors, too, but live long). Each of
-//            --threads starts one short thread after the other and waits for its end. A short thread allocates 1,000
-//            blocks of 16 to 511 bytes, each doubling as likely as the next, frees the 100 that its predecessor left,
-//            then 900 of its own in random order, and leaves the others to its successor. An operation is a short
-//            thread's life.
+// What: Question: what do threads that come and go cost, and does memory stay flat when they leave blocks
+//    behind?
+//    Source: our own, beyond the papers (Larson's threads have successors, too, but live long). Each of
+//    --threads starts one short thread after the other and waits for its end. A short thread allocates 1,000
+//    blocks of 16 to 511 bytes, each doubling as likely as the next, frees the 100 that its predecessor left,
+//    then 900 of its own in random order, and leaves the others to its successor. An operation is a short
+//    thread's life.
 // Invariant: verifies that a block still carries its stamp when it is freed, by whichever thread.
 // Must not know: which malloc it runs on.
 #include <algorithm>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: do threads that share nothing stay out of each other's way?
-//            Source: Hoard, section 5.2, its own microbenchmark: t threads do nothing but repeatedly allocate and then
-//            deallocate 100,000 / t objects of 8 bytes. The text is silent on how often; table 4 answers: 9,998,831
-//            objects on 14 processors are 100 rounds of 14 * 7,142 (the division drops the rest), 8.04 bytes each. Its
-//            "max in use" of 1,068,864 bytes is more than those 800,000 bytes: it includes what else the program held.
-//            LFMalloc (4.1, 4.2) runs it with up to 256 threads and reports the footprint, but no parameters.
-//            Chosen here: freed in the order of allocation, about which both are silent; 1,000 rounds by default,
-//            since 100 are over in a moment today (--ops 10000000); malloc and free, as LFMalloc made of C++'s
-//            operators. An operation is a pair.
+// What: Question: do threads that share nothing stay out of each other's way?
+//    Source: Hoard, section 5.2, its own microbenchmark: t threads do nothing but repeatedly allocate and then
+//    deallocate 100,000 / t objects of 8 bytes. The text is silent on how often; table 4 answers: 9,998,831
+//    objects on 14 processors are 100 rounds of 14 * 7,142 (the division drops the rest), 8.04 bytes each. Its
+//    "max in use" of 1,068,864 bytes is more than those 800,000 bytes: it includes what else the program held.
+//    LFMalloc (4.1, 4.2) runs it with up to 256 threads and reports the footprint, but no parameters.
+//    Chosen here: freed in the order of allocation, about which both are silent; 1,000 rounds by default,
+//    since 100 are over in a moment today (--ops 10000000); malloc and free, as LFMalloc made of C++'s
+//    operators. An operation is a pair.
 // Invariant: verifies that an object still holds what its thread wrote when it is freed; no two threads write the same.
 // Must not know: which malloc it runs on.
 #include <algorithm>

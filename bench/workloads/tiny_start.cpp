@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what does an allocator add to the life of a process that hardly allocates?
-//            Source: our own. A program, /bin/true unless another is named, is started with the environment of this
-//            one, so that the preloaded allocator is inherited, and waited for; a thousand times unless told otherwise.
-//            An operation is one start with the wait for its end.
+// What: Question: what does an allocator add to the life of a process that hardly allocates?
+//    Source: our own. A program, /bin/true unless another is named, is started with the environment of this
+//    one, so that the preloaded allocator is inherited, and waited for; a thousand times unless told otherwise.
+//    An operation is one start with the wait for its end.
 // Invariant: the loop itself allocates nothing; verifies that each program ended with exit code 0.
 // Must not know: which malloc it runs on.
 #include <spawn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the part of the frame that is the same for every workload: its options and its report.
+// What: the part of the frame that is the same for every workload: its options and its report.
 // Invariant: as workload.hpp.
 // Must not know: any workload.
 #include <fstream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the frame of every workload: its options, its threads, its clock, its line of JSON.
+// What: the frame of every workload: its options, its threads, its clock, its line of JSON.
 // Invariant: all threads exist before the clock starts and live until it has stopped; with --ops the work is the same
-//            on every allocator, with --seconds the time is. Nothing is printed but the report, or one line to stderr.
+//    on every allocator, with --seconds the time is. Nothing is printed but the report, or one line to stderr.
 // Must not know: which malloc it runs on; what the work is.
 #pragma once
 
@@ -73,8 +73,8 @@ class Worker {
           endless_(settings.operations == 0),
           stop_(stop) {}
 
-    // Whether to go on. Ask often enough that the clock is obeyed within a millisecond or so. Who has no CPU before the
-    // time is over does one turn all the same: of no operation at all nothing can be said.
+    // Whether to go on. Ask often enough that the clock is obeyed within a millisecond or so. A thread that has no CPU
+    // before the time is over still does one turn: without an operation there is nothing to report.
     bool more() {
         if (!endless_) return done_ < quota_;
         if (std::exchange(fresh_, false)) return true;

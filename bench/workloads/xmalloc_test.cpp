@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      Question: what does a block cost that is always freed by another thread, when they come in large batches?
-//            Source: the pattern that public suites call xmalloc-test, a descendant of Lever and Boreham's, written
-//            anew from a description: some threads only allocate and fill batches with small blocks of mixed sizes,
-//            as many others take any batch that is full and free it. Chosen here: batches of 4,096 blocks of 8 to
-//            2,047 bytes, each doubling as likely as the next, in one queue for all, which has room for a batch of
-//            each thread. The first half of --threads (the larger, if odd) allocates. An operation is a block's
-//            malloc and free.
-//            producer-consumer asks the same of small parcels and a queue for each consumer.
+// What: Question: what does a block cost that is always freed by another thread, when they come in large batches?
+//    Source: the pattern that public suites call xmalloc-test, a descendant of Lever and Boreham's, written
+//    anew from a description: some threads only allocate and fill batches with small blocks of mixed sizes,
+//    as many others take any batch that is full and free it. Chosen here: batches of 4,096 blocks of 8 to
+//    2,047 bytes, each doubling as likely as the next, in one queue for all, which has room for a batch of
+//    each thread. The first half of --threads (the larger, if odd) allocates. An operation is a block's
+//    malloc and free.
+//    producer-consumer asks this question for small parcels and a queue for each consumer.
 // Invariant: verifies that a block still carries its stamp when it is freed. Live bytes are counted by the batch.
 // Must not know: which malloc it runs on.
 #include <algorithm>

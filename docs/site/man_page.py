@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      makes a Markdown page for MkDocs of a man page in scdoc's markup.
+# What: makes a Markdown page for MkDocs of a man page in scdoc's markup.
 # Invariant: each option and each command has a heading of its own, so that the search and a link find it.
 # Must not know: which man pages there are.
 """It knows what this repository's man pages use of scdoc(5). A table's first row is its head."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      reads a Markdown page as a Git viewer does: its blocks, links and anchors; and writes it for MkDocs.
+# What: reads a Markdown page as a Git viewer does: its blocks, links and anchors; and writes it for MkDocs.
 # Invariant: the written page has the same blocks, and each heading has the anchor that GitHub gives it.
 # Must not know: files, and which pages there are.
 """The pages are in GitHub's Markdown, MkDocs reads Python-Markdown. They differ in what this module evens out:

@@ -2,7 +2,7 @@
 // What: a first-class heap that lives as long as an object, as a std::pmr memory resource.
 // Invariant: any thread may use the resource at any time. It is equal only to itself. Its destructor returns the memory
 //    of all its blocks to the kernel.
-// Must not know: anything but the C interface.
+// Must not know: anything but the C interface and the allocator for containers.
 #ifndef GRANARY_HEAP_HPP
 #define GRANARY_HEAP_HPP
 
@@ -10,17 +10,16 @@
 #include <memory_resource>
 #include <new>
 
-#include <granary/granary.h>
+#include <granary/heap_allocator.hpp>
 
 namespace granary {
 
 class heap final : public std::pmr::memory_resource {
   public:
-    // Makes a heap with gr_heap_new(reserve_bytes). Throws std::bad_alloc if that fails.
+    // Makes a heap with gr_heap_new(reserve_bytes). Throws std::bad_alloc if that fails. In a program that is compiled
+    // without exceptions, a failure here or in allocate ends the program by std::abort.
     explicit heap(std::size_t reserve_bytes = 0) : heap_(gr_heap_new(reserve_bytes)) {
-        if (heap_ == nullptr) {
-            throw std::bad_alloc();
-        }
+        if (heap_ == nullptr) detail::fail<std::bad_alloc>();
     }
     ~heap() override { gr_heap_destroy(heap_); }
     heap(const heap &) = delete;
@@ -28,15 +27,15 @@ class heap final : public std::pmr::memory_resource {
 
     // The heap, for the functions gr_heap_*. Do not destroy it.
     gr_heap *get() const noexcept { return heap_; }
+    // For a container: std::vector<int, granary::heap_allocator<int>> numbers(heap.allocator<int>());
+    template <class T = std::byte>
+    heap_allocator<T> allocator() const noexcept {
+        return heap_allocator<T>(heap_);
+    }
 
   private:
     void *do_allocate(std::size_t bytes, std::size_t alignment) override {
-        void *block = alignment <= alignof(std::max_align_t) ? gr_heap_malloc(heap_, bytes)
-                                                             : gr_heap_aligned_alloc(heap_, alignment, bytes);
-        if (block == nullptr) {
-            throw std::bad_alloc();
-        }
-        return block;
+        return detail::allocate(heap_, bytes, alignment);
     }
 
     void do_deallocate(void *block, std::size_t, std::size_t) override { gr_heap_free(heap_, block); }

@@ -68,7 +68,7 @@ typedef struct gr_heap_tables {
      * headers of magazines, three numbers each: next (32 bits), limit and begin (16 bits each). The slots [begin, next)
      * hold the addresses of cached blocks; slot i lies at slots_offset + 8 * i from its header. While a trim empties
      * the magazines of all concurrency ids, begin is larger and the slots are [next, begin). Near the end of the slab
-     * lie the messages (`letters`), whose count (32 bits) tells how many addresses of blocks each holds. Owners below
+     * lie the messages (`messages`), whose count (32 bits) tells how many addresses of blocks each holds. Owners below
      * heap_limit are heaps, the others are the global heap's. */
     uint64_t slabs_at;
     uint64_t slab_bytes;
@@ -77,11 +77,11 @@ typedef struct gr_heap_tables {
     uint64_t magazines;
     uint64_t magazine_stride;
     uint64_t slots_offset;
-    uint64_t letters_offset;
-    uint64_t letters;
-    uint64_t letter_stride;
-    uint64_t letter_count_offset;
-    uint64_t letter_blocks_offset;
+    uint64_t messages_offset;
+    uint64_t messages;
+    uint64_t message_stride;
+    uint64_t message_count_offset;
+    uint64_t message_blocks_offset;
 
     /* Blocks that are mapped directly: entries that begin with an address and a size, 64 bits each. An entry with an
      * address below one page is empty. The table also holds the blocks of first-class heaps; a block of malloc has

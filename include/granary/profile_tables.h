@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  * What: where a process that takes a profile keeps its sums, for tools that read them from outside (/proc/PID/mem).
- * Invariant: written once, when the profile begins. `self` is written last and holds the structure's own address, which
- *    tells the structure from any copy. Every number has 64 bits. A name that ends in _at is an address in that
- *    process; a name that ends in _offset counts bytes from the start of its record.
+ * Invariant: written once, when the profile begins; only `mean` and `began` change later, when the profile is reset.
+ *    `self` is written last and holds the structure's own address, which tells the structure from any copy. Every number
+ *    has 64 bits. A name that ends in _at is an address in that process; a name that ends in _offset counts bytes from the
+ *    start of its record.
  * Must not know: how a tool finds or reads the process.
  */
 #ifndef GRANARY_PROFILE_TABLES_H
@@ -21,7 +22,7 @@ typedef struct gr_profile_tables {
     uint64_t self;
 
     uint64_t mean;  /* bytes between two samples, on average */
-    uint64_t began; /* nanoseconds of CLOCK_MONOTONIC_COARSE */
+    uint64_t began; /* when the sums were 0: nanoseconds of CLOCK_MONOTONIC_COARSE */
 
     /* Sums by call stack, one record for each stack; the number of records lies at site_count_at. The record at
      * totals_at has the same form, no stack, and the sums of all. A sum is two numbers: blocks in parts of block_unit,

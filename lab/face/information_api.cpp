@@ -41,7 +41,7 @@ GR_EXPORT int malloc_info(int options, FILE *file) {
 
 GR_EXPORT void malloc_stats() {
     gr::TextBuffer<160> line;
-    line << "granary: lab: " << Held::bytes() << " bytes are held of the kernel; blocks are not counted\n";
+    line << "granary: lab: " << Held::bytes() << " bytes obtained from the kernel; blocks are not counted\n";
     gr::platform::write_all(2, line.data(), line.size());
 }
 

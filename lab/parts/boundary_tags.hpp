@@ -87,7 +87,7 @@ struct BoundaryTags : TaggedBlocks {
             die_of_no_block(block);
         const BlockTag end = tag_of(end_of(block, tag.bytes));
         if (end.state != BlockState::in_use || end.bytes != tag.bytes || end.heap != tag.heap)
-            die(block, "what lies behind the block was written over, or no block begins here");
+            die(block, "memory behind the block was overwritten, or no block begins here");
         TaggedBlocks::take_back(block);
     }
 

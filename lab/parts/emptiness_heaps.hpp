@@ -41,10 +41,10 @@ class EmptinessHeaps {
     static constexpr std::size_t kMostContainerBytes = 64 * kKiB;
     static_assert(kHeapsPerProcessor > 0);
     static_assert(Options::kTable[0].least > 0 && Options::kTable[0].most < EmptinessThreshold::kGroups,
-                  "f lies between nothing and all: else a heap would keep nothing, or everything");
+                  "f must be above 0 and below 1: otherwise a heap keeps nothing or everything");
     static_assert(Options::kTable[2].least >= 4 * kKiB && Options::kTable[2].most <= kMostContainerBytes,
-                  "S is a page at least and the largest that the tables are made for at most");
-    static_assert(Options::kTable[3].least >= 105, "b above 1, so far that the classes fit their table");
+                  "S must be at least a page and at most the size that the tables allow");
+    static_assert(Options::kTable[3].least >= 105, "b must be at least 1.05, so that the classes fit their table");
     static constexpr std::size_t kMostBlock = align_down((kMostContainerBytes - sizeof(Container)) / 2, kAlignment);
     static constexpr unsigned kMostBins = 128;
 

@@ -55,37 +55,37 @@ struct LegalSum {
     static constexpr bool kAnyRemote = has(remote_lists) || has(remote_lists_on_containers);
 
     static_assert(has(single_heap) + has(thread_heaps) + has(trylock_heaps) == 1,
-                  "threads find their heap in one way: single_heap, thread_heaps or trylock_heaps (3.1.1)");
+                  "choose exactly one of single_heap, thread_heaps and trylock_heaps (3.1.1)");
     static_assert(!(has(coalescing) && has(containers)),
-                  "coalescing changes sizes, and all blocks of a container have one (3.2)");
+                  "coalescing changes block sizes; all blocks of a container have one size (3.2)");
     static_assert(!kAnyRemote || has(ownership),
                   "without ownership no free is remote, so heaps need no remote list (3.2.1.5)");
     static_assert(!has(remote_lists_on_containers) || (has(containers) && !has(remote_lists)),
-                  "a remote list stands on containers or on heaps, and needs containers for the first (3.2.4.3)");
-    static_assert(!has(restricted_movement) || has(containers), "what would be restricted are containers (3.1.2.1)");
+                  "remote lists belong to containers or to heaps; the former need containers (3.2.4.3)");
+    static_assert(!has(restricted_movement) || has(containers), "restricted_movement needs containers (3.1.2.1)");
     static_assert(!has(restricted_movement) || has(ownership),
-                  "without ownership blocks move, not containers, so nothing is restricted (3.1.2.1)");
-    static_assert(!(has(varied_containers) || has(header_table)) || has(containers), "those are kinds of containers");
-    static_assert(!(has(varied_containers) && has(header_table)), "a header lies in one place");
-    static_assert(
-        !(has(varied_containers) || has(header_table)) || (has(ownership) && !has(remote_lists_on_containers)),
-        "containers of several sizes or with headers apart are built for heaps that own them, lists on heaps");
+                  "restricted_movement needs ownership: without it blocks move, not containers (3.1.2.1)");
+    static_assert(!(has(varied_containers) || has(header_table)) || has(containers),
+                  "varied_containers and header_table need containers");
+    static_assert(!(has(varied_containers) && has(header_table)), "choose one of varied_containers and header_table");
+    static_assert(!(has(varied_containers) || has(header_table)) ||
+                      (has(ownership) && !has(remote_lists_on_containers)),
+                  "varied_containers and header_table need ownership and exclude remote_lists_on_containers");
     static_assert(!has(delayed_ownership) || (has(ownership) && has(free_list_buffer)),
-                  "delayed ownership is a buffer's, of blocks that have an owner (3.1.1.1)");
-    static_assert(!has(reallocation) || has(delayed_ownership),
-                  "what could be reallocated is what was delayed (3.1.1.1)");
-    static_assert(
-        !has(lock_free) || (has(remote_lists) && has(restricted_movement) && !has(varied_containers)),
-        "built without a lock are remote lists of heaps whose containers move wholly free and have one size (5.9)");
+                  "delayed_ownership needs ownership and free_list_buffer (3.1.1.1)");
+    static_assert(!has(reallocation) || has(delayed_ownership), "reallocation needs delayed_ownership (3.1.1.1)");
+    static_assert(!has(lock_free) || (has(remote_lists) && has(restricted_movement) && !has(varied_containers)),
+                  "lock_free needs remote_lists, restricted_movement and containers of one size (5.9)");
     static_assert(!has(cleared_into_buffer) || (has(free_list_buffer) && has(remote_lists)),
-                  "a remote list is cleared into a buffer where there are both (7.4)");
-    static_assert(!has(ownership) || !has(single_heap), "one heap owns all there is (3.1.1)");
-    static_assert(!has(no_global_heap) || !has(global_remote_list), "there is no such heap");
-    static_assert(!has(best_fit) || has(coalescing), "bins of one size have no tighter block");
+                  "cleared_into_buffer needs free_list_buffer and remote_lists (7.4)");
+    static_assert(!has(ownership) || !has(single_heap),
+                  "a single heap owns everything, so ownership has no meaning (3.1.1)");
+    static_assert(!has(no_global_heap) || !has(global_remote_list), "global_remote_list needs a global heap");
+    static_assert(!has(best_fit) || has(coalescing),
+                  "best_fit needs coalescing: otherwise all blocks of a bin have one size");
     static_assert(!has(locks_per_bin) || (has(single_heap) && !has(coalescing)),
-                  "locks for each bin are those of one heap whose blocks keep their size");
-    static_assert(!has(free_list_buffer) || has(thread_heaps),
-                  "built are buffers before a thread's heap; one before a single heap is left out, as in 3.1.3");
+                  "locks_per_bin needs single_heap without coalescing");
+    static_assert(!has(free_list_buffer) || has(thread_heaps), "free_list_buffer needs thread_heaps (3.1.3)");
     static constexpr bool kIs = true;
 };
 

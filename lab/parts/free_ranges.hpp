@@ -12,7 +12,7 @@ namespace gr::lab {
 
 template <class Tags, SizeBins Bins, Fit kFit>
 class FreeRanges {
-    static_assert(Bins::largest() == Tags::kWholeBytes, "the last bin is that of whole regions");
+    static_assert(Bins::largest() == Tags::kWholeBytes, "the last bin must hold whole regions");
 
   public:
     using Ranges = RangeBins<Bins, kFit>;

@@ -42,7 +42,7 @@ class LockFreeStack {
     static constexpr unsigned kAddressBits = 48;
     static constexpr unsigned kLowBits = std::countr_zero(kElementAlignment);
     static constexpr std::uint64_t kPointerMask = low_bits(kAddressBits) & ~low_bits(kLowBits);
-    static_assert(kLowBits >= 6, "the tag needs bits");
+    static_assert(kLowBits >= 6, "the tag needs at least 6 low bits");
 
     static Element *pointer_of(std::uint64_t word) { return reinterpret_cast<Element *>(word & kPointerMask); }
     static std::uint64_t tag_of(std::uint64_t word) {

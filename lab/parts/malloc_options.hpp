@@ -72,7 +72,7 @@ inline constexpr MallocOption kMallocOptions[] = {
 [[gnu::cold]] inline void tell_of_letter(char letter, const char *what) {
     TextBuffer<160> line;
     line << "granary: lab: ignoring '" << (letter < ' ' || letter > '~' ? '?' : letter) << "' in "
-         << MallocOptions::kName << ": it " << what << "; there are ";
+         << MallocOptions::kName << ": it " << what << "; the options are ";
     for (const MallocOption &option : kMallocOptions) line << option.letter;
     line << '\n';
     platform::write_all(2, line.data(), line.size());
@@ -84,14 +84,14 @@ inline void MallocOptions::read(const char *letters) {
         const char upper = is_lower ? static_cast<char>(*letters - 'a' + 'A') : *letters;
         const auto *const found = std::ranges::find(kMallocOptions, upper, &MallocOption::letter);
         if (found == std::end(kMallocOptions)) {
-            tell_of_letter(*letters, "is no option");
+            tell_of_letter(*letters, "is not an option");
             continue;
         }
         const int wanted = this->*found->value + (is_lower ? -1 : 1);
         if (wanted >= found->least && wanted <= found->most) {
             this->*found->value = wanted;
         } else if (!found->is_switch()) {
-            tell_of_letter(*letters, "goes beyond the option's bound");
+            tell_of_letter(*letters, "exceeds the option's bound");
         }
     }
 }
@@ -99,7 +99,8 @@ inline void MallocOptions::read(const char *letters) {
 // X: what a program that never looks at nullptr asks for.
 [[noreturn, gnu::cold, gnu::noinline]] inline void die_of_exhaustion(std::size_t size) {
     TextBuffer<160> line;
-    line << "granary: lab: no memory for " << size << " bytes, and " << MallocOptions::kName << " has an X; aborting\n";
+    line << "granary: lab: no memory for " << size << " bytes; aborting, because " << MallocOptions::kName
+         << " has X\n";
     platform::fatal(line.data(), line.size());
 }
 

@@ -16,7 +16,7 @@ namespace gr::lab {
 }
 
 [[noreturn, gnu::cold]] inline void die_of_no_block(const void *p) {
-    die(p, "no block in use: foreign, the inside of a block, or freed already");
+    die(p, "not a block in use: foreign, inside a block, or already freed");
 }
 
 }  // namespace gr::lab

@@ -100,9 +100,9 @@ class OptionReader {
         TextBuffer<256> line;
         line << "granary: GRANARY_LAB: '" << std::string_view(&shown[0], size) << "': ";
         if (option != nullptr) {
-            line << "not " << option->told << "; left as it was";
+            line << "must be " << option->told << "; ignored";
         } else {
-            line << "no option of this allocator; it has";
+            line << "not an option of this allocator; the options are";
             for (const Option &o : options_) line << ' ' << o.name;
         }
         line << '\n';

@@ -21,8 +21,7 @@ bool gr_lab_sequence_push(LocalList *list, void *block, LocalHeap *const *heaps)
 
 template <WhichHeap Which>
 class RestartableHeaps : public LockedHeaps<ByCpu> {
-    static_assert(std::same_as<Which, ByCpu>,
-                  "a sequence keeps away only who is on its CPU: heaps are the CPUs' (ByCpu)");
+    static_assert(std::same_as<Which, ByCpu>, "restartable sequences exclude only threads on the same CPU: use ByCpu");
 
     using Without = LockedHeaps<ByCpu>;
 

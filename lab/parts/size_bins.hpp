@@ -60,7 +60,7 @@ concept SizeBins = requires(std::size_t n, unsigned bin) {
 // The same for all: from kAlignment to kLargest, at most kTenths / 10 each of the last.
 template <std::size_t kLargest, unsigned kTenths = 12>
 class GeometricBins {
-    static_assert(kTenths > 10, "bins that do not grow have no end");
+    static_assert(kTenths > 10, "each bin must be larger than the one before");
     static_assert(kLargest % kAlignment == 0 && kLargest >= 64 * kAlignment);
 
     static constexpr RadixMap<kLargest, 128> kMap{kLargest, kTenths * 10};

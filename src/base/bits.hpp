@@ -58,6 +58,15 @@ constexpr unsigned longest_run(std::uint32_t mask) {
     return length;
 }
 
+// The ones of the mask that lie in runs of at least `least` ones.
+constexpr std::uint32_t runs_of(std::uint32_t mask, unsigned least) {
+    std::uint32_t begins = mask;
+    for (unsigned i = 1; i < least; ++i) begins &= mask >> i;
+    std::uint32_t runs = begins;
+    for (unsigned i = 1; i < least; ++i) runs |= begins << i;
+    return runs;
+}
+
 constexpr std::uint32_t run_mask(unsigned first, unsigned length) {
     return static_cast<std::uint32_t>(low_bits(length) << first);
 }

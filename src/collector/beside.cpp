@@ -7,9 +7,9 @@
 //    the round sees, what it stores later a later one.
 // Must not know: which names programs call.
 #include "collector/collector.hpp"
-#include "collector/deaf_threads.hpp"
-#include "heap/inside.hpp"
+#include "collector/unstoppable_threads.hpp"
 #include "platform/helper_thread.hpp"
+#include "platform/reentry.hpp"
 
 namespace gr {
 namespace {
@@ -45,7 +45,7 @@ const char *Collector::begin_cycles() {
 void Collector::take_part_in_cycle() {
     const bool is_asked = cycle_.meeting.is_asked();
     if ((!is_asked && !cycle_.after_is_due.load(std::memory_order_relaxed)) || is_locked_by_me()) return;
-    if (is_asked && !Inside::is_interrupted()) cycle_.meeting.attend(kMostWait);
+    if (is_asked && !platform::Reentry::is_interrupted()) cycle_.meeting.attend(kMostWait);
     if (cycle_.after_is_due.exchange(false, std::memory_order_relaxed) && hooks_.after != nullptr) hooks_.after();
 }
 
@@ -247,9 +247,11 @@ void Collector::stamp_free() {
     kinds_.for_each([&](Kind &kind) {
         const Region &region = kind.instance.region();
         if (!kind.has_pointers()) return;
-        kind.instance.keeper().for_each_superblock_now(region.first_unit(), region.unit_end(), [&](Superblock *s) {
-            if (kind.marks.covers(s->unit)) stamp_free(kind, s, number_);
-        });
+        kind.instance.collector_view().for_each_superblock_now(region.first_unit(), region.unit_end(),
+                                                               [&](Superblock *s) {
+                                                                   if (kind.marks.covers(s->unit))
+                                                                       stamp_free(kind, s, number_);
+                                                               });
     });
 }
 
@@ -316,7 +318,7 @@ bool Collector::mark_written(Marker &marker, WriteWatch::Then then, std::size_t 
 
 // While the world stands for the second time.
 void Collector::walk_last(CollectionReport *report) {
-    const DeafThreadsKeptOut kept_out(kinds_);
+    const UnstoppableThreadsKeptOut kept_out(kinds_);
     if (!kept_out.done() || !kinds_.cover_marks()) return;
     const std::uint64_t began = platform::nanoseconds();
     tell(Step::marking);
@@ -338,14 +340,14 @@ void Collector::empty_caches_late() {
     kinds_.for_each([&](Kind &kind) {
         if (!kind.may_be_swept_late()) return empty_caches(kind);
         mark_cached(kind, 0);
-        kind.instance.keeper().drop_held();
+        kind.instance.collector_view().drop_held();
     });
 }
 
 bool Collector::mark_last(CollectionReport *report) {
     kinds_.for_each([&](Kind &kind) {
         if (kind.may_be_swept_late()) return;
-        kind.instance.keeper().for_each_superblock([&](Superblock *s) { stamp_free(kind, s, number_); });
+        kind.instance.collector_view().for_each_superblock([&](Superblock *s) { stamp_free(kind, s, number_); });
     });
     Marker marker(markers_.setup(number_, Phase::last));
     const Marker::Current current(marker);

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "collector/deaf_threads.hpp"
 #include "collector/reachability.hpp"
-#include "heap/inside.hpp"
+#include "collector/unstoppable_threads.hpp"
 #include "malloc/instances.hpp"
 #include "platform/cgroup.hpp"
 #include "platform/process.hpp"
+#include "platform/reentry.hpp"
 
 namespace gr {
 namespace {
@@ -24,8 +24,7 @@ constinit Collector collector;
 bool Collector::start(int signal) {
     Options options = Options::defaults();
     options.retain = kRetain;
-    if (!platform::is_secure())
-        read_options(platform::environment(), &options, [] { return platform::cgroup_memory_limit(); });
+    read_options(OptionSources::of_process(), &options);
     retains_by_pace_ = options.retain == kRetain;
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
     log_.initialise(path_of(options));
@@ -158,7 +157,7 @@ std::size_t Collector::present_bytes() const {
 }
 
 bool Collector::may_collect() const {
-    return pace_.disabled.load(std::memory_order_relaxed) <= 0 && !Inside::is_interrupted();
+    return pace_.disabled.load(std::memory_order_relaxed) <= 0 && !platform::Reentry::is_interrupted();
 }
 
 CollectionReport Collector::collect(bool (*must_stop)(), Reason reason) {
@@ -212,7 +211,7 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
 
 // While the world stands still.
 void Collector::walk(CollectionReport *report) {
-    const DeafThreadsKeptOut kept_out(kinds_);
+    const UnstoppableThreadsKeptOut kept_out(kinds_);
     if (!kept_out.done() || !kinds_.cover_marks()) return;
     const std::uint64_t began = platform::nanoseconds();
     tell(Step::marking);
@@ -253,16 +252,16 @@ void Collector::empty_caches() {
 
 void Collector::empty_caches(Kind &kind) {
     if (kind.setup.lifetime == Lifetime::held_back) return;
-    Keeper &keeper = kind.instance.keeper();
+    CollectorView &view = kind.instance.collector_view();
     const bool is_exact = kind.setup.lifetime != Lifetime::collected || kind.tells_dead;
     if (is_exact) mark_cached(kind, cached_);
-    keeper.drop_cached();
+    view.drop_cached();
     if (!is_exact) return;
-    keeper.keep_only([&](const Superblock *s, std::uint32_t word) { return ~kind.marks.live(s, word, cached_); });
+    view.keep_only([&](const Superblock *s, std::uint32_t word) { return ~kind.marks.live(s, word, cached_); });
 }
 
 void Collector::mark_cached(Kind &kind, std::uint8_t number) {
-    kind.instance.keeper().for_each_cached([&](const void *p) {
+    kind.instance.collector_view().for_each_cached([&](const void *p) {
         const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
         if (t.begin != nullptr) t.mark->store(number, std::memory_order_relaxed);
     });
@@ -292,16 +291,16 @@ bool Collector::mark_all(Marker &marker, bool all_known, CollectionReport *repor
 // Free blocks bear the number at once, so that nobody who marks need ask whether a block is free.
 void Collector::prepare(std::uint8_t number) {
     kinds_.for_each([&](Kind &kind) {
-        Keeper &keeper = kind.instance.keeper();
-        keeper.for_each_superblock([&](Superblock *s) { stamp_free(kind, s, number); });
-        kinds_.field().prepare(kind.number, keeper);
+        CollectorView &view = kind.instance.collector_view();
+        view.for_each_superblock([&](Superblock *s) { stamp_free(kind, s, number); });
+        kinds_.field().prepare(kind.number, view);
     });
 }
 
 void Collector::stamp_free(Kind &kind, Superblock *s, std::uint8_t number) {
     kind.marks.touch(s);
     if (kind.setup.lifetime == Lifetime::held_back) return;
-    kind.instance.keeper().for_each_free_word(
+    kind.instance.collector_view().for_each_free_word(
         s, [&](std::uint32_t word, Word bits) { kind.marks.stamp(s, word, bits, number); });
 }
 
@@ -323,7 +322,7 @@ bool Collector::mark_roots(Marker &marker) {
     roots_.for_each_variable(scan);
     finalization_.for_each_root([&](const void *p) { marker.consider_inside(reinterpret_cast<std::uintptr_t>(p)); });
     kinds_.for_each([&](Kind &kind) {
-        if (kind.setup.lifetime == Lifetime::until_freed) marker.reach_all(kind.instance.keeper(), kind.number);
+        if (kind.setup.lifetime == Lifetime::until_freed) marker.reach_all(kind.instance.collector_view(), kind.number);
     });
     return true;
 }
@@ -343,7 +342,8 @@ void Collector::sweep(CollectionReport *report) {
     kinds_.for_each([&](Kind &kind) {
         free_unmarked(kind, report);
         sweep_runs(kind, report, &found);
-        kind.instance.keeper().for_each_superblock([&](const Superblock *s) { count(kind, s, report, &found); });
+        kind.instance.collector_view().for_each_superblock(
+            [&](const Superblock *s) { count(kind, s, report, &found); });
     });
     learn(found, report);
     give_back_marks(*report);
@@ -352,13 +352,13 @@ void Collector::sweep(CollectionReport *report) {
 void Collector::free_unmarked(Kind &kind, CollectionReport *report) {
     if (kind.setup.lifetime != Lifetime::collected) return;
     if (kind.setup.asks_blocks()) zero_dead(kind);
-    report->freed_blocks += kind.instance.keeper().sweep(
+    report->freed_blocks += kind.instance.collector_view().sweep(
         [&](const Superblock *s, std::uint32_t word) { return kind.marks.live(s, word, number_); });
 }
 
 void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
     const bool is_collected = kind.setup.lifetime == Lifetime::collected;
-    kind.instance.keeper().for_each_run([&](Superblock *run) {
+    kind.instance.collector_view().for_each_run([&](Superblock *run) {
         if (!is_collected || kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_) {
             found->add_live(kind.has_pointers(), run->bytes());
             report->add_live(kind.number, 1, run->bytes());

@@ -18,7 +18,7 @@
 #include "collector/pace.hpp"
 #include "collector/roots.hpp"
 #include "malloc/instances.hpp"
-#include "platform/process.hpp"
+#include "platform/clock.hpp"
 
 namespace gr {
 
@@ -106,15 +106,15 @@ class Collector {
     // its dead none is only cached then.
     template <class Visit>
     void for_each_block(Kind &kind, Visit visit) const {
-        const Keeper &keeper = kind.instance.keeper();
+        const CollectorView &view = kind.instance.collector_view();
         const auto visit_at = [&](char *begin) {
             if (const BlockAt block = block_at(begin); block.begin == begin) visit(block, is_marked(begin));
         };
-        keeper.for_each_superblock([&](const Superblock *s) {
+        view.for_each_superblock([&](const Superblock *s) {
             char *const begin = kind.instance.superblocks().begin(s);
             for (std::uint32_t i = 0; i < s->shape().blocks; ++i) visit_at(begin + std::size_t{i} * s->shape().size);
         });
-        keeper.for_each_run([&](const Superblock *run) { visit_at(kind.instance.superblocks().begin(run)); });
+        view.for_each_run([&](const Superblock *run) { visit_at(kind.instance.superblocks().begin(run)); });
     }
 
     // Of all kinds, now; not done while it is disabled, inside the allocator, or from one of its own hooks.

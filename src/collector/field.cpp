@@ -39,7 +39,7 @@ bool Field::cover() {
     return true;
 }
 
-void Field::prepare(std::size_t slot, const Keeper &keeper) {
+void Field::prepare(std::size_t slot, const CollectorView &view) {
     const Kind &kind = kinds_[slot];
     const Region &region = *kind.region;
     const auto fill = [&](UnitIndex first, UnitCount units, const Place &place) {
@@ -47,8 +47,8 @@ void Field::prepare(std::size_t slot, const Keeper &keeper) {
             places_.of(reinterpret_cast<std::uintptr_t>(region.address(u))) = place;
     };
     fill(region.first_unit(), UnitCount(region.unit_end().value - region.first_unit().value), {});
-    keeper.for_each_run([&](const Superblock *run) { fill(run->unit, run->units, {.size = 1}); });
-    keeper.for_each_superblock([&](const Superblock *s) {
+    view.for_each_run([&](const Superblock *run) { fill(run->unit, run->units, {.size = 1}); });
+    view.for_each_superblock([&](const Superblock *s) {
         const ClassShape &shape = s->shape();
         if (shape.units != 1) return fill(s->unit, s->units, {.size = 1});
         fill(s->unit, s->units,

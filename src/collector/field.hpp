@@ -8,7 +8,7 @@
 #include <array>
 
 #include "collector/places.hpp"
-#include "heap/keeper.hpp"
+#include "heap/collector_view.hpp"
 #include "heap/unit_entry.hpp"
 #include "platform/world/range.hpp"
 
@@ -70,7 +70,7 @@ class Field {
     // Memory for the rows of places. false: refused.
     bool cover();
     // Of one kind, after cover(), when all marks have memory.
-    void prepare(std::size_t slot, const Keeper &keeper);
+    void prepare(std::size_t slot, const CollectorView &view);
     const Places &places() const { return places_; }
     // Of a word in a run or a superblock of several units, or in a tail that no block covers.
     Candidate far_candidate(std::uintptr_t word) const;

@@ -18,7 +18,7 @@ void Collector::give_back_marks(const CollectionReport &report) {
     if (most_held_ < kWorthGivingBack || report.held > most_held_ / 2) return;
     most_held_ = report.held;
     kinds_.for_each([](Kind &kind) {
-        kind.instance.keeper().for_each_empty_range(
+        kind.instance.collector_view().for_each_empty_range(
             [&](UnitIndex first, UnitIndex end) { kind.marks.give_back(first, end); });
     });
 }

@@ -68,7 +68,8 @@ void Collector::sweep_at_once(CollectionReport *report) {
         sweep_runs(kind, report, &cycle_.found);
         if (kind.may_be_swept_late()) return;
         free_unmarked(kind, report);
-        kind.instance.keeper().for_each_superblock([&](const Superblock *s) { count(kind, s, report, &cycle_.found); });
+        kind.instance.collector_view().for_each_superblock(
+            [&](const Superblock *s) { count(kind, s, report, &cycle_.found); });
     });
 }
 
@@ -84,7 +85,7 @@ void Collector::sweep_beside() {
     leave_watch();
     CollectionReport &report = cycle_.report;
     cycle_.snapshot.for_each([&](Kind &kind, UnitIndex first, ClassIndex c, auto free_then) {
-        report.freed_blocks += kind.instance.keeper().sweep_of(
+        report.freed_blocks += kind.instance.collector_view().sweep_of(
             first,
             [&](const Superblock *s, std::uint32_t word) {
                 return s->size_class == c ? kind.marks.live(s, word, number_) | free_then(word) : ~Word{0};

@@ -7,7 +7,7 @@
 
 #include "collector/field.hpp"
 #include "collector/worklist.hpp"
-#include "heap/keeper.hpp"
+#include "heap/collector_view.hpp"
 #include "platform/world/range.hpp"
 
 namespace gr {
@@ -54,7 +54,7 @@ class Marker {
     bool failed() const { return failed_; }
 
     // All that is in use of a kind.
-    void reach_all(const Keeper &keeper, std::uint32_t kind);
+    void reach_all(const CollectorView &view, std::uint32_t kind);
     // What lies there of marked blocks: others may have written to it since.
     void scan_marked(std::uint32_t kind, platform::Range written);
     // What was left for later.

@@ -53,7 +53,7 @@ class Roots {
             visit_thread(*thread, visit);
         // Who blocks the signal and waits in the kernel has all on its stack, but for registers that it saved nowhere.
         at = 0;
-        while (const platform::StoppedThread *const thread = platform::world.next_deaf(&at)) {
+        while (const platform::StoppedThread *const thread = platform::world.next_unstoppable(&at)) {
             const char *const pointer = platform::sleeping_stack_pointer(thread->id);
             if (pointer != nullptr) platform::for_each_readable(stack_from(pointer - kRedZone, 0), visit);
         }

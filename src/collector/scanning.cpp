@@ -67,13 +67,13 @@ Descriptor Marker::own_descriptor(Task task) {
     return own.form() == Descriptor::Form::per_object ? Descriptor() : own;
 }
 
-void Marker::reach_all(const Keeper &keeper, std::uint32_t kind) {
-    keeper.for_each_superblock([&](const Superblock *s) {
+void Marker::reach_all(const CollectorView &view, std::uint32_t kind) {
+    view.for_each_superblock([&](const Superblock *s) {
         const char *const begin = field_.kind(kind).superblocks->begin(s);
         for (std::uint32_t i = 0; i < s->shape().blocks; ++i)
             consider(reinterpret_cast<std::uintptr_t>(begin + std::size_t{i} * s->shape().size));
     });
-    keeper.for_each_run([&](const Superblock *run) {
+    view.for_each_run([&](const Superblock *run) {
         consider(reinterpret_cast<std::uintptr_t>(field_.kind(kind).superblocks->begin(run)));
     });
 }

@@ -14,10 +14,10 @@
 #include "gcmalloc/quarantine.hpp"
 #include "gcmalloc/stop_signal.hpp"
 #include "granary/leaks.h"
-#include "heap/inside.hpp"
 #include "heap/misuse.hpp"
 #include "malloc/sampled.hpp"
 #include "platform/process.hpp"
+#include "platform/reentry.hpp"
 
 namespace gr {
 namespace {
@@ -36,7 +36,7 @@ bool is_own_process() { return platform::process_id() == process; }
 
 void say_refused(const char *why) {
     TextBuffer<256> line;
-    line << "granary: nothing is collected and no leak is found: " << why << '\n';
+    line << "granary: nothing is collected and leaks are not detected: " << why << '\n';
     platform::write_all(2, line.data(), line.size());
 }
 
@@ -64,7 +64,7 @@ bool Face::look() {
 }
 
 void Face::begin() {
-    sampled.forbid("a collector serves malloc and finds blocks in one region only");
+    sampled.forbid("a collector serves malloc and cannot scan the region of sampled blocks");
     if (mode_ == Mode::unknown) look();
     if (!begin_collecting()) {
         mode_ = Mode::plain;
@@ -99,8 +99,7 @@ bool Face::begin_collecting() {
         say_refused(why);
         return false;
     };
-    if (mode_ == Mode::unknown || instance.region().is_scarce())
-        return refused("the limit on address space (RLIMIT_AS) is too low; raise it");
+    if (mode_ == Mode::unknown || instance.region().is_scarce()) return refused(kTooScarce);
     const bool is_quarantined = mode_ != Mode::leaks && instance.options().quarantine != 0;
     const Lifetime frees = is_quarantined ? Lifetime::held_back : Lifetime::collected;
     const KindSetup setup{.descriptor = {},
@@ -144,7 +143,7 @@ void Face::collect_if_due() {
 }
 
 void Face::empty_quarantine() {
-    if (!is_own_process() || Inside::is_interrupted()) return;
+    if (!is_own_process() || platform::Reentry::is_interrupted()) return;
     // Its holder is about it.
     if (!collector.try_lock()) return;
     if (process_quarantine.is_worth_search())
@@ -154,7 +153,7 @@ void Face::empty_quarantine() {
 
 bool Face::give_way() {
     if (mode_ != Mode::collect && mode_ != Mode::quarantine) return false;
-    if (!is_own_process() || Inside::is_interrupted()) return false;
+    if (!is_own_process() || platform::Reentry::is_interrupted()) return false;
     collector.lock();
     const CollectionReport report = collector.collect(Reason::refused);
     if (mode_ == Mode::quarantine) process_quarantine.settle(report, *collector.kind(0));
@@ -186,7 +185,7 @@ void Face::report_on_signal() {
 // false: not now, for the caller interrupted the heap or a report.
 bool Face::report(Wanted wanted, const char *stack_pointer) {
     if (!is_own_process()) return true;
-    if (Inside::is_interrupted() || collector.is_locked_by_me()) return false;
+    if (platform::Reentry::is_interrupted() || collector.is_locked_by_me()) return false;
     collector.lock();
     const bool done = collector.collect_above(stack_pointer).done && leaks.is_complete();
     if (wanted == Wanted::always || !done || leaks.count() != 0) {

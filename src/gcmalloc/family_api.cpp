@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libc's allocation family, each name by way of the face.
+// What: the allocation family, under libc's names and under Granary's, each by way of the face.
 // Invariant: what a name does is what malloc's own does, and what the face adds.
 // Must not know: what the face adds.
 #include <malloc.h>
@@ -10,7 +10,7 @@
 
 #include "gcmalloc/face.hpp"
 #include "malloc/c_api.hpp"
-#include "malloc/instance.hpp"
+#include "malloc/requests.hpp"
 
 namespace {
 
@@ -41,12 +41,13 @@ int aligned_into(void **out, std::size_t alignment, std::size_t size) {
 }
 
 // The old block goes as what is freed does.
-void *moved(void *p, std::size_t size) {
-    face.require_in_use("realloc", p);
-    const std::size_t old_size = gr::instance.usable_size("realloc", p);
-    if (size <= old_size && size * 2 > old_size) return p;
-    void *const to = allocated(size);
-    if (to == nullptr) return size <= old_size ? p : nullptr;
+void *moved(const char *function, void *p, std::size_t alignment, std::size_t size) {
+    face.require_in_use(function, p);
+    const std::size_t old_size = gr::instance.usable_size(function, p);
+    const bool may_stay = size <= old_size && reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
+    if (may_stay && size * 2 > old_size) return p;
+    void *const to = alignment == 1 ? allocated(size) : aligned(alignment, size);
+    if (to == nullptr) return may_stay ? p : nullptr;
     std::memcpy(to, p, size < old_size ? size : old_size);
     face.release(p);
     return to;
@@ -58,7 +59,7 @@ void *resized(void *p, std::size_t size) {
         face.release(p);
         return nullptr;
     }
-    if (!face.frees()) return moved(p, size);
+    if (!face.frees()) return moved("realloc", p, 1, size);
     return face.serve([=] { return gr_under_realloc(p, size); });
 }
 
@@ -75,3 +76,45 @@ void release(void *p) { face.release(p); }
 }  // namespace
 
 #include "platform/family_names.inc"
+
+extern "C" {
+
+void *gr_malloc(std::size_t size) { return allocated(size); }
+void *gr_calloc(std::size_t count, std::size_t size) { return zeroed(count, size); }
+void *gr_realloc(void *p, std::size_t size) { return resized(p, size); }
+void *gr_reallocarray(void *p, std::size_t count, std::size_t size) { return reallocarray(p, count, size); }
+void *gr_aligned_alloc(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
+int gr_posix_memalign(void **out, std::size_t alignment, std::size_t size) {
+    return aligned_into(out, alignment, size);
+}
+void gr_free(void *p) { release(p); }
+void gr_free_sized(void *p, std::size_t) { release(p); }
+void gr_free_aligned_sized(void *p, std::size_t, std::size_t) { release(p); }
+
+void *gr_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t size) {
+    if (!gr::is_alignment(alignment)) return nullptr;
+    return face.serve([=] { return gr_under_aligned_calloc(alignment, count, size); });
+}
+
+void *gr_aligned_realloc(void *p, std::size_t alignment, std::size_t size) {
+    if (!gr::is_alignment(alignment)) return nullptr;
+    if (p == nullptr) return aligned(alignment, size);
+    if (size == 0) {
+        face.release(p);
+        return nullptr;
+    }
+    if (!face.frees()) return moved("gr_aligned_realloc", p, alignment, size);
+    return face.serve([=] { return gr_under_aligned_realloc(p, alignment, size); });
+}
+
+// Where blocks are not freed at once they are not resized either: what a block no longer has would be free at once.
+std::size_t gr_resize_in_place(void *p, std::size_t least, std::size_t wanted) {
+    constexpr const char *kFunction = "gr_resize_in_place";
+    if (p == nullptr) return 0;
+    if (face.frees()) return gr_under_resize_in_place(p, least, wanted);
+    face.require_in_use(kFunction, p);
+    const std::size_t size = gr::instance.usable_size(kFunction, p);
+    return size < least ? 0 : size;
+}
+
+}  // extern "C"

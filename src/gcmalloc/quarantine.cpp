@@ -133,13 +133,13 @@ void Quarantine::sweep(const Collector &by, Kind &kind) {
         gone += static_cast<std::size_t>(std::popcount(waiting & ~reached)) * weight(s);
         return waiting & ~reached;
     };
-    Keeper &keeper = kind.instance.keeper();
-    keeper.keep_only([&](const Superblock *s, std::uint32_t word) {
+    CollectorView &view = kind.instance.collector_view();
+    view.keep_only([&](const Superblock *s, std::uint32_t word) {
         const Word dead = find_dead(s, word);
         if (dead != 0) flags_.stamp(s, word, dead, 0);
         return ~dead;
     });
-    keeper.for_each_run([&](Superblock *run) {
+    view.for_each_run([&](Superblock *run) {
         if ((find_dead(run, 0) & 1) != 0) static_cast<void>(dead_runs_.add({run}));
     });
     bytes_.store(stay, std::memory_order_relaxed);

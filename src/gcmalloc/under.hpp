@@ -15,4 +15,7 @@ int gr_under_posix_memalign(void **out, std::size_t alignment, std::size_t size)
 void *gr_under_valloc(std::size_t size);
 void *gr_under_pvalloc(std::size_t size);
 void gr_under_free(void *p);
+void *gr_under_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t size);
+void *gr_under_aligned_realloc(void *p, std::size_t alignment, std::size_t size);
+std::size_t gr_under_resize_in_place(void *p, std::size_t least, std::size_t wanted);
 }

@@ -7,9 +7,9 @@ namespace gr {
 bool Capacities::grow(OwnerIndex o, ClassIndex c) {
     MagazinePolicy &policy = owners_.heap(o).magazines;
     policy.note_use(c);
-    if (thrift_.lasts(pages_.present_bytes(), pages_.used_bytes())) [[unlikely]]
+    if (address_saving_.lasts(pages_.present_bytes(), pages_.used_bytes())) [[unlikely]]
         return false;
-    const std::size_t first = owners_.setup().magazine_budget;
+    const std::size_t first = owners_.magazine_budget();
     const std::size_t most = owners_.most_magazine_bytes();
     const std::uint32_t now = policy.capacity(c);
     std::uint32_t wanted = policy.wanted(c, first, most);

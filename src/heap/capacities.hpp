@@ -8,21 +8,26 @@
 // Must not know: why a magazine ran empty or full.
 #pragma once
 
+#include "heap/address_saving.hpp"
 #include "heap/returns.hpp"
-#include "heap/thrift.hpp"
 
 namespace gr {
 
 class Capacities {
   public:
     constexpr Capacities(Owners &owners, Returns &returns, const Superblocks &superblocks, const PageHeap &pages,
-                         Thrift &thrift)
-        : owners_(owners), returns_(returns), superblocks_(superblocks), pages_(pages), thrift_(thrift) {}
+                         AddressSaving &address_saving)
+        : owners_(owners),
+          returns_(returns),
+          superblocks_(superblocks),
+          pages_(pages),
+          address_saving_(address_saving) {}
 
-    // Widens the magazine of a class that ran empty or full, within the budget, but not in thrift. true: it is wider now.
+    // Widens the magazine of a class that ran empty or full, within the budget, but not while addresses are saved. true: it
+    // is wider now.
     bool grow(OwnerIndex o, ClassIndex c);
     // Whether the remote magazine may have slots.
-    bool may_gather() const { return !thrift_.is_on(); }
+    bool may_gather() const { return !address_saving_.is_on(); }
     // Gives back all blocks of the magazine but `keep`.
     void flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep);
     // Before a superblock is made for class `but`: the magazines of the next few others, as a hand goes round, are emptied
@@ -44,7 +49,7 @@ class Capacities {
     Returns &returns_;
     const Superblocks &superblocks_;
     const PageHeap &pages_;
-    Thrift &thrift_;
+    AddressSaving &address_saving_;
 };
 
 }  // namespace gr

@@ -55,7 +55,7 @@ const char *Census::first_fault() const {
             idle += superblocks_.idle_bytes(s);
         });
     }
-    if (idle != slack_.bytes()) return "what is free in the global heap was not counted right";
+    if (idle != global_free_.bytes()) return "what is free in the global heap was not counted right";
     if (absent * platform::page_size() != pages_.absent_bytes()) return "absent pages were not counted right";
     return nullptr;
 }

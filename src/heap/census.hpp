@@ -4,8 +4,8 @@
 // Must not know: why anything lies where it does.
 #pragma once
 
+#include "heap/global_free.hpp"
 #include "heap/owners.hpp"
-#include "heap/slack.hpp"
 #include "region/page_heap.hpp"
 #include "superblock/superblocks.hpp"
 
@@ -13,11 +13,11 @@ namespace gr {
 
 class Census {
   public:
-    constexpr Census(const Owners &owners, const Slack &slack, const Region &region, const Superblocks &superblocks,
-                     const PageHeap &pages)
-        : owners_(owners), slack_(slack), region_(region), superblocks_(superblocks), pages_(pages) {}
+    constexpr Census(const Owners &owners, const GlobalFree &global_free, const Region &region,
+                     const Superblocks &superblocks, const PageHeap &pages)
+        : owners_(owners), global_free_(global_free), region_(region), superblocks_(superblocks), pages_(pages) {}
 
-    // Blocks in magazines and letters, by class, as far as can be told from outside.
+    // Blocks in magazines and messages, by class, as far as can be told from outside.
     void count_cached(std::uint64_t (&blocks)[kClassCount]) const;
     // Blocks in the superblocks of a class, whoever owns them, as far as can be told without their locks.
     struct ClassUse {
@@ -32,7 +32,7 @@ class Census {
     bool has_agreed_capacities(OwnerIndex o) const;
 
     const Owners &owners_;
-    const Slack &slack_;
+    const GlobalFree &global_free_;
     const Region &region_;
     const Superblocks &superblocks_;
     const PageHeap &pages_;

@@ -54,6 +54,10 @@ Direct::Entry *Direct::find(std::uintptr_t address) const {
 void Direct::add(std::size_t bytes) {
     used_entries_.fetch_add(1, std::memory_order_relaxed);
     count_.fetch_add(1, std::memory_order_relaxed);
+    add_bytes(bytes);
+}
+
+void Direct::add_bytes(std::size_t bytes) {
     const std::size_t now = bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     std::size_t peak = peak_bytes();
     while (peak < now && !peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
@@ -100,9 +104,20 @@ void *Direct::allocate(std::size_t bytes, std::size_t alignment) {
     if (!may_take(rounded)) return nullptr;
     void *const p = map(rounded, alignment);
     if (p != nullptr && insert(reinterpret_cast<std::uintptr_t>(p), rounded)) return p;
-    if (p != nullptr) platform::unmap(p, rounded);
-    gave(rounded);
+    if (p == nullptr) {
+        gave(rounded);
+    } else {
+        give_back(p, rounded);
+    }
     return nullptr;
+}
+
+// Memory that the kernel refuses to take counts against the limit until it has gone.
+void Direct::give_back(void *p, std::size_t bytes) {
+    if (platform::unmap(p, bytes)) return gave(bytes);
+    auto *const kept = static_cast<Unreturned *>(p);
+    kept->bytes = bytes;
+    unreturned_.push(kept);
 }
 
 bool Direct::release(void *p) {
@@ -112,8 +127,13 @@ bool Direct::release(void *p) {
     const std::size_t bytes = entry->bytes.load(std::memory_order_relaxed);
     if (!entry->address.compare_exchange_strong(address, kGone, std::memory_order_acq_rel)) return false;
     subtract(bytes);
-    platform::unmap(p, bytes);
-    gave(bytes);
+    Unreturned *again = unreturned_.has_any() ? unreturned_.take_all() : nullptr;
+    give_back(p, bytes);
+    while (again != nullptr) {
+        Unreturned *const next = again->link.load(std::memory_order_relaxed);
+        give_back(again, again->bytes);
+        again = next;
+    }
     return true;
 }
 
@@ -150,6 +170,28 @@ void *Direct::resize(void *p, std::size_t bytes) {
     entry->address.store(kGone, std::memory_order_release);
     insert(reinterpret_cast<std::uintptr_t>(moved), rounded);
     return moved;
+}
+
+// Nobody else may have the block meanwhile, and its address stays: the entry need not be claimed.
+bool Direct::resize_in_place(void *p, std::size_t bytes) {
+    const std::size_t rounded = align_up(bytes == 0 ? 1 : bytes, platform::page_size());
+    Entry *const entry = find(reinterpret_cast<std::uintptr_t>(p));
+    if (rounded < bytes || entry == nullptr) return false;
+    const std::size_t old = entry->bytes.load(std::memory_order_relaxed);
+    if (rounded == old) return true;
+    if (rounded > old && !may_take(rounded - old)) return false;
+    if (!platform::remap_in_place(p, old, rounded)) {
+        if (rounded > old) gave(rounded - old);
+        return false;
+    }
+    entry->bytes.store(rounded, std::memory_order_relaxed);
+    if (rounded > old) {
+        add_bytes(rounded - old);
+    } else {
+        bytes_.fetch_sub(old - rounded, std::memory_order_relaxed);
+        gave(old - rounded);
+    }
+    return true;
 }
 
 }  // namespace gr

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/take_all_stack.hpp"
 #include "region/huge_pages.hpp"
 #include "region/memory_limit.hpp"
 
@@ -28,6 +29,7 @@ class Direct {
     void count_against(MemoryLimit *limit);
     // Nothing is ever mapped: whoever counts on the region has all blocks there.
     void forbid() { is_forbidden_ = true; }
+    bool is_forbidden() const { return is_forbidden_; }
     // For everything from now on.
     void use_huge_pages(HugePolicy policy) { huge_pages_ = policy; }
     // nullptr: no memory. Zeroed.
@@ -38,8 +40,24 @@ class Direct {
     std::size_t size_of(const void *p) const;
     // Moves the pages, not the bytes; nullptr: cannot, the block stands.
     void *resize(void *p, std::size_t bytes);
+    // The block stays where it is; false: it cannot, nothing has changed.
+    bool resize_in_place(void *p, std::size_t bytes);
     // Every live block; nobody may use one of them any more, nor this.
     void release_all();
+    // Every live block, whoever makes and releases others meanwhile: visit(block, bytes), until it says false.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (std::size_t i = 0; i < entry_count() && entries() != nullptr; ++i) {
+            const Entry &entry = entries()[i];
+            const std::uintptr_t address = entry.address.load(std::memory_order_acquire);
+            if (address <= kClaimed || entry.mapper.load(std::memory_order_relaxed) != this) continue;
+            const std::size_t bytes = entry.bytes.load(std::memory_order_relaxed);
+            // acquire: what was read is of that address if it still stands there.
+            std::atomic_thread_fence(std::memory_order_acquire);
+            if (entry.address.load(std::memory_order_relaxed) != address) continue;
+            if (!visit(reinterpret_cast<void *>(address), bytes)) return;
+        }
+    }
 
     std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
     // The most that bytes() ever was.
@@ -59,12 +77,20 @@ class Direct {
     static constexpr std::uintptr_t kClaimed = 2;
     static constexpr std::size_t kReserve = 1024;  // entries that growth in place leaves to allocation
 
+    // Freed memory that the kernel did not take, at its beginning; tried again with the next block that is freed.
+    struct Unreturned {
+        std::atomic<Unreturned *> link;
+        std::size_t bytes;
+    };
+
+    void give_back(void *p, std::size_t bytes);
     // The entry that is i behind the one where the search for an address begins.
     static Entry &entry_of(std::uintptr_t address, std::size_t i);
     // Of a live block that this one mapped, or nullptr.
     Entry *find(std::uintptr_t address) const;
     bool insert(std::uintptr_t address, std::size_t bytes);
     void add(std::size_t bytes);
+    void add_bytes(std::size_t bytes);
     void subtract(std::size_t bytes);
     void *map(std::size_t bytes, std::size_t alignment) const;
     bool may_take(std::size_t bytes) { return limit_ == nullptr || limit_->may_take(bytes); }
@@ -75,8 +101,9 @@ class Direct {
     // One for the process, as the address space is; never moved. Whoever makes it says how long it is before anybody has
     // it: release, with the acquire of its readers.
     static std::atomic<Entry *> entries_;
-    static std::atomic<std::size_t> entry_count_;    // a power of two; ordered by entries_
-    static std::atomic<std::size_t> used_entries_;   // roughly; ordered by nothing
+    static std::atomic<std::size_t> entry_count_;   // a power of two; ordered by entries_
+    static std::atomic<std::size_t> used_entries_;  // roughly; ordered by nothing
+    TakeAllStack<Unreturned> unreturned_;
     MemoryLimit *limit_ = nullptr;                   // set at start-up, by the thread that starts
     HugePolicy huge_pages_ = HugePolicy::automatic;  // as limit_
     bool is_forbidden_ = false;                      // as limit_

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the protocol of remote frees on the real owners; what a drain finds goes to ownership and post.
+// What: the protocol of remote frees on the real owners; what a drain finds goes to ownership and messenger.
 // Invariant: the only file of this folder that knows what is built on it (the star in
 //    test/structure/src/heap_order.txt): a drain gives blocks, whoever gives locks others, and whoever unlocks drains.
-// Must not know: what ownership and post do with it.
+// Must not know: what ownership and messenger do with it.
+#include "heap/messenger.hpp"
 #include "heap/ownership.hpp"
-#include "heap/post.hpp"
 #include "heap/remote_protocol.hpp"
 #include "platform/events.hpp"
 
@@ -35,7 +35,7 @@ bool RemoteFrees::World::try_lock(OwnerIndex o) const {
 // The protocol looks itself.
 void RemoteFrees::World::unlock(OwnerIndex o) const { static_cast<void>(owners.unlock(o)); }
 
-void RemoteFrees::World::open_mail(OwnerIndex o) const { post.open(o); }
+void RemoteFrees::World::read_inbox(OwnerIndex o) const { messenger.receive(o); }
 
 void RemoteFrees::World::collect(OwnerIndex o, Superblock *s) const { ownership.collect(o, s); }
 

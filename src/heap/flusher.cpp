@@ -50,7 +50,7 @@ Flusher::Result Flusher::flush_remote_locked(OwnerIndex o, bool may_grow) {
     void *blocks[kRemoteMagazineSlots];
     const std::int64_t popped = slab.pop_n(kRemoteMagazine, blocks, kRemoteMagazineSlots);
     if (popped < 0) return Result::moved;
-    const std::size_t bytes = post_.send(o, {blocks, static_cast<std::size_t>(popped)});
+    const std::size_t bytes = messenger_.send(o, {blocks, static_cast<std::size_t>(popped)});
     // By slots no magazine knows how much it holds: when it was too much it is narrower the next time.
     const std::uint32_t wanted = bytes > kRemoteMagazineBytes ? capacity / 2 : capacity * 2;
     if (may_grow && kMagazineFirstSlots <= wanted && wanted <= kRemoteMagazineSlots) {
@@ -59,17 +59,17 @@ Flusher::Result Flusher::flush_remote_locked(OwnerIndex o, bool may_grow) {
     return Result::room;
 }
 
-// The magazines of classes come last, for a letter may fill them: one to this heap itself, too.
+// The magazines of classes come last, for a message may fill them: one to this heap itself, too.
 void Flusher::flush_all(OwnerIndex o) {
     flush_remote_locked(o, false);
     remote_.drain(o);
     for (std::uint32_t c = 1; c < kClassCount; ++c) capacities_.flush_excess(o, ClassIndex(c), 0);
 }
 
-// The remote magazine comes first: letters come back to it by the drain.
+// The remote magazine comes first: messages come back to it by the drain.
 void Flusher::flush_detached(OwnerIndex o) {
     Slab slab = owners_.slab(o);
-    post_.send(o, slab.detached(kRemoteMagazine));
+    messenger_.send(o, slab.detached(kRemoteMagazine));
     slab.forget_detached(kRemoteMagazine);
     remote_.drain(o);
     for (std::uint32_t i = 1; i < kClassCount; ++i) {

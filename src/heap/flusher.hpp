@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: out of magazines: a full one makes room, and all are emptied for who wants the memory.
-// Invariant: a block leaves a magazine and reaches a bitmap, a letter or a bit under one hold of the heap's lock.
+// Invariant: a block leaves a magazine and reaches a bitmap, a message or a bit under one hold of the heap's lock.
 // Must not know: requests in bytes; who wants the memory.
 #pragma once
 
 #include "heap/capacities.hpp"
-#include "heap/post.hpp"
+#include "heap/messenger.hpp"
 
 namespace gr {
 
 class Flusher {
   public:
-    constexpr Flusher(Owners &owners, RemoteFrees &remote, Returns &returns, Post &post, Capacities &capacities)
-        : owners_(owners), remote_(remote), returns_(returns), post_(post), capacities_(capacities) {}
+    constexpr Flusher(Owners &owners, RemoteFrees &remote, Returns &returns, Messenger &messenger,
+                      Capacities &capacities)
+        : owners_(owners), remote_(remote), returns_(returns), messenger_(messenger), capacities_(capacities) {}
 
     // There is room now; the caller has moved to another CPU; its block is free; the lock is its own already, or nothing
     // may be gathered.
@@ -38,7 +39,7 @@ class Flusher {
     Owners &owners_;
     RemoteFrees &remote_;
     Returns &returns_;
-    Post &post_;
+    Messenger &messenger_;
     Capacities &capacities_;
 };
 

@@ -35,7 +35,7 @@ struct GlobalBin : Owner {
     Bin bin;
     std::atomic<std::uint32_t> offered;  // superblocks in it; a hint that saves taking the lock
     // A heap may hold more of the class than its invariant lets it, for a lock was held. A hint; ordered by nothing.
-    std::atomic<bool> arrears;
+    std::atomic<bool> excess;
 };
 
 }  // namespace gr

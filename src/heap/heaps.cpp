@@ -4,8 +4,8 @@
 // Must not know: requests in bytes, runs, options, the C library.
 #include "heap/heaps.hpp"
 
-#include "heap/inside.hpp"
 #include "heap/misuse.hpp"
+#include "platform/reentry.hpp"
 
 namespace gr {
 
@@ -14,8 +14,8 @@ void *Heaps::allocate_by_sequence(ClassIndex c) {
     if (const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
         cid >= 0 && static_cast<std::uint32_t>(cid) < owners_.setup().heaps) {
         const OwnerIndex o = owner_of_heap(static_cast<std::uint32_t>(cid));
-        const Inside inside;
-        if (inside.again()) return nullptr;
+        const platform::Reentry entry;
+        if (entry.again()) return nullptr;
         if (owners_.lock(o)) {
             void *const block = refiller_.refill(o, c);
             remote_.unlock_and_settle(o);
@@ -35,14 +35,14 @@ OwnerIndex Heaps::home_stripe() const {
 
 // Under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the caller waits.
 void *Heaps::allocate_by_stripe(ClassIndex c) {
-    const Inside inside;
+    const platform::Reentry entry;
     OwnerIndex o = home_stripe();
     if (!owners_.try_lock(o)) [[unlikely]] {
-        o = lock_other_stripe(o, !inside.again());
+        o = lock_other_stripe(o, !entry.again());
         if (o == kNobody) return nullptr;
     }
     void *block = uses_sequences() ? nullptr : owners_.slab(o).pop(magazine_of(c));
-    const bool slow = block == nullptr && !inside.again();
+    const bool slow = block == nullptr && !entry.again();
     if (slow) [[unlikely]] {
         // With sequences some other thread may be inside that magazine: leave it alone.
         block = uses_sequences() ? refiller_.take_one(o, c) : refiller_.refill(o, c);
@@ -72,12 +72,12 @@ OwnerIndex Heaps::lock_other_stripe(OwnerIndex home, bool may_wait) {
 void Heaps::free(const char *function, void *p, UnitEntry e) {
     if (reinterpret_cast<std::uintptr_t>(p) % kFineStep != 0) [[unlikely]]
         returns_.find_or_die(function, p);
-    const Inside inside;
+    const platform::Reentry entry;
     Freed how = Freed::not_yet;
-    if (!inside.again()) how = uses_sequences() ? free_by_sequence(function, p, e) : free_by_owner(function, p, e);
+    if (!entry.again()) how = uses_sequences() ? free_by_sequence(function, p, e) : free_by_owner(function, p, e);
     if (how == Freed::quickly) return;
-    if (how == Freed::not_yet) returns_.give_one(function, p, inside.again());
-    if (inside.again()) return;
+    if (how == Freed::not_yet) returns_.give_one(function, p, entry.again());
+    if (entry.again()) return;
     sweeper_.sweep_if_due();
     dense_chunks_.make_huge_pages();
 }
@@ -91,7 +91,7 @@ Heaps::Freed Heaps::free_by_sequence(const char *function, void *p, UnitEntry e)
         if (cid < 0 || static_cast<std::uint32_t>(cid) >= owners_.setup().heaps) return Freed::not_yet;
         const OwnerIndex here = owner_of_heap(static_cast<std::uint32_t>(cid));
         const bool local = owner == here;
-        if (!local && thrift_.is_on()) return Freed::not_yet;
+        if (!local && address_saving_.is_on()) return Freed::not_yet;
         const std::uint32_t magazine = local ? magazine_of(c) : kRemoteMagazine;
         // A magazine that holds p at any moment of this call means that p is free already; but whoever moved to another
         // CPU meanwhile may have seen half of what somebody wrote there.

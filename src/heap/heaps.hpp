@@ -6,13 +6,13 @@
 // Must not know: requests in bytes, runs, options, the C library.
 #pragma once
 
+#include "heap/address_saving.hpp"
 #include "heap/census.hpp"
+#include "heap/collector_view.hpp"
 #include "heap/dense_chunks.hpp"
-#include "heap/keeper.hpp"
 #include "heap/reclaimer.hpp"
 #include "heap/refiller.hpp"
 #include "heap/sweeper.hpp"
-#include "heap/thrift.hpp"
 
 namespace gr {
 
@@ -22,22 +22,22 @@ class Heaps {
         : pages_(pages),
           store_(region, superblocks, pages),
           owners_(pages),
-          remote_(owners_, superblocks, ownership_, post_, thrift_),
-          ownership_(owners_, remote_, store_, slack_, superblocks),
+          remote_(owners_, superblocks, ownership_, messenger_, address_saving_),
+          ownership_(owners_, remote_, store_, global_free_, superblocks),
           returns_(owners_, remote_, ownership_, superblocks),
-          post_(owners_, remote_, returns_, region, superblocks),
-          capacities_(owners_, returns_, superblocks, pages, thrift_),
-          flusher_(owners_, remote_, returns_, post_, capacities_),
+          messenger_(owners_, remote_, returns_, region, superblocks),
+          capacities_(owners_, returns_, superblocks, pages, address_saving_),
+          flusher_(owners_, remote_, returns_, messenger_, capacities_),
           refiller_(owners_, remote_, ownership_, returns_, capacities_, flusher_, superblocks, pages),
-          sweeper_(ownership_, slack_, region, superblocks, pages),
+          sweeper_(ownership_, global_free_, region, superblocks, pages),
           dense_chunks_(ownership_, region, superblocks, pages),
           reclaimer_(owners_, remote_, ownership_, capacities_, flusher_, store_),
-          census_(owners_, slack_, region, superblocks, pages),
-          keeper_(owners_, ownership_, region, superblocks) {}
+          census_(owners_, global_free_, region, superblocks, pages),
+          collector_view_(owners_, ownership_, region, superblocks) {}
 
     static constexpr std::size_t owners_bytes(std::uint32_t heaps) { return Owners::bytes(heaps); }
     void initialise(const HeapsSetup &setup) {
-        thrift_.initialise(setup.thrift_least);
+        address_saving_.initialise(setup.address_saving_least);
         owners_.initialise(setup);
     }
 
@@ -53,14 +53,17 @@ class Heaps {
     bool uses_sequences() const { return owners_.setup().has_sequences(); }
     const HeapsSetup &setup() const { return owners_.setup(); }
 
+    // At any time: what the magazines of a heap may hold at first.
+    void set_magazine_budget(std::size_t bytes) { owners_.set_magazine_budget(bytes); }
+
     // Returns what lies in the magazines, collects every remote free, releases what is empty. With sequences that cannot
     // be stopped (or by a handler that interrupted the heaps) only the magazines of the caller's own id.
     void reclaim() { reclaimer_.reclaim(); }
     // After a free that held no lock: the same once what is in use has fallen, where addresses are scarce; and until it
     // grows again nothing is cached.
-    void be_thrifty() {
-        if (thrift_.begins(pages_.present_bytes())) [[unlikely]]
-            reclaimer_.reclaim_for_thrift();
+    void save_addresses() {
+        if (address_saving_.begins(pages_.present_bytes())) [[unlikely]]
+            reclaimer_.reclaim_to_save_addresses();
     }
     // A tick has gone by: the same for the heaps that had no slow path for kTicksToIdle of them, or one less.
     void reclaim_idle() {
@@ -84,8 +87,8 @@ class Heaps {
     void count_cached(std::uint64_t (&blocks)[kClassCount]) const { census_.count_cached(blocks); }
     ClassUse class_use(ClassIndex c) const { return census_.class_use(c); }
     void restore_invariants() { ownership_.restore_invariants(); }
-    // For a collection (keeper.hpp), and what it owes when the locks are free again.
-    Keeper &keeper() { return keeper_; }
+    // For a collection (collector_view.hpp), and what it owes when the locks are free again.
+    CollectorView &collector_view() { return collector_view_; }
     void settle_collected() {
         ownership_.release_all_empty();
         ownership_.restore_invariants();
@@ -106,14 +109,14 @@ class Heaps {
 
     // Each knows those before it, and remote_ the two that its drain hands blocks to (drain.cpp).
     PageHeap &pages_;
-    Slack slack_;
-    Thrift thrift_;
+    GlobalFree global_free_;
+    AddressSaving address_saving_;
     UnitStore store_;
     Owners owners_;
     RemoteFrees remote_;
     Ownership ownership_;
     Returns returns_;
-    Post post_;
+    Messenger messenger_;
     Capacities capacities_;
     Flusher flusher_;
     Refiller refiller_;
@@ -121,7 +124,7 @@ class Heaps {
     DenseChunks dense_chunks_;
     Reclaimer reclaimer_;
     Census census_;
-    Keeper keeper_;
+    CollectorView collector_view_;
 };
 
 }  // namespace gr

@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "base/size_class.hpp"
-#include "heap/mail.hpp"
+#include "heap/message.hpp"
 #include "platform/rseq/reference.hpp"
 #include "platform/rseq/sequences.hpp"
 
 namespace gr {
 
-// The slab of one concurrency id. With sequences, which look for it at `found_at`, each operation may find the caller moved to another CPU or be aborted
-// too often: it then moved nothing and says so by a negative result.
+// The slab of one concurrency id. With sequences, which look for it at `found_at`, each operation may find the caller moved
+// to another CPU or be aborted too often: it then moved nothing and says so by a negative result.
 class Slab {
   public:
     Slab(char *slabs, std::uint32_t cid, char *const *found_at)

@@ -4,8 +4,11 @@
 // Must not know: how the misuse was found.
 #include "heap/misuse.hpp"
 
+#include <string_view>
+
 #include "base/text.hpp"
 #include "platform/process.hpp"
+#include "platform/public_names.hpp"
 
 namespace gr {
 namespace {
@@ -17,7 +20,14 @@ using Line = TextBuffer<256>;
     platform::fatal(line.data(), line.size());
 }
 
-void begin(Line &line, const char *function, const void *p) { line << "granary: " << function << '(' << p << "): "; }
+// Of a function of libc's, under the name that the program called it by; those of Granary's own have theirs.
+const char *prefix_of(const char *function) {
+    return platform::is_prefixed() && !std::string_view(function).starts_with("gr_") ? "gr_" : "";
+}
+
+void begin(Line &line, const char *function, const void *p) {
+    line << "granary: " << prefix_of(function) << function << '(' << p << "): ";
+}
 
 }  // namespace
 
@@ -35,6 +45,13 @@ void die_interior(const char *function, const void *p, const void *start, std::s
     die(line);
 }
 
+void die_free(const char *function, const void *p, std::size_t size) {
+    Line line;
+    begin(line, function, p);
+    line << "a free block of " << size << " bytes: it was freed before, or never handed out";
+    die(line);
+}
+
 void die_twice(const char *function, const void *p, std::size_t size) {
     Line line;
     begin(line, function, p);
@@ -45,7 +62,8 @@ void die_twice(const char *function, const void *p, std::size_t size) {
 void die_of_malloc(const char *function, const void *p) {
     Line line;
     begin(line, function, p);
-    line << "not a block of this heap but of malloc: release it with free";
+    const char *const prefix = prefix_of("free");
+    line << "not a block of this heap but of " << prefix << "malloc: release it with " << prefix << "free";
     die(line);
 }
 

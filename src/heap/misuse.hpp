@@ -10,6 +10,7 @@ namespace gr {
 
 [[noreturn]] void die_foreign(const char *function, const void *p);
 [[noreturn]] void die_interior(const char *function, const void *p, const void *start, std::size_t size);
+[[noreturn]] void die_free(const char *function, const void *p, std::size_t size);
 [[noreturn]] void die_twice(const char *function, const void *p, std::size_t size);
 
 // A block of another instance.

@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "base/size_class.hpp"
-#include "heap/mail.hpp"
+#include "heap/message.hpp"
 #include "heap/take_all_stack.hpp"
 #include "platform/mutex.hpp"
 #include "superblock/superblock.hpp"
@@ -36,11 +36,11 @@ struct alignas(kCacheLineBytes) Owner {
     platform::Mutex mutex;
     // What strangers write, on a line of its own.
     alignas(kCacheLineBytes) TakeAllStack<Superblock> pending;  // superblocks with remote bits
-    TakeAllStack<Letter> mail;                                  // heaps only
+    TakeAllStack<Message> inbox;                                // heaps only
     // Freed remotely since the last drain, roughly; ordered by nothing.
     std::atomic<std::size_t> remote_bytes{0};
 
-    bool has_news() const { return pending.has_any() || mail.has_any(); }
+    bool has_news() const { return pending.has_any() || inbox.has_any(); }
 };
 
 }  // namespace gr

@@ -4,27 +4,28 @@
 // Must not know: blocks; which superblock is whose; what waits for an owner.
 #include "heap/owners.hpp"
 
-#include "heap/inside.hpp"
 #include "platform/memory.hpp"
+#include "platform/reentry.hpp"
 
 namespace gr {
 
 void Owners::initialise(const HeapsSetup &setup) {
     setup_ = setup;
+    set_magazine_budget(setup.magazine_budget);
     heaps_ = reinterpret_cast<Heap *>(setup.owners);
     globals_ = reinterpret_cast<GlobalBin *>(setup.owners + setup.heaps * sizeof(Heap));
     nobody_ = reinterpret_cast<Owner *>(reinterpret_cast<char *>(globals_ + kClassCount));
 }
 
 bool Owners::activate_slowly(OwnerIndex o) {
-    if (Inside::is_again()) return false;  // fork holds the activation while it waits for the heaps
+    if (platform::Reentry::is_again()) return false;  // fork holds the activation while it waits for the heaps
     const platform::Guard guard(activation_, platform::Rank::activation);
     if (!guard.locked()) return false;
     // An inactive heap's slab reads as zeroes, so no sequence has anything to write there yet.
     while (!is_active(o)) {
         if (!pages_.limit().may_take(kSlabBytes) && (pages_.trim(0) == 0 || !pages_.limit().may_take(kSlabBytes)))
             return false;
-        if (!platform::commit(setup_.slabs + active_heaps() * kSlabBytes, kSlabBytes)) {
+        if (!pages_.region().make_writable(setup_.slabs + active_heaps() * kSlabBytes, kSlabBytes)) {
             pages_.limit().gave(kSlabBytes);
             return false;
         }

@@ -20,8 +20,8 @@ struct HeapsSetup {
     char *zeroes = nullptr;
     char *owners = nullptr;  // zero, of Owners::bytes
     std::size_t magazine_budget = kMagazineBudget;
-    std::size_t thrift_least = 0;  // thrift.hpp
-    const char *free = "free";     // what the program calls to free a block, for messages about misuse found later
+    std::size_t address_saving_least = 0;  // address_saving.hpp
+    const char *free = "free";  // what the program calls to free a block, for messages about misuse found later
 
     bool has_sequences() const { return found_at != nullptr; }
 };
@@ -51,10 +51,14 @@ class Owners {
         return *reinterpret_cast<Outbox *>(next_slab - sizeof(Outbox));
     }
 
-    // What a heap's magazines may hold, however often it went without.
+    // What a heap's magazines may hold at first. At any time; those that hold more already do not grow.
+    std::size_t magazine_budget() const { return magazine_budget_.load(std::memory_order_relaxed); }
+    void set_magazine_budget(std::size_t bytes) { magazine_budget_.store(bytes, std::memory_order_relaxed); }
+    // What a heap's magazines may hold at most, however often the heap was denied more.
     std::size_t most_magazine_bytes() const {
         const std::size_t share = pages_.present_bytes() / (kBudgetParts * std::size_t{active_heaps()});
-        return share > setup_.magazine_budget ? share : setup_.magazine_budget;
+        const std::size_t first = magazine_budget();
+        return share > first ? share : first;
     }
 
     std::uint32_t active_heaps() const { return active_heaps_.load(std::memory_order_acquire); }
@@ -97,6 +101,7 @@ class Owners {
 
     PageHeap &pages_;
     HeapsSetup setup_;
+    std::atomic<std::size_t> magazine_budget_{kMagazineBudget};  // ordered by nothing
     Heap *heaps_ = nullptr;
     GlobalBin *globals_ = nullptr;
     Owner *nobody_ = nullptr;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: ownership.hpp: what happens to a superblock whose blocks become free, and who takes one from whom.
 // Invariant: as there; another heap's lock is only tried, and a global bin's in a drain.
-// Must not know: magazines, letters.
+// Must not know: magazines, messages.
 #include "heap/ownership.hpp"
 
-#include "heap/inside.hpp"
 #include "heap/misuse.hpp"
+#include "platform/reentry.hpp"
 
 namespace gr {
 
@@ -19,7 +19,7 @@ void Ownership::collect(OwnerIndex o, Superblock *s) {
 
 void Ownership::freed(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
     owners_.bin_of(o, s->size_class).gave(s, blocks);
-    if (!is_heap(o)) slack_.add(std::size_t{blocks} * s->shape().size);
+    if (!is_heap(o)) global_free_.add(std::size_t{blocks} * s->shape().size);
 }
 
 void Ownership::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
@@ -27,7 +27,7 @@ void Ownership::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
     Bin &bin = owners_.bin_of(o, c);
     freed(o, s, blocks);
     if (s->is_empty()) {
-        if (!is_heap(o)) slack_.subtract(superblocks_.idle_bytes(s));
+        if (!is_heap(o)) global_free_.subtract(superblocks_.idle_bytes(s));
         release(bin, s);
     }
     if (!is_heap(o)) {
@@ -39,7 +39,7 @@ void Ownership::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
 
 void Ownership::took(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
     owners_.bin_of(o, s->size_class).took(s, blocks);
-    if (!is_heap(o)) slack_.subtract(blocks * s->shape().size);
+    if (!is_heap(o)) global_free_.subtract(blocks * s->shape().size);
 }
 
 void Ownership::restore_invariant(OwnerIndex o, ClassIndex c, MayWait may_wait) {
@@ -51,14 +51,14 @@ void Ownership::restore_invariant(OwnerIndex o, ClassIndex c, MayWait may_wait) 
             release(bin, emptiest);
         } else if (!give_to_global(o, emptiest, may_wait)) {
             // The next free tries again; if there is none, whoever wants a new superblock does.
-            owners_.global(c).arrears.store(true, std::memory_order_relaxed);
+            owners_.global(c).excess.store(true, std::memory_order_relaxed);
             return;
         }
     }
 }
 
 void Ownership::restore_invariants() {
-    const Inside inside;
+    const platform::Reentry entry;
     owners_.for_each_heap([this](OwnerIndex o) {
         if (!owners_.lock(o)) return;
         for (std::uint32_t c = 1; c < kClassCount; ++c) restore_invariant(o, ClassIndex(c), MayWait::yes);
@@ -89,7 +89,7 @@ void Ownership::release_empty(OwnerIndex o) {
 }
 
 void Ownership::release_all_empty() {
-    const Inside inside;
+    const platform::Reentry entry;
     owners_.for_each_heap([this](OwnerIndex o) {
         if (!owners_.lock(o)) return;
         release_empty(o);
@@ -100,7 +100,7 @@ void Ownership::release_all_empty() {
         if (!owners_.lock(o)) continue;
         Bin &bin = owners_.global(ClassIndex(c)).bin;
         for_each_empty(bin, [&](Superblock *s) {
-            slack_.subtract(superblocks_.idle_bytes(s));
+            global_free_.subtract(superblocks_.idle_bytes(s));
             release(bin, s);
         });
         owners_.global(ClassIndex(c)).offered.store(bin.superblocks(), std::memory_order_relaxed);
@@ -117,7 +117,7 @@ bool Ownership::give_to_global(OwnerIndex from, Superblock *s, MayWait may_wait)
     owners_.heap(from).bins[c.value].abandon(s);
     store_.hand_over(s, to);
     target.bin.adopt(s);
-    slack_.add(superblocks_.idle_bytes(s));
+    global_free_.add(superblocks_.idle_bytes(s));
     target.offered.store(target.bin.superblocks(), std::memory_order_relaxed);
     remote_.unlock_and_settle(to);
     return true;
@@ -130,7 +130,7 @@ Superblock *Ownership::take_from_global(OwnerIndex to, ClassIndex c) {
     Superblock *const s = source.bin.fullest();
     if (s != nullptr) {
         source.bin.abandon(s);
-        slack_.subtract(superblocks_.idle_bytes(s));
+        global_free_.subtract(superblocks_.idle_bytes(s));
         source.offered.store(source.bin.superblocks(), std::memory_order_relaxed);
         store_.hand_over(s, to);
         owners_.heap(to).bins[c.value].adopt(s);
@@ -163,14 +163,14 @@ Superblock *Ownership::take_new(OwnerIndex to, ClassIndex c, Prefer prefer) {
     return s;
 }
 
-Superblock *Ownership::collect_arrears(OwnerIndex to, ClassIndex c) {
-    std::atomic<bool> &arrears = owners_.global(c).arrears;
-    if (!arrears.load(std::memory_order_relaxed)) return nullptr;
-    arrears.store(false, std::memory_order_relaxed);  // first: who is in arrears from now on says so again
+Superblock *Ownership::collect_excess(OwnerIndex to, ClassIndex c) {
+    std::atomic<bool> &excess = owners_.global(c).excess;
+    if (!excess.load(std::memory_order_relaxed)) return nullptr;
+    excess.store(false, std::memory_order_relaxed);  // first: who is in excess from now on says so again
     owners_.for_each_heap([&](OwnerIndex from) {
         if (from == to) return;
         if (!owners_.try_lock(from)) {
-            arrears.store(true, std::memory_order_relaxed);
+            excess.store(true, std::memory_order_relaxed);
             return;
         }
         restore_invariant(from, c, MayWait::yes);

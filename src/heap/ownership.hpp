@@ -2,19 +2,20 @@
 // What: which superblock belongs to whom: Hoard's emptiness invariant, and each way from one owner to the next.
 // Invariant: the owner field changes only under the giver's lock (rule 1), and a superblock is in its new owner's bin
 //    before that owner's lock is let go.
-// Must not know: magazines, letters.
+// Must not know: magazines, messages.
 #pragma once
 
+#include "heap/global_free.hpp"
 #include "heap/remote_frees.hpp"
-#include "heap/slack.hpp"
 #include "heap/unit_store.hpp"
 
 namespace gr {
 
 class Ownership {
   public:
-    constexpr Ownership(Owners &owners, RemoteFrees &remote, UnitStore &store, Slack &slack, Superblocks &superblocks)
-        : owners_(owners), remote_(remote), store_(store), slack_(slack), superblocks_(superblocks) {}
+    constexpr Ownership(Owners &owners, RemoteFrees &remote, UnitStore &store, GlobalFree &global_free,
+                        Superblocks &superblocks)
+        : owners_(owners), remote_(remote), store_(store), global_free_(global_free), superblocks_(superblocks) {}
 
     // In these the lock of o, of `to` and of `from` is held.
 
@@ -33,7 +34,7 @@ class Ownership {
     Superblock *take_new(OwnerIndex to, ClassIndex c, Prefer prefer);
     // Memory of a class grows only after what held locks left undone in its heaps was done, as far as their locks are
     // free now. What that brought to the global heap.
-    Superblock *collect_arrears(OwnerIndex to, ClassIndex c);
+    Superblock *collect_excess(OwnerIndex to, ClassIndex c);
 
     // No lock is held. What contended locks left undone, in all heaps.
     [[gnu::cold]] void restore_invariants();
@@ -78,7 +79,7 @@ class Ownership {
     Owners &owners_;
     RemoteFrees &remote_;
     UnitStore &store_;
-    Slack &slack_;
+    GlobalFree &global_free_;
     Superblocks &superblocks_;
 };
 

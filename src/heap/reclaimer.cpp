@@ -2,7 +2,7 @@
 
 #include "heap/reclaimer.hpp"
 
-#include "heap/inside.hpp"
+#include "platform/reentry.hpp"
 #include "platform/rseq/stop.hpp"
 
 namespace gr {
@@ -13,10 +13,10 @@ void Reclaimer::reclaim_idle() {
 }
 
 void Reclaimer::reclaim(Which which) {
-    const Inside inside;
+    const platform::Reentry entry;
     flush_each(which);
-    // What came by letter meanwhile may lie in the caller's magazines now.
-    if (!inside.again() && flush_stopped(which)) flush_each(which);
+    // What came by message meanwhile may lie in the caller's magazines now.
+    if (!entry.again() && flush_stopped(which)) flush_each(which);
     store_.release_deferred();
     for (std::uint32_t c = 1; c < kClassCount; ++c) remote_.settle(owner_of_global(ClassIndex(c)));
     owners_.for_each_heap([this](OwnerIndex o) { remote_.settle(o); });
@@ -27,7 +27,7 @@ void Reclaimer::flush_each(Which which) {
     owners_.for_each_heap([&](OwnerIndex o) {
         if (!is_wanted(o, which) || !owners_.lock(o)) return;
         flusher_.flush_all(o);
-        if (which == Which::thrift) capacities_.close(o);
+        if (which == Which::address_saving) capacities_.close(o);
         ownership_.release_empty(o);
         remote_.unlock_and_settle(o);
     });
@@ -45,7 +45,7 @@ bool Reclaimer::has_cached(Which which) {
 // there was nothing to do.
 bool Reclaimer::flush_stopped(Which which) {
     char *const zeroes = owners_.setup().zeroes;
-    if (zeroes == nullptr || (which != Which::thrift && !has_cached(which))) return false;
+    if (zeroes == nullptr || (which != Which::address_saving && !has_cached(which))) return false;
     const platform::Guard activation(owners_.activation(), platform::Rank::activation);
     if (!activation.locked()) return false;
     owners_.lock_all(platform::Rank::heap);
@@ -54,7 +54,7 @@ bool Reclaimer::flush_stopped(Which which) {
         owners_.for_each_heap([&](OwnerIndex o) {
             if (!stopped.done() || !is_wanted(o, which)) return;
             owners_.slab(o).detach_all();
-            if (which == Which::thrift) capacities_.close_stopped(o);
+            if (which == Which::address_saving) capacities_.close_stopped(o);
         });
     }
     // Nobody waits longer than he must: first those of which nothing is wanted.

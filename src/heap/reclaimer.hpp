@@ -28,10 +28,10 @@ class Reclaimer {
     // A tick has gone by: the same for the heaps that had no slow path for kTicksToIdle of them, or one less.
     void reclaim_idle();
     // As reclaim, and leaves no magazine a slot.
-    void reclaim_for_thrift() { reclaim(Which::thrift); }
+    void reclaim_to_save_addresses() { reclaim(Which::address_saving); }
 
   private:
-    enum class Which : std::uint8_t { all, idle, thrift };
+    enum class Which : std::uint8_t { all, idle, address_saving };
 
     bool is_wanted(OwnerIndex o, Which which) { return which != Which::idle || owners_.heap(o).is_idle(); }
     void reclaim(Which which);

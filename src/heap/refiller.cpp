@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: refiller.hpp.
-// Invariant: as there; memory grows only after the global heap, arrears, and what is not there any more were asked.
+// Invariant: as there; memory grows only after the global heap, excess, and what is not there any more were asked.
 // Must not know: requests in bytes; which heap serves a thread.
 #include "heap/refiller.hpp"
 
@@ -67,7 +67,7 @@ std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, std::span<void *> room,
 
 Superblock *Refiller::superblock_for(OwnerIndex o, ClassIndex c, Prefer prefer) {
     if (Superblock *const s = ownership_.take_from_global(o, c)) return s;
-    if (Superblock *const s = ownership_.collect_arrears(o, c)) return s;
+    if (Superblock *const s = ownership_.collect_excess(o, c)) return s;
     capacities_.empty_unused(o, c);
     if (Superblock *const s = ownership_.take_new(o, c, prefer)) return s;
     // Memory is used up: what this heap's magazines hold back, then what other heaps have free.

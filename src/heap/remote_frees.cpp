@@ -21,13 +21,13 @@ void RemoteFrees::set(Superblock *s, std::uint32_t word, Word mask, MayWait may_
     const OwnerIndex o = owner_of(s);
     if (!is_heap(o)) return;
     note(o, static_cast<std::size_t>(std::popcount(mask)) * size, may_wait);
-    if (may_wait == MayWait::no) world_.owners.global(c).arrears.store(true, std::memory_order_relaxed);
+    if (may_wait == MayWait::no) world_.owners.global(c).excess.store(true, std::memory_order_relaxed);
 }
 
 void RemoteFrees::note(OwnerIndex o, std::size_t bytes, MayWait may_wait) {
     platform::count(platform::Event::atomic_operation);
     const std::size_t waiting = world_.owners.owner(o).remote_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (waiting > (thrift_.is_on() ? 0 : kRemoteThreshold) && may_wait == MayWait::yes) settle(o);
+    if (waiting > (address_saving_.is_on() ? 0 : kRemoteThreshold) && may_wait == MayWait::yes) settle(o);
 }
 
 void RemoteFrees::settle_all() {

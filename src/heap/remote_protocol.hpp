@@ -24,7 +24,7 @@ concept RemoteWorld = requires(W &world, typename W::Node node, typename W::Owne
     { world.is_passive(owner) } -> std::same_as<bool>;  // never refills: whoever posts to it drains it
     { world.try_lock(owner) } -> std::same_as<bool>;
     { world.unlock(owner) } -> std::same_as<void>;
-    { world.open_mail(owner) } -> std::same_as<void>;      // blocks that came by letter; owner's lock held
+    { world.read_inbox(owner) } -> std::same_as<void>;     // blocks that came by message; owner's lock held
     { world.collect(owner, node) } -> std::same_as<void>;  // moves the remote bits; owner's lock held
 };
 
@@ -51,7 +51,7 @@ class RemoteProtocol {
 
     // The owner's lock is held.
     static void drain(World &world, Owner owner) {
-        world.open_mail(owner);
+        world.read_inbox(owner);
         Node node = world.take_all(owner);
         while (!world.is_null(node)) {
             const Node next = world.next(node);  // rule 5: before the mark is cleared, or the node passed on

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: returns.hpp.
 // Invariant: no other owner is settled under a global bin's lock.
-// Must not know: magazines, letters.
+// Must not know: magazines, messages.
 #include "heap/returns.hpp"
 
 namespace gr {

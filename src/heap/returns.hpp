@@ -2,7 +2,7 @@
 // What: freed blocks back to the bitmaps of their superblocks, whoever owns these: under the owner's lock, or by remote
 //    bits.
 // Invariant: every block is checked on that way: foreign, interior and doubled ones end the program.
-// Must not know: magazines, letters.
+// Must not know: magazines, messages.
 #pragma once
 
 #include "heap/misuse.hpp"

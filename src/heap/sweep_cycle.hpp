@@ -7,33 +7,33 @@
 
 #include "base/config.hpp"
 #include "base/units.hpp"
-#include "heap/slack.hpp"
+#include "heap/global_free.hpp"
 
 namespace gr {
 
 // Whether a step is due may be asked by anyone, and is a hint; the rest is for who holds the lock of sweeping.
 class SweepCycle {
   public:
-    bool is_due(const Slack &slack, std::size_t may_stay) const {
+    bool is_due(const GlobalFree &global_free, std::size_t may_stay) const {
         const std::size_t growth_per_chunk = growth_per_chunk_.load(std::memory_order_relaxed);
-        if (growth_per_chunk != 0) return slack.growth() >= growth_per_chunk;
-        return slack.expected() > may_stay - may_stay / kSweepParts;
+        if (growth_per_chunk != 0) return global_free.growth() >= growth_per_chunk;
+        return global_free.expected() > may_stay - may_stay / kSweepParts;
     }
 
     bool is_under_way() const { return next_ < end_; }
     // Over the chunks there are now.
-    void begin(Slack &slack, std::size_t may_stay, std::uint32_t chunks) {
+    void begin(GlobalFree &global_free, std::size_t may_stay, std::uint32_t chunks) {
         next_ = 0;
         end_ = chunks;
-        growth_ = slack.take_growth(1);
+        growth_ = global_free.take_growth(1);
         given_back_ = 0;
-        const std::size_t pace = slack.growth_for(may_stay / kSweepParts) / (chunks == 0 ? 1 : chunks);
+        const std::size_t pace = global_free.growth_for(may_stay / kSweepParts) / (chunks == 0 ? 1 : chunks);
         growth_per_chunk_.store(pace < kLeastSweepGrowth ? kLeastSweepGrowth : pace, std::memory_order_relaxed);
     }
     // How many chunks stand for what became free since.
-    std::uint32_t take_chunks(Slack &slack) {
+    std::uint32_t take_chunks(GlobalFree &global_free) {
         const std::size_t growth_per_chunk = growth_per_chunk_.load(std::memory_order_relaxed);
-        const std::size_t growth = slack.take_growth(growth_per_chunk);
+        const std::size_t growth = global_free.take_growth(growth_per_chunk);
         growth_ += growth;
         const std::size_t chunks = growth / growth_per_chunk;
         return chunks < left() ? static_cast<std::uint32_t>(chunks) : left();
@@ -41,8 +41,8 @@ class SweepCycle {
     std::uint32_t left() const { return end_ - next_; }
     ChunkIndex next() { return ChunkIndex(next_++); }
     void gave_back(std::size_t bytes) { given_back_ += bytes; }
-    void end(Slack &slack) {
-        slack.learn(growth_, given_back_);
+    void end(GlobalFree &global_free) {
+        global_free.learn(growth_, given_back_);
         growth_per_chunk_.store(0, std::memory_order_relaxed);
     }
 

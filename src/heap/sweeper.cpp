@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: sweeper.hpp: when a sweep begins and goes on, and what it does with each superblock.
 // Invariant: as there.
-// Must not know: magazines, letters.
+// Must not know: magazines, messages.
 #include "heap/sweeper.hpp"
 
 #include "platform/memory.hpp"
@@ -16,12 +16,12 @@ std::size_t Sweeper::sweep() {
 }
 
 void Sweeper::sweep_if_due() {
-    pages_.review();
+    pages_.review(global_free_.bytes());
     const std::size_t may_stay = pages_.may_stay();
-    if (!cycle_.is_due(slack_, may_stay)) return;
+    if (!cycle_.is_due(global_free_, may_stay)) return;
     if (!mutex_.try_lock(platform::Rank::sweep)) return;
     if (cycle_.is_under_way()) {
-        sweep_chunks(cycle_.take_chunks(slack_), may_stay == 0 ? SplitHuge::yes : SplitHuge::if_worth_it);
+        sweep_chunks(cycle_.take_chunks(global_free_), may_stay == 0 ? SplitHuge::yes : SplitHuge::if_worth_it);
     } else {
         begin();
     }
@@ -41,7 +41,7 @@ void Sweeper::sweep_rested() {
     }
 }
 
-void Sweeper::begin() { cycle_.begin(slack_, pages_.may_stay(), region_.chunk_count()); }
+void Sweeper::begin() { cycle_.begin(global_free_, pages_.may_stay(), region_.chunk_count()); }
 
 // The next ones of the sweep that is under way; the bytes given back.
 std::size_t Sweeper::sweep_chunks(std::uint32_t count, SplitHuge split) {
@@ -52,7 +52,7 @@ std::size_t Sweeper::sweep_chunks(std::uint32_t count, SplitHuge split) {
     }
     cycle_.gave_back(given_back);
     if (cycle_.is_under_way()) return given_back;
-    cycle_.end(slack_);
+    cycle_.end(global_free_);
     // Less is in use now than before.
     return given_back + pages_.trim(pages_.may_retain());
 }
@@ -103,7 +103,7 @@ void Sweeper::give_back_swept(Superblock *s, const PageSet &pages, const PageSet
     ownership_.visit_owner(s, [&](OwnerIndex o) {
         const std::size_t absent = superblocks_.bytes_of_blocks(s, gone);  // afterwards s may be another's
         ownership_.gave(o, s, superblocks_.return_pages(s, pages, gone));
-        if (!is_heap(o)) slack_.subtract(absent);
+        if (!is_heap(o)) global_free_.subtract(absent);
     });
 }
 

@@ -2,7 +2,7 @@
 // What: giving back whole pages that are free under superblocks which have other blocks in use.
 // Invariant: while a page is given back its blocks are marked used, so that nobody is handed one, and no owner's lock
 //    is held. What the kernel refuses stays, its blocks too.
-// Must not know: magazines, letters.
+// Must not know: magazines, messages.
 #pragma once
 
 #include "heap/ownership.hpp"
@@ -12,8 +12,9 @@ namespace gr {
 
 class Sweeper {
   public:
-    constexpr Sweeper(Ownership &ownership, Slack &slack, Region &region, Superblocks &superblocks, PageHeap &pages)
-        : ownership_(ownership), slack_(slack), region_(region), superblocks_(superblocks), pages_(pages) {}
+    constexpr Sweeper(Ownership &ownership, GlobalFree &global_free, Region &region, Superblocks &superblocks,
+                      PageHeap &pages)
+        : ownership_(ownership), global_free_(global_free), region_(region), superblocks_(superblocks), pages_(pages) {}
 
     // In both no lock is held, and the caller did not interrupt the heaps.
 
@@ -40,7 +41,7 @@ class Sweeper {
     void give_back_swept(Superblock *s, const PageSet &pages, const PageSet &gone);
 
     Ownership &ownership_;
-    Slack &slack_;
+    GlobalFree &global_free_;
     Region &region_;
     Superblocks &superblocks_;
     PageHeap &pages_;

@@ -4,8 +4,8 @@
 // Must not know: bins, magazines, when a superblock is wanted.
 #include "heap/unit_store.hpp"
 
-#include "heap/inside.hpp"
 #include "platform/memory.hpp"
+#include "platform/reentry.hpp"
 
 namespace gr {
 
@@ -21,20 +21,21 @@ Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer) {
 }
 
 Superblock *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *zeroed) {
-    const Inside inside;
-    if (inside.again()) return nullptr;
+    const platform::Reentry entry;
+    if (entry.again()) return nullptr;
     release_deferred();
     Run run;
     if (!pages_.allocate(count, alignment, Prefer::warm, &run)) return nullptr;
     *zeroed = run.zeroed;
     Superblock *const s = superblocks_.make_run(run.first, run.count);
-    // Entries behind the first stay 0: an address inside a run is no block's start.
-    std::atomic_ref<UnitEntry>(region_.entry(s->unit)).store(kRunEntry, std::memory_order_relaxed);
+    // Entries behind the first stay 0: an address inside a run is no block's start. release: a walk, which may have got the
+    // address from nobody, acquires the entry before it reads the descriptor.
+    std::atomic_ref<UnitEntry>(region_.entry(s->unit)).store(kRunEntry, std::memory_order_release);
     return s;
 }
 
 bool UnitStore::release_run(Superblock *run) {
-    const Inside inside;
+    const platform::Reentry entry;
     // The exchange decides which of two frees of the same run is the second.
     if (std::atomic_ref<UnitEntry>(region_.entry(run->unit)).exchange(0, std::memory_order_relaxed) != kRunEntry) {
         return false;
@@ -44,8 +45,8 @@ bool UnitStore::release_run(Superblock *run) {
 }
 
 bool UnitStore::resize_run(Superblock *run, UnitCount count) {
-    const Inside inside;
-    if (inside.again()) return false;
+    const platform::Reentry entry;
+    if (entry.again()) return false;
     const UnitCount old = run->units;
     if (count > old) {
         if (!pages_.extend(run->unit, old, count)) return false;
@@ -79,7 +80,7 @@ void UnitStore::release(Superblock *s) {
     const std::uint32_t absent = s->use == UnitUse::superblock ? s->absent.count() : 0;
     superblocks_.unmake(s);
     // A handler that interrupted another instance's page heap could wait for one whose holder waits for that.
-    if (!Inside::is_again() && pages_.release(first, count, absent)) return;
+    if (!platform::Reentry::is_again() && pages_.release(first, count, absent)) return;
     Superblock *head = deferred_.load(std::memory_order_relaxed);
     do {
         s->deferred = head;

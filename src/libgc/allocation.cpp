@@ -13,7 +13,8 @@ void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes) {
         if (!collector.collect(Reason::refused).done) break;
         if (void *const p = collector.allocate(kind, bytes)) return p;
     }
-    warn("GC Warning: Out of Memory! Heap size: %lu MiB. Returning NULL!\n", collector.used_bytes() / kMiB);
+    warn("GC Warning: no memory for an object, even after a collection; the heap has %lu MiB\n",
+         collector.used_bytes() / kMiB);
     return now(GC_oom_fn)(size);
 }
 
@@ -32,10 +33,9 @@ namespace {
 BlockAt block_of(const char *function, const void *p) {
     const BlockAt block = collector.block_at(p);
     if (block.begin == p) return block;
-    TextBuffer<128> line;
-    line << function << ": " << p << " is not the beginning of an object\n";
-    write_line(messages.errors, line);
-    die("not the beginning of an object");
+    TextBuffer<160> line;
+    line << function << ": " << p << " is not the beginning of an object; pass the address that was allocated" << '\0';
+    die(line.data());
 }
 
 [[gnu::noinline]] void free_slowly(void *p) {

@@ -120,7 +120,9 @@ void reached() {
     report_overwritten();
 }
 
-void refused(const char *why) { warn("GC Warning: nothing is collected: %s\n", reinterpret_cast<GC_word>(why)); }
+void refused(const char *why) {
+    warn("GC Warning: a collection could not be done and freed nothing: %s\n", reinterpret_cast<GC_word>(why));
+}
 
 }  // namespace
 

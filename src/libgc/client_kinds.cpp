@@ -13,14 +13,14 @@ constinit bool is_any_set = false;
 }  // namespace
 
 unsigned make_client_kind(const KindSetup &setup) {
-    if (collector.kind_count() >= kMostClientKinds) die("too many kinds");
+    if (collector.kind_count() >= kMostClientKinds) die("GC_new_kind: all kinds of objects are in use");
     const Kind *const kind = collector.make_kind(setup);
     if (kind == nullptr) die_without_memory();
     return kind->number;
 }
 
 unsigned make_procedure(MarkProcedure procedure) {
-    if (next_procedure == Descriptor::kMostProcedures) die("too many mark procedures");
+    if (next_procedure == Descriptor::kMostProcedures) die("GC_new_proc: all mark procedures are in use");
     set_procedure(next_procedure, procedure);
     return next_procedure++;
 }

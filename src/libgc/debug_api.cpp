@@ -39,7 +39,7 @@ BlockAt block_of(const char *function, void *p) {
     const BlockAt block = gr::collector.block_at(p);
     if (block.begin == nullptr) {
         complain(function, p, "is not in the heap", nullptr);
-        gr::die("a debug function was given what is not in the heap");
+        gr::die("a debug function was given an address that is not in the heap");
     }
     return block;
 }
@@ -57,8 +57,8 @@ void free_checked(void *p) {
         complain("GC_debug_free", p, "has no debug header, or a broken one", nullptr);
         return gr::free(block.begin);
     }
-    if (header->is_freed(header)) return complain("GC_debug_free", p, "was freed before", header);
-    if (!header->end_is_whole()) complain("GC_debug_free", p, "was written behind its end", header);
+    if (header->is_freed(header)) return complain("GC_debug_free", p, "was already freed", header);
+    if (!header->end_is_whole()) complain("GC_debug_free", p, "was overwritten behind its end", header);
     header->mark_freed();
     const bool is_kept = block.kind->setup.lifetime == gr::Lifetime::collected && gr::now(GC_find_leak) == 0;
     if (!is_kept) return gr::free(block.begin);
@@ -77,7 +77,8 @@ void *resize_checked(void *p, std::size_t size, const char *file, int line) {
         complain("GC_debug_realloc", p, "has no debug header", nullptr);
         return GC_realloc(p, size);
     }
-    if (block.kind->number >= gr::kStandardKinds) gr::die("GC_debug_realloc: an object of a client's kind");
+    if (block.kind->number >= gr::kStandardKinds)
+        gr::die("GC_debug_realloc: cannot resize an object of a kind that the client made");
     const std::size_t kept = header->size < size ? header->size : size;
     void *const moved = allocate_with_header(block.kind->number, size, file, line);
     if (moved == nullptr) return nullptr;

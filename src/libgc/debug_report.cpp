@@ -14,10 +14,10 @@ void check(const BlockAt &block, bool marked) {
     DebugHeader *const header = DebugHeader::of(block);
     if (header == nullptr || header->is_freed(header)) return;
     if (!marked) {
-        // Who has the block next need not write where the header is, if nobody clears it for him.
+        // The next object in the block need not write where the header is, and in this kind it is not cleared.
         if (!block.kind->setup.zeroed) *header = {};
     } else if (!header->end_is_whole()) {
-        complain("GC_check_heap", DebugHeader::user_data(header), "was written behind its end", header);
+        complain("GC_check_heap", DebugHeader::user_data(header), "was overwritten behind its end", header);
     }
 }
 
@@ -26,7 +26,8 @@ void check(const BlockAt &block, bool marked) {
 void complain(const char *function, const void *p, const char *what, const DebugHeader *header) {
     TextBuffer<512> line;
     line << function << ": " << p << ' ' << what;
-    if (header != nullptr) line << " (" << header->file << ':' << header->line << ", sz=" << header->size << ')';
+    if (header != nullptr)
+        line << " (" << header->size << " bytes, allocated at " << header->file << ':' << header->line << ')';
     line << '\n';
     write_line(messages.errors, line);
 }

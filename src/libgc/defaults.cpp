@@ -10,9 +10,8 @@ namespace {
 
 [[noreturn]] void die_of(const void *p, const char *what) {
     TextBuffer<128> line;
-    line << p << ' ' << what << '\n';
-    write_line(messages.errors, line);
-    die(what);
+    line << p << ' ' << what << '\0';
+    die(line.data());
 }
 
 }  // namespace
@@ -20,7 +19,7 @@ namespace {
 void *answer_null(std::size_t) { return nullptr; }
 void push_stacks() { collector.push_threads(); }
 void die_of_displacement(void *p) { die_of(p, "points into an object at an offset that is not registered"); }
-void die_of_invisible(void *p) { die_of(p, "cannot be seen by the collector"); }
+void die_of_invisible(void *p) { die_of(p, "lies where the collector does not look for pointers"); }
 void die_of_other_object(void *p, void *) {
     die_of(p, "and the pointer that it came from point into different objects");
 }

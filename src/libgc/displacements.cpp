@@ -15,7 +15,7 @@ constinit std::atomic<Word> registered[kMostDisplacement / kWordBits]{};  // ord
 }  // namespace
 
 void register_displacement(std::size_t offset) {
-    if (offset >= kMostDisplacement) die("GC_register_displacement: too large");
+    if (offset >= kMostDisplacement) die("GC_register_displacement: the offset must be below 4096");
     registered[offset / kWordBits].fetch_or(Word{1} << offset % kWordBits, std::memory_order_relaxed);
 }
 

@@ -40,7 +40,7 @@ void open_log(std::size_t, const char *path) {
     const int fd = open(path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, kMode);
     if (fd < 0) {
         TextBuffer<512> line;
-        line << "granary: libgc: GC_LOG_FILE: cannot be opened: " << path << '\n';
+        line << "granary: libgc: cannot open the log file; check GC_LOG_FILE: " << path << '\n';
         return write_line(messages.errors, line);
     }
     messages.log = fd;
@@ -51,7 +51,7 @@ void open_log(std::size_t, const char *path) {
 
 void set_markers(std::size_t markers, const char *) {
     const bool is_possible = markers >= 1 && markers <= kMostMarkers;
-    if (!is_possible) warn("GC Warning: Limiting number of mark threads to %lu\n", kMostMarkers);
+    if (!is_possible) warn("GC Warning: GC_MARKERS is out of range; using %lu markers\n", kMostMarkers);
     settings.markers = is_possible ? static_cast<unsigned>(markers) : kMostMarkers;
 }
 
@@ -150,7 +150,7 @@ void read_environment() {
         if (text == nullptr) continue;
         if (!parse(row.form, text, &value)) {
             TextBuffer<512> line;
-            line << "granary: libgc: " << row.name << " has no meaning as it stands: " << text << '\n';
+            line << "granary: libgc: ignoring " << row.name << ", whose value is not valid: " << text << '\n';
             write_line(messages.errors, line);
         } else if (row.apply != nullptr) {
             row.apply(value, text);

@@ -34,7 +34,8 @@ void tell_of_queued() {
     }
     const FinalizationReport &report = collector.last().finalization;
     if (report.cycles != 0)
-        warn("GC Warning: Finalization cycle involving %lx\n", reinterpret_cast<GC_word>(report.in_cycle));
+        warn("GC Warning: object 0x%lx lies in a cycle, so its ordered finalizer never runs\n",
+             reinterpret_cast<GC_word>(report.in_cycle));
 }
 
 void after_collection() {

@@ -22,7 +22,7 @@ constexpr std::uintptr_t kDebugEnvironment = 1;
 constinit std::atomic<bool> is_ready{false};  // release, with the acquire of is_ready's readers
 
 gr::Task *die_for_want_of_one(std::uintptr_t *, gr::Task *, gr::Task *, std::uintptr_t) {
-    gr::die("a gcj object was to be marked by a procedure, and there is none");
+    gr::die("a gcj object needs a mark procedure, but GC_init_gcj_malloc was given none");
 }
 
 gr::KindSetup conservative() { return {.descriptor = {}, .adds_size = true}; }
@@ -40,7 +40,8 @@ GR_EXPORT void GC_init_gcj_malloc(int index, void *procedure) {
     gr::ensure_initialised();
     const gr::Locked locked;
     if (is_ready.load(std::memory_order_relaxed)) return;
-    if (index < 0 || static_cast<unsigned>(index) >= gr::kReservedProcedures) gr::die("GC_init_gcj_malloc: bad index");
+    if (index < 0 || static_cast<unsigned>(index) >= gr::kReservedProcedures)
+        gr::die("GC_init_gcj_malloc: the index is out of range");
     const auto number = static_cast<unsigned>(index);
     const auto mark = reinterpret_cast<gr::MarkProcedure>(procedure);
     gr::set_procedure(number, mark != nullptr ? mark : die_for_want_of_one);

@@ -20,7 +20,7 @@ void begin_incremental() {
     has_tried = true;
     const char *const lack = collector.begin_cycles();
     if (lack == nullptr) return;
-    warn("GC Warning: no incremental collection, each collection stops the program: %s\n",
+    warn("GC Warning: No incremental collection; each collection stops the program: %s\n",
          reinterpret_cast<GC_word>(lack));
 }
 

@@ -15,14 +15,13 @@ constinit bool are_looked_for = false;
 
 void report(const BlockAt &block) {
     TextBuffer<512> line;
-    line << "Leaked "
-         << (block.kind->setup.descriptor.is_nothing() && !block.kind->setup.adds_size ? "atomic" : "composite")
-         << " object at ";
+    const bool is_atomic = block.kind->setup.descriptor.is_nothing() && !block.kind->setup.adds_size;
+    line << "leaked" << (is_atomic ? " pointer-free" : "") << " object at ";
     if (const DebugHeader *const header = DebugHeader::of(block)) {
-        line << static_cast<const void *>(DebugHeader::user_data(block.begin)) << " (" << header->file << ':'
-             << header->line << ", sz=" << header->size << ")\n";
+        line << static_cast<const void *>(DebugHeader::user_data(block.begin)) << ", " << header->size
+             << " bytes, allocated at " << header->file << ':' << header->line << '\n';
     } else {
-        line << static_cast<const void *>(block.begin) << " (appr. sz=" << block.bytes << ")\n";
+        line << static_cast<const void *>(block.begin) << ", about " << block.bytes << " bytes\n";
     }
     write_line(messages.errors, line);
 }
@@ -47,7 +46,7 @@ void report_leaks() {
         });
     }
     // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread runs
-    if (any && getenv("GC_ABORT_ON_LEAK") != nullptr) die("leaks were found");
+    if (any && getenv("GC_ABORT_ON_LEAK") != nullptr) die("leaked objects were found, and GC_ABORT_ON_LEAK is set");
 }
 
 }  // namespace gr

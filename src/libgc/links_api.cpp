@@ -54,7 +54,7 @@ GR_EXPORT int GC_general_register_disappearing_link(void **link, const void *obj
 }
 GR_EXPORT int GC_register_disappearing_link(void **link) {
     const void *const object = collector.block_at(link).begin;
-    if (object == nullptr) gr::die("GC_register_disappearing_link: not in an object");
+    if (object == nullptr) gr::die("GC_register_disappearing_link: the link is not in an object");
     return register_link(kShort, link, object);
 }
 GR_EXPORT int GC_move_disappearing_link(void **link, void **to) { return move_link(kShort, link, to); }

@@ -20,7 +20,7 @@ GR_EXPORT GC_abort_func GC_get_abort_func() { return gr::get_locked(GC_on_abort)
 
 GR_EXPORT void GC_abort_on_oom() {
     gr::TextBuffer<64> line;
-    line << "Insufficient memory for the allocation\n";
+    line << "GC_abort_on_oom: no memory for an object; exiting\n";
     gr::write_line(gr::messages.errors, line);
     gr::die_without_memory();
 }

@@ -10,8 +10,6 @@
 namespace gr {
 namespace {
 
-constexpr std::uint64_t kNanosecondsPerMillisecond = 1'000'000;
-
 constinit std::atomic<bool> is_measured{false};       // ordered by nothing
 constinit std::atomic<std::uint64_t> nanoseconds{0};  // ordered by nothing
 

@@ -40,7 +40,7 @@ void dump_kinds() {
         line([&](gr::Text &text) {
             text << "kind " << i << ": " << s.live_blocks << " objects, " << s.live_bytes << " bytes; " << s.superblocks
                  << " superblocks, " << s.run_count << " large objects, " << s.free_bytes + s.magazine_bytes
-                 << " bytes free in them";
+                 << " free bytes in them";
         });
     }
 }
@@ -138,8 +138,8 @@ GR_EXPORT void GC_dump_named(const char *name) {
     const BlockNumbers blocks = block_numbers();
     if (name != nullptr) line([&](gr::Text &text) { text << "*** " << name; });
     line([&](gr::Text &text) {
-        text << "collection " << gr::now(GC_gc_no) << ": heap of " << pages.heap << " bytes, " << pages.free
-             << " of them free, " << blocks.since << " allocated since, " << blocks.total << " ever; "
+        text << "collection " << gr::now(GC_gc_no) << ": heap " << pages.heap << " bytes, " << pages.free
+             << " of them free; allocated " << blocks.since << " since then, " << blocks.total << " in all; "
              << collector.roots().static_bytes() << " bytes of static roots";
     });
     dump_kinds();
@@ -153,7 +153,7 @@ GR_EXPORT void GC_dump() {
 GR_EXPORT void GC_print_free_list(int kind, std::size_t granules) {
     line([&](gr::Text &text) {
         text << "kind " << static_cast<unsigned>(kind) << ", " << granules * gr::kFineStep
-             << " bytes: no list, free objects are bits";
+             << " bytes: no list, since free objects are bits in bitmaps";
     });
 }
 

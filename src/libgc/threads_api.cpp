@@ -130,7 +130,8 @@ GR_EXPORT void GC_allow_register_threads() {
     are_allowed.store(true, std::memory_order_relaxed);
 }
 GR_EXPORT int GC_register_my_thread(const GC_stack_base *base) {
-    if (!are_allowed.load(std::memory_order_relaxed)) gr::die("Threads explicit registering is not previously enabled");
+    if (!are_allowed.load(std::memory_order_relaxed))
+        gr::die("GC_register_my_thread: call GC_allow_register_threads first");
     const Locked locked;
     return threads.add_caller(base->mem_base) ? kSuccess : kDuplicate;
 }

@@ -38,22 +38,22 @@ void *zeroed(std::size_t count, std::size_t size, const void *caller) {
     if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
     // Before relocation there is no memset, and every block comes fresh from the kernel.
     if (!gr::platform::is_relocated()) return or_enomem(gr::instance.allocate(bytes));
-    if (gr::sampled.is_on()) [[unlikely]]
-        return or_enomem(gr::sampled.allocate_zeroed(bytes, caller));
+    if (gr::sampled.is_counting()) [[unlikely]]
+        return or_enomem(gr::sampled.allocate_zeroed(bytes, 1, caller));
     if (bytes > gr::kFineLimit) return or_enomem(gr::instance.allocate_zeroed(bytes));
-    void *const p = gr_malloc(bytes);
+    void *const p = gr_own_malloc(bytes);
     return p == nullptr ? nullptr : std::memset(p, 0, bytes);
 }
 
 void *resized(void *p, std::size_t size, const void *caller) {
-    const bool is_profiled = gr::sampled.is_on();
-    if (p == nullptr) return is_profiled ? or_enomem(gr::allocate_for_program(size, 1, caller)) : gr_malloc(size);
+    if (p == nullptr)
+        return gr::sampled.is_counting() ? or_enomem(gr::sampled.allocate(size, 1, caller)) : gr_own_malloc(size);
     if (size == 0) {
-        gr_free(p);
+        gr_own_free(p);
         return nullptr;
     }
     constexpr const char *kFunction = "realloc";
-    if (is_profiled) return or_enomem(gr::sampled.resize(kFunction, p, size, caller));
+    if (gr::sampled.is_on()) return or_enomem(gr::sampled.resize(kFunction, p, size, caller));
     return or_enomem(gr::instance.resize(kFunction, p, size));
 }
 
@@ -62,9 +62,9 @@ void *resized(void *p, std::size_t size, const void *caller) {
 extern "C" {
 
 void *gr_malloc_slow(std::size_t size) {
-    // The entry that allocates has a limit while nothing is counted.
-    if (size - 1 < gr::kClassLimit && gr::platform::gr_sequence_state.size_limit != 0) return coarse(size);
-    if (gr::sampled.is_on()) [[unlikely]]
+    // Where the entry serves nothing, each request is to be counted, or its block to be filled.
+    if (size - 1 < gr::kClassLimit && gr::platform::entry_allocates()) return coarse(size);
+    if (gr::sampled.is_counting()) [[unlikely]]
         return or_enomem(gr::sampled.allocate(size, 1, __builtin_return_address(0)));
     return or_enomem(gr::instance.allocate(size));
 }
@@ -130,5 +130,13 @@ GR_EXPORT void *__libc_pvalloc(std::size_t size) { return pvalloc(size); }
 GR_EXPORT int __posix_memalign(void **out, std::size_t alignment, std::size_t size) {
     return posix_memalign(out, alignment, size);
 }
+
+// Granary's own names; those of malloc and free are in the assembly file.
+[[gnu::alias("calloc")]] GR_EXPORT void *gr_calloc(std::size_t count, std::size_t size);
+[[gnu::alias("realloc")]] GR_EXPORT void *gr_realloc(void *p, std::size_t size);
+[[gnu::alias("reallocarray")]] GR_EXPORT void *gr_reallocarray(void *p, std::size_t count, std::size_t size);
+[[gnu::alias("aligned_alloc")]] GR_EXPORT void *gr_aligned_alloc(std::size_t alignment, std::size_t size);
+[[gnu::alias("posix_memalign")]] GR_EXPORT int gr_posix_memalign(void **out, std::size_t alignment, std::size_t size);
+[[gnu::alias("malloc_usable_size")]] GR_EXPORT std::size_t gr_malloc_usable_size(void *p);
 
 }  // extern "C"

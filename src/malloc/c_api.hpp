@@ -6,13 +6,13 @@
 
 #include <cstddef>
 
-#include "granary/granary.h"
+#include "granary/malloc.h"
 
 extern "C" {
 // malloc, operator new and free, under names that no program defines.
-[[gnu::visibility("hidden")]] void *gr_malloc(std::size_t size);
+[[gnu::visibility("hidden")]] void *gr_own_malloc(std::size_t size);
 [[gnu::visibility("hidden")]] void *gr_new(std::size_t size);
-[[gnu::visibility("hidden")]] void gr_free(void *p);
+[[gnu::visibility("hidden")]] void gr_own_free(void *p);
 
 void *gr_malloc_slow(std::size_t size);
 void *gr_new_slow(std::size_t size);

@@ -112,45 +112,66 @@ bool is_new_array_aligned_own() {
 
 }  // namespace
 
-[[gnu::weak, gnu::alias("gr_new_aligned")]] GR_EXPORT void *operator new(std::size_t size, align_val_t alignment);
-[[gnu::weak, gnu::alias("gr_new_array")]] GR_EXPORT void *operator new[](std::size_t size);
-[[gnu::weak, gnu::alias("gr_new_array_aligned")]] GR_EXPORT void *operator new[](std::size_t size,
-                                                                                 align_val_t alignment);
+extern "C" {
 
-[[gnu::weak]] GR_EXPORT void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
+void *gr_new_nothrow(std::size_t size, const std::nothrow_t &) noexcept {
     return new_or_null(is_new_own(), size, 1, __builtin_return_address(0), [=] { return ::operator new(size); });
 }
-[[gnu::weak]] GR_EXPORT void *operator new[](std::size_t size, const std::nothrow_t &) noexcept {
+void *gr_new_array_nothrow(std::size_t size, const std::nothrow_t &) noexcept {
     return new_or_null(is_new_array_own(), size, 1, __builtin_return_address(0),
                        [=] { return ::operator new[](size); });
 }
-[[gnu::weak]] GR_EXPORT void *operator new(std::size_t size, align_val_t alignment, const std::nothrow_t &) noexcept {
+void *gr_new_aligned_nothrow(std::size_t size, align_val_t alignment, const std::nothrow_t &) noexcept {
     return new_or_null(is_new_aligned_own(), size, static_cast<std::size_t>(alignment), __builtin_return_address(0),
                        [=] { return ::operator new(size, alignment); });
 }
-[[gnu::weak]] GR_EXPORT void *operator new[](std::size_t size, align_val_t alignment, const std::nothrow_t &) noexcept {
+void *gr_new_array_aligned_nothrow(std::size_t size, align_val_t alignment, const std::nothrow_t &) noexcept {
     return new_or_null(is_new_array_aligned_own(), size, static_cast<std::size_t>(alignment),
                        __builtin_return_address(0), [=] { return ::operator new[](size, alignment); });
 }
 
-[[gnu::weak]] GR_EXPORT void operator delete(void *p, std::size_t) noexcept { ::operator delete(p); }
-[[gnu::weak]] GR_EXPORT void operator delete(void *p, const std::nothrow_t &) noexcept { ::operator delete(p); }
-[[gnu::weak]] GR_EXPORT void operator delete[](void *p) noexcept { ::operator delete(p); }
-[[gnu::weak]] GR_EXPORT void operator delete[](void *p, std::size_t) noexcept { ::operator delete[](p); }
-[[gnu::weak]] GR_EXPORT void operator delete[](void *p, const std::nothrow_t &) noexcept { ::operator delete[](p); }
+void gr_delete_sized(void *p, std::size_t) noexcept { ::operator delete(p); }
+void gr_delete_nothrow(void *p, const std::nothrow_t &) noexcept { ::operator delete(p); }
+void gr_delete_array(void *p) noexcept { ::operator delete(p); }
+void gr_delete_array_sized(void *p, std::size_t) noexcept { ::operator delete[](p); }
+void gr_delete_array_nothrow(void *p, const std::nothrow_t &) noexcept { ::operator delete[](p); }
 
-[[gnu::weak]] GR_EXPORT void operator delete(void *p, std::size_t, align_val_t alignment) noexcept {
+void gr_delete_aligned_sized(void *p, std::size_t, align_val_t alignment) noexcept { ::operator delete(p, alignment); }
+void gr_delete_aligned_nothrow(void *p, align_val_t alignment, const std::nothrow_t &) noexcept {
     ::operator delete(p, alignment);
 }
-[[gnu::weak]] GR_EXPORT void operator delete(void *p, align_val_t alignment, const std::nothrow_t &) noexcept {
-    ::operator delete(p, alignment);
-}
-[[gnu::weak]] GR_EXPORT void operator delete[](void *p, align_val_t alignment) noexcept {
-    ::operator delete(p, alignment);
-}
-[[gnu::weak]] GR_EXPORT void operator delete[](void *p, std::size_t, align_val_t alignment) noexcept {
+void gr_delete_array_aligned(void *p, align_val_t alignment) noexcept { ::operator delete(p, alignment); }
+void gr_delete_array_aligned_sized(void *p, std::size_t, align_val_t alignment) noexcept {
     ::operator delete[](p, alignment);
 }
-[[gnu::weak]] GR_EXPORT void operator delete[](void *p, align_val_t alignment, const std::nothrow_t &) noexcept {
+void gr_delete_array_aligned_nothrow(void *p, align_val_t alignment, const std::nothrow_t &) noexcept {
     ::operator delete[](p, alignment);
 }
+}
+
+// The names under which programs find them. To the compiler each operator above is another's, which it may not assume to be
+// the function that stands here.
+asm(R"(
+    .macro OPERATOR name, of
+    .globl \name
+    .type \name, %function
+    .set \name, \of
+    .endm
+    OPERATOR _ZnwmSt11align_val_t, gr_new_aligned
+    OPERATOR _Znam, gr_new_array
+    OPERATOR _ZnamSt11align_val_t, gr_new_array_aligned
+    OPERATOR _ZnwmRKSt9nothrow_t, gr_new_nothrow
+    OPERATOR _ZnamRKSt9nothrow_t, gr_new_array_nothrow
+    OPERATOR _ZnwmSt11align_val_tRKSt9nothrow_t, gr_new_aligned_nothrow
+    OPERATOR _ZnamSt11align_val_tRKSt9nothrow_t, gr_new_array_aligned_nothrow
+    OPERATOR _ZdlPvm, gr_delete_sized
+    OPERATOR _ZdlPvRKSt9nothrow_t, gr_delete_nothrow
+    OPERATOR _ZdaPv, gr_delete_array
+    OPERATOR _ZdaPvm, gr_delete_array_sized
+    OPERATOR _ZdaPvRKSt9nothrow_t, gr_delete_array_nothrow
+    OPERATOR _ZdlPvmSt11align_val_t, gr_delete_aligned_sized
+    OPERATOR _ZdlPvSt11align_val_tRKSt9nothrow_t, gr_delete_aligned_nothrow
+    OPERATOR _ZdaPvSt11align_val_t, gr_delete_array_aligned
+    OPERATOR _ZdaPvmSt11align_val_t, gr_delete_array_aligned_sized
+    OPERATOR _ZdaPvSt11align_val_tRKSt9nothrow_t, gr_delete_array_aligned_nothrow
+)");

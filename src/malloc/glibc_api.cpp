@@ -11,7 +11,7 @@
 
 #include "malloc/c_api.hpp"
 #include "malloc/sampled.hpp"
-#include "malloc/statistics.hpp"
+#include "malloc/statistics_text.hpp"
 #include "platform/process.hpp"
 
 namespace {
@@ -30,7 +30,8 @@ GR_EXPORT struct mallinfo2 mallinfo2() {
     const gr_statistics s = gr::count_statistics(gr::instance);
     struct mallinfo2 info {};
     info.arena = s.heap_bytes + s.retained_bytes;
-    info.ordblks = s.superblocks;
+    info.ordblks = s.free_blocks;
+    info.smblks = s.magazine_blocks;
     info.hblks = s.direct_count;
     info.hblkhd = s.direct_bytes;
     info.fsmblks = s.magazine_bytes;
@@ -46,6 +47,7 @@ GR_EXPORT struct mallinfo mallinfo() {
     struct mallinfo info {};
     info.arena = as_int(wide.arena);
     info.ordblks = as_int(wide.ordblks);
+    info.smblks = as_int(wide.smblks);
     info.hblks = as_int(wide.hblks);
     info.hblkhd = as_int(wide.hblkhd);
     info.fsmblks = as_int(wide.fsmblks);
@@ -61,13 +63,13 @@ GR_EXPORT int malloc_info(int options, FILE *file) {
         return -1;
     }
     fputs("<malloc version=\"granary-1\">\n", file);
-    gr::print_statistics(gr::snapshot(gr::instance), gr::StatisticsFormat::xml, put_file, file);
+    gr::print_statistics(gr::instance, gr::Classes::no, gr::StatisticsFormat::xml, put_file, file);
     fputs("</malloc>\n", file);
     return 0;
 }
 
 GR_EXPORT void malloc_stats() {
-    gr::print_statistics(gr::snapshot(gr::instance), gr::StatisticsFormat::text, put_stderr, nullptr);
+    gr::print_statistics(gr::instance, gr::Classes::no, gr::StatisticsFormat::text, put_stderr, nullptr);
 }
 
 GR_EXPORT int malloc_trim(std::size_t pad) { return gr::trim_for_program(pad) != 0 ? 1 : 0; }

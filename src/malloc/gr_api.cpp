@@ -5,11 +5,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "malloc/background.hpp"
 #include "malloc/c_api.hpp"
 #include "malloc/instances.hpp"
 #include "malloc/sampled.hpp"
-#include "malloc/statistics.hpp"
+#include "malloc/statistics_text.hpp"
 #include "malloc/utilization.hpp"
+#include "malloc/walk.hpp"
 #include "platform/process.hpp"
 
 namespace {
@@ -24,11 +26,21 @@ void put(void *sink, const gr::Text &line) {
     if (to.error == 0) to.error = gr::platform::write_all(to.fd, line.data(), line.size());
 }
 
-int result_of(const Sink &sink) {
-    if (sink.error == 0) return 0;
-    errno = static_cast<int>(-sink.error);
+int or_errno(int error) {
+    if (error == 0) return 0;
+    errno = error;
     return -1;
 }
+
+int result_of(const Sink &sink) { return or_errno(static_cast<int>(-sink.error)); }
+
+gr::StatisticsFormat format_of(gr_format format) {
+    if (format == GR_PROMETHEUS) return gr::StatisticsFormat::prometheus;
+    return format == GR_JSON ? gr::StatisticsFormat::json : gr::StatisticsFormat::text;
+}
+
+// NULL is the heap of malloc.
+gr::Instance &instance_of_heap(gr_heap *heap) { return heap == nullptr ? gr::instance : heap->instance; }
 
 }  // namespace
 
@@ -36,16 +48,22 @@ extern "C" {
 
 uint32_t gr_version() { return GR_VERSION; }
 
-int gr_statistics_get(gr_statistics *out) {
-    if (gr::copy_statistics(gr::instance, out)) return 0;
-    errno = EINVAL;
-    return -1;
+int gr_statistics_get(gr_statistics *out) { return or_errno(gr::copy_statistics(gr::instance, out) ? 0 : EINVAL); }
+
+int gr_class_statistics_get(gr_heap *heap, gr_class_statistics *rows, size_t capacity) {
+    if (!gr::copy_rows(instance_of_heap(heap), rows, capacity)) return or_errno(EINVAL);
+    return gr::HeapCount::kRows;
+}
+
+int gr_statistics_every(unsigned milliseconds, void (*call)(void *context, const gr_statistics *statistics),
+                        void *context) {
+    gr::instance.ensure_started();
+    return or_errno(gr::background.call_every(milliseconds, call, context));
 }
 
 int gr_statistics_print(int fd, gr_format format) {
     Sink sink{fd, 0};
-    const auto as = format == GR_JSON ? gr::StatisticsFormat::json : gr::StatisticsFormat::text;
-    gr::print_statistics(gr::snapshot(gr::instance), as, put, &sink);
+    gr::print_statistics(gr::instance, gr::Classes::yes, format_of(format), put, &sink);
     return result_of(sink);
 }
 
@@ -53,6 +71,11 @@ size_t gr_trim(size_t keep_bytes) { return gr::trim_for_program(keep_bytes); }
 
 void gr_on_pressure(void (*call)(void *context, size_t held_bytes), void *context) {
     gr::instance.on_pressure(call, context);
+}
+
+size_t gr_good_size(size_t size) {
+    gr::instance.ensure_started();
+    return gr::instance.good_size(size);
 }
 
 int gr_owns(const void *pointer) { return gr::instance_of(pointer).owns(pointer) ? 1 : 0; }
@@ -83,6 +106,16 @@ int gr_option_get(const char *name, char *value, size_t capacity) {
         value[copied] = '\0';
     }
     return static_cast<int>(text.size());
+}
+
+int gr_option_set(const char *name, const char *value) { return or_errno(gr::set_option(name, value)); }
+
+int gr_heap_walk(gr_heap *heap, int (*call)(void *context, void *block, size_t usable_size), void *context) {
+    if (call == nullptr) return or_errno(EINVAL);
+    gr::Walk walk(call, context);
+    walk.visit(instance_of_heap(heap));
+    if (heap == nullptr && gr::sampled.is_on()) walk.visit(gr::sampled.beside());
+    return walk.error() == 0 ? walk.said() : or_errno(walk.error());
 }
 
 const char *gr_debug_check() { return gr::instances.first_fault(); }

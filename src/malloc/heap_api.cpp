@@ -54,6 +54,27 @@ std::size_t gr_heap_usable_size(gr_heap *heap, void *block) {
     return block == nullptr ? 0 : heap->instance.usable_size("gr_heap_usable_size", block);
 }
 
+void *gr_heap_aligned_calloc(gr_heap *heap, std::size_t alignment, std::size_t count, std::size_t size) {
+    std::size_t bytes = 0;
+    if (!gr::is_alignment(alignment)) return nullptr;
+    if (__builtin_mul_overflow(count, size, &bytes)) return gr::or_enomem(nullptr);
+    return gr::or_enomem(heap->instance.allocate_aligned_zeroed(bytes, alignment));
+}
+
+void *gr_heap_aligned_realloc(gr_heap *heap, void *block, std::size_t alignment, std::size_t size) {
+    if (!gr::is_alignment(alignment)) return nullptr;
+    if (block == nullptr) return gr::or_enomem(heap->instance.allocate_aligned(size, alignment));
+    if (size == 0) {
+        gr_heap_free(heap, block);
+        return nullptr;
+    }
+    return gr::or_enomem(heap->instance.resize_aligned("gr_heap_aligned_realloc", block, size, alignment));
+}
+
+std::size_t gr_heap_resize_in_place(gr_heap *heap, void *block, std::size_t least, std::size_t wanted) {
+    return block == nullptr ? 0 : heap->instance.resize_in_place("gr_heap_resize_in_place", block, least, wanted);
+}
+
 std::size_t gr_heap_trim(gr_heap *heap, std::size_t keep_bytes) { return heap->instance.trim(keep_bytes); }
 
 int gr_heap_statistics_get(gr_heap *heap, gr_statistics *out) {

@@ -28,7 +28,7 @@ static_assert(sizeof(Superblock::use) == 1 && sizeof(Superblock::units) == 4 && 
 static_assert(sizeof(ClassShape::size) == 4 && sizeof(ClassShape::blocks) == 4 && sizeof(ClassShape::units) == 4);
 static_assert(offsetof(platform::MagazineHeader, current) == 0 && sizeof(platform::MagazineHeader::current) == 4 &&
               offsetof(platform::MagazineHeader, begin) == 6 && sizeof(platform::MagazineHeader::begin) == 2);
-static_assert(sizeof(Letter::count) == 4 && sizeof(Letter::blocks[0]) == 8);
+static_assert(sizeof(Message::count) == 4 && sizeof(Message::blocks[0]) == 8);
 static_assert(offsetof(Direct::Entry, address) == 0 && offsetof(Direct::Entry, bytes) == 8 &&
               sizeof(Direct::Entry::mapper) == 8);
 
@@ -69,17 +69,23 @@ void describe_heaps(const Instance &allocator, gr_heap_tables *t) {
     t->magazines = platform::kHeaderCount;
     t->magazine_stride = sizeof(platform::MagazineHeader);
     t->slots_offset = platform::kSlotDisplacement;
-    t->letters_offset = kSlabBytes - sizeof(Outbox);
-    t->letters = kLetters;
-    t->letter_stride = sizeof(Letter);
-    t->letter_count_offset = offsetof(Letter, count);
-    t->letter_blocks_offset = offsetof(Letter, blocks);
+    t->messages_offset = kSlabBytes - sizeof(Outbox);
+    t->messages = kMessages;
+    t->message_stride = sizeof(Message);
+    t->message_count_offset = offsetof(Message, count);
+    t->message_blocks_offset = offsetof(Message, blocks);
     t->magazine_bytes = allocator.options().magazine;
 }
 
 }  // namespace
 
 void publish_tables(const Instance &allocator) { describe_heap(allocator, &heap_tables); }
+
+// Relaxed: a reader is outside the process, and each number stands for itself.
+void publish_options(const Options &options) {
+    std::atomic_ref(heap_tables.retain_bytes).store(options.retain, std::memory_order_relaxed);
+    std::atomic_ref(heap_tables.magazine_bytes).store(options.magazine, std::memory_order_relaxed);
+}
 
 const gr_heap_tables *published_tables() { return &heap_tables; }
 

@@ -8,7 +8,9 @@
 
 #include "heap/direct.hpp"
 #include "heap/heaps.hpp"
+#include "malloc/filling.hpp"
 #include "malloc/options.hpp"
+#include "malloc/zero_credit.hpp"
 
 namespace gr {
 
@@ -36,7 +38,16 @@ class Instance {
     }
     // In place or moved; nullptr: the old block stands. `function` names the caller in a message about misuse.
     [[gnu::nonnull(3)]] void *resize(const char *function, void *p, std::size_t size);
+    void *allocate_aligned_zeroed(std::size_t size, std::size_t alignment);  // a power of two
+    // As resize, to a multiple of the alignment, a power of two.
+    [[gnu::nonnull(3)]] void *resize_aligned(const char *function, void *p, std::size_t size, std::size_t alignment);
+    // In place, to `wanted` bytes or else to `least`. The usable size afterwards, or 0: it would be less than `least`, and
+    // nothing has changed.
+    [[gnu::nonnull(3)]] std::size_t resize_in_place(const char *function, void *p, std::size_t least,
+                                                    std::size_t wanted);
     void free(const char *function, void *p);
+    // The usable size of a block for a request of so many bytes; 0: such a request is refused.
+    std::size_t good_size(std::size_t size) const;
     std::size_t usable_size(const char *function, const void *p);
     bool owns(const void *p) const;
     std::size_t size_of(const void *p) const;  // of a block that is owned
@@ -48,6 +59,19 @@ class Instance {
     void reclaim_idle() { heaps_.reclaim_idle(); }
     // Called, with no lock held, by a thread whose request took the memory held above the soft limit.
     void on_pressure(PressureCall call, void *context);
+
+    // New values of options while the program runs, by one thread at a time. Empty memory beyond a new bound goes at once;
+    // magazines keep the size that they have.
+    void change_retention(std::size_t retain, std::size_t reuse) { pages_.change_allowance(retain, reuse); }
+    void return_free_pages();
+    void change_magazine_budget(std::size_t bytes) { heaps_.set_magazine_budget(bytes); }
+    // false: the hard limit leaves no room beside the tables; nothing changed.
+    bool change_limits(std::size_t soft, std::size_t hard);
+    bool may_have_direct() const { return !direct_.is_forbidden(); }
+    // And this is what options() has from then on.
+    void set_option(std::size_t Options::*which, std::size_t value) {
+        if (which != &Options::direct || may_have_direct()) store_option(options_.*which, value);
+    }
 
     // Whoever holds the locks of every rank finds nothing in flight. Let go in reverse: with the activation free, there
     // may be heaps that were never locked.
@@ -69,13 +93,17 @@ class Instance {
     // false: no address space, no memory; nothing is left.
     bool start_beside(const Instance &first, std::size_t region_bytes, const char *free_function);
     // The same, with sequences, in a place of so many bytes that the caller has reserved; all its blocks lie there, large
-    // ones, too. Its sequences look for its slabs at *found.
+    // ones, too. Its sequences look for its slabs at *found. Its blocks are filled by none of the options: whoever collects
+    // them knows what new ones hold.
     bool start_within(const Options &options, char *place, std::size_t bytes, const char *free_function,
                       platform::SlabsPlace *found);
     // From now on entries in assembly may free its blocks by what is found there.
     void let_entries_free() {
         if (found_ != nullptr) region_.publish_fine_end(&found_->fine_limit);
     }
+    // Of the global one: whether malloc's entry may serve requests, or leaves each to the slow path. At any time: a thread
+    // that sees it late has been served the other way.
+    void let_entry_allocate(bool may);
     // From now on all blocks lie in the region, large ones, too.
     void forbid_direct() {
         options_.direct = SIZE_MAX;
@@ -92,7 +120,7 @@ class Instance {
     Instance *&next() { return next_; }
 
     // For who collects what nobody can reach. All locks are held, and no thread runs but the caller.
-    Keeper &keeper() { return heaps_.keeper(); }
+    CollectorView &collector_view() { return heaps_.collector_view(); }
     // Afterwards, with no lock held: what it left empty or out of balance; and a block of whole units that it found dead.
     void settle_collected() { heaps_.settle_collected(); }
     // Before that: so much of what is empty may stay, whatever the options say; and at once no more than may.
@@ -100,9 +128,10 @@ class Instance {
     void retain_what_may_stay() { pages_.retain_what_may_stay(); }
     bool release_run(Superblock *run) { return heaps_.store().release_run(run); }
     // At any time: so many bytes that it found dead will be wanted again before long.
-    void expect_reuse(std::size_t bytes) { pages_.retook(bytes); }
+    void expect_reuse(std::size_t bytes) { pages_.expect_reuse(bytes); }
 
     const Options &options() const { return options_; }
+    const Filling &filling() const { return filling_; }
     const Region &region() const { return region_; }
     const PageHeap &pages() const { return pages_; }
     const Superblocks &superblocks() const { return superblocks_; }
@@ -117,15 +146,20 @@ class Instance {
     // Larger blocks are direct ones, whatever the option says.
     std::size_t largest_run() const {
         const std::size_t region = region_.chunk_limit() * kChunkBytes;
-        return options_.direct < region ? options_.direct : region;
+        const std::size_t direct = load_option(options_.direct);
+        return direct < region ? direct : region;
     }
-    std::size_t growth_limit() const { return options_.direct < kGrowthLimit ? options_.direct : kGrowthLimit; }
+    std::size_t growth_limit() const {
+        const std::size_t direct = load_option(options_.direct);
+        return direct < kGrowthLimit ? direct : kGrowthLimit;
+    }
     bool start();
     bool set_up();
     bool can_have_sequences(std::uint32_t heaps, std::size_t slabs_most) const;
     template <class Take>
     bool lay_out(HeapsSetup setup, Take take);
     void set_limits();
+    bool leaves_room(std::size_t hard_limit) const;
     void publish();
     template <class Attempt>
     void *within_limits(std::size_t size, Attempt attempt);
@@ -135,8 +169,16 @@ class Instance {
     void relieve();
     void *allocate_once(std::size_t size);
     void *allocate_zeroed_once(std::size_t size);
-    void *allocate_aligned_once(std::size_t size, std::size_t alignment);
+    void *allocate_aligned_once(std::size_t size, std::size_t alignment, bool *zeroed);
+    void *cleared(void *p, std::size_t size, bool zeroed);
     void *resize_once(const char *function, void *p, std::size_t size);
+    void *resize_aligned_once(const char *function, void *p, std::size_t size, std::size_t alignment);
+    [[gnu::cold]] void *allocate_filled(std::size_t size);
+    [[gnu::cold]] void *fill_new(void *p, std::size_t begin) const;
+    template <class Attempt>
+    [[gnu::cold]] void *resize_filled(const char *function, void *p, std::size_t size, Attempt attempt);
+    [[gnu::cold]] void fill_resized(void *from, void *to, std::size_t size, std::size_t old_size) const;
+    [[gnu::cold]] void fill_freed(const char *function, void *p) const;
     void *allocate_large(std::size_t size, std::size_t alignment, bool *zeroed);
     // 0 where no block of the region begins: then it is a direct one, which may lie in the range of a scarce region, too.
     UnitEntry entry_at(const void *p) const {
@@ -147,7 +189,13 @@ class Instance {
     [[noreturn]] void die_outside(const char *function, const void *p) const;
     [[noreturn]] void die_of(const char *function, const void *p, const BlockRef &ref) const;
     void *resize_run(Superblock *run, std::size_t size);
+    bool should_remap(std::size_t old_size, std::size_t size) const {
+        return size > kClassLimit && (size > old_size || size * 2 > growth_limit());
+    }
+    void *without_copy(void *p, std::size_t old_size, std::size_t size);
+    bool set_size_in_place(void *p, std::size_t size);
     void *move(const char *function, void *p, std::size_t old_size, std::size_t size);
+    void *move_to(void *to, const char *function, void *p, std::size_t old_size, std::size_t size);
     Superblock *run_at(const void *p) const;
 
     Region region_;
@@ -156,6 +204,8 @@ class Instance {
     Heaps heaps_{region_, superblocks_, pages_};
     Direct direct_{};
     Options options_{};
+    Filling filling_{};
+    ZeroCredit zero_credit_{};
     Instance *next_ = nullptr;
     std::atomic<const Instance *> companion_{nullptr};  // release, with the acquire of who finds it: it has started
     // Where sequences look for the slabs of any instance but the global one; nullptr: it has none.
@@ -167,6 +217,9 @@ class Instance {
     std::atomic<void *> pressure_context_{nullptr};     // ordered by the call
 };
 
+// Why what needs a second region, or addresses to spare, is refused in a process whose region is scarce.
+inline constexpr const char *kTooScarce =
+    "the limit on address space (RLIMIT_AS) or data (RLIMIT_DATA) is too low; raise it";
 inline constexpr std::size_t kMaxRequest = PTRDIFF_MAX;
 
 // The one that the libc names serve.

@@ -6,23 +6,17 @@
 
 #include <new>
 
-#include "heap/inside.hpp"
 #include "heap/misuse.hpp"
 #include "platform/memory.hpp"
+#include "platform/reentry.hpp"
 
 namespace gr {
 
 constinit Instances instances;
 
-template <class Visit>
-void Instances::for_each(Visit visit) {
-    visit(instance);
-    for (Instance *other = first_; other != nullptr; other = other->next()) visit(*other);
-}
-
 gr_heap *Instances::make(std::size_t region_bytes, const char *free_function) {
     instance.ensure_started();  // it knows the options
-    if (Inside::is_interrupted()) return nullptr;
+    if (platform::Reentry::is_interrupted()) return nullptr;
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) return nullptr;
     void *const pages = platform::map(sizeof(gr_heap), 1);
@@ -45,7 +39,7 @@ void Instances::add(Instance &other) {
 }
 
 void Instances::destroy(const char *function, gr_heap *heap) {
-    if (Inside::is_interrupted()) die_interrupted(function, heap);
+    if (platform::Reentry::is_interrupted()) die_interrupted(function, heap);
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) die_interrupted(function, heap);
     Instance **link = &first_;
@@ -61,7 +55,7 @@ void Instances::lock_all() {
         ++forks_within_;
         return;
     }
-    if (Inside::is_interrupted()) return;
+    if (platform::Reentry::is_interrupted()) return;
     mutex_.lock_always(kRank);
     for (const platform::Rank rank : Instance::kRanks) {
         for_each([rank](Instance &i) { i.lock_all(rank); });
@@ -74,7 +68,7 @@ void Instances::unlock_all() {
         --forks_within_;
         return;
     }
-    const Inside inside;  // a handler that interrupts this must not wait for a lock
+    const platform::Reentry entry;  // a handler that interrupts this must not wait for a lock
     for (auto rank = Instance::kRanks.rbegin(); rank != Instance::kRanks.rend(); ++rank) {
         for_each([rank](Instance &i) { i.unlock_all(*rank); });
     }
@@ -87,7 +81,7 @@ void Instances::forget_other_threads() {
 }
 
 void Instances::die_outside(const Instance &asked, const char *function, const void *p) {
-    const bool locked = Inside::is_interrupted() ? mutex_.try_lock(kRank) : mutex_.lock(kRank);
+    const bool locked = platform::Reentry::is_interrupted() ? mutex_.try_lock(kRank) : mutex_.lock(kRank);
     const Instance *owner = nullptr;
     if (locked) {
         for_each([&](const Instance &i) {
@@ -102,7 +96,7 @@ void Instances::die_outside(const Instance &asked, const char *function, const v
 
 const char *Instances::first_fault() {
     constexpr const char *kInterrupted = "unknown: called by a signal handler that interrupted the allocator";
-    if (Inside::is_interrupted()) return kInterrupted;
+    if (platform::Reentry::is_interrupted()) return kInterrupted;
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) return kInterrupted;
     const char *fault = nullptr;

@@ -28,6 +28,20 @@ class Instances {
     // One more, for ever: of who makes instances for another purpose.
     void add(Instance &other);
 
+    // Calls act() while no heap is made or destroyed, and nobody else is in here. false: the calling thread is already.
+    template <class Act>
+    bool hold(Act act) {
+        const platform::Guard guard(mutex_, kRank);
+        if (guard.locked()) act();
+        return guard.locked();
+    }
+    // Meanwhile.
+    template <class Visit>
+    void for_each(Visit visit) {
+        visit(instance);
+        for (Instance *other = first_; other != nullptr; other = other->next()) visit(*other);
+    }
+
     // For fork, and for who stops the world. A handler that interrupted the allocator and forks locks nothing: its child
     // may do no more than POSIX allows it.
     void lock_all();
@@ -43,9 +57,6 @@ class Instances {
 
   private:
     static constexpr platform::Rank kRank = platform::Rank::instances;
-
-    template <class Visit>
-    void for_each(Visit visit);
 
     platform::Mutex mutex_;
     Instance *first_ = nullptr;  // but for the global one

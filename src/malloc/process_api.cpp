@@ -2,63 +2,72 @@
 // What: the library's part in the process's life: start before main, fork, the statistics at exit.
 // Invariant: its fork handlers are the first that are registered.
 // Must not know: what start and locking do.
-#include <cstring>
-
-#include "base/printable.hpp"
 #include "malloc/background.hpp"
 #include "malloc/c_api.hpp"
 #include "malloc/instances.hpp"
+#include "malloc/option_effects.hpp"
 #include "malloc/sampled.hpp"
-#include "malloc/statistics.hpp"
+#include "malloc/statistics_text.hpp"
 #include "platform/fork_handlers.hpp"
 #include "platform/process.hpp"
 
 namespace {
 
-gr::platform::KeptStderr report;
+// Written at once as far as it fits, so that what other processes write to the same pipe or file does not come between
+// its lines. Text and JSON fit.
+constexpr std::size_t kReportBytes = 4 * gr::kKiB;
+using Report = gr::TextBuffer<kReportBytes>;
 
-// Written at once, so that what other processes write to the same pipe or file does not come between its lines.
-using Report = gr::TextBuffer<4 * gr::kKiB>;
+void write_report(Report *text) {
+    gr::statistics_output.write_all(text->data(), text->size());
+    text->clear();
+}
 
 void put_report(void *text, const gr::Text &line) {
-    *static_cast<Report *>(text) << std::string_view(line.data(), line.size());
+    Report &to = *static_cast<Report *>(text);
+    if (to.size() + line.size() > kReportBytes) write_report(&to);
+    to << std::string_view(line.data(), line.size());
+}
+
+gr::StatisticsFormat format_of(gr::StatisticsMode mode) {
+    if (mode == gr::StatisticsMode::prometheus) return gr::StatisticsFormat::prometheus;
+    return mode == gr::StatisticsMode::json ? gr::StatisticsFormat::json : gr::StatisticsFormat::text;
 }
 
 void lock_heaps() {
-    if (gr::sampled.is_on()) gr::sampled.profile().lock();
+    gr::sampled.lock();
     gr::instances.lock_all();
 }
 void unlock_heaps() {
     gr::instances.unlock_all();
-    if (gr::sampled.is_on()) gr::sampled.profile().unlock();
+    gr::sampled.unlock();
 }
 void unlock_heaps_in_child() {
     unlock_heaps();
     gr::instances.forget_other_threads();
-    if (gr::instance.options().background != 0) gr::background.expect();
+    gr::background.begin_in_child();
 }
 
 using Fork = gr::platform::ForkHandlers<lock_heaps, unlock_heaps, unlock_heaps_in_child>;
 
 [[gnu::constructor(101)]] void begin() {
     gr::instance.ensure_started();
-    if (gr::instance.options().stats != 0) report.keep();
+    if (gr::instance.options().stats != 0) gr::statistics_output.keep();
+    gr::tell_unread_options();
     Fork::register_first();
-    if (gr::instance.options().background != 0) gr::background.expect();
+    gr::background.begin();
 }
 
 // The heap stays usable afterwards; only its last numbers are told.
 [[gnu::destructor(101)]] void end() {
-    const auto mode = static_cast<gr::StatisticsMode>(gr::instance.options().stats);
+    gr::background.end_of_process();
+    const auto mode = static_cast<gr::StatisticsMode>(gr::load_option(gr::instance.options().stats));
     if (mode == gr::StatisticsMode::off) return;
-    const auto format = mode == gr::StatisticsMode::json ? gr::StatisticsFormat::json : gr::StatisticsFormat::text;
-    char command[gr::kCommandBytes];
-    gr::platform::command_line(&command[0], sizeof command);
-    gr::make_printable(&command[0], std::strlen(&command[0]));
-    const gr::Origin origin{gr::platform::process_id(), &command[0]};
+    const gr::OwnOrigin origin;
     Report text;
-    gr::print_statistics(gr::snapshot(gr::instance), format, put_report, &text, &origin);
-    report.write_all(text.data(), text.size());
+    // Without size classes, for which one write has no room.
+    gr::print_statistics(gr::instance, gr::Classes::no, format_of(mode), put_report, &text, origin.get());
+    write_report(&text);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the functions of granary/profile.h, the signal of GRANARY_PROFILE, and where tools find the sums.
+// What: the functions of granary/profile.h, what GRANARY_PROFILE says of the program's start and end, and its signal.
 // Invariant: the profile begins after whoever stands before malloc had its say, and before the program does anything.
 // Must not know: how samples are taken.
 #include "granary/profile.h"
@@ -7,56 +7,12 @@
 #include <signal.h>
 
 #include <cerrno>
-#include <cstddef>
 
-#include "granary/heap_tables.h"
-#include "granary/profile_tables.h"
 #include "malloc/sampled.hpp"
 #include "platform/process.hpp"
 
 namespace gr {
 namespace {
-
-// Nobody here reads it, so the compiler must be told to keep it; the magic keeps it in a mapping of the file.
-[[gnu::used]] alignas(GR_HEAP_TABLES_ALIGNMENT) constinit gr_profile_tables profile_tables = [] {
-    gr_profile_tables tables{};
-    tables.magic = GR_PROFILE_TABLES_MAGIC;
-    tables.version = GR_PROFILE_TABLES_VERSION;
-    return tables;
-}();
-
-static_assert(offsetof(Estimate, blocks) == 0 && offsetof(Estimate, bytes) == sizeof(std::uint64_t) &&
-              sizeof(Estimate) == 2 * sizeof(std::uint64_t) && sizeof(std::uintptr_t) == sizeof(std::uint64_t));
-// The sums of all have the records' offsets.
-static_assert(offsetof(Sites::Totals, allocated) == offsetof(Site, allocated) &&
-              offsetof(Sites::Totals, live) == offsetof(Site, live) &&
-              offsetof(Sites::Totals, peak) == offsetof(Site, peak));
-
-std::uint64_t address_of(const volatile void *p) { return reinterpret_cast<std::uintptr_t>(p); }
-
-void publish_profile(const Profile &profile) {
-    gr_profile_tables &t = profile_tables;
-    const Sites &sites = profile.sites();
-    t.mean = profile.mean();
-    t.began = platform::rough_nanoseconds();
-    t.changes_at = address_of(sites.changes_cell());
-    t.block_unit = kOneBlock;
-    t.sites_at = address_of(sites.all());
-    t.site_stride = sizeof(Site);
-    t.site_count_at = address_of(&sites.totals().count);
-    t.allocated_offset = offsetof(Site, allocated);
-    t.live_offset = offsetof(Site, live);
-    t.peak_offset = offsetof(Site, peak);
-    t.peak_seen_offset = offsetof(Site, peak_seen);
-    t.stack_offset = offsetof(Site, stack);
-    t.totals_at = address_of(&sites.totals());
-    t.peaks_at = address_of(&sites.totals().peaks);
-    t.peak_time_at = address_of(&sites.totals().peak_time);
-    t.missed_at = address_of(profile.missed_cell());
-    t.words_at = address_of(profile.stacks().words());
-    // release: pairs with nothing in this process; a reader that sees it sees the rest.
-    std::atomic_ref(t.self).store(address_of(&t), std::memory_order_release);
-}
 
 void wait_for_signal(int signal) {
     struct sigaction action {};
@@ -69,20 +25,48 @@ void wait_for_signal(int signal) {
     platform::write_all(2, line.data(), line.size());
 }
 
+void say_refused(const char *why) {
+    TextBuffer<256> line;
+    line << "granary: no profile is taken: " << why << '\n';
+    platform::write_all(2, line.data(), line.size());
+}
+
 [[gnu::constructor(103)]] void begin() {
-    sampled.begin();
-    if (!sampled.is_on()) return;
-    publish_profile(sampled.profile());
-    if (const std::size_t signal = instance.options().profile_signal; signal != 0)
+    sampled.open();
+    const Options &options = instance.options();
+    if (options.profile == 0) return;
+    if (const Sampled::Refusal refusal = sampled.start(options.profile); refusal.error != 0)
+        return say_refused(refusal.why);
+    if (const std::size_t signal = options.profile_moments % kProfileAtExit; signal != 0)
         wait_for_signal(static_cast<int>(signal));
+}
+
+// After the program's own destructors.
+[[gnu::destructor(103)]] void end() {
+    const Options &options = instance.options();
+    if (sampled.is_on() && options.profile != 0 && options.profile_moments >= kProfileAtExit)
+        sampled.profile().dump_at_end();
+}
+
+int result_of(long error) {
+    if (error == 0) return 0;
+    errno = static_cast<int>(error);
+    return -1;
 }
 
 }  // namespace
 }  // namespace gr
 
-extern "C" int gr_profile_dump(const char *path) {
-    const long error = gr::sampled.is_on() ? gr::sampled.profile().dump(path) : -ENOTSUP;
-    if (error == 0) return 0;
-    errno = static_cast<int>(-error);
-    return -1;
+extern "C" {
+
+int gr_profile_start(size_t mean_bytes) { return gr::result_of(gr::sampled.start(mean_bytes).error); }
+
+int gr_profile_stop() { return gr::result_of(gr::sampled.stop()); }
+
+int gr_profile_reset() { return gr::result_of(gr::sampled.reset()); }
+
+int gr_profile_dump(const char *path) {
+    return gr::result_of(gr::sampled.is_on() ? -gr::sampled.profile().dump(path) : ENOTSUP);
 }
+
+}  // extern "C"

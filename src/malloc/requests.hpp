@@ -7,6 +7,7 @@
 #include <bit>
 #include <cerrno>
 
+#include "base/bits.hpp"
 #include "malloc/instance.hpp"
 
 namespace gr {
@@ -21,6 +22,13 @@ inline bool can_be_rounded(std::size_t alignment) {
     constexpr std::size_t kLargestAlignment = SIZE_MAX / 2 + 1;
     if (alignment > kLargestAlignment) errno = EINVAL;
     return alignment <= kLargestAlignment;
+}
+
+// Whether it is a power of two; else errno says that it is none.
+inline bool is_alignment(std::size_t alignment) {
+    const bool is = is_power_of_two(alignment);
+    if (!is) errno = EINVAL;
+    return is;
 }
 
 // As glibc: an alignment that is no power of two is rounded up to one.

@@ -5,13 +5,17 @@
 // Must not know: the C library's and C++'s names; what is done with samples.
 #include "malloc/sampled.hpp"
 
+#include <cerrno>
 #include <cstring>
 #include <new>
 
-#include "heap/inside.hpp"
+#include "base/bits.hpp"
 #include "malloc/instances.hpp"
+#include "malloc/profile_tables.hpp"
+#include "platform/clock.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
+#include "platform/reentry.hpp"
 
 namespace gr {
 
@@ -27,7 +31,7 @@ bool is_small(std::size_t size, std::size_t alignment) {
 // As malloc's entry would, if it had not been told to leave all alone.
 void *allocate_as_ever(std::size_t size, std::size_t alignment) {
     if (alignment > kFineStep) return instance.allocate_aligned(size, alignment);
-    if (size - 1 < kClassLimit && platform::gr_sequence_state.slabs != nullptr) {
+    if (size - 1 < kClassLimit && platform::gr_sequence_state.slabs != nullptr && !instance.filling().fills_new()) {
         if (void *const p = pop_cached(size)) return p;
     }
     return instance.allocate(size);
@@ -35,40 +39,112 @@ void *allocate_as_ever(std::size_t size, std::size_t alignment) {
 
 }  // namespace
 
-const char *Sampled::refusal(Parts *parts) const {
-    constexpr const char *kNoAddresses = "the kernel refused address space";
-    if (forbidden_ != nullptr) return forbidden_;
-    if (instance.region().is_scarce()) return "the limit on address space (RLIMIT_AS) is too low; raise it";
-    const Options &options = instance.options();
-    const auto *const folder = reinterpret_cast<const char *>(options.profile_folder);
-    if (folder != nullptr && std::strlen(folder) >= Profile::kFolderBytes)
-        return "the path in GRANARY_PROFILE_FOLDER is too long; choose a shorter one";
-    if (parts == nullptr) return kNoAddresses;
-    const std::uint64_t seed = platform::nanoseconds() ^ std::uint64_t{platform::process_id()} << 32;
-    if (!parts->profile.begin(options.profile, seed, folder))
-        return "the kernel refused address space, or the C library cannot find unwind tables (glibc 2.35 can)";
-    gr_heap *const heap = instances.make(0, "free");
-    if (heap == nullptr) return kNoAddresses;
-    parts->beside = &heap->instance;
-    return nullptr;
+// The program may write over its environment.
+void Sampled::open() {
+    if (forbidden_ == kTooEarly) forbidden_ = nullptr;
+    const auto *const folder = reinterpret_cast<const char *>(instance.options().profile_folder);
+    if (folder == nullptr) return;
+    const std::size_t bytes = std::strlen(folder) + 1;
+    void *const kept = platform::map(align_up(bytes, platform::page_size()), 1);
+    folder_ = kept == nullptr ? folder : static_cast<const char *>(std::memcpy(kept, folder, bytes));
 }
 
-void Sampled::begin() {
-    if (instance.options().profile == 0 || is_on() || !instance.ensure_started()) return;
-    void *const pages = platform::map(sizeof(Parts), 1);
-    Parts *const parts = pages == nullptr ? nullptr : ::new (pages) Parts;
-    if (const char *const why = refusal(parts)) {
-        TextBuffer<256> line;
-        line << "granary: no profile is taken: " << why << '\n';
-        platform::write_all(2, line.data(), line.size());
-        if (pages != nullptr) platform::unmap(pages, sizeof(Parts));
-        return;
+// A handler that interrupted the heaps, or who holds the profile's lock, waits for nobody.
+bool Sampled::may_wait() const {
+    return !platform::Reentry::is_interrupted() && (!is_on() || parts().profile.may_wait());
+}
+
+// The lock is held. What is there stays, for the next attempt.
+Sampled::Refusal Sampled::make() {
+    constexpr const char *kNoAddresses = "the kernel refused address space";
+    if (forbidden_ != nullptr) return {ENOTSUP, forbidden_};
+    if (!instance.ensure_started()) return {ENOMEM, kNoAddresses};
+    if (instance.region().is_scarce()) return {ENOTSUP, kTooScarce};
+    if (!platform::StackWalk::is_possible())
+        return {ENOTSUP, "the C library cannot find unwind tables (glibc 2.35 can)"};
+    if (folder_ != nullptr && std::strlen(folder_) >= Profile::kFolderBytes)
+        return {ENAMETOOLONG, "the path in GRANARY_PROFILE_FOLDER is too long; choose a shorter one"};
+    if (made_ == nullptr) {
+        void *const pages = platform::map(sizeof(Parts), 1);
+        if (pages == nullptr) return {ENOMEM, kNoAddresses};
+        made_ = ::new (pages) Parts;
     }
-    // A block that the kernel mapped would be nobody's to whoever frees it.
-    parts->beside->forbid_direct();
-    instance.take_companion(parts->beside);
-    parts_.store(parts, std::memory_order_release);
-    std::atomic_ref(platform::gr_sequence_state.size_limit).store(0, std::memory_order_release);
+    const std::uint64_t seed = platform::nanoseconds() ^ std::uint64_t{platform::process_id()} << 32;
+    if (!made_->profile.begin(seed, folder_, instance.options().profile_every)) return {ENOMEM, kNoAddresses};
+    gr_heap *const heap = instances.make(0, "free");
+    if (heap == nullptr) return {ENOMEM, kNoAddresses};
+    made_->beside = &heap->instance;
+    // A block that the kernel mapped would be nobody's to whoever frees it. Nobody sets its options meanwhile.
+    instances.hold([&] { made_->beside->forbid_direct(); });
+    instance.take_companion(made_->beside);
+    parts_.store(made_, std::memory_order_release);
+    return {};
+}
+
+Sampled::Refusal Sampled::start(std::size_t mean) {
+    if (mean > kProfileMeanMost) return {EINVAL, "a mean of so many bytes is too large"};
+    constexpr Refusal kBusy{EBUSY, "the allocator was interrupted"};
+    if (!may_wait()) return kBusy;
+    const platform::Guard guard(mutex_, kRank);
+    if (!guard.locked()) return kBusy;
+    if (!is_on()) {
+        if (const Refusal refusal = make(); refusal.error != 0) return refusal;
+    }
+    if (mean == 0 && profile().mean() == 0) mean = kProfileMean;
+    epoch_.store(profile().start(mean), std::memory_order_release);
+    publish_tables(profile());
+    instance.let_entry_allocate(false);
+    return {};
+}
+
+long Sampled::stop() {
+    if (!may_wait()) return EBUSY;
+    const platform::Guard guard(mutex_, kRank);
+    if (!guard.locked()) return EBUSY;
+    if (!is_on()) return ENOTSUP;
+    epoch_.store(0, std::memory_order_relaxed);
+    profile().stop();
+    instance.let_entry_allocate(true);
+    return 0;
+}
+
+long Sampled::reset() {
+    if (!may_wait()) return EBUSY;
+    const platform::Guard guard(mutex_, kRank);
+    if (!guard.locked()) return EBUSY;
+    if (!is_on()) return ENOTSUP;
+    epoch_.store(profile().reset(), std::memory_order_release);
+    publish_tables(profile());
+    return 0;
+}
+
+void Sampled::lock() {
+    if (forbidden_ != nullptr) return;
+    if (mutex_.held_by_me()) {
+        ++forks_within_;
+    } else if (may_wait()) {
+        mutex_.lock_always(kRank);
+    }
+    if (is_on()) profile().lock();
+}
+
+void Sampled::unlock() {
+    if (is_on()) profile().unlock();
+    if (!mutex_.held_by_me()) return;
+    if (forks_within_ != 0) {
+        --forks_within_;
+    } else {
+        mutex_.unlock(kRank);
+    }
+}
+
+// What a thread has drawn before holds for the mean of that time only. false: nothing is counted.
+bool Sampled::join(std::uint32_t epoch) {
+    if (epoch == 0) return false;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    joined_ = epoch;
+    left_ = 0;
+    return true;
 }
 
 // Of a thread's first request the gap is drawn now; else it has gone by, and the next begins behind this block.
@@ -85,8 +161,8 @@ bool Sampled::is_due_now(std::size_t size) {
 }
 
 void Sampled::note(const void *p, std::size_t size, const void *caller) {
-    if (Inside::is_inside()) return profile().miss();
-    profile().note(p, size, caller);
+    if (platform::Reentry::is_inside()) return profile().miss();
+    profile().note(p, size, caller, joined_);
 }
 
 void *Sampled::allocate_beside(std::size_t size, std::size_t alignment) {
@@ -96,7 +172,7 @@ void *Sampled::allocate_beside(std::size_t size, std::size_t alignment) {
 // One that cannot be sampled is as any other.
 void *Sampled::sample(std::size_t size, std::size_t alignment, const void *caller) {
     const bool small = is_small(size, alignment);
-    void *p = small && !Inside::is_inside() ? allocate_beside(size, alignment) : nullptr;
+    void *p = small && !platform::Reentry::is_inside() ? allocate_beside(size, alignment) : nullptr;
     if (p == nullptr) {
         p = allocate_as_ever(size, alignment);
         if (p == nullptr) return nullptr;
@@ -115,13 +191,14 @@ void *Sampled::allocate(std::size_t size, std::size_t alignment, const void *cal
     return allocate_as_ever(size, alignment);
 }
 
-void *Sampled::allocate_zeroed(std::size_t size, const void *caller) {
+void *Sampled::allocate_zeroed(std::size_t size, std::size_t alignment, const void *caller) {
     const bool due = is_due(size);
-    if (size <= kFineLimit || (due && is_small(size, 1))) {
-        void *const p = due ? sample(size, 1, caller) : allocate_as_ever(size, 1);
+    if (size <= kFineLimit || (due && is_small(size, alignment))) {
+        void *const p = due ? sample(size, alignment, caller) : allocate_as_ever(size, alignment);
         return p == nullptr ? nullptr : std::memset(p, 0, size);
     }
-    void *const p = instance.allocate_zeroed(size);
+    void *const p =
+        alignment <= kFineStep ? instance.allocate_zeroed(size) : instance.allocate_aligned_zeroed(size, alignment);
     if (p != nullptr && due) note(p, size, caller);
     return p;
 }
@@ -142,6 +219,37 @@ void *Sampled::resize(const char *function, void *p, std::size_t size, const voi
     std::memcpy(to, p, size < old_size ? size : old_size);
     free(function, p);
     return to;
+}
+
+// A large block that can stay does; all others move, which costs a copy only while there is a profile.
+void *Sampled::resize_aligned(const char *function, void *p, std::size_t size, std::size_t alignment,
+                              const void *caller) {
+    if (alignment <= kFineStep) return resize(function, p, size, caller);
+    const std::size_t old_size = instance_of(p).usable_size(function, p);
+    if (size > kMaxRequest) return nullptr;
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
+    if (is_aligned && size > kClassLimit && stretch(function, p, size, size, caller) != 0) return p;
+    void *const to = allocate(size, alignment, caller);
+    if (to == nullptr) return is_aligned && size <= old_size ? p : nullptr;
+    std::memcpy(to, p, size < old_size ? size : old_size);
+    free(function, p);
+    return to;
+}
+
+// A block that gets another size is released and requested anew, though it stays where it is.
+std::size_t Sampled::stretch(const char *function, void *p, std::size_t least, std::size_t wanted, const void *caller) {
+    Instance &of = instance_of(p);
+    const std::size_t old_size = of.usable_size(function, p);
+    Sample old;
+    const bool was_sampled = profile().take_out(p, &old);
+    const std::size_t size = of.resize_in_place(function, p, least, wanted);
+    const bool is_changed = size != 0 && size != old_size;
+    if (was_sampled && (!is_changed || !profile().count_out(old))) {
+        profile().put_back(p, old);
+    } else if (is_changed && is_due(size)) {
+        note(p, size, caller);
+    }
+    return size;
 }
 
 // As malloc's instance does it, of one of its blocks, which is large if it is sampled. Where that fails the old block stands,

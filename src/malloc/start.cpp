@@ -6,10 +6,10 @@
 // Must not know: the C library's and C++'s names for what the allocator does.
 #include "malloc/heap_tables.hpp"
 #include "malloc/instance.hpp"
-#include "platform/cgroup.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
 #include "platform/rseq/stop.hpp"
+#include "platform/sanitizer.hpp"
 
 namespace gr {
 namespace {
@@ -17,6 +17,7 @@ namespace {
 // Of a small RLIMIT_AS this part may go to slabs for every possible concurrency id; else there are stripes. Of a
 // first-class heap's region, too.
 constexpr std::size_t kSlabsParts = 8;
+constexpr int kRefused = 1;
 
 std::size_t at_least(std::size_t least, std::size_t bytes) { return bytes < least ? least : bytes; }
 std::size_t at_most(std::size_t most, std::size_t bytes) { return bytes < most ? bytes : most; }
@@ -70,10 +71,24 @@ void say_ignored(std::size_t hard_limit, std::size_t tables) {
     platform::write_all(2, line.data(), line.size());
 }
 
-void say_hello(const Instance &allocator) {
+[[noreturn]] void refuse_thread_sanitizer() {
     TextBuffer<256> line;
+    line << "granary: this program runs under ThreadSanitizer, which does not see Granary's malloc and would report "
+         << "races that are none; run it without Granary\n";
+    platform::write_all(2, line.data(), line.size());
+    platform::exit(kRefused);
+}
+
+void say_hello(const Instance &allocator) {
+    TextBuffer<512> line;
     line << "granary: running, " << (allocator.heaps().uses_sequences() ? "with" : "without") << " rseq, "
-         << allocator.region().reserved_bytes() / kMiB << " MiB reserved\n";
+         << allocator.region().reserved_bytes() / kMiB << " MiB of addresses mapped or reserved";
+    if (const auto *const file = reinterpret_cast<const char *>(allocator.options().options_file)) {
+        const std::string_view name(file);
+        line << ", options from " << name.substr(0, kShownOptionBytes)
+             << (name.size() > kShownOptionBytes ? "..." : "");
+    }
+    line << '\n';
     platform::write_all(2, line.data(), line.size());
 }
 
@@ -84,6 +99,7 @@ bool Instance::start() {
     State seen = State::cold;
     if (state_.compare_exchange_strong(seen, State::starting, std::memory_order_acquire)) {
         starter_.store(platform::thread_tag(), std::memory_order_relaxed);
+        if (platform::hides_calls_from_thread_sanitizer()) refuse_thread_sanitizer();
         const bool ready = set_up();
         Direct::make_table();
         publish_tables(*this);
@@ -107,13 +123,13 @@ bool Instance::can_have_sequences(std::uint32_t heaps, std::size_t slabs_most) c
 
 bool Instance::set_up() {
     options_ = Options::defaults();
-    if (!platform::is_secure()) {
-        read_options(platform::environment(), &options_, [] { return platform::cgroup_memory_limit(); });
-    }
+    read_options(OptionSources::of_process(), &options_);
+    if (!platform::is_secure()) filling_ = Filling(options_);
     if (static_cast<HugePolicy>(options_.huge_pages) == HugePolicy::automatic)
         huge_pages_for_ = platform::huge_pages_for();
 
-    const std::size_t limit = platform::address_space_limit();
+    // Free memory that stays mapped counts against each of the two, and the program's own mappings are refused for it.
+    const std::size_t limit = at_most(platform::address_space_limit(), platform::data_limit());
     const bool scarce = limit <= kScarceLimit;
     const std::size_t slabs_most = limit / (scarce ? kScarceSlabsParts : kSlabsParts);
     if (scarce) keep_little(&options_, limit);
@@ -121,16 +137,17 @@ bool Instance::set_up() {
     setup.stripes = stripe_count(slabs_most);
     setup.heaps = platform::cpu_bound();
     if (scarce) {
-        setup.thrift_least = limit / kScarceThriftParts;
+        setup.address_saving_least = limit / kScarceSavingParts;
         if (const unsigned cpus = platform::possible_cpus(); cpus != 0) setup.heaps = cpus;
     }
     if (can_have_sequences(setup.heaps, slabs_most)) setup.found_at = &platform::gr_sequence_state.slabs;
     if (scarce && setup.has_sequences() && setup.stripes > setup.heaps) setup.stripes = setup.heaps;
     if (!setup.has_sequences() || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
-    const bool spread = scarce && lay_out(setup, [&](const TableSizes &sizes) {
-                            return region_.spread(scarce_range(options_, limit), sizes, limit);
-                        });
-    if (!spread &&
+    const bool far = lay_out(setup, [&](const TableSizes &sizes) {
+        return scarce ? region_.spread(scarce_range(options_, limit), sizes, limit)
+                      : region_.open(region_size(options_), sizes);
+    });
+    if (!far &&
         !lay_out(setup, [&](const TableSizes &sizes) { return region_.reserve(reservation_size(options_), sizes); }))
         return false;
     set_limits();
@@ -140,6 +157,7 @@ bool Instance::set_up() {
 
 bool Instance::start_beside(const Instance &first, std::size_t region_bytes, const char *free_function) {
     options_ = first.options_;
+    filling_ = first.filling_;
     huge_pages_for_ = first.huge_pages_for_;
     region_bytes = region_size_beside(region_bytes);
     HeapsSetup setup;
@@ -203,25 +221,30 @@ bool Instance::lay_out(HeapsSetup setup, Take take) {
 
 void Instance::set_limits() {
     const std::size_t tables = region_.metadata_bytes();
-    if (options_.hard_limit != 0 && options_.hard_limit < tables + kChunkBytes) {
+    if (!leaves_room(options_.hard_limit)) {
         say_ignored(options_.hard_limit, tables);
         options_.soft_limit = options_.hard_limit = 0;
     }
-    const auto limit = [](std::size_t option) { return option == 0 ? MemoryLimit::kNone : option; };
-    pages_.limit().initialise(limit(options_.soft_limit), limit(options_.hard_limit));
+    pages_.limit().initialise(MemoryLimit::of_option(options_.soft_limit), MemoryLimit::of_option(options_.hard_limit));
     pages_.limit().took(tables);
     direct_.count_against(&pages_.limit());
 }
 
-// From here on the assembly takes the fast path. A thread that sees a limit sees the rest: start-up comes before the
-// process has a second thread that could allocate, since creating one allocates.
+// From here on the assembly takes the fast path, but for blocks that are to be filled. A thread that sees a limit sees the
+// rest: start-up comes before the process has a second thread that could allocate, since creating one allocates.
 void Instance::publish() {
     platform::SequenceState &state = platform::gr_sequence_state;
     state.base = region_.base();
     state.slabs = region_.readable_table();
     std::atomic_thread_fence(std::memory_order_release);
-    region_.publish_fine_end(&state.fine_limit);
-    state.size_limit = kFineLimit + 1;
+    if (!filling_.fills_freed()) region_.publish_fine_end(&state.fine_limit);
+    let_entry_allocate(true);
+}
+
+void Instance::let_entry_allocate(bool may) {
+    const bool may_now = may && heaps_.uses_sequences() && !filling_.fills_new();
+    std::atomic_ref(platform::gr_sequence_state.size_limit)
+        .store(may_now ? kFineLimit + 1 : 0, std::memory_order_release);
 }
 
 }  // namespace gr

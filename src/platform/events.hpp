@@ -17,7 +17,7 @@ enum class Event : unsigned {
     refill,
     flush,
     remote_flush,
-    letter,
+    message,
     lock,
     global_lock,
     page_heap_lock,

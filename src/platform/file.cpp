@@ -36,9 +36,11 @@ bool append_to_file(const char *path, const char *text, std::size_t size) {
     return written == static_cast<long>(size);
 }
 
-long create_file(const char *path) {
+long create_file(const char *path, Readers readers) {
     constexpr int kForOwner = 0600;
-    return system_call(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kForOwner);
+    constexpr int kForAll = 0644;
+    const int mode = readers == Readers::owner ? kForOwner : kForAll;
+    return system_call(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 }
 
 long open_file(const char *path) { return system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC); }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gr::platform {
 
@@ -17,9 +18,9 @@ std::size_t read_and_close(long file, char *text, std::size_t size);
 // cannot be opened, or was not written whole.
 bool append_to_file(const char *path, const char *text, std::size_t size);
 
-// Each the kernel's negative errno, or what it says. The first makes a file, for its owner only, where none is,
-// and opens it.
-long create_file(const char *path);
+// Each the kernel's negative errno, or what it says. The first makes a file where none is, and opens it.
+enum class Readers : std::uint8_t { owner, everybody };  // everybody: as far as the process's umask lets them
+long create_file(const char *path, Readers readers = Readers::owner);
 long open_file(const char *path);
 long read_some(long file, char *to, std::size_t size);
 long close_file(long file);

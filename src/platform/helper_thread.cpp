@@ -60,10 +60,10 @@ int start_helper(const Helper &helper) {
     return error;
 }
 
-void on_end_of_this_thread(void (*call)()) {
+bool on_end_of_this_thread(void (*call)()) {
     on_end = call;
     if (!has_key) has_key = pthread_key_create(&key, [](void *) { on_end(); }) == 0;
-    if (has_key) pthread_setspecific(key, &key);
+    return has_key && pthread_setspecific(key, &key) == 0;
 }
 
 }  // namespace gr::platform

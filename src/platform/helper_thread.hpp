@@ -15,8 +15,8 @@ struct Helper {
 // What it is given stays.
 int start_helper(const Helper &helper);
 
-// From now on call() is called when the calling thread ends but its process goes on. Asked for again in fork's child, by
-// the only thread there.
-void on_end_of_this_thread(void (*call)());
+// From now on call() is called when the calling thread ends but its process goes on. Asked for by one thread only, as often
+// as it likes, and in fork's child by the only one there. false: libc has no key left for it.
+bool on_end_of_this_thread(void (*call)());
 
 }  // namespace gr::platform

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: memory.hpp on Linux.
-// Invariant: private anonymous mappings only; MADV_DONTNEED, never MADV_FREE, whose pages still count as resident.
-// Must not know: units, superblocks, who uses the memory.
+// Invariant: private anonymous mappings only; only free_lazily() uses MADV_FREE, whose pages still count as resident.
+// Must not know: units, superblocks, what the memory is used for.
 #include "platform/memory.hpp"
 
 #include <sys/auxv.h>
@@ -18,11 +18,20 @@
 namespace gr::platform {
 namespace {
 
-constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+// Without MAP_NORESERVE: the kernel then checks what is made writable against what the machine has, and refuses in time.
+constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
+constexpr int kFixedNoReplace = 0x100000;  // of kernel 4.17; an older one takes the address as a hint
 
 void *map_pages(std::size_t bytes, int protection) {
     const long result = system_call(SYS_mmap, nullptr, bytes, protection, kAnonymous, -1, 0);
     return result < 0 ? nullptr : reinterpret_cast<void *>(result);
+}
+
+// Where the kernel would put a mapping now; 0: nowhere.
+std::uintptr_t next_mapping() {
+    void *const probe = map_pages(page_size(), PROT_NONE);
+    if (probe != nullptr) unmap(probe, page_size());
+    return reinterpret_cast<std::uintptr_t>(probe);
 }
 
 }  // namespace
@@ -32,39 +41,71 @@ std::size_t page_size() {
     return is_relocated() ? getauxval(AT_PAGESZ) : kUnitBytes;
 }
 
-void *reserve(std::size_t bytes) { return map_pages(bytes, PROT_NONE); }
+void *reserve(std::size_t bytes) {
+    void *const p = map_pages(bytes, PROT_NONE);
+    if (p != nullptr) system_call(SYS_madvise, p, bytes, MADV_DONTDUMP);
+    return p;
+}
 
 char *far_below_mappings(std::size_t bytes) {
     constexpr std::uintptr_t kLowest = kGiB;  // below lie programs that were linked at a fixed address
-    void *const probe = map_pages(page_size(), PROT_NONE);
-    if (probe == nullptr) return nullptr;
-    unmap(probe, page_size());
-    const auto here = reinterpret_cast<std::uintptr_t>(probe);
-    return here < kLowest || here - kLowest < bytes ? nullptr : static_cast<char *>(probe) - bytes;
+    const std::uintptr_t here = next_mapping();
+    return here < kLowest || here - kLowest < bytes ? nullptr : reinterpret_cast<char *>(here - bytes);
+}
+
+char *far_above_mappings(std::size_t bytes) {
+    const std::uintptr_t here = next_mapping();
+    return here == 0 || here + bytes < here ? nullptr : reinterpret_cast<char *>(here + bytes);
+}
+
+// By mapping it for a moment: what is in the way is told before a limit is.
+bool is_unmapped(void *address, std::size_t bytes) {
+    const long result = system_call(SYS_mmap, address, bytes, PROT_NONE, kAnonymous | kFixedNoReplace, -1, 0);
+    if (result < 0) return result != -EEXIST;
+    unmap_at(reinterpret_cast<void *>(result), bytes);
+    return reinterpret_cast<void *>(result) == address;
 }
 
 bool map_at(void *address, std::size_t bytes, Access access) {
-    constexpr int kFixedNoReplace = 0x100000;  // of kernel 4.17; an older one takes the address as a hint
     const int protection = access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ;
     const long result = system_call(SYS_mmap, address, bytes, protection, kAnonymous | kFixedNoReplace, -1, 0);
     if (result < 0) return false;
     void *const mapped = reinterpret_cast<void *>(result);
-    if (mapped == address) return true;
-    unmap(mapped, bytes);
-    return false;
+    if (mapped != address) {
+        unmap(mapped, bytes);
+        return false;
+    }
+    if (access == Access::read) system_call(SYS_madvise, address, bytes, MADV_DONTDUMP);
+    return true;
 }
 
 bool unmap_at(void *address, std::size_t bytes) { return system_call(SYS_munmap, address, bytes) == 0; }
 
 bool commit(void *address, std::size_t bytes) {
-    return system_call(SYS_mprotect, address, bytes, PROT_READ | PROT_WRITE) == 0;
+    if (system_call(SYS_mprotect, address, bytes, PROT_READ | PROT_WRITE) != 0) return false;
+    system_call(SYS_madvise, address, bytes, MADV_DODUMP);
+    return true;
+}
+
+bool make_writable_at(void *address, std::size_t bytes) {
+    if (system_call(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, kAnonymous | MAP_FIXED, -1, 0) >= 0) return true;
+    // Where memory is counted strictly the kernel ends the old mapping before it refuses the new one.
+    system_call(SYS_mmap, address, bytes, PROT_READ, kAnonymous | MAP_FIXED, -1, 0);
+    return false;
 }
 
 bool make_readable(void *address, std::size_t bytes) {
     return system_call(SYS_mprotect, address, bytes, PROT_READ) == 0;
 }
 
-bool purge(void *address, std::size_t bytes) { return system_call(SYS_madvise, address, bytes, MADV_DONTNEED) == 0; }
+// Of a process that locks its memory (mlockall) a kernel older than 5.18 gives nothing back.
+bool purge(void *address, std::size_t bytes) {
+    constexpr int kDontNeedLocked = 24;
+    return system_call(SYS_madvise, address, bytes, MADV_DONTNEED) == 0 ||
+           system_call(SYS_madvise, address, bytes, kDontNeedLocked) == 0;
+}
+
+bool free_lazily(void *address, std::size_t bytes) { return system_call(SYS_madvise, address, bytes, MADV_FREE) == 0; }
 
 void allow_huge_pages(void *address, std::size_t bytes, bool allowed) {
     system_call(SYS_madvise, address, bytes, allowed ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
@@ -94,8 +135,10 @@ void *remap(void *address, std::size_t old_bytes, std::size_t new_bytes) {
     return result < 0 ? nullptr : reinterpret_cast<void *>(result);
 }
 
-void unmap(void *address, std::size_t bytes) {
-    if (system_call(SYS_munmap, address, bytes) != 0) purge(address, bytes);
+bool remap_in_place(void *address, std::size_t old_bytes, std::size_t new_bytes) {
+    return system_call(SYS_mremap, address, old_bytes, new_bytes, 0) >= 0;
 }
+
+bool unmap(void *address, std::size_t bytes) { return unmap_at(address, bytes) || purge(address, bytes); }
 
 }  // namespace gr::platform

@@ -17,9 +17,12 @@ namespace gr::platform {
 // Blocking acquisitions go from low to high, one lock of a rank at a time; only who holds the list of instances or an
 // activation takes all of them, in order. trylock may go anywhere.
 enum class Rank : std::uint8_t {
+    statistics_call,
+    statistics_file,
     loader,
     collector,
     origins,
+    sampling,
     profile,
     stacks,
     quarantine,
@@ -70,6 +73,8 @@ class Mutex {
         // release: pairs with the acquire of the next holder. seq_cst: see try_lock.
         if ((word_.exchange(0, std::memory_order_seq_cst) & kContended) != 0) wake();
     }
+    // In fork's child, of a lock that fork did not take: its holder may be a thread that is not there.
+    void forget_holder() { word_.store(0, std::memory_order_relaxed); }
     bool held_by_me() const { return (word_.load(std::memory_order_relaxed) & ~kContended) == thread_tag(); }
     bool is_held() const { return word_.load(std::memory_order_relaxed) != 0; }
 

@@ -26,7 +26,10 @@
 #include "platform/memory.hpp"
 #include "platform/syscall.hpp"
 
-extern "C" char **environ [[gnu::weak]];  // NOLINT(readability-redundant-declaration): weak
+extern "C" {
+extern char **environ [[gnu::weak]];  // NOLINT(readability-redundant-declaration): weak
+extern const char *gr_options [[gnu::weak]];
+}
 
 namespace gr::platform {
 namespace {
@@ -70,17 +73,19 @@ std::size_t limit_of(decltype(RLIMIT_AS) resource, rlim_t rlimit::*which) {
     return limit.*which == RLIM_INFINITY ? SIZE_MAX : limit.*which;
 }
 
-std::uint64_t read_clock(clockid_t clock) {
-    timespec now{};
-    clock_gettime(clock, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 }  // namespace
 
 bool is_secure() { return getauxval(AT_SECURE) != 0; }
 
 const char *const *environment() { return &environ == nullptr ? nullptr : environ; }
+
+// Until it is relocated, a program that may lie anywhere has nothing here, or the offset at which its text was linked.
+const char *program_options() {
+    constexpr std::uintptr_t kOffsets = 4 * kGiB;
+    if (&gr_options == nullptr) return nullptr;
+    const bool is_offset = reinterpret_cast<std::uintptr_t>(gr_options) < kOffsets;
+    return is_offset && reinterpret_cast<std::uintptr_t>(&gr_options) >= kOffsets ? nullptr : gr_options;
+}
 
 const char *variable(const char *name) {
     const char *const *entry = is_secure() ? nullptr : environment();
@@ -93,6 +98,7 @@ const char *variable(const char *name) {
 }
 
 unsigned process_id() { return static_cast<unsigned>(system_call(SYS_getpid)); }
+bool is_first_thread() { return system_call(SYS_gettid) == system_call(SYS_getpid); }
 
 void command_line(char *text, std::size_t size) {
     std::size_t length = read_file("/proc/self/cmdline", text, size);
@@ -128,10 +134,6 @@ HugePagesFor huge_pages_for() {
     if (behind(&text[0], "[always]") != nullptr) return HugePagesFor::everybody;
     return behind(&text[0], "[madvise]") != nullptr ? HugePagesFor::who_asks : HugePagesFor::nobody;
 }
-
-std::uint64_t rough_nanoseconds() { return read_clock(CLOCK_MONOTONIC_COARSE); }
-std::uint64_t nanoseconds() { return read_clock(CLOCK_MONOTONIC); }
-std::uint64_t wall_clock_nanoseconds() { return read_clock(CLOCK_REALTIME); }
 
 bool read_own(std::uintptr_t address, void *to, std::size_t bytes) {
     const long file = open_file("/proc/self/mem");
@@ -182,11 +184,13 @@ long write_all(int fd, const char *text, std::size_t size) {
     return 0;
 }
 
-void KeptStderr::keep() {
+bool KeptStderr::keep() {
+    if (is_kept_) return true;
     constexpr int kOutOfTheWay = 100;
     const long fd = system_call(SYS_fcntl, kStandardError, F_DUPFD_CLOEXEC, kOutOfTheWay);
     duplicate_ = fd < 0 ? kStandardError : static_cast<int>(fd);
     is_kept_ = identify(kStandardError, &file_);
+    return is_kept_;
 }
 
 void KeptStderr::write_all(const char *text, std::size_t size) const {
@@ -203,6 +207,10 @@ bool KeptStderr::identify(int fd, File *file) {
     if (system_call(SYS_fstat, fd, &status) != 0) return false;
     *file = {.device = status.st_dev, .number = status.st_ino};
     return true;
+}
+
+void exit(int code) {
+    for (;;) system_call(SYS_exit_group, code);
 }
 
 void fatal(const char *text, std::size_t size) {

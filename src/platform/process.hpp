@@ -14,10 +14,15 @@ bool is_secure();
 
 // NAME=VALUE strings, ended by nullptr; nullptr while there are none.
 const char *const *environment();
+// What the program says of its options, in the variable gr_options (granary/granary.h); nullptr: nothing, or the loader has
+// not relocated the program yet.
+const char *program_options();
 // What the environment says it is; nullptr: nothing, or it is not to be trusted.
 const char *variable(const char *name);
 
 unsigned process_id();
+// Whether the calling thread is the one with which the process began; in fork's child, the one that forked.
+bool is_first_thread();
 
 // The words of the command that runs, with spaces between them, as much as fits; ended by a zero. A file is opened; where
 // that is refused, the name that the kernel has for the thread.
@@ -33,12 +38,6 @@ std::size_t huge_page_bytes();
 // For whom the system has huge pages, as /sys tells (a file is opened); never where it does not.
 enum class HugePagesFor : std::uint8_t { nobody, who_asks, everybody };
 HugePagesFor huge_pages_for();
-
-// Of a clock that only goes forward; its resolution is a few milliseconds, and it costs no system call.
-std::uint64_t rough_nanoseconds();
-std::uint64_t nanoseconds();
-// Since 1970.
-std::uint64_t wall_clock_nanoseconds();
 
 // Its own memory, where nothing may be mapped; false: so it is, or the kernel does not let it look. By system calls that
 // sandboxes let through.
@@ -71,7 +70,8 @@ long write_all(int fd, const char *text, std::size_t size);
 // descriptor, or by its own number, whichever still is that file. A program may have closed both and opened others.
 class KeptStderr {
   public:
-    void keep();
+    // The first time. false: it is closed.
+    bool keep();
     void write_all(const char *text, std::size_t size) const;
 
   private:
@@ -85,6 +85,9 @@ class KeptStderr {
     bool is_kept_ = false;
     File file_;
 };
+
+// At once: nothing that the program registered for its end is called.
+[[noreturn]] void exit(int code);
 
 // One line on stderr, then SIGABRT.
 [[noreturn]] void fatal(const char *text, std::size_t size);

@@ -4,22 +4,37 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "base/text.hpp"
-#include "heap/inside.hpp"
+#include "platform/clock.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
+#include "platform/public_names.hpp"
+#include "platform/reentry.hpp"
 #include "profile/gzip_file.hpp"
 #include "profile/pprof.hpp"
 
 namespace gr {
 namespace {
 
+using Line = TextBuffer<512>;
+
+void put_path(Line *line, const char *path) {
+    for (const char *c = path; *c != '\0' && line->size() < 300; ++c) *line << (*c < ' ' ? '?' : *c);
+}
+
+void say_written(const char *path) {
+    Line line;
+    line << "granary: profile written to ";
+    put_path(&line, path);
+    line << '\n';
+    platform::write_all(2, line.data(), line.size());
+}
+
 void say_not_written(const char *path, long error) {
-    TextBuffer<512> line;
+    Line line;
     line << "granary: no profile written to ";
-    for (const char *c = path; *c != '\0' && line.size() < 300; ++c) line << (*c < ' ' ? '?' : *c);
+    put_path(&line, path);
     line << " (error " << static_cast<unsigned long>(-error) << "); set GRANARY_PROFILE_FOLDER to a "
          << "folder that can be written to\n";
     platform::write_all(2, line.data(), line.size());
@@ -27,14 +42,55 @@ void say_not_written(const char *path, long error) {
 
 }  // namespace
 
-bool Profile::begin(std::uint64_t mean, std::uint64_t seed, const char *folder) {
-    mean_ = mean;
+bool Profile::begin(std::uint64_t seed, const char *folder, std::uint64_t every) {
     dice_.store(seed, std::memory_order_relaxed);
-    // The program may write over its environment.
-    if (folder != nullptr) std::strncpy(&folder_[0], folder, kFolderBytes - 1);
+    folder_ = folder;
+    every_ = every;
+    begin_now();
+    return walk_.initialise() && stacks_.initialise() && sites_.initialise() && samples_.initialise();
+}
+
+void Profile::begin_now() {
+    due_ = every_;
     began_ = platform::wall_clock_nanoseconds();
     began_monotonic_ = platform::nanoseconds();
-    return walk_.initialise() && stacks_.initialise() && sites_.initialise() && samples_.initialise();
+    began_roughly_ = platform::rough_nanoseconds();
+}
+
+std::uint32_t Profile::start(std::uint64_t mean) {
+    mutex_.lock_always(kRank);
+    const std::uint64_t before = mean_.load(std::memory_order_relaxed);
+    const std::uint64_t wanted = mean == 0 ? before : mean;
+    if (before != 0 && before != wanted) forget_all();
+    mean_.store(wanted, std::memory_order_relaxed);
+    const std::uint32_t sampling = sampling_ = generation_;
+    let_go();
+    return sampling;
+}
+
+void Profile::stop() {
+    mutex_.lock_always(kRank);
+    sampling_ = kStopped;
+    let_go();
+}
+
+std::uint32_t Profile::reset() {
+    mutex_.lock_always(kRank);
+    forget_all();
+    const std::uint32_t sampling = sampling_;
+    let_go();
+    return sampling;
+}
+
+// The lock is held, so nothing is noted meanwhile. Samples that somebody has taken out of the table belong to a generation
+// that is over.
+void Profile::forget_all() {
+    ++generation_;
+    if (sampling_ != kStopped) sampling_ = generation_;
+    sites_.reset();
+    samples_.clear();
+    missed_.store(0, std::memory_order_relaxed);
+    begin_now();
 }
 
 // splitmix64: any thread may draw at any time.
@@ -47,7 +103,7 @@ std::uint64_t Profile::roll() {
 }
 
 // Frames of this library's own come before the caller's, where it is linked into the program.
-void Profile::note(const void *p, std::uint64_t size, const void *caller) {
+void Profile::note(const void *p, std::uint64_t size, const void *caller, std::uint32_t generation) {
     constexpr std::size_t kOwnMost = 12;
     std::uintptr_t calls[kProfileCalls];
     std::span<std::uintptr_t> taken(&calls[0], walk_.take(calls));
@@ -60,18 +116,26 @@ void Profile::note(const void *p, std::uint64_t size, const void *caller) {
         taken = {&calls[0], 1};
     }
     if (!mutex_.lock(kRank)) return miss();
-    const StackNumber stack = stacks_.number_of(taken);
-    const std::uint32_t site = sites_.at(stacks_.ordinal(stack), stack);
-    if (samples_.insert(p, {size, site})) {
-        sites_.allocated(site, estimate_of(size, mean_), platform::rough_nanoseconds());
-    } else {
-        miss();
-    }
+    if (generation == sampling_) add(p, size, stacks_.number_of(taken));
     let_go();
 }
 
+void Profile::add(const void *p, std::uint64_t size, StackNumber stack) {
+    const std::uint32_t site = sites_.at(stacks_.ordinal(stack), stack);
+    if (!samples_.insert(p, {size, site, generation_})) return miss();
+    sites_.allocated(site, estimate_of(size, mean()), platform::rough_nanoseconds());
+    const std::uint64_t allocated = sites_.totals().allocated.bytes;
+    if (every_ == 0 || allocated < due_) return;
+    due_ = allocated - allocated % every_ + every_;
+    is_wanted_.store(true, std::memory_order_seq_cst);
+}
+
+void Profile::end(const Sample &sample) {
+    if (sample.generation == generation_) sites_.freed(sample.site, estimate_of(sample.size, mean()));
+}
+
 // Who forks holds the lock and waits for the heaps', one of which a handler may have interrupted.
-bool Profile::may_wait() const { return !mutex_.held_by_me() && !Inside::is_interrupted(); }
+bool Profile::may_wait() const { return !mutex_.held_by_me() && !platform::Reentry::is_interrupted(); }
 
 bool Profile::forget(const void *p) {
     if (!may_wait()) return samples_.put_aside(p);
@@ -83,7 +147,7 @@ bool Profile::forget(const void *p) {
 bool Profile::count_out(const Sample &sample) {
     if (!may_wait()) return false;
     mutex_.lock_always(kRank);
-    sites_.freed(sample.site, estimate_of(sample.size, mean_));
+    end(sample);
     let_go();
     return true;
 }
@@ -91,7 +155,7 @@ bool Profile::count_out(const Sample &sample) {
 // Whoever came meanwhile and did not get the lock has said what it wants: it is seen here, or gets the lock.
 void Profile::let_go() {
     for (;;) {
-        samples_.take_aside([&](const Sample &s) { sites_.freed(s.site, estimate_of(s.size, mean_)); });
+        samples_.take_aside([&](const Sample &s) { end(s); });
         mutex_.unlock(kRank);
         if (is_wanted_.load(std::memory_order_seq_cst)) write_wanted();
         if (!samples_.any_aside() || !mutex_.try_lock(kRank)) return;
@@ -107,23 +171,26 @@ void Profile::dump_soon() {
 void Profile::write_wanted() {
     while (is_wanted_.load(std::memory_order_seq_cst) && mutex_.try_lock(kRank)) {
         if (!is_wanted_.exchange(false, std::memory_order_seq_cst)) return let_go();
-        write(nullptr);
+        write(nullptr, Says::failures);
     }
+}
+
+void Profile::dump_at_end() {
+    if (may_wait() && mutex_.lock(kRank)) write(nullptr, Says::everything);
 }
 
 long Profile::dump(const char *path) {
     if (!may_wait() || !mutex_.lock(kRank)) return -EBUSY;
-    return write(path);
+    return write(path, path == nullptr ? Says::failures : Says::nothing);
 }
 
 // The lock is held, and let go when all is copied.
-long Profile::write(const char *path) {
+long Profile::write(const char *path, Says says) {
     const std::size_t count = sites_.totals().count;
     const std::size_t bytes = GzipFile::kPathBytes + count * sizeof(Site);
     auto *const room = static_cast<char *>(platform::map(bytes, 1));
-    const bool says = path == nullptr;
     long error = -ENOMEM;
-    ProfileMoment moment{.stacks = &stacks_, .mean = mean_, .began = began_};
+    ProfileMoment moment{.stacks = &stacks_, .mean = mean(), .began = began_};
     if (room != nullptr) {
         auto *const sites = reinterpret_cast<Site *>(room + GzipFile::kPathBytes);
         moment.sites = {sites, copy_sites(sites)};
@@ -133,13 +200,14 @@ long Profile::write(const char *path) {
     let_go();
     Text name(room, GzipFile::kPathBytes);
     if (room != nullptr && path == nullptr) {
-        if (folder_[0] != '\0') name << &folder_[0] << '/';
-        name << "granary." << platform::process_id() << '.' << written_.fetch_add(1, std::memory_order_relaxed)
-             << ".pb.gz" << '\0';
+        if (folder_ != nullptr) name << folder_ << '/';
+        name << (platform::is_prefixed() ? "granary-prefixed." : "granary.") << platform::process_id() << '.'
+             << written_.fetch_add(1, std::memory_order_relaxed) << ".pb.gz" << '\0';
         path = room;
     }
     if (room != nullptr) error = name.truncated() ? -ENAMETOOLONG : write_pprof(path, moment);
-    if (error != 0 && says) say_not_written(path == nullptr ? "memory" : path, error);
+    if (error != 0 && says != Says::nothing) say_not_written(path == nullptr ? "memory" : path, error);
+    if (error == 0 && says == Says::everything) say_written(path);
     if (room != nullptr) platform::unmap(room, bytes);
     return error;
 }

@@ -10,8 +10,17 @@ namespace gr {
 
 bool Samples::initialise() {
     static_assert(sizeof(Slot) == 24);
-    slots_ = static_cast<Slot *>(platform::map((kMostSamples + kWindow) * sizeof(Slot), 1));
+    if (slots_ == nullptr) slots_ = static_cast<Slot *>(platform::map(kSlots * sizeof(Slot), 1));
     return slots_ != nullptr;
+}
+
+void Samples::clear() {
+    for (std::size_t i = 0; i < kSlots; ++i) {
+        std::uintptr_t address = slots_[i].address.load(std::memory_order_relaxed);
+        if (address == kFree || (address & kStates) != 0) continue;
+        // Whoever takes it out meanwhile has it; acquire: and ends what whoever put it there wrote.
+        slots_[i].address.compare_exchange_strong(address, kFree, std::memory_order_acq_rel);
+    }
 }
 
 std::size_t Samples::home_of(std::uintptr_t address) {
@@ -39,6 +48,7 @@ bool Samples::insert(const void *p, const Sample &sample) {
         }
         home[i].size = sample.size;
         home[i].site = sample.site;
+        home[i].generation = sample.generation;
         home[i].address.store(address_of(p), std::memory_order_release);
         return true;
     }
@@ -49,7 +59,7 @@ Samples::Slot *Samples::find_and_end(const void *p, std::uintptr_t becomes, Samp
     std::uintptr_t address = address_of(p);
     Slot *const slot = find(address);
     if (slot == nullptr) return nullptr;
-    *sample = {slot->size, slot->site};
+    *sample = slot->sample();
     return slot->address.compare_exchange_strong(address, becomes, std::memory_order_acq_rel) ? slot : nullptr;
 }
 
@@ -59,7 +69,7 @@ bool Samples::put_aside(const void *p) {
     if (slot == nullptr) return false;
     const auto index = static_cast<std::uint32_t>(slot - slots_) + 1;
     std::uint32_t first = aside_.load(std::memory_order_relaxed);
-    do slot->next = first;
+    do slot->address.store(kAside | std::uintptr_t{first} << kNextShift, std::memory_order_relaxed);
     while (!aside_.compare_exchange_weak(first, index, std::memory_order_seq_cst));
     return true;
 }

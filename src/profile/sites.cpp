@@ -25,8 +25,20 @@ class Sites::Change {
 };
 
 bool Sites::initialise() {
-    sites_ = static_cast<Site *>(platform::map(kMostSites * sizeof(Site), 1));
+    if (sites_ == nullptr) sites_ = static_cast<Site *>(platform::map(kMostSites * sizeof(Site), 1));
     return sites_ != nullptr;
+}
+
+void Sites::reset() {
+    const Change change(*this);
+    for (std::size_t i = 0; i < totals_.count; ++i) {
+        const std::uint64_t stack = sites_[i].stack;
+        sites_[i] = Site{};
+        sites_[i].stack = stack;
+    }
+    const std::uint64_t count = totals_.count;
+    totals_ = Totals{};
+    totals_.count = count;
 }
 
 std::uint32_t Sites::at(std::uint32_t ordinal, StackNumber stack) {

@@ -36,8 +36,10 @@ class Sites {
 
     constexpr Sites() = default;
 
-    // Once. false: no memory.
+    // false: no memory, as of now.
     bool initialise();
+    // All sums are none again; each site stays its stack's.
+    void reset();
 
     // Of the stack, as it was numbered in its turn.
     std::uint32_t at(std::uint32_t ordinal, StackNumber stack);

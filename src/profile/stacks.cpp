@@ -9,8 +9,9 @@
 namespace gr {
 
 bool Stacks::initialise() {
-    slots_ = static_cast<std::atomic<StackNumber> *>(platform::map(kSlots * sizeof(StackNumber), 1));
-    words_ = static_cast<std::uintptr_t *>(platform::reserve(kWords * sizeof *words_));
+    if (slots_ == nullptr)
+        slots_ = static_cast<std::atomic<StackNumber> *>(platform::map(kSlots * sizeof(StackNumber), 1));
+    if (words_ == nullptr) words_ = static_cast<std::uintptr_t *>(platform::reserve(kWords * sizeof *words_));
     return slots_ != nullptr && words_ != nullptr;
 }
 

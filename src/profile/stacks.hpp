@@ -24,7 +24,7 @@ class Stacks {
 
     constexpr Stacks() = default;
 
-    // Once. false: no addresses.
+    // false: no addresses, as of now.
     bool initialise();
     // 0: there is no room for it, or the caller interrupted who adds one.
     StackNumber number_of(std::span<const std::uintptr_t> calls);

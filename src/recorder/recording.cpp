@@ -3,6 +3,7 @@
 #include "recorder/recording.hpp"
 
 #include "base/bits.hpp"
+#include "platform/clock.hpp"
 #include "platform/counter.hpp"
 #include "platform/ipc/shared_memory.hpp"
 #include "platform/process.hpp"

@@ -9,6 +9,7 @@
 
 #include "base/config.hpp"
 #include "base/units.hpp"
+#include "platform/clock.hpp"
 #include "platform/process.hpp"
 #include "region/region.hpp"
 
@@ -75,7 +76,7 @@ class HugePages {
     enum class State : std::uint8_t { unknown, settling, huge, split };
     static constexpr std::uint64_t kBusy = UINT64_MAX;
     static constexpr std::uint32_t kChunksPerVisit = 64;
-    static constexpr std::uint64_t kTickNanoseconds = std::uint64_t{kTickMilliseconds} * 1'000'000;
+    static constexpr std::uint64_t kTickNanoseconds = kTickMilliseconds * kNanosecondsPerMillisecond;
     static constexpr unsigned kTicksToLate = 2;
 
     bool begin() {

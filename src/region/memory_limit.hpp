@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how much memory the allocator holds of the kernel, against a soft and a hard limit.
-// Invariant: what is held never exceeds the hard limit by what was asked for with may_take; the news that the soft one
-//    was crossed come once, and again only after what is held had fallen well below it.
+// Invariant: what is held never exceeds the hard limit by what was asked for with may_take, unless that limit was lowered
+//    since; the news that the soft one was crossed come once, and again only after what is held had fallen well below
+//    it, or after the limit was changed.
 // Must not know: what is done above the soft limit; where the memory lies.
 #pragma once
 
@@ -16,16 +17,27 @@ namespace gr {
 class MemoryLimit {
   public:
     static constexpr std::size_t kNone = SIZE_MAX;
+    // In an option 0 is none.
+    static constexpr std::size_t of_option(std::size_t bytes) { return bytes == 0 ? kNone : bytes; }
 
     void initialise(std::size_t soft, std::size_t hard) {
-        soft_ = soft;
-        hard_ = hard;
+        soft_.store(soft, std::memory_order_relaxed);
+        hard_.store(hard, std::memory_order_relaxed);
+    }
+    // At any time, by one thread at a time. What is held stays; where that is above the soft limit now, it is news.
+    void change(std::size_t soft, std::size_t hard) {
+        initialise(soft, hard);
+        // In this order: news that another thread has meanwhile are not lost, for it finds the old crossing or makes one.
+        news_.store(false, std::memory_order_relaxed);
+        crossed_.store(false, std::memory_order_relaxed);
+        note_crossing(held());
     }
     // Bytes more are to be held. false: they may not.
     bool may_take(std::size_t bytes) {
         std::size_t held = held_.load(std::memory_order_relaxed);
+        const std::size_t hard = this->hard();
         do {
-            if (held > hard_ || bytes > hard_ - held) return false;
+            if (held > hard || bytes > hard - held) return false;
         } while (!held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
         note_crossing(held + bytes);
         return true;
@@ -34,28 +46,29 @@ class MemoryLimit {
     void took(std::size_t bytes) { note_crossing(held_.fetch_add(bytes, std::memory_order_relaxed) + bytes); }
     void gave(std::size_t bytes) {
         const std::size_t held = held_.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
-        if (held <= soft_ - soft_ / kLimitParts && crossed_.load(std::memory_order_relaxed))
+        if (held <= soft() - soft() / kLimitParts && crossed_.load(std::memory_order_relaxed))
             crossed_.store(false, std::memory_order_relaxed);
     }
 
     std::size_t held() const { return held_.load(std::memory_order_relaxed); }
-    std::size_t hard() const { return hard_; }
-    bool has_hard() const { return hard_ != kNone; }
-    bool is_above_soft() const { return held() > soft_; }
+    std::size_t hard() const { return hard_.load(std::memory_order_relaxed); }
+    bool has_hard() const { return hard() != kNone; }
+    bool is_above_soft() const { return held() > soft(); }
+    bool is_above_hard() const { return held() > hard(); }
     // The soft limit was crossed and nobody was told.
     bool has_news() const { return news_.load(std::memory_order_relaxed); }
     bool take_news() { return news_.exchange(false, std::memory_order_relaxed); }
 
   private:
+    std::size_t soft() const { return soft_.load(std::memory_order_relaxed); }
     void note_crossing(std::size_t held) {
-        if (held > soft_ && !crossed_.exchange(true, std::memory_order_relaxed))
+        if (held > soft() && !crossed_.exchange(true, std::memory_order_relaxed))
             news_.store(true, std::memory_order_relaxed);
     }
 
-    // Written at start-up only.
-    std::size_t soft_ = kNone;
-    std::size_t hard_ = kNone;
-    // A count and two flags; they order nothing.
+    // Two numbers, a count and two flags; they order nothing. A thread that sees an older limit asked before the change.
+    std::atomic<std::size_t> soft_{kNone};
+    std::atomic<std::size_t> hard_{kNone};
     std::atomic<std::size_t> held_{0};
     std::atomic<bool> crossed_{false};
     std::atomic<bool> news_{false};

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: page_heap.hpp: best fit among warm units, else first fit, by indices over masks per chunk; giving back in
-//    batches with no lock held.
-// Invariant: pieces being purged are marked used meanwhile, so nobody can be handed one.
-// Must not know: superblocks; what a run is for.
+// What: page_heap.hpp: best fit among warm units, else first fit, by indices over masks per chunk.
+// Invariant: as there.
+// Must not know: superblocks; what a run is for; how memory returns to the OS.
 #include "region/page_heap.hpp"
 
 #include "base/check.hpp"
-#include "platform/futex.hpp"
 #include "platform/memory.hpp"
-#include "platform/thread.hpp"
 #include "region/warmest_fit.hpp"
 
 namespace gr {
@@ -114,42 +111,62 @@ std::uint32_t PageHeap::take_absent_pages(Chunk *chunk, std::uint32_t warm) {
     return pages;
 }
 
+// Modulo 2^32: what was away for just so long counts as away for a moment.
+std::uint32_t PageHeap::milliseconds() {
+    return static_cast<std::uint32_t>(platform::rough_nanoseconds() / kNanosecondsPerMillisecond);
+}
+
+// Such units and pages of the chunk, which had been given back, are used again.
+void PageHeap::regret(Chunk *chunk, std::uint32_t given_back, std::uint32_t absent_pages) {
+    if (absent_pages != 0) retook(absent_pages * platform::page_size());
+    if (given_back == 0) return;
+    const std::uint32_t away = milliseconds() - chunk->given_back_at;
+    allowance_.retook(static_cast<std::size_t>(std::popcount(given_back)) * kUnitBytes,
+                      away * kNanosecondsPerMillisecond);
+}
+
 // Marks the run used; true when every unit of it is known to be zero.
 bool PageHeap::take(UnitIndex first, UnitCount count, For what) {
     bool zeroed = true;
-    std::size_t missed = 0;
     for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
         Chunk &chunk = chunks_[c.value];
         GR_CHECK((chunk.used & mask) == 0);
         const std::uint32_t warm = chunk.dirty & mask;
         zeroed = zeroed && warm == 0;
         subtract(dirty_units_, static_cast<std::size_t>(std::popcount(warm)));
-        missed += static_cast<std::size_t>(std::popcount(chunk.given_back & mask)) * kUnitBytes;
-        if (warm != 0) missed += take_absent_pages(&chunk, warm) * platform::page_size();
+        const std::uint32_t absent_pages = warm == 0 ? 0 : take_absent_pages(&chunk, warm);
+        subtract(lazy_units_, static_cast<std::size_t>(std::popcount(chunk.lazy & mask)));
+        if (what == For::use) regret(&chunk, chunk.given_back & mask, absent_pages);
         chunk.dirty &= ~mask;
+        chunk.lazy &= ~mask;
         chunk.given_back &= ~mask;
         chunk.used |= mask;
         if (c.value >= chunk_end_) chunk_end_ = c.value + 1;
         refresh(c);
     });
-    if (missed != 0 && what == For::use) allowance_.retook(missed);
+    if (what == For::use) allowance_.note_units(retained_bytes());
     add(used_units_, count.value);
     raise(peak_units_, load(used_units_) + load(dirty_units_));
     return zeroed;
 }
 
 void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
+    const std::uint32_t now = dirty ? 0 : milliseconds();
     for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
         Chunk &chunk = chunks_[c.value];
         GR_CHECK((chunk.used & mask) == mask);
         chunk.used &= ~mask;
         (dirty ? chunk.dirty : chunk.given_back) |= mask;
+        if (!dirty) chunk.given_back_at = now;
         dirty ? huge_pages_.was_released(c) : huge_pages_.was_split(c);
         if (!dirty && c.value < cold_from_) cold_from_ = c.value;
         refresh(c);
     });
     subtract(used_units_, count.value);
-    if (dirty) add(dirty_units_, count.value);
+    if (dirty) {
+        add(dirty_units_, count.value);
+        allowance_.note_units(retained_bytes());
+    }
     if (!dirty && region_.is_scarce()) unmap_cold(first, count, region_.least_hole());
 }
 
@@ -160,20 +177,6 @@ bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run
         return false;
     retain_what_may_stay();
     return true;
-}
-
-void PageHeap::retain_what_may_stay() {
-    if (retained_bytes() == 0) return;
-    allowance_.note_in_use(in_use_bytes());
-    const std::size_t may = may_retain();
-    if (retained_bytes() > may) [[unlikely]]
-        retain_less(may);
-}
-
-// A part more must go, so that the next release does not come here again.
-void PageHeap::retain_less(std::size_t may) {
-    const std::size_t part = allowance_.base(present_bytes()) / 2;
-    purge_beyond(may > part ? may - part : 0);
 }
 
 bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
@@ -189,6 +192,7 @@ bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer,
         return false;
     run->count = count;
     run->zeroed = take(run->first, count, For::use);
+    fall_.note(in_use_bytes());
     return true;
 }
 
@@ -200,24 +204,35 @@ bool PageHeap::obtain(UnitIndex first, UnitCount count) {
         units -= static_cast<std::size_t>(std::popcount(chunks_[c.value].dirty & mask));
     });
     if (units == 0) return true;
-    const std::size_t bytes = units * kUnitBytes + region_.metadata_growth(chunks);
+    const std::size_t growth = region_.metadata_growth(chunks);
     const std::size_t tables = region_.metadata_bytes();
-    if (!limit_.may_take(bytes)) return false;
-    if (region_.ensure_chunks(chunks) && (!region_.is_scarce() || map_missing(first, count))) return true;
-    limit_.gave(bytes - (region_.metadata_bytes() - tables));  // some of the tables may have grown
-    return false;
+    if (!limit_.may_take(units * kUnitBytes + growth)) return false;
+    bool got = region_.ensure_chunks(chunks);
+    if (!got && units * kUnitBytes < region_.reserved_bytes() / kScarceRefusalParts && region_.become_scarce()) {
+        became_scarce();
+        got = region_.ensure_chunks(chunks);
+    }
+    got = got && (!region_.is_scarce() || map_missing(first, count));
+    // Tables may have grown although the units were refused, and less where the kernel was short of memory.
+    limit_.gave(growth - (region_.metadata_bytes() - tables) + (got ? 0 : units * kUnitBytes));
+    return got;
 }
 
 bool PageHeap::release(UnitIndex first, UnitCount count, std::uint32_t absent_pages) {
+    bool fell = false;
     {
         const platform::Guard guard(mutex_, kRank);
         if (!guard.locked()) return false;
         allowance_.note_in_use(in_use_bytes());
+        fall_.note(in_use_bytes());
         put(first, count, true);
+        fall_.note(in_use_bytes());
+        fell = fall_.is_at_end();
         chunks_[region_.chunk_of(first).value].absent_pages += absent_pages;
     }
     review();
     retain_what_may_stay();
+    if (fell) free_reuse_lazily();
     return true;
 }
 
@@ -242,109 +257,22 @@ bool PageHeap::extend(UnitIndex first, UnitCount old_count, UnitCount new_count)
     return true;
 }
 
-// Whether so much of it can go that a huge page may be split for it.
-bool PageHeap::is_worth_purging(ChunkIndex c) const {
-    const auto dirty = static_cast<unsigned>(std::popcount(chunks_[c.value].dirty));
-    return dirty >= kUnitsPerChunk / kHugeSplitParts || !huge_pages_.may_be_huge(c);
-}
-
-// Claims up to a batch of dirty pieces, highest first, from the cursor down; their number.
-unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, Search *search) {
-    unsigned count = 0;
-    std::size_t claimed = 0;
-    ChunkIndex &cursor = search->cursor;
-    if (cursor.value > chunk_end_) cursor = ChunkIndex(chunk_end_);
-    while (cursor.value != 0 && count < kPiecesPerBatch && claimed < bytes) {
-        const ChunkIndex c(cursor.value - 1);
-        const std::uint32_t dirty = chunks_[c.value].dirty;
-        if (dirty == 0 || (!search->split && !is_worth_purging(c))) {
-            cursor = c;
-            continue;
-        }
-        const auto top = kUnitsPerChunk - static_cast<unsigned>(std::countl_zero(dirty));
-        const unsigned length = static_cast<unsigned>(std::countl_one(dirty << (kUnitsPerChunk - top)));
-        const Piece piece{region_.unit_at(c) + UnitCount(top - length), UnitCount(length)};
-        take(piece.first, piece.count, For::purge);
-        claimed += length * kUnitBytes;
-        if (count != 0 && piece.first + piece.count == pieces[count - 1].first) {
-            pieces[count - 1] = {piece.first, piece.count + pieces[count - 1].count};
-        } else {
-            pieces[count++] = piece;
-        }
-    }
-    return count;
-}
-
-std::size_t PageHeap::purge_beyond(std::size_t keep) {
-    Piece pieces[kPiecesPerBatch];
-    std::size_t given_back = 0;
-    Search search;
-    for (bool refused = false; !refused;) {
-        unsigned count = 0;
-        {
-            const platform::Guard guard(mutex_, kRank);
-            if (!guard.locked() || retained_bytes() <= keep) return given_back;
-            count = claim_dirty(pieces, retained_bytes() - keep, &search);
-            if (count != 0) purges_begun_.fetch_add(1, std::memory_order_relaxed);
-        }
-        if (count == 0 && search.split) return given_back;
-        if (count == 0) {
-            search = {.split = true};  // nothing else is left
-            continue;
-        }
-        std::uint64_t kept = 0;
-        std::size_t bytes = 0;
-        for (unsigned i = 0; i < count; ++i) {
-            const std::size_t size = std::size_t{pieces[i].count.value} * kUnitBytes;
-            if (platform::purge(region_.address(pieces[i].first), size)) {
-                bytes += size;
-            } else {
-                kept |= Word{1} << i;
-            }
-        }
-        // Nobody but a handler on this thread can be inside now, and it never stays: the lock is ours.
-        mutex_.lock_always(kRank);
-        for (unsigned i = 0; i < count; ++i) put(pieces[i].first, pieces[i].count, (kept >> i & 1) != 0);
-        add(purged_bytes_, bytes);
-        add(purge_calls_, count);
-        mutex_.unlock(kRank);
-        limit_.gave(bytes);
-        purges_ended_.fetch_add(1, std::memory_order_release);
-        given_back += bytes;
-        refused = kept != 0;
-    }
-    return given_back;
-}
-
-// Some of those that end meanwhile may have begun later; then so many more did that it is no use to wait. Whoever is at it
-// may not get to run before this thread sleeps.
-void PageHeap::wait_for_purges() {
-    const std::uint32_t begun = purges_begun_.load(std::memory_order_relaxed);
-    for (unsigned i = 0;; ++i) {
-        // acquire: who is told that they ended sees what is held since.
-        const std::uint32_t ended = purges_ended_.load(std::memory_order_acquire);
-        if (static_cast<std::int32_t>(ended - begun) >= 0) return;
-        if (i < kYieldsForPurges) {
-            platform::yield();
-        } else {
-            platform::sleep_on_for(purges_ended_, ended, kPurgeMilliseconds);
-        }
-    }
-}
-
 bool PageHeap::is_valid() const {
     std::size_t used = 0;
     std::size_t dirty = 0;
+    std::size_t lazy = 0;
     for (std::uint32_t c = 0; c < chunk_end_; ++c) {
         const Chunk &chunk = chunks_[c];
         if ((chunk.used & chunk.dirty) != 0 || ((chunk.used | chunk.dirty) & chunk.given_back) != 0) return false;
         if (c < cold_from_ && chunk.cold() != 0) return false;
         if (warm_index_.longest_run(ChunkIndex(c)) != longest_run(chunk.dirty)) return false;
         if (free_index_.longest_run(ChunkIndex(c)) != longest_run(~chunk.used)) return false;
+        if ((chunk.lazy & ~chunk.dirty) != 0) return false;
+        lazy += static_cast<std::size_t>(std::popcount(chunk.lazy));
         used += static_cast<std::size_t>(std::popcount(chunk.used));
         dirty += static_cast<std::size_t>(std::popcount(chunk.dirty));
     }
-    return used == load(used_units_) && dirty == load(dirty_units_);
+    return used == load(used_units_) && dirty == load(dirty_units_) && lazy == load(lazy_units_);
 }
 
 }  // namespace gr

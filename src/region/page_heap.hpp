@@ -3,21 +3,23 @@
 //    allowance.
 // Invariant: used, dirty, given_back: disjoint masks per chunk; dirty units are free and may be resident, free units
 //    that are not dirty (cold) read as zero, or in a scarce region are not mapped until they are used. retained = dirty
-//    units * kUnitBytes <= may_retain after every release.
+//    units * kUnitBytes <= may_retain after every release. lazy: a part of dirty.
 // Must not know: superblocks; what a run is for.
 #pragma once
 
 #include <atomic>
 
 #include "base/units.hpp"
+#include "platform/clock.hpp"
 #include "platform/mutex.hpp"
-#include "platform/process.hpp"
 #include "region/allowance.hpp"
 #include "region/best_fit_index.hpp"
+#include "region/fall.hpp"
 #include "region/first_fit_index.hpp"
 #include "region/huge_pages.hpp"
 #include "region/memory_limit.hpp"
 #include "region/region.hpp"
+#include "region/time_budget.hpp"
 
 namespace gr {
 
@@ -35,9 +37,11 @@ class PageHeap {
     struct Chunk : BestFitNode {
         std::uint32_t used;
         std::uint32_t dirty;
-        std::uint32_t given_back;    // and not used since
-        std::uint32_t absent_pages;  // of dirty units
-        std::uint32_t mapped;        // of a scarce region; else it is not asked
+        std::uint32_t given_back;     // and not used since
+        std::uint32_t given_back_at;  // the last time, in milliseconds
+        std::uint32_t absent_pages;   // of dirty units
+        std::uint32_t lazy;           // of dirty units, those that are freed lazily
+        std::uint32_t mapped;         // of a scarce region; else it is not asked
         std::uint32_t cold() const { return ~(used | dirty); }
     };
 
@@ -73,7 +77,12 @@ class PageHeap {
     std::size_t may_stay() const { return may_stay(allowance_.page_bytes(present_bytes())); }
     const Allowance &allowance() const { return allowance_; }
     // So many bytes of pages that whoever uses units had given back are touched again.
-    void retook(std::size_t bytes) { allowance_.retook(bytes); }
+    void retook(std::size_t bytes) {
+        const std::uint64_t since = pages_given_back_at_.load(std::memory_order_relaxed);
+        allowance_.retook(bytes, platform::rough_nanoseconds() - since);
+    }
+    // The caller will return so many bytes and take them again soon.
+    void expect_reuse(std::size_t bytes) { allowance_.retook(bytes, 0); }
     // Of what is retained, what stays for it was earned; and for how long something has.
     std::size_t reuse_bytes() const {
         const std::size_t base = allowance_.base(present_bytes());
@@ -82,9 +91,14 @@ class PageHeap {
     }
     std::uint64_t reuse_seconds() const {
         const std::uint64_t since = allowance_.earned_since();
-        return reuse_bytes() == 0 || since == 0 ? 0 : (platform::rough_nanoseconds() - since) / 1'000'000'000;
+        return reuse_bytes() == 0 || since == 0 ? 0 : (platform::rough_nanoseconds() - since) / kNanosecondsPerSecond;
     }
     // To be asked from slow paths: time takes away what was earned.
+    void review(std::size_t free_page_bytes) {
+        if (allowance_.earned() == 0) return;
+        allowance_.note_pages(free_page_bytes);
+        review();
+    }
     void review() {
         if (allowance_.earned() != 0 && allowance_.pass(platform::rough_nanoseconds())) retain_what_may_stay();
     }
@@ -92,8 +106,16 @@ class PageHeap {
     void retain_what_may_stay();
     // From now on this is the least allowance; what is beyond what may stay goes with the next release.
     void set_least_retained(std::size_t bytes) { allowance_.set_least(bytes); }
+    // The two numbers of initialise, at any time; what may not stay any more goes.
+    void change_allowance(std::size_t retain_bytes, std::size_t most_earned) {
+        allowance_.change(retain_bytes, most_earned);
+        retain_what_may_stay();
+    }
     // Whoever uses units tells how much of them was given back, and when it is touched again or released.
-    void became_absent(std::size_t bytes) { absent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    void became_absent(std::size_t bytes) {
+        absent_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+        pages_given_back_at_.store(platform::rough_nanoseconds(), std::memory_order_relaxed);
+    }
     void became_present(std::size_t bytes) { absent_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
     std::size_t absent_bytes() const { return load(absent_bytes_); }
     // Of used units, as far as they may be resident.
@@ -118,12 +140,15 @@ class PageHeap {
         const std::size_t retained = retained_bytes();
         return held > retained ? held - retained : 0;
     }
+    // Of what is retained, what the kernel may take when it is short of memory.
+    std::size_t lazy_bytes() const { return load(lazy_units_) * kUnitBytes; }
     std::size_t used_bytes() const { return load(used_units_) * kUnitBytes; }
     // The most that was ever used or retained at once.
     std::size_t peak_bytes() const { return load(peak_units_) * kUnitBytes; }
     std::size_t purged_bytes() const { return load(purged_bytes_); }
     std::size_t purge_calls() const { return load(purge_calls_); }
     platform::Mutex &mutex() { return mutex_; }
+    const Region &region() const { return region_; }
     // Units that are used or retained, the tables, and what others tell it of.
     MemoryLimit &limit() { return limit_; }
     HugePages &huge_pages() { return huge_pages_; }
@@ -136,6 +161,7 @@ class PageHeap {
         UnitIndex first;
         UnitCount count;
     };
+    static constexpr std::uint32_t kWholeChunk = run_mask(0, kUnitsPerChunk);
     static constexpr unsigned kPiecesPerBatch = 64;
     static constexpr unsigned kSearchChunks = 64;
     static constexpr unsigned kLongSearchChunks = 4096;  // 8 GiB: some microseconds
@@ -159,22 +185,33 @@ class PageHeap {
     bool obtain(UnitIndex first, UnitCount count);
     bool map_missing(UnitIndex first, UnitCount count);
     void unmap_cold(UnitIndex first, UnitCount count, UnitCount least);
+    void became_scarce();
     bool is_free(UnitIndex first, UnitCount count) const;
     enum class For : bool { use, purge };
     bool take(UnitIndex first, UnitCount count, For what);
     static std::uint32_t take_absent_pages(Chunk *chunk, std::uint32_t warm);
+    void regret(Chunk *chunk, std::uint32_t given_back, std::uint32_t absent_pages);
+    static std::uint32_t milliseconds();
     bool find_warm_long(UnitCount count, UnitCount alignment, UnitIndex *first) const;
     void retain_less(std::size_t may);
     void put(UnitIndex first, UnitCount count, bool dirty);
     void refresh(ChunkIndex c);
     std::size_t purge_beyond(std::size_t keep);
-    // Where the next pieces to be given back are sought, and whether huge pages may be split for them.
+    void free_reuse_lazily();
+    bool free_batch_lazily(std::size_t bytes, std::uint64_t now);
+    void unclaim_lazy(const Piece &piece, bool is_lazy);
+    // Where the next pieces to be given back are sought, downwards; whether huge pages may be split for few of them;
+    // whether those that are freed lazily are sought, too; how many units in a row they are at least; after how many
+    // chunks without any it ends, if not 0.
     struct Search {
         ChunkIndex cursor{UINT32_MAX};
         bool split = false;
+        bool lazy_too = true;
+        unsigned least = 1;
+        std::uint32_t chunks = 0;
     };
     unsigned claim_dirty(Piece *pieces, std::size_t bytes, Search *search);
-    bool is_worth_purging(ChunkIndex c) const;
+    bool is_worth_splitting(ChunkIndex c, std::uint32_t units) const;
     // Calls visit(chunk, mask of the run's units in it).
     template <class Visit>
     void for_each_chunk(UnitIndex first, UnitCount count, Visit visit) const;
@@ -185,7 +222,10 @@ class PageHeap {
     HugePages huge_pages_;
     Allowance allowance_;
     MemoryLimit limit_;
-    Counter absent_bytes_{0};  // by anyone, without the lock; ordered by nothing
+    Fall<kLazyFallParts, kLazyRestParts> fall_;  // of what is in use; under the lock
+    TimeBudget<kLazyTimeParts, kLazySavedNanoseconds> lazy_budget_;
+    Counter absent_bytes_{0};                            // by anyone, without the lock; ordered by nothing
+    std::atomic<std::uint64_t> pages_given_back_at_{0};  // likewise
     Counter purged_bytes_{0};
     Counter purge_calls_{0};
     // Batches, modulo 2^32. The first by who holds the lock; the second by anyone: release when the limit was told, for
@@ -198,6 +238,8 @@ class PageHeap {
     std::uint32_t chunk_end_ = 0;  // no chunk at or beyond it was ever used
     Counter used_units_{0};
     Counter dirty_units_{0};
+    Counter lazy_units_{0};
+    ChunkIndex lazy_cursor_{UINT32_MAX};  // where the next units to be freed lazily are sought, downwards
     Counter peak_units_{0};
     BestFitIndex<Chunk> warm_index_;  // dirty units
 };

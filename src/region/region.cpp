@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the arithmetic and the commits of region.hpp.
-// Invariant: PROT_NONE until committed, so that the reservation is charged nowhere and mlockall does not fill it. A
-//    scarce region has no reservation, for a limit on addresses counts that.
+// Invariant: a reservation is PROT_NONE until committed, so that it is charged nowhere and mlockall does not fill it. Where
+//    there is a place far from other mappings there is none, because limits on addresses, core files and some emulators
+//    count it.
 // Must not know: what the tables hold; superblocks and heaps.
 #include "region/region.hpp"
 
 #include "base/check.hpp"
 #include "platform/memory.hpp"
+#include "platform/public_names.hpp"
 
 namespace gr {
 namespace {
@@ -15,9 +17,6 @@ constexpr std::size_t kTableStep = 64 * kKiB;
 constexpr std::uint32_t kChunkStepDivisor = 4;  // chunks are committed in steps of this part of what is there
 constexpr std::uint32_t kMinChunkStep = 2;
 constexpr std::uint32_t kMaxChunkStep = 64;
-constexpr std::size_t kFarthest = kTiB;
-constexpr std::size_t kNearest = 4 * kGiB;
-constexpr std::size_t kNearer = 4;
 constexpr std::uint32_t kSettleParts = 64;  // tables take one or two of them
 constexpr std::size_t kMapBytesPerChunk = kUnitsPerChunk * sizeof(UnitEntry);
 
@@ -50,6 +49,11 @@ Offsets offsets_for(std::uint32_t chunks, const TableSizes &sizes) {
     return o;
 }
 
+// Whether no range of about this size begins so near that the two overlap.
+bool is_alone(char *at, std::size_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(at) > bytes && platform::is_unmapped(at - bytes, bytes * 2);
+}
+
 }  // namespace
 
 bool CommittedPrefix::ensure(std::size_t bytes, std::size_t step) {
@@ -76,7 +80,7 @@ bool Region::reserve(std::size_t wanted, const TableSizes &sizes) {
         const std::size_t total = offsets_for(chunks, sizes).end;
         reservation_ = static_cast<char *>(platform::reserve(total + kChunkBytes));
         if (reservation_ == nullptr) continue;
-        space_ = Space::reserved;
+        space_.store(Space::reserved, std::memory_order_relaxed);
         reserved_bytes_.store(total + kChunkBytes, std::memory_order_relaxed);
         lay_out(reservation_, chunks, sizes);
         if (commit_start(sizes)) return true;
@@ -90,32 +94,59 @@ bool Region::settle(char *place, std::size_t bytes, const TableSizes &sizes) {
     while (chunks != 0 && offsets_for(chunks, sizes).end + kChunkBytes > bytes)
         chunks -= static_cast<std::uint32_t>(divide_up(chunks, kSettleParts));
     if (chunks == 0) return false;
-    space_ = Space::reserved;
+    space_.store(Space::reserved, std::memory_order_relaxed);
     lay_out(place, chunks, sizes);
     return commit_start(sizes);
 }
 
-// So far from what is mapped that the kernel has room for everybody else's mappings without coming near; nearer where the
+// From where the kernel puts mappings: so far that it has room for all others without coming near; nearer where the
 // addresses are fewer.
+struct Region::Distances {
+    std::size_t farthest;
+    std::size_t nearest;
+};
+
+// Above where there is not so much below: some emulators put mappings low, one above the other.
+bool Region::open(std::size_t wanted, const TableSizes &sizes) {
+    constexpr Distances kDistances = {.farthest = 16 * kTiB, .nearest = 4 * kTiB};
+    constexpr Distances kPrefixed = {.farthest = 64 * kTiB, .nearest = 64 * kTiB};
+    if (platform::is_prefixed()) return take_far(wanted, sizes, Space::open, kPrefixed, Side::below);
+    return take_far(wanted, sizes, Space::open, kDistances, Side::below) ||
+           take_far(wanted, sizes, Space::open, kDistances, Side::above);
+}
+
+// What the limit lets the process map is little, so it may lie near.
 bool Region::spread(std::size_t wanted, const TableSizes &sizes, std::size_t address_limit) {
-    const auto chunks = static_cast<std::uint32_t>(divide_up(wanted, kChunkBytes));
-    const std::size_t total = offsets_for(chunks, sizes).end + kChunkBytes;
-    space_ = Space::scarce;
+    constexpr Distances kDistances = {.farthest = kTiB, .nearest = 4 * kGiB};
+    constexpr Distances kPrefixed = {.farthest = 4 * kTiB, .nearest = 4 * kTiB};
+    static_assert(kScarceLimit * kScarceRangePerByte + kDistances.farthest < kPrefixed.nearest);
     least_hole_ = UnitCount(static_cast<std::uint32_t>(divide_up(address_limit / kMostHoles, kUnitBytes)));
-    for (std::size_t distance = kFarthest; distance >= kNearest; distance /= kNearer) {
-        char *const at = platform::far_below_mappings(total + distance);
-        if (at == nullptr) continue;
+    return take_far(wanted, sizes, Space::scarce, platform::is_prefixed() ? kPrefixed : kDistances, Side::below);
+}
+
+// A process may have libgranary and libgranary-prefixed, and the archive of the latter in many of its libraries. As ranges are
+// not reserved, theirs must be apart: libgranary-prefixed has distances of its own, and where another one of these is there
+// already, its addresses are reserved.
+bool Region::take_far(std::size_t bytes, const TableSizes &sizes, Space which, const Distances &distances, Side side) {
+    constexpr std::size_t kNearer = 4;
+    const auto chunks = static_cast<std::uint32_t>(divide_up(bytes, kChunkBytes));
+    const std::size_t total = offsets_for(chunks, sizes).end + kChunkBytes;
+    space_.store(which, std::memory_order_relaxed);
+    for (std::size_t distance = distances.farthest; distance >= distances.nearest; distance /= kNearer) {
+        char *const at = side == Side::below ? platform::far_below_mappings(total + distance)
+                                             : platform::far_above_mappings(distance);
+        if (at == nullptr || (platform::is_prefixed() && !is_alone(at, total))) continue;
         lay_out(at, chunks, sizes);
         if (commit_start(sizes)) return true;
         unreserve();
     }
-    space_ = Space::reserved;
+    space_.store(Space::reserved, std::memory_order_relaxed);
     return false;
 }
 
 bool Region::commit_start(const TableSizes &sizes) {
     const std::size_t readable = align_up(sizes.readable_bytes, kUnitBytes);
-    if (space_ == Space::reserved) {
+    if (space() == Space::reserved) {
         if (!platform::make_readable(readable_, sizes.readable_bytes)) return false;
     } else if (platform::map_at(readable_, readable, platform::Access::read)) {
         readable_bytes_ = readable;
@@ -128,13 +159,14 @@ bool Region::commit_start(const TableSizes &sizes) {
 }
 
 void Region::unreserve() {
-    if (space_ == Space::reserved) {
+    if (space() == Space::reserved) {
         if (reservation_ != nullptr) platform::unmap(reservation_, reserved_bytes());
     } else {
         if (readable_bytes_ != 0) platform::unmap(readable_, readable_bytes_);
         unit_map_.unmap();
         fixed_.unmap();
         for (CommittedPrefix &table : tables_) table.unmap();
+        chunks_.unmap();
     }
     reservation_ = base_ = nullptr;
     readable_bytes_ = range_bytes_ = 0;
@@ -146,16 +178,16 @@ void Region::lay_out(char *at, std::uint32_t chunks, const TableSizes &sizes) {
     const Offsets o = offsets_for(chunks, sizes);
     base_ = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(at), kChunkBytes));
     range_bytes_ = o.end;
-    unit_map_ = CommittedPrefix(base_, o.readable, space_);
+    unit_map_ = CommittedPrefix(base_, o.readable, space());
     readable_ = base_ + o.readable;
-    fixed_ = CommittedPrefix(base_ + o.fixed, o.fixed_bytes, space_);
+    fixed_ = CommittedPrefix(base_ + o.fixed, o.fixed_bytes, space());
     for (std::size_t i = 0; i < tables_.size(); ++i) {
         const std::size_t bytes = align_up(sizes.bytes_per_chunk[i] * chunks, kTableStep);
-        tables_[i] = CommittedPrefix(base_ + o.tables[i], bytes, space_);
+        tables_[i] = CommittedPrefix(base_ + o.tables[i], bytes, space());
     }
     bytes_per_chunk_ = sizes.bytes_per_chunk;
     seldom_used_ = sizes.seldom_used;
-    chunks_ = CommittedPrefix(base_ + o.chunks, chunks * kChunkBytes, space_);
+    chunks_ = CommittedPrefix(base_ + o.chunks, chunks * kChunkBytes, space());
     first_unit_ = UnitIndex(static_cast<std::uint32_t>(o.chunks >> kUnitShift));
     chunk_limit_ = chunks;
     committed_chunks_ = 0;
@@ -188,35 +220,67 @@ std::size_t Region::table_growth(std::size_t which, ChunkIndex chunk) const {
     return tables_[which].growth(bytes_per_chunk_[which] * (chunk.value + 1), kTableStep);
 }
 
+// If the kernel refuses more than was asked for, it may still grant what was asked for. At the start it is asked again at
+// another place, or for a smaller region.
 bool Region::ensure_chunks(std::uint32_t chunks) {
     if (chunks <= committed_chunks_) return true;
     if (chunks > chunk_limit_) return false;
     const std::uint32_t target = chunks_for(chunks);
-    if (!ensure(unit_map_, map_bytes_for(target))) return false;
+    return extend_to(target) || (committed_chunks_ != 0 && target != chunks && extend_to(chunks));
+}
+
+bool Region::extend_to(std::uint32_t chunks) {
+    if (!ensure(unit_map_, map_bytes_for(chunks))) return false;
     for (std::size_t i = 0; i < tables_.size(); ++i) {
-        if (grows_with_chunks(i) && !ensure(tables_[i], bytes_per_chunk_[i] * target)) return false;
+        if (grows_with_chunks(i) && !ensure(tables_[i], bytes_per_chunk_[i] * chunks)) return false;
     }
-    if (!is_scarce() && !chunks_.ensure(target * kChunkBytes, kChunkBytes)) return false;
-    committed_chunks_ = target;
-    unit_end_.store(first_unit_.value + target * kUnitsPerChunk, std::memory_order_relaxed);
+    if (!is_scarce() && !ensure_memory(chunks)) return false;
+    committed_chunks_ = chunks;
+    unit_end_.store(first_unit_.value + chunks * kUnitsPerChunk, std::memory_order_relaxed);
     if (published_fine_end_ != nullptr) *published_fine_end_ = fine_end();
     return true;
+}
+
+bool Region::ensure_memory(std::uint32_t chunks) {
+    char *const more = chunks_.begin() + chunks_.committed();
+    const std::size_t bytes = chunks * kChunkBytes - chunks_.committed();
+    if (!chunks_.ensure(chunks * kChunkBytes, kChunkBytes)) return false;
+    if (space() == Space::reserved) return true;
+    advise(more, bytes);
+    reserved_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    return true;
+}
+
+// What the kernel was told of huge pages holds for mappings that were there.
+void Region::advise(char *begin, std::size_t bytes) const {
+    const HugePagesAllowed huge_pages = huge_pages_.load(std::memory_order_relaxed);
+    if (huge_pages != HugePagesAllowed::unsaid)
+        platform::allow_huge_pages(begin, bytes, huge_pages == HugePagesAllowed::yes);
 }
 
 // Of a table.
 bool Region::ensure(CommittedPrefix &prefix, std::size_t bytes) {
     const std::size_t before = prefix.committed();
     if (!prefix.ensure(bytes, kTableStep)) return false;
-    if (is_scarce()) reserved_bytes_.fetch_add(prefix.committed() - before, std::memory_order_relaxed);
+    if (space_ != Space::reserved) reserved_bytes_.fetch_add(prefix.committed() - before, std::memory_order_relaxed);
+    return true;
+}
+
+bool Region::make_writable(char *piece, std::size_t bytes) const {
+    return space() == Space::reserved ? platform::commit(piece, bytes) : platform::make_writable_at(piece, bytes);
+}
+
+bool Region::become_scarce() {
+    if (space() != Space::open) return false;
+    least_hole_ = UnitCount(static_cast<std::uint32_t>(divide_up(reserved_bytes() / kMostHoles, kUnitBytes)));
+    space_.store(Space::scarce, std::memory_order_relaxed);
     return true;
 }
 
 bool Region::map_units(UnitIndex first, UnitCount count) {
     const std::size_t bytes = std::size_t{count.value} * kUnitBytes;
     if (!platform::map_at(address(first), bytes, platform::Access::write)) return false;
-    const HugePagesAllowed huge_pages = huge_pages_.load(std::memory_order_relaxed);
-    if (huge_pages != HugePagesAllowed::unsaid)
-        platform::allow_huge_pages(address(first), bytes, huge_pages == HugePagesAllowed::yes);
+    advise(address(first), bytes);
     reserved_bytes_.fetch_add(bytes, std::memory_order_relaxed);
     return true;
 }
@@ -228,10 +292,10 @@ bool Region::unmap_units(UnitIndex first, UnitCount count) {
     return true;
 }
 
-// Where units are mapped; where others are, it is for them, too, but there are none.
+// In a scarce region where units are mapped; where others are, it is for them, too, but there are none.
 void Region::allow_huge_pages(bool allowed) {
     huge_pages_.store(allowed ? HugePagesAllowed::yes : HugePagesAllowed::no, std::memory_order_relaxed);
-    platform::allow_huge_pages(address(first_unit_), chunk_limit_ * kChunkBytes, allowed);
+    advise(address(first_unit_), space() == Space::open ? chunks_.committed() : chunk_limit_ * kChunkBytes);
 }
 
 std::size_t Region::metadata_bytes() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the one address range and its parts, all found by arithmetic from its base: reserved whole, or, where address
-//    space is scarce, mapped piece by piece far from everybody else's mappings.
+// What: the one address range and its parts, all found by arithmetic from its base: mapped as it grows, far from all other
+//    mappings; in a small machine's address space, or in somebody's place, reserved whole.
 // Invariant: base | unit map | readable zeroes | fixed tables | tables that grow with the units | chunks of units;
 //    every part but the chunks of a scarce region is committed as a prefix, all for the same units. What is not mapped
 //    may be mapped by others: it is taken only where nobody is, and its units' entries are 0.
@@ -20,8 +20,10 @@ namespace gr {
 // One word per unit: what free needs to know of it. 0: nothing that can be freed begins here.
 using UnitEntry = std::uint64_t;
 
-// Whether all of the range is reserved at once, or each part of it mapped when it is wanted.
-enum class Space : std::uint8_t { reserved, scarce };
+// reserved: the range is one reservation, of which parts are committed.
+// open:     nothing is reserved; each part is mapped from its start as it grows.
+// scarce:   as open, and units are mapped one by one, so that those that go back leave holes.
+enum class Space : std::uint8_t { reserved, open, scarce };
 
 // A part of the range that is committed from its start.
 class CommittedPrefix {
@@ -33,7 +35,7 @@ class CommittedPrefix {
     std::size_t committed() const { return committed_; }
     // Commits in multiples of step. false: the kernel refused, nothing changed.
     bool ensure(std::size_t bytes, std::size_t step);
-    // Of a scarce region's.
+    // Not of a reservation.
     void unmap();
     // What that would commit.
     std::size_t growth(std::size_t bytes, std::size_t step) const { return target_for(bytes, step) - committed_; }
@@ -66,8 +68,11 @@ class Region {
     bool reserve(std::size_t wanted, const TableSizes &sizes);
     // In so many bytes that the caller has reserved, and keeps. false: they are too few, or the kernel refused.
     bool settle(char *place, std::size_t bytes, const TableSizes &sizes);
-    // The same range, of which only what is wanted is mapped. address_limit: what the process may map. false: not even
-    // the tables.
+    // Reserves nothing: takes a range far from all other mappings, and maps each part from its start as it grows. false:
+    // the process has no addresses so far away, or the kernel refused memory for the tables.
+    bool open(std::size_t wanted, const TableSizes &sizes);
+    // As open, but units are mapped one by one, and those that go back leave holes. address_limit: the bytes that the
+    // process may map.
     bool spread(std::size_t wanted, const TableSizes &sizes, std::size_t address_limit);
     // Gives everything back but units that were mapped one by one; nothing in it may be used any more.
     void unreserve();
@@ -103,6 +108,9 @@ class Region {
         return UnitIndex(unit > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(unit));
     }
 
+    // Gives a piece of the readable table memory that can be written. false: refused, it reads as zeroes as before.
+    bool make_writable(char *piece, std::size_t bytes) const;
+
     // Commits everything that the first `chunks` chunks need. false: refused, nothing that matters changed.
     bool ensure_chunks(std::uint32_t chunks);
 
@@ -119,7 +127,10 @@ class Region {
         *cell = fine_end();
     }
 
-    bool is_scarce() const { return space_ == Space::scarce; }
+    bool is_scarce() const { return space() == Space::scarce; }
+    // The kernel maps nothing more: an open region is a scarce one from now on, all of whose units are mapped. false: it is
+    // not open.
+    bool become_scarce();
     // In a scarce region: memory for units that have none. false: refused or taken by somebody, nothing changed.
     bool map_units(UnitIndex first, UnitCount count);
     // Gives it back, and its addresses with it. false: refused, nothing changed.
@@ -140,14 +151,21 @@ class Region {
   private:
     enum class HugePagesAllowed : std::uint8_t { unsaid, no, yes };
 
+    Space space() const { return space_.load(std::memory_order_relaxed); }
+    struct Distances;
+    enum class Side : std::uint8_t { below, above };
+    bool take_far(std::size_t bytes, const TableSizes &sizes, Space which, const Distances &distances, Side side);
     bool commit_start(const TableSizes &sizes);
+    bool extend_to(std::uint32_t chunks);
     bool ensure(CommittedPrefix &prefix, std::size_t bytes);
+    bool ensure_memory(std::uint32_t chunks);
+    void advise(char *begin, std::size_t bytes) const;
     bool grows_with_chunks(std::size_t table) const { return !is_scarce() || table != seldom_used_; }
     std::uint32_t chunks_for(std::uint32_t chunks) const;
     std::size_t map_bytes_for(std::uint32_t chunks) const;
     void lay_out(char *at, std::uint32_t chunks, const TableSizes &sizes);
 
-    char *reservation_ = nullptr;  // of a region that is not scarce
+    char *reservation_ = nullptr;  // if there is one
     char *base_ = nullptr;         // the first chunk boundary in it
     CommittedPrefix unit_map_;
     char *readable_ = nullptr;
@@ -166,7 +184,7 @@ class Region {
     std::size_t range_bytes_ = 0;
     std::atomic<std::size_t> reserved_bytes_{0};  // statistics; ordered by nothing
     UnitCount least_hole_{1};
-    Space space_ = Space::reserved;
+    std::atomic<Space> space_{Space::reserved};  // who reads an older value maps or keeps a little more than it must
     // By who maps units, and whoever changes it tells the kernel of those that are mapped: ordered by nothing, for one
     // unit more or less does not matter.
     std::atomic<HugePagesAllowed> huge_pages_{HugePagesAllowed::unsaid};

@@ -42,6 +42,14 @@ bool PageHeap::map_missing(UnitIndex first, UnitCount count) {
     return true;
 }
 
+// All units are mapped; those that are cold give their addresses back.
+void PageHeap::became_scarce() {
+    const std::uint32_t chunks = region_.chunk_count();
+    for (std::uint32_t c = 0; c < chunks; ++c) chunks_[c].mapped = kWholeChunk;
+    for (std::uint32_t c = 0; c < chunks; ++c)
+        unmap_cold(region_.unit_at(ChunkIndex(c)), UnitCount(kUnitsPerChunk), region_.least_hole());
+}
+
 // In a scarce region: gives the addresses of cold units back, in the chunks of the run as far as rows of at least so many
 // are concerned. Their pages went before, so it takes no longer than the lock may be held.
 void PageHeap::unmap_cold(UnitIndex first, UnitCount count, UnitCount least) {

@@ -31,6 +31,7 @@ struct alignas(128) Superblock {
     UnitUse use = UnitUse::unused;
     std::uint8_t group = kNoGroup;
     bool zeroed = false;     // the units read as zero when the superblock was made
+    bool cleared = false;    // a run that calloc handed out
     bool rested = false;     // between the last two collections nobody took a block of it
     std::uint32_t kept = 0;  // blocks in use after the last of them
     PageSet absent;          // given back, and of no block that was handed out since

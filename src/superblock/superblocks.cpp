@@ -38,7 +38,11 @@ Superblock *Superblocks::make_superblock(UnitIndex first, ClassIndex c, bool zer
     return s;
 }
 
-Superblock *Superblocks::make_run(UnitIndex first, UnitCount count) { return make(first, count, UnitUse::run); }
+Superblock *Superblocks::make_run(UnitIndex first, UnitCount count) {
+    Superblock *const s = make(first, count, UnitUse::run);
+    s->cleared = false;
+    return s;
+}
 
 void Superblocks::resize_run(Superblock *run, UnitCount count) {
     for (std::uint32_t i = count.value; i < run->units.value; ++i) run[i].use = UnitUse::unused;

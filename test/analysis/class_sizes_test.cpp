@@ -8,8 +8,7 @@
 
 #include "base/size_class.hpp"
 
-namespace gr::analysis {
-namespace {
+namespace gr::analysis::class_sizes_test {
 
 TEST(ClassSizes, AreThoseOfTheLibrary) {
     for (std::size_t size = 0; size <= kClassLimit; ++size) {
@@ -30,5 +29,4 @@ TEST(ClassSizes, PowersOfTwoAreTheNextOne) {
     EXPECT_EQ(power_of_two_block(UINT64_MAX), UINT64_MAX);
 }
 
-}  // namespace
-}  // namespace gr::analysis
+}  // namespace gr::analysis::class_sizes_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the memory map of blocks that lie in more pages than it has cells, and in more stretches than it has rows, against a plain
-//       count.
+//    count.
 // Invariant: cells are as fine as they can be; what a row is filled to is what a plain count finds in the cells that it stands for.
 // Must not know: how cells become coarser.
 #include <algorithm>
@@ -12,8 +12,7 @@
 #include "analysis/memory_map.hpp"
 #include "analysis/shades.hpp"
 
-namespace gr::analysis {
-namespace {
+namespace gr::analysis::coarse_map_test {
 
 struct Shape {
     unsigned stretches;
@@ -170,5 +169,4 @@ INSTANTIATE_TEST_SUITE_P(Shapes, CoarseMapTest,
                                          Shape{1200, 512 * kKiB, 256 * kKiB, true}),  // both
                          [](const auto &test) { return "Of" + std::to_string(test.param.stretches) + "Stretches"; });
 
-}  // namespace
-}  // namespace gr::analysis
+}  // namespace gr::analysis::coarse_map_test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      granary summary and granary report on the command line: their answers, the page, and files that are no traces.
+# What: granary summary and granary report on the command line: their answers, the page, and files that are no traces.
 # Invariant: whatever the file is, there is one line on stderr and the exit code 1, and no page is left behind.
 # Must not know: how a trace lies in a file, but for where its version stands.
 """Usage: commands.py GRANARY WRITE_TRACE SYNTHETIC_TRACE"""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a random trace, and what was in use behind each of its events, found in the plainest way; and charts of a document by
-//       their titles.
+//    their titles.
 // Invariant: no two events bear the same time, so their order is known; plain maps, nothing kept from event to event but these.
 // Must not know: how the analysis gathers.
 #pragma once

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a report of 100 million events takes 1 GiB at most: foretold from two smaller ones, or, in the soak, measured.
+# What: a report of 100 million events takes 1 GiB at most: foretold from two smaller ones, or, in the soak, measured.
 # Invariant: what is told of is the most that the kernel saw resident of the command itself.
 # Must not know: what the command keeps.
 """Usage: memory.py GRANARY SYNTHETIC_TRACE foretold|measured"""

@@ -13,8 +13,7 @@
 #include "analysis/time_axis.hpp"
 #include "trace/chunk.hpp"
 
-namespace gr::analysis {
-namespace {
+namespace gr::analysis::oracle_test {
 
 constexpr double kUnit = 1e-7;  // seconds
 
@@ -128,9 +127,7 @@ TEST_P(OracleTest, Sizes) {
     }
     double in_table = 0;
     for (const auto &row :
-         chart_of<TableChart>(section("sizes"),
-                              "Sizes of requests, and the blocks that size classes would make of them")
-             .rows)
+         chart_of<TableChart>(section("sizes"), "Requested sizes, and the bytes after rounding to size classes").rows)
         in_table += std::get<double>(row[4]);
     EXPECT_EQ(in_table, bytes);
 }
@@ -228,7 +225,7 @@ TEST_P(OracleTest, Threads) {
     }
     EXPECT_EQ(matrix.values, expected);
     const auto &rates =
-        chart_of<SeriesChart>(section("threads"), "Frees a second, of the thread's own blocks and of others'");
+        chart_of<SeriesChart>(section("threads"), "Frees per second, of own blocks and of other threads' blocks");
     const auto is_own = [](const Moment &moment) { return moment.dead.birth.thread == moment.event.thread; };
     expect_rates(rates, 0, [&](const Moment &moment) { return moment.died && is_own(moment); });
     expect_rates(rates, 1, [&](const Moment &moment) { return moment.died && !is_own(moment); });
@@ -390,8 +387,9 @@ void OracleTest::expect_held(const std::string &id, const LiveMap &live) const {
         if (bytes * 4 < History::kPage) held += static_cast<double>(History::kPage - bytes);
     }
     EXPECT_EQ(chart_of<BarsChart>(section(id), "Pages by how much of them is in use").series[0].values, tenths);
-    for (const char *title : {"What holds sparse pages, by size", "What holds sparse pages, by call site"}) {
-        const std::size_t column = title == std::string("What holds sparse pages, by size") ? 2 : 1;
+    for (const char *title :
+         {"Blocks that hold sparse pages, by size", "Blocks that hold sparse pages, by call site"}) {
+        const std::size_t column = title == std::string("Blocks that hold sparse pages, by size") ? 2 : 1;
         double sum = 0;
         for (const auto &row : chart_of<TableChart>(section(id), title).rows) sum += std::get<double>(row[column]);
         EXPECT_NEAR(sum, held, 1e-3) << title;
@@ -405,5 +403,4 @@ TEST_P(OracleTest, HeldPages) {
 
 INSTANTIATE_TEST_SUITE_P(Random, OracleTest, testing::Values(1, 2, 3));
 
-}  // namespace
-}  // namespace gr::analysis
+}  // namespace gr::analysis::oracle_test

@@ -9,8 +9,7 @@
 #include "analysis/history.hpp"
 #include "analysis/words.hpp"
 
-namespace gr::analysis {
-namespace {
+namespace gr::analysis::script_test {
 
 Event event_of(std::uint64_t time, unsigned thread, Op op, std::uint64_t address, std::uint64_t size = 0,
                unsigned stack = 0) {
@@ -52,30 +51,31 @@ TEST_F(ScriptTest, KnownNumbers) {
     const auto answer = [&](const char *id) { return section_of(document, id).answer; };
     EXPECT_EQ(
         answer("footprint"),
-        "At most 4.92 KiB were in use, 4 µs after the start, and at most 3 blocks; at the end 4.9 KiB in 2 blocks.");
+        "At most 4.92 KiB were in use, 4 µs after the start. At most 3 blocks were in use at one time. At the end, "
+        "4.9 KiB in 2 blocks were in use.");
     EXPECT_EQ(answer("statistics"),
-              "4 allocations and 2 frees in 9.9 µs: 404,040 allocations a second. No call was timed.");
+              "4 allocations and 2 frees in 9.9 µs: 404,040 allocations per second. No call was timed.");
     EXPECT_EQ(
         answer("sizes"),
-        "4 blocks of 5.02 KiB in all were asked for, 1.25 KiB in the mean; the smallest of 16 bytes, the largest of "
-        "4.88 KiB. The most common are of 0 to 16 bytes: 25 % of the blocks. Granary's size classes would add 2.72 % "
-        "of the bytes asked for, powers of two 62.8 %.");
+        "The program requested 4 blocks: 5.02 KiB in total, 1.25 KiB on average. The smallest has 16 bytes, the "
+        "largest 4.88 KiB. The most common sizes are 0 to 16 bytes: 25 % of the blocks. Rounding to Granary's size "
+        "classes would add 2.72 % of the requested bytes, rounding to powers of two 62.8 %.");
     EXPECT_EQ(
         answer("threads"),
-        "2 threads called. thread 0 allocated most: 75 % of all blocks. 1 free was of a block that another thread had "
-        "allocated: 50 % of all.");
+        "2 threads called the allocator. thread 0 allocated the most: 75 % of all blocks. 1 free was of a block that "
+        "another thread had allocated: 50 % of all frees.");
     EXPECT_EQ(
         answer("temporaries"),
-        "1 block: 25 % of all. They were of 100 bytes in all, and could live on the stack or be used again. Most come "
-        "from 0x400040 < 0x400010.");
-    EXPECT_EQ(answer("lines"),
-              "No: at no time did a line of 64 bytes hold blocks that different threads had allocated.");
-    EXPECT_EQ(answer("leaks"), "2 blocks of 4.9 KiB. All of it comes from 0x400030 < 0x400010.");
+        "1 block: 25 % of all blocks, 100 bytes in total. Such blocks could live on the stack or be reused. The most "
+        "common call site is 0x400040 < 0x400010.");
+    EXPECT_EQ(answer("lines"), "No: no cache line of 64 bytes ever held blocks that different threads had allocated.");
+    EXPECT_EQ(answer("leaks"), "2 blocks of 4.9 KiB. All of these bytes come from 0x400030 < 0x400010.");
     EXPECT_EQ(answer("origins"),
-              "When most was in use, 4 µs after the start, all of it came from 0x400030 < 0x400010.");
-    EXPECT_EQ(answer("held-end"),
-              "1 of 2 pages that held a block was in use to less than a quarter: for 968 bytes in use "
-              "3.05 KiB could not be returned. Most of that is held by 0x400030 < 0x400010.");
+              "At the peak, 4 µs after the start, all of the memory in use came from 0x400030 < 0x400010.");
+    EXPECT_EQ(
+        answer("held-end"),
+        "1 of 2 pages that held a block was less than a quarter full: because of 968 bytes in use, 3.05 KiB could "
+        "not be returned to the OS. The largest part of that is held by blocks from 0x400030 < 0x400010.");
 }
 
 TEST_F(ScriptTest, NothingAtAll) {
@@ -167,13 +167,13 @@ TEST_F(ScriptTest, WhereOneThreadDidAllAndAllWasFreed) {
                      event_of(20, 1, Op::kMalloc, 0, 1)},  // got none
                     trace::Stacks::kNone);
     EXPECT_EQ(section_of(document, "threads").answer,
-              "2 threads called. thread 0 allocated every block. No free was of a block that another thread had "
-              "allocated.");
+              "2 threads called the allocator. thread 0 allocated every block. No thread freed a block that another "
+              "thread had allocated.");
     EXPECT_EQ(
         section_of(document, "lifetimes").answer,
-        "Half of the blocks that were freed lived less than 1.1 µs, nine of ten less than 1.1 µs; the longest lived "
-        "1 µs of the 2.1 µs that the trace takes. Half were freed before anything more was allocated. All blocks were "
-        "freed.");
+        "Half of the freed blocks lived less than 1.1 µs, 90 % less than 1.1 µs; the longest lived 1 µs of the 2.1 µs "
+        "that the trace covers. Half of the freed blocks were freed before anything else was allocated. All blocks "
+        "were freed.");
 }
 
 TEST_F(ScriptTest, WhereNoStackWasTakenOfThePeak) {
@@ -183,12 +183,12 @@ TEST_F(ScriptTest, WhereNoStackWasTakenOfThePeak) {
                     trace::Stacks::kSampled);
     EXPECT_EQ(
         section_of(document, "origins").answer,
-        "No call stack was taken of what was in use when most was, 2 µs after the start. These are estimates: one "
-        "stack was taken for 0 bytes, in the mean.");
+        "No block in use at the peak, 2 µs after the start, has a call stack. These are estimates: one stack was taken "
+        "for every 0 bytes allocated, on average.");
     EXPECT_EQ(
         section_of(document, "fragmentation").answer,
-        "When most was in use, 4 KiB lay in 1 page, filled to 100 %. The most pages that held a block at "
-        "a time are 4 KiB of memory: 1 times what was needed at most. At the end 4 KiB keep 4 KiB in their pages.");
+        "At the peak, 4 KiB were in use, in 1 page, filled to 100 %. The pages that held a block were at most 4 KiB of "
+        "memory: 1 times the peak of the bytes in use. At the end, 4 KiB in use occupied 4 KiB of pages.");
 }
 
 TEST_F(ScriptTest, WhereNothingIsFreedAtTheEndBothMomentsAreOne) {
@@ -199,12 +199,13 @@ TEST_F(ScriptTest, WhereNothingIsFreedAtTheEndBothMomentsAreOne) {
                                      event_of(10, 0, Op::kMalloc, 0x20000, 40)};
     const Document same = document_of(kept, trace::Stacks::kNone, {sample});
     EXPECT_EQ(section_of(same, "held-end").question,
-              "Which blocks kept pages from being returned when most was resident, and at the end?");
+              "Which blocks prevented the return of pages to the OS when resident memory was largest, and at the end?");
     EXPECT_EQ(same.sections.size(), 13U);
     std::vector<Event> freed = kept;
     freed.push_back(event_of(30, 0, Op::kFree, 0x10000));
     const Document other = document_of(freed, trace::Stacks::kNone, {sample});
-    EXPECT_EQ(section_of(other, "held-end").question, "Which blocks kept pages from being returned at the end?");
+    EXPECT_EQ(section_of(other, "held-end").question,
+              "Which blocks prevented the return of pages to the OS at the end?");
     EXPECT_NE(section_of(other, "held-peak").answer, section_of(other, "held-end").answer);
 }
 
@@ -213,11 +214,12 @@ TEST_F(ScriptTest, PagesThatWereNeverTouchedAreNotFilled) {
     sample.resident_bytes = 1 << 20;
     const Document document =
         document_of({event_of(0, 0, Op::kMalloc, 0x100000, 8 << 20)}, trace::Stacks::kNone, {sample});
-    EXPECT_EQ(section_of(document, "fragmentation").answer,
-              "When most was in use, 8 MiB lay in 2,048 pages and took of them 100 %. The most pages that held a block "
-              "at a time are 8 MiB of memory: 1 times what was needed at most. At the end 8 MiB keep 8 MiB in their "
-              "pages. At most 1 MiB were resident, including the program's code and data. So when most was in use, at "
-              "least 7 MiB of its pages were not in memory.");
+    EXPECT_EQ(
+        section_of(document, "fragmentation").answer,
+        "At the peak, 8 MiB were in use, in 2,048 pages, of which the blocks covered 100 %. The pages that held a "
+        "block were at most 8 MiB of memory: 1 times the peak of the bytes in use. At the end, 8 MiB in use "
+        "occupied 8 MiB of pages. At most 1 MiB were resident, including the program's code and data. So at the "
+        "peak of the bytes in use, at least 7 MiB of these pages were not resident.");
 }
 
 // One call that was interrupted is no thousand calls.
@@ -229,15 +231,15 @@ TEST_F(ScriptTest, LongCallsAreToldApart) {
     const Section &section = section_of(document, "statistics");
     EXPECT_EQ(
         section.answer,
-        "4 allocations and 0 frees in 3 µs: 1.33 million allocations a second. Calls took about 1.33 ms in all (± 1.33 "
-        "ms). Of "
-        "4 timed calls, 1 took more than 1 ms, 19 ms in all: most likely other threads ran meanwhile, so they are "
-        "left out.");
-    const auto &whole = chart_of<TableChart>(section, "In all");
-    EXPECT_EQ(number_in(whole, "timed calls of more than 1 ms, left out of it", 1), 1);
-    EXPECT_NEAR(number_in(whole, "timed calls of more than 1 ms, left out of it", 2), 0.019, 1e-15);
-    EXPECT_NEAR(number_in(whole, "time in calls, of CPU time", 2), 4 * 1'000'100e-9 / 3, 1e-12);
-    EXPECT_NEAR(number_in(whole, "standard error of it", 2), 4 * 333'316.67e-9, 1e-9);  // 577,321 / sqrt(3), of 4
+        "4 allocations and 0 frees in 3 µs: 1.33 million allocations per second. Calls took about 1.33 ms in total "
+        "(± 1.33 ms). Of 4 timed calls, 1 took more than 1 ms, 19 ms in total. Such calls are left out, because other "
+        "threads most likely ran meanwhile.");
+    const auto &whole = chart_of<TableChart>(section, "Totals");
+    EXPECT_EQ(number_in(whole, "timed calls of more than 1 ms, left out", 1), 1);
+    EXPECT_NEAR(number_in(whole, "timed calls of more than 1 ms, left out", 2), 0.019, 1e-15);
+    EXPECT_NEAR(number_in(whole, "time in calls, share of CPU time", 2), 4 * 1'000'100e-9 / 3, 1e-12);
+    EXPECT_NEAR(number_in(whole, "standard error of the time in calls", 2), 4 * 333'316.67e-9,
+                1e-9);  // 577,321 / sqrt(3), of 4
     EXPECT_EQ(number_in(chart_of<TableChart>(section, "Calls"), "malloc", 2), 4);
 }
 
@@ -245,9 +247,8 @@ TEST_F(ScriptTest, LongCallsAlone) {
     const Document document = document_of({timed_event_of(0, 0x10000, 19'000'000)}, trace::Stacks::kNone);
     EXPECT_EQ(
         section_of(document, "statistics").answer,
-        "1 allocation and 0 frees in 0 s. Of 1 timed call, 1 took more than 1 ms, 19 ms in all: most likely other "
-        "threads ran meanwhile, so they are left out.");
+        "1 allocation and 0 frees in 0 s. Of 1 timed call, 1 took more than 1 ms, 19 ms in total. Such calls are left "
+        "out, because other threads most likely ran meanwhile.");
 }
 
-}  // namespace
-}  // namespace gr::analysis
+}  // namespace gr::analysis::script_test

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      granary report --serve, asked over HTTP: who is answered, and with what; windows against the trace's own events.
+# What: granary report --serve, asked over HTTP: which requests are answered, and with what; windows against the trace's
+#    own events.
 # Invariant: what a window holds is found by the reader in Python, apart from the command. Nothing here depends on how long a
-#            document takes: whoever waits asks again.
+#    document takes: a client that waits asks again.
 # Must not know: how the command makes a document.
 """Usage: serve.py GRANARY WRITE_TRACE SYNTHETIC_TRACE GRANARY_TRACE_PY"""
 import collections

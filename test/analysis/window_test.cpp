@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the document of a window of time: its numbers are those that a plain count of the window finds, whatever the analysis
-//       passed over to come there.
+//    passed over to come there.
 // Invariant: a plain count looks at what is in use behind an event anew, each time.
 // Must not know: how the analysis gathers.
 #include <algorithm>
@@ -16,8 +16,7 @@
 #include "analysis/time_axis.hpp"
 #include "trace/chunk.hpp"
 
-namespace gr::analysis {
-namespace {
+namespace gr::analysis::window_test {
 
 constexpr double kUnit = 1e-7;  // seconds
 constexpr std::size_t kEventsABlock = 40;
@@ -109,7 +108,7 @@ TEST_P(WindowTest, Footprint) {
     EXPECT_EQ(bytes_chart.series[0].values, highest_by_point(live_bytes));
     EXPECT_EQ(blocks_chart.series[0].values, highest_by_point(blocks));
     const auto &change =
-        chart_of<SeriesChart>(section("footprint"), "Bytes in use, above those at the start of this time");
+        chart_of<SeriesChart>(section("footprint"), "Change of the bytes in use since the start of this time");
     EXPECT_EQ(change.series[0].values,
               highest_by_point([&](const LiveMap &live) { return live_bytes(live) - live_bytes(before_); }));
     double most = 0;
@@ -168,7 +167,7 @@ TEST_P(WindowTest, Sizes) {
         blocks += 1;
     }
     if (blocks == 0) {
-        EXPECT_EQ(section("sizes").answer, "No call got memory.");
+        EXPECT_EQ(section("sizes").answer, "No allocation succeeded.");
         return;
     }
     const auto &chart = chart_of<BarsChart>(section("sizes"), "Blocks by size");
@@ -214,7 +213,7 @@ TEST_P(WindowTest, StatisticsAndIntervals) {
     const auto &times = chart_of<TableChart>(section("intervals"), "Times between requests");
     EXPECT_EQ(number_in(times, "all requests", 1), static_cast<double>(moments_.size() - 1));
     // Between samples CPU time grows evenly.
-    const auto &whole = chart_of<TableChart>(section("statistics"), "In all");
+    const auto &whole = chart_of<TableChart>(section("statistics"), "Totals");
     const std::vector<trace::Sample> samples = this->samples();
     const auto used = [&](double time) {
         for (std::size_t i = 1; i < samples.size(); ++i) {
@@ -432,12 +431,11 @@ TEST(FirstPicture, SumsAreTheEventsSums) {
     std::map<double, double> sizes;
     for (const Moment &moment : history.moments()) {
         if (frees(moment.event.op)) counts["frees"] += 1;
-        if (obtains(moment.event.op))
-            counts[moment.event.address != 0 ? "allocations" : "allocations that got no memory"] += 1;
+        if (obtains(moment.event.op)) counts[moment.event.address != 0 ? "allocations" : "failed allocations"] += 1;
         if (got_memory(moment.event))
             sizes[static_cast<double>(trace::bucket_end(trace::size_bucket(moment.event.size)))] += 1;
     }
-    const auto &table = chart_of<TableChart>(section_of(first, "statistics"), "In all");
+    const auto &table = chart_of<TableChart>(section_of(first, "statistics"), "Totals");
     for (const auto &[name, count] : counts) EXPECT_EQ(number_in(table, name, 1), count) << name;
     const auto &bars = chart_of<BarsChart>(section_of(first, "sizes"), "Blocks by size");
     for (std::size_t i = 0; i + 1 < bars.edges.size(); ++i)
@@ -446,10 +444,9 @@ TEST(FirstPicture, SumsAreTheEventsSums) {
     const double width = (static_cast<double>(trace.last().units) + 1) * kUnit / TimeAxis::kPoints;
     const std::vector<double> &obtained = rates.series[0].values;
     EXPECT_NEAR(std::accumulate(obtained.begin(), obtained.end(), 0.0) * width,
-                counts["allocations"] + counts["allocations that got no memory"], 1e-6);
-    const auto &blocks = chart_of<SeriesChart>(section_of(first, "footprint"), "Blocks in use, about");
+                counts["allocations"] + counts["failed allocations"], 1e-6);
+    const auto &blocks = chart_of<SeriesChart>(section_of(first, "footprint"), "Blocks in use (estimate)");
     EXPECT_EQ(blocks.series[0].values.back(), static_cast<double>(history.end().size()));
 }
 
-}  // namespace
-}  // namespace gr::analysis
+}  // namespace gr::analysis::window_test

@@ -9,8 +9,7 @@
 
 #include <vector>
 
-namespace gr {
-namespace {
+namespace gr::bitmap_test {
 
 constexpr Word kGuard = 0x0123456789abcdef;
 
@@ -71,5 +70,4 @@ RC_GTEST_PROP(Bitmap, RangesAreChangedWholeAndAlone, ()) {
     RC_ASSERT(bits.is_valid());
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::bitmap_test

@@ -7,8 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace gr {
-namespace {
+namespace gr::bits_test {
 
 int naive_find_run(std::uint32_t mask, unsigned length) {
     for (unsigned at = 0; at + length <= 32; ++at) {
@@ -93,5 +92,13 @@ TEST(Bits, PowersOfTwoAndLowBits) {
     EXPECT_EQ(low_bits(64), ~Word{0});
 }
 
-}  // namespace
-}  // namespace gr
+TEST(Bits, RowsOfAtLeastSoMany) {
+    EXPECT_EQ(runs_of(0b1011'0111, 1), 0b1011'0111U);
+    EXPECT_EQ(runs_of(0b1011'0111, 2), 0b0011'0111U);
+    EXPECT_EQ(runs_of(0b1011'0111, 3), 0b0000'0111U);
+    EXPECT_EQ(runs_of(0b1011'0111, 4), 0U);
+    EXPECT_EQ(runs_of(~std::uint32_t{0}, 32), ~std::uint32_t{0});
+    EXPECT_EQ(runs_of(~std::uint32_t{0} << 1, 32), 0U);
+}
+
+}  // namespace gr::bits_test

@@ -8,8 +8,7 @@
 
 #include <string>
 
-namespace gr {
-namespace {
+namespace gr::printable_test {
 
 std::string printable(std::string text) {
     make_printable(text.data(), text.size());
@@ -51,5 +50,4 @@ TEST(Printable, QuotesForJson) {
     EXPECT_EQ(std::string(text.data(), text.size()), R"("a \"b\" \\c")");
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::printable_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the table of docs/design/size-classes.md, made of the library's own; with that file's name, whether it has it.
+// What: the table of docs/design/size-classes.md, made of the library's own; with that file's name, whether it has it.
 // Invariant: a row for each class, in order.
 // Must not know: what the page says around it.
 #include <fstream>

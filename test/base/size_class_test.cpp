@@ -9,8 +9,7 @@
 
 #include <set>
 
-namespace gr {
-namespace {
+namespace gr::size_class_test {
 
 TEST(SizeClass, EverySizeGetsTheSmallestClassThatFits) {
     std::uint32_t least = 1;
@@ -114,5 +113,4 @@ TEST(SizeClass, MagazinesHaveSlotsOfTheirOwnAndASentinelBetween) {
     EXPECT_EQ(*taken.rbegin() + 1, kMagazineSlotsTotal);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::size_class_test

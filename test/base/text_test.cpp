@@ -11,8 +11,7 @@
 #include <cstdio>
 #include <string>
 
-namespace gr {
-namespace {
+namespace gr::text_test {
 
 std::string written(const Text &text) { return {text.data(), text.size()}; }
 
@@ -71,5 +70,4 @@ TEST(Text, ClearedIsAsNew) {
     EXPECT_EQ(written(text), "  |");
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::text_test

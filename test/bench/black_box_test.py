@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the tables of what allocators show from outside: which figures are in them, how several trials become one.
+# What: the tables of what allocators show from outside: which figures are in them, how several trials become one.
 # Invariant: numbers are chosen so that each wrong way of counting shows another cell.
 # Must not know: how a table is shown.
 """Usage: black_box_test.py BUILD_FOLDER."""

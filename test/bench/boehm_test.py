@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what Boehm's tables are measured with: workloads by a collector, the libraries that ask at each malloc, the
-#            page that has the tables.
+# What: what Boehm's tables are measured with: workloads by a collector, the libraries that ask at each malloc, the
+#    page that has the tables.
 # Invariant: each runs for a moment; the page has what the kept output says, to the letter.
 # Must not know: how fast anything is.
 """Usage: boehm_test.py BUILD_FOLDER."""

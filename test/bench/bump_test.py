@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the control that is an allocator: it serves real programs, keeps to its limit, and is measured only where
-#            it is named.
+# What: the control that is an allocator: it serves real programs, keeps to its limit, and is measured only where
+#    it is named.
 # Invariant: its entry points are called in a process of their own, a Python that runs on it.
 # Must not know: how fast it is.
 """Usage: bump_test.py BUILD_FOLDER."""

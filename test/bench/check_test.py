@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      regressions against a stored result: what is one and what is none.
+# What: regressions against a stored result: what is one and what is none.
 # Invariant: each is found for its own reason and no other.
 # Must not know: where results come from.
 """Usage: check_test.py BUILD_FOLDER."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the bench's command line: what it lists, what it leaves out and says, how it ends.
+# What: the bench's command line: what it lists, what it leaves out and says, how it ends.
 # Invariant: real trials, but of a moment; a stored result is made better or worse a hundred times, beyond any noise.
 # Must not know: how fast anything is.
 """Usage: command_line_test.py BUILD_FOLDER."""
@@ -115,7 +115,7 @@ class Pieces(CommandLine):
         run = self.folder / "run.json.gz"
         words = (*QUICK, "--rounds", "3", "--with", "granary,system", "--json", run, "--resume")
         ended = self.bench(*words, "--minutes", "0", code=3)
-        self.assertIn("--resume goes on", ended.stderr)
+        self.assertIn("continue with --resume", ended.stderr)
         self.assertEqual(Results.load(run).trials, [])
         self.bench(*words)
         whole = Results.load(run)
@@ -162,8 +162,8 @@ class Pieces(CommandLine):
         stored.machine["cpus"] = cpus
         stored.allocators[0]["library_sha256"] = "another"
         stored.save(run)
-        self.assertIn("granary is not what it was", self.refused(*words, "--resume"))
-        self.assertIn("--json FILE says", self.bench(*QUICK, "--resume", code=2).stderr)
+        self.assertIn("granary differs from the stored run's", self.refused(*words, "--resume"))
+        self.assertIn("add --json FILE", self.bench(*QUICK, "--resume", code=2).stderr)
 
 
 class Wrong(CommandLine):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what counts a program's requests, on a program whose requests are known; and the table of fragmentation
-#            made of such counts, for one small workload.
+# What: what counts a program's requests, on a program whose requests are known; and the table of fragmentation
+#    made of such counts, for one small workload.
 # Invariant: no number of an allocator's is expected, but for what holds of every one.
 # Must not know: how an allocator is asked.
 """Usage: fragmentation_test.py BUILD_FOLDER."""

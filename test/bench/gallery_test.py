@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the gallery: commands can be typed, tables have the report's numbers.
+# What: the gallery: commands can be typed, tables have the report's numbers.
 # Invariant: no program is recorded, and no browser runs.
 # Must not know: what the gallery shows.
 """Usage: gallery_test.py BUILD_FOLDER."""

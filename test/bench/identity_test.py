@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the program that times thread identity: its own checks pass, and its ways differ as their models say.
+# What: the program that times thread identity: its own checks pass, and its ways differ as their models say.
 # Invariant: only instructions are compared, never times.
 # Must not know: how a way works.
 """Usage: identity_test.py BUILD_FOLDER."""

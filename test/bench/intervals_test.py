@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      ratios of medians and their intervals, on samples whose answer is known.
+# What: ratios of medians and their intervals, on samples whose answer is known.
 # Invariant: what is claimed of noise is counted over many sets of samples, never read from one.
 # Must not know: where real samples come from.
 """Usage: intervals_test.py BUILD_FOLDER."""

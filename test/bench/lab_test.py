@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the lab's allocators in the bench: their names, what is said of them, that a workload runs on one.
+# What: the lab's allocators in the bench: their names, what is said of them, that a workload runs on one.
 # Invariant: made-up libraries, but for the one that a workload runs on.
 # Must not know: how an allocator works.
 """Usage: lab_test.py BUILD_FOLDER."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the launcher that measures: whose memory it reports, and that a program does not notice it.
+# What: the launcher that measures: whose memory it reports, and that a program does not notice it.
 # Invariant: this process is made larger than what it measures, so that counting the wrong process shows.
 # Must not know: what is measured in the bench.
 """Usage: measure_test.py BUILD_FOLDER."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the page and the pictures: complete, well-formed, self-contained, and saying what the numbers say.
+# What: the page and the pictures: complete, well-formed, self-contained, and saying what the numbers say.
 # Invariant: needs no browser; what needs matplotlib or librsvg is skipped, in so many words, where it is not installed.
 # Must not know: how a picture looks.
 """Usage: page_test.py BUILD_FOLDER."""

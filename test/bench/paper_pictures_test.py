@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the papers' figures as pictures: how a kept output is read, what is drawn of it, and that docs/pictures shows
-#            what the outputs say now.
+# What: the papers' figures as pictures: how a kept output is read, what is drawn of it, and that docs/pictures shows
+#    what the outputs say now.
 # Invariant: in made-up outputs no number stands for two things.
 # Must not know: how an allocator fares.
 """Usage: paper_pictures_test.py BUILD_FOLDER."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      where the peers' sources come from: what is pinned, what cargo is asked, what is refused, what setup wants.
+# What: where the peers' sources come from: what is pinned, what cargo is asked, what is refused, what setup wants.
 # Invariant: a made-up cargo puts made-up crates; no test needs the network.
 # Must not know: how a peer is built or proven.
 """Usage: peers_test.py BUILD_FOLDER."""

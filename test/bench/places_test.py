@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      how files of a checkout, its build and its peers are named in a result.
+# What: how files of a checkout, its build and its peers are named in a result.
 # Invariant: folders are made for the test; a link among them is one on disk.
 # Must not know: what a result holds.
 """Usage: places_test.py BUILD_FOLDER."""

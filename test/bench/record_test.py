@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the measurements beside the suite: that they run to their end, and what their records hold.
+# What: the measurements beside the suite: that they run to their end, and what their records hold.
 # Invariant: a moment's run each; intervals are tested on values whose answer is known.
 # Must not know: what any measurement yields.
 """Usage: record_test.py BUILD_FOLDER."""
@@ -65,7 +65,7 @@ class Scripts(unittest.TestCase):
         self.assertIn("run: make counted", done.stderr)
         (self.output.parent / "libgranary.so").touch()
         done = self.run_it("counts.py", "--counted", self.output.parent, "--only", "nothing", code=2)
-        self.assertIn("nothing: no such workload here", done.stderr)
+        self.assertIn("nothing: no such workload", done.stderr)
         for name, words in (("system", "system: counts nothing"), ("lab:single", "lab:single: the lab is not built")):
             done = self.run_it("counts.py", "--counted", self.output.parent, "--with", name, code=2)
             self.assertIn(words, done.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the text that the bench prints: what it says of clear differences, of none, of failures, of families.
+# What: the text that the bench prints: what it says of clear differences, of none, of failures, of families.
 # Invariant: numbers are chosen so that each wrong way of counting prints another text.
 # Must not know: how trials are run.
 """Usage: report_test.py BUILD_FOLDER."""
@@ -71,15 +71,17 @@ class Verdict(unittest.TestCase):
     def test_the_bars_of_single_cases_leave_out_what_does_not_count(self):
         text = report.text(run(servers=1.5, beyond=1.5, own=3))
         self.assertIn("Against the best peer of each case: 1.50 [1.50 1.50].\n"
-                      "Wholly above 1.05 of its best peer: servers 1.50 [1.50 1.50], beyond 1.50 [1.50 1.50].", text)
-        self.assertIn("Wholly above 1.05 of its best peer: no case", report.text(run(servers=1.04)))
+                      "Cases above 1.05 of their best peer by the whole interval: servers 1.50 [1.50 1.50], "
+                      "beyond 1.50 [1.50 1.50].", text)
+        self.assertIn("Cases above 1.05 of their best peer by the whole interval: none.",
+                      report.text(run(servers=1.04)))
 
     def test_granary_failed(self):
         measured = run(servers=0.5, beyond=0.5)
         for trial in measured.trials:
             if (trial["case"], trial["allocator"]) == ("beyond", OURS):
                 del trial["cost"]
-        self.assertIn("granary did not do every case", report.verdict_line(measured, COST))
+        self.assertIn("granary did not complete every case", report.verdict_line(measured, COST))
 
     def test_an_entry_that_is_granary_too_is_no_peer(self):
         measured = run(servers=1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      how the page of the papers' tables gets new numbers: which output an interval is from, where it stands
-#            there, and what is not decided without a reader.
+# What: how the page of the papers' tables gets new numbers: which output an interval is from, where it stands
+#    there, and what is not decided without a reader.
 # Invariant: in made-up outputs no number stands for two things, but where that is the question.
 # Must not know: what is measured.
 """Usage: reproduce_test.py BUILD_FOLDER."""
@@ -52,7 +52,7 @@ class Rows(unittest.TestCase):
         self.assertIn("2.50 [2.40 2.60]", self.renewed(text)[0])
         told, left = self.renewed(text.replace("2.10 [2.00 2.20]", "9.00 [8.00 9.90]"))
         self.assertIn("9.00 [8.00 9.90]", told)
-        self.assertEqual(left, ["9.00 [8.00 9.90]: from which output?"])
+        self.assertEqual(left, ["9.00 [8.00 9.90]: the row does not name its output"])
 
     def test_an_allocator_that_comes_between_moves_nobody(self):
         new = NEW.replace("lab:a  lab:b", "lab:a  lab:new  lab:b").replace("  2.50", "  7.70 [7.00 8.00]  2.50")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the papers' tables and figures: what is kept of them, the page that has a row for each, how a run is read as
-#            a paper, and how an allocator is given options.
+# What: the papers' tables and figures: what is kept of them, the page that has a row for each, how a run is read as
+#    a paper, and how an allocator is given options.
 # Invariant: made-up runs have numbers of which each wrong way of dividing shows another one.
 # Must not know: how fast anything is.
 """Usage: reproduction_test.py BUILD_FOLDER."""
@@ -226,8 +226,9 @@ class Shown(unittest.TestCase):
 
     def test_the_text_of_a_suite_has_the_paper(self):
         text = report.text(self.made())
-        for words in ("Hoard = lab:hoard, Solaris = lab:single, Ptmalloc = lab:ptmalloc-like (not measured)",
-                      "For MTmalloc stands nobody", "table 2: their numbers and ours", "time, Hoard / Solaris, threadtest",
+        for words in ("Hoard = lab:hoard, Solaris = lab:single, Ptmalloc = lab:ptmalloc-like\n(not measured)",
+                      "No allocator here stands for MTmalloc", "table 2: their numbers and ours",
+                      "time, Hoard / Solaris, threadtest",
                       "0.94  0.50 [0.50 0.50]  threadtest/1", "figure 1: Not reproduced: an example",
                       "figure 3: throughput over lab:single's with one thread"):
             self.assertIn(words, text)
@@ -269,10 +270,10 @@ class Options(unittest.TestCase):
 
     def test_what_is_out_of_range_or_no_option_is_one_line(self):
         peers = Peers(BUILD, Path("/no/such/list.json"))
-        told = {"lab:hoard:f=9/8": "not measured: 'f=9/8': not from 1/8 to 7/8 in eighths",
-                "lab:hoard:g=1": "not measured: 'g=1': no option of this allocator; it has f K S b",
-                "lab:hoard:K=0:f=2/7": "not measured: 'f=2/7': not from 1/8 to 7/8 in eighths",
-                "lab:single:f=1/8": "not measured: it takes no options behind its name"}
+        told = {"lab:hoard:f=9/8": "not measured: 'f=9/8': must be from 1/8 to 7/8 in eighths",
+                "lab:hoard:g=1": "not measured: 'g=1': not an option of this allocator; the options are f K S b",
+                "lab:hoard:K=0:f=2/7": "not measured: 'f=2/7': must be from 1/8 to 7/8 in eighths",
+                "lab:single:f=1/8": "not measured: this allocator has no options"}
         for name, words in told.items():
             with self.subTest(name), self.assertRaises(Missing) as caught:
                 peers.get(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      results: to a file and back, what is no such file, what counts as a sample, how figures are shown.
+# What: results: to a file and back, what is no such file, what counts as a sample, how figures are shown.
 # Invariant: whatever is wrong with a file is one line that names it.
 # Must not know: how trials are run.
 """Usage: results_test.py BUILD_FOLDER."""

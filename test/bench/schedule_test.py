@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the order of trials and what becomes of failures, on made-up subjects.
+# What: the order of trials and what becomes of failures, on made-up subjects.
 # Invariant: a made-up subject writes down each time it is asked.
 # Must not know: real workloads and allocators.
 """Usage: schedule_test.py BUILD_FOLDER."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the table of shares of malloc and free: complete, read as it was written, and counted as it should be.
+# What: the table of shares of malloc and free: complete, read as it was written, and counted as it should be.
 # Invariant: counting is tried on a made-up profile, so valgrind is not needed.
 # Must not know: how large any workload's share is.
 """Usage: shares_test.py BUILD_FOLDER."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      how requests are recorded, on programs whose requests are known, with threads and forks; tables of size
-#            classes and what they cost, on made-up recordings; the constants in a copy of the source; the commands.
+# What: how requests are recorded, on programs whose requests are known, with threads and forks; tables of size
+#    classes and what they cost, on made-up recordings; the constants in a copy of the source; the commands.
 # Invariant: no library is built; the table of the constants as they are is that of docs/design/size-classes.md.
 # Must not know: which table is the best.
 """Usage: size_classes_test.py BUILD_FOLDER."""
@@ -236,7 +236,7 @@ class Candidates(unittest.TestCase):
         config.write_text(config.read_text().replace("kTailWasteParts", "kTail"))
         with self.assertRaisesRegex(Missing, "kTailWasteParts"):
             candidates.change_constants(self.source, TODAY)
-        with self.assertRaisesRegex(Missing, "config.hpp: nothing there is like kThere"):
+        with self.assertRaisesRegex(Missing, "config.hpp: no line matches kThere"):
             candidates.change(config, "kThere", "")
 
 

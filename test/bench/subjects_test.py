@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a compiled workload as a subject: its command line, the operations that are fixed, its report, and for how
-#            long it is waited.
+# What: a compiled workload as a subject: its command line, the operations that are fixed, its report, and for how
+#    long it is waited.
 # Invariant: made-up workloads are shell scripts that print what they are told.
 # Must not know: real workloads; how trials are ordered.
 """Usage: subjects_test.py BUILD_FOLDER."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what the tests of the bench share: where things are, made-up samples and results, what is told on stderr.
+# What: what the tests of the bench share: where things are, made-up samples and results, what is told on stderr.
 # Invariant: made-up noise has a fixed seed; a test says what it measures, never how fast the machine is.
 # Must not know: what is tested.
 """Usage of each test: TEST.py BUILD_FOLDER."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      granary bench: the command hands its words to the bench beside it and ends as that does.
+# What: granary bench: the command hands its words to the bench beside it and ends as that does.
 # Invariant: a made-up bench prints what it was given.
 # Must not know: the bench's options.
 """Usage: tool_test.py BUILD_FOLDER."""

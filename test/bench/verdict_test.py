@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the best peer: chosen on one half of the rounds, compared on the other; who may be it at all.
+# What: the best peer: chosen on one half of the rounds, compared on the other; which allocators may be the best peer at
+#    all.
 # Invariant: beside each verdict stands what a choice without halves would have said.
 # Must not know: where real samples come from.
 """Usage: verdict_test.py BUILD_FOLDER."""

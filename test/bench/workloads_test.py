@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the catalogue of the bench against the workloads' sources and programs: names, options, sizes, papers.
+# What: the catalogue of the bench against the workloads' sources and programs: names, options, sizes, papers.
 # Invariant: each workload is run once as the catalogue says, for a moment, on the system's malloc.
 # Must not know: what a workload does.
 """Usage: workloads_test.py BUILD_FOLDER."""

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what every black-box test program shares: proof of whose malloc is in use, checks, a random sequence.
+// What: what every black-box test program shares: proof of whose malloc is in use, checks, a random sequence.
 // Invariant: nothing here allocates, so a check never disturbs what it looks at.
 // Must not know: how the allocator works inside; only the public header.
 #pragma once
 
-#include <granary/granary.h>
+#include <granary/malloc.h>
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -18,12 +17,16 @@
 #pragma weak gr_version
 #pragma weak gr_statistics_get
 #pragma weak gr_statistics_print
+#pragma weak gr_statistics_every
+#pragma weak gr_class_statistics_get
 #pragma weak gr_trim
 #pragma weak gr_owns
+#pragma weak gr_good_size
 #pragma weak gr_page_utilization
 #pragma weak gr_on_pressure
 #pragma weak gr_options_print
 #pragma weak gr_option_get
+#pragma weak gr_option_set
 #pragma weak gr_debug_check
 #pragma weak gr_heap_new
 #pragma weak gr_heap_destroy
@@ -35,6 +38,23 @@
 #pragma weak gr_heap_usable_size
 #pragma weak gr_heap_trim
 #pragma weak gr_heap_statistics_get
+#pragma weak gr_heap_aligned_calloc
+#pragma weak gr_heap_aligned_realloc
+#pragma weak gr_heap_resize_in_place
+#pragma weak gr_malloc
+#pragma weak gr_calloc
+#pragma weak gr_realloc
+#pragma weak gr_reallocarray
+#pragma weak gr_aligned_alloc
+#pragma weak gr_posix_memalign
+#pragma weak gr_malloc_usable_size
+#pragma weak gr_free
+#pragma weak gr_free_sized
+#pragma weak gr_free_aligned_sized
+#pragma weak gr_aligned_calloc
+#pragma weak gr_aligned_realloc
+#pragma weak gr_resize_in_place
+#pragma weak gr_heap_walk
 
 namespace gr::black_box {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the bound on blowup of docs/design/blowup.md, as a formula over the allocator's own constants.
+// What: the bound on blowup of docs/design/blowup.md, as a formula over the allocator's own constants.
 // Invariant: constant expressions in whole superblocks, rounded down: memory comes in no smaller pieces.
 // Must not know: how the allocator keeps it.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace gr::test {
 
-// Blocks of a class that one heap keeps from the program while nobody is inside the slow path: in its magazine, in its
-// remote magazine, and freed to it but not collected, with one superblock that was announced late.
+// Blocks of a class that one heap keeps from the program while no thread is inside the slow path: in its magazine, in
+// its remote magazine, and freed to it but not collected, with one superblock that was announced late.
 constexpr std::uint64_t kept_blocks(ClassIndex c) {
     const ClassShape &shape = shape_of(c);
     return shape.magazine_slots + kRemoteMagazineSlots + kRemoteThreshold / shape.size + shape.blocks;

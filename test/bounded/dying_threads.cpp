@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      waves of threads that allocate and exit; one thread, which never allocates a block of theirs, frees all.
+// What: waves of threads that allocate and exit; one thread, which allocates none of these blocks, frees all.
 // Invariant: while one wave is freed the next allocates, at one pace, and every wave makes the same blocks: so memory
-//            must be flat, whoever of them the kernel favours.
-// Must not know: who owns the memory of a thread that is gone.
+//    must be flat, whichever of them the kernel favours.
+// Must not know: which heap owns the memory of a thread that is gone.
 #include <semaphore>
 #include <thread>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a hundred thousand threads, each of which allocates a little, frees it and dies holding nothing.
+// What: a hundred thousand threads, each of which allocates a little, frees it and dies holding nothing.
 // Invariant: what is live does not depend on how many there were, so neither may the superblocks nor what is resident.
 // Must not know: whether the allocator has any state for each thread.
 #include <array>

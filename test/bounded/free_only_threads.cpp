@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      one thread only allocates, the others only free (Hoard, section 2.2: private heaps grow without end).
-// Invariant: after each round nobody is inside the allocator, and the superblocks are within the bound.
-// Must not know: heaps, letters.
+// What: one thread only allocates, the others only free (Hoard, section 2.2: private heaps grow without end).
+// Invariant: after each round no thread is inside the allocator, and the superblocks are within the bound.
+// Must not know: heaps, messages.
 #include <thread>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      what a first-class heap of ten small blocks costs: resident memory beside the pages of its blocks, and
-//            mappings; printed, and held against a bound.
+// What: what a first-class heap of ten small blocks costs: resident memory beside the pages of its blocks, and
+//    mappings; printed, and held against a bound.
 // Invariant: averaged over heaps that live at once, each with the same blocks, of one class or of ten.
 // Must not know: what a heap keeps.
 #include "require.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      threads fill the magazines of every CPU and go idle: trim: malloc_trim from one of them empties all.
-//            background: with GRANARY_BACKGROUND=on nobody need call. Again after that, and in fork's child.
+// What: threads fill the magazines of every CPU and go idle. trim: malloc_trim from one of them empties all.
+//    background: with GRANARY_BACKGROUND=on no call is needed. Again after that, and in fork's child.
 // Invariant: what is live stays live and the heap sound. Time decides only when a wait that never ends is given up.
 // Must not know: how magazines are emptied, and by whom.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      what the program holds of one size class, at most ever, against the superblocks that the library holds.
+// What: what the program holds of one size class, at most ever, against the superblocks that the library holds.
 // Invariant: asked for only while no other thread is inside the allocator.
 // Must not know: which class, which thread, which heap.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace gr::test {
 
-// Of all classes; runs of whole units are not theirs.
+// Of all classes; runs of whole units do not count.
 inline uint64_t superblock_bytes() {
     const gr_statistics taken = black_box::statistics();
     return taken.heap_bytes - taken.run_bytes;

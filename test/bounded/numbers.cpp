@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the numbers of docs/design/blowup.md, computed from the allocator's constants; with a file's name, whether it says
-//            the same.
+// What: the numbers of docs/design/blowup.md, computed from the allocator's constants; with a file's name, whether it says
+//    the same.
 // Invariant: the default configuration; nothing here runs the allocator.
 // Must not know: what the document says around them.
 #include <algorithm>
@@ -92,7 +92,7 @@ void print(std::ostream &out) {
         Allowance allowance;
         allowance.initialise(kRetainBytes, SIZE_MAX);
         allowance.note_in_use(kGiB);
-        if (reusing) allowance.retook(kGiB);
+        if (reusing) allowance.retook(kGiB, 0);
         put(out, "%-44s%12.1f\n", what, mib(allowance.unit_bytes(in_use, in_use)));
         put(out, "%-44s%12.1f\n", "free pages in other units", mib(allowance.page_bytes(in_use)));
     };

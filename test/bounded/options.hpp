@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the command line of every program here: --steps, --seconds, --threads.
+// What: the command line of every program here: --steps, --seconds, --threads.
 // Invariant: --seconds outweighs --steps.
 // Must not know: what a step is.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      blocks that one thread allocates and another frees; the receiver checks that they are as they were given.
+// What: blocks that one thread allocates and another frees; the receiver checks that they are as they were given.
 // Invariant: the first word of a block tells its address, the second its size.
 // Must not know: how blocks travel.
 #pragma once

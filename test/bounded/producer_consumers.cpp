@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      one producer allocates, N consumers free: every block comes back as a stranger's.
+// What: one producer allocates, N consumers free: every free is a remote free.
 // Invariant: queues are kept full, so the live bytes hardly vary and resident memory must be flat.
 // Must not know: remote frees.
 #include <sched.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      threads in a ring, each of which allocates blocks that its neighbour frees (Hoard, section 6: the program
-//            on which private heaps with ownership need P times the memory).
+// What: threads in a ring, each of which allocates blocks that its neighbour frees (Hoard, section 6: the program
+//    on which private heaps with ownership need P times the memory).
 // Invariant: the program holds the same number of blocks in every round, so resident memory must be flat.
 // Must not know: heaps.
 #include <barrier>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      peaks of resident memory over the tenths of a run, and the verdict that it is flat.
+// What: peaks of resident memory over the tenths of a run, and the verdict that it is flat.
 // Invariant: the kernel's own high-water mark is used, so no peak lies between two samples. A ballast of touched pages
-//            makes five percent much more than the noise of the kernel's counters and much less than any leak that
-//            grows with the number of operations.
+//    makes five percent much more than the noise of the kernel's counters and much less than any leak that
+//    grows with the number of operations.
 // Must not know: what a step of the run does.
 #pragma once
 

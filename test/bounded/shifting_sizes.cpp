@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      fills with one size, frees seven of eight, goes on to the next size, through all classes; another CPU frees,
-//            and fills again before the sizes shift.
+// What: fills with one size, frees seven of eight, goes on to the next size, through all classes; another CPU frees,
+//    and fills again before the sizes shift.
 // Invariant: a class may keep what it had at its peak, once: after each size the superblocks are within its bound.
 // Must not know: heaps.
 #include <thread>

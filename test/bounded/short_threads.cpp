@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      masses of short threads: some only free what main allocated; others inherit blocks from the
-//            thread before them, free these, allocate, free half and leave the rest.
+// What: masses of short threads: some only free what main allocated; others inherit blocks from the
+//    thread before them, free these, allocate, free half and leave the rest.
 // Invariant: a thread's start and end leave nothing behind, so memory must be flat however many there were.
 // Must not know: whether the allocator has any state for each thread.
 #include <array>

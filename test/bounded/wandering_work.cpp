@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      one worker after another, each on the next CPU, allocates; the one after it frees all but a block here and
-//            there (Hoard, section 2.2: heaps that keep what they have need P times the memory).
+// What: one worker after another, each on the next CPU, allocates; the one after it frees all but a block here and
+//    there (Hoard, section 2.2: heaps that keep what they have need P times the memory).
 // Invariant: only one thread works at a time, and after each turn the superblocks are within the bound.
 // Must not know: heaps.
 #include <thread>

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      runs the product's suites on each allocator of the lab, and on the smallest one, which is here as a test of
-#            the suites themselves.
+# What: runs the product's suites on each allocator of the lab, and on the smallest one, which is here as a test of
+#    the suites themselves.
 # Invariant: a suite names once what is run; every allocator passes the same. What is left out is what tells of the
-#            product alone: gr_*, its options, its messages, and what is counted.
+#    product alone: gr_*, its options, its messages, and what is counted.
 # Must not know: what a suite tests; which allocators there are.
 
 # Where there is no lab there are no tests; and the other compiler builds the libraries, but what they do is tried once.
@@ -27,19 +26,21 @@ endfunction()
 # One of each algorithm: between them they use every store, every heap choice and every way of a remote free.
 set(granary_lab_samples smallest single recommended coalescing varied streamflow hoard lfmalloc jemalloc2006)
 
-# granary_lab_test(<suite> COMMAND <command...> [ENVIRONMENT <NAME=value...>] [TIMEOUT <seconds>] [SOAK] [SAMPLES])
+# granary_lab_test(<suite> COMMAND <command...> [ENVIRONMENT <NAME=value...>] [TIMEOUT <seconds>] [SOAK|EACH])
 # Registers lab.<allocator>.<suite>. In the command and the environment @LIBRARY@ is the target of the allocator's library.
-# With SAMPLES the allocators of granary_lab_samples run in CI, and the others in the soak.
+# CI runs the allocators of granary_lab_samples, and the soak the others; with EACH CI runs all, with SOAK the soak does.
 function(granary_lab_test suite)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SOAK;SAMPLES" "TIMEOUT" "COMMAND;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SOAK;EACH" "TIMEOUT" "COMMAND;ENVIRONMENT")
   granary_lab_names(names)
   foreach(name ${names})
     set(labels fast lab)
     set(name_end ${suite})
     set(configurations)
-    if(arg_SOAK OR (arg_SAMPLES AND NOT name IN_LIST granary_lab_samples))
-      set(labels soak)
+    if(arg_SOAK)
       string(APPEND name_end .soak)
+    endif()
+    if(arg_SOAK OR NOT (arg_EACH OR name IN_LIST granary_lab_samples))
+      set(labels soak)
       set(configurations CONFIGURATIONS soak)
     endif()
     set(library lab_${name})

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary_must_not_compile(<name> <flags...>): every *.cpp of the current folder as a test <name>.<stem>, that the
-#            compiler refuses it.
+# What: granary_must_not_compile(<name> <flags...>): every *.cpp of the current folder as a test <name>.<stem>, that the
+#    compiler refuses it.
 # Invariant: the flags are those of the sources, and warnings are errors.
 # Must not know: the contracts.
 function(granary_must_not_compile name)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      builds black-box test programs and registers them with ctest under LD_PRELOAD, in three variants.
+# What: builds black-box test programs and registers them with ctest under LD_PRELOAD, in three variants.
 # Invariant: a test program is never linked with the library; only the program runs under it, not env or taskset.
 # Must not know: what a program tests.
 
@@ -15,13 +14,16 @@ function(granary_black_box_program target)
 endfunction()
 
 # granary_variant_test(<name> COMMAND <command...> [ENVIRONMENT <NAME=value...>] [VARIANTS <plain|norseq|onecpu...>]
-#                      [TIMEOUT <seconds>] [LABELS <labels...>] [CONFIGURATIONS <configurations...>])
+#                      [SOAK_VARIANTS <norseq|onecpu...>] [TIMEOUT <seconds>] [LABELS <labels...>]
+#                      [CONFIGURATIONS <configurations...>])
 # Registers <name>, <name>.norseq (libc registers no restartable sequences) and <name>.onecpu (pinned to the first
-# allowed CPU). The environment is given to the command itself. Exit code 77 means skipped.
+# allowed CPU); what SOAK_VARIANTS names runs in the soak only. The environment is given to the command itself. Exit
+# code 77 means skipped.
 function(granary_variant_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;ENVIRONMENT;VARIANTS;LABELS;CONFIGURATIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;ENVIRONMENT;VARIANTS;SOAK_VARIANTS;LABELS;CONFIGURATIONS")
   if(NOT arg_VARIANTS)
     set(arg_VARIANTS plain norseq onecpu)
+    list(REMOVE_ITEM arg_VARIANTS "" ${arg_SOAK_VARIANTS})
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
@@ -29,7 +31,13 @@ function(granary_variant_test name)
   if(NOT arg_LABELS)
     set(arg_LABELS fast)
   endif()
-  foreach(variant IN LISTS arg_VARIANTS)
+  foreach(variant IN LISTS arg_VARIANTS arg_SOAK_VARIANTS)
+    set(configurations ${arg_CONFIGURATIONS})
+    set(labels ${arg_LABELS})
+    if(variant IN_LIST arg_SOAK_VARIANTS)
+      set(configurations soak)
+      set(labels soak)
+    endif()
     set(test_name ${name})
     set(pin)
     set(environment ${arg_ENVIRONMENT})
@@ -42,10 +50,10 @@ function(granary_variant_test name)
     elseif(NOT variant STREQUAL "plain")
       message(FATAL_ERROR "granary_variant_test(${name}): unknown variant ${variant}; use plain, norseq, onecpu")
     endif()
-    add_test(NAME ${test_name} CONFIGURATIONS ${arg_CONFIGURATIONS}
+    add_test(NAME ${test_name} CONFIGURATIONS ${configurations}
       COMMAND ${pin} env ${environment} ${arg_COMMAND})
     set_tests_properties(${test_name} PROPERTIES
-      TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77)
+      TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" SKIP_RETURN_CODE 77)
   endforeach()
 endfunction()
 

@@ -14,8 +14,7 @@
 
 #include "fake/memory.hpp"
 
-namespace gr {
-namespace {
+namespace gr::address_table_test {
 
 // So large that a new table has few slots: clusters are long, and some go across the end.
 struct Large {
@@ -147,5 +146,4 @@ TEST_F(AddressTableTest, MayBeAskedWhileItHasNoMemory) {
     EXPECT_EQ(table_.size(), 0U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::address_table_test

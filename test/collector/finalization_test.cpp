@@ -8,8 +8,7 @@
 
 #include "collector/graph.hpp"
 
-namespace gr {
-namespace {
+namespace gr::finalization_test {
 
 void nothing(void *, void *) {}
 
@@ -122,5 +121,4 @@ TEST_F(FinalizationTest, WhatAStrongToggleReferenceKeepsIsNotDead) {
     EXPECT_EQ(all_.toggles.size(), 0U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::finalization_test

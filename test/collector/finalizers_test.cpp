@@ -18,8 +18,7 @@
 #include "collector/graph.hpp"
 #include "fake/memory.hpp"
 
-namespace gr {
-namespace {
+namespace gr::finalizers_test {
 
 using Order = FinalizationOrder;
 using Objects = std::vector<void *>;
@@ -47,7 +46,7 @@ class FinalizersTest : public testing::Test {
         return object;
     }
     FinalizationReport collect(JavaFinalization java = JavaFinalization::on) {
-        return gr::collect(graph_, finalizers_, java);
+        return finalizers_test::collect(graph_, finalizers_, java);
     }
     std::size_t call() {
         return call_finalizers([this](QueuedFinalizer *one) { return finalizers_.take(one); });
@@ -442,5 +441,4 @@ RC_GTEST_PROP(FinalizersProperty, QueueAndKeepWhatTheRulesSay, ()) {
     RC_ASSERT(finalizers.queue().size() == queued.size());
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::finalizers_test

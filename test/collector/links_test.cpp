@@ -11,8 +11,7 @@
 #include "collector/graph.hpp"
 #include "fake/memory.hpp"
 
-namespace gr {
-namespace {
+namespace gr::links_test {
 
 class LinksTest : public testing::Test {
   protected:
@@ -192,5 +191,4 @@ TEST_F(LinksTest, MovesInAFullTableWithoutMemory) {
 static_assert(static_cast<int>(LinkResult::success) == 0 && static_cast<int>(LinkResult::duplicate) == 1 &&
               static_cast<int>(LinkResult::no_memory) == 2 && static_cast<int>(LinkResult::not_found) == 4);
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::links_test

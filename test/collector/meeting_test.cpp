@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: meetings: who waits for whom, and until when.
-// Invariant: nothing depends on time but that a time that is short passes.
+// What: meetings: which thread waits for which, and until when.
+// Invariant: no test depends on time, except that a short time must pass.
 // Must not know: what threads meet for.
 #include "collector/meeting.hpp"
 
@@ -10,8 +10,7 @@
 #include <atomic>
 #include <thread>
 
-namespace gr {
-namespace {
+namespace gr::meeting_test {
 
 constexpr unsigned kForEver = 1'000'000;  // milliseconds
 constexpr unsigned kShort = 1;
@@ -62,7 +61,7 @@ TEST_F(MeetingTest, WhoLeavesEarlyWasNotThereAndMayComeAgain) {
     meeting_.attend(kShort);
     EXPECT_FALSE(meeting_.is_attended());
     EXPECT_FALSE(meeting_.is_asked());
-    meeting_.wait();  // somebody came
+    meeting_.wait();  // a thread came
     meeting_.attend(kForEver);
     EXPECT_FALSE(meeting_.is_attended()) << "without being asked";
     meeting_.ask();
@@ -86,5 +85,4 @@ TEST_F(MeetingTest, WhoAsksIsLetGoToo) {
     EXPECT_FALSE(meeting_.is_attended());
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::meeting_test

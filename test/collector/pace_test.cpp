@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: tests of collector/pace.hpp.
-// Invariant: what is asserted is what docs/design/collector.md says of the pace; sizes are far from the least ones but where those
-//            are tested.
+// Invariant: what is asserted is what docs/design/collector.md says of the pace; sizes are far above the least ones,
+//    except where those are tested.
 // Must not know: a heap.
 #include "collector/pace.hpp"
 
 #include <gtest/gtest.h>
 
-namespace gr {
-namespace {
+namespace gr::pace_test {
 
 constexpr std::size_t kLive = 1024 * kMiB;
 
@@ -108,5 +107,4 @@ TEST(Pace, WhoOutrunsACollectionBesideWaitsBeforeAQuarterOfTheGrowthIsTakenOnceM
     EXPECT_TRUE(pace.is_late_beside(pace.due_at() + pace.room() / 4));
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::pace_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a marker as simple as can be, by one thread, to say what the collector's own must have reached.
 // Invariant: what it has reached it has scanned, or will by drain(); it takes memory from the kernel only, so that it
-//            may run while the world stands.
+//    may run while the world stands.
 // Must not know: marks; in which order the collector goes; where roots come from.
 #pragma once
 

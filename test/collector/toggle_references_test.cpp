@@ -11,8 +11,7 @@
 #include "collector/graph.hpp"
 #include "fake/memory.hpp"
 
-namespace gr {
-namespace {
+namespace gr::toggle_references_test {
 
 class ToggleReferencesTest : public testing::Test {
   protected:
@@ -73,5 +72,4 @@ TEST_F(ToggleReferencesTest, SayThatThereIsNoMemory) {
     EXPECT_EQ(toggles_.size(), 0U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::toggle_references_test

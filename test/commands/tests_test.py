@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      make's targets test, test-rest and test-all, and .ci/run.
+# What: make's targets test, test-rest and test-all, and .ci/run.
 # Invariant: needs make and bash; a made-up make writes what ctest would have written.
-# Must not know: any test or preset but release.
+# Must not know: any test, or another preset than the two parts of the release's tests.
 """Usage: tests_test.py."""
 
 import json
@@ -43,10 +43,13 @@ class Make(unittest.TestCase):
     def test_all_is_both_parts(self):
         self.assertEqual(presets_of("test-all"), presets_of("test") + presets_of("test-rest"))
 
-    def test_the_release_comes_first_and_whole(self):
-        self.assertEqual(presets_of("test")[0], "release")
-        release, = (preset for preset in PRESETS if preset["name"] == "release")
-        self.assertNotIn("filter", release)
+    def test_the_release_comes_first_and_in_two_parts(self):
+        self.assertEqual(presets_of("test"), ["release"])
+        self.assertEqual(presets_of("test-rest")[0], "release-long")
+        filters = {preset["name"]: preset.get("filter") for preset in PRESETS}
+        (words,) = filters["release"].values()
+        self.assertEqual(filters["release"], {"exclude": words})
+        self.assertEqual(filters["release-long"], {"include": words})
 
 
 class ContinuousIntegration(unittest.TestCase):

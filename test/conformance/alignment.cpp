@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      aligned_alloc, memalign, posix_memalign, valloc, pvalloc.
+// What: aligned_alloc, memalign, posix_memalign, valloc, pvalloc.
 // Invariant: what they give is aligned as asked, usable, and can be freed and reallocated like any block.
 // Must not know: which alignments are served from which part.
 #include "support.hpp"

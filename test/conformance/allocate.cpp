@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      malloc, calloc, free, cfree, free_sized and malloc_usable_size on sizes that can be had.
+// What: malloc, calloc, free, cfree, free_sized and malloc_usable_size on sizes that can be had.
 // Invariant: every block is aligned, its own, writable to its last usable byte, and zero when calloc says so.
 // Must not know: how blocks are found.
 #include "support.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      errno around a million random operations, giving memory back included.
+// What: errno around a million random operations, giving memory back included.
 // Invariant: free never changes errno, nor does an allocation that succeeds.
 // Must not know: which operations enter the kernel.
 #include "support.hpp"

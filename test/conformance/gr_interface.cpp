@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the C interface of <granary/granary.h>, reached through weak references as a program would.
+// What: the C interface of <granary/granary.h>, reached through weak references as a program would.
 // Invariant: the counting equation holds in every snapshot; live counts are exact in a program of one thread.
 // Must not know: what the statistics are computed from.
 #include "support.hpp"
@@ -27,6 +26,17 @@ class Interface : public testing::Test {
         }
     }
 };
+
+TEST_F(Interface, GoodSizeIsTheUsableSize) {
+    for (std::size_t size = 0; size < std::size_t{80} << 20; size += 1 + size / 7) {
+        void *const block = std::malloc(size);
+        ASSERT_NE(block, nullptr);
+        EXPECT_EQ(gr_good_size(size), malloc_usable_size(block)) << size;
+        std::free(block);
+    }
+    EXPECT_EQ(gr_good_size(SIZE_MAX), 0U);
+    EXPECT_EQ(gr_good_size(std::size_t{PTRDIFF_MAX} + 1), 0U);
+}
 
 TEST_F(Interface, VersionIsTheHeaders) { EXPECT_EQ(gr_version(), static_cast<uint32_t>(GR_VERSION)); }
 
@@ -287,7 +297,123 @@ TEST_F(Interface, UtilizationTellsWhatToMove) {
     for (void *block : sparse) std::free(block);
 }
 
-constexpr const char *kOptions[] = {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "REUSE", "DIRECT", "MAGAZINE"};
+constexpr std::size_t kMostRows = 200;
+
+TEST_F(Interface, ClassStatisticsCountWhatIsAllocated) {
+    const int count = gr_class_statistics_get(nullptr, nullptr, 0);
+    ASSERT_EQ(count, static_cast<int>(class_sizes().size() + 2));
+    static std::array<gr_class_statistics, kMostRows> before;
+    static std::array<gr_class_statistics, kMostRows> during;
+    before[0].size = during[0].size = sizeof before[0];
+    std::array<void *, 30> blocks{};
+    const std::vector<std::size_t> sizes = class_sizes();
+    for (std::size_t i = 0; i < sizes.size() + 2; ++i) {
+        const std::size_t size = i < sizes.size() ? sizes[i] : i == sizes.size() ? kMiB : 40 * kMiB;
+        ASSERT_EQ(gr_class_statistics_get(nullptr, before.data(), kMostRows), count);
+        for (void *&block : blocks) block = opaque(std::malloc(size));
+        errno = 1234;
+        ASSERT_EQ(gr_class_statistics_get(nullptr, during.data(), kMostRows), count);
+        EXPECT_EQ(errno, 1234);
+        for (void *block : blocks) std::free(block);
+        for (std::size_t row = 0; row < static_cast<std::size_t>(count); ++row) {
+            const uint64_t more = row == i ? blocks.size() : 0;
+            ASSERT_EQ(during[row].live_blocks, before[row].live_blocks + more) << size << ", row " << row;
+            ASSERT_EQ(during[row].live_bytes, before[row].live_bytes + more * size) << size << ", row " << row;
+        }
+        EXPECT_EQ(during[i].block_size, i < sizes.size() ? size : 0);
+    }
+    EXPECT_EQ(during[sizes.size()].kind, static_cast<uint64_t>(GR_CLASS_RUNS));
+    EXPECT_EQ(during[sizes.size() + 1].kind, static_cast<uint64_t>(GR_CLASS_DIRECT));
+}
+
+TEST_F(Interface, ClassStatisticsAddUpToTheStatistics) {
+    static std::array<gr_class_statistics, kMostRows> rows;
+    std::vector<void *> kept;
+    for (uint64_t round = 0; round < 5; ++round) {
+        std::thread([round, &kept] { churn(round + 200, kept); }).join();
+        rows[0].size = sizeof rows[0];
+        const int count = gr_class_statistics_get(nullptr, rows.data(), rows.size());
+        const gr_statistics whole = black_box::statistics();
+        gr_statistics sum{};
+        for (int i = 0; i < count; ++i) {
+            const gr_class_statistics &row = rows[static_cast<std::size_t>(i)];
+            sum.live_bytes += row.live_bytes;
+            sum.live_blocks += row.live_blocks;
+            sum.magazine_blocks += row.magazine_blocks;
+            sum.remote_bytes += row.remote_blocks * row.block_size;
+            sum.free_blocks += row.free_blocks;
+            sum.superblocks += row.superblocks;
+            sum.heap_bytes += row.address_bytes;
+        }
+        EXPECT_EQ(sum.live_bytes, whole.live_bytes);
+        EXPECT_EQ(sum.live_blocks, whole.live_blocks);
+        EXPECT_EQ(sum.magazine_blocks, whole.magazine_blocks);
+        EXPECT_EQ(sum.remote_bytes, whole.remote_bytes);
+        EXPECT_EQ(sum.free_blocks, whole.free_blocks);
+        EXPECT_EQ(sum.superblocks, whole.superblocks);
+        EXPECT_EQ(sum.heap_bytes, whole.heap_bytes + whole.direct_bytes);
+    }
+    for (void *block : kept) std::free(block);
+}
+
+TEST_F(Interface, ClassStatisticsRefuseWhatIsNoRow) {
+    gr_class_statistics row{};
+    for (const uint32_t size : {0u, 7u, 12u}) {
+        row.size = size;
+        errno = 0;
+        EXPECT_EQ(gr_class_statistics_get(nullptr, &row, 1), -1) << size;
+        EXPECT_EQ(errno, EINVAL);
+    }
+    errno = 0;
+    EXPECT_EQ(gr_class_statistics_get(nullptr, nullptr, 1), -1);
+    EXPECT_EQ(errno, EINVAL);
+}
+
+struct Total {
+    uint64_t blocks = 0;
+    uint64_t bytes = 0;
+};
+
+int add_to_total(void *total, void *block, std::size_t bytes) {
+    static_cast<Total *>(total)->blocks += 1;
+    static_cast<Total *>(total)->bytes += bytes;
+    return malloc_usable_size(block) == bytes && gr_owns(block) == 1 ? 0 : 1;
+}
+
+// The program's own blocks are among them, so the numbers are held against the statistics.
+TEST_F(Interface, AWalkVisitsAsManyBlocksAsAreLive) {
+    std::vector<void *> kept;
+    for (uint64_t round = 0; round < 5; ++round) {
+        churn(round + 300, kept);
+        std::thread([round, &kept] { churn(round + 400, kept); }).join();
+        for (const std::size_t size : {kMiB, 40 * kMiB}) kept.push_back(std::malloc(size));
+        const gr_statistics whole = black_box::statistics();
+        Total total;
+        errno = 1234;
+        ASSERT_EQ(gr_heap_walk(nullptr, add_to_total, &total), 0);
+        EXPECT_EQ(errno, 1234);
+        EXPECT_EQ(total.blocks, whole.live_blocks);
+        EXPECT_EQ(total.bytes, whole.live_bytes);
+    }
+    for (void *block : kept) std::free(block);
+}
+
+int find(void *wanted, void *block, std::size_t) { return block == wanted ? 77 : 0; }
+
+TEST_F(Interface, AWalkEndsWithWhatTheCallReturns) {
+    for (const std::size_t size : {std::size_t{1}, kMiB, 40 * kMiB}) {
+        void *const block = opaque(std::malloc(size));
+        EXPECT_EQ(gr_heap_walk(nullptr, find, block), 77);
+        std::free(block);
+        EXPECT_EQ(gr_heap_walk(nullptr, find, block), 0) << size << ": it is free";
+    }
+    errno = 0;
+    EXPECT_EQ(gr_heap_walk(nullptr, nullptr, nullptr), -1);
+    EXPECT_EQ(errno, EINVAL);
+}
+
+constexpr const char *kOptions[] = {"STATS",  "STATS_INTERVAL", "VERBOSE", "RSEQ",    "REGION",
+                                    "RETAIN", "REUSE",          "DIRECT",  "MAGAZINE"};
 
 TEST_F(Interface, OptionsArePrinted) {
     for (gr_format format : {GR_TEXT, GR_JSON}) {
@@ -306,9 +432,11 @@ TEST_F(Interface, OptionsArePrinted) {
     errno = 0;
     EXPECT_EQ(gr_options_print(-1, GR_TEXT), -1);
     EXPECT_EQ(errno, EBADF);
-    errno = 0;
-    EXPECT_EQ(gr_statistics_print(-1, GR_JSON), -1);
-    EXPECT_EQ(errno, EBADF);
+    for (const gr_format format : {GR_TEXT, GR_JSON, GR_PROMETHEUS}) {
+        errno = 0;
+        EXPECT_EQ(gr_statistics_print(-1, format), -1);
+        EXPECT_EQ(errno, EBADF);
+    }
 }
 
 TEST_F(Interface, OptionsAreCopied) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      first-class heaps: the functions gr_heap_* and <granary/heap.hpp>.
+// What: first-class heaps: the functions gr_heap_* and <granary/heap.hpp>.
 // Invariant: each function keeps the contract of its namesake of the libc family, and malloc's heap notices nothing.
 // Must not know: what a heap is made of.
 #include "support.hpp"
@@ -143,6 +142,67 @@ TEST_F(Heap, TellsItsStatistics) {
     EXPECT_EQ(taken.direct_count, 1u);
     EXPECT_EQ(taken.rseq, 0u);
     EXPECT_TRUE(black_box::counting_equation_holds(taken));
+}
+
+TEST_F(Heap, TellsTheStatisticsOfItsClasses) {
+    std::array<gr_class_statistics, 200> rows{};
+    rows[0].size = sizeof rows[0];
+    for (std::size_t size : {std::size_t{10}, std::size_t{16}, std::size_t{5000}, 100 * kKiB, 64 * kMiB})
+        ASSERT_NE(opaque(gr_heap_malloc(heap_, size)), nullptr);
+    const int count = gr_class_statistics_get(heap_, rows.data(), rows.size());
+    ASSERT_EQ(count, static_cast<int>(class_sizes().size() + 2));
+    for (int i = 0; i < count; ++i) {
+        const gr_class_statistics &row = rows[static_cast<std::size_t>(i)];
+        const bool is_last = i >= count - 2;
+        EXPECT_EQ(row.live_blocks, row.block_size == 16 ? 2u : row.block_size == 5120 || is_last ? 1u : 0u) << i;
+    }
+}
+
+using Blocks = std::map<void *, std::size_t>;
+
+int note_block(void *blocks, void *block, std::size_t bytes) {
+    return static_cast<Blocks *>(blocks)->emplace(block, bytes).second ? 0 : 1;
+}
+
+TEST_F(Heap, AWalkVisitsItsBlocksAndNoOthers) {
+    void *const of_malloc = opaque(std::malloc(100));
+    gr_heap *const other = gr_heap_new(0);
+    Blocks live;
+    Sequence random(21);
+    for (int step = 0; step < 6000; ++step) {
+        const std::size_t size = random.below(random.below(500) == 0 ? 40 * kMiB : random.below(20) == 0 ? kMiB : 3000);
+        void *const block = gr_heap_malloc(heap_, size);
+        live[block] = gr_heap_usable_size(heap_, block);
+        static_cast<void>(gr_heap_malloc(other, size));
+        if (random.below(2) == 0) {
+            auto victim = live.lower_bound(reinterpret_cast<void *>(random.next() >> 17));
+            if (victim == live.end()) victim = live.begin();
+            std::thread([&] { gr_heap_free(heap_, victim->first); }).join();
+            live.erase(victim);
+        }
+        if (step % 1000 != 999) continue;
+        Blocks visited;
+        ASSERT_EQ(gr_heap_walk(heap_, note_block, &visited), 0);
+        ASSERT_EQ(visited, live) << step;
+    }
+    gr_heap_destroy(other);
+    std::free(of_malloc);
+}
+
+int free_block(void *heap, void *block, std::size_t) {
+    gr_heap_free(static_cast<gr_heap *>(heap), block);
+    return 0;
+}
+
+TEST_F(Heap, AWalkMayFreeEveryBlockThatItVisits) {
+    Sequence random(22);
+    for (int i = 0; i < 5000; ++i)
+        ASSERT_NE(gr_heap_malloc(heap_, random.below(random.below(100) == 0 ? 40 * kMiB : 3000)), nullptr);
+    EXPECT_EQ(gr_heap_walk(heap_, free_block, heap_), 0);
+    EXPECT_EQ(black_box::statistics(heap_).live_blocks, 0u);
+    Blocks visited;
+    EXPECT_EQ(gr_heap_walk(heap_, note_block, &visited), 0);
+    EXPECT_TRUE(visited.empty());
 }
 
 TEST_F(Heap, TrimGivesBack) {

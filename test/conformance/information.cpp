@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      mallinfo, mallinfo2, malloc_info, malloc_stats, malloc_trim, mallopt.
+// What: mallinfo, mallinfo2, malloc_info, malloc_stats, malloc_trim, mallopt.
 // Invariant: their numbers follow what the program allocates and frees.
 // Must not know: how the numbers are counted.
 #include "support.hpp"
@@ -54,6 +53,25 @@ TEST(Information, Mallinfo2Follows) {
         }
         EXPECT_LE(in_use(), during - kHeld / size * size) << size;
     }
+}
+
+std::size_t free_blocks() {
+    const struct mallinfo2 info = mallinfo2();
+    return info.ordblks + info.smblks;
+}
+
+// glibc: ordblks are free chunks, smblks those in its caches.
+TEST(Information, Mallinfo2CountsFreeBlocks) {
+    constexpr std::size_t kBlocks = 3000;
+    constexpr std::size_t kSize = 208;
+    std::vector<void *> blocks(2 * kBlocks);
+    for (void *&block : blocks) block = std::malloc(kSize);
+    malloc_trim(0);  // blocks of superblocks that are empty are no blocks any more
+    const std::size_t before = free_blocks();
+    for (std::size_t i = 0; i < blocks.size(); i += 2) std::free(blocks[i]);
+    EXPECT_GE(free_blocks(), before + kBlocks);
+    EXPECT_LE(free_blocks(), before + kBlocks + kBlocks / 10);
+    for (std::size_t i = 1; i < blocks.size(); i += 2) std::free(blocks[i]);
 }
 
 TEST(Information, Mallinfo2CountsDirectMappings) {

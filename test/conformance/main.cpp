@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the conformance tests' entry: proves that Granary is in use, then runs what --gtest_filter selects.
+// What: the conformance tests' entry: proves that Granary is in use, then runs what --gtest_filter selects.
 // Invariant: a filter that selects nothing fails.
 // Must not know: the tests.
 #include "black_box.hpp"

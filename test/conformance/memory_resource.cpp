@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      <granary/memory_resource.hpp>.
+// What: <granary/memory_resource.hpp>.
 // Invariant: it behaves as std::pmr asks of a resource and allocates from the library in use.
 // Must not know: how the resource reaches the library.
 #include "support.hpp"

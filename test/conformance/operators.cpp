@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      every replaceable operator new and delete.
+// What: every replaceable operator new and delete.
 // Invariant: the C++ standard's contract: aligned storage or the new_handler loop, then bad_alloc or a null pointer.
 // Must not know: that some of them share an implementation.
 #include "support.hpp"

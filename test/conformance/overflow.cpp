@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      sizes, counts and alignments that no memory can serve.
+// What: sizes, counts and alignments that no memory can serve.
 // Invariant: each gets a null pointer and ENOMEM (or EINVAL, for an alignment no address has), and nothing changes.
 // Must not know: where in the library a request is rejected.
 #include "support.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      realloc and reallocarray across every boundary, up and down.
+// What: realloc and reallocarray across every boundary, up and down.
 // Invariant: the content up to the smaller of both sizes survives; realloc(p, 0) frees.
 // Must not know: when a block moves and when it grows in place.
 #include "support.hpp"

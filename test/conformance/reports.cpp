@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      prints one machine-readable report (the first argument names it), for reports.py to parse.
+// What: prints one machine-readable report (the first argument names it), for reports.py to parse.
 // Invariant: standard output holds the report and nothing else.
 // Must not know: what a report contains.
 #include "black_box.hpp"
@@ -22,6 +21,8 @@ int main(int argc, char **argv) {
         result = gr_statistics_print(STDOUT_FILENO, GR_JSON);
     } else if (std::strcmp(report, "statistics_text") == 0) {
         result = gr_statistics_print(STDOUT_FILENO, GR_TEXT);
+    } else if (std::strcmp(report, "statistics_prometheus") == 0) {
+        result = gr_statistics_print(STDOUT_FILENO, GR_PROMETHEUS);
     } else if (std::strcmp(report, "options") == 0) {
         result = gr_options_print(STDOUT_FILENO, GR_JSON);
     } else if (std::strcmp(report, "nothing") == 0) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      parses what the library prints for machines: malloc_info's XML, statistics and options as JSON.
-# Invariant: the parsers are Python's own; a report that they reject fails, so does one without the expected names.
+# What: parses what the library prints for machines: malloc_info's XML, statistics and options as JSON, statistics for
+#    Prometheus.
+# Invariant: the parsers are Python's own, for Prometheus a strict one and, where there is one, Prometheus' own; a report
+#    that they reject fails, so does one without the expected names.
 # Must not know: how the reports are written.
 """Usage: reports.py LIBRARY REPORTS_PROGRAM."""
 
@@ -14,6 +15,8 @@ import sys
 import unittest
 import xml.etree.ElementTree
 
+import exposition
+
 FIELDS = (
     "live_bytes live_blocks block_bytes magazine_bytes remote_bytes free_bytes run_bytes run_count direct_bytes "
     "direct_count tail_bytes retained_bytes metadata_bytes resident_bytes reserved_bytes heap_bytes superblocks "
@@ -22,7 +25,7 @@ FIELDS = (
 OPTIONS = "STATS VERBOSE RSEQ REGION RETAIN DIRECT MAGAZINE".split()
 
 
-def run(report, **environment):
+def run(report, status=0, **environment):
     """Returns what the program printed on stdout and stderr."""
     result = subprocess.run(
         [PROGRAM, report],
@@ -30,8 +33,10 @@ def run(report, **environment):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        check=True,
+        check=False,
     )
+    if result.returncode != status:
+        raise RuntimeError(f"{report} ended with {result.returncode}: {result.stderr}")
     return result.stdout, result.stderr
 
 
@@ -68,6 +73,50 @@ class Reports(unittest.TestCase):
         others = statistics["magazine_bytes"] + statistics["remote_bytes"] + statistics["free_bytes"]
         self.assertEqual(statistics["block_bytes"], small + others)
 
+    def test_json_has_the_size_classes(self):
+        statistics = json.loads(run("statistics")[0])
+        classes = statistics["classes"]
+        self.assertEqual([row["kind"] for row in classes[-2:]], ["runs", "direct"])
+        self.assertEqual((classes[-1]["live_blocks"], classes[-1]["live_bytes"]), (1, 64 << 20))
+        for name in ("live_blocks", "live_bytes", "magazine_blocks", "free_blocks", "superblocks", "global_superblocks"):
+            self.assertEqual(sum(row[name] for row in classes), statistics[name], name)
+        self.assertEqual(sum(row["address_bytes"] for row in classes),
+                         statistics["heap_bytes"] + statistics["direct_bytes"])
+        self.assertEqual(sum(row["remote_blocks"] * row["block_size"] for row in classes), statistics["remote_bytes"])
+
+    def test_statistics_for_prometheus(self):
+        text = run("statistics_prometheus")[0]
+        metrics = exposition.read(text)
+        self.assertGreaterEqual(len(metrics), 30)
+        for name in metrics:
+            self.assertTrue(name.startswith("granary_"), name)
+        self.assertEqual(metrics["granary_direct_blocks"].value(), 1)
+        self.assertEqual(metrics["granary_class_live_bytes"].value(size="direct"), 64 << 20)
+        self.assertGreaterEqual(metrics["granary_class_live_blocks"].value(size="112"), 1)
+        for name in ("live_blocks", "live_bytes", "superblocks"):
+            self.assertEqual(sum(metrics[f"granary_class_{name}"].samples.values()),
+                             metrics[f"granary_{name}"].value(), name)
+
+    def test_prometheus_has_every_field_that_json_has(self):
+        fields = set(json.loads(run("statistics")[0])) - {"version", "classes"}
+        others = {"run_count": "run_blocks", "direct_count": "direct_blocks"}
+        metrics = {name.removesuffix("_total") for name in exposition.read(run("statistics_prometheus")[0])}
+        self.assertEqual({f"granary_{others.get(field, field)}" for field in fields},
+                         {name for name in metrics if not name.startswith("granary_class_")})
+
+    def test_prometheus_takes_it(self):
+        try:
+            from prometheus_client.parser import text_string_to_metric_families
+        except ImportError:
+            self.skipTest("python3-prometheus-client is not installed")
+        for text in (run("statistics_prometheus")[0], run("options", GRANARY_STATS="prometheus")[1]):
+            families = list(text_string_to_metric_families(text))
+            samples = {name: metric.samples for name, metric in exposition.read(text).items()}
+            self.assertEqual({sample.name for family in families for sample in family.samples}, set(samples))
+            for family in families:
+                for sample in family.samples:
+                    self.assertEqual(samples[sample.name][tuple(sorted(sample.labels.items()))], sample.value)
+
     def test_statistics_as_text(self):
         text = run("statistics_text")[0]
         self.assertGreaterEqual(len(text.splitlines()), 10)
@@ -80,6 +129,18 @@ class Reports(unittest.TestCase):
         with open(MANUAL, encoding="utf-8") as file:
             section = file.read().split("# STATISTICS\n\n")[1].split("\nThese equations hold ")[0]
         self.assertEqual(section, "\n".join(rows))
+
+    def test_the_manual_describes_every_statistic_of_a_class(self):
+        metrics = exposition.read(run("statistics_prometheus")[0])
+        series = {name.removeprefix("granary_class_"): metric.help for name, metric in metrics.items()
+                  if name.startswith("granary_class_")}
+        with open(MANUAL, encoding="utf-8") as file:
+            section = file.read().split("## Of a size class\n\n")[1].split("\n\n## ")[0]
+        described = dict(re.findall(r"^\*(\w+)\*(?:, bytes)?\n\t(.*)$", section, re.M))
+        names = [name for name in json.loads(run("statistics")[0])["classes"][0] if name != "kind"]
+        self.assertEqual(list(described), ["kind", *names])
+        for name, text in series.items():
+            self.assertEqual(described[name], text)
 
     def test_options_are_json(self):
         names = set(flatten(json.loads(run("options")[0])))
@@ -94,6 +155,18 @@ class Reports(unittest.TestCase):
         at_exit = run("options", GRANARY_STATS="json")[1]
         self.assertIn("live_bytes", json.loads(at_exit))
         self.assertGreaterEqual(len(run("options", GRANARY_STATS="text")[1].splitlines()), 10)
+
+    def test_statistics_at_exit_for_prometheus(self):
+        metrics = exposition.read(run("options", GRANARY_STATS="prometheus")[1])
+        (labels, value), = metrics["granary_process_info"].samples.items()
+        labels = dict(labels)
+        self.assertEqual((value, labels["command"]), (1, f"{PROGRAM} options"))
+        self.assertGreater(metrics["granary_reserved_bytes"].value(pid=labels["pid"]), 0)
+        self.assertEqual([name for name in metrics if name.startswith("granary_class_")], [])
+        odd = 'nothing "quoted" back\\slash'
+        metrics = exposition.read(run(odd, status=2, GRANARY_STATS="prometheus")[1])
+        (labels, value), = metrics["granary_process_info"].samples.items()
+        self.assertEqual(dict(labels)["command"], f"{PROGRAM} {odd}")
 
     def test_statistics_at_exit_tell_whose_they_are(self):
         odd = 'nothing "quoted" back\\slash \n ä \udc80'

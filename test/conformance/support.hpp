@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      sizes, patterns and expectations that the conformance tests share.
+// What: sizes, patterns and expectations that the conformance tests share.
 // Invariant: the sizes cover both sides of every boundary of the documented size classes, runs and direct mappings.
 // Must not know: how the allocator works inside; the spacing of size classes is documented behaviour.
 #pragma once

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      compares the shared library's dynamic symbols with symbols.txt, and looks at what it needs and keeps.
+# What: compares the shared library's dynamic symbols with symbols.txt, and looks at what it needs and keeps.
 # Invariant: the whole family is exported (half a set mixes heaps) and nothing else is.
 # Must not know: what the symbols do.
 """Usage: symbols.py LIBRARY SYMBOLS_FILE."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the events of a few programs whose work is known: slow paths per block, locks per slow path, letters.
+# What: the events of a few programs whose work is known: slow paths per block, locks per slow path, messages.
 # Invariant: bounds follow from the batch size and the work, never from time; aborts may add some.
 # Must not know: how the library counts.
 """Usage: events_test.py LIBRARY PROGRAM."""
@@ -34,7 +34,7 @@ class Events(unittest.TestCase):
             self.assertLess(counted["refills"] + counted["flushes"] + counted["locks"],
                             START + 4 * counted["aborted_sequences"])
         self.assertEqual(counted["waits"], 0)
-        self.assertEqual(counted["letters"], 0)
+        self.assertEqual(counted["messages"], 0)
 
     def test_a_pile_takes_a_slow_path_a_batch(self):
         count = 1_000_000
@@ -67,7 +67,7 @@ class Events(unittest.TestCase):
         counted = events("handover", str(count))
         self.assert_coherent(counted)
         if counted["rseq"]:
-            self.assertGreater(counted["letters"], 10)
+            self.assertGreater(counted["messages"], 10)
             self.assertGreater(counted["remote_flushes"], 10)
             self.assertLess(counted["atomic_operations"], count, "fewer than one for a block")
 
@@ -77,7 +77,7 @@ class Events(unittest.TestCase):
         counted = events("handover-in-turn", str(count))
         self.assert_coherent(counted)
         if counted["rseq"]:
-            self.assertGreater(counted["letters"], 10, "one half belongs to a heap")
+            self.assertGreater(counted["messages"], 10, "one half belongs to a heap")
             # Flushes of the heap that allocated, and what the global heap is given and asked for, come to a lock each.
             slow = counted["refills"] + counted["flushes"] + counted["remote_flushes"]
             self.assertLess(counted["global_locks"], slow + START)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the counts of a whole program on allocators of the lab: who locks for each call, and who never does.
+# What: the counts of a whole program on allocators of the lab: which ones lock for each call, and which ones never do.
 # Invariant: counts, never time.
 # Must not know: how an allocator works.
 """Usage: lab_test.py LAB_FOLDER PROGRAM."""

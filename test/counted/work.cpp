@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: pieces of work whose slow paths can be counted on fingers: pairs, a pile, hand-overs between two CPUs, a few large
-//       blocks again and again, and memory that is taken again and again. Prints the seconds it took.
+//    blocks again and again, and memory that is taken again and again. Prints the seconds it took.
 // Invariant: all blocks are freed; 64 bytes each, where nothing else is said.
 // Must not know: which malloc it runs on.
 #include <sched.h>
@@ -59,8 +59,8 @@ void pin(int cpu) {
     if (sched_setaffinity(0, sizeof set, &set) != 0) std::perror("sched_setaffinity");
 }
 
-// Allocates on one CPU and frees on another. Both are running all the time: who sleeps may lose its concurrency id to the
-// other.
+// Allocates on one CPU and frees on another. Both are running all the time: a thread that sleeps may lose its
+// concurrency id to the other.
 template <class Allocate, class Free>
 void on_two_cpus(Allocate allocate, Free free) {
     std::atomic<bool> ready = false, full = false, empty = false;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program that the archive is linked into opens the plugin with RTLD_DEEPBIND.
+// What: a program that the archive is linked into opens the plugin with RTLD_DEEPBIND.
 // Invariant: the archive interposes nothing but the malloc family: dlopen is libc's, and so is the plugin's malloc, as asked.
 // Must not know: what the archive holds. The plugin's path is the first argument.
 #include <cstring>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      makes a program at a fixed address offer its own entry for malloc and free as their addresses.
+// What: makes a program at a fixed address offer its own entry for malloc and free as their addresses.
 // Invariant: compiled without -fPIE, else the addresses would be the library's; in code, not in data that the loader fills.
 // Must not know: who compares them.
 #include <cstdlib>

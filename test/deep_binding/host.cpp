@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a host that opens a plugin with RTLD_DEEPBIND; blocks cross both ways. The first argument says what must
-//            come of the flag: mend, drop, refused (mend where libc's table of symbols may not be changed), or emulated
-//            (either: it depends on how that libc was linked).
+// What: a host that opens a plugin with RTLD_DEEPBIND; blocks cross both ways. The first argument says what must
+//    come of the flag: mend, drop, refused (mend where libc's table of symbols may not be changed), or emulated
+//    (either: it depends on how that libc was linked).
 // Invariant: the plugin gets the process's malloc whatever is said; its own names only if the flag stayed. Each scene is a
-//            child that has opened nothing so far.
+//    child that has opened nothing so far.
 // Must not know: how the library brings that about.
 #include <link.h>
 #include <linux/filter.h>

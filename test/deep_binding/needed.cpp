@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a library that only the plugin needs, found by the plugin's own search path.
+// What: a library that only the plugin needs, found by the plugin's own search path.
 // Invariant: it allocates while it is loaded, before dlopen has returned.
 // Must not know: who frees what it allocates.
 #include <cstdlib>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a library that opens plugins by bare name, in the folder that its own RUNPATH names.
+// What: a library that opens plugins by bare name, in the folder that its own RUNPATH names.
 // Invariant: the call of dlopen comes from this library.
 // Must not know: where that folder is.
 #include <dlfcn.h>

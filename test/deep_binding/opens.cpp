@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      opens the library that is its argument with RTLD_DEEPBIND, and ends.
+// What: opens the library that is its argument with RTLD_DEEPBIND, and ends.
 // Invariant: nothing crosses.
 // Must not know: what is said meanwhile.
 #include <dlfcn.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program with a malloc of its own opens the plugin with RTLD_DEEPBIND, the library preloaded in vain.
+// What: a program with a malloc of its own opens the plugin with RTLD_DEEPBIND, the library preloaded in vain.
 // Invariant: the library is not the process's malloc, so the plugin gets libc's, as it would without the library.
 // Must not know: how the library finds out. The plugin's path is the first argument.
 #include <cstring>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a plugin as PHP's extensions are: it allocates for its host, frees for its host, and needs a library.
+// What: a plugin as PHP's extensions are: it allocates for its host, frees for its host, and needs a library.
 // Invariant: each function is one call of the name it stands for, by whatever the loader binds that to.
 // Must not know: which malloc the host uses.
 #include "plugin.hpp"

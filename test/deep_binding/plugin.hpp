@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      what hosts know of the plugin: its functions, by name, and what it answers.
+// What: what hosts know of the plugin: its functions, by name, and what it answers.
 // Invariant: none of it allocates by itself.
 // Must not know: how the plugin was opened.
 #pragma once

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      what the library says of RTLD_DEEPBIND, and that it says so only when asked.
+# What: what the library says of RTLD_DEEPBIND, and that it says so only when asked.
 # Invariant: a line names the library that is opened and what came of the flag.
 # Must not know: how that is done.
 """Usage: said.py LIBRARY PROGRAM PLUGIN: the program opens the plugin so."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      counts the instructions of the fast paths that allocate and free in a shared library, looks at how wide their
-#            stores are, and checks the restartable sequences: no call, no system call, one committing store, which ends
-#            the sequence.
+# What: counts the instructions of the fast paths that allocate and free in a shared library, looks at how wide their
+#    stores are, and checks the restartable sequences: no call, no system call, one committing store, which ends
+#    the sequence.
 # Invariant: the sequences are found by their descriptors in the section __rseq_cs, as the kernel finds them.
 # Must not know: names or labels of the sources, except those that allocate and free.
 """usage: fast_path.py LIBRARY ALLOCATES FREES MOST     MOST: instructions of both together

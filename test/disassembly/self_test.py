@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the test of fast_path.py: a good sequence passes, and each broken one is found out.
+# What: the test of fast_path.py: a good sequence passes, and each broken one is found out.
 # Invariant: the listings have the form that objdump prints.
 # Must not know: the library.
 import fast_path

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      Protocol Buffers, read without a schema.
+# What: Protocol Buffers, read without a schema.
 # Invariant: independent of the command's writer.
 # Must not know: what the messages mean.
 """fields(bytes): {field: [values]}; a value is a number, or bytes."""

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      each format of granary export, and granary diff, on one small trace whose numbers are written here.
+# What: each format of granary export, and granary diff, on one small trace whose numbers are written here.
 # Invariant: 77 where the format's reader is not installed.
 # Must not know: the command's sources.
 """Usage: export.py GRANARY WRITE_TRACE INLINED TEST."""
@@ -238,13 +237,13 @@ def diff():
 
     same(rows("Bytes")["in use at the peak"], [PEAK, 5100596, 5100596 - PEAK])
     same(rows("Bytes")["in use at the end"], [596, 5100596, 5100000])
-    same(rows("Counts")["calls that got memory"], [5, 7, 2])
+    same(rows("Counts")["successful allocations"], [5, 7, 2])
     same(rows("Bytes allocated, by size class"),
          {"blocks of 4.77 MiB": [0, 5000000, 5000000], "blocks of 100 KiB": [0, 100000, 100000]})
     # No function has a name here: all that is known of a call is its file.
     same(rows("Bytes allocated, by call site"), {"? in program": [3001564, 8101564, 5100000]})
     same(rows("Bytes allocated, by thread's name"), {"(the first)": [1596, 5101596, 5100000]})
-    assert "In use at the peak: 4.86 MiB after 2.86 MiB, 70 % more." in " ".join(run("diff", "a", "b").decode().split())
+    assert "In use at the peak: from 2.86 MiB to 4.86 MiB, 70 % more." in " ".join(run("diff", "a", "b").decode().split())
     assert "No call site had more" in run("diff", "a", "a").decode()
 
 
@@ -273,16 +272,16 @@ def diff_page():
     same(max(value for value in charts["Bytes resident over time"]["series"][1]["values"] if value is not None), 4096000)
     same(charts["Blocks in use over time"]["series"][1]["values"][-1], 5)
     same(document["overview"], in_use)
-    parts = charts["The most that was in use, by part of each run"]
+    parts = charts["Peak of the bytes in use, by part of each run"]
     same((len(parts["edges"]), parts["series"][1]["values"][-1]), (11, 5100596))
     # The largest size below the edge, in its bucket.
-    sizes = charts["Bytes allocated, by the size asked for"]
+    sizes = charts["Bytes allocated, by requested size"]
     found = [{edge: value for edge, value in zip(sizes["edges"][1:], series["values"]) if value}
              for series in sizes["series"]]
     same(found[0], {32: 32, 64: 64, 512: 500, 1024: 1000, 3 << 20: 3000000})
     same(found[1], {**found[0], 112 << 10: 100000, 5 << 20: 5000000})
     # All that is known of a call is its file, but for the block without a stack, which is the program itself.
-    flame = charts["Call stacks, by what is more in B and what is less"]
+    flame = charts["Call stacks that grew or shrank from A to B"]
     same([document["frames"][number]["name"] for number in flame["frames"][1:]], ["? in program"])
     same({measure["name"]: sum(measure["values"]) for measure in flame["measures"]},
          {"more at the peak": 5100596 - PEAK, "more allocated": 5100000, "more at the end": 5100000})

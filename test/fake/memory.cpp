@@ -11,10 +11,11 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "base/bits.hpp"
+#include "base/config.hpp"
+#include "fake/clock.hpp"
 #include "platform/memory.hpp"
 
 namespace gr::fake {
@@ -59,6 +60,13 @@ char *map_pages(std::size_t bytes, int protection) {
     return static_cast<char *>(p);
 }
 
+std::uintptr_t next_mapping() {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void *const probe = mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(probe, page);
+    return reinterpret_cast<std::uintptr_t>(probe);
+}
+
 }  // namespace
 
 void reset() {
@@ -94,9 +102,17 @@ std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE))
 void *reserve(std::size_t bytes) { return fake::fails(Call::reserve) ? nullptr : fake::map_pages(bytes, PROT_NONE); }
 
 char *far_below_mappings(std::size_t bytes) {
-    void *const probe = mmap(nullptr, page_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    munmap(probe, page_size());
-    return static_cast<char *>(probe) - bytes;
+    const std::uintptr_t here = fake::next_mapping();
+    return here < bytes + kGiB ? nullptr : reinterpret_cast<char *>(here - bytes);
+}
+
+char *far_above_mappings(std::size_t bytes) { return reinterpret_cast<char *>(fake::next_mapping() + bytes); }
+
+bool is_unmapped(void *address, std::size_t bytes) {
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    void *const p = mmap(address, bytes, PROT_NONE, kFlags, -1, 0);
+    if (p != MAP_FAILED) munmap(p, bytes);
+    return p == address;
 }
 
 bool map_at(void *address, std::size_t bytes, Access access) {
@@ -118,6 +134,10 @@ bool commit(void *address, std::size_t bytes) {
     return !fake::fails(Call::commit) && mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+bool make_writable_at(void *address, std::size_t bytes) {
+    return !fake::fails(Call::commit) && mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
 bool make_readable(void *address, std::size_t bytes) {
     return !fake::fails(Call::make_readable) && mprotect(address, bytes, PROT_READ) == 0;
 }
@@ -134,13 +154,21 @@ bool purge(void *address, std::size_t bytes) {
     return true;
 }
 
+// The kernel takes every second page.
+bool free_lazily(void *address, std::size_t bytes) {
+    if (fake::fails(Call::free_lazily)) return false;
+    for (std::size_t at = 0; at < bytes; at += 2 * page_size())
+        std::memset(static_cast<char *>(address) + at, 0, page_size());
+    return true;
+}
+
 void allow_huge_pages(void *address, std::size_t bytes, bool allowed) {
     const std::lock_guard guard(fake::counting);
     fake::allowed_ranges.push_back({{static_cast<char *>(address), bytes}, allowed});
 }
 
 Collapse collapse(void *address, std::size_t bytes) {
-    std::this_thread::sleep_for(fake::collapse_delay);
+    fake::pass_time(static_cast<std::uint64_t>(fake::collapse_delay.count()));
     if (fake::fails(Call::collapse)) return fake::collapse_failure;
     const std::lock_guard guard(fake::counting);
     fake::collapsed_ranges.push_back({static_cast<char *>(address), bytes});
@@ -167,8 +195,17 @@ void *remap(void *address, std::size_t old_bytes, std::size_t new_bytes) {
     return p;
 }
 
-void unmap(void *address, std::size_t bytes) {
-    if (munmap(address, bytes) == 0) fake::mapped -= bytes;
+bool remap_in_place(void *address, std::size_t old_bytes, std::size_t new_bytes) {
+    if (fake::fails(Call::remap)) return false;
+    if (mremap(address, old_bytes, new_bytes, 0) == MAP_FAILED) return false;
+    fake::mapped += new_bytes - old_bytes;
+    return true;
+}
+
+bool unmap(void *address, std::size_t bytes) {
+    if (fake::fails(Call::unmap) || munmap(address, bytes) != 0) return false;
+    fake::mapped -= bytes;
+    return true;
 }
 
 }  // namespace gr::platform

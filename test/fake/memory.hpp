@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: staging for the fake of platform/memory.hpp: which call fails, how often each was made, what was purged.
 // Invariant: a staged failure changes nothing but what the interface leaves open: after a failed purge the bytes are
-//            garbage, so that whoever believes them to be zero is found out.
+//    garbage, so that code that believes them to be zero is found out.
 // Must not know: who calls.
 #pragma once
 
@@ -15,7 +15,20 @@
 
 namespace gr::fake {
 
-enum class Call : std::uint8_t { reserve, commit, make_readable, map_at, unmap_at, purge, collapse, map, remap, count };
+enum class Call : std::uint8_t {
+    reserve,
+    commit,
+    make_readable,
+    map_at,
+    unmap_at,
+    purge,
+    free_lazily,
+    collapse,
+    map,
+    remap,
+    unmap,
+    count
+};
 
 struct Range {
     char *begin;

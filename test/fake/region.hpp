@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: regions for tests, with the tables that the parts above need.
 // Invariant: like the global instance's, a region is never unreserved but by a test of just that: the others leak
-//            address space, and no memory that they do not use.
+//    address space, and no memory that they do not use.
 // Must not know: what is tested.
 #pragma once
 
@@ -25,6 +25,11 @@ inline TableSizes table_sizes(std::size_t fixed_bytes = 0, std::size_t readable_
 
 inline bool reserve(Region &region, std::uint32_t chunks, const TableSizes &sizes = table_sizes()) {
     return region.reserve(chunks * kChunkBytes, sizes);
+}
+
+// One that is mapped as it grows, as the global instance's is where there are addresses enough.
+inline bool open(Region &region, std::uint32_t chunks, const TableSizes &sizes = table_sizes()) {
+    return region.open(chunks * kChunkBytes, sizes);
 }
 
 // A scarce one, under a limit at which a hole of any length pays.

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      granary_unit_tests(<folder> <library> [NORSEQ]): every *_test.cpp of the current folder as a program and
-#            ctest entry <folder>.<stem without _test>, on GoogleTest and granary_core or granary_fake.
-# Invariant: NORSEQ adds a second entry that runs without restartable sequences, for parts that behave otherwise then.
+# What: granary_unit_tests(<folder> <library> [NORSEQ] [PROGRAM <name>] [SOURCES <source>...]): the *_test.cpp of the
+#    current folder, or those that are named, as one program <folder>.tests on GoogleTest and granary_core or
+#    granary_fake; each source is a ctest entry <folder>.<stem without _test>.
+# Invariant: a source's tests lie in a namespace of its name, so that many sources can be compiled as one; each entry is a
+#    process of its own. NORSEQ adds a second entry that runs without restartable sequences, for parts that behave
+#    otherwise then.
 # Must not know: the tests.
 include_guard(GLOBAL)
 
@@ -16,24 +19,35 @@ function(granary_test_headers name)
 endfunction()
 
 function(granary_unit_tests folder library)
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
-  foreach(source ${sources})
-    granary_one_unit_test(${folder} ${library} "${source}" ${ARGN})
-  endforeach()
-endfunction()
-
-# Debian has rapidcheck for the native CPU only.
-function(granary_one_unit_test folder library source)
-  cmake_path(GET source STEM LAST_ONLY stem)
-  string(REGEX REPLACE "_test$" "" stem "${stem}")
-  set(name "${folder}.${stem}")
-  file(STRINGS "${source}" uses_rapidcheck REGEX "^#include <rapidcheck")
-  if(uses_rapidcheck AND CMAKE_CROSSCOMPILING)
-    return()
+  cmake_parse_arguments(PARSE_ARGV 2 arg "NORSEQ" "PROGRAM" "SOURCES")
+  set(sources ${arg_SOURCES})
+  if(NOT sources)
+    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
   endif()
-  add_executable(${name} "${source}")
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/test")
-  target_link_libraries(${name} PRIVATE ${library} granary_warnings granary_test_code GTest::gtest_main Threads::Threads)
+  set(program "${arg_PROGRAM}")
+  if(NOT program)
+    set(program "${folder}.tests")
+  endif()
+
+  set(compiled)
+  set(uses_rapidcheck OFF)
+  foreach(source ${sources})
+    file(STRINGS "${source}" includes_rapidcheck REGEX "^#include <rapidcheck")
+    # Debian has rapidcheck for the native CPU only.
+    if(includes_rapidcheck AND CMAKE_CROSSCOMPILING)
+      continue()
+    elseif(includes_rapidcheck)
+      set(uses_rapidcheck ON)
+    endif()
+    list(APPEND compiled "${source}")
+    granary_unit_test_entry(${folder} ${program} "${source}" "${arg_NORSEQ}")
+  endforeach()
+
+  add_executable(${program} ${compiled})
+  set_target_properties(${program} PROPERTIES UNITY_BUILD ${GRANARY_UNITY} UNITY_BUILD_BATCH_SIZE 10)
+  target_include_directories(${program} PRIVATE "${PROJECT_SOURCE_DIR}/test")
+  target_link_libraries(${program} PRIVATE ${library} granary_warnings granary_test_code granary_unit_test_main
+                        GTest::gtest Threads::Threads)
   # One precompiled header serves all that have its definitions: the command's libraries have others than the core.
   set(headers granary_test_headers)
   if(library MATCHES "^granary_(trace|analysis)$")
@@ -42,15 +56,25 @@ function(granary_one_unit_test folder library source)
   if(NOT TARGET ${headers})
     granary_test_headers(${headers} ${library})
   endif()
-  target_precompile_headers(${name} REUSE_FROM ${headers})
+  target_precompile_headers(${program} REUSE_FROM ${headers})
   if(uses_rapidcheck)
-    target_link_libraries(${name} PRIVATE rapidcheck)
+    target_link_libraries(${program} PRIVATE rapidcheck)
   endif()
-  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+function(granary_unit_test_entry folder program source norseq)
+  cmake_path(GET source STEM LAST_ONLY stem)
+  string(REGEX REPLACE "_test$" "" name "${folder}.${stem}")
+  add_test(NAME ${name} COMMAND ${program} ${stem})
   set_tests_properties(${name} PROPERTIES LABELS "fast;unit" TIMEOUT 120)
-  if("NORSEQ" IN_LIST ARGN AND NOT CMAKE_CROSSCOMPILING)
-    add_test(NAME ${name}.norseq COMMAND ${name})
+  if(norseq AND NOT CMAKE_CROSSCOMPILING)
+    add_test(NAME ${name}.norseq COMMAND ${program} ${stem})
     set_tests_properties(${name}.norseq PROPERTIES LABELS "fast;unit" TIMEOUT 120
                          ENVIRONMENT "GLIBC_TUNABLES=glibc.pthread.rseq=0")
   endif()
 endfunction()
+
+if(NOT TARGET granary_unit_test_main)
+  add_library(granary_unit_test_main OBJECT "${CMAKE_CURRENT_LIST_DIR}/unit_test_main.cpp")
+  target_link_libraries(granary_unit_test_main PRIVATE granary_warnings granary_test_code granary_sanitizers GTest::gtest)
+endif()

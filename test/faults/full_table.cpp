@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a program that uses up the kernel's table of mappings, then allocates and frees, large blocks too.
+// What: a program that uses up the kernel's table of mappings, then allocates and frees, large blocks too.
 // Invariant: a refusal is NULL and ENOMEM, nothing crashes, and when the mappings are gone every size is granted.
 // Must not know: how many mappings the library uses.
 #include <sys/mman.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      life under RLIMIT_AS or RLIMIT_DATA: starts itself anew under the limit, allocates until it is refused,
-//            frees half, allocates again, starts threads.
+// What: life under RLIMIT_AS or RLIMIT_DATA: starts itself anew under the limit, allocates until it is refused,
+//    frees half, allocates again, starts threads.
 // Invariant: refusal is NULL and ENOMEM; what was freed can be had again; the program itself takes next to no memory.
 // Must not know: how the library finds room.
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <utility>
@@ -145,6 +146,13 @@ void require_all_classes() {
     }
 }
 
+// Unused memory does not stand in the way of the program's own mappings.
+void require_room_for_others(size_t bytes) {
+    void *const mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED) fail("mmap(%zu) after all was freed: %s", bytes, std::strerror(errno));
+    munmap(mapping, bytes);
+}
+
 void live_under(size_t limit) {
     start_threads("before anything was allocated");
     Stack held = fill();
@@ -160,6 +168,7 @@ void live_under(size_t limit) {
     held = fill();
     const size_t second_bytes = held.bytes;
     held.free_all();
+    if (gr::black_box::expect_granary()) require_room_for_others(limit / 2);
     // A block that lies in another CPU's magazine keeps its superblock; of a small limit that can be a good part. And which
     // class is the first to be refused is luck: under the smallest limit one fill may be half of another.
     if (second_bytes < first_bytes / 4)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      life under GRANARY_LIMIT: allocates until it is refused, frees half, allocates again, from threads too.
-// Invariant: refusal is NULL and ENOMEM; what the statistics say is held never exceeds the hard limit; whoever registered
-//            is told of the soft one before the hard one refuses.
+// What: life under GRANARY_LIMIT: allocates until it is refused, frees half, allocates again, from threads too.
+// Invariant: refusal is NULL and ENOMEM; what the statistics say is held never exceeds the hard limit; a registered
+//    callback is told of the soft limit before the hard one refuses.
 // Must not know: how the library finds room.
 #include <atomic>
 #include <thread>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a program that lives with refusals: it allocates in every way, keeps what it gets, checks all contents.
+// What: a program that lives with refusals: it allocates in every way, keeps what it gets, checks all contents.
 // Invariant: a refusal is NULL and ENOMEM and leaves the old block as it was; anything else ends the program.
 // Must not know: why memory is refused.
 #pragma once

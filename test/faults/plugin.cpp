@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a library to be loaded late, with some address space of its own.
+// What: a library to be loaded late, with some address space of its own.
 // Invariant: none.
 // Must not know: who loads it.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      requests that fit under the hard limit once everything that is empty was given back: past superblocks that
-//            only magazines hold, and while other threads are giving back.
+// What: requests that fit under the hard limit once everything that is empty was given back: past superblocks that
+//    only magazines hold, and while other threads are giving back.
 // Invariant: none is refused.
 // Must not know: how the library finds room.
 #include <thread>

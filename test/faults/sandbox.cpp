@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a program that shuts itself in by seccomp after its start and goes on allocating in two threads.
+// What: a program that shuts itself in by seccomp after its start and goes on allocating in two threads.
 // Invariant: refuse: what the library may do without is answered by EPERM. kill: any call but the published few ends
-//            the process; so the library makes no other once it is loaded. kill_trimming: one more is published, for
-//            malloc_trim.
+//    the process; so the library makes no other once it is loaded. kill_trimming: one more is published, for
+//    malloc_trim.
 // Must not know: when the library would make a call.
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -28,9 +28,9 @@ const std::vector<long> kOptional = {
 #endif
 };
 
-// The first six are the library's; write and exit_group are this program's.
-const std::vector<long> kPublished = {SYS_mmap,     SYS_munmap, SYS_mremap, SYS_madvise,
-                                      SYS_mprotect, SYS_futex,  SYS_write,  SYS_exit_group};
+// The first five are the library's; write and exit_group are this program's.
+const std::vector<long> kPublished = {SYS_mmap,  SYS_munmap, SYS_mremap,    SYS_madvise,
+                                      SYS_futex, SYS_write,  SYS_exit_group};
 
 constexpr long kForTrim = SYS_membarrier;
 bool trims = true;

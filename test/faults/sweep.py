@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      makes every system call that gets or returns memory fail in turn, by strace's fault injection.
+# What: makes every system call that gets or returns memory fail in turn, by strace's fault injection.
 # Invariant: the workload ends with status 0 whichever call fails. A failure of the loader's own calls is recognised
-#            by the loader's message, or by the library not yet having been opened.
+#    by the loader's message, or by the library not yet having been opened.
 # Must not know: why the library makes a call.
 """Usage: sweep.py WORKLOAD [--before-main | --lasting] [--limit N]; the library is named by GR_TEST_LIBRARY."""
 

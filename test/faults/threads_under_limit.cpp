@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      how many threads with the usual stacks a program can start under a limit on its address space, on Granary
-//            and on the system malloc: at its start; after it has filled all there was, in one way or another, and freed
-//            everything; and after it has loaded a library then.
-// Invariant: each count is a process of its own, so that no stack that libc keeps is counted as free. Granary's is held
-//            against the system malloc's before anything was allocated, which that itself often misses afterwards.
+// What: how many threads with the usual stacks a program can start under a limit on its address space, on Granary
+//    and on the system malloc: at its start; after it has filled all there was, in one way or another, and freed
+//    everything; and after it has loaded a library then.
+// Invariant: each count is a process of its own, so that no stack that libc keeps is counted as free. Granary's is
+//    compared with the system malloc's before anything was allocated; the system malloc often misses that afterwards.
 // Must not know: how the heap takes and gives back addresses.
 #include <dlfcn.h>
 #include <pthread.h>
@@ -75,7 +75,7 @@ void run_on(size_t cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
-    // Where there is but one, or it may not be used, it is the same everywhere.
+    // If there is only one, or it may not be used, it is the same everywhere.
     static_cast<void>(sched_setaffinity(0, sizeof set, &set));
 }
 
@@ -252,8 +252,8 @@ void require_death(const char *what, void *p) {
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT) fail("free of %s: status %d", what, status);
 }
 
-// Where the heap was may be somebody else's memory now: no free may believe it to be a block, and it stays as it is when the
-// heap grows again.
+// Where the heap was, the program may have other memory now: no free may believe it to be a block, and it stays as it
+// is when the heap grows again.
 void map_into_hole() {
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     size_t bytes = 0;

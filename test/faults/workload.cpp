@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the program whose system calls sweep.py makes fail: every class, runs, direct mappings, realloc, trim.
+// What: the program whose system calls sweep.py makes fail: every class, runs, direct mappings, realloc, trim.
 // Invariant: ends with status 0: it survives every refusal and in the end gets all it asks for, unless told that the
-//            failure lasts (--lasting).
+//    failure lasts (--lasting).
 // Must not know: which call fails.
 #include <pthread.h>
 
 #include <memory>
+#include <new>
 
 #include "patient.hpp"
 
@@ -72,13 +73,14 @@ int main(int argc, char **argv) {
     alarm(50);
     mark_main();
     {
-        const auto patient = std::make_unique<Patient>(1);
-        patient->churn(600, kSizeCount);
+        // Where the failure lasts, not even this may be granted.
+        const std::unique_ptr<Patient> patient(new (std::nothrow) Patient(1));
+        if (patient != nullptr) patient->churn(600, kSizeCount);
         burst();
         malloc_trim(0);
         stretch();
         with_thread();
-        patient->churn(300, kSizeCount);
+        if (patient != nullptr) patient->churn(300, kSizeCount);
     }
     malloc_trim(0);
     if (!recovers() && !lasting) fail("memory is still refused although no call fails any more");

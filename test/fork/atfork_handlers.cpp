@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      fork handlers that allocate and free, registered before the allocator's own and after, while threads
-// allocate. Invariant: neither parent nor child hangs, whatever order libc calls the handlers in. Must not know: when
-// the allocator registers its handlers.
+// What: fork handlers that allocate and free, registered before the allocator's own and after, while threads allocate.
+// Invariant: neither parent nor child hangs, whatever the order in which libc calls the handlers.
+// Must not know: when the allocator registers its handlers.
 
 #include "child.hpp"
 #include "program_options.hpp"
@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
     options.number("--forks", forks, "how many children");
     if (!options.parse(argc, argv)) return options.exit_code();
 
-    alarm(110);
+    alarm(600);
     if (early_handlers_error() != 0 || pthread_atfork(allocate_in_prepare, free_after_fork, free_after_fork) != 0)
         fail("pthread_atfork: refused");
     std::vector<std::thread> threads;

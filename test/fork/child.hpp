@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      what fork's child does with its heap: allocates in every class, in runs and directly, and starts threads.
+// What: what fork's child does with its heap: allocates in every class, in runs and directly, and starts threads.
 // Invariant: uses nothing but the heap, threads and write, so a failure here is the heap's.
 // Must not know: how the parent came to fork.
 #pragma once

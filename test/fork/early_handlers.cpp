@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a shared library whose constructor registers fork handlers that allocate, before any preloaded library's
-//            constructor ran: its prepare handler is thus called after the allocator's own.
+// What: a shared library whose constructor registers fork handlers that allocate, before any preloaded library's
+//    constructor ran: its prepare handler is thus called after the allocator's own.
 // Invariant: what prepare allocates, parent and child free.
 // Must not know: the allocator.
 

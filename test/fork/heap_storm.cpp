@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a parent forks again and again while its threads allocate from first-class heaps and make and destroy
-//            others; each child uses and destroys every heap it inherited, and makes its own.
+// What: a parent forks again and again while its threads allocate from first-class heaps and make and destroy
+//    others; each child uses and destroys every heap it inherited, and makes its own.
 // Invariant: in the child no block is lost: what it frees leaves a heap's live blocks to the block, and what then
-//            remains is no more than was in flight; every structure of every heap is valid.
+//    remains is no more than was in flight; every structure of every heap is valid.
 // Must not know: how the library survives fork.
 
 #include "pattern.hpp"
@@ -59,7 +59,7 @@ void replace(gr_heap *heap, Place &place, Random &random) {
     place.block.store(allocate(heap, place.size), std::memory_order_release);
 }
 
-// Whoever reads the heap's address in the child finds it whole.
+// A thread that reads the heap's address in the child finds the heap whole.
 void make_and_destroy(Random &random) {
     gr_heap *heap = gr_heap_new(kSmallReservation);
     if (heap == nullptr) fail("process %d: no heap: out of memory", getpid());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a sibling storms the main thread with SIGUSR1; the handler, which often interrupts malloc or free, forks.
+// What: a sibling storms the main thread with SIGUSR1; the handler, which often interrupts malloc or free, forks.
 // Invariant: fork never hangs and the parent's handler can allocate. A child forked inside malloc or free may do what
-//            POSIX allows it, and ends; one forked outside can allocate, and every second of them returns from the
-//            handler and goes on as its parent does.
+//    POSIX allows it, and ends; one forked outside can allocate, and every second of them returns from the
+//    handler and goes on as its parent does.
 // Must not know: which instruction was interrupted.
 #include "child.hpp"
 #include "program_options.hpp"

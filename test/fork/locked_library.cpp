@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      forks while other threads are in a library that allocates under a lock which its fork handlers take.
+// What: forks while other threads are in a library that allocates under a lock which its fork handlers take.
 // Invariant: neither parent nor child hangs: fork takes the library's lock before the allocator's.
 // Must not know: when the allocator registers its handlers.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a shared library that allocates under a lock of its own, and holds that lock while the process forks: its
-//            constructor, which runs before any preloaded library's, registers the handlers.
+// What: a shared library that allocates under a lock of its own, and holds that lock while the process forks: its
+//    constructor, which runs before any preloaded library's, registers the handlers.
 // Invariant: the lock is free in parent and child.
 // Must not know: the allocator.
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      places in which threads of a forking parent publish the blocks they hold, so that the child can find them.
+// What: places in which threads of a forking parent publish the blocks they hold, so that the child can find them.
 // Invariant: a published block is live, its contents are written, and its thread takes it back before it frees it;
-//            so what lies in a place at the moment of fork belongs to the child. In flight, outside any place, a
-//            thread has at most kInFlight blocks.
+//    so what lies in a place at the moment of fork belongs to the child. In flight, outside any place, a
+//    thread has at most kInFlight blocks.
 // Must not know: fork.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a parent forks again and again while eight of its threads allocate; each child uses its heap at once.
+// What: a parent forks again and again while eight of its threads allocate; each child uses its heap at once.
 // Invariant: in the child no block is lost: what it frees leaves the live bytes to the byte, and what then remains is
-//            no more than the parent had before plus the blocks that were in flight.
+//    no more than the parent had before plus the blocks that were in flight.
 // Must not know: how the library survives fork.
 
 #include "child.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a parent forks again and again while one thread reads long lines, which allocates with a stream locked, and
-//            another flushes all streams, which waits for each with their list locked. fork wants the list, too.
+// What: a parent forks again and again while one thread reads long lines, which allocates with a stream locked, and
+//    another flushes all streams, which waits for each with their list locked. fork wants the list, too.
 // Invariant: neither parent nor child hangs: the heap is locked after the list.
 // Must not know: how the library survives fork.
 
@@ -18,7 +18,7 @@ using namespace gr::test;
 
 namespace {
 
-constexpr unsigned kParentSeconds = 100;
+constexpr unsigned kParentSeconds = 600;
 constexpr size_t kLineBytes = size_t{100} << 10;  // read in buffers that grow beyond what magazines hold
 
 std::atomic<bool> stopping = false;

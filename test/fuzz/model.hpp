@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: carries out operations on the allocator under test and checks every answer against the shadow map.
-// Invariant: after a step without failure, every block in the map is live, apart from all others, and holds its
-// pattern. Must not know: which allocator it is, beyond what EntryPoints tells.
+// Invariant: after a step without failure, every block in the map is live, apart from all others, and holds its pattern.
+// Must not know: which allocator it is, beyond what EntryPoints tells.
 #pragma once
 
 #include <sched.h>

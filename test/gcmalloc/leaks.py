@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary leaks on a program with seeded leaks, and on one that has none.
+# What: granary leaks on a program with seeded leaks, and on one that has none.
 # Invariant: each seed is found, as often as its name says and of the kind that it says, and nothing else is.
 # Must not know: how leaks are found.
 """Usage: leaks.py GRANARY SEEDED LIBRARY"""

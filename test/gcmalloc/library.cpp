@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a library with a variable, and a function that loses a block, to be loaded and unloaded.
-// Invariant: it keeps one pointer, where nobody else does.
+// What: a library with a variable, and a function that loses a block, to be loaded and unloaded.
+// Invariant: it keeps one pointer, which is nowhere else.
 // Must not know: who loads it.
 #include <cstdlib>
 #include <cstring>

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      real programs under the collecting malloc: what they write, and how they end.
-# Invariant: the same as without it, whatever free does there.
+# What: real programs under the collecting malloc: what they write, and how they end.
+# Invariant: output and exit code are those without it, whatever free does there.
 # Must not know: how the library works.
 """Usage: programs.py GRANARY SOURCES [SETTING]...   (a setting as for granary run)"""
 

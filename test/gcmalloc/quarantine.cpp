@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program that frees blocks and keeps pointers to them, in each place where one may lie, and then allocates
-//            much more than it could without what it frees.
+// What: a program that frees blocks and keeps pointers to them, in each place where one may lie, and then allocates
+//    much more than it could without what it frees.
 // Invariant: a freed block is not given again while a pointer to it lies anywhere, and reads as zero; afterwards it is,
-//            and all together need no more memory than is in use and a part of it. What is freed twice ends the program.
-//            With "old_kernel" all this holds where the kernel has no PAGEMAP_SCAN. With "blind" the kernel does not
-//            tell what is written: then nothing is given again, and one line says so.
+//    and all together need no more memory than is in use and a part of it. What is freed twice ends the program.
+//    With "old_kernel" all this holds where the kernel has no PAGEMAP_SCAN. With "blind" the kernel does not
+//    tell what is written: then nothing is given again, and one line says so.
 // Must not know: how pointers are found; when it is looked for them.
 #include "black_box.hpp"
 
@@ -59,7 +58,7 @@ std::atomic<std::uintptr_t> *kept_of(const void *p) {
 
 void keep(const void *p) { kept[kept_count++] = ~reinterpret_cast<std::uintptr_t>(p); }
 
-// Of a size that the program allocates many of afterwards, and what nobody changes after free.
+// Of a size that the program allocates many of afterwards, and that are not changed after free.
 void *freed(std::size_t size) {
     void *const p = std::malloc(size);
     std::memset(p, 7, size);

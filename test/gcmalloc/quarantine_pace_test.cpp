@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gr {
-namespace {
+namespace gr::quarantine_pace_test {
 
 constexpr std::size_t kOwn = 1024 * kMiB;
 constexpr std::size_t kMost = kOwn / QuarantinePace::kParts;
@@ -74,5 +73,4 @@ TEST(QuarantinePace, WhatASearchFoundPointedToIsNotLookedForAtOnce) {
     EXPECT_FALSE(pace.is_due(kOwn / 2 + QuarantinePace::kLeast - 1));
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::quarantine_pace_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      blocks that only one place points to, each place of another kind, while garbage is made and collected.
-// Invariant: a block keeps its pattern as long as its place holds its address; and what nobody holds does not pile up.
+// What: blocks that only one place points to, each place of another kind, while garbage is made and collected.
+// Invariant: a block keeps its pattern as long as its place holds its address; and blocks without a reference do not
+//    pile up.
 // Must not know: how the collector finds roots.
 #include "black_box.hpp"
 

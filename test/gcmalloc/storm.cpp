@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      threads that build lists, drop them and end, while others fork and block signals; nothing is freed.
+// What: threads that build lists, drop them and end, while others fork and block signals; nothing is freed.
 // Invariant: each list holds what was put there, and all together no more memory than lives.
 // Must not know: when it is collected.
 #include "black_box.hpp"
@@ -45,7 +44,7 @@ void *work(void *) {
 }
 
 // Also the stop's.
-void *work_deaf(void *) {
+void *work_unstoppable(void *) {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, nullptr);
@@ -59,7 +58,7 @@ int main() {
     signal(SIGPWR, SIG_DFL);
     pthread_t threads[kThreads];
     for (unsigned i = 0; i < kThreads; ++i)
-        pthread_create(&threads[i], nullptr, i % 2 == 0 ? work : work_deaf, nullptr);
+        pthread_create(&threads[i], nullptr, i % 2 == 0 ? work : work_unstoppable, nullptr);
     for (unsigned i = 0; i < kThreads; ++i) {
         const pid_t child = fork();
         if (child == 0) {

@@ -12,8 +12,7 @@
 
 #include "fake/region.hpp"
 
-namespace gr {
-namespace {
+namespace gr::bin_test {
 
 class BinTest : public testing::TestWithParam<std::uint32_t> {
   protected:
@@ -120,5 +119,4 @@ TEST_P(BinTest, RandomHistoriesKeepItValid) {
 
 INSTANTIATE_TEST_SUITE_P(Bin, BinTest, testing::Values(1U, 4U, 32U, 64U, 65U, 90U, kClassCount - 1));
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::bin_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the programs on which allocators blow up (Hoard 2.2 and 6), on many heaps, against the bound of docs/design/blowup.md.
 // Invariant: after every single step, each class's superblocks stay within both forms of the bound, its caches within
-//            theirs, and what is retained within the page heap's allowance.
+//    theirs, and what is retained within the page heap's allowance.
 // Must not know: requests in bytes.
 #include <gtest/gtest.h>
 
@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "bounded/bound.hpp"
-#include "heap/inside.hpp"
 #include "heap/world.hpp"
+#include "platform/reentry.hpp"
 
-namespace gr {
-namespace {
+namespace gr::blowup_test {
 
 using fake::World;
 
@@ -59,10 +58,10 @@ class Blowup : public testing::Test {
     void free(void *p) {
         free_by(p, [this](void *q) { world_.free(q); });
     }
-    // By a remote bit, as one who may not touch the owner's magazine.
+    // By a remote bit, like a thread that may not touch the owner's magazine.
     void free_as_stranger(void *p) {
         free_by(p, [this](void *q) {
-            const Inside interrupted;
+            const platform::Reentry interrupted;
             world_.free(q);
         });
     }
@@ -223,7 +222,7 @@ TEST_F(Blowup, WhatAHeldLockLeftUndoneIsDoneBeforeMemoryGrows) {
     EXPECT_TRUE(world_.is_valid());
 }
 
-// The same while that heap is busy: it is skipped, and not forgotten.
+// As before while that heap is busy: the heap is skipped, and not forgotten.
 TEST_F(Blowup, AHeapThatIsBusyIsAskedAgain) {
     const std::uint32_t busy = heap_of_a_new_thread(world_);
     cross_the_line(busy);
@@ -236,20 +235,20 @@ TEST_F(Blowup, AHeapThatIsBusyIsAskedAgain) {
     EXPECT_TRUE(world_.is_valid());
 }
 
-// Letters that meet a heap which has their blocks no more are passed on as remote bits, inside a drain, where nobody is
-// settled: that heap is drained before memory grows.
+// Messages that meet a heap which no longer has their blocks are passed on as remote bits, inside a drain, where no
+// thread is settled: that heap is drained before memory grows.
 TEST_F(Blowup, WhatADrainPassedOnIsCollectedBeforeMemoryGrows) {
     const std::uint32_t idle = heap_of_a_new_thread(world_);
     const std::uint32_t reader = (idle + 2) % kHeaps;
     const Held blocks = allocate(idle, kClass, std::size_t{8} * kBlocks);
-    std::vector<Letter> letters(blocks.size() / Letter::kBlocks);
-    ASSERT_GT(letters.size() * Letter::kBlocks * shape_of(kClass).size, kRemoteThreshold);
-    for (std::size_t i = 0; i < letters.size(); ++i) {
-        Letter &letter = letters[i];
-        letter.begin(owner_of_heap(reader), blocks[i * Letter::kBlocks]);
-        for (std::uint32_t at = 1; at < Letter::kBlocks; ++at) letter.write(at, blocks[i * Letter::kBlocks + at]);
-        letter.close(Letter::kBlocks);
-        world_.heap(reader).mail.push(&letter);
+    std::vector<Message> messages(blocks.size() / Message::kBlocks);
+    ASSERT_GT(messages.size() * Message::kBlocks * shape_of(kClass).size, kRemoteThreshold);
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        Message &message = messages[i];
+        message.begin(owner_of_heap(reader), blocks[i * Message::kBlocks]);
+        for (std::uint32_t at = 1; at < Message::kBlocks; ++at) message.write(at, blocks[i * Message::kBlocks + at]);
+        message.close(Message::kBlocks);
+        world_.heap(reader).inbox.push(&message);
     }
     world_.allocate_in(reader, ClassIndex(2));
     ASSERT_GT(world_.heap(idle).remote_bytes.load(), kRemoteThreshold);
@@ -276,5 +275,4 @@ TEST(BlowupInNeed, TakingFromAHeapLeavesItsInvariant) {
     EXPECT_TRUE(world.is_valid());
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::blowup_test

@@ -6,8 +6,7 @@
 
 #include "heap/parts.hpp"
 
-namespace gr {
-namespace {
+namespace gr::capacities_test {
 
 using fake::kHeapA;
 
@@ -140,7 +139,8 @@ TEST_F(UnusedTest, WhatHasFewResidentPagesIsNotWorthIt) {
     EXPECT_TRUE(is_there());
 }
 
-// From wide to narrow slots, of which it then has fewer than came along: as for who moved to another CPU in between.
+// From wide to narrow slots, of which it then has fewer than came along: as for a thread that moved to another CPU in
+// between.
 TEST(CapacitiesOfAQuietClass, WhatFindsNoRoomAnyMoreGoesBackToItsSuperblock) {
     constexpr ClassIndex kQuiet = class_of(1024);
     constexpr std::uint32_t kWide = kMagazineNarrowSlots * 3 / 2;
@@ -158,5 +158,4 @@ TEST(CapacitiesOfAQuietClass, WhatFindsNoRoomAnyMoreGoesBackToItsSuperblock) {
     EXPECT_TRUE(policy.is_valid());
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::capacities_test

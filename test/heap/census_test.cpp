@@ -6,8 +6,7 @@
 
 #include "heap/parts.hpp"
 
-namespace gr {
-namespace {
+namespace gr::census_test {
 
 using fake::kHeapA;
 using fake::kHeapB;
@@ -32,7 +31,7 @@ class CensusTest : public testing::Test {
     Superblock *in_bin(OwnerIndex o) const { return parts_.owners.bin_of(o, kClass).fullest(); }
 
     fake::Parts parts_;
-    Census census_{parts_.owners, parts_.slack, parts_.region, parts_.superblocks, parts_.pages};
+    Census census_{parts_.owners, parts_.global_free, parts_.region, parts_.superblocks, parts_.pages};
     const std::uint32_t each_ = shape_of(kClass).blocks;
 };
 
@@ -52,7 +51,7 @@ TEST_F(CensusTest, BlocksInRemoteMagazinesAndLettersAreCachedByTheirOwnClass) {
     parts_.fill_remote(owner_of_heap(2), {others.data(), 3});
     EXPECT_EQ(cached(kClass), 7U);
     EXPECT_EQ(cached(kOther), 3U);
-    parts_.holding(kHeapB, [&] { parts_.post.send(kHeapB, {&blocks[7], 20}); });
+    parts_.holding(kHeapB, [&] { parts_.messenger.send(kHeapB, {&blocks[7], 20}); });
     EXPECT_EQ(cached(kClass), 27U);
 }
 
@@ -99,9 +98,9 @@ TEST_F(CensusTest, AHeapThatIsTooEmptyIsAFault) {
 
 TEST_F(CensusTest, AWrongSumOfWhatIsFreeOrAbsentIsAFault) {
     make_some_global();
-    parts_.slack.add(1);
+    parts_.global_free.add(1);
     EXPECT_STREQ(census_.first_fault(), "what is free in the global heap was not counted right");
-    parts_.slack.subtract(1);
+    parts_.global_free.subtract(1);
     parts_.pages.became_absent(platform::page_size());
     EXPECT_STREQ(census_.first_fault(), "absent pages were not counted right");
     in_bin(owner_of_global(kClass))->absent.add(0);
@@ -109,5 +108,4 @@ TEST_F(CensusTest, AWrongSumOfWhatIsFreeOrAbsentIsAFault) {
         << "it is idle no more";
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::census_test

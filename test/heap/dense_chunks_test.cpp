@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: which chunks are made huge pages: those that are full of superblocks whose pages hold something.
 // Invariant: the heap is large by one long run, whose chunks are never dense; the first chunk is the one in question.
-// Must not know: who decides when; how the kernel is asked.
+// Must not know: what decides when; how the kernel is asked.
 #include "heap/dense_chunks.hpp"
 
 #include "heap/parts.hpp"
 #include "heap/sweeper.hpp"
 
-namespace gr {
-namespace {
+namespace gr::dense_chunks_test {
 
 using fake::kHeapA;
 
@@ -78,7 +77,7 @@ TEST_F(DenseChunksTest, OneWithPagesThatWereGivenBackIsNotUntilTheyAreTakenAgain
     become_large();
     parts_.give_back(kHeapA, blocks_[0], 1, each_ - 1);
     parts_.give_back(kHeapA, blocks_[1], 1, each_ - 1);
-    Sweeper sweeper(parts_.ownership, parts_.slack, parts_.region, parts_.superblocks, parts_.pages);
+    Sweeper sweeper(parts_.ownership, parts_.global_free, parts_.region, parts_.superblocks, parts_.pages);
     ASSERT_GT(sweeper.sweep(), kChunkBytes / kHugeAbsentParts);
     tick();
     EXPECT_FALSE(is_huge());
@@ -111,5 +110,4 @@ TEST_F(DenseChunksTest, NoneIsAboveTheSoftLimit) {
     EXPECT_EQ(parts_.pages.huge_pages().not_before(), 0U) << "a chunk was looked at";
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::dense_chunks_test

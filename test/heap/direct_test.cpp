@@ -15,8 +15,7 @@
 #include "fake/memory.hpp"
 #include "platform/memory.hpp"
 
-namespace gr {
-namespace {
+namespace gr::direct_test {
 
 using fake::Call;
 
@@ -147,6 +146,57 @@ TEST_F(DirectTest, RefusalsOfTheKernelLeaveTheBlock) {
     EXPECT_EQ(direct_.resize(p, 2 * page_), nullptr) << "released already";
 }
 
+TEST_F(DirectTest, ResizesInPlaceOrNotAtAll) {
+    MemoryLimit limit;
+    limit.initialise(MemoryLimit::kNone, 8 * page_);
+    direct_.count_against(&limit);
+    char *const p = static_cast<char *>(direct_.allocate(6 * page_, 1));
+    ASSERT_NE(p, nullptr);
+    *p = 'x';
+    EXPECT_TRUE(direct_.resize_in_place(p, 2 * page_ - 1));
+    EXPECT_EQ(direct_.size_of(p), 2 * page_);
+    EXPECT_EQ(direct_.bytes(), 2 * page_);
+    EXPECT_EQ(limit.held(), 2 * page_);
+    EXPECT_TRUE(direct_.resize_in_place(p, 5 * page_));
+    EXPECT_EQ(direct_.size_of(p), 5 * page_);
+    EXPECT_EQ(direct_.bytes(), 5 * page_);
+    EXPECT_EQ(limit.held(), 5 * page_);
+    EXPECT_EQ(direct_.peak_bytes(), 6 * page_);
+    EXPECT_FALSE(direct_.resize_in_place(p, 9 * page_)) << "above the hard limit";
+    fake::fail(Call::remap, 0, 1);
+    EXPECT_FALSE(direct_.resize_in_place(p, 6 * page_));
+    EXPECT_FALSE(direct_.resize_in_place(p, SIZE_MAX));
+    EXPECT_EQ(direct_.size_of(p), 5 * page_);
+    EXPECT_EQ(limit.held(), 5 * page_);
+    EXPECT_TRUE(direct_.resize_in_place(p, 0));
+    EXPECT_EQ(direct_.size_of(p), page_);
+    EXPECT_EQ(*p, 'x');
+    EXPECT_EQ(direct_.count(), 1U);
+    EXPECT_TRUE(direct_.release(p));
+    EXPECT_FALSE(direct_.resize_in_place(p, page_)) << "released already";
+    EXPECT_EQ(limit.held(), 0U);
+}
+
+// A full table of mappings, and pages that the kernel does not take back.
+TEST_F(DirectTest, WhatTheKernelDidNotTakeGoesWithTheNext) {
+    constexpr int kBlocks = 3;
+    MemoryLimit limit;
+    limit.initialise(MemoryLimit::kNone, MemoryLimit::kNone);
+    direct_.count_against(&limit);
+    const std::size_t before = fake::mapped_bytes();
+    std::vector<void *> blocks(kBlocks + 1);
+    for (void *&block : blocks) block = direct_.allocate(page_, 1);
+    fake::fail(fake::Call::unmap, 0, kBlocks);
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(direct_.release(blocks[static_cast<std::size_t>(i)]));
+    EXPECT_EQ(direct_.size_of(blocks[0]), 0U) << "freed is freed";
+    EXPECT_FALSE(direct_.release(blocks[0]));
+    EXPECT_EQ(fake::mapped_bytes(), before + blocks.size() * page_);
+    EXPECT_EQ(limit.held(), blocks.size() * page_);
+    for (int i = 2; i <= kBlocks; ++i) EXPECT_TRUE(direct_.release(blocks[static_cast<std::size_t>(i)]));
+    EXPECT_EQ(fake::mapped_bytes(), before);
+    EXPECT_EQ(limit.held(), 0U);
+}
+
 TEST_F(DirectTest, ManyBlocksAtOnceAreAllFound) {
     std::vector<void *> blocks;
     for (int i = 0; i < 20000; ++i) {
@@ -259,5 +309,4 @@ TEST_F(DirectTest, EveryMappingCountsAgainstTheLimitAndNoRefusal) {
     EXPECT_EQ(limit.held(), 0U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::direct_test

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a flush gives back and what it keeps; how wide a remote magazine is, by what it held; and that a heap's
-//       magazines take a share of the heap, not more.
+//    magazines take a share of the heap, not more.
 // Invariant: one thread; no sequences, so that the slab is the reference's, but where they refuse.
-// Must not know: how letters are written.
+// Must not know: how messages are written.
 #include "heap/flusher.hpp"
 
 #include "heap/parts.hpp"
 
-namespace gr {
-namespace {
+namespace gr::flusher_test {
 
 using fake::kHeapA;
 using fake::kHeapB;
@@ -39,7 +38,7 @@ class FlusherTest : public testing::Test {
     }
 
     fake::Parts parts_;
-    Flusher flusher_{parts_.owners, parts_.remote, parts_.returns, parts_.post, parts_.capacities};
+    Flusher flusher_{parts_.owners, parts_.remote, parts_.returns, parts_.messenger, parts_.capacities};
     std::vector<void *> blocks_;
     ClassIndex class_;
 };
@@ -79,7 +78,7 @@ TEST_F(FlusherTest, LargeBlocksGoByLetterAsSmallOnesDo) {
     ASSERT_TRUE(slab.push(kRemoteMagazine, blocks[0]));
     ASSERT_TRUE(slab.push(kRemoteMagazine, blocks[1]));
     ASSERT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
-    EXPECT_TRUE(parts_.owners.owner(kHeapB).mail.has_any());
+    EXPECT_TRUE(parts_.owners.owner(kHeapB).inbox.has_any());
     EXPECT_FALSE(parts_.owners.owner(kHeapB).pending.has_any());
 }
 
@@ -145,7 +144,7 @@ TEST_F(FlusherTest, AllMagazinesAreEmptiedForWhoNeedsTheMemory) {
     EXPECT_EQ(parts_.in_letters_of(kHeapA), 5U);
 }
 
-// As a stop leaves them: a letter to this heap itself may come back to the magazines that are emptied last.
+// As a stop leaves them: a message to this heap itself may come back to the magazines that are emptied last.
 TEST_F(FlusherTest, WhatWasTakenOutOfReachGoesBackAndItsMagazinesBeginAnew) {
     constexpr ClassIndex kClass = class_of(256);
     const std::vector<void *> own = parts_.take_all(kHeapA, kClass);
@@ -201,5 +200,4 @@ TEST_F(FlusherElsewhere, WhoMovedToAnotherCpuFlushesNothing) {
     EXPECT_EQ(parts_.in_magazine(far, kRemoteMagazine), 5U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::flusher_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: which chunks become huge, and when a sweep splits one.
-// Invariant: waits for a clock only where nothing but never fails.
+// Invariant: a wait for the clock ends by itself; only a wait that never ends would fail.
 // Must not know: requests in bytes.
 #include <gtest/gtest.h>
 
@@ -9,8 +9,7 @@
 
 #include "heap/world.hpp"
 
-namespace gr {
-namespace {
+namespace gr::huge_test {
 
 using fake::World;
 
@@ -145,10 +144,9 @@ TEST_F(Huge, AreNotSplitForLittle) {
     EXPECT_GE(huge_chunks(), kFull / 2) << "more than those that hold empty superblocks";
     world_.heaps.reclaim();
     world_.heaps.sweep();
-    EXPECT_GT(world_.heaps.swept_bytes(), kFull * kChunkBytes / kHugeSplitParts / 4) << "who trims means it";
+    EXPECT_GT(world_.heaps.swept_bytes(), kFull * kChunkBytes / kHugeSplitParts / 4) << "a trim purges everything";
     EXPECT_LT(huge_chunks(), kFull);
     EXPECT_TRUE(world_.is_valid());
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::huge_test

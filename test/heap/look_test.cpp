@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: pointers to the inside of a block that lie where no flush comes: who finds them, and after how many frees.
-// Invariant: nothing here trims, so what is not found by a look is not found.
+// What: pointers to the inside of a block that lie where no flush comes: what finds them, and after how many frees.
+// Invariant: nothing here trims, so only a look finds a fault.
 // Must not know: requests in bytes.
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,8 +11,7 @@
 
 #include "heap/world.hpp"
 
-namespace gr {
-namespace {
+namespace gr::look_test {
 
 using fake::World;
 
@@ -120,7 +119,7 @@ TEST(LookDeathTest, AMagazineThatBecomesNarrowIsLookedAtWhole) {
         stage.message());
 }
 
-// The sender finds it: nobody opens the letter here.
+// The sender finds it: no heap opens the message here.
 TEST(LookDeathTest, NoneEntersALetter) {
     constexpr ClassIndex kClass = class_of(208);
     World world;
@@ -136,7 +135,7 @@ TEST(LookDeathTest, NoneEntersALetter) {
         interior(p + kFineStep, p, shape_of(kClass).size));
 }
 
-// The hand goes round and round: whatever the magazines held, nobody was accused.
+// The position goes round and round: whatever the magazines held, no error was reported.
 TEST(Look, FindsNothingWrongWithBlocks) {
     for (std::uint32_t i = 1; i < kClassCount; ++i) {
         const ClassIndex c(i);
@@ -154,5 +153,4 @@ TEST(Look, FindsNothingWrongWithBlocks) {
     }
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::look_test

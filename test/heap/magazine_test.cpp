@@ -10,8 +10,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gr {
-namespace {
+namespace gr::magazine_test {
 
 RC_GTEST_PROP(MagazinePolicy, StaysWithinItsBudget, ()) {
     const std::size_t budget = *rc::gen::inRange<std::size_t>(0, 512 * kKiB);
@@ -159,5 +158,4 @@ TEST_F(SlabTest, AMagazineChangesItsSlotsOnlyWhileEmpty) {
     EXPECT_EQ(slab_.header(magazine_of(c)).begin, Slab::index_from(magazine_of(c), wide));
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::magazine_test

@@ -9,10 +9,9 @@
 #include <set>
 
 #include "fake/region.hpp"
-#include "heap/inside.hpp"
+#include "platform/reentry.hpp"
 
-namespace gr {
-namespace {
+namespace gr::owners_test {
 
 constexpr std::uint32_t kCount = 5;
 
@@ -64,9 +63,9 @@ TEST_F(OwnersTest, AHeapIsActiveWithAllBelowItFromItsFirstLockOn) {
     EXPECT_EQ(owners_.active_heaps(), 3U);
     EXPECT_TRUE(owners_.is_active(owner_of_heap(2)));
     EXPECT_FALSE(owners_.is_active(owner_of_heap(3)));
-    Letter *const letter = owners_.outbox(owner_of_heap(2)).blank();
-    ASSERT_NE(letter, nullptr);
-    letter->begin(kNobody, nullptr);  // its slab can be written to
+    Message *const message = owners_.outbox(owner_of_heap(2)).blank();
+    ASSERT_NE(message, nullptr);
+    message->begin(kNobody, nullptr);  // its slab can be written to
     std::uint32_t visited = 0;
     owners_.for_each_heap([&](OwnerIndex o) { EXPECT_EQ(o.value, visited++); });
     EXPECT_EQ(visited, 3U);
@@ -91,7 +90,7 @@ TEST_F(OwnersTest, BeyondTheHardLimitNoHeapBecomesActive) {
 
 TEST_F(OwnersTest, AHandlerThatInterruptedTheHeapsActivatesNone) {
     ASSERT_FALSE(lock_and_unlock(owner_of_heap(0)));
-    const Inside interrupted, handler;
+    const platform::Reentry interrupted, handler;
     EXPECT_FALSE(owners_.try_lock(owner_of_heap(1)));
     EXPECT_EQ(owners_.active_heaps(), 1U);
     EXPECT_TRUE(owners_.try_lock(owner_of_heap(0)));
@@ -101,12 +100,12 @@ TEST_F(OwnersTest, AHandlerThatInterruptedTheHeapsActivatesNone) {
 
 TEST_F(OwnersTest, AnUnlockTellsWhatCameMeanwhile) {
     const OwnerIndex o = owner_of_heap(0);
-    Letter letter = {};
+    Message message = {};
     ASSERT_TRUE(owners_.lock(o));
-    owners_.owner(o).mail.push(&letter);
+    owners_.owner(o).inbox.push(&message);
     EXPECT_TRUE(owners_.unlock(o));
     EXPECT_TRUE(lock_and_unlock(o)) << "it is still there";
-    EXPECT_EQ(owners_.owner(o).mail.take_all(), &letter);
+    EXPECT_EQ(owners_.owner(o).inbox.take_all(), &message);
     EXPECT_FALSE(lock_and_unlock(o));
     Superblock s = {};
     owners_.owner(o).pending.push(&s);
@@ -117,7 +116,7 @@ TEST_F(OwnersTest, AnUnlockTellsWhatCameMeanwhile) {
 TEST_F(OwnersTest, AllLocksOfARankAreTakenAndNoOther) {
     ASSERT_FALSE(lock_and_unlock(owner_of_heap(3)));
     const auto is_held = [&](OwnerIndex o) { return owners_.owner(o).mutex.held_by_me(); };
-    // Whoever takes all locks of a rank holds the activation.
+    // A thread that takes all locks of a rank holds the activation.
     owners_.lock_all(platform::Rank::activation);
     EXPECT_TRUE(owners_.activation().held_by_me());
     owners_.for_each_owner([&](OwnerIndex o) { EXPECT_FALSE(is_held(o)) << o.value; });
@@ -131,5 +130,4 @@ TEST_F(OwnersTest, AllLocksOfARankAreTakenAndNoOther) {
     EXPECT_FALSE(owners_.activation().is_held());
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::owners_test

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: which superblock belongs to whom: new ones, empty ones, those that are too empty, and what held locks leave undone.
+// What: which superblock belongs to which heap: new ones, empty ones, those that are too empty, and what held locks
+//    leave undone.
 // Invariant: blocks go straight from and to bitmaps here.
-// Must not know: magazines, letters.
+// Must not know: magazines, messages.
 #include "heap/ownership.hpp"
 
 #include "heap/parts.hpp"
 
-namespace gr {
-namespace {
+namespace gr::ownership_test {
 
 using fake::kHeapA;
 using fake::kHeapB;
@@ -56,7 +56,7 @@ TEST_F(OwnershipTest, WhatIsTooEmptyGoesToTheGlobalHeapAndFromThereToWhoAsks) {
     EXPECT_TRUE(bin(kHeapA).keeps_hoards_invariant(kClass));
     ASSERT_GE(bin(kGlobal).superblocks(), 1U);
     EXPECT_EQ(parts_.owners.global(kClass).offered.load(), bin(kGlobal).superblocks());
-    EXPECT_EQ(parts_.slack.bytes(), bin(kGlobal).free_blocks() * shape_of(kClass).size);
+    EXPECT_EQ(parts_.global_free.bytes(), bin(kGlobal).free_blocks() * shape_of(kClass).size);
     const std::uint32_t offered = bin(kGlobal).superblocks();
     parts_.holding(kHeapB, [&] {
         Superblock *const s = parts_.ownership.take_from_global(kHeapB, kClass);
@@ -66,7 +66,7 @@ TEST_F(OwnershipTest, WhatIsTooEmptyGoesToTheGlobalHeapAndFromThereToWhoAsks) {
     });
     EXPECT_EQ(bin(kGlobal).superblocks(), offered - 1);
     EXPECT_EQ(bin(kHeapB).superblocks(), 1U);
-    EXPECT_EQ(parts_.slack.bytes(), bin(kGlobal).free_blocks() * shape_of(kClass).size);
+    EXPECT_EQ(parts_.global_free.bytes(), bin(kGlobal).free_blocks() * shape_of(kClass).size);
 }
 
 TEST_F(OwnershipTest, WhatAHeldLockLeavesUndoneIsArrearsUntilSomebodyNeedsIt) {
@@ -78,18 +78,18 @@ TEST_F(OwnershipTest, WhatAHeldLockLeavesUndoneIsArrearsUntilSomebodyNeedsIt) {
         });
         EXPECT_EQ(bin(kGlobal).superblocks(), 0U);
         EXPECT_FALSE(bin(kHeapA).keeps_hoards_invariant(kClass));
-        EXPECT_TRUE(parts_.owners.global(kClass).arrears.load());
+        EXPECT_TRUE(parts_.owners.global(kClass).excess.load());
     });
 
     // A heap that is busy is asked again next time.
     parts_.while_held_elsewhere(kHeapA, [&] {
-        parts_.holding(kHeapB, [&] { EXPECT_EQ(parts_.ownership.collect_arrears(kHeapB, kClass), nullptr); });
+        parts_.holding(kHeapB, [&] { EXPECT_EQ(parts_.ownership.collect_excess(kHeapB, kClass), nullptr); });
     });
-    EXPECT_TRUE(parts_.owners.global(kClass).arrears.load());
+    EXPECT_TRUE(parts_.owners.global(kClass).excess.load());
 
-    parts_.holding(kHeapB, [&] { EXPECT_NE(parts_.ownership.collect_arrears(kHeapB, kClass), nullptr); });
+    parts_.holding(kHeapB, [&] { EXPECT_NE(parts_.ownership.collect_excess(kHeapB, kClass), nullptr); });
     EXPECT_TRUE(bin(kHeapA).keeps_hoards_invariant(kClass));
-    EXPECT_FALSE(parts_.owners.global(kClass).arrears.load());
+    EXPECT_FALSE(parts_.owners.global(kClass).excess.load());
     EXPECT_EQ(bin(kHeapB).superblocks(), 1U);
 }
 
@@ -133,7 +133,7 @@ TEST_F(OwnershipTest, AVisitorMeetsASuperblockUnderItsOwnersLockOnly) {
     EXPECT_EQ(visits, 2) << "it is nobody's";
 }
 
-// Between the look at the entry and the lock a superblock may go to another heap, or be nobody's.
+// Between the look at the entry and the lock a superblock may go to another heap, or to none.
 TEST_F(OwnershipTest, AVisitorWhoWaitedDoesNotMeetWhatHasGone) {
     const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     Superblock *const s = parts_.superblock_of(blocks[0]);
@@ -161,5 +161,4 @@ TEST_F(OwnershipTest, AVisitorOfAnOwnerWhoWaitedForTheLastOneGoesToTheNext) {
     EXPECT_EQ(met, std::vector<OwnerIndex>{kHeapB});
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::ownership_test

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the objects of src/heap that stand around the circle of drain.cpp, over a fake of the kernel, for tests of one of
-//       them: without the face; without sequences, or with them, where a heap is wanted whose magazines nobody here may
-//       touch.
-// Invariant: whoever calls holds the locks that the object's header asks for.
+//    them: without the face; without sequences, or with them, where a heap is wanted whose magazines no thread here may
+//    touch.
+// Invariant: the caller holds the locks that the object's header asks for.
 // Must not know: what is tested.
 #pragma once
 
@@ -15,13 +15,13 @@
 
 #include "fake/region.hpp"
 #include "heap/capacities.hpp"
-#include "heap/post.hpp"
+#include "heap/messenger.hpp"
 #include "platform/process.hpp"
 
 namespace gr::fake {
 
 inline constexpr std::uint32_t kPartsHeaps = 4;
-inline constexpr std::size_t kThriftLeast = 64 * kMiB;
+inline constexpr std::size_t kAddressSavingLeast = 64 * kMiB;
 inline constexpr OwnerIndex kHeapA = owner_of_heap(0);
 inline constexpr OwnerIndex kHeapB = owner_of_heap(1);
 
@@ -30,7 +30,7 @@ struct PartsSetup {
     std::size_t retain = kMiB;
     std::size_t budget = kMagazineBudget;
     HugePageMaker maker = HugePageMaker::nobody;
-    bool sequences = false;  // as many heaps more as there can be ids: the last ones are nobody's
+    bool sequences = false;  // as many heaps more as there can be ids: the last ones have no thread
 };
 
 // Whether libc registers restartable sequences here.
@@ -76,8 +76,8 @@ struct Parts {
         action();
         remote.unlock_and_settle(o);
     }
-    // In the name of another thread: of who holds the activation no order is asked, so that the caller may wait for
-    // more heaps.
+    // In the name of another thread: the holder of the activation may lock in any order, so that the caller may wait
+    // for more heaps.
     void hold(OwnerIndex heap) {
         owners.lock_all(platform::Rank::activation);
         ASSERT_TRUE(owners.try_lock(heap));
@@ -136,17 +136,17 @@ struct Parts {
         return superblocks.is_free(ref.superblock, ref.index);
     }
     void begin_thrift() {
-        thrift.initialise(kThriftLeast);
-        ASSERT_FALSE(thrift.begins(kThriftLeast));
-        ASSERT_TRUE(thrift.begins(kThriftLeast / 2));
+        address_saving.initialise(kAddressSavingLeast);
+        ASSERT_FALSE(address_saving.begins(kAddressSavingLeast));
+        ASSERT_TRUE(address_saving.begins(kAddressSavingLeast / 2));
     }
-    void end_thrift() { ASSERT_FALSE(thrift.lasts(kThriftLeast, kThriftLeast)); }
+    void end_thrift() { ASSERT_FALSE(address_saving.lasts(kAddressSavingLeast, kAddressSavingLeast)); }
     std::uint32_t in_magazine(OwnerIndex heap, std::uint32_t magazine) const {
         const platform::MagazineHeader h = owners.slab(heap).header(magazine);
         return h.held();
     }
 
-    // By the slab's memory, whoever may touch it.
+    // By the slab's memory, whichever thread may touch it.
     Slab reference_slab(OwnerIndex heap) const { return {owners.setup().slabs, heap.value, nullptr}; }
     // The heap's magazine of a class becomes so wide, or as wide as it can, and holds as many of the blocks as it then has
     // room for.
@@ -160,7 +160,7 @@ struct Parts {
         return static_cast<std::uint32_t>(
             slab.push_n(magazine_of(c), blocks.data(), static_cast<std::uint32_t>(blocks.size())));
     }
-    // The same of its magazine of blocks that others own.
+    // As above, for its magazine of blocks that other heaps own.
     void fill_remote(OwnerIndex heap, std::span<void *const> blocks) {
         Slab slab = reference_slab(heap);
         EXPECT_TRUE(slab.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, kRemoteMagazineSlots));
@@ -177,15 +177,15 @@ struct Parts {
     Region region;
     Superblocks superblocks{region};
     PageHeap pages{region};
-    Slack slack;
+    GlobalFree global_free;
     UnitStore store{region, superblocks, pages};
-    Thrift thrift;
+    AddressSaving address_saving;
     Owners owners{pages};
-    RemoteFrees remote{owners, superblocks, ownership, post, thrift};
-    Ownership ownership{owners, remote, store, slack, superblocks};
+    RemoteFrees remote{owners, superblocks, ownership, messenger, address_saving};
+    Ownership ownership{owners, remote, store, global_free, superblocks};
     Returns returns{owners, remote, ownership, superblocks};
-    Post post{owners, remote, returns, region, superblocks};
-    Capacities capacities{owners, returns, superblocks, pages, thrift};
+    Messenger messenger{owners, remote, returns, region, superblocks};
+    Capacities capacities{owners, returns, superblocks, pages, address_saving};
 
   private:
     // Its holder's tag has the bit set that says so (platform/mutex.hpp).

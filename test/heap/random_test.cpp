@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: long random histories over three heaps: allocate anywhere, free to busy and idle owners, reclaim in between.
 // Invariant: no block is handed out twice, every live block keeps its bytes, is_valid() again and again, and nothing
-//            is left at the end.
+//    is left at the end.
 // Must not know: requests in bytes.
 #include <gtest/gtest.h>
 
@@ -12,8 +12,7 @@
 
 #include "heap/world.hpp"
 
-namespace gr {
-namespace {
+namespace gr::random_test {
 
 using fake::Call;
 using fake::World;
@@ -113,5 +112,4 @@ INSTANTIATE_TEST_SUITE_P(Heaps, History,
                                          Plan{"Refusals", 60, 45, 1200, 16 * kKiB, true}),
                          [](const auto &plan) { return std::string(plan.param.name); });
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::random_test

@@ -10,11 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "heap/inside.hpp"
 #include "heap/world.hpp"
+#include "platform/reentry.hpp"
 
-namespace gr {
-namespace {
+namespace gr::reclaim_test {
 
 using fake::World;
 
@@ -59,8 +58,8 @@ class Reclaim : public testing::Test {
     void go_anywhere() const { sched_setaffinity(0, sizeof allowed_, &allowed_); }
     bool has_one_cpu() const { return CPU_COUNT(&others_) == 0; }
 
-    // Runs the work on another CPU and under another id than the caller's; tells that id. Whoever did it keeps running
-    // till the test's end, so that neither id changes hands.
+    // Runs the work on another CPU and under another id than the caller's; tells that id. The thread that did it keeps
+    // running till the test's end, so that neither id changes hands.
     template <class Work>
     std::uint32_t run_beside(Work work) {
         stop_beside();
@@ -163,7 +162,7 @@ TEST_F(Reclaim, AHandlerThatInterruptedTheHeapsStopsNobody) {
     const std::uint32_t before = cached(*world_, other);
     ASSERT_GT(before, 0U);
     {
-        const Inside interrupted;
+        const platform::Reentry interrupted;
         world_->heaps.reclaim();
     }
     EXPECT_EQ(cached(*world_, other), before);
@@ -207,5 +206,4 @@ TEST_F(Reclaim, WhileOthersAllocate) {
     EXPECT_EQ(world_->pages.used_bytes(), 0U) << "a block was lost";
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::reclaim_test

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: whose magazines are emptied: everybody's, or those of heaps without a slow path for some ticks; also where the
-//       caller may not touch them, while the sequences are stopped, or not.
-// Invariant: nobody runs under the id of the heap whose magazines are reached by a stop only.
-// Must not know: who wants the memory; threads that allocate meanwhile (reclaim_test.cpp).
+// What: which magazines are emptied: all, or those of heaps without a slow path for some ticks; also where the
+//    caller may not touch them, while the sequences are stopped, or not.
+// Invariant: no thread runs under the id of the heap whose magazines are reached by a stop only.
+// Must not know: what the memory is wanted for; threads that allocate meanwhile (reclaim_test.cpp).
 #include "heap/reclaimer.hpp"
 
-#include "heap/inside.hpp"
 #include "heap/parts.hpp"
+#include "platform/reentry.hpp"
 #include "platform/rseq/stop.hpp"
 
-namespace gr {
-namespace {
+namespace gr::reclaimer_test {
 
 using fake::kHeapA;
 using fake::kHeapB;
@@ -31,7 +30,7 @@ class ReclaimerTest : public testing::Test {
     std::uint32_t cached(OwnerIndex o) const { return parts_.in_magazine(o, magazine_of(kClass)); }
 
     fake::Parts parts_;
-    Flusher flusher_{parts_.owners, parts_.remote, parts_.returns, parts_.post, parts_.capacities};
+    Flusher flusher_{parts_.owners, parts_.remote, parts_.returns, parts_.messenger, parts_.capacities};
     Reclaimer reclaimer_{parts_.owners, parts_.remote, parts_.ownership, parts_.capacities, flusher_, parts_.store};
 };
 
@@ -73,7 +72,7 @@ TEST_F(ReclaimerOfOthers, AStopReachesTheMagazinesOfEveryId) {
     parts_.owners.for_each_heap([&](OwnerIndex o) { EXPECT_FALSE(parts_.owners.owner(o).mutex.is_held()); });
 }
 
-// Letters that a stop brought to light may be for the caller's own heap, whose magazines take them.
+// Messages that a stop brought to light may be for the caller's own heap, whose magazines take them.
 TEST_F(ReclaimerOfOthers, WhatCameByLetterMeanwhileGoesToo) {
     if (!platform::register_for_stops()) GTEST_SKIP() << "the kernel cannot stop sequences";
     const auto cid = static_cast<std::uint32_t>(platform::current_cid(platform::gr_sequence_state));
@@ -91,7 +90,7 @@ TEST_F(ReclaimerOfOthers, WhoInterruptedTheHeapsStopsNobody) {
     cache(far_);
     const std::uint32_t before = cached(far_);
     {
-        const Inside interrupted;
+        const platform::Reentry interrupted;
         reclaimer_.reclaim();
     }
     EXPECT_EQ(cached(far_), before);
@@ -127,7 +126,7 @@ TEST_F(ReclaimerTest, WhatAHandlerReleasedCanBeUsedAgain) {
     bool zeroed = false;
     Superblock *const run = parts_.store.acquire_run(UnitCount(3), UnitCount(1), &zeroed);
     {
-        const Inside outer;
+        const platform::Reentry outer;
         ASSERT_TRUE(parts_.store.release_run(run));
     }
     ASSERT_GT(parts_.pages.used_bytes(), 0U);
@@ -135,5 +134,4 @@ TEST_F(ReclaimerTest, WhatAHandlerReleasedCanBeUsedAgain) {
     EXPECT_EQ(parts_.pages.used_bytes(), 0U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::reclaimer_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what a refill takes first, where its blocks end up when the magazine has no room or may not be touched, and whom
-//       it asks when memory is used up.
+// What: what a refill takes first, where its blocks end up when the magazine has no room or may not be touched, and
+//    which heaps it asks when memory is used up.
 // Invariant: of the blocks that left a bitmap one is the caller's; each other one is in a magazine or free again.
 // Must not know: which heap serves a thread.
 #include "heap/refiller.hpp"
@@ -8,8 +8,7 @@
 #include "heap/parts.hpp"
 #include "heap/sweeper.hpp"
 
-namespace gr {
-namespace {
+namespace gr::refiller_test {
 
 using fake::kHeapA;
 using fake::kHeapB;
@@ -32,7 +31,7 @@ class RefillerTest : public testing::Test {
     void use_memory_up() { parts_.pages.limit().initialise(MemoryLimit::kNone, parts_.pages.limit().held()); }
 
     fake::Parts parts_;
-    Flusher flusher_{parts_.owners, parts_.remote, parts_.returns, parts_.post, parts_.capacities};
+    Flusher flusher_{parts_.owners, parts_.remote, parts_.returns, parts_.messenger, parts_.capacities};
     Refiller refiller_{parts_.owners,     parts_.remote, parts_.ownership,   parts_.returns,
                        parts_.capacities, flusher_,      parts_.superblocks, parts_.pages};
     const std::uint32_t each_ = shape_of(kClass).blocks;
@@ -47,7 +46,7 @@ TEST_F(RefillerTest, OneBlockIsTheCallersAndOthersFillTheMagazine) {
     EXPECT_EQ(parts_.superblock_of(block)->free_count, bin(kHeapA).free_blocks());
 }
 
-// Somebody filled it meanwhile.
+// Another thread filled it meanwhile.
 TEST_F(RefillerTest, WhatTheMagazineHasNoRoomForGoesBack) {
     const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     const std::vector<void *> more = parts_.take_all(kHeapA, kClass);
@@ -72,7 +71,7 @@ TEST_F(RefillerTest, WhatWasFreedElsewhereComesBeforeAnyNewSuperblock) {
 TEST_F(RefillerTest, WhatALetterBroughtIsServedFromTheMagazine) {
     const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     parts_.holding(kHeapA, [&] { ASSERT_TRUE(parts_.capacities.grow(kHeapA, kClass)); });
-    parts_.holding(kHeapB, [&] { parts_.post.send(kHeapB, {blocks.data(), 3}); });
+    parts_.holding(kHeapB, [&] { parts_.messenger.send(kHeapB, {blocks.data(), 3}); });
     void *const block = refill(kHeapA);
     EXPECT_TRUE(block == blocks[0] || block == blocks[1] || block == blocks[2]);
     EXPECT_EQ(cached(kHeapA), 2U);
@@ -128,7 +127,7 @@ TEST_F(RefillerTest, InNeedAnotherHeapsFullestServesAndABusyOneIsNotWaitedFor) {
 TEST_F(RefillerTest, PagesThatWereGivenBackAreRegrettedWhenTheyAreTakenAgain) {
     const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     parts_.give_back(kHeapA, blocks, 0, each_ - 1);
-    Sweeper sweeper(parts_.ownership, parts_.slack, parts_.region, parts_.superblocks, parts_.pages);
+    Sweeper sweeper(parts_.ownership, parts_.global_free, parts_.region, parts_.superblocks, parts_.pages);
     ASSERT_GT(sweeper.sweep(), 0U);
     const std::size_t absent = parts_.pages.absent_bytes();
     EXPECT_EQ(refill(kHeapA), blocks[0]);
@@ -155,5 +154,4 @@ TEST_F(RefillerElsewhere, WhoMovedToAnotherCpuKeepsOneBlockAndGivesTheOthersBack
     EXPECT_EQ(bin(far).free_blocks(), each_ - 1) << "a block was lost";
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::refiller_test

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: freed blocks back to bitmaps, by each owner's way, with what is found wrong there; and that remote bits arrive.
 // Invariant: a block that was given back is free or has its remote bit.
-// Must not know: magazines, letters.
+// Must not know: magazines, messages.
 #include "heap/returns.hpp"
 
 #include "heap/parts.hpp"
 #include "heap/remote_batch.hpp"
 
-namespace gr {
-namespace {
+namespace gr::returns_test {
 
 using fake::kHeapA;
 using fake::kHeapB;
@@ -87,14 +86,14 @@ TEST_F(ReturnsTest, AnIdleOwnerIsDrainedWhenTooMuchWaitsButNotFromADrain) {
 TEST_F(ReturnsTest, TheGlobalHeapsBlocksAreGivenUnderItsLock) {
     const std::vector<void *> blocks = take_global();
     ASSERT_GE(blocks.size(), 4U);
-    const std::size_t slack = parts_.slack.bytes();
+    const std::size_t global_free = parts_.global_free.bytes();
     parts_.give_back(kHeapB, blocks, 0, 2);
     EXPECT_TRUE(parts_.is_free(blocks[0]) && parts_.is_free(blocks[1]));
-    EXPECT_EQ(parts_.slack.bytes(), slack + 2 * shape_of(kClass).size);
+    EXPECT_EQ(parts_.global_free.bytes(), global_free + 2 * shape_of(kClass).size);
     parts_.returns.give_one("free", blocks[2], false);
     EXPECT_TRUE(parts_.is_free(blocks[2]));
 
-    // From a drain a held lock is not waited for: bits, which whoever holds it collects.
+    // A drain does not wait for a held lock: it frees by bits, which the holder collects.
     ASSERT_TRUE(parts_.owners.try_lock(kGlobal));
     const Superblock *const s = parts_.superblock_of(blocks[3]);
     const std::uint32_t before = s->free_count;
@@ -159,5 +158,4 @@ TEST_F(ReturnsDeathTest, WhatIsNoBlockOrFreeAlreadyEndsTheProgram) {
     EXPECT_DEATH(parts_.returns.give_one("free", blocks[2], true), "freed twice") << "its remote bit is set";
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::returns_test

@@ -8,8 +8,7 @@
 
 #include "superblock/page_set.hpp"
 
-namespace gr {
-namespace {
+namespace gr::sweep_cycle_test {
 
 constexpr std::size_t kMayStay = kMiB;
 constexpr std::uint32_t kChunks = 100;
@@ -18,18 +17,18 @@ class Cycle : public testing::Test {
   protected:
     // As in a free that saw that a step is due.
     void step() {
-        if (!cycle_.is_under_way()) return cycle_.begin(slack_, kMayStay, kChunks);
-        for (std::uint32_t chunks = cycle_.take_chunks(slack_); chunks != 0; --chunks) {
+        if (!cycle_.is_under_way()) return cycle_.begin(global_free_, kMayStay, kChunks);
+        for (std::uint32_t chunks = cycle_.take_chunks(global_free_); chunks != 0; --chunks) {
             EXPECT_EQ(cycle_.next().value, swept_++ % kChunks) << "each in its turn";
         }
-        if (!cycle_.is_under_way()) cycle_.end(slack_);
+        if (!cycle_.is_under_way()) cycle_.end(global_free_);
     }
     void free(std::size_t bytes) {
-        slack_.add(bytes);
-        if (cycle_.is_due(slack_, kMayStay)) step();
+        global_free_.add(bytes);
+        if (cycle_.is_due(global_free_, kMayStay)) step();
     }
 
-    Slack slack_;
+    GlobalFree global_free_;
     SweepCycle cycle_;
     std::uint32_t swept_ = 0;
 };
@@ -58,7 +57,7 @@ TEST_F(Cycle, GoesAsFarAsWhatBecameFree) {
 
 TEST_F(Cycle, WaitsWhileNothingBecomesFree) {
     free(kMayStay);
-    slack_.subtract(kMayStay / 2);
+    global_free_.subtract(kMayStay / 2);
     free(kMayStay / kSweepParts / kChunks - 1);
     EXPECT_EQ(swept_, 0U);
     free(1);
@@ -70,24 +69,23 @@ TEST_F(Cycle, LearnsFromAllThatBecameFree) {
     cycle_.gave_back(kMayStay / 2);
     free(kMayStay);
     ASSERT_FALSE(cycle_.is_under_way());
-    EXPECT_EQ(slack_.growth_for(kMayStay), 2 * kMayStay) << "it was a quarter, but no less than half is expected";
+    EXPECT_EQ(global_free_.growth_for(kMayStay), 2 * kMayStay) << "it was a quarter, but no less than half is expected";
     free(2 * kMayStay);
     cycle_.gave_back(6 * kMayStay + kMayStay / 16);
     free(kMayStay);
-    EXPECT_EQ(slack_.growth_for(8 * kMayStay), kMayStay) << "it was twice as much, after half";
+    EXPECT_EQ(global_free_.growth_for(8 * kMayStay), kMayStay) << "it was twice as much, after half";
 }
 
 TEST_F(Cycle, WithNothingThatMayStayEveryFreeCounts) {
-    slack_.add(1);
-    EXPECT_FALSE(cycle_.is_due(slack_, 0)) << "too little to be counted";
-    slack_.add(kLeastPageBytes);
-    EXPECT_TRUE(cycle_.is_due(slack_, 0));
-    cycle_.begin(slack_, 0, kChunks);
-    slack_.add(kLeastSweepGrowth - 1);
-    EXPECT_FALSE(cycle_.is_due(slack_, 0)) << "no chunk for so little";
-    slack_.add(1);
-    EXPECT_TRUE(cycle_.is_due(slack_, 0));
+    global_free_.add(1);
+    EXPECT_FALSE(cycle_.is_due(global_free_, 0)) << "too little to be counted";
+    global_free_.add(kLeastPageBytes);
+    EXPECT_TRUE(cycle_.is_due(global_free_, 0));
+    cycle_.begin(global_free_, 0, kChunks);
+    global_free_.add(kLeastSweepGrowth - 1);
+    EXPECT_FALSE(cycle_.is_due(global_free_, 0)) << "no chunk for so little";
+    global_free_.add(1);
+    EXPECT_TRUE(cycle_.is_due(global_free_, 0));
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::sweep_cycle_test

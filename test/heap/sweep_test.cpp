@@ -10,12 +10,11 @@
 #include <thread>
 #include <vector>
 
-#include "heap/inside.hpp"
 #include "heap/world.hpp"
 #include "platform/memory.hpp"
+#include "platform/reentry.hpp"
 
-namespace gr {
-namespace {
+namespace gr::sweep_test {
 
 using fake::World;
 
@@ -223,7 +222,7 @@ TEST(SweepOfALargeHeap, EmptyUnitsGoWithTheShareOfWhatHasGone) {
 TEST(SweepOfALargeHeap, EmptyUnitsThatTheReuseAllowanceCoversStay) {
     World world({.chunks = 64, .retain = kUnitBytes});
     const std::vector<void *> kept = allocate(world, 512 * shape_of(kClass).blocks);
-    world.pages.retook(kGiB);
+    world.pages.expect_reuse(kGiB);
     bool zeroed = false;
     const UnitCount count(
         static_cast<std::uint32_t>(2 * world.pages.allowance().base(world.pages.present_bytes()) / kUnitBytes));
@@ -239,12 +238,11 @@ TEST(SweepOfALargeHeap, EmptyUnitsThatTheReuseAllowanceCoversStay) {
 TEST_F(SweepByItself, NotInAHandlerThatInterruptedTheHeaps) {
     fake::on_purge([] { ADD_FAILURE() << "gave back inside"; });
     {
-        const Inside inside;
+        const platform::Reentry entry;
         free_until(blocks_.size() * kSize);
     }
     fake::on_purge(nullptr);
     EXPECT_EQ(world_.heaps.swept_bytes(), 0U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::sweep_test

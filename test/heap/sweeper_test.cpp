@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a sweep by itself: what it claims while a page goes, what a refusal leaves, how far a step goes and where the next
-//       one goes on, and whom it gives blocks to that changed hands meanwhile.
+//    one goes on, and which heap gets blocks whose superblock changed hands meanwhile.
 // Invariant: every superblock keeps its first block in use, so that none falls empty.
 // Must not know: which free begins a sweep.
 #include "heap/sweeper.hpp"
 
 #include "heap/parts.hpp"
 
-namespace gr {
-namespace {
+namespace gr::sweeper_test {
 
 using fake::kHeapA;
 using fake::kHeapB;
@@ -32,7 +31,7 @@ class SweeperTest : public testing::Test {
     }
     // How much must become free for a step of one chunk, once a sweep has begun.
     std::size_t pace() const {
-        return parts_.slack.growth_for(parts_.pages.may_stay() / kSweepParts) / parts_.region.chunk_count();
+        return parts_.global_free.growth_for(parts_.pages.may_stay() / kSweepParts) / parts_.region.chunk_count();
     }
     // Bytes given back of each chunk since the last look.
     std::vector<std::size_t> purged_by_chunk() {
@@ -45,7 +44,7 @@ class SweeperTest : public testing::Test {
     const Bin &bin(OwnerIndex o) const { return parts_.owners.bin_of(o, kClass); }
 
     fake::Parts parts_;
-    Sweeper sweeper_{parts_.ownership, parts_.slack, parts_.region, parts_.superblocks, parts_.pages};
+    Sweeper sweeper_{parts_.ownership, parts_.global_free, parts_.region, parts_.superblocks, parts_.pages};
     const std::uint32_t each_ = shape_of(kClass).blocks;
     const std::size_t page_ = platform::page_size();
     std::size_t seen_ = 0;
@@ -113,7 +112,7 @@ TEST_F(SweeperTest, WhatIsGoneIsNoSlack) {
     sweeper_.sweep();
     std::size_t idle = 0;
     bin(owner_of_global(kClass)).for_each([&](const Superblock *s) { idle += parts_.superblocks.idle_bytes(s); });
-    EXPECT_EQ(parts_.slack.bytes(), idle);
+    EXPECT_EQ(parts_.global_free.bytes(), idle);
 }
 
 TEST_F(SweeperTest, AStepGoesAsFarAsWhatBecameFreeAndTheNextOneGoesOn) {
@@ -124,10 +123,10 @@ TEST_F(SweeperTest, AStepGoesAsFarAsWhatBecameFreeAndTheNextOneGoesOn) {
     ASSERT_GE(parts_.region.chunk_count(), kChunks);
     const std::size_t step = pace();
     for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) {
-        parts_.slack.add(step - 1);
+        parts_.global_free.add(step - 1);
         sweeper_.sweep_if_due();
         EXPECT_EQ(fake::purged().size(), seen_) << "too early";
-        parts_.slack.add(1);
+        parts_.global_free.add(1);
         sweeper_.sweep_if_due();
         const std::vector<std::size_t> bytes = purged_by_chunk();
         for (std::uint32_t c = 0; c < kChunks; ++c)
@@ -139,10 +138,10 @@ TEST_F(SweeperTest, WhoeverIsAtItIsNotWaitedFor) {
     make(kUnits, kOneBlock);
     const platform::Rank rank = platform::Rank::sweep;
     fake::Parts::while_held_elsewhere(sweeper_.mutex(), rank, [&] { sweeper_.sweep_if_due(); });
-    parts_.slack.add(parts_.pages.may_stay());
+    parts_.global_free.add(parts_.pages.may_stay());
     sweeper_.sweep_if_due();
     EXPECT_EQ(sweeper_.swept_bytes(), 0U) << "it had begun";
-    parts_.slack.add(parts_.pages.may_stay());
+    parts_.global_free.add(parts_.pages.may_stay());
     sweeper_.sweep_if_due();
     EXPECT_GT(sweeper_.swept_bytes(), 0U);
 }
@@ -152,14 +151,14 @@ class SweeperOfHugePages : public SweeperTest {
     SweeperOfHugePages() : SweeperTest({.maker = HugePageMaker::kernel}) {}
     void sweep_by_steps() {
         sweeper_.sweep_if_due();
-        parts_.slack.add(parts_.pages.may_stay());
+        parts_.global_free.add(parts_.pages.may_stay());
         sweeper_.sweep_if_due();
     }
 };
 
 TEST_F(SweeperOfHugePages, OneIsSplitForMuch) {
     make(kUnits, kUnitBytes - kUnitBytes / kHugeSplitParts);
-    parts_.slack.add(parts_.pages.may_stay());
+    parts_.global_free.add(parts_.pages.may_stay());
     sweep_by_steps();
     EXPECT_EQ(sweeper_.swept_bytes(), kChunkBytes / kHugeSplitParts);
     EXPECT_FALSE(parts_.pages.huge_pages().may_be_huge(ChunkIndex(0)));
@@ -167,7 +166,7 @@ TEST_F(SweeperOfHugePages, OneIsSplitForMuch) {
 
 TEST_F(SweeperOfHugePages, OneIsSplitForLittleByWhoTrimsOnly) {
     make(kUnits, kUnitBytes - kUnitBytes / kHugeSplitParts + page_);
-    parts_.slack.add(parts_.pages.may_stay());
+    parts_.global_free.add(parts_.pages.may_stay());
     sweep_by_steps();
     EXPECT_EQ(sweeper_.swept_bytes(), 0U);
     EXPECT_TRUE(parts_.pages.huge_pages().may_be_huge(ChunkIndex(0)));
@@ -175,5 +174,4 @@ TEST_F(SweeperOfHugePages, OneIsSplitForLittleByWhoTrimsOnly) {
     EXPECT_FALSE(parts_.pages.huge_pages().may_be_huge(ChunkIndex(0)));
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::sweeper_test

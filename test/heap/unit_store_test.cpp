@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "fake/region.hpp"
-#include "heap/inside.hpp"
+#include "platform/reentry.hpp"
 
-namespace gr {
-namespace {
+namespace gr::unit_store_test {
 
 class UnitStoreTest : public testing::Test {
   protected:
@@ -91,19 +90,20 @@ TEST_F(UnitStoreTest, AReleaseInsideThePageHeapIsOnlyPutOff) {
     store_.release(next);
 }
 
-// It may have interrupted another instance's page heap: then whoever holds this one's may be waiting for that.
+// It may have interrupted another instance's page heap: then the holder of this one's lock may be waiting for that
+// heap's.
 TEST_F(UnitStoreTest, AHandlerThatInterruptedAnyHeapDoesNotAskForThePageHeap) {
     bool zeroed = false;
     Superblock *const a = store_.acquire_run(UnitCount(5), UnitCount(1), &zeroed);
     Superblock *const b = store_.acquire_superblock(ClassIndex(90), Prefer::warm);
     const std::size_t used = pages_.used_bytes();
     {
-        const Inside interrupted;
+        const platform::Reentry interrupted;
         EXPECT_EQ(store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed), nullptr);
         EXPECT_FALSE(store_.resize_run(a, UnitCount(2)));
         EXPECT_FALSE(store_.resize_run(a, UnitCount(6)));
         EXPECT_TRUE(store_.release_run(a));
-        const Inside handler;
+        const platform::Reentry handler;
         store_.release(b);
     }
     EXPECT_EQ(pages_.used_bytes(), used);
@@ -122,5 +122,4 @@ TEST_F(UnitStoreTest, RefusedMemoryIsNoSuperblock) {
     for (Superblock *s : all) store_.release(s);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::unit_store_test

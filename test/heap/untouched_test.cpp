@@ -9,8 +9,7 @@
 
 #include "heap/world.hpp"
 
-namespace gr {
-namespace {
+namespace gr::untouched_test {
 
 using fake::World;
 
@@ -73,5 +72,4 @@ TEST(Untouched, RunsToo) {
     EXPECT_EQ(world.pages.used_bytes(), 0U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::untouched_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: heaps over a fake of the kernel, driven by one thread that decides which locks are free; without sequences, or
-//       with them, for threads that run as they do.
+//    with them, for threads that run as they do.
 // Invariant: whatever holds a lock here is the test itself; an allocation from heap i finds all other heaps busy.
 // Must not know: requests in bytes.
 #pragma once
@@ -68,7 +68,7 @@ class World {
     GlobalBin &global(ClassIndex c) {
         return reinterpret_cast<GlobalBin *>(owners_ + stripes_ * sizeof(Heap))[c.value];
     }
-    // In the name of others: of who holds the activation no order is asked, so that the caller may wait for more.
+    // In the name of others: the holder of the activation may lock in any order, so that the caller may wait for more.
     void hold(std::uint32_t i) {
         if (held_++ == 0) heaps.lock_all(platform::Rank::activation);
         ASSERT_TRUE(heap(i).mutex.try_lock(platform::Rank::heap));
@@ -121,7 +121,7 @@ class World {
         }
         return kept;
     }
-    // What the heap says of itself; its locks need not be held, nobody else is here.
+    // What the heap says of itself; its locks need not be held, because there is no other thread.
     ::testing::AssertionResult is_valid() {
         if (const char *const fault = heaps.first_fault()) return ::testing::AssertionFailure() << fault;
         if (!pages.is_valid()) return ::testing::AssertionFailure() << "the page heap is not valid";

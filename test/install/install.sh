@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      installs, moves the result, and builds a consumer by CMake, by pkg-config, statically; runs each.
+# What: installs, moves the result, and builds a consumer by CMake, by pkg-config, statically; runs each.
 # Invariant: after the move nothing of the first place exists, so every path in the package must be relative.
 # Must not know: the library.
 # Usage: install.sh BUILD_FOLDER WORK_FOLDER CMAKE CXX CC
@@ -9,11 +9,16 @@ build=$1 work=$2 cmake=$3 cxx=$4 cc=$5
 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$work"
 mkdir -p "$work"
+# `make uninstall` reads the manifest of the user's last installation; this one is not theirs.
+manifest=$build/install_manifest.txt
+[ ! -e "$manifest" ] || cp -p "$manifest" "$work/manifest"
 "$cmake" --install "$build" --prefix "$work/first" > "$work/install.log"
+rm "$manifest"
+[ ! -e "$work/manifest" ] || mv "$work/manifest" "$manifest"
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 
-for file in bin/granary libexec/granary/granary-player share/granary/granary_trace.py include/granary/granary.h include/granary/heap_tables.h include/granary/collector_tables.h include/granary/recording.h include/granary/mark.h include/granary/profile.h include/granary/profile_tables.h lib/libgranary.so lib/libgranary.so.0 lib/libgranary-record.so lib/libgranary.a \
+for file in bin/granary libexec/granary/granary-player share/granary/granary_trace.py include/granary/granary.h include/granary/malloc.h include/granary/heap_allocator.hpp include/granary/heap_tables.h include/granary/collector_tables.h include/granary/recording.h include/granary/mark.h include/granary/profile.h include/granary/profile_tables.h lib/libgranary.so lib/libgranary.so.0 lib/libgranary-record.so lib/libgranary.a lib/libgranary-prefixed.so lib/libgranary-prefixed.so.0 lib/libgranary-prefixed.a \
             share/man/man1/granary.1 share/man/man3/granary.3 share/man/man7/granary-options.7 \
             share/bash-completion/completions/granary share/zsh/site-functions/_granary share/doc/granary/copyright \
             share/doc/granary/LICENSE-APACHE share/doc/granary/LICENSE-MIT share/doc/granary/README.md \
@@ -40,17 +45,26 @@ run() {
 "$cmake" -S "$here/consumer" -B "$work/by_cmake" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" \
     "-DCMAKE_CXX_COMPILER=$cxx" "-DCMAKE_C_COMPILER=$cc" > "$work/by_cmake.log"
 "$cmake" --build "$work/by_cmake" >> "$work/by_cmake.log" || { cat "$work/by_cmake.log" >&2; exit 1; }
-for program in shared_c shared_cpp static_c static_cpp fully_static_c fully_static_refused collected; do
+for program in shared_c shared_cpp static_c static_cpp fully_static_c fully_static_refused prefixed_c prefixed_static_c collected; do
     run "$work/by_cmake/$program"
 done
 readelf -d "$work/by_cmake/shared_c" | grep -q 'NEEDED.*libgranary.so.0'
 ! readelf -d "$work/by_cmake/static_c" | grep -q 'NEEDED.*libgranary'
+if readelf -d "$work/by_cmake/prefixed_c" | grep 'NEEDED.*libgranary\.so'; then
+    echo "install: what is linked with granary::prefixed needs libgranary.so, too" >&2
+    exit 1
+fi
 
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 read -ra shared <<< "$(pkg-config --cflags --libs granary)"
 read -ra static <<< "$(pkg-config --cflags --libs granary-static)"
 "$cxx" -std=c++20 "$here/consumer/consumer.cpp" -o "$work/by_pkg_config" "${shared[@]}"
 run "$work/by_pkg_config"
+for package in granary-prefixed granary-prefixed-static; do
+    read -ra prefixed <<< "$(pkg-config --cflags --libs "$package")"
+    "$cc" "$here/consumer/prefixed.c" -o "$work/by_pkg_config_$package" "${prefixed[@]}"
+    run "$work/by_pkg_config_$package"
+done
 read -ra collected <<< "$(pkg-config --cflags --libs granary-gc)"
 "$cc" "$here/consumer/collected.c" -o "$work/collected_by_pkg_config" "${collected[@]}"
 run "$work/collected_by_pkg_config"
@@ -78,4 +92,4 @@ granary leaks grep -q libgranary-gcmalloc.so /proc/self/maps
 granary record --quiet -o odd.trace --allocator granary ls
 granary replay --rounds 1 odd.trace > "$work/replay.txt"
 granary run --gc python3 -c 'import ctypes; ctypes.CDLL("libgccpp.so.1"); assert "libgranary-gc.so.0" in open("/proc/self/maps").read()'
-echo "installed, moved twice, and used in eighteen ways"
+echo "installed, moved twice, and used in twenty-two ways"

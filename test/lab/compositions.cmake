@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      granary_composed_allocators(HEADER) writes each lab/allocators/NAME.hpp whose Chosen is a Composed<...> as
-#            a type of that name in CamelCase, and a list of all, for tests of many in one program.
+# What: granary_composed_allocators(HEADER) writes each lab/allocators/NAME.hpp whose Chosen is a Composed<...> as
+#    a type of that name in CamelCase, and a list of all, for tests of many in one program.
 # Invariant: what a test has is what the allocator's own file says, now. A file that includes the sums and whose Chosen
-#            is none ends the configuration: no allocator is left out unseen.
+#    is none ends the configuration: no allocator is left out unseen.
 # Must not know: the names of the allocators; what one is made of.
 include_guard(GLOBAL)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the smallest allocator that passes the lab's suites: what allocators/NAME.hpp must bring, in one page.
 // Invariant: a block is a power of two long, with its tag; a free one lies in the list of its kind, and nothing else is
-//            done with it. One lock. Larger blocks are mapped alone.
+//    done with it. One lock. Larger blocks are mapped alone.
 // Must not know: any paper.
 //
 //        malloc ---> [ list of 32 | 64 | ... | 32 KiB ] <--- free

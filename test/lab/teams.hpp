@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: threads that take turns, for tests of where blocks of different threads lie and of who waits for whom.
+// What: threads that take turns, for tests of where blocks of different threads lie and of which thread waits for
+//    which.
 // Invariant: one works at a time, unless it is asked and not waited for; each is one thread from its first step to its
-//            end. So what is asked has one answer.
+//    end. So what is asked has one answer.
 // Must not know: what they do.
 #pragma once
 
@@ -49,7 +50,7 @@ class Member {
         changed_.wait(lock, [this] { return is_done(); });
     }
     bool is_done() const { return !is_asked_.load(); }
-    // Sleeps in its step, for a lock. Who is done may seem to, so is_done is asked afterwards.
+    // Sleeps in its step, for a lock. A thread that is done may seem to sleep, so is_done is asked afterwards.
     bool is_waiting() const {
         const pid_t thread = in_step_.load();
         if (thread == 0) return false;
@@ -104,7 +105,8 @@ class Team {
             for (void *const block : blocks) allocator_.free(block);
         });
     }
-    // Where a thread takes a heap that nobody is in: each comes to one of its own, for it finds all others taken.
+    // Where a thread takes a heap that no thread is in: each comes to a heap of its own, because it finds all others
+    // taken.
     void part() {
         for (const std::unique_ptr<Member> &member : members_) {
             allocator_.lock();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the functions that allocate: alignment, zeroed memory also where something was before, sizes, kinds,
- *            strings.
+ * What: the functions that allocate: alignment, zeroed memory also where something was before, sizes, kinds,
+ *    strings.
  * Invariant: each object is whole, apart from all others, and of the kind that was asked for.
  * Must not know: size classes.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      what an address belongs to: GC_base, GC_size, GC_is_heap_ptr, and the checks of pointer arithmetic.
+ * What: what an address belongs to: GC_base, GC_size, GC_is_heap_ptr, and the checks of pointer arithmetic.
  * Invariant: answers are the same for each byte of an object.
  * Must not know: size classes.
  */

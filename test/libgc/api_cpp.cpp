@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the C++ headers: placement of objects, classes that are cleaned up, allocators for containers, operator
- *            new.
+ * What: the C++ headers: placement of objects, classes that are cleaned up, allocators for containers, operator
+ *    new.
  * Invariant: containers of collected objects keep what they hold, and a destructor runs once for what has died.
  * Must not know: libgccpp's insides.
  */

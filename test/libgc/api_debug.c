@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the debug variants: headers, copies, strings, finalizers, and objects that hold each other.
+ * What: the debug variants: headers, copies, strings, finalizers, and objects that hold each other.
  * Invariant: the client sees its own pointer everywhere.
  * Must not know: what is in the debug header.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      switching collections off and on, by functions and by the variable; stop functions.
+ * What: switching collections off and on, by functions and by the variable; stop functions.
  * Invariant: disabled as often as not enabled, nothing is collected at all.
  * Must not know: when a collection is due.
  */

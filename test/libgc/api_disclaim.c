@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      what is told of each dead object at the sweep: GC_finalized_malloc and procedures for a kind.
+ * What: what is told of each dead object at the sweep: GC_finalized_malloc and procedures for a kind.
  * Invariant: called for the dead only, with their contents whole, once unless they were kept; one that is dead is not
- *            marked; where what they refer to is kept, one goes before what it refers to.
+ *    marked; where what they refer to is kept, one goes before what it refers to.
  * Must not know: when the sweep comes to an object.
  */
 #include <gc.h>

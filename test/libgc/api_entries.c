@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      GC_malloc, GC_malloc_atomic and GC_free of every size around those that sequences serve: what is given is
- *            zero, as long as was asked for and one byte more, and nobody else's; what is freed is counted, and NULL is not.
- * Invariant: the same with interior pointers and without (an argument).
+ * What: GC_malloc, GC_malloc_atomic and GC_free of every size around those that sequences serve: what is given is
+ *    zero, as long as was asked for and one byte more, and apart from other objects; what is freed is counted, and NULL
+ *    is not.
+ * Invariant: this holds with interior pointers and without (an argument).
  * Must not know: how blocks are found.
  */
 #include <gc.h>

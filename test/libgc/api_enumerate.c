@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the objects that the last collection marked, and the mark of a single one.
+ * What: the objects that the last collection marked, and the mark of a single one.
  * Invariant: every reachable object is told of once, by its base and its size.
  * Must not know: the order of objects.
  */

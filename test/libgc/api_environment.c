@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      environment variables that are read at the start.
+ * What: environment variables that are read at the start.
  * Invariant: a variable wins over the default and loses to a later call.
  * Must not know: who else reads them.
  */

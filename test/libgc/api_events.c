@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      events of collections and of threads, the callback at their start, and of heap sizes.
+ * What: events of collections and of threads, the callback at their start, and of heap sizes.
  * Invariant: each collection is told of in one order.
  * Must not know: how long anything takes.
  */
@@ -68,7 +67,7 @@ int main(void) {
     GC_set_on_thread_event(NULL);
     for (int i = 0; i < kHelpers; ++i) helper_end(&helpers[i]);
 
-    /* The same for collections that come by themselves. */
+    /* And for collections that come by themselves. */
     event_count = started = 0;
     GC_word before = GC_get_gc_no();
     while (GC_get_gc_no() < before + 3) memset(GC_malloc(500), 1, 500);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      finalizers in each order, their registration, what they keep, reviving, and running all.
+ * What: finalizers in each order, their registration, what they keep, reviving, and running all.
  * Invariant: a finalizer runs once, after its order allows it, and sees its object whole.
  * Must not know: how they are stored.
  */
@@ -250,7 +249,7 @@ NOINLINE static void make_allocating(void) {
     for (int i = 0; i < kPairs; ++i) GC_register_finalizer(make(77, NULL), allocate_much, NULL, NULL, NULL);
 }
 
-/* Nobody asks for a collection: allocation does, and runs what it queued. */
+/* No call asks for a collection: allocation collects, and runs what it queued. */
 static int by_allocation;
 static void count_one(void *object, void *counter) {
     (void)object;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      fork while threads allocate: the child collects and allocates, with handlers and by its own calls.
+ * What: fork while threads allocate: the child collects and allocates, with handlers and by its own calls.
  * Invariant: in the child everything that was reachable is whole.
  * Must not know: how locks are kept over a fork.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      objects whose first word points to a type with a descriptor, as Java's compiler made them.
+ * What: objects whose first word points to a type with a descriptor, as Java's compiler made them.
  * Invariant: words that the type's descriptor names keep, others do not.
  * Must not know: the mark procedure, which only debug objects use.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      threads that allocate beside each other as much as GC_set_max_heap_size allows, many times over.
- * Invariant: nobody is refused memory while nearly all of the heap is garbage.
- * Must not know: who of them collects.
+ * What: threads that allocate beside each other as much as GC_set_max_heap_size allows, many times over.
+ * Invariant: no request is refused while nearly all of the heap is garbage.
+ * Must not know: which of them collects.
  */
 #define GC_THREADS
 #include <gc.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      when collections are made beside the program: asked for, forbidden, refused by the kernel.
+ * What: when collections are incremental: asked for, forbidden, refused by the kernel.
  * Invariant: the mode tells the truth; a collection that was started ends, and what it found dead is free; where the
- *            kernel refuses there is one warning, and the program is collected as ever.
+ *    kernel refuses there is one warning, and each collection stops the program.
  * Must not know: how writes are seen.
  */
 #include <errno.h>

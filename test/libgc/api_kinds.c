@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      kinds of the program's own: by length, bitmap, mark procedure, descriptor in the object or in its type.
+ * What: kinds of the program's own: by length, bitmap, mark procedure, descriptor in the object or in its type.
  * Invariant: what a kind's descriptor names is kept, the rest is not; a procedure may keep what it alone can read.
  * Must not know: how many markers there are.
  */

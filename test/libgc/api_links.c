@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      disappearing links, short and long: registering, moving, taking back; when they are cleared.
+ * What: disappearing links, short and long: registering, moving, taking back; when they are cleared.
  * Invariant: a link to a live object stays; a short one goes before its finalizer runs, a long one when nothing can
- *            reach the object any more.
+ *    reach the object any more.
  * Must not know: how links are stored.
  */
 #include <gc.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the allocator lock: exclusion, results, weak links looked at under it.
+ * What: the allocator lock: exclusion, results, weak links looked at under it.
  * Invariant: what runs under the lock runs alone, and no collection happens meanwhile.
  * Must not know: what kind of lock it is.
  */
@@ -80,7 +79,7 @@ int main(void) {
         GC_unregister_disappearing_link(&weak);
     }
 
-    /* Statistics are asked for by those who hold the lock. */
+    /* Callers of the statistics hold the lock. */
     GC_alloc_lock();
     CHECK(GC_get_heap_size() != 0 && GC_get_gc_no() != 0, "statistics under the lock");
     GC_alloc_unlock();

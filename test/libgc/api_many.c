@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      chains of objects: GC_malloc_many, GC_generic_malloc_many, and what gc_inline.h makes of them.
- * Invariant: a chain's objects are apart, zeroed but for the link, and kept by who holds the chain.
+ * What: chains of objects: GC_malloc_many, GC_generic_malloc_many, and what gc_inline.h makes of them.
+ * Invariant: a chain's objects are apart, zeroed but for the link, and kept by a pointer to the chain.
  * Must not know: how long a chain is.
  */
 #include <gc.h>
@@ -27,7 +26,7 @@ static int check_chain(size_t size, int cleared, const char *what) {
     return length;
 }
 
-/* Each filled with its own number; whoever overlaps destroys another's. */
+/* Each is filled with its own number; a block that overlaps another destroys that one's. */
 static void check_apart(size_t size, const char *what) {
     unsigned char n = 0;
     for (void *object = held; object != NULL; object = GC_NEXT(object))

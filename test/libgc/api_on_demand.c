@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      when finalizers run: by themselves, or on demand with a notifier; and who is told of the queue.
+ * What: when finalizers run: by themselves, or on demand with a notifier; and what is told of the queue.
  * Invariant: on demand nothing runs but in GC_invoke_finalizers, and the notifier is called once a collection at most.
  * Must not know: in which thread.
  */
@@ -70,7 +69,7 @@ int main(void) {
     CHECK(GC_should_invoke_finalizers() == 0, "something is queued after all have run");
     CHECK(GC_invoke_finalizers() == 0, "finalizers ran again");
 
-    /* The variable alone does the same. */
+    /* Setting the variable alone is enough. */
     GC_finalize_on_demand = 0;
     ran = 0;
     make();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the function that is called when memory is short: by sizes that cannot be, and by a limit of the heap.
+ * What: the function that is called when memory is short: by sizes that cannot be, and by a limit of the heap.
  * Invariant: what it returns is the allocator's result, and the heap works on afterwards.
  * Must not know: how the heap grows.
  */

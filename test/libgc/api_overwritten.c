@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      objects of the debug functions that are written behind their end: a collection tells of them.
+ * What: objects of the debug functions that are written behind their end: a collection tells of them.
  * Invariant: by the place where they were allocated, while they live; nothing is told of those that are whole, nor of
- *            memory of theirs that another has without a debug header.
+ *    memory of theirs that another has without a debug header.
  * Must not know: the words of the report.
  */
 #define GC_DEBUG
@@ -18,7 +17,7 @@ NOINLINE static void make_atomic(void) {
     scrub();
 }
 
-/* Written from the middle on: the header of who had the block before may lie there still. */
+/* Written from the middle on: the header of the block's former object may still lie there. */
 NOINLINE static void take_without_header(void) {
     for (int i = 0; i < kObjects; ++i) {
         held[i] = GC_malloc_atomic(kSize + 39);

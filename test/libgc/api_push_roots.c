@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the roots callback: ranges pushed whole, eagerly and conditionally, and the old one called.
+ * What: the roots callback: ranges pushed whole, eagerly and conditionally, and the old one called.
  * Invariant: what the callback pushes is kept, and only as long as it does.
  * Must not know: who scans the stacks.
  */

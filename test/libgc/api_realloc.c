@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      GC_realloc: from and to nothing, growing and shrinking through all sizes, in each kind, and failing.
+ * What: GC_realloc: from and to nothing, growing and shrinking through all sizes, in each kind, and failing.
  * Invariant: contents and kind stay, what is new is zero in scanned objects, a failure leaves the object alone.
  * Must not know: size classes.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      every pair that sets and gets, the defaults, and the variables behind them.
+ * What: every pair that sets and gets, the defaults, and the variables behind them.
  * Invariant: what was set is got, and variable and functions are one thing.
  * Must not know: what a setting does.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the filter for segments of libraries, and libraries switched off as a whole.
+ * What: the filter for segments of libraries, and libraries switched off as a whole.
  * Invariant: variables of a library that is filtered out are no roots.
  * Must not know: how libraries are found.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      figures: what only grows does, what is asked together fits, structures of other sizes are filled.
+ * What: figures: what only grows does, what is asked together fits, structures of other sizes are filled.
  * Invariant: totals never fall, and grow by what was allocated.
  * Must not know: how the heap is divided.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      stopping one thread, or all the others, from outside.
+ * What: stopping one thread, or all the others, from outside.
  * Invariant: a stopped thread does nothing, keeps what it refers to, and goes on afterwards.
  * Must not know: by which signal.
  */
@@ -36,7 +35,7 @@ static void *leave(void *argument) {
     *(volatile int *)argument = 1;
     return argument;
 }
-/* Whether it runs still or has ended is not known to who suspends it. */
+/* The suspending thread does not know whether it still runs or has ended. */
 static void check_ended(void) {
     for (int round = 0; round < 200; ++round) {
         volatile int has_run = 0;

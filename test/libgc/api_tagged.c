@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      finalizers and weak links of objects that a client names by tagged pointers, as Lisps do: one byte behind
- *            the beginning.
+ * What: finalizers and weak links of objects that a client names by tagged pointers, as Lisps do: one byte behind
+ *    the beginning.
  * Invariant: reachable objects are not finalized; a finalizer gets the pointer that was registered, and sees its object
- *            whole, however many collections lie between.
+ *    whole, however many collections lie between.
  * Must not know: how they are stored.
  */
 #include <gc.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      threads: wrapped creation, results, exit, cancelling, detaching; the registration of those that libc made.
+ * What: threads: wrapped creation, results, exit, cancelling, detaching; the registration of those that libc made.
  * Invariant: after a thread has gone by whatever way, its memory is in order and collections go on.
  * Must not know: how threads are found.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      toggle references: strong ones keep, weak ones do not, dropped ones are forgotten.
+ * What: toggle references: strong ones keep, weak ones do not, dropped ones are forgotten.
  * Invariant: the callback is asked before each collection, and what it says last counts.
  * Must not know: how they are stored.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      typed allocation: the words that the descriptor names keep, the others do not; single objects and arrays.
+ * What: typed allocation: the words that the descriptor names keep, the others do not; single objects and arrays.
  * Invariant: descriptors of one bit to several hundred.
  * Must not know: how a descriptor is encoded.
  */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      how a test of libgc says what is wrong, what is missing, and what only bdwgc gets wrong by its design.
+ * What: how a test of libgc says what is wrong, what is missing, and what only bdwgc gets wrong by its design.
  * Invariant: one line and exit code 1 on failure, 77 if something is not to be had, silence otherwise.
  * Must not know: which library it runs on, unless the environment says LIBGC_REFERENCE=1, or by LIBGC_FOLDER where the
- *            library must have come from.
+ *    library must have come from.
  */
 #ifndef LIBGC_CHECK_H
 #define LIBGC_CHECK_H

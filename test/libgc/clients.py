@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      real programs that use libgc, each run on the installed one and on the collector's: the output must be the
-#            same.
+# What: real programs that use libgc, each run on the installed one and on the collector's: the output must be the
+#    same.
 # Invariant: exit code 77 if the program is not there; the loader tells in each process which libgc it took.
 # Must not know: how either collector works.
 """Usage: clients.py [NAME...], without names all. The environment's LD_LIBRARY_PATH names the collector's libgc.so.1,

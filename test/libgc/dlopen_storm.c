@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      libraries that come and go in several threads while others allocate and collect.
- * Invariant: what a library's variables hold is whole until it goes, and its going harms nobody.
+ * What: libraries that come and go in several threads while others allocate and collect.
+ * Invariant: what a library's variables hold is whole until it goes, and its going harms nothing else.
  * Must not know: how libraries are found.
  */
 /* usage: dlopen_storm [rounds] */

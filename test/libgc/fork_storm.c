@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      forks from several threads while others allocate and collect; children that collect, too.
+ * What: forks from several threads while others allocate and collect; children that collect, too.
  * Invariant: each child has what its parent's forking thread could reach, and lives.
  * Must not know: how locks are kept over a fork.
  */

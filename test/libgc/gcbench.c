@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a workload: trees that live long, trees that die young, an array without pointers, in some threads.
+ * What: a workload: trees that live long, trees that die young, an array without pointers, in some threads.
  * Invariant: every tree is counted when it is dropped, so none can have lost a node.
  * Must not know: what is measured with it.
  */

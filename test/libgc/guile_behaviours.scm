@@ -1,6 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0 OR MIT
-;;
-;; What:      what guile does that strains a collector; prints results that are the same on any.
+;; What: what guile does that strains a collector; prints results that are the same on any.
 ;; Invariant: what depends on when something is collected is compared with a bound here, never printed.
 ;; Must not know: which collector it runs on.
 ;;

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      guile compiles its own modules on the installed libgc and on the collector's, and does what strains a
-#            collector (guile_behaviours.scm); both must come to the same.
+# What: guile compiles its own modules on the installed libgc and on the collector's, and does what strains a
+#    collector (guile_behaviours.scm); both must come to the same.
 # Invariant: a module counts as different only if two runs on the installed libgc agree with each other, and half of all
-#            at least must compile; ours has one try, the installed one, on which `parallel` crashes or hangs now and
-#            then, has several; where each libgc came from is looked up in the process.
+#    at least must compile; ours has one try, the installed one, on which `parallel` crashes or hangs now and
+#    then, has several; where each libgc came from is looked up in the process.
 # Must not know: what a module is for; how either collector works.
 """Usage: guile_modules.py [NUMBER | --all] [-j N]. The environment's LD_LIBRARY_PATH names the collector's libgc.so.1,
 LIBGC_FOLDER the folder that it lies below."""
@@ -107,7 +106,7 @@ def expect_libraries(original, ours, folder):
 
 
 def check_module(original, ours, module):
-    """None: the same. Otherwise what it said, and whether that is a failure."""
+    """None: both sides agree. Otherwise what it said, and whether that is a failure."""
     try:
         expected, actual = original.outcome(module), ours.outcome(module)
         if actual == expected:

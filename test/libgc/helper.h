@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a thread that runs one function after the other as it is told, and stands still otherwise.
+ * What: a thread that runs one function after the other as it is told, and stands still otherwise.
  * Invariant: helper_do returns when the function has returned and the thread waits again.
  * Must not know: what the functions do.
  *
- * Who wants it known to the collector defines GC_THREADS before gc.h, or lets the first function register it.
+ * To make the thread known to the collector, define GC_THREADS before gc.h, or let the first function register it.
  */
 #ifndef LIBGC_HELPER_H
 #define LIBGC_HELPER_H

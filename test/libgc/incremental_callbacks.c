@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      procedures of a program with one thread that collections beside it call: a mark procedure, one that pushes
- *            roots, one that is told of the dead; and what GC_disable forbids.
+ * What: procedures of a program with one thread that collections beside it call: a mark procedure, one that pushes
+ *    roots, one that is told of the dead; and what GC_disable forbids.
  * Invariant: none of them runs but where the thread asks for memory or for a collection, so none finds anything half done;
- *            nothing is collected from when GC_disable returns until GC_enable.
+ *    nothing is collected from when GC_disable returns until GC_enable.
  * Must not know: which thread calls.
  */
 #include <gc.h>

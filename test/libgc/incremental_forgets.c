@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      objects that were written to while a collection went on beside the program.
+ * What: objects that were written to while a collection went on beside the program.
  * Invariant: once nothing refers to them they die: nothing that such a collection noted keeps them.
  * Must not know: how writes are noticed.
  */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a filter of system calls that comes after incremental mode was turned on: no more ioctl.
- * Invariant: garbage is collected all the same, and the heap stays small.
+ * What: a filter of system calls that comes after incremental mode was turned on: no more ioctl.
+ * Invariant: garbage is still collected, and the heap stays small.
  * Must not know: which calls tell a collector what is written.
  */
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      threads that change, exchange and free what they have made while collections beside the program follow each
- *            other without a pause; now and then one that stops the program, and a child that goes on by itself.
+ * What: threads that change, exchange and free what they have made while collections beside the program follow each
+ *    other without a pause; now and then one that stops the program, and a child that goes on by itself.
  * Invariant: each reachable object has what was written to it, and weak links to reachable objects stay.
  * Must not know: how writes are seen.
  */
@@ -53,7 +52,7 @@ static long verify(const struct tree *t) {
     return 1 + verify(t->left) + verify(t->right);
 }
 
-/* Freed by hand: nobody else has it. */
+/* Freed by hand: nothing else refers to it. */
 static void destroy(struct tree *t) {
     if (t == NULL) return;
     destroy(t->left);

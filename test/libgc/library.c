@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a library with places to keep pointers: data, bss, thread-local.
+ * What: a library with places to keep pointers: data, bss, thread-local.
  * Invariant: nothing in it refers to the collector.
  * Must not know: who loads it.
  */

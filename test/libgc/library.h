@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      finds and loads a library that lies beside the program.
+ * What: finds and loads a library that lies beside the program.
  * Invariant: a library that is not there ends the program with 77.
  * Must not know: what is in it.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a library with more thread-local storage than lies mapped behind any small block.
+ * What: a library with more thread-local storage than lies mapped behind any small block.
  * Invariant: nothing in it refers to the collector.
  * Must not know: who loads it.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a library with thread-local places in the space that each thread has from its start.
+ * What: a library with thread-local places in the space that each thread has from its start.
  * Invariant: nothing in it refers to the collector, nor to the blocks of thread-local variables that come later.
  * Must not know: who loads it.
  */

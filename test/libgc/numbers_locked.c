@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      objects where others lay many collections ago, in a program all of whose memory is locked.
+ * What: objects where others lay many collections ago, in a program all of whose memory is locked.
  * Invariant: what they point to is kept.
  * Must not know: how a collector tells its marks from older ones.
  */

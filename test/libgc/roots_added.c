@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      ranges in mapped memory that are added to the roots, taken back, excluded and cleared.
+ * What: ranges in mapped memory that are added to the roots, taken back, excluded and cleared.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: how many ranges there may be.
  */

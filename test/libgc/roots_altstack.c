@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a thread that is stopped in a signal handler on an alternate stack, which may lie in a frame of its own
- *            stack: frames there, and below on its own stack.
+ * What: a thread that is stopped in a signal handler on an alternate stack, which may lie in a frame of its own
+ *    stack: frames there, and below on its own stack.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: how a collector learns where a stack is.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      interior pointers switched off: what still keeps an object, and what does not.
+ * What: interior pointers switched off: what still keeps an object, and what does not.
  * Invariant: from stacks any address keeps; from elsewhere base addresses and registered offsets only.
  * Must not know: how a displacement is stored.
  */

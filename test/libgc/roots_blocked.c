@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      frames of a thread that waits in the kernel or inside GC_do_blocking, and on the way back from there.
+ * What: frames of a thread that waits in the kernel or inside GC_do_blocking, and on the way back from there.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: whether a thread that waits is stopped.
  */

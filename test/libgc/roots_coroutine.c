@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a coroutine on a stack of its own: the stack bottom moved there and back, resting stacks pushed by a
- *            callback.
+ * What: a coroutine on a stack of its own: the stack bottom moved there and back, resting stacks pushed by a
+ *    callback.
  * Invariant: what runs is scanned from the bottom that was set; what rests, because the callback says so.
  * Must not know: how a stack is scanned.
  */

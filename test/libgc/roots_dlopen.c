@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      data and bss of a library that comes and goes by dlopen and dlclose, again and again.
+ * What: data and bss of a library that comes and goes by dlopen and dlclose, again and again.
  * Invariant: after dlclose collections go on without it.
  * Must not know: how libraries are found.
  */

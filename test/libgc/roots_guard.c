@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      stacks with a guard inside a mapping, which the list of mappings does not show: a coroutine's below
- *            another's, and a thread's own while it is in a handler on an alternate stack.
- * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more. Who reads a guard
- *            dies.
+ * What: stacks with a guard inside a mapping, which the list of mappings does not show: a coroutine's below
+ *    another's, and a thread's own while it is in a handler on an alternate stack.
+ * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more. Reading a
+ *    guard ends the process.
  * Must not know: how a collector learns what it may read.
  */
 #define GC_THREADS

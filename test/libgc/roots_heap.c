@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      what keeps from inside the heap: scanned objects, uncollectable ones, long chains; pointer-free ones do
- *            not.
+ * What: what keeps from inside the heap: scanned objects, uncollectable ones, long chains; pointer-free ones do
+ *    not.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: kinds by their numbers.
  */

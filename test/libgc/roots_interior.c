@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      pointers into objects and one past their end, from static data, objects and a stack.
+ * What: pointers into objects and one past their end, from static data, objects and a stack.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: sizes of slots.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      values of pthread keys as roots: the first 32, which lie in libc's record of the thread, and the others.
+ * What: values of pthread keys as roots: the first 32, which lie in libc's record of the thread, and the others.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: where libc keeps them.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the stack of a thread that libc made and that registered itself, and that left again.
+ * What: the stack of a thread that libc made and that registered itself, and that left again.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: how threads are found.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      pointers that stand in registers only: of a thread that is stopped, and of the one that collects.
+ * What: pointers that stand in registers only: of a thread that is stopped, and of the one that collects.
  * Invariant: no copy in memory while the collection runs.
  * Must not know: how a thread is stopped.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      values of pthread keys in a sandbox that forbids to look into processes by system calls.
+ * What: values of pthread keys in a sandbox that forbids to look into processes by system calls.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: where libc keeps them.
  */

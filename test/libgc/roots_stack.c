@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      local variables of callers as roots: near, deep down, in wide frames, in alloca memory.
+ * What: local variables of callers as roots: near, deep down, in wide frames, in alloca memory.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: where a stack ends.
  */

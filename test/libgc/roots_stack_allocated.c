@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a coroutine on a stack that was allocated here, with other blocks above it.
+ * What: a coroutine on a stack that was allocated here, with other blocks above it.
  * Invariant: its frames keep objects; blocks that lie above it keep none when nothing points to them.
  * Must not know: how a collector learns where a stack ends.
  */
@@ -15,7 +14,7 @@ static struct watched in_frames[kPlaces], above[kPlaces];
 static ucontext_t thread_context, context;
 static sem_t ready, go_on;
 
-/* Blocks of a stack's size, which nobody points to afterwards; as many as are wanted lie above it. */
+/* Blocks of a stack's size, to which nothing points afterwards; as many as are wanted lie above it. */
 NOINLINE static void fill_above(const char *stack) {
     int i = 0;
     for (int tries = 0; i < kPlaces && tries < 100; ++tries) {

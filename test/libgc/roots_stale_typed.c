@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      words that point to free memory of typed objects, in which objects of another size lay.
+ * What: words that point to free memory of typed objects, in which objects of another size lay.
  * Invariant: a collection ends, whatever they held.
  * Must not know: where an object says what it holds.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      static data and bss as roots, whole and within structures.
+ * What: static data and bss as roots, whole and within structures.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: how a collector finds a program's segments.
  */

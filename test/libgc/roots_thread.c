@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      the stack of a thread made by the wrapped pthread_create; its argument; what it returns, until it is
- *            joined.
+ * What: the stack of a thread made by the wrapped pthread_create; its argument; what it returns, until it is
+ *    joined.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: how threads are found.
  */

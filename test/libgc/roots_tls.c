@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      variables declared __thread as roots: of main and of another thread.
+ * What: variables declared __thread as roots: of main and of another thread.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: where thread-local storage lies.
  */

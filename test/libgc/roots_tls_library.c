@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      thread-local variables of a library that was loaded by dlopen, of main and of another thread: in blocks of
- *            their own, and in the space that each thread has from its start.
+ * What: thread-local variables of a library that was loaded by dlopen, of main and of another thread: in blocks of
+ *    their own, and in the space that each thread has from its start.
  * Invariant: the place named is the only one that keeps the objects; cleared, it keeps them no more.
  * Must not know: where thread-local storage lies.
  */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a thread that still has the thread-local block of a library that is gone, while another library, which has a
- *            larger one, goes by its number.
+ * What: a thread that still has the thread-local block of a library that is gone, while another library, which has a
+ *    larger one, goes by its number.
  * Invariant: a collection ends.
  * Must not know: where thread-local storage lies.
  */

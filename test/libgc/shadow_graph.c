@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      random graphs of objects of all kinds beside a hidden oracle that knows what can be reached.
+ * What: random graphs of objects of all kinds beside a hidden oracle that knows what can be reached.
  * Invariant: nothing reachable is lost or changed, no finalizer runs on it; most of the unreachable is found dead.
  * Must not know: how a collector decides.
  */

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      compares what libgc.so.1 exports with the tables of docs/design/collector-abi.md: names, functions or variables, the
-#            variables' sizes, and what the library needs and keeps.
+# What: compares what libgc.so.1 exports with the tables of docs/design/collector-abi.md: names, functions or variables, the
+#    variables' sizes, and what the library needs and keeps.
 # Invariant: exactly the documented names without a version; a program was linked with these sizes.
 # Must not know: what the symbols do.
 """Usage: symbols.py LIBRARY COLLECTOR_ABI_MD [LIBGCCPP]."""

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      threads that come and go while others collect, and hand objects to each other.
+ * What: threads that come and go while others collect, and hand objects to each other.
  * Invariant: each list is whole when its owner ends, and when another one has taken it over.
  * Must not know: how a thread is stopped.
  */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      objects whose life is watched without keeping them, and places that are to keep them.
+ * What: objects whose life is watched without keeping them, and places that are to keep them.
  * Invariant: an object's address stands nowhere here but as its complement.
  * Must not know: how a collector finds its roots.
  */

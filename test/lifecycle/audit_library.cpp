@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      an auditing library (rtld-audit(7)) that allocates for every object the loader opens.
+// What: an auditing library (rtld-audit(7)) that allocates for every object the loader opens.
 // Invariant: it lives in a namespace of its own, with a libc of its own.
 // Must not know: the program that it audits.
 #include <link.h>

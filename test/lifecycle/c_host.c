@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a program in C that loads a library in C++, for its users only, and with it the C++ runtime.
+ * What: a program in C that loads a library in C++, for its users only, and with it the C++ runtime.
  * Invariant: exits with what the library's test returns.
  * Must not know: C++.
  */

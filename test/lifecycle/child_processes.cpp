@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      children made without fork's handlers: vfork, posix_spawn, _Fork and the raw system call.
+// What: children made without fork's handlers: vfork, posix_spawn, _Fork and the raw system call.
 // Invariant: the child may allocate until it execs or exits, and the parent's heap is whole afterwards.
 // Must not know: what the library does at fork.
 #include "black_box.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a library in C++ that a program in C loads: what operator new does there when there is no memory.
+// What: a library in C++ that a program in C loads: what operator new does there when there is no memory.
 // Invariant: the new_handler is asked, and what is thrown is caught here.
 // Must not know: the program.
 #include "black_box.hpp"

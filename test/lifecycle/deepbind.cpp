@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a host and a plugin loaded with RTLD_DEEPBIND, which sees libc's malloc before the preloaded one.
+// What: a host and a plugin loaded with RTLD_DEEPBIND, which sees libc's malloc before the preloaded one.
 // Invariant: what crosses over either is a block of the heap it is freed to, or is diagnosed by an abort; the other
-//            heap is never corrupted.
+//    heap is never corrupted.
 // Must not know: the message's wording beyond its start. The plugin's path is the first argument.
 #include "black_box.hpp"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a plugin that allocates for its host and frees for its host.
+// What: a plugin that allocates for its host and frees for its host.
 // Invariant: loaded with RTLD_DEEPBIND, its malloc and free are libc's, whatever is preloaded.
 // Must not know: that the host uses another malloc.
 #include <cstdlib>

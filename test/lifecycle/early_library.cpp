@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a library that allocates as early as a library can: in an IFUNC resolver and in its first constructor.
+// What: a library that allocates as early as a library can: in an IFUNC resolver and in its first constructor.
 // Invariant: early_failures() counts what went wrong; the blocks are kept for the program to look at.
 // Must not know: which malloc it gets.
 #include <cstdlib>
@@ -30,7 +29,8 @@ int resolved_answer() { return 42; }
 
 }  // namespace
 
-// Runs while the loader relocates whoever uses early_answer, before any constructor (bound lazily: at the first call).
+// Runs while the loader relocates the object that uses early_answer, before any constructor (bound lazily: at the first
+// call).
 extern "C" int (*resolve_early_answer())() {
     allocate(0);
     return resolved_answer;

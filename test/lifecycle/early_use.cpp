@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program whose library allocates in an IFUNC resolver and in a priority-101 constructor.
+// What: a program whose library allocates in an IFUNC resolver and in a priority-101 constructor.
 // Invariant: those blocks are ordinary blocks of the heap that the program uses later.
 // Must not know: in which order the loader relocates.
 #include "black_box.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      thousands of atexit handlers, static destructors and a thread that go on allocating while main exits.
+// What: thousands of atexit handlers, static destructors and a thread that go on allocating while main exits.
 // Invariant: the heap works to the very last handler; the last one to run says so by the exit code.
 // Must not know: when the library's own finalisation runs.
 #include "black_box.hpp"

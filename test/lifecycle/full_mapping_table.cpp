@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a process that has used up nearly all the mappings the kernel allows it (vm.max_map_count).
+// What: a process that has used up nearly all the mappings the kernel allows it (vm.max_map_count).
 // Invariant: allocation succeeds or fails with ENOMEM, free never fails, and once mappings are free all works again.
 // Must not know: which of the library's system calls meets the limit.
 #include "black_box.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      thousands of first-class heaps made, used by two threads, and destroyed; one of them lives from before
-//            main to the end.
+// What: thousands of first-class heaps made, used by two threads, and destroyed; one of them lives from before
+//    main to the end.
 // Invariant: neither mappings, nor address space, nor resident memory, nor malloc's heap grow with the cycles.
 // Must not know: how many mappings a heap has.
 #include "black_box.hpp"

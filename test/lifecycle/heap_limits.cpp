@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      first-class heaps where address space is scarce: under RLIMIT_AS, and when all of it is used up.
+// What: first-class heaps where address space is scarce: under RLIMIT_AS, and when all of it is used up.
 // Invariant: no memory is NULL and ENOMEM, from making a heap as from its functions; what was there stays usable, and
-//            what is destroyed makes room.
+//    what is destroyed makes room.
 // Must not know: how large a reservation is.
 #include "black_box.hpp"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a handler that allocates from two first-class heaps and from malloc, and frees, while it interrupts three
-//            threads that do the same with the heaps in another order.
+// What: a handler that allocates from two first-class heaps and from malloc, and frees, while it interrupts three
+//    threads that do the same with the heaps in another order.
 // Invariant: no hang, no abort, no block handed out twice: each carries its owner's mark while it is out. An interrupted
-//            thread is inside one heap and its handler asks another, so two threads could wait for each other.
+//    thread is inside one heap and its handler asks another, so two threads could wait for each other.
 // Must not know: where in the allocator the signal strikes.
 #include "black_box.hpp"
 

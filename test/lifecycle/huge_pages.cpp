@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program with a large heap under each word of GRANARY_HUGE_PAGES, which is its argument.
+// What: a program with a large heap under each word of GRANARY_HUGE_PAGES, which is its argument.
 // Invariant: what the statistics call huge is what the kernel says; the mappings do not grow with the heap.
 // Must not know: when the library asks for huge pages. Skips where the kernel has none to give.
 #include "black_box.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program on libc's malloc that opens the library late, uses it, closes it and uses it again.
+// What: a program on libc's malloc that opens the library late, uses it, closes it and uses it again.
 // Invariant: both heaps work side by side; closing does not unload; each block goes back to where it came from.
 // Must not know: how the library keeps itself loaded. Not preloaded: the library's path is the first argument.
 #include "black_box.hpp"

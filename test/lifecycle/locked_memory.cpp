@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program that locks all its memory, present and future, as real-time programs do.
-// Invariant: calloc gives zeroes although locked pages cannot be given back, and locking does not make the reserved
-//            address space resident.
+// What: a program that locks all its memory, present and future, as real-time programs do.
+// Invariant: calloc gives zeroes although old kernels take no locked pages back, locking does not make reserved addresses
+//    resident, and where the kernel takes locked pages back, what is freed leaves memory.
 // Must not know: how the library clears memory. Skips where the kernel does not let it lock.
 #include "black_box.hpp"
 
@@ -71,6 +70,37 @@ void dirty_free_calloc(std::size_t size) {
     }
 }
 
+// Of kernel 5.18.
+bool kernel_takes_locked_pages() {
+    constexpr int kDontNeedLocked = 24;
+    constexpr std::size_t kPage = 4096;
+    void *const page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    GR_REQUIRE(page != MAP_FAILED);
+    const bool takes = madvise(page, kPage, kDontNeedLocked) == 0;
+    munmap(page, kPage);
+    return takes;
+}
+
+void require_freed_memory_leaves() {
+    constexpr std::size_t kSize = 5000;
+    // The heap's range grows by a quarter, and in a locked process all of that is resident.
+    constexpr std::size_t kSlack = std::size_t{40} << 20;
+    std::vector<void *> blocks(20000);
+    malloc_trim(0);
+    const std::size_t before = status_bytes("VmRSS");
+    for (void *&block : blocks) {
+        block = std::malloc(kSize);
+        GR_REQUIRE(block != nullptr);
+        std::memset(block, 1, kSize);
+    }
+    GR_REQUIRE(status_bytes("VmRSS") > before + blocks.size() * kSize / 2);
+    for (void *block : blocks) {
+        std::free(block);
+    }
+    malloc_trim(0);
+    GR_REQUIRE(status_bytes("VmRSS") < before + kSlack);
+}
+
 }  // namespace
 
 int main() {
@@ -88,6 +118,9 @@ int main() {
         dirty_free_calloc(size);
     }
     GR_REQUIRE(status_bytes("VmRSS") < kResidentLimit);
+    if (kernel_takes_locked_pages()) {
+        require_freed_memory_leaves();
+    }
     gr::black_box::require_sound_heap();
     return 0;
 }

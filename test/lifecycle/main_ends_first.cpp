@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the main thread ends alone, then the last of the program's threads: the process must end with it.
+// What: the main thread ends alone, then the last of the program's threads: the process must end with it.
 // Invariant: a thread of the library's own does not count.
-// Must not know: whether there is one; the environment says so to both (GRANARY_BACKGROUND).
+// Must not know: whether there is one; the environment says so to both (GRANARY_BACKGROUND, GRANARY_STATS_FILE).
 #include <pthread.h>
 #include <sched.h>
 
@@ -46,7 +45,8 @@ int main() {
     alarm(50);
     allocate();
     const char *const background = std::getenv("GRANARY_BACKGROUND");
-    const bool wanted = background != nullptr && std::strcmp(background, "on") == 0;
+    const bool wanted =
+        (background != nullptr && std::strcmp(background, "on") == 0) || std::getenv("GRANARY_STATS_FILE") != nullptr;
     while (wanted && find_own_thread().id == 0) sched_yield();  // it names itself
     if (!wanted && find_own_thread().id != 0) fail("nobody asked for a thread of the library's");
     pthread_t thread;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      tens of thousands of short threads: that allocate and free, that only free, that leave all to others.
+// What: tens of thousands of short threads: that allocate and free, that only free, that leave all to others.
 // Invariant: what the heap holds after many threads is what it held after few, and so is resident memory.
 // Must not know: what the library keeps per thread (nothing, it claims).
 #include "black_box.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program with more thread-local storage than the library's own thread needs for a stack.
-// Invariant: the thread starts all the same, with the storage in its stack.
+// What: a program with more thread-local storage than the library's own thread needs for a stack.
+// Invariant: the thread starts, with the storage in its stack.
 // Must not know: when the library would start it.
 #include <sched.h>
 
@@ -23,7 +22,7 @@ int main() {
         for (size_t i = 0; i < 1000; ++i) blocks[i] = std::malloc(16 * (i + 1));
         for (void *block : blocks) std::free(block);
     }
-    // It says who it is when it first runs. Without end if it never does.
+    // The thread stores its id when it first runs. This waits for ever if it never does.
     while (find_own_thread().id == 0) sched_yield();
     gr::black_box::require_sound_heap();
 }

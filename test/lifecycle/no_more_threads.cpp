@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      the library's own thread cannot be started: this program's pthread_create always refuses.
+// What: the library's own thread cannot be started: this program's pthread_create always refuses.
 // Invariant: one line tells of it, and everything else goes on.
 // Must not know: when the library would start it.
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program that defines malloc and free itself, and nothing else of the family.
+// What: a program that defines malloc and free itself, and nothing else of the family.
 // Invariant: its own two win over the preloaded ones everywhere, and the rest of the family still works.
 // Must not know: who serves calloc.
 #include "black_box.hpp"

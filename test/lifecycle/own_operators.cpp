@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program that replaces some of C++'s operators new and delete by ones that put a header before each block.
+// What: a program that replaces some of C++'s operators new and delete by ones that put a header before each block.
 // Invariant: every other form of them comes to these, as the standard defines it: none meets a block without a header.
 // Must not know: how a form is found that is not replaced.
 #include "black_box.hpp"
@@ -21,7 +20,7 @@ enum class Form : std::size_t { kNone, kSingle, kArray, kAlignedSingle, kAligned
 
 long live = 0;
 
-// The compiler knows what new returns to be nobody's, with nothing before it.
+// The compiler knows that no other pointer leads to what new returns, and that nothing lies before it.
 template <class T>
 T *opaque(T *pointer) {
     asm("" : "+r"(pointer));
@@ -133,7 +132,7 @@ void check_aligned_array() {
     check(kAlignedArray, silent, plain, sized, quiet);
 }
 
-// What an operator of the program's throws is a null pointer to those who want one.
+// If an operator of the program throws, the nothrow form returns a null pointer.
 void check_no_memory() {
     GR_REQUIRE(::operator new(kTooMuch * 1024 * 1024, std::nothrow) == nullptr);
     GR_REQUIRE(::operator new[](kTooMuch * 1024 * 1024, std::nothrow) == nullptr);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a plugin with thread-local data, loaded, used by four threads and unloaded again a thousand times.
+// What: a plugin with thread-local data, loaded, used by four threads and unloaded again a thousand times.
 // Invariant: its data is fresh each time, and the number of live blocks does not grow with the cycles.
 // Must not know: where libc puts thread-local data. The plugin's path is the first argument.
 #include "black_box.hpp"

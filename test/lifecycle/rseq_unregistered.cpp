@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      threads that unregister libc's restartable-sequence area in mid-life and go on allocating.
+// What: threads that unregister libc's restartable-sequence area in mid-life and go on allocating.
 // Invariant: blocks stay distinct and whole, in those threads and in the others.
 // Must not know: whether the library used the area. Where libc registered none, that part has nothing to undo.
 #include "black_box.hpp"

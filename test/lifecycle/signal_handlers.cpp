@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a 10 kHz timer whose handler allocates and frees, while main and a second thread do the same.
+// What: a 10 kHz timer whose handler allocates and frees, while main and a second thread do the same.
 // Invariant: no hang, no abort, and no block is handed out twice: each carries its owner's mark while it is out.
 // Must not know: where in malloc the signal strikes.
 #include "black_box.hpp"
@@ -21,7 +20,7 @@ constexpr std::size_t kSize = 64;
 
 std::atomic<int> handler_runs{0};
 
-// Marks the block while it is out; whoever else had it would see or leave another mark.
+// Marks the block while it is out; another owner would see this mark or leave another one.
 void allocate_and_free(uint64_t mark) {
     volatile uint64_t *block = static_cast<uint64_t *>(std::malloc(kSize));
     GR_REQUIRE(block != nullptr);

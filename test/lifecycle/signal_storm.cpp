@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      four threads whose signal handlers allocate blocks of every kind, wherever in malloc they strike.
+// What: four threads whose signal handlers allocate blocks of every kind, wherever in malloc they strike.
 // Invariant: no hang and no abort, although handlers enter the slow paths that their own thread is inside of.
 // Must not know: which locks there are. Signals are sent by a fifth thread, in a fixed number.
 #include <pthread.h>

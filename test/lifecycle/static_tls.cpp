@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      loads twenty libraries that use up static thread-local storage, then Granary.
+// What: loads twenty libraries that use up static thread-local storage, then Granary.
 // Invariant: Granary still loads and works.
 // Must not know: how much thread-local storage Granary takes. Not preloaded: arguments are both libraries' paths.
 #include "black_box.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      statistics that are taken again and again while threads make and empty superblocks of every class.
+// What: statistics that are taken again and again while threads make and empty superblocks of every class.
 // Invariant: each snapshot adds up, and nothing in it is more than there is.
 // Must not know: how statistics are counted.
 #include "black_box.hpp"

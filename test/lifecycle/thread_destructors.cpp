@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      threads whose key destructors and thread_local objects allocate and free while the thread dies.
+// What: threads whose key destructors and thread_local objects allocate and free while the thread dies.
 // Invariant: every destructor finds a working heap, and no thread leaves a live block behind.
 // Must not know: whether the library keeps anything per thread.
 #include "black_box.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      main returns while its threads allocate and free; the program starts itself many times to see it often.
+// What: main returns while its threads allocate and free; the program starts itself many times to see it often.
 // Invariant: each time it exits with main's code, without a message.
 // Must not know: what happens at exit.
 #include "black_box.hpp"

@@ -13,12 +13,11 @@
 #include <random>
 #include <vector>
 
-#include "heap/inside.hpp"
 #include "malloc/fresh_instance.hpp"
 #include "malloc/statistics.hpp"
+#include "platform/reentry.hpp"
 
-namespace gr {
-namespace {
+namespace gr::instance_test {
 
 using fake::Call;
 using fake::FreshInstance;
@@ -107,13 +106,45 @@ std::size_t resident_pages(const void *p, std::size_t size) {
         std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return page & 1; }));
 }
 
-// A program that reads a page before it writes it shall not pay for two faults; large memory may stay untouched.
-TEST(Instance, OnlyLargeZeroesAreLeftToTheKernel) {
+// A program that fills a table and keeps it may use little of it.
+TEST(Instance, ZeroesThatAreKeptAreLeftToTheKernel) {
     FreshInstance instance;
-    const void *const written = instance->allocate_zeroed(kZeroedAtOnce);
-    EXPECT_EQ(resident_pages(written, kZeroedAtOnce), kZeroedAtOnce / platform::page_size());
-    const void *const large = instance->allocate_zeroed(kZeroedAtOnce + kUnitBytes);
-    EXPECT_EQ(resident_pages(large, kZeroedAtOnce), 0U);
+    std::size_t resident = 0;
+    for (const std::size_t size : {kClassLimit + 1, std::size_t{4 * kUnitBytes}, kZeroedAtOnce})
+        for (int i = 0; i < 20; ++i) resident += resident_pages(instance->allocate_zeroed(size), size);
+    EXPECT_LE(resident * platform::page_size(), kZeroCreditFirst);
+    EXPECT_GT(resident, 0U);
+    EXPECT_EQ(resident_pages(instance->allocate_zeroed(kZeroedAtOnce + 1), kZeroedAtOnce), 0U);
+}
+
+// A program that reads a page before it writes it shall not pay for two faults.
+TEST(Instance, ZeroesOfWhoFreesThemAreWrittenAtOnce) {
+    FreshInstance instance({{"GRANARY_RETAIN", "0"}});
+    constexpr std::size_t kSize = 5 * kUnitBytes;
+    std::vector<void *> blocks(40);
+    for (int round = 0; round < 2; ++round) {
+        std::size_t resident = 0;
+        for (void *&block : blocks) {
+            block = instance->allocate_zeroed(kSize);
+            resident += resident_pages(block, kSize);
+        }
+        if (round == 0) {
+            EXPECT_LT(resident * platform::page_size(), blocks.size() * kSize / 2);
+        } else {
+            EXPECT_EQ(resident * platform::page_size(), blocks.size() * kSize);
+        }
+        for (void *const block : blocks) instance->free("test", block);
+    }
+}
+
+// And what malloc's blocks were says nothing of calloc's.
+TEST(Instance, WhoFreesOnlyMallocsBlocksEarnsNoZeroes) {
+    FreshInstance instance({{"GRANARY_RETAIN", "0"}});
+    constexpr std::size_t kSize = 5 * kUnitBytes;
+    for (int i = 0; i < 100; ++i) instance->free("test", instance->allocate(kSize));
+    std::size_t resident = 0;
+    for (int i = 0; i < 40; ++i) resident += resident_pages(instance->allocate_zeroed(kSize), kSize);
+    EXPECT_LE(resident * platform::page_size(), kZeroCreditFirst);
 }
 
 TEST(Instance, ResizingKeepsTheBytes) {
@@ -151,7 +182,7 @@ TEST(Instance, AShrinkByLessThanHalfStaysAndAGrowthOfARunCanStay) {
     instance->free("test", run);
 }
 
-// The tail of a run that shrinks is everybody's; it comes back as it is: retained or given back.
+// The tail of a run that shrinks serves any request; it comes back as it is: retained or returned to the OS.
 TEST(Instance, ARunGrowsAndShrinksWhereItLies) {
     constexpr std::size_t kSmall = 2 * kUnitBytes;
     constexpr std::size_t kLarge = 8 * kUnitBytes;
@@ -204,6 +235,48 @@ TEST(Instance, ARefusedResizeLeavesTheBlock) {
     }
 }
 
+TEST(Instance, ARefusedResizeInPlaceLeavesTheBlock) {
+    FreshInstance instance;
+    char *const run = static_cast<char *>(instance->allocate(100 * kKiB));
+    char *const direct = static_cast<char *>(instance->allocate(40 * kMiB));
+    std::memset(run, 3, 100 * kKiB);
+    std::memset(direct, 3, 40 * kMiB);
+    fake::fail(Call::remap, 0);
+    EXPECT_EQ(instance->resize_in_place("test", direct, 41 * kMiB, 50 * kMiB), 0U);
+    EXPECT_EQ(instance->resize_in_place("test", direct, 40 * kMiB, 50 * kMiB), 40 * kMiB);
+    fake::reset();
+    {
+        const platform::Reentry entry;  // as a signal handler that interrupted the heaps
+        EXPECT_EQ(instance->resize_in_place("test", run, kMiB, kMiB), 0U);
+        EXPECT_EQ(instance->resize_in_place("test", run, 1, kMiB), 2 * kUnitBytes);
+        EXPECT_EQ(instance->resize_in_place("test", run, 1, 1), 2 * kUnitBytes);
+    }
+    EXPECT_EQ(instance->resize_in_place("test", run, kDirectThreshold + 1, SIZE_MAX), 0U) << "no run is so large";
+    EXPECT_EQ(instance->usable_size("test", run), 2 * kUnitBytes) << "nor was it made as large as one can be";
+    EXPECT_EQ(run[0] + run[100 * kKiB - 1] + direct[0] + direct[40 * kMiB - 1], 12);
+    EXPECT_EQ(instance->resize_in_place("test", run, 1, SIZE_MAX), kDirectThreshold) << "as much as a run can have";
+    instance->free("test", run);
+    instance->free("test", direct);
+}
+
+TEST(Instance, ABlockInPlaceGrowsUpToTheHardLimit) {
+    FreshInstance instance({{"GRANARY_LIMIT", "0,128M"}});
+    const MemoryLimit &limit = instance->pages().limit();
+    void *const run = instance->allocate(kMiB);
+    void *const direct = instance->allocate(64 * kMiB);
+    ASSERT_EQ(instance->resize_in_place("test", direct, 1, 40 * kMiB), 40 * kMiB);
+    const std::size_t before = limit.held();
+    EXPECT_EQ(instance->resize_in_place("test", direct, 200 * kMiB, 200 * kMiB), 0U);
+    EXPECT_EQ(instance->resize_in_place("test", direct, 1, 200 * kMiB), 40 * kMiB);
+    EXPECT_EQ(limit.held(), before);
+    EXPECT_EQ(instance->resize_in_place("test", direct, 60 * kMiB, 200 * kMiB), 60 * kMiB) << "the least fits";
+    EXPECT_EQ(limit.held(), before + 20 * kMiB);
+    EXPECT_EQ(instance->resize_in_place("test", run, 2 * kMiB, 3 * kMiB), 3 * kMiB);
+    EXPECT_EQ(limit.held(), before + 22 * kMiB);
+    instance->free("test", run);
+    instance->free("test", direct);
+}
+
 TEST(Instance, SizesBeyondAnythingAreRefused) {
     FreshInstance instance;
     for (const std::size_t size : {kMaxRequest, kMaxRequest + 1, SIZE_MAX - 4096, SIZE_MAX}) {
@@ -211,6 +284,8 @@ TEST(Instance, SizesBeyondAnythingAreRefused) {
         EXPECT_EQ(instance->allocate_zeroed(size), nullptr);
         EXPECT_EQ(instance->allocate_aligned(size, 64), nullptr);
         EXPECT_EQ(instance->allocate_aligned(1, SIZE_MAX / 2 + 1), nullptr);
+        EXPECT_EQ(instance->allocate_aligned_zeroed(size, 64), nullptr);
+        EXPECT_EQ(instance->allocate_aligned_zeroed(1, SIZE_MAX / 2 + 1), nullptr);
     }
 }
 
@@ -246,6 +321,7 @@ TEST(Instance, WithoutARegionEveryBlockIsMapped) {
     fake::reset();
     Instance instance;
     fake::fail(Call::reserve, 0);
+    fake::fail(Call::map_at, 0);
     EXPECT_FALSE(instance.ensure_started());
     for (const std::size_t size : {std::size_t{0}, std::size_t{10}, 100 * kKiB}) {
         char *const p = static_cast<char *>(instance.allocate_zeroed(size));
@@ -329,7 +405,7 @@ TEST(Instance, ErrnoStaysAsItWas) {
     EXPECT_EQ(errno, EXDEV);
 }
 
-// The whole of it, with sequences where there are any, on units that nobody may touch.
+// The whole of it, with sequences where there are any, on units that no thread may touch.
 TEST(Instance, NoByteOfABlockIsTouched) {
     FreshInstance instance({{"GRANARY_RETAIN", "0"}});
     auto &region = const_cast<Region &>(instance->region());
@@ -421,7 +497,7 @@ TEST(Instance, AHandlerThatInterruptedTheHeapsTellsNobody) {
     instance->on_pressure([](void *context, std::size_t) { ++*static_cast<unsigned *>(context); }, &times);
     void *p = nullptr;
     {
-        const Inside interrupted;
+        const platform::Reentry interrupted;
         p = instance->allocate(40 * kMiB);
     }
     EXPECT_TRUE(instance->pages().limit().is_above_soft());
@@ -443,5 +519,4 @@ TEST(Instance, AHardLimitBelowTheTablesIsIgnored) {
     instance->free("test", p);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::instance_test

@@ -13,11 +13,10 @@
 #include <vector>
 
 #include "fake/memory.hpp"
-#include "heap/inside.hpp"
 #include "malloc/statistics.hpp"
+#include "platform/reentry.hpp"
 
-namespace gr {
-namespace {
+namespace gr::instances_test {
 
 using fake::Call;
 
@@ -178,7 +177,7 @@ TEST_F(InstancesTest, ThreadsFreeEachOthersBlocks) {
     }
 }
 
-// Whoever holds every lock itself gets direct blocks.
+// A thread that holds every lock itself gets direct blocks.
 bool is_locked(gr_heap *heap, std::size_t size) {
     void *const p = heap->instance.allocate(size);
     const bool direct = heap->instance.direct().size_of(p) != 0;
@@ -196,7 +195,7 @@ TEST_F(InstancesTest, ForkHoldsEveryLockOfEveryHeapAndOfTheirList) {
     std::vector<gr_heap *> heaps;
     for (int i = 0; i < 3; ++i) {
         heaps.push_back(make());
-        // What waits in a magazine could be had by whoever finds its heap's lock free.
+        // A thread that finds the heap's lock free could take what waits in a magazine.
         heaps.back()->instance.free("test", heaps.back()->instance.allocate(64));
     }
     instances.lock_all();
@@ -207,7 +206,7 @@ TEST_F(InstancesTest, ForkHoldsEveryLockOfEveryHeapAndOfTheirList) {
     EXPECT_NE(make(kSmallRegion), nullptr);
 }
 
-// Who frees meanwhile leaves it to the holder of the lock.
+// A thread that frees meanwhile leaves the block to the holder of the lock.
 TEST_F(InstancesTest, WhatWasFreedUnderForksLocksIsCollectedAfterwards) {
     gr_heap *const heap = make();
     void *const p = heap->instance.allocate(64);
@@ -233,7 +232,7 @@ TEST_F(InstancesTest, AForkWithinAForkUnlocksNothing) {
 
 TEST_F(InstancesTest, AHandlerThatInterruptedTheAllocatorForksWithoutLocks) {
     gr_heap *const heap = make();
-    const Inside interrupted;
+    const platform::Reentry interrupted;
     instances.lock_all();
     std::thread([&] { EXPECT_FALSE(is_locked(heap, 64) || is_locked(heap, kRun)); }).join();
     instances.unlock_all();
@@ -270,5 +269,4 @@ TEST_F(InstancesTest, HeapsComeAndGoAndAreUsedBetweenForks) {
     for (std::future<void> &user : users) user.get();
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::instances_test

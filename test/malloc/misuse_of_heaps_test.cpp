@@ -9,11 +9,10 @@
 #include <string>
 
 #include "fake/memory.hpp"
-#include "heap/inside.hpp"
 #include "malloc/instances.hpp"
+#include "platform/reentry.hpp"
 
-namespace gr {
-namespace {
+namespace gr::misuse_of_heaps_test {
 
 constexpr std::size_t kLarge = 100 * kKiB;
 
@@ -55,7 +54,7 @@ TEST_F(MisuseOfHeapsDeathTest, TheLineSaysWhoseTheBlockIs) {
     }
     int local = 0;
     EXPECT_ABORT(a->instance.free("f", &local), line("f", &local, kForeign));
-    const Inside handler;
+    const platform::Reentry handler;
     void *const direct = b->instance.allocate(40 * kMiB);
     EXPECT_ABORT(a->instance.free("f", direct), line("f", direct, kOfFirstClass));
 }
@@ -84,7 +83,7 @@ TEST_F(MisuseOfHeapsDeathTest, OnlyLiveHeapsAreDestroyedAndNotByHandlers) {
         },
         line("d", a, kNoHeap));
     {
-        const Inside interrupted;
+        const platform::Reentry interrupted;
         EXPECT_ABORT(instances.destroy("d", a), line("d", a, kInterrupted));
     }
     instances.lock_all();
@@ -92,5 +91,4 @@ TEST_F(MisuseOfHeapsDeathTest, OnlyLiveHeapsAreDestroyedAndNotByHandlers) {
     instances.unlock_all();
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::misuse_of_heaps_test

@@ -11,8 +11,7 @@
 
 #include "malloc/fresh_instance.hpp"
 
-namespace gr {
-namespace {
+namespace gr::misuse_test {
 
 using fake::FreshInstance;
 
@@ -175,5 +174,4 @@ TEST_F(MisuseDeathTest, WhenEverySmallBlockIsFreeItsUnitIsForeign) {
         testing::KilledBySignal(SIGABRT), "^granary: free\\(" + text(p) + "\\): (not a block|freed twice)");
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::misuse_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how full superblocks are said to be, against what the test allocated, and what follows for moving blocks.
 // Invariant: one thread, so every count is exact.
-// Must not know: who moves blocks, and when.
+// Must not know: what moves blocks, and when.
 #include "malloc/utilization.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,7 @@
 
 #include "malloc/fresh_instance.hpp"
 
-namespace gr {
-namespace {
+namespace gr::utilization_test {
 
 using fake::FreshInstance;
 
@@ -123,5 +122,4 @@ TEST(Utilization, OnlyOfBlocksInUse) {
     EXPECT_EQ(u.block_bytes + u.superblock_blocks + u.move_helps, 9U) << "left as it was";
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::utilization_test

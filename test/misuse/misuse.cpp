@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      one misuse of the heap a run (the first argument names it); misuse.py compares what is said about it.
+// What: one misuse of the heap a run (the first argument names it); misuse.py compares what is said about it.
 // Invariant: every line on standard output is a message that would be right; the misuse comes after them.
 // Must not know: how a misuse is found.
 #include "black_box.hpp"
@@ -42,6 +41,12 @@ void expect_inside(const char *entry, const void *pointer, const void *block) {
 void expect_twice(const char *entry, void *block) {
     say(STDOUT_FILENO, "granary: %s(%p): freed twice, a block of %zu bytes; aborting\n", entry, block,
         malloc_usable_size(block));
+}
+
+void expect_free(const char *entry, const void *pointer, std::size_t size) {
+    say(STDOUT_FILENO,
+        "granary: %s(%p): a free block of %zu bytes: it was freed before, or never handed out; aborting\n", entry,
+        pointer, size);
 }
 
 void pin(unsigned cpu) {
@@ -256,7 +261,7 @@ void free_unaligned_by_another_thread() {
     }).join();
 }
 
-// Others of its size are freed after it, which a flush takes first. None is allocated: nobody gets it meanwhile.
+// Others of its size are freed after it, which a flush takes first. None is allocated, so no call gets it meanwhile.
 void free_inside_under_others(std::size_t size) {
     std::vector<char *> others(5000);
     for (char *&other : others) {
@@ -290,6 +295,39 @@ void realloc_stack() {
     expect_foreign("realloc", local);
     opaque(std::realloc(opaque<void *>(local), 100));
 }
+
+void aligned_realloc_stack() {
+    char local[64] = {};
+    expect_foreign("gr_aligned_realloc", local);
+    opaque(gr_aligned_realloc(opaque<void *>(local), 64, 100));
+}
+
+void aligned_realloc_inside_small() {
+    char *block = block_of(kSmall);
+    expect_inside("gr_aligned_realloc", block + 16, block);
+    opaque(gr_aligned_realloc(opaque(block + 16), 64, kLarge));
+}
+
+void resize_in_place_stack() {
+    char local[64] = {};
+    expect_foreign("gr_resize_in_place", local);
+    opaque(gr_resize_in_place(opaque<void *>(local), 100, 100));
+}
+
+void resize_in_place_inside_large() {
+    char *block = block_of(kLarge);
+    expect_inside("gr_resize_in_place", block + 4096, block);
+    opaque(gr_resize_in_place(opaque(block + 4096), 100, 100));
+}
+
+void resize_in_place_freed(std::size_t size) {
+    char *block = block_of(size);
+    std::free(block);
+    expect_foreign("gr_resize_in_place", block);
+    opaque(gr_resize_in_place(opaque(block), size, size));
+}
+void resize_in_place_freed_large() { resize_in_place_freed(kLarge); }
+void resize_in_place_freed_direct() { resize_in_place_freed(kDirect); }
 
 void realloc_freed_large() {
     char *block = block_of(kLarge);
@@ -325,6 +363,34 @@ void usable_size_unaligned() {
     char *block = block_of(kSmall);
     expect_inside("malloc_usable_size", block + 8, block);
     opaque(malloc_usable_size(opaque(block + 8)));
+}
+
+// The start of a block that was never handed out, beside one in use: blocks are handed out from the lowest address on.
+constexpr std::size_t kDividesUnits = 64;
+char *never_handed_out() {
+    constexpr std::uintptr_t kUnit = std::uintptr_t{64} << 10;
+    const auto block = reinterpret_cast<std::uintptr_t>(block_of(kDividesUnits));
+    return opaque(reinterpret_cast<char *>((block & ~(kUnit - 1)) + kUnit - 16 * kDividesUnits));
+}
+
+void realloc_never_handed_out() {
+    char *block = never_handed_out();
+    expect_free("realloc", block, kDividesUnits);
+    opaque(std::realloc(opaque(block), 4000));
+}
+
+void usable_size_never_handed_out() {
+    char *block = never_handed_out();
+    expect_free("malloc_usable_size", block, kDividesUnits);
+    opaque(malloc_usable_size(opaque(block)));
+}
+
+void free_never_handed_out() {
+    char *block = never_handed_out();
+    say(STDOUT_FILENO, "granary: free(%p): freed twice, a block of %zu bytes; aborting\n", static_cast<void *>(block),
+        kDividesUnits);
+    std::free(opaque(block));
+    malloc_trim(0);
 }
 
 void reallocarray_static() {
@@ -466,6 +532,24 @@ void heap_usable_size_of_malloc() {
     opaque(gr_heap_usable_size(new_heap(), block));
 }
 
+void heap_aligned_realloc_of_malloc() {
+    char *block = block_of(kSmall);
+    expect_of_malloc("gr_heap_aligned_realloc", block);
+    opaque(gr_heap_aligned_realloc(new_heap(), block, 64, kLarge));
+}
+
+void heap_resize_in_place_of_malloc() {
+    char *block = block_of(kLarge);
+    expect_of_malloc("gr_heap_resize_in_place", block);
+    opaque(gr_heap_resize_in_place(new_heap(), block, 1, 1));
+}
+
+void resize_in_place_of_heap() {
+    char *block = block_in(new_heap(), kLarge);
+    expect_of_heap("gr_resize_in_place", block);
+    opaque(gr_resize_in_place(block, 1, 1));
+}
+
 void heap_free_twice(std::size_t size) {
     gr_heap *heap = new_heap();
     char *block = block_in(heap, size);
@@ -562,11 +646,20 @@ constexpr Case kCases[] = {
     CASE(free_inside_large_unit),
     CASE(free_inside_direct),
     CASE(realloc_stack),
+    CASE(aligned_realloc_stack),
+    CASE(aligned_realloc_inside_small),
+    CASE(resize_in_place_stack),
+    CASE(resize_in_place_inside_large),
+    CASE(resize_in_place_freed_large),
+    CASE(resize_in_place_freed_direct),
     CASE(realloc_freed_large),
     CASE(realloc_freed_direct),
     CASE(realloc_inside_small),
     CASE(realloc_unaligned),
     CASE(usable_size_unaligned),
+    CASE(realloc_never_handed_out),
+    CASE(usable_size_never_handed_out),
+    CASE(free_never_handed_out),
     CASE(reallocarray_static),
     CASE(usable_size_static),
     CASE(usable_size_freed_large),
@@ -590,6 +683,9 @@ constexpr Case kCases[] = {
     CASE(realloc_of_heap),
     CASE(heap_realloc_of_malloc),
     CASE(heap_usable_size_of_malloc),
+    CASE(heap_aligned_realloc_of_malloc),
+    CASE(heap_resize_in_place_of_malloc),
+    CASE(resize_in_place_of_heap),
     CASE(heap_free_small_twice),
     CASE(heap_free_large_twice),
     CASE(heap_free_direct_twice),

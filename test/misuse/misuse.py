@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      runs one misuse of the heap under the library and compares what the library says about it.
+# What: runs one misuse of the heap under the library and compares what the library says about it.
 # Invariant: a misuse ends in SIGABRT after exactly one line on stderr, which is one that the program announced.
 # Must not know: the misuses and the wording; the program prints the lines that would be right.
 """Usage: misuse.py LIBRARY PROGRAM MISUSE."""

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program that uses the heap and prints how it was configured, for options.py and set_uid.py.
+// What: a program that uses the heap and prints how it was configured, for options.py and set_uid.py; with an argument as
+//    JSON, as the library does.
 // Invariant: exit code 0 means that the heap worked.
 // Must not know: which options are set.
-#include <granary/granary.h>
+#include "black_box.hpp"
 
 #include <sys/auxv.h>
 #include <cstdio>
@@ -23,7 +23,7 @@ void print_option(const char *name) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char **) {
     for (size_t size = 1; size < 1'000'000; size *= 3) {
         void *block = std::malloc(size);
         if (block == nullptr) {
@@ -32,9 +32,13 @@ int main() {
         std::memset(block, 1, size);
         std::free(block);
     }
+    if (argc > 1) {
+        return gr_options_print(1, GR_JSON) == 0 ? 0 : 1;
+    }
     std::printf("AT_SECURE=%lu\n", getauxval(AT_SECURE));
-    for (const char *name : {"STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "REUSE", "DIRECT", "MAGAZINE", "LIMIT",
-                             "HUGE_PAGES", "BACKGROUND", "DEEPBIND"}) {
+    for (const char *name :
+         {"STATS", "STATS_FILE", "STATS_INTERVAL", "VERBOSE", "OPTIONS_FILE", "RSEQ", "REGION", "RETAIN", "REUSE",
+          "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND", "DEEPBIND", "JUNK", "ZERO"}) {
         print_option(name);
     }
     return 0;

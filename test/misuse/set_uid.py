@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      a set-uid copy of a program linked with the library, run by another user, with options in the environment.
-# Invariant: such a program ignores every option and says nothing; the same program without set-uid heeds them.
+# What: a set-uid copy of a program linked with the library, run by another user, with options in the environment.
+# Invariant: such a program ignores every option, and files, and says nothing, but for the options that it was compiled
+#    with; the same program without set-uid heeds them.
 # Must not know: what the options do.
-"""Usage: set_uid.py PROGRAM (linked with libgranary.a); exits 77 where no set-uid program can be made."""
+"""Usage: set_uid.py PROGRAM COMPILED (linked with libgranary.a); exits 77 where no set-uid program can be made."""
 
 import os
 import shutil
@@ -21,6 +21,7 @@ OPTIONS = {
     "GRANARY_STATS": "text",
     "GRANARY_VERBOSE": "1",
     "GRANARY_RSEQ": "off",
+    "GRANARY_OPTIONS_FILE": "/no/such/file",
 }
 
 
@@ -41,6 +42,7 @@ def compare(copy):
     heeded = run(copy, OPTIONS, **nobody)
     assert "AT_SECURE=0" in heeded.stdout, heeded.stdout
     assert "granary: ignoring GRANARY_FOO=bar" in heeded.stderr, "without set-uid the options must be heeded"
+    assert "granary: ignoring /no/such/file" in heeded.stderr, "without set-uid the file must be looked for"
 
     os.chmod(copy, 0o4755)
     ignored = run(copy, OPTIONS, **nobody)
@@ -50,7 +52,17 @@ def compare(copy):
     assert ignored.stdout == plain.stdout, f"options had an effect: {ignored.stdout!r}, without: {plain.stdout!r}"
 
 
-def main(program):
+def compare_compiled(copy):
+    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    os.chmod(copy, 0o4755)
+    for options in ({}, OPTIONS):
+        found = run(copy, options, **nobody)
+        assert "AT_SECURE=1" in found.stdout and f"RETAIN={3 << 20}\n" in found.stdout, found.stdout
+        assert "RSEQ=on" in found.stdout or "GLIBC_TUNABLES" in os.environ, found.stdout
+        assert found.stderr.splitlines() == ["granary: ignoring gr_options: FOO=1: unknown option; see 'granary options'"]
+
+
+def main(program, compiled):
     if os.geteuid() != 0:
         print("skipped: only root can make a set-uid copy and run it as another user")
         return SKIPPED
@@ -63,6 +75,9 @@ def main(program):
         shutil.copyfile(program, copy)
         os.chmod(copy, 0o755)
         compare(copy)
+        shutil.copyfile(compiled, copy)
+        os.chmod(copy, 0o755)
+        compare_compiled(copy)
     return 0
 
 

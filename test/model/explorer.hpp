@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: takes the steps of a few actors in every possible order, and stops at the first that breaks a property.
 // Invariant: complete and exact: a configuration is entered once, and two are the same only if the shared state and
-//            every actor's place are the same, byte for byte. There is no bound on switches, and no hash in their
-//            place.
+//    every actor's place are the same, byte for byte. There is no bound on switches, and no hash in their
+//    place.
 // Must not know: what the steps do, and what the properties are.
 #pragma once
 

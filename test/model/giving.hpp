@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the production protocol in a world whose collect gives superblocks away, in the middle of a drain, as
-//       production does to keep the emptiness invariant; only more often.
-// Invariant: keeps no state. Whoever holds the global heap's lock already does not wait for it.
+//    production does to keep the emptiness invariant; only more often.
+// Invariant: keeps no state. A thread that already holds the global heap's lock does not wait for it.
 // Must not know: the scenarios.
 #pragma once
 

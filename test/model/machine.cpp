@@ -94,7 +94,7 @@ bool is_on_stack(const State &state, Node which) {
     return false;
 }
 
-// The head is read and the link stored in one step: the link of what is on no stack is read by nobody.
+// The head is read and the link stored in one step: no actor reads the link of what is on no stack.
 Answer link_to_head(State &state, const Step &step) {
     expect(!is_on_stack(state, step.node), name(step.node) + " pushed while it lies on a stack");
     at(state, step.node).link = at(state, step.owner).stack;
@@ -216,8 +216,8 @@ void Machine::check_always(const State &state) const {
     }
 }
 
-// Everyone is done. Who is marked lies on the stack of its owner, a heap that drains at its next refill; whoever has
-// remote bits is marked; and no lock is held.
+// All actors are done. A marked superblock lies on the stack of its owner, a heap that drains at its next refill; one
+// with remote bits is marked; and no lock is held.
 void Machine::check_end(const State &state) const {
     std::array<bool, kSuperblocks> is_waiting{};
     for (const Owner owner : {Owner::heap_a, Owner::heap_b, Owner::global, Owner::nobody}) {

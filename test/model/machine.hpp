@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the shared state of the model: superblocks, owners with a lock and a stack, and the atomic steps on them. A
-// step
-//       that only loads may be taken before the same actor's last delayed store becomes visible (a store buffer of
-//       one).
+// What: the shared state of the model: superblocks, owners with a lock and a stack, and the atomic steps on them. A step
+//    that only loads may be taken before the last delayed store of the same actor becomes visible (a store buffer of one).
 // Invariant: every block is in exactly one state: live, remote or free; and the properties in machine.cpp.
 // Must not know: the protocol: which steps are taken, and in which order.
 #pragma once
@@ -16,8 +14,8 @@
 
 namespace gr::model {
 
-// Heaps A and B are active: they drain at their next refill. Who has superblocks but never refills is passive: the
-// global heap, and nobody, who has the superblocks that were given back to the region.
+// Heaps A and B are active: they drain at their next refill. An owner that never refills is passive: the
+// global heap, and `nobody`, which has the superblocks that were released to the region.
 enum class Owner : std::uint8_t { heap_a, heap_b, global, nobody };
 inline constexpr std::size_t kOwners = 4;
 constexpr bool is_passive(Owner owner) { return owner >= Owner::global; }
@@ -78,7 +76,7 @@ enum class Does : std::uint8_t {
     try_lock,
     unlock,
     collect,
-    // Of those who use it.
+    // Of the protocol's users.
     lock,
     holds_lock,
     store_owner,
@@ -90,7 +88,8 @@ enum class Does : std::uint8_t {
     receive
 };
 
-// Which arguments mean something is the step's affair. An answer nobody uses is 0, so that it tells no states apart.
+// Which arguments mean something is the step's affair. An answer that is not used is 0, so that it tells no states
+// apart.
 struct Step {
     Does does{};
     Owner owner{};

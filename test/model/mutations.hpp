@@ -12,9 +12,9 @@ enum class Mutation : std::uint8_t {
     none,
     drainer_skips_foreign,     // rule 2: a drainer leaves another owner's superblock where it is: on no stack
     drainer_clears_foreign,    // rule 2: it clears the mark instead of passing the superblock on
-    no_second_look_at_owner,   // rule 3: whoever pushed does not read the owner again
-    no_settling_of_passive,    // rule 3: whoever pushed to a passive owner does not drain it
-    no_settling_after_unlock,  // rule 3: whoever unlocks does not look at the stack
+    no_second_look_at_owner,   // rule 3: after a push, the owner is not read again
+    no_settling_of_passive,    // rule 3: after a push to a passive owner, it is not drained
+    no_settling_after_unlock,  // rule 3: after an unlock, the stack is not looked at
     look_before_exchange,      // rule 4: a marked superblock is left alone without an exchange
     link_read_late,            // rule 5: the link is read when the mark is cleared already
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the only way an actor reaches the shared state: it asks for a step, and gets the step's answer.
 // Invariant: what an actor does next is a function of the answers it got; it keeps nothing else between two steps.
-// Must not know: what a step does, and who else takes steps.
+// Must not know: what a step does, and which other actors take steps.
 #pragma once
 
 #include <cstddef>

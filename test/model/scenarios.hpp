@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: who does what: freers, heaps that refill, give superblocks away and take them, in small numbers.
-// Invariant: those who use the protocol keep its rules as production does: they drain under the lock, store the owner
-//            under the giver's lock, and unlock by unlock_and_settle. The protocol itself is a parameter.
+// What: which actor does what: freers, heaps that refill, give superblocks away and take them, in small numbers.
+// Invariant: the users of the protocol keep its rules as production does: they drain under the lock, store the owner
+//    under the giver's lock, and unlock by unlock_and_settle. The protocol itself is a parameter.
 // Must not know: how the protocol keeps its promise.
 #pragma once
 
@@ -46,7 +46,7 @@ struct Acts {
 
     static Sequence refill(Owner heap) { return {lock_and_drain(heap), unlock(heap)}; }
 
-    // What a flusher does to an idle owner (rule 6), or whoever trims.
+    // What a flusher or a trim does to an idle owner (rule 6).
     static Sequence visit(Owner owner) {
         return {act([=](World &world) {
                     if (world.try_lock(owner)) Protocol::drain(world, owner);
@@ -78,7 +78,7 @@ struct Acts {
                 unlock(Owner::global), unlock(heap)};
     }
 
-    // The same from the region: a new superblock, whose first block goes to the actor that receives it.
+    // From the region: a new superblock, whose first block goes to the actor that receives it.
     static Sequence take_anew_and_send(Owner heap) {
         return {lock_and_drain(heap), act([=](World &world) {
                     const Node node = take_from(world, heap, Owner::nobody);
@@ -107,7 +107,7 @@ struct Acts {
         for (const Owner owner : kLockOrder) acts.push_back(unlock(owner));
         return acts;
     }
-    // Breaks rule 3: nobody looks at the stacks.
+    // Breaks rule 3: no actor looks at the stacks.
     static Sequence resume_all_without_settling() {
         return {act([=](World &world) {
             for (const Owner owner : kLockOrder) world.unlock(owner);
@@ -234,7 +234,7 @@ Scenario recycle() {
     return s;
 }
 
-// The same with two late freers, for a superblock that was full.
+// With two late freers, for a superblock that was full.
 template <class Protocol>
 Scenario recycle_with_two_late() {
     using A = Acts<Protocol>;

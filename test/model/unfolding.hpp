@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: an actor's program, unfolded into a tree by the answers its steps get. A place in the tree stands for the
-//       actor's stack and program counter; a new place is found by running the act again with all answers up to it.
+//    actor's stack and program counter; a new place is found by running the act again with all answers up to it.
 // Invariant: the same act, given the same answers, asks for the same steps. Nothing is carried from an act to the next,
-//            so all ways through an act end at the same place.
+//    so all ways through an act end at the same place.
 // Must not know: the shared state, and the other actors.
 #pragma once
 

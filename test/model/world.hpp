@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the world in which the protocol of src/heap/remote_protocol.hpp runs here: every operation asks for steps.
 // Invariant: keeps no state, so that an act is a function of the answers.
-// Must not know: what the steps do, and who else takes steps.
+// Must not know: what the steps do, and which other actors take steps.
 #pragma once
 
 #include "machine.hpp"
@@ -32,12 +32,12 @@ class World {
     bool is_passive(Owner owner) { return model::is_passive(owner); }
     bool try_lock(Owner owner) { return ask({Does::try_lock, owner}) != 0; }
     void unlock(Owner owner) { ask({Does::unlock, owner}); }
-    void open_mail(Owner) {}  // letters take no part: they are addressed to a heap, not to an owner that may change
+    void read_inbox(Owner) {}  // messages take no part: they are addressed to a heap, not to an owner that may change
     void collect(Owner owner, Node node) {
         for (std::uint8_t block = 0; block < kBlocksEach; ++block) ask({Does::collect, owner, node, block});
     }
 
-    // What those who use it do besides.
+    // What the protocol's users do besides.
     void lock(Owner owner) { ask({Does::lock, owner}); }
     bool holds(Owner owner) { return ask({Does::holds_lock, owner}) != 0; }
     void set_owner(Node node, Owner owner) { ask({Does::store_owner, owner, node}); }

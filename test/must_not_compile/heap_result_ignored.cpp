@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a heap that nobody keeps can never be destroyed.
+// What: a heap whose pointer is dropped can never be destroyed.
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: ignoring return value

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: lock() may fail, when a handler interrupted the holder; who calls it must look.
+// What: lock() may fail, when a handler interrupted the holder; the caller must look at the result.
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: ignoring return value

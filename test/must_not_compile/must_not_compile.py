@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      compiles FILE, which must fail with the message it expects, and again with CONTROL, which must succeed.
+# What: compiles FILE, which must fail with the message it expects, and again with CONTROL, which must succeed.
 # Invariant: a file without an expectation fails.
 # Must not know: what the file is about.
 """usage: must_not_compile.py FILE COMPILER FLAGS...

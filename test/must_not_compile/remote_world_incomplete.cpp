@@ -18,7 +18,7 @@ struct World {
     bool is_passive(Owner owner);
     bool try_lock(Owner owner);
     void unlock(Owner owner);
-    void open_mail(Owner owner);
+    void read_inbox(Owner owner);
 #ifdef CONTROL
     void collect(Owner owner, Node node);
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: whoever unlocks an owner settles what came for it meanwhile (rule 3); who unlocks must look at the answer.
+// What: a thread that unlocks an owner settles what came for it meanwhile (rule 3), so it must look at the answer.
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: ignoring return value

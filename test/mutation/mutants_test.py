@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      that a table of mutants which does not fit its sources is found out, and that a verdict is what the tests of a
-#            broken tree said.
+# What: that a table of mutants which does not fit its sources is found out, and that a verdict is what the tests of a
+#    broken tree said.
 # Invariant: nothing is compiled; trees and test programs are made up, so that no change of the sources fails this test.
 # Must not know: whether the table fits the sources, and whether a mutant is found; run.py tells, in the soak.
 import os

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      breaks the sources by each mutant in turn, runs the test programs until one fails, and prints which did.
+# What: breaks the sources by each mutant in turn, runs the test programs until one fails, and prints which did.
 # Invariant: the checkout is not written to (but for its build folder); before anything is built, every entry must fit the
-#            sources; a mutant counts only when everything passes without it; ends with 1 if an entry is stale, or a
-#            mutant survives or does not compile.
+#    sources; a mutant counts only when everything passes without it; ends with 1 if an entry is stale, or a
+#    mutant survives or does not compile.
 # Must not know: what the mutants are.
 """The kill table: each mutant of the sources, and the first test that finds it."""
 
@@ -48,7 +48,7 @@ class Test:
         """None: it passes."""
         options = () if self.program.folder == "libgc" else ("--gtest_fail_fast", "--gtest_color=no")
         # A session of its own, for death tests fork.
-        process = subprocess.Popen([self.path, *options], start_new_session=True, stdout=subprocess.PIPE,
+        process = subprocess.Popen([self.path, *self.program.arguments, *options], start_new_session=True, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, errors="replace", env=self.environment)
         try:
             said, _ = process.communicate(timeout=self.limit)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a copy of the source tree and a release build of its tests, to be broken and made whole again.
+# What: a copy of the source tree and a release build of its tests, to be broken and made whole again.
 # Invariant: nothing outside its folder is written to; after a mutant every file has the content and the time of the
-#            whole build, so that the next mutant compiles only what it changes.
+#    whole build, so that the next mutant compiles only what it changes.
 # Must not know: the mutants; what a test tests.
 """A tree to break."""
 
@@ -20,8 +20,11 @@ ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = (".git", ".cache", "build", "docs", "__pycache__")
 # Of test/, in the order of running.
 FOLDERS = ("heap", "superblock", "region", "model", "collector", "world", "lab", "libgc")
+# Each of them has one program of unit tests, and each source of it is a test.
+UNIT_TEST_FOLDERS = ("heap", "superblock", "region", "collector", "collector/whole", "world", "lab/parts")
 SETTINGS = ("-DGRANARY_TESTS=ON", "-DGRANARY_BENCH=OFF", "-DGRANARY_TOOL=OFF", "-DGRANARY_MAN=OFF",
             f"-DGRANARY_TEST_FOLDERS={';'.join(FOLDERS)}",
+            "-DGRANARY_UNITY=OFF",  # a mutant compiles what reads its file, not all that lies beside it
             # No debug information, for time; no warnings, for a mutant may leave something unused.
             "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG -w")
 LIBRARIES = ("library.c", "library_large.c", "library_static.c")  # of test/libgc: they are loaded, not run
@@ -31,16 +34,17 @@ class Program(NamedTuple):
     folder: str  # of test/
     file: str
     targets: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
 
 
 def programs(root: Path = ROOT) -> dict[str, Program]:
     """The test programs, as ctest calls them."""
-    found = {}
-    for folder in ("lab/parts" if folder == "lab" else folder for folder in FOLDERS if folder != "libgc"):
+    found = {"model.remote_protocol": Program("model", "test_model", ("test_model",))}
+    for folder in UNIT_TEST_FOLDERS:
         for path in sorted((root / "test" / folder).glob("*_test.cpp")):
-            suite = folder.replace("/", ".")
-            name = "test_model" if folder == "model" else f"{suite}.{path.stem.removesuffix('_test')}"
-            found[name] = Program(folder, name, (name,))
+            file = f"{folder.replace('/', '.')}.tests"
+            name = f"{folder.split('/whole')[0].replace('/', '.')}.{path.stem.removesuffix('_test')}"
+            found[name] = Program(folder, file, (file,), (path.stem,))
     for path in sorted((root / "test/libgc").glob("*.c*")):
         if path.suffix in (".c", ".cpp") and path.name not in LIBRARIES:
             file = f"libgc_{path.stem}"

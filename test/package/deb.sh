@@ -3,7 +3,8 @@
 # What: installs the Debian package as a user does, uses it, and removes it.
 # Invariant: apt gets the package alone, so its dependencies must be complete; after the removal no file of it is left.
 # Must not know: how the package was made.
-# Usage: deb.sh FOLDER, which has granary_*.deb and granary-dbgsym_*.ddeb. As root, in a Debian that nobody needs.
+# Usage: deb.sh FOLDER, which has granary_*.deb and granary-dbgsym_*.ddeb. As root, in a Debian that is not needed
+# otherwise.
 set -euo pipefail
 folder=$(realpath "$1")
 work=$(mktemp -d)
@@ -42,6 +43,7 @@ granary why $$ > why 2>&1 && fail "this shell does not run on Granary, and grana
 ldconfig -p > loader
 ! grep 'libgc\.so\|libgccpp\|/granary/' loader || fail "the loader finds what only granary run --gc shall find"
 grep -q 'libgranary.so.0' loader || fail "the loader does not know libgranary.so.0"
+grep -q 'libgranary-prefixed.so.0' loader || fail "the loader does not know libgranary-prefixed.so.0"
 
 for page in man1/granary.1 man1/granary-record.1 man3/granary.3 man3/granary-gc.3 man7/granary-options.7; do
     gzip --test "/usr/share/man/$page.gz"
@@ -66,6 +68,22 @@ END
 for package in granary granary-static; do
     read -ra flags <<< "$(pkg-config --cflags --libs "$package")"
     gcc -Wall -Werror program.c -o "with-$package" "${flags[@]}"
+    "./with-$package"
+done
+cat > beside.c <<'END'
+#include <granary/malloc.h>
+#include <stdlib.h>
+int main(void) {
+    void *mine = gr_malloc(100), *other = malloc(100);
+    if (!gr_owns(mine) || gr_owns(other)) return 1;
+    gr_free(mine);
+    free(other);
+    return 0;
+}
+END
+for package in granary-prefixed granary-prefixed-static; do
+    read -ra flags <<< "$(pkg-config --cflags --libs "$package")"
+    gcc -Wall -Werror beside.c -o "with-$package" "${flags[@]}"
     "./with-$package"
 done
 readelf -d with-granary > needed

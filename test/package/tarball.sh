@@ -27,7 +27,7 @@ for name in plain "with blank" 'with $dollar:colon'; do
     ./bin/granary summary the.trace > summary
     ./bin/granary replay --rounds 1 the.trace > replay
     ./bin/granary doctor ./bin/granary > doctor
-    for file in share/man/man1/granary.1 share/doc/granary/copyright share/doc/granary/LICENSE-MIT lib/libgranary.a \
+    for file in share/man/man1/granary.1 share/doc/granary/copyright share/doc/granary/LICENSE-MIT lib/libgranary.a lib/libgranary-prefixed.so lib/libgranary-prefixed.a \
                 lib/pkgconfig/granary.pc lib/cmake/granary/granary-config.cmake share/zsh/site-functions/_granary \
                 share/bash-completion/completions/granary libexec/granary/granary-player include/granary/granary.h; do
         [ -s "$file" ] || fail "$file is missing"

@@ -11,8 +11,7 @@
 #include <fstream>
 #include <string>
 
-namespace gr::platform {
-namespace {
+namespace gr::platform::cgroup_test {
 
 class Cgroup : public testing::Test {
   protected:
@@ -78,5 +77,4 @@ TEST_F(Cgroup, WhatIsNoNumberIsNoLimit) {
 
 TEST_F(Cgroup, TheMachinesOwnCanBeAsked) { EXPECT_GT(cgroup_memory_limit(), 0U); }
 
-}  // namespace
-}  // namespace gr::platform
+}  // namespace gr::platform::cgroup_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: which addresses free's fast path takes, and which it leaves to the slow one, instruction by instruction.
 // Invariant: the area of rseq is the test's own and the kernel knows nothing of it, so that the assembly runs where libc
-//            registers none, too: under the emulator. Nobody else is here, so nothing is ever restarted.
+//    registers none, too: under the emulator. There is no other thread, so nothing is ever restarted.
 // Must not know: what the slow paths do.
 #include <gtest/gtest.h>
 #include <linux/rseq.h>
@@ -23,8 +23,7 @@ void *gr_malloc_slow(std::size_t) { return nullptr; }
 void *gr_new_slow(std::size_t) { return nullptr; }
 }
 
-namespace gr::platform {
-namespace {
+namespace gr::platform::entry_test {
 
 constexpr std::uint32_t kOwn = header_offset(3);
 constexpr std::uint32_t kRemote = header_offset(kRemoteHeader);
@@ -38,7 +37,7 @@ char *map(std::size_t bytes) {
     return static_cast<char *>(p);
 }
 
-// Units 1 and 3 are the own heap's, unit 2 is that of another one. Nobody reads a byte of them.
+// Units 1 and 3 are the own heap's, unit 2 is that of another one. No byte of them is read.
 class Entry : public testing::Test {
   protected:
     void SetUp() override {
@@ -131,5 +130,4 @@ TEST_F(Entry, AFullMagazineAndABlockFreedTwiceInARowAreTheSlowPathsToo) {
     EXPECT_EQ(left, (std::vector<void *>{unit(1) + kFineStep, unit(1)}));
 }
 
-}  // namespace
-}  // namespace gr::platform
+}  // namespace gr::platform::entry_test

@@ -15,8 +15,7 @@
 #include "base/bits.hpp"
 #include "base/config.hpp"
 
-namespace gr::platform {
-namespace {
+namespace gr::platform::memory_test {
 
 class Memory : public testing::Test {
   protected:
@@ -80,7 +79,11 @@ TEST_F(Memory, MapsAtAPlaceWhereNobodyIs) {
     char *const p = far_below_mappings(kGiB);
     ASSERT_NE(p, nullptr);
     EXPECT_FALSE(is_mapped(p));
+    EXPECT_TRUE(is_unmapped(p, 3 * page));
+    EXPECT_FALSE(is_mapped(p)) << "whoever asks takes nothing";
     ASSERT_TRUE(map_at(p, 3 * page, Access::write));
+    EXPECT_FALSE(is_unmapped(p, page));
+    EXPECT_FALSE(is_unmapped(p - page, kGiB));
     EXPECT_TRUE(is_zero(p, 3 * page));
     std::memset(p, 7, 3 * page);
     EXPECT_FALSE(map_at(p - page, 2 * page, Access::write)) << "the second page is taken";
@@ -126,5 +129,21 @@ TEST_F(Memory, RemapKeepsTheBytesAndAddsZeroes) {
     unmap(p, page);
 }
 
-}  // namespace
-}  // namespace gr::platform
+TEST_F(Memory, RemapsInPlace) {
+    const std::size_t page = page_size();
+    char *const p = static_cast<char *>(map(4 * page, 1));
+    ASSERT_NE(p, nullptr);
+    std::memset(p, 7, 4 * page);
+    EXPECT_TRUE(remap_in_place(p, 4 * page, page));
+    EXPECT_EQ(p[page - 1], 7);
+    EXPECT_FALSE(is_mapped(p + page));
+    EXPECT_TRUE(remap_in_place(p, page, 2 * page));
+    EXPECT_EQ(p[page - 1], 7);
+    EXPECT_TRUE(is_zero(p + page, page));
+    ASSERT_TRUE(map_at(p + 2 * page, page, Access::write));
+    EXPECT_FALSE(remap_in_place(p, 2 * page, 3 * page)) << "somebody's mapping is behind it";
+    EXPECT_EQ(p[page - 1], 7);
+    unmap(p, 3 * page);
+}
+
+}  // namespace gr::platform::memory_test

@@ -10,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace gr::platform {
-namespace {
+namespace gr::platform::mutex_test {
 
 constexpr Rank kRank = Rank::heap;
 
@@ -120,5 +119,4 @@ TEST(MutexDeathTest, WaitingDownTheRanksIsFoundByDebugBuilds) {
     low.unlock(Rank::heap);
 }
 
-}  // namespace
-}  // namespace gr::platform
+}  // namespace gr::platform::mutex_test

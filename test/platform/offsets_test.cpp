@@ -13,8 +13,7 @@
 #include "fake/definitions.hpp"
 #include "platform/rseq/sequences.hpp"
 
-namespace gr::platform {
-namespace {
+namespace gr::platform::offsets_test {
 
 using test::Definitions;
 using test::value_of;
@@ -74,5 +73,4 @@ TEST(Offsets, TheHeaderAndItsMasks) {
     EXPECT_EQ(kSlotDisplacement % 8, 0U);
 }
 
-}  // namespace
-}  // namespace gr::platform
+}  // namespace gr::platform::offsets_test

@@ -23,8 +23,7 @@
 
 #include "base/check.hpp"
 
-namespace gr::platform {
-namespace {
+namespace gr::platform::process_test {
 
 TEST(Process, CpusAgreeWithTheKernel) {
     EXPECT_GE(usable_cpus(), 1U);
@@ -154,7 +153,7 @@ class StandardErrorTest : public testing::Test {
         return {text, size < 0 ? 0 : static_cast<std::size_t>(size)};
     }
 
-    static constexpr int kDuplicate = 100;  // the lowest that is tried, and nobody else has it
+    static constexpr int kDuplicate = 100;  // the lowest that is tried; not used otherwise
     int before_;
     int ends_[2];
     KeptStderr kept_;
@@ -239,5 +238,4 @@ TEST(ProcessDeathTest, AFailedCheckNamesItsPlace) {
                 "^granary: internal check failed: 1 == 2 at somewhere.cpp:7; please report it\n$");
 }
 
-}  // namespace
-}  // namespace gr::platform
+}  // namespace gr::platform::process_test

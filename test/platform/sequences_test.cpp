@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the assembly against its C++ twin: the same random histories on two slabs, signals falling in between.
 // Invariant: after every call both slabs hold the same bytes, except where a sequence that did not commit may have
-//            left a copy in a slot above `current`; results are equal.
+//    left a copy in a slot above `current`; results are equal.
 // Must not know: size classes and heaps.
 #include <gtest/gtest.h>
 #include <linux/rseq.h>
@@ -24,8 +24,7 @@
 #include "platform/rseq/per_cpu_counter.hpp"
 #include "platform/rseq/reference.hpp"
 
-namespace gr::platform {
-namespace {
+namespace gr::platform::sequences_test {
 
 constexpr auto kWrongCid = static_cast<std::int64_t>(SequenceResult::wrong_cid);
 constexpr auto kAborted = static_cast<std::int64_t>(SequenceResult::aborted);
@@ -479,5 +478,4 @@ TEST_F(Sequences, AHandlerOnTheSameMagazineLosesNothing) {
     for (std::uint32_t id = 0; id <= all.next; ++id) ASSERT_EQ(all.pushed[id], all.popped[id]) << "block " << id;
 }
 
-}  // namespace
-}  // namespace gr::platform
+}  // namespace gr::platform::sequences_test

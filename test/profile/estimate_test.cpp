@@ -9,8 +9,7 @@
 #include <cmath>
 #include <random>
 
-namespace gr {
-namespace {
+namespace gr::estimate_test {
 
 TEST(Estimate, ChancesAndLogarithmsAreLibms) {
     for (double x = 1e-9; x < 200; x *= 1.07) EXPECT_NEAR(chance_below(x) / -std::expm1(-x), 1, 1e-8) << x;
@@ -99,5 +98,4 @@ TEST(Gaps, SumsOfEachSizeAreUnbiased) {
     }
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::estimate_test

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      what the profile says of script.cpp's allocations, when it is written, and when it is refused.
+# What: what the profile says of script.cpp's allocations, when it is written, and when it is refused.
 # Invariant: numbers that must be found are written here; functions are known by the program's own symbols.
 # Must not know: the library's sources.
 """Usage: profile.py LIBRARY PROGRAM COLLECTOR TEST.   LIBRARY is - where it is linked into PROGRAM."""
@@ -198,6 +197,81 @@ def a_signal():
         same(Profile(written(number)).by_function()["small_blocks"], SMALL_ALONE)
 
 
+def switched():
+    """A program that was started without a profile begins one, stops it, and goes on."""
+    process = started("switch", "profile.gz")
+    sums = Profile("profile.gz").by_function()
+    for name in ("coarse_blocks", "large_blocks", "tiny_blocks"):
+        blocks, size = SCRIPT[name][:2]
+        same((name, *sums[name][:4]), (name, blocks, size, *SCRIPT[name][2:4]))
+    same({name for name in sums if name in SCRIPT}, {"coarse_blocks", "large_blocks", "tiny_blocks"})
+    same(ended(process), "")
+
+
+def reset():
+    """What was sampled before is forgotten, and what of it is freed later is not counted."""
+    run("reset", "profile.gz", PROFILE="1")
+    profile = Profile("profile.gz")
+    sums = profile.by_function()
+    same({name for name in sums if name in SCRIPT}, {"coarse_blocks"})
+    same(sums["coarse_blocks"][:4], SCRIPT["coarse_blocks"][:4])
+    # Nothing is below none.
+    for _, values in profile.samples:
+        assert all(0 <= value < 1 << 40 for value in values), values
+        assert values[2] <= values[0] and values[3] <= values[1], values
+
+
+def storm():
+    """Switched while threads allocate and fork; the last profile has what came last, each block of it."""
+    for options in ({}, {"PROFILE": "500"}, {"JUNK": "all"}, {"PROFILE": "1", "ZERO": "on"}):
+        run("storm", **options)
+        same(Profile("last.gz").by_function()["small_blocks"][:4], SMALL_ALONE[:4])
+        same(Profile("child.gz").by_function()["in_a_child"], (30, 60000, 30, 60000, 30, 60000))
+
+
+def every():
+    """Each time so many bytes were allocated there is another file."""
+    run("megabytes", PROFILE="1,every=1M")
+    names = sorted(os.listdir("."), key=lambda name: int(name.split(".")[2]))
+    # Of 10,000,000 bytes, and what the program's start allocates.
+    assert 9 <= len(names) <= 10, names
+    same([name.split(".")[2] for name in names], [str(number) for number in range(len(names))])
+    for number, name in enumerate(names):
+        allocated = sum(values[1] for _, values in Profile(name).samples)
+        assert (number + 1) * MIB <= allocated < (number + 1) * MIB + 200000, (name, allocated)
+
+
+def errors():
+    """What the functions refuse."""
+    import errno  # pylint: disable=import-outside-toplevel
+    import resource  # pylint: disable=import-outside-toplevel
+
+    def said(*lines, **options):
+        done = run("errors", **options)
+        same((done.stdout, done.stderr), ("".join(f"{line}\n" for line in lines), ""))
+
+    none = f"{errno.ENOTSUP} {errno.ENOTSUP}"
+    said(none, errno.EINVAL, 0, "0 0")
+    said("0 0", errno.EINVAL, 0, "0 0", PROFILE="4K")
+    said(none, errno.EINVAL, errno.ENOTSUP, none, library=COLLECTOR)
+    said(none, errno.EINVAL, errno.ENAMETOOLONG, none, PROFILE_FOLDER="/" + "x" * 1500)
+    said(none, errno.EINVAL, errno.ENOTSUP, none,
+         preexec=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)))
+
+
+def at_exit():
+    """The end of the program writes the last file and says its name; a child that ends without exit writes none."""
+    done = run("children", PROFILE="1,USR1,exit")
+    names = sorted(os.listdir("."))
+    said = sorted(line.removeprefix("granary: profile written to ") for line in done.stderr.splitlines())
+    for name in said:
+        assert name in names, (said, names)
+        assert "small_blocks" in Profile(name).by_function()
+    assert said, done.stderr
+    process = started("signal", PROFILE="1,USR2,exit", PROFILE_FOLDER="/nowhere")
+    assert "no profile written to /nowhere/granary." in ended(process)
+
+
 def children():
     """A child goes on with what its parent had."""
     run("children", PROFILE="1")
@@ -225,8 +299,10 @@ def refusals():
     refused("", errno.ENOTSUP, PROFILE="off")
     for wrong in ("", "x", "4K,", "4K,NONE", "4K,9", "4K,65", "2T", "4K,USR2x"):
         refused("expected on, off or bytes up to 1T", errno.ENOTSUP, PROFILE=wrong)
-    refused("the limit on address space (RLIMIT_AS) is too low", errno.ENOTSUP, PROFILE="on",
+    refused("the limit on address space (RLIMIT_AS) or data (RLIMIT_DATA) is too low", errno.ENOTSUP, PROFILE="on",
             preexec=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)))
+    refused("the limit on address space (RLIMIT_AS) or data (RLIMIT_DATA) is too low", errno.ENOTSUP, PROFILE="on",
+            preexec=lambda: resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, 4 << 30)))
     refused("a collector serves malloc", errno.ENOTSUP, PROFILE="on", library=COLLECTOR)
     refused("the C library reserves this signal", 0, PROFILE="on,33")
     done = run("dump", "/nowhere/at/all", PROFILE="on")
@@ -257,7 +333,7 @@ def pprof():
 
 def main():
     test = {one.__name__.replace("a_signal", "signal"): one for one in
-            (exact, sampled, files, a_signal, children, refusals, pprof)}[sys.argv[4]]
+            (exact, sampled, files, a_signal, switched, reset, storm, every, errors, at_exit, children, refusals, pprof)}[sys.argv[4]]
     global PROGRAM, LIBRARY  # pylint: disable=global-statement
     PROGRAM, LIBRARY = os.path.abspath(PROGRAM), "" if LIBRARY == "-" else os.path.abspath(LIBRARY)
     with tempfile.TemporaryDirectory(prefix="granary-profile-") as folder:

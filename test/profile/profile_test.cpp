@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what the profile counts of blocks that come and go; who may wait, and what is left for whom.
+// What: what the profile counts of blocks that come and go; which thread may wait, and what is left for which.
 // Invariant: no block is looked at; files go to a folder of the test's own.
 // Must not know: how a profile is written.
 #include "profile/profile.hpp"
@@ -16,10 +16,9 @@
 #include <thread>
 #include <vector>
 
-#include "heap/inside.hpp"
+#include "platform/reentry.hpp"
 
-namespace gr {
-namespace {
+namespace gr::profile_test {
 
 class ProfileTest : public testing::Test {
   protected:
@@ -27,20 +26,25 @@ class ProfileTest : public testing::Test {
         std::string name = (std::filesystem::temp_directory_path() / "granary-profile-XXXXXX").string();
         ASSERT_NE(mkdtemp(name.data()), nullptr);
         folder_ = name;
-        ASSERT_TRUE(profile_.begin(1, 7, folder_.c_str()));
+        ASSERT_TRUE(profile_.begin(7, folder_.c_str(), 0));
+        generation_ = profile_.start(1);
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
 
-    void note(std::uint64_t n, std::uint64_t size) { profile_.note(address(n), size, nullptr); }
+    void note(std::uint64_t n, std::uint64_t size) { profile_.note(address(n), size, nullptr, generation_); }
     bool forget(std::uint64_t n) { return profile_.forget(address(n)); }
     std::uint64_t live() const { return profile_.sites().totals().live.bytes; }
     std::size_t files() const {
         return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
     }
+
+  public:
     static void *address(std::uint64_t n) { return reinterpret_cast<void *>(0x100000 + n * 64); }
 
+  protected:
     std::string folder_;
     Profile profile_;
+    std::uint32_t generation_ = 0;
 };
 
 TEST_F(ProfileTest, CountsWhatComesAndGoes) {
@@ -59,7 +63,7 @@ TEST_F(ProfileTest, WhatAnInterruptedHeapsHandlerFreesIsCountedLater) {
     note(1, 1000);
     note(2, 500);
     {
-        const Inside inside;
+        const platform::Reentry entry;
         EXPECT_TRUE(forget(1));
         EXPECT_EQ(live(), 1500U);
     }
@@ -96,7 +100,7 @@ TEST_F(ProfileTest, AForkWithinAForkLocksOnce) {
     profile_.unlock();
     EXPECT_EQ(profile_.dump(nullptr), 0);
     {
-        const Inside inside;
+        const platform::Reentry entry;
         profile_.lock();  // a handler's that interrupted the heaps: nothing is locked
         EXPECT_EQ(profile_.dump(nullptr), -EBUSY);
         profile_.unlock();
@@ -147,5 +151,103 @@ TEST_F(ProfileTest, ASampleThatIsPutBackIsCountedOut) {
     EXPECT_EQ(live(), 0U);
 }
 
-}  // namespace
-}  // namespace gr
+TEST_F(ProfileTest, StoppedItCountsOnlyWhatGoes) {
+    note(1, 1000);
+    note(2, 500);
+    profile_.stop();
+    note(3, 70);
+    EXPECT_TRUE(forget(1));
+    EXPECT_FALSE(forget(3));
+    EXPECT_EQ(live(), 500U);
+    EXPECT_EQ(profile_.start(0), generation_);
+    EXPECT_EQ(profile_.mean(), 1U);
+    note(3, 70);
+    EXPECT_EQ(live(), 570U);
+    EXPECT_EQ(profile_.sites().totals().allocated.bytes, 1570U);
+}
+
+TEST_F(ProfileTest, ResetItForgetsWhatWasAndCountsWhatComes) {
+    note(1, 1000);
+    note(2, 500);
+    Sample resized;
+    ASSERT_TRUE(profile_.take_out(address(2), &resized));
+    {
+        const platform::Reentry entry;
+        note(3, 70);
+        EXPECT_TRUE(forget(3));  // put aside
+    }
+    const std::uint32_t before = generation_;
+    generation_ = profile_.reset();
+    EXPECT_NE(generation_, before);
+    EXPECT_EQ(live(), 0U);
+    EXPECT_FALSE(forget(1));
+    profile_.put_back(address(4), resized);
+    EXPECT_TRUE(forget(4));                         // the table has it again, the sums have not
+    profile_.note(address(5), 7, nullptr, before);  // it was decided before
+    EXPECT_EQ(live(), 0U);
+    EXPECT_EQ(profile_.sites().totals().allocated.bytes, 0U);
+    note(1, 30);
+    note(6, 4);
+    EXPECT_TRUE(forget(6));
+    EXPECT_EQ(live(), 30U);
+    EXPECT_EQ(profile_.sites().totals().allocated.bytes, 34U);
+    EXPECT_EQ(profile_.sites().totals().peak.bytes, 34U);
+}
+
+TEST_F(ProfileTest, WithAnotherMeanItBeginsAnew) {
+    note(1, 1000);
+    EXPECT_EQ(profile_.start(1), generation_);
+    EXPECT_EQ(live(), 1000U);
+    generation_ = profile_.start(1 << 20);
+    EXPECT_EQ(live(), 0U);
+    EXPECT_EQ(profile_.mean(), 1U << 20);
+    note(2, 1000);  // stands for more
+    EXPECT_GT(live(), 1U << 19);
+    EXPECT_FALSE(forget(1));
+    EXPECT_TRUE(forget(2));
+    EXPECT_EQ(live(), 0U);
+    profile_.stop();
+    EXPECT_EQ(profile_.reset(), 0U);
+}
+
+TEST_F(ProfileTest, AResetLeavesRoomForNewSamples) {
+    for (std::uint64_t n = 0; n < 2 * kMostSamples; ++n) note(n, 1);
+    EXPECT_GT(profile_.missed_cell()->load(), 0U);
+    generation_ = profile_.reset();
+    for (std::uint64_t n = 0; n < 1000; ++n) note(n, 1);
+    EXPECT_EQ(profile_.missed_cell()->load(), 0U);
+    EXPECT_EQ(live(), 1000U);
+}
+
+TEST(ProfileAtIntervals, IsWrittenEachTimeSoManyBytesWereAllocated) {
+    std::string folder = (std::filesystem::temp_directory_path() / "granary-profile-XXXXXX").string();
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder), {}); };
+    Profile profile;
+    ASSERT_TRUE(profile.begin(7, folder.c_str(), 1000));
+    std::uint32_t generation = profile.start(1);
+    const auto allocate = [&](std::uint64_t size) {
+        profile.note(ProfileTest::address(1), size, nullptr, generation);
+        EXPECT_TRUE(profile.forget(ProfileTest::address(1)));
+    };
+    allocate(999);
+    EXPECT_EQ(files(), 0);
+    allocate(1);
+    EXPECT_EQ(files(), 1);
+    allocate(900);
+    EXPECT_EQ(files(), 1);
+    allocate(5000);  // once for several
+    EXPECT_EQ(files(), 2);
+    allocate(99);
+    EXPECT_EQ(files(), 2);
+    allocate(1);
+    EXPECT_EQ(files(), 3);
+    generation = profile.reset();
+    allocate(999);
+    EXPECT_EQ(files(), 3);
+    allocate(1);
+    EXPECT_EQ(files(), 4);
+    std::filesystem::remove_all(folder);
+}
+
+}  // namespace gr::profile_test

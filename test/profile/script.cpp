@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      a program whose allocations are known by function and number, and what it does when it is told to.
+// What: a program whose allocations are known by function and number, and what it does when it is told to.
 // Invariant: what each function holds at the end, and held at the peak, is what profile.py says.
 // Must not know: how a profile is written.
 #include <granary/profile.h>
@@ -9,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -21,6 +21,9 @@
 #include "black_box.hpp"
 
 #pragma weak gr_profile_dump
+#pragma weak gr_profile_start
+#pragma weak gr_profile_stop
+#pragma weak gr_profile_reset
 
 namespace {
 
@@ -148,6 +151,95 @@ void dump(const char *path) {
     GR_REQUIRE(errno == errno_before);
 }
 
+// Begins, pauses and begins anew while the program runs.
+void switch_it(const char *path) {
+    small_blocks();
+    const int errno_before = errno = 99;
+    GR_REQUIRE(gr_profile_start(1) == 0 && errno == errno_before);
+    coarse_blocks();
+    large_blocks();
+    GR_REQUIRE(gr_profile_stop() == 0 && gr_profile_stop() == 0);
+    zeroed_blocks();
+    aligned_blocks();
+    operators();
+    grown_block();
+    GR_REQUIRE(gr_profile_start(0) == 0);
+    tiny_blocks();
+    dump(path);
+}
+
+void reset_it(const char *path) {
+    small_blocks();
+    void *const sampled = malloc(100);
+    void *const large = malloc(100000);
+    void *const moved = malloc(80);
+    GR_REQUIRE(gr_profile_reset() == 0);
+    coarse_blocks();
+    free(sampled);
+    free(realloc(large, 300000));
+    free(realloc(moved, 5000));
+    dump(path);
+}
+
+// Whatever is in a block stays there, wherever it lies, and however often it is switched.
+void storm() {
+    std::atomic<bool> over{false};
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 3; ++t) {
+        threads.emplace_back([&over, t] {
+            std::vector<unsigned char *> blocks(200);
+            std::uint64_t random = t + 1;
+            while (!over) {
+                random = random * 6364136223846793005 + 1442695040888963407;
+                unsigned char *&p = blocks[(random >> 33) % blocks.size()];
+                const std::size_t size = 1 + (random >> 45) % ((random >> 20) % 16 == 0 ? 100000 : 600);
+                const auto byte = static_cast<unsigned char>(reinterpret_cast<std::uintptr_t>(&p) >> 3);
+                if (p != nullptr) GR_REQUIRE(*p == byte);
+                if ((random >> 25) % 4 == 0) {
+                    p = static_cast<unsigned char *>(realloc(p, size));
+                } else {
+                    free(p);
+                    p = static_cast<unsigned char *>((random >> 25) % 4 == 1 ? calloc(1, size) : malloc(size));
+                }
+                *p = byte;
+            }
+            for (unsigned char *const p : blocks) free(p);
+        });
+    }
+    for (unsigned i = 0; i < 600; ++i) {
+        GR_REQUIRE(gr_profile_start(i % 8 == 7 ? 1 + i : 0) == 0);
+        usleep(200);
+        if (i % 3 == 0) GR_REQUIRE(gr_profile_reset() == 0);
+        if (i % 2 == 0) GR_REQUIRE(gr_profile_stop() == 0);
+        if (i % 100 == 0) dump("storm.gz");
+        if (i % 50 != 0) continue;
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            GR_REQUIRE(gr_profile_start(1) == 0 && gr_profile_reset() == 0);
+            in_a_child();
+            dump("child.gz");
+            _exit(0);
+        }
+        int status = 0;
+        GR_REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    }
+    over = true;
+    for (std::thread &thread : threads) thread.join();
+    GR_REQUIRE(gr_profile_start(1) == 0 && gr_profile_reset() == 0);
+    small_blocks();
+    dump("last.gz");
+}
+
+int error_of(int result) { return result == 0 ? 0 : errno; }
+
+void print_errors() {
+    printf("%d %d\n", error_of(gr_profile_stop()), error_of(gr_profile_reset()));
+    printf("%d\n", error_of(gr_profile_start((std::size_t{1} << 40) + 1)));
+    printf("%d\n", error_of(gr_profile_start(std::size_t{1} << 40)));
+    printf("%d %d\n", error_of(gr_profile_stop()), error_of(gr_profile_reset()));
+}
+
 int dump_error(const char *path) { return gr_profile_dump(path) == 0 ? 0 : errno; }
 
 void wait_for_input() {
@@ -171,6 +263,17 @@ int main(int count, char **words) {
     } else if (strcmp(what, "sampled") == 0) {
         many_small_blocks();
         dump(path);
+    } else if (strcmp(what, "switch") == 0) {
+        switch_it(path);
+        wait_for_input();
+    } else if (strcmp(what, "reset") == 0) {
+        reset_it(path);
+    } else if (strcmp(what, "storm") == 0) {
+        storm();
+    } else if (strcmp(what, "errors") == 0) {
+        print_errors();
+    } else if (strcmp(what, "megabytes") == 0) {
+        for (unsigned i = 0; i < 100; ++i) free(malloc(100000));
     } else if (strcmp(what, "signal") == 0) {
         small_blocks();
         wait_for_input();

@@ -10,8 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace gr {
-namespace {
+namespace gr::sites_test {
 
 constexpr std::uint32_t kSites = 7;
 
@@ -71,5 +70,27 @@ TEST(Sites, WhatHasNoRoomIsWithoutAStack) {
     EXPECT_EQ(sites.totals().count, kMostSites);
 }
 
-}  // namespace
-}  // namespace gr
+TEST(Sites, ResetLeavesTheStacksOnly) {
+    Sites sites;
+    ASSERT_TRUE(sites.initialise());
+    for (unsigned round = 0; round < 3; ++round) {
+        ASSERT_EQ(sites.at(3, 300), 3U);
+        sites.allocated(3, {kOneBlock, 10}, 1);
+        sites.freed(3, {kOneBlock, 10});
+        sites.allocated(2, {kOneBlock, 4}, 2);
+        EXPECT_EQ(sites.at_peak(sites.site(3)).bytes, 10U);
+        EXPECT_EQ(sites.at_peak(sites.site(2)).bytes, 0U);
+        sites.reset();
+        EXPECT_EQ(sites.totals().count, 4U);
+        EXPECT_EQ(sites.site(3).stack, 300U);
+        for (std::uint32_t s = 0; s < 4; ++s) {
+            EXPECT_EQ(sites.site(s).allocated.bytes + sites.site(s).live.bytes, 0U);
+            EXPECT_EQ(sites.at_peak(sites.site(s)).bytes, 0U);
+        }
+        EXPECT_EQ(sites.totals().peak.bytes + sites.totals().live.bytes + sites.totals().allocated.bytes, 0U);
+        EXPECT_EQ(sites.totals().peaks + sites.totals().peak_time, 0U);
+        EXPECT_EQ(sites.changes_cell()->load() % 2, 0U);
+    }
+}
+
+}  // namespace gr::sites_test

@@ -9,8 +9,7 @@
 #include <algorithm>
 #include <array>
 
-namespace gr {
-namespace {
+namespace gr::stacks_test {
 
 TEST(Stacks, OneStackHasOneNumberAndIsFoundByIt) {
     Stacks stacks;
@@ -35,5 +34,4 @@ TEST(Stacks, WhereThereIsNoRoomTheSearchStillEnds) {
     EXPECT_EQ(stacks.calls(first).front(), 1U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::stacks_test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//
-// What:      threads that allocate, resize, free each other's blocks and fork, while signals come: one that writes the profile,
-//            and one whose handler allocates and frees.
+// What: threads that allocate, resize, free each other's blocks and fork, while signals come: one that writes the profile,
+//    and one whose handler allocates and frees.
 // Invariant: each block keeps what was written into it, and the heap is valid at the end.
 // Must not know: how a profile is written.
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      runs one real program on the system's malloc and on Granary and compares what they put out.
+# What: runs one real program on the system's malloc and on Granary and compares what they put out.
 # Invariant: exit code 0 only if both runs ended well, Granary was in use, and the outputs are the same.
 # Must not know: the programs; the catalogue does.
 """One real program, two mallocs, one comparison. See README.md."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what the recorder may take: memory, however many threads wait to be written; addresses, where these are limited; and
-#            none of Granary's allocator, where none is asked for.
+# What: what the recorder may take: memory, however many threads wait to be written; addresses, where these are limited; and
+#    none of Granary's allocator, where none is asked for.
 # Invariant: memory is what the kernel says of the recorder alone, without the rings, which it shares with the program.
 # Must not know: how the recorder keeps within them.
 import os

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a program that obtains and frees as many blocks as its first word says, in as many threads as its second says;
-//       having made the file of its third word it first waits, and never sleeps, for the file of its fourth.
+//    having made the file of its third word it first waits, and never sleeps, for the file of its fourth.
 // Invariant: each thread makes the same calls; then the line "done" is printed.
 // Must not know: what records it.
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a program of as many threads as its first word says, each of which makes as many blocks as its second word says and frees
-//       them; when all have, it makes the file of its third word, and ends when the file of its fourth is there.
+//    them; when all have, it makes the file of its third word, and ends when the file of its fourth is there.
 // Invariant: all threads live until then.
 // Must not know: what records it.
 #include <fcntl.h>

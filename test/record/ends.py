@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      however a program and its recorder end, the trace has what was told, and says how it ended.
+# What: however a program and its recorder end, the trace has what was told, and says how it ended.
 # Invariant: what one waits for is a state, not a time.
 # Must not know: how it is recorded.
 import os

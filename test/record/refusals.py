@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what cannot be recorded is said in one line, and leaves no file.
+# What: what cannot be recorded is said in one line, and leaves no file.
 # Invariant: the exit code tells whose fault it is.
 # Must not know: how it is recorded.
 import os

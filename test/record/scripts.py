@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a program that says what it calls is recorded exactly so, over each allocator, with stacks and without.
+# What: a program that says what it calls is recorded exactly so, over each allocator, with stacks and without.
 # Invariant: the order of a thread's events is compared, not only their number.
 # Must not know: how it is recorded.
 import collections

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what the tests of granary record share: running it, and reading what it wrote.
+# What: what the tests of granary record share: running it, and reading what it wrote.
 # Invariant: each test has a folder of its own, in which everything runs and which then goes away.
 # Must not know: what is tested.
 """Usage of each test: TEST.py GRANARY PROGRAMS."""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a library that allocates while the loader relocates who uses it: another library, before what was preloaded.
+// What: a library that allocates while the loader relocates its user: another library, before what was preloaded.
 // Invariant: what it got then is of 77 bytes, and can be freed later.
 // Must not know: what records it.
 #include <cstdlib>

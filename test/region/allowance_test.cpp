@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gr {
-namespace {
+namespace gr::allowance_test {
 
 constexpr std::size_t kInUse = kAllowanceParts * kMiB;
 constexpr std::size_t kLeast = kMiB / 2;
@@ -33,18 +32,48 @@ TEST_F(AllowanceTest, IsAShareOrTheLeast) {
 
 TEST_F(AllowanceTest, WhatIsTakenAgainIsEarned) {
     allowance_.note_in_use(kGiB);
-    allowance_.retook(3 * kMiB);
-    allowance_.retook(4 * kMiB);
+    allowance_.retook(3 * kMiB, 0);
+    allowance_.retook(4 * kMiB, 0);
     EXPECT_EQ(allowance_.earned(), 7 * kMiB);
     EXPECT_EQ(units(), 8 * kMiB);
     EXPECT_EQ(allowance_.page_bytes(kInUse), 8 * kMiB);
+}
+
+TEST_F(AllowanceTest, WhatWasAwayForLongerEarnsNothing) {
+    allowance_.note_in_use(kGiB);
+    allowance_.retook(3 * kMiB, kReuseNanoseconds);
+    allowance_.retook(4 * kMiB, kReuseNanoseconds + 1);
+    EXPECT_EQ(allowance_.earned(), 3 * kMiB);
+}
+
+// Units go up and down by so much; what never moves is of no use.
+TEST_F(AllowanceTest, AWindowLeavesWhatWentUpAndDownWithinIt) {
+    constexpr std::size_t kBottom = 3 * kMiB;
+    allowance_.retook(kGiB, 0);
+    allowance_.pass(kStart);
+    std::uint64_t now = kStart;
+    const auto window = [&](std::size_t units, std::size_t pages) {
+        for (const bool high : {true, false}) {
+            allowance_.note_units(kBottom + (high ? units : 0));
+            allowance_.note_pages(kBottom + (high ? pages : 0));
+        }
+        allowance_.pass(now += kReuseWindowNanoseconds);
+    };
+    window(kGiB, 0);
+    EXPECT_GT(allowance_.earned(), kGiB / 2) << "what was noted before the window counts for it";
+    window(8 * kMiB, 4 * kMiB);
+    EXPECT_EQ(allowance_.earned(), 12 * kMiB);
+    allowance_.retook(kGiB, 0);
+    window(0, 0);
+    EXPECT_EQ(allowance_.earned(), 0U);
+    EXPECT_EQ(allowance_.earned_since(), 0U);
 }
 
 // A peak that fragments needs some more than itself.
 TEST_F(AllowanceTest, UnitsStayWithinThePeakOfWhatWasInUse) {
     allowance_.note_in_use(kInUse);
     allowance_.note_in_use(kMiB);
-    allowance_.retook(kGiB);
+    allowance_.retook(kGiB, 0);
     constexpr std::size_t kMost = kInUse + kInUse / kPeakSlackParts;
     EXPECT_EQ(allowance_.unit_bytes(kMiB, kMiB), kMost - kMiB);
     EXPECT_EQ(units(), kInUse / kPeakSlackParts);
@@ -54,7 +83,7 @@ TEST_F(AllowanceTest, UnitsStayWithinThePeakOfWhatWasInUse) {
 }
 
 TEST_F(AllowanceTest, TimeTakesAwayInProportion) {
-    allowance_.retook(kGiB);
+    allowance_.retook(kGiB, 0);
     EXPECT_FALSE(allowance_.pass(kStart)) << "before it nothing was there";
     EXPECT_EQ(allowance_.earned(), kGiB);
     EXPECT_FALSE(allowance_.pass(kStart + kReviewNanoseconds - 1));
@@ -69,7 +98,7 @@ TEST_F(AllowanceTest, TimeTakesAwayInProportion) {
 // To take again what goes in some time costs one part of that time.
 TEST_F(AllowanceTest, WhatGoesBackCostsAPartOfTheTime) {
     constexpr std::uint64_t kSecond = 1'000'000'000;
-    allowance_.retook(kGiB);
+    allowance_.retook(kGiB, 0);
     allowance_.pass(kStart);
     ASSERT_TRUE(allowance_.pass(kStart + kSecond));
     const std::size_t lost = kGiB - allowance_.earned();
@@ -79,13 +108,13 @@ TEST_F(AllowanceTest, WhatGoesBackCostsAPartOfTheTime) {
 }
 
 TEST_F(AllowanceTest, AllIsLostInTheEndAndWhatIsEarnedThenIsNew) {
-    allowance_.retook(kLostAtOnce / 2);
+    allowance_.retook(kLostAtOnce / 2, 0);
     allowance_.pass(kStart);
     EXPECT_TRUE(allowance_.pass(kStart + kReviewNanoseconds));
     EXPECT_EQ(allowance_.earned(), 0U);
     EXPECT_EQ(allowance_.earned_since(), 0U);
     EXPECT_EQ(units(), kMiB);
-    allowance_.retook(kGiB);
+    allowance_.retook(kGiB, 0);
     EXPECT_FALSE(allowance_.pass(kStart + 100 * kReviewNanoseconds)) << "time without anything earned takes nothing";
     EXPECT_EQ(allowance_.earned(), kGiB);
     EXPECT_EQ(allowance_.earned_since(), kStart + 100 * kReviewNanoseconds);
@@ -95,21 +124,36 @@ TEST_F(AllowanceTest, AnOptionBoundsWhatIsEarned) {
     Allowance bounded;
     bounded.initialise(kLeast, 3 * kMiB);
     bounded.note_in_use(kGiB);
-    for (int i = 0; i < 3; ++i) bounded.retook(2 * kMiB);
+    for (int i = 0; i < 3; ++i) bounded.retook(2 * kMiB, 0);
     EXPECT_EQ(bounded.earned(), 3 * kMiB);
     Allowance none;
     none.initialise(kLeast, 0);
     none.note_in_use(kGiB);
-    none.retook(kMiB);
+    none.retook(kMiB, 0);
     EXPECT_EQ(none.unit_bytes(kInUse, kInUse), kMiB);
     EXPECT_EQ(none.page_bytes(kInUse), kMiB);
+}
+
+TEST_F(AllowanceTest, ABoundThatIsLoweredTakesWhatWasEarnedBeyond) {
+    allowance_.note_in_use(kGiB);
+    allowance_.retook(8 * kMiB, 0);
+    allowance_.change(2 * kMiB, 3 * kMiB);
+    EXPECT_EQ(allowance_.earned(), 3 * kMiB);
+    EXPECT_EQ(allowance_.page_bytes(0), 5 * kMiB);
+    allowance_.retook(8 * kMiB, 0);
+    EXPECT_EQ(allowance_.earned(), 3 * kMiB);
+    allowance_.change(0, SIZE_MAX);
+    EXPECT_EQ(allowance_.earned(), 0U) << "who wants nothing to stay earns nothing";
+    allowance_.change(kLeast, SIZE_MAX);
+    allowance_.retook(8 * kMiB, 0);
+    EXPECT_EQ(allowance_.earned(), 8 * kMiB);
 }
 
 TEST_F(AllowanceTest, WhoWantsNothingToStayEarnsNothing) {
     Allowance allowance;
     allowance.initialise(0, SIZE_MAX);
     allowance.note_in_use(kGiB);
-    allowance.retook(kMiB);
+    allowance.retook(kMiB, 0);
     EXPECT_EQ(allowance.unit_bytes(0, 0), 0U);
     EXPECT_EQ(allowance.page_bytes(0), 0U);
 }
@@ -121,10 +165,9 @@ TEST_F(AllowanceTest, TheLeastMayBeAllThereIs) {
     for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(allowance.unit_bytes(0, 0), SIZE_MAX);
         EXPECT_EQ(allowance.page_bytes(kInUse), SIZE_MAX);
-        allowance.retook(SIZE_MAX / 2 + kMiB);
+        allowance.retook(SIZE_MAX / 2 + kMiB, 0);
     }
     EXPECT_EQ(allowance.earned(), SIZE_MAX);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::allowance_test

@@ -10,8 +10,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gr {
-namespace {
+namespace gr::best_fit_index_test {
 
 class Twin {
   public:
@@ -85,5 +84,4 @@ TEST(BestFitIndex, WhatChangedLastIsFoundFirst) {
     EXPECT_EQ(twin.find(6), 2);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::best_fit_index_test

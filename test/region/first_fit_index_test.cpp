@@ -9,8 +9,7 @@
 
 #include <vector>
 
-namespace gr {
-namespace {
+namespace gr::first_fit_index_test {
 
 class Twin {
   public:
@@ -108,5 +107,4 @@ TEST(FirstFitIndex, TheLargestRegion) {
     EXPECT_TRUE(twin.stays_inside());
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::first_fit_index_test

@@ -9,8 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace gr {
-namespace {
+namespace gr::memory_limit_test {
 
 TEST(MemoryLimit, NoneRefusesNothingAndCounts) {
     MemoryLimit limit;
@@ -58,6 +57,42 @@ TEST(MemoryLimit, TheSoftOneIsNewsOnceUntilItIsWellBelow) {
     EXPECT_TRUE(limit.take_news());
 }
 
+TEST(MemoryLimit, AChangeHoldsAtOnceAndTakesNothingAway) {
+    MemoryLimit limit;
+    limit.change(MemoryLimit::kNone, 1000);
+    EXPECT_TRUE(limit.may_take(900));
+    limit.change(MemoryLimit::kNone, 500);
+    EXPECT_TRUE(limit.is_above_hard());
+    EXPECT_EQ(limit.held(), 900U);
+    EXPECT_FALSE(limit.may_take(1));
+    limit.gave(401);
+    EXPECT_TRUE(limit.may_take(1));
+    EXPECT_FALSE(limit.may_take(1));
+    EXPECT_FALSE(limit.is_above_hard());
+    limit.change(MemoryLimit::kNone, MemoryLimit::kNone);
+    EXPECT_FALSE(limit.has_hard());
+    EXPECT_TRUE(limit.may_take(kTiB));
+}
+
+TEST(MemoryLimit, ASoftLimitThatChangesIsNewsWhereMoreIsHeld) {
+    MemoryLimit limit;
+    limit.took(1600);
+    limit.change(1600, MemoryLimit::kNone);
+    EXPECT_FALSE(limit.has_news());
+    limit.change(1000, MemoryLimit::kNone);
+    EXPECT_TRUE(limit.is_above_soft());
+    EXPECT_TRUE(limit.take_news());
+    limit.took(1);
+    EXPECT_FALSE(limit.has_news());
+    // What was crossed before does not hide the crossing of the new one.
+    limit.change(1700, MemoryLimit::kNone);
+    EXPECT_FALSE(limit.has_news());
+    limit.took(100);
+    EXPECT_TRUE(limit.has_news());
+    limit.change(MemoryLimit::kNone, MemoryLimit::kNone);
+    EXPECT_FALSE(limit.has_news()) << "nobody is told of a limit that is gone";
+}
+
 TEST(MemoryLimit, ThreadsTogetherGetNoMore) {
     MemoryLimit limit;
     limit.initialise(MemoryLimit::kNone, 10000);
@@ -74,5 +109,4 @@ TEST(MemoryLimit, ThreadsTogetherGetNoMore) {
     EXPECT_EQ(limit.held(), 9999U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::memory_limit_test

@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
+#include "fake/clock.hpp"
 #include "fake/memory.hpp"
 #include "fake/region.hpp"
 
-namespace gr {
-namespace {
+namespace gr::page_heap_test {
 
 using fake::Call;
 
@@ -178,7 +178,7 @@ TEST_F(PageHeapTest, PrefersWarmUnitsOfTheSameChunk) {
     EXPECT_EQ(last_, warm);
 }
 
-// What may stay nearly empty leaves the resident units to those who fill them, while there are others.
+// A superblock that may stay nearly empty leaves resident units to others that fill them, while there are cold units.
 TEST_F(PageHeapTest, WhoPrefersColdUnitsGetsThemWhileThereAreAny) {
     ASSERT_TRUE(allocate(4));
     release(last_);
@@ -253,7 +253,7 @@ TEST_F(PageHeapTest, WholeHeapIsGivenBackAndReadsAsZeroAgain) {
     ASSERT_TRUE(pages_.release(run.first, run.count));
 }
 
-// Behind it lie retained units, some that were given back, and some that nobody ever used.
+// Behind it lie retained units, some that were returned to the OS, and some that were never used.
 TEST_F(PageHeapTest, ARunGrowsIntoFreeUnitsOfAnyKind) {
     const std::size_t tables = region_.metadata_bytes();
     pages_.limit().initialise(MemoryLimit::kNone, kChunks * kChunkBytes);
@@ -317,7 +317,7 @@ TEST_F(PageHeapTest, WhatIsAbsentFromUsedUnitsIsNotInUse) {
     release(last_);
 }
 
-// Allocates and drops the same again and again: in the end most of it stays.
+// Allocates and drops one size again and again: in the end most of it stays.
 TEST_F(PageHeapTest, WhatAProgramKeepsTakingAgainStays) {
     const std::size_t at_first = pages_.may_retain();
     const std::size_t pages_at_first = pages_.may_stay();
@@ -384,12 +384,127 @@ TEST_F(PageHeapTest, TimeTakesAwayWhatWasEarnedFromWhoOnlyReleases) {
         ASSERT_TRUE(allocate(8 * kUnitsPerChunk));
         release(last_);
     }
-    const std::size_t earned = pages_.allowance().earned();
-    ASSERT_GT(earned, 0U);
-    while (pages_.allowance().earned() >= earned) {
+    ASSERT_GT(pages_.allowance().earned(), 4 * kRetain);
+    ASSERT_GT(pages_.retained_bytes(), 4 * kRetain);
+    for (int window = 0; window < 3; ++window) {
         ASSERT_TRUE(allocate(1));
         release(last_);
+        fake::pass_time(kReuseWindowNanoseconds);
     }
+    EXPECT_LE(pages_.allowance().earned(), kUnitBytes);
+    EXPECT_LE(pages_.retained_bytes(), kRetain + kUnitBytes);
+}
+
+class PageHeapThatReuses : public PageHeapTest {
+  protected:
+    static constexpr std::uint32_t kHalf = kChunks / 2 * kUnitsPerChunk;
+    void reuse_half() {
+        for (int round = 0; round < 3; ++round) {
+            while (live_units() < kHalf) ASSERT_TRUE(allocate(1));
+            while (!live_.empty()) release(live_.begin()->first);
+        }
+        ASSERT_GT(pages_.retained_bytes(), kHalf * kUnitBytes / 2) << "the test tests nothing";
+    }
+};
+
+TEST_F(PageHeapThatReuses, WhatStaysForReuseIsTheKernelsToTake) {
+    reuse_half();
+    EXPECT_LE(pages_.retained_bytes() - pages_.lazy_bytes(), kRetain + kLazyLeastBytes);
+    // The receiver learns nothing of what it holds.
+    const std::size_t lazy = pages_.lazy_bytes();
+    while (pages_.lazy_bytes() != 0) ASSERT_TRUE(allocate(1));
+    EXPECT_GE(live_units(), lazy / kChunkBytes);
+    EXPECT_TRUE(pages_.is_valid());
+    while (!live_.empty()) release(live_.begin()->first);
+    EXPECT_LE(pages_.retained_bytes() - pages_.lazy_bytes(), kRetain + kLazyLeastBytes) << "again";
+    pages_.trim(0);
+    EXPECT_EQ(pages_.retained_bytes(), 0U);
+    EXPECT_EQ(pages_.lazy_bytes(), 0U);
+}
+
+TEST_F(PageHeapThatReuses, UnitsBesideUsedOnesAreTheKernelsToTakeToo) {
+    for (int round = 0; round < 3; ++round) {
+        while (live_units() < kHalf) ASSERT_TRUE(allocate(1));
+        std::vector<std::uint32_t> units;
+        for (const auto &run : live_) units.push_back(run.first);
+        for (const std::uint32_t unit : units) {
+            if ((unit - region_.first_unit().value) % kUnitsPerChunk != 0) release(unit);
+        }
+    }
+    ASSERT_GT(pages_.retained_bytes(), kHalf * kUnitBytes / 2) << "the test tests nothing";
+    ASSERT_GE(live_units(), kHalf / kUnitsPerChunk);
+    EXPECT_LE(pages_.retained_bytes() - pages_.lazy_bytes(), kRetain + kLazyLeastBytes);
+    EXPECT_TRUE(pages_.is_valid());
+}
+
+// What is in use is not far below its last height, so the program is not done.
+TEST_F(PageHeapThatReuses, WhatStaysInTheMidstOfWorkIsNotTheKernelsToTake) {
+    reuse_half();
+    constexpr std::uint32_t kMost = (kChunks - 1) * kUnitsPerChunk;
+    while (live_units() < kMost) ASSERT_TRUE(allocate(1));
+    const std::size_t calls = fake::calls(Call::free_lazily);
+    while (live_units() > kMost - kMost / (kLazyFallParts + 1) + kMost / 100) release(live_.begin()->first);
+    EXPECT_EQ(fake::calls(Call::free_lazily), calls);
+    while (live_units() > kMost / 2) release(live_.begin()->first);
+    EXPECT_GT(fake::calls(Call::free_lazily), calls) << "the test tests nothing";
+}
+
+TEST_F(PageHeapThatReuses, SmallPiecesAreNotTheKernelsToTake) {
+    reuse_half();
+    while (live_units() < kHalf) ASSERT_TRUE(allocate(1));
+    const std::size_t calls = fake::calls(Call::free_lazily);
+    std::vector<std::uint32_t> units;
+    for (const auto &run : live_) units.push_back(run.first);
+    for (const std::uint32_t unit : units) {
+        if (unit % kLazyPieceUnits != 0) release(unit);
+    }
+    ASSERT_GT(pages_.retained_bytes(), kRetain + kLazyLeastBytes) << "the test tests nothing";
+    EXPECT_EQ(fake::calls(Call::free_lazily), calls);
+}
+
+// The clock of the test stands still, so what was saved up is all that there is.
+TEST_F(PageHeapThatReuses, FreeingLazilyHasABudget) {
+    constexpr std::size_t kSavedBytes =
+        kLazySavedNanoseconds / kLazyTimeParts / kLazyNanosecondsPerKiB * kKiB + kLazyBatchBytes;
+    std::size_t calls = 0;
+    for (std::size_t bytes = 0; bytes < 2 * kSavedBytes; bytes += kHalf * kUnitBytes / 2) {
+        calls = fake::calls(Call::free_lazily);
+        reuse_half();
+    }
+    EXPECT_EQ(fake::calls(Call::free_lazily), calls) << "nothing is left of the budget";
+    fake::pass_time(kNanosecondsPerSecond);
+    reuse_half();
+    EXPECT_GT(fake::calls(Call::free_lazily), calls);
+}
+
+TEST_F(PageHeapThatReuses, AKernelThatTakesNothingLazilyIsAskedAgain) {
+    fake::fail(Call::free_lazily, 0);
+    reuse_half();
+    EXPECT_GT(fake::calls(Call::free_lazily), 1U);
+    EXPECT_EQ(pages_.lazy_bytes(), 0U);
+    fake::fail(Call::free_lazily, fake::kForever);
+    fake::pass_time(kNanosecondsPerSecond);  // what was refused cost time, too
+    ASSERT_TRUE(allocate(1));
+    release(last_);
+    EXPECT_GT(pages_.lazy_bytes(), 0U);
+}
+
+TEST_F(PageHeapTest, WhatStaysAnywayIsNotTheKernelsToTake) {
+    ASSERT_TRUE(allocate(kRetain / kUnitBytes));
+    release(last_);
+    EXPECT_EQ(pages_.retained_bytes(), kRetain);
+    EXPECT_EQ(fake::calls(Call::free_lazily), 0U);
+}
+
+// As a server that handles a large request every second.
+TEST_F(PageHeapTest, WhatComesBackLateDoesNotStay) {
+    for (int round = 0; round < 5; ++round) {
+        ASSERT_TRUE(allocate(8 * kUnitsPerChunk));
+        release(last_);
+        EXPECT_LE(pages_.retained_bytes(), kRetain);
+        fake::pass_time(kReuseNanoseconds + 2 * kNanosecondsPerMillisecond);
+    }
+    EXPECT_EQ(pages_.allowance().earned(), 0U);
 }
 
 TEST_F(PageHeapTest, NothingIsEarnedWhereTheOptionSaysSo) {
@@ -406,12 +521,14 @@ TEST_F(PageHeapTest, NothingIsEarnedWhereTheOptionSaysSo) {
     EXPECT_EQ(pages.allowance().earned(), 0U);
 }
 
-// A superblock that was swept leaves absent pages under units that are warm: whoever takes these pays for them, too.
+// A superblock that was swept leaves absent pages under units that are warm: the request that takes these pays for
+// them, too.
 TEST_F(PageHeapTest, AbsentPagesOfWarmUnitsAreTakenAgainWithThem) {
     const std::size_t page = platform::page_size();
     constexpr std::uint32_t kAbsent = 10;
     ASSERT_TRUE(allocate(4));
     live_.clear();
+    pages_.became_absent(kAbsent * page);
     ASSERT_TRUE(pages_.release(UnitIndex(last_), UnitCount(4), kAbsent));
     ASSERT_TRUE(allocate(2));
     EXPECT_EQ(pages_.allowance().earned(), kAbsent / 2 * page) << "as many as on average";
@@ -547,6 +664,54 @@ class ScarcePageHeapTest : public PageHeapTest {
     std::size_t before_ = 0;
 };
 
+// Where each part is mapped as it grows, until the kernel refuses.
+class OpenPageHeapTest : public ScarcePageHeapTest {
+  protected:
+    bool take_region() override { return fake::open(region_, kChunks); }
+    void fill_what_is_mapped() {
+        while (live_units() < region_.chunk_count() * kUnitsPerChunk) ASSERT_TRUE(allocate(1));
+    }
+};
+
+TEST_F(OpenPageHeapTest, ARefusedStepTellsThatAddressesAreScarce) {
+    ASSERT_TRUE(allocate(6 * kUnitsPerChunk));
+    release(last_);
+    pages_.trim(0);
+    ASSERT_FALSE(region_.is_scarce());
+    const char *const p = region_.address(UnitIndex(last_));
+    EXPECT_TRUE(is_mapped(p));
+    fill_what_is_mapped();
+    // The step and what was asked for.
+    fake::fail(Call::map_at, 0, 2);
+    ASSERT_TRUE(allocate(1));
+    EXPECT_TRUE(region_.is_scarce());
+    give_all_back();
+    for (std::uint32_t unit = 0; unit < 6 * kUnitsPerChunk; ++unit) EXPECT_FALSE(is_mapped(p + unit * kUnitBytes));
+    history(2000, 0);
+    give_all_back();
+}
+
+TEST_F(OpenPageHeapTest, TheRefusalOfMuchTellsNothing) {
+    fill_what_is_mapped();
+    fake::fail(Call::map_at, 0, 2);
+    EXPECT_FALSE(allocate((kChunks / 2) * kUnitsPerChunk));
+    EXPECT_FALSE(region_.is_scarce());
+}
+
+TEST_F(OpenPageHeapTest, AgreesWithTheModelWhenTheKernelRefuses) {
+    // Of a region that has a size by then a single chunk more is a small step.
+    ASSERT_TRUE(allocate(kChunks / 2 * kUnitsPerChunk));
+    release(last_);
+    fake::fail(Call::map_at, 0, 4);
+    for (std::uint32_t i = 0; i < kChunks * kUnitsPerChunk && !region_.is_scarce(); ++i) allocate(1);
+    ASSERT_TRUE(region_.is_scarce()) << "the test tests nothing";
+    for (unsigned i = 0; i < 200; ++i) {
+        fake::fail(i % 2 == 0 ? Call::map_at : Call::unmap_at, i % 5, 1 + i % 3);
+        history(20, 1);
+    }
+    fake::fail(Call::map_at, fake::kForever);
+}
+
 TEST_F(ScarcePageHeapTest, AgreesWithTheModel) {
     history(4000, 0);
     expect_no_more_than_needed();
@@ -681,7 +846,7 @@ TEST_F(PageHeapTest, WhoWaitsForAPurgeSeesWhatItGaveBack) {
     fake::on_purge(nullptr);
 }
 
-// In fork's child nobody is left to end it.
+// In fork's child no thread is left to end it.
 TEST_F(PageHeapTest, NobodyWaitsForAPurgeThatForkCutOff) {
     ASSERT_TRUE(allocate(3 * kUnitsPerChunk));
     bool went_on = false;
@@ -699,9 +864,10 @@ TEST_F(PageHeapTest, NobodyWaitsForAPurgeThatForkCutOff) {
 TEST_F(PageHeapTest, ARefusedCommitLeavesEverythingAsItWas) {
     while (region_.chunk_of(region_.unit_end()).value < 4) ASSERT_TRUE(allocate(8));
     while (live_units() < 4 * kUnitsPerChunk) ASSERT_TRUE(allocate(1));
-    fake::fail(Call::commit, 0, 2);
+    fake::fail(Call::commit, 0);
     EXPECT_FALSE(allocate(1));
     EXPECT_FALSE(allocate(40));
+    fake::reset();
     EXPECT_TRUE(pages_.is_valid());
     EXPECT_TRUE(allocate(1));
 }
@@ -718,7 +884,7 @@ TEST_F(PageHeapTest, AThreadThatIsInsideAlreadyIsRefused) {
     release(last_);
 }
 
-// What is retained goes before a request is refused; and what was refused is held by nobody.
+// What is retained goes before a request is refused; and a refused request holds nothing.
 TEST_F(PageHeapTest, TheHardLimitCountsWhatIsUsedAndWhatIsRetained) {
     const std::size_t tables = region_.metadata_bytes();
     pages_.limit().initialise(MemoryLimit::kNone, 3 * kChunkBytes + kMiB);
@@ -764,5 +930,4 @@ TEST_F(PageHeapTest, AboveTheSoftLimitNothingIsRetainedBesideARunThatGrew) {
     EXPECT_EQ(pages_.retained_bytes(), 0U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::page_heap_test

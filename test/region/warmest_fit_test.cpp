@@ -9,8 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace gr {
-namespace {
+namespace gr::warmest_fit_test {
 
 using Masks = std::vector<std::uint32_t>;
 
@@ -88,5 +87,4 @@ TEST(WarmestFit, NoPlaceIsWarmerThanItMayBe) {
     }
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::warmest_fit_test

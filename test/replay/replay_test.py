@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      granary replay: what was in use at the peak and what was asked for, on each allocator; and what it refuses.
+# What: granary replay: what was in use at the peak and what was asked for, on each allocator; and what it refuses.
 # Invariant: what a trace says is computed here anew, by a dictionary.
 # Must not know: how a script is played.
 """Usage: replay_test.py GRANARY WRITE_TRACE LIBRARY."""

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      scripts/setup while another apt holds a lock: it says that it waits, and goes on when the lock is let go.
+# What: scripts/setup while another apt holds a lock: it says that it waits, and goes on when the lock is let go.
 # Invariant: apt is the system's own, but its lists, cache and state are the test's: nothing is installed or downloaded.
 # Must not know: how often setup looks.
 """Usage: setup_test.py SETUP."""

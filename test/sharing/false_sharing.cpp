@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      counts allocator-induced false sharing, by address, on Hoard's two programs (Hoard, section 5.3):
-//            active-false: every thread allocates an object, writes it a number of times, frees it;
-//            passive-false: one thread allocates objects and deals them out, each thread frees what it was dealt, and
-//            all go on as in active-false.
+// What: counts allocator-induced false sharing, by address, on Hoard's two programs (Hoard, section 5.3):
+//    active-false: every thread allocates an object, writes it a number of times, frees it;
+//    passive-false: one thread allocates objects and deals them out, each thread frees what it was dealt, and
+//    all go on as in active-false.
 // Invariant: a line counts when malloc hands out a block in it while it holds a live block that malloc handed to a
-//            thread on another processor. A block that the program itself passes on stays its allocator's, so what the
-//            program shares does not count. With rseq the count must be zero; stripes promise less, it is printed.
+//    thread on another processor. A block that the program itself passes on stays its allocator's, so what the
+//    program shares does not count. With rseq the count must be zero; stripes promise less, it is printed.
 // Must not know: superblocks, heaps.
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a table beside the heap: for each cache line, how many live blocks malloc handed to each processor in it.
+// What: a table beside the heap: for each cache line, how many live blocks malloc handed to each processor in it.
 // Invariant: one atomic addition per line tells the processors that had live blocks there at that very moment, so no
-//            sharing is missed and none is counted twice.
+//    sharing is missed and none is counted twice.
 // Must not know: threads, or what is done with the blocks.
 #pragma once
 
@@ -39,7 +39,7 @@ class Lines {
         return shared;
     }
 
-    // Call before free, whoever frees, with the processor that the block was handed to.
+    // Call before free, in whichever thread, with the processor that the block was handed to.
     void take_back(const void *block, size_t size, size_t processor) {
         for (size_t line = first(block); line <= last(block, size); ++line)
             words_[line].fetch_sub(one(processor), std::memory_order_relaxed);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      builds the documentation site, and follows every link of every page that came out.
+# What: builds the documentation site, and follows every link of every page that came out.
 # Invariant: MkDocs warns of nothing; each link leads to a file and an anchor there; no page loads anything from elsewhere.
 # Must not know: how the site is built, and what the pages say.
 """Usage: build_test.py REPOSITORY FOLDER"""

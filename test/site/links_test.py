@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      checks the links, anchors and the site's navigation of all Markdown pages of a repository.
+# What: checks the links, anchors and the site's navigation of all Markdown pages of a repository.
 # Invariant: a page passes when each of its links works in a Git viewer and on the site; all errors are told, not the first.
 # Must not know: what the pages say, and how the site is built.
 """Usage: links_test.py REPOSITORY"""

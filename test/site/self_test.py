@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the test of links_test.py and of what it reads pages with: a clean repository passes, tampered ones do not.
+# What: the test of links_test.py and of what it reads pages with: a clean repository passes, tampered ones do not.
 # Invariant: every error has a tampering here, found for its own reason and no other; so has every rule of GitHub's.
 # Must not know: the repository's own pages.
 import pathlib

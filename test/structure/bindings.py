@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      asks the loader whose malloc a preloaded program, libc and the C++ runtime get.
+# What: asks the loader whose malloc a preloaded program, libc and the C++ runtime get.
 # Invariant: every reference to a name of the malloc family that the loader resolves goes to the library.
 # Must not know: the library's versions; only the loader's answer counts.
 """usage: bindings.py LIBRARY"""

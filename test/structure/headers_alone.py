@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      compiles each header alone, twice included, with warnings as errors; the C header also as C99.
+# What: compiles each header alone, twice included, with warnings as errors; the C header also as C99.
 # Invariant: a header that needs another includes it. A header that its own source includes first is compiled alone by that
-#            source, and left out here.
+#    source (the command's by `make lint`, which compiles each file apart), and left out here. With LAB or TOOL
+#    their headers are compiled, not those of SRC and INCLUDE.
 # Must not know: any header by name, but for the rule that *.h is C.
-"""usage: headers_alone.py CC CXX LAB SRC INCLUDE [TOOL]"""
+"""usage: headers_alone.py CC CXX SRC INCLUDE [lab=LAB] [tool=TOOL]"""
 import concurrent.futures
 import os
 import pathlib
@@ -32,9 +33,12 @@ def is_read_first(path, header):
     return first is not None and first[1] == header
 
 
-def jobs(c, cxx, lab, src, include, *tool):
-    kinds = [(lab, LIBRARY, [lab, src, include]), (src, LIBRARY, [src, include]), (include, CPP, [include]),
-             *((root, CPP, [root, include]) for root in tool)]
+def jobs(c, cxx, src, include, *others):
+    kinds = [(src, LIBRARY, [src, include]), (include, CPP, [include])]
+    if others:
+        named = dict(other.split("=", 1) for other in others)
+        kinds = [(root, LIBRARY, [root, src, include]) if name == "lab" else (root, CPP, [root, include])
+                 for name, root in named.items()]
     for root, language, roots in kinds:
         for path in sorted(pathlib.Path(root).rglob("*.h*")):
             header = path.relative_to(root).as_posix()
@@ -46,7 +50,7 @@ def jobs(c, cxx, lab, src, include, *tool):
 
 
 def main():
-    if len(sys.argv) not in (6, 7):
+    if len(sys.argv) < 5:
         sys.exit(__doc__)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda job: compile_alone(*job), jobs(*sys.argv[1:])))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the test of structure.py: a small clean tree passes, and each way of breaking a rule is reported.
+# What: the test of structure.py: a small clean tree passes, and each way of breaking a rule is reported.
 # Invariant: every rule has at least one tampering here, each found for its own reason and no other.
 # Must not know: the real trees and their rules.
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      reads the shared library's headers: the versions of its symbols, what it needs and asks of the loader.
+# What: reads the shared library's headers: the versions of its symbols, what it needs and asks of the loader.
 # Invariant: every line of readelf that is relied on must be found; a format that is not understood fails.
 # Must not know: how the library is built, and the list of its symbols (conformance.symbols knows that).
 """usage: shared_library.py LIBRARY"""

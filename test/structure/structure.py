@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      checks a tree of sources against its own rules: layers, plans of folders, circles, preprocessor, sizes, words
-#            that have no place, headers of files.
+# What: checks a tree of sources against its own rules: layers, plans of folders, circles, preprocessor, sizes, words
+#    that have no place, headers of files.
 # Invariant: reads order.txt, exceptions.txt, limits.txt, words.txt, heads.txt and <folder>_order.txt in the given folder
-#            of rules and the files under the given tree, and of trees beside it the names of files in folders that its
-#            order names.
+#    of rules and the files under the given tree, and of trees beside it the names of files in folders that its
+#    order names.
 # Must not know: C++; it reads lines, includes and braces.
 """usage: structure.py TREE RULES"""
 import dataclasses

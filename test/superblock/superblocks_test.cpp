@@ -16,8 +16,7 @@
 #include "fake/region.hpp"
 #include "platform/memory.hpp"
 
-namespace gr {
-namespace {
+namespace gr::superblocks_test {
 
 class SuperblocksTest : public testing::Test {
   protected:
@@ -341,5 +340,4 @@ TEST_F(SuperblocksTest, RemembersWhetherItWasMadeOfZeroes) {
     EXPECT_EQ(s->fresh_from, 0U);
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::superblocks_test

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      an allocator by name, in granary run, record and replay: which library the program gets, with which
-#            options, and what is refused.
+# What: an allocator by name, in granary run, record and replay: which library the program gets, with which
+#    options, and what is refused.
 # Invariant: whatever the allocator, the program is the process that was started.
 # Must not know: what the allocators do.
 """Usage: allocators.py GRANARY LIBRARY FIXTURES."""
@@ -81,7 +80,7 @@ class Allocators(ToolTest):
         self.refused("--allocator", "/no/such/file.so")
 
     def test_what_is_granarys_own_goes_with_no_other(self):
-        for option in ("--stats", "--gc", "--gc-malloc", "--quarantine", "--no-rseq", f"--library={LIBRARY}"):
+        for option in ("--stats", "--gc", "--gc-malloc", "--quarantine", "--junk", "--no-rseq", f"--library={LIBRARY}"):
             line = self.refused("--allocator", "system", option)
             self.assertIn(option.split("=")[0], line)
             self.assertIn("--allocator 'system'", line)
@@ -111,11 +110,11 @@ class Options(ToolTest):
     """Behind the name of an allocator of the lab."""
 
     NAMES = {"lab:hoard:f=1/8": "f=1/8", "lab:hoard:f=1/8:K=0": "f=1/8,K=0", "lab:hoard": "outer"}
-    REFUSED = {"lab:hoard:f=9/8": "'f=9/8': not from 1/8 to 7/8 in eighths",
-               "lab:hoard:K=0:f=2/7": "'f=2/7': not from 1/8 to 7/8 in eighths",
-               "lab:hoard:g=1": "'g=1': no option of this allocator; it has f K S b",
-               "lab:single:f=1/8": "it takes no options behind its name",
-               "lab:jemalloc2006:K": "it takes no options behind its name"}
+    REFUSED = {"lab:hoard:f=9/8": "'f=9/8': must be from 1/8 to 7/8 in eighths",
+               "lab:hoard:K=0:f=2/7": "'f=2/7': must be from 1/8 to 7/8 in eighths",
+               "lab:hoard:g=1": "'g=1': not an option of this allocator; the options are f K S b",
+               "lab:single:f=1/8": "this allocator has no options",
+               "lab:jemalloc2006:K": "this allocator has no options"}
 
     def trace(self):
         done = granary("record", "-q", "-o", self.path("a.trace"), "sh", "-c", ":")
@@ -134,7 +133,7 @@ class Options(ToolTest):
     def test_each_of_a_replay_has_its_own(self):
         trace = self.trace()
         names = ["lab:hoard:f=1/8", "lab:hoard:K=0:b=1.4", "system"]
-        for more, said in (([], 0), (["lab:hoard"], 1)):  # which reads what nobody gave the others
+        for more, said in (([], 0), (["lab:hoard"], 1)):  # which reads an option that the others have not
             done = granary("replay", "--rounds", "1", "--json", "--with", ",".join(names + more), trace,
                            environment={"GRANARY_LAB": "f=9/8"})
             self.assertEqual((done.returncode, done.stderr.count("'f=9/8'")), (0, said), done.stderr)

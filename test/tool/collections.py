@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary collections, over what a program and its child wrote that were collected.
+# What: granary collections, over what a program and its child wrote that were collected.
 # Invariant: what it says agrees with the lines themselves.
 # Must not know: how it is collected.
 """Usage: collections.py GRANARY LIBRARY FIXTURES."""

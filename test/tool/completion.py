@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary completion: what bash proposes, and that both scripts have all that the help has.
+# What: granary completion: what bash proposes, and that both scripts have all that the help has.
 # Invariant: the script is read by a bash that knows nothing of bash-completion and of the user's files.
 # Must not know: how the script is made.
 """Usage: completion.py GRANARY LIBRARY FIXTURES."""
@@ -84,8 +83,8 @@ class Bash(ToolTest):
         self.assertEqual(self.complete("record", "--stacks="), ["--stacks=none", "--stacks=sampled", "--stacks=all"])
         self.assertEqual(self.complete("replay", "--touch", ""), ["recorded", "all", "none"])
         self.assertEqual(self.complete("top", "--sort", "p"), ["peak"])
-        self.assertEqual(self.complete("run", "--stats", "=", ""), ["text", "json"])
-        self.assertEqual(self.complete("run", "--stats", "="), ["text", "json"])
+        self.assertEqual(self.complete("run", "--stats", "=", ""), ["text", "json", "prometheus"])
+        self.assertEqual(self.complete("run", "--stats", "="), ["text", "json", "prometheus"])
         self.assertEqual(self.complete("completion", ""), ["bash", "zsh"])
 
     def test_files(self):

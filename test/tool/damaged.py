@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary doctor on programs that are cut off or changed at random.
+# What: granary doctor on programs that are cut off or changed at random.
 # Invariant: it ends with a verdict, never by a signal, and its JSON is JSON.
 # Must not know: what a verdict on a damaged file should be.
 """Usage: damaged.py GRANARY LIBRARY FIXTURES."""

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary doctor on every kind of file, on privileged programs, and its picture of the environment.
+# What: granary doctor on every kind of file, on privileged programs, and its picture of the environment.
 # Invariant: nothing that is examined is run; the verdict, the exit code, the text and the JSON agree.
 # Must not know: whose malloc wins (doctor_malloc.py).
 """Usage: doctor.py GRANARY LIBRARY FIXTURES."""
@@ -172,6 +171,10 @@ class Environment(ToolTest):
 
     def test_page_size(self):
         self.assertEqual(self.facts()["page-size"]["value"], f"{resource.getpagesize() // 1024}K")
+
+    def test_options_file(self):
+        self.assertEqual(self.facts(environment={"GRANARY_OPTIONS_FILE": "/x/y"})["options-file"]["value"], "/x/y")
+        self.assertNotIn("options-file", self.facts(environment={"GRANARY_OPTIONS_FILE": ""}))
 
     def test_preload(self):
         self.assertEqual(self.facts(environment={"LD_PRELOAD": "libm.so.6"})["preload"]["value"], "libm.so.6")

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary doctor on whose malloc a program would call.
+# What: granary doctor on whose malloc a program would call.
 # Invariant: what the doctor says of the loader's choice is what the loader does.
 # Must not know: how symbols are read.
 """Usage: doctor_malloc.py GRANARY LIBRARY FIXTURES."""

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      where the command finds libgranary.so, and what it says when it does not.
+# What: where the command finds libgranary.so, and what it says when it does not.
 # Invariant: a library that cannot be preloaded is an error, never silently left out.
 # Must not know: what the library does.
 """Usage: library.py GRANARY LIBRARY FIXTURES."""

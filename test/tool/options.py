@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary options.
+# What: granary options.
 # Invariant: it shows the library's own table, with the values a program started here would get.
 # Must not know: how the library parses options.
 """Usage: options.py GRANARY LIBRARY FIXTURES."""
 
 import json
+import tempfile
 
 from support import LIBRARY, ToolTest, granary, main
 
-NAMES = ("STATS", "VERBOSE", "RSEQ", "REGION", "RETAIN", "REUSE", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES",
-         "BACKGROUND", "DEEPBIND", "PROFILE", "PROFILE_FOLDER", "COLLECTIONS", "FREE", "QUARANTINE", "LEAKS")
+NAMES = ("STATS", "STATS_FILE", "STATS_INTERVAL", "VERBOSE", "OPTIONS_FILE", "RSEQ", "REGION", "RETAIN", "REUSE", "DIRECT",
+         "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND", "DEEPBIND", "JUNK", "ZERO", "PROFILE", "PROFILE_FOLDER",
+         "COLLECTIONS", "FREE", "QUARANTINE", "LEAKS")
 
 
 class Options(ToolTest):
@@ -34,7 +35,8 @@ class Options(ToolTest):
             rows = self.table(**given)
             for line in self.options(environment=given).splitlines():
                 row = rows[line.split("=")[0]]
-                words = [f"{row['name']}={row['value']}", row["origin"], row["unit"], row["meaning"]]
+                words = [f"{row['name']}={row['value']}", row["origin"], "changeable" if row["changeable"] else "fixed",
+                         row["unit"], row["meaning"]]
                 rest = line
                 for word in words[:-1]:
                     self.assertTrue(rest.startswith(word + " "), line)
@@ -46,6 +48,19 @@ class Options(ToolTest):
         self.assertEqual((before["value"], after["value"]), (str(1 << 20), str(3 << 20)))
         self.assertNotEqual(before["origin"], after["origin"])
         self.assertIn(f"GRANARY_RETAIN={3 << 20} ", self.options(environment={"GRANARY_RETAIN": "3M"}))
+
+    def test_what_can_be_changed(self):
+        changeable = [name for name, row in self.table().items() if row["changeable"]]
+        self.assertEqual(changeable, [f"GRANARY_{name}" for name in ("STATS", "VERBOSE", "RETAIN", "REUSE", "DIRECT",
+                                                                     "MAGAZINE", "LIMIT", "BACKGROUND")])
+
+    def test_a_file(self):
+        with tempfile.NamedTemporaryFile(prefix="granary-options-", mode="w") as file:
+            file.write("RETAIN=3M\n")
+            file.flush()
+            rows = self.table(GRANARY_OPTIONS_FILE=file.name)
+            self.assertEqual((rows["GRANARY_RETAIN"]["value"], rows["GRANARY_RETAIN"]["origin"]), (str(3 << 20), "file"))
+            self.assertEqual(rows["GRANARY_OPTIONS_FILE"]["value"], file.name)
 
     def test_a_former_name(self):
         result = granary("options", "--json", "--library", LIBRARY, environment={"GRANARY_BREATH": "8M"})

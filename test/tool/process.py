@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary doctor on running processes.
+# What: granary doctor on running processes.
 # Invariant: the process goes on as before.
 # Must not know: what the library does.
 """Usage: process.py GRANARY LIBRARY FIXTURES."""

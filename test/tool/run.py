@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary run: exit codes, signals, the command line, what the program finds in its environment.
+# What: granary run: exit codes, signals, the command line, what the program finds in its environment.
 # Invariant: whatever the program does and is given passes through unchanged.
 # Must not know: what the library does.
 """Usage: run.py GRANARY LIBRARY FIXTURES."""
@@ -165,7 +164,9 @@ class Environment(ToolTest):
         self.assertEqual(self.options("--stats"), {"GRANARY_STATS": "text"})
         self.assertEqual(self.options("--stats=text"), {"GRANARY_STATS": "text"})
         self.assertEqual(self.options("--stats=json"), {"GRANARY_STATS": "json"})
+        self.assertEqual(self.options("--stats=prometheus"), {"GRANARY_STATS": "prometheus"})
         self.assertEqual(self.options("--no-rseq"), {"GRANARY_RSEQ": "off"})
+        self.assertEqual(self.options("--junk"), {"GRANARY_JUNK": "all"})
         self.assertEqual(self.options("--set", "retain=1M"), {"GRANARY_RETAIN": "1M"})
         self.assertEqual(self.options("--set", "GRANARY_RETAIN=1M"), {"GRANARY_RETAIN": "1M"})
         both = self.options("--set", "RETAIN=1M", "--set=DIRECT=64M", environment={"GRANARY_RETAIN": "2M"})

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      what the tests of the command share: running it, and files made for it.
-# Invariant: the command under test never sees GRANARY_* or LD_* variables of the one who runs the tests.
+# What: what the tests of the command share: running it, and files made for it.
+# Invariant: the command under test never sees GRANARY_* or LD_* variables of the user who runs the tests.
 # Must not know: what is tested.
 """Usage of each test: TEST.py GRANARY LIBRARY FIXTURES."""
 

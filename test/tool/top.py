@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary top: a program with known holders is shown as it is, and whoever cannot be gets one line.
+# What: granary top: a program with known holders is shown as it is, and one that cannot be shown gets one line.
 # Invariant: the process goes on as before.
 # Must not know: how the profile is taken or read.
 """Usage: top.py GRANARY LIBRARY FIXTURES."""
@@ -63,6 +62,12 @@ class Top(WhyTest):
                                  (process.pid, 1, 0))
                 self.assertEqual(report["path"], os.path.realpath(fixture("profiled")))
                 self.assertEqual(sums(report), sums(self.report(process)), "looking has changed something")
+
+    def test_a_profile_that_began_later(self):
+        with running(fixture("profiled"), "late") as (process, _):
+            report = self.report(process)
+            self.assert_known(report)
+            self.assertEqual((report["sampled_bytes"], report["missed_samples"]), (1, 0))
 
     def test_what_comes_while_it_is_looked_at(self):
         with running(fixture("profiled"), environment=EXACT) as (process, _):

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary why: a program with a known heap must be accounted for wholly, and whoever cannot be explained gets
-#            one line.
+# What: granary why: a program with a known heap must be accounted for wholly, and one that cannot be explained gets
+#    one line.
 # Invariant: the process goes on as before.
 # Must not know: how the heap is read.
 """Usage: why.py GRANARY LIBRARY FIXTURES."""

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      granary why on memory that is collected: of a program with known objects of several kinds every block must be
-#            told, and every byte be accounted for; the same of malloc by the collector, with and without a quarantine.
+# What: granary why on memory that is collected: of a program with known objects of several kinds every block must be
+#    told, and every byte be accounted for; the same of malloc by the collector, with and without a quarantine.
 # Invariant: the process goes on as before.
 # Must not know: how the heaps are read.
 """Usage: why_collected.py GRANARY LIBRARY FIXTURES."""

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-#
-# What:      what the tests of granary why share: processes that wait, and their explanation.
+# What: what the tests of granary why share: processes that wait, and their explanation.
 # Invariant: a process ends with its test.
 # Must not know: what is tested.
 """A process that has said it is ready, and what granary why says of it."""

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      someone who allocates: a worker thread, or the signal handler that interrupts it. Holds some blocks,
-// passes
-//            others on through mailboxes, checks every block's claim and contents.
-// Invariant: an actor is used by one thread of control; two actors share the claims and the mailboxes only.
+// What: an actor allocates: it is a worker thread, or the signal handler that interrupts one. It holds some blocks, passes
+//    others on through mailboxes, and checks every block's claim and contents.
+// Invariant: an actor is used by one thread of control; two actors share only the claims and the mailboxes.
 // Must not know: threads, signals, time.
 #pragma once
 

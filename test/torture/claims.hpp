@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a table beside the heap that says for every 16-byte granule of the address space who holds a block there.
+// What: a table beside the heap that says for every 16-byte granule of the address space which actor holds a block
+//    there.
 // Invariant: a block is claimed after malloc returned it and released before free gets it, so two claims of one
-//            granule prove that the allocator gave it out twice.
+//    granule prove that the allocator gave it out twice.
 // Must not know: which threads or signal handlers the owners are.
 #pragma once
 
@@ -38,7 +39,7 @@ class Claims {
         if (last_granule(block, size) != first_granule(block)) take(last_granule(block, size), block, size, owner);
     }
 
-    // Returns who had claimed the block.
+    // Returns the actor that had claimed the block.
     Owner release(const void *block, size_t size) {
         const Owner first = owners_[first_granule(block)].exchange(kNobody, std::memory_order_acq_rel);
         Owner last = first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      hunts for a block given out twice: many threads that trim now and then, each interrupted by a 10 kHz
-//            signal whose handler allocates, all on one CPU (pin), with their affinity flipped every 50 microseconds
-//            (flip), or while another trims without end and so empties the magazines they are using (trim).
+// What: hunts for a block given out twice: many threads that trim now and then, each interrupted by a 10 kHz
+//    signal whose handler allocates, all on one CPU (pin), with their affinity flipped every 50 microseconds
+//    (flip), or while another trims without end and so empties the magazines they are using (trim).
 // Invariant: every block is claimed by an exchange that must find it unclaimed, and its contents hold until released.
 // Must not know: how the allocator works; time decides only how long it runs.
 

@@ -18,8 +18,7 @@
 #include "trace/stream.hpp"
 #include "trace/writer.hpp"
 
-namespace gr::trace {
-namespace {
+namespace gr::trace::file_test {
 
 namespace fs = std::filesystem;
 
@@ -324,5 +323,4 @@ TEST_F(TraceTest, TheBlocksInUseAreThoseOfAMap) {
     EXPECT_EQ(playback.live().count(), live.size());
 }
 
-}  // namespace
-}  // namespace gr::trace
+}  // namespace gr::trace::file_test

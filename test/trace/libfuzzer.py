@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      so many runs of libFuzzer's program, beginning with one whole trace; from time to time with what it found before.
+# What: so many runs of libFuzzer's program, beginning with one whole trace; from time to time with what it found before.
 # Invariant: without a corpus a run is its seed; an input that fails stays in the folder where it is called, and how it is run again
-#            is told.
+#    is told.
 # Must not know: what is fuzzed.
 """Usage: libfuzzer.py PROGRAM RUNS [CORPUS]   (CORPUS is kept for the next time)"""
 import os

@@ -9,8 +9,7 @@
 #include <map>
 #include <random>
 
-namespace gr::trace {
-namespace {
+namespace gr::trace::position_test {
 
 // By address.
 using Blocks = std::map<std::uint64_t, Block>;
@@ -82,5 +81,4 @@ TEST(Position, UsualBlocksTakeAThirdOfTheirSizeAtMost) {
     EXPECT_LE(position.bytes() * 3, blocks.size() * sizeof(Block));
 }
 
-}  // namespace
-}  // namespace gr::trace
+}  // namespace gr::trace::position_test

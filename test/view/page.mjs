@@ -67,6 +67,18 @@ export async function open(running, address, options = {}) {
     return { page, context, complaints, seconds };
 }
 
+// Turns to paper and waits until the page heard of it: each chart is drawn then, wherever it lies.
+export async function toPaper(page) {
+    await page.emulateMedia({ media: "print" });
+    const kUndrawn = 300; // the width of a canvas that was not drawn
+    await page.waitForFunction(
+        (undrawn) =>
+            document.documentElement.dataset.theme === "light" &&
+            [...document.querySelectorAll(".plot canvas")].every((canvas) => canvas.width > undrawn),
+        kUndrawn,
+    );
+}
+
 export async function closeClean({ page, context, complaints }) {
     const breaches = await page.evaluate(() => globalThis.breaches);
     await context.close();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: pictures of every section, light and dark, wide and narrow, and of the page on paper: for eyes, not for a test.
-//       VIEW_PAGE=view/dist/index.html VIEW_MODULES=view VIEW_CHROMIUM=/usr/bin/chromium VIEW_OUT=DIR node pictures.mjs
+//    VIEW_PAGE=view/dist/index.html VIEW_MODULES=view VIEW_CHROMIUM=/usr/bin/chromium VIEW_OUT=DIR node pictures.mjs
 // Invariant: the pictures go to VIEW_OUT alone.
 // Must not know: what is right.
 

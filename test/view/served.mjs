@@ -118,7 +118,7 @@ test("keys alone zoom down to single events, and back", async () => {
         await closer(page);
         report = await ask("/document", windowOf(report, first, last));
         lengths.push(report.slices.at(-1) - report.slices[0]);
-        assert.match(await page.locator(".notes").textContent(), /^This is only the time from/);
+        assert.match(await page.locator(".notes").textContent(), /^This report covers only the time from/);
         assert.equal(await page.locator("#footprint .answer").textContent(), chartless(report, "footprint"));
         assert.ok(seconds.includes(" of "), seconds);
         assert.match(await page.locator(".window-text").textContent(), /^The whole of this time, /);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      holds the built page against its sources by the hash that was recorded in it, without node.
+# What: holds the built page against its sources by the hash that was recorded in it, without node.
 # Invariant: the hash is that of view/build/sources.ts.
 # Must not know: how the page is built.
 """usage: sources.py VIEW"""

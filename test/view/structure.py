@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the sources of the page against their rules: who may import whom, how files open, how long they are.
+# What: the sources of the page against their rules: which file may import which, how files open, how long they are.
 # Invariant: each rule is tried on a line or a file that breaks it, before it is believed.
 # Must not know: what the files do.
 """usage: structure.py VIEW"""

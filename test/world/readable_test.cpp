@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: which pages can be read, and which of them were written: with guards, protected pages and holes between them.
-// Invariant: who reads a page that is not told dies.
+// Invariant: reading a page that is not told ends the process.
 // Must not know: what a collector looks for.
 #include "platform/world/readable.hpp"
 
@@ -11,8 +11,7 @@
 
 #include "platform/world/written_pages.hpp"
 
-namespace gr::platform {
-namespace {
+namespace gr::platform::readable_test {
 
 constexpr int kInstallGuard = 102;  // MADV_GUARD_INSTALL
 constexpr std::size_t kPages = 8;
@@ -95,5 +94,4 @@ TEST(WrittenPagesTest, WhatWasNeverWrittenIsLeftOut) {
     EXPECT_EQ(written(pages.all()), "abc efgh ");
 }
 
-}  // namespace
-}  // namespace gr::platform
+}  // namespace gr::platform::readable_test

@@ -25,8 +25,7 @@
 #include "platform/world/tasks.hpp"
 #include "platform/world/thread_record.hpp"
 
-namespace gr::platform {
-namespace {
+namespace gr::platform::world_test {
 
 Mapping mapping_of_now(const void *p) {
     MappingTable table;
@@ -157,7 +156,7 @@ TEST_F(WorldTest, ThreadsThatBeginOthersAreAllStopped) {
         ASSERT_TRUE(world_.stop({}));
         const std::uint64_t before = chain.runs.load();
         for (int i = 0; i < 50; ++i) std::this_thread::yield();
-        EXPECT_EQ(chain.runs.load(), before) << world_.deaf() << " block the signal";
+        EXPECT_EQ(chain.runs.load(), before) << world_.unstoppable() << " block the signal";
         world_.resume();
     }
     chain.end = true;
@@ -185,7 +184,7 @@ TEST_F(WorldTest, AFirstThreadThatHasEndedIsNotWaitedFor) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-// As libc itself tells it to the thread; what lies beside it may be anybody's.
+// As libc itself tells it to the thread; what lies beside it may belong to another.
 void *compare_own_stack(void *) {
     ThreadRecords records;
     records.initialise();
@@ -222,7 +221,7 @@ TEST_F(WorldTest, AThreadsStackIsThatOfLibc) {
     munmap(given, 2 * kBytes);
 }
 
-// It has no memory any more, so what is mapped is told of who asks.
+// The first thread has no memory any more, so the mappings of the asking thread are told.
 [[noreturn]] void *look_after_the_first(void *) {
     while (!has_ended(static_cast<std::uint32_t>(getpid()))) std::this_thread::yield();
     MappingTable table;
@@ -260,10 +259,10 @@ TEST_F(WorldTest, WhoTakesAllSignalsIsNotWaitedForForEver) {
     while (!begun.load()) std::this_thread::yield();
     ASSERT_TRUE(world_.stop({}));
     std::size_t at = 0;
-    std::size_t deaf = 0;
-    while (world_.next_deaf(&at) != nullptr) ++deaf;
+    std::size_t unstoppable = 0;
+    while (world_.next_unstoppable(&at) != nullptr) ++unstoppable;
     world_.resume();
-    EXPECT_EQ(deaf, 1U);
+    EXPECT_EQ(unstoppable, 1U);
     end.store(true);
     pthread_kill(taker.native_handle(), SIGUSR1);
     taker.join();
@@ -331,7 +330,7 @@ TEST_F(WorldTest, ASignalThatTheProgramInheritedBlockedIsUnblocked) {
     const Threads threads(2);
     ASSERT_TRUE(world_.stop({}));
     EXPECT_EQ(stopped().size(), 2U);
-    EXPECT_EQ(world_.deaf(), 0U);
+    EXPECT_EQ(world_.unstoppable(), 0U);
     world_.resume();
 }
 
@@ -499,5 +498,4 @@ TEST_F(WorldTest, VariablesOfTheProgramAndItsLibrariesAreFound) {
     EXPECT_GE(modules.variables().size(), 2U) << "libc's, too";
 }
 
-}  // namespace
-}  // namespace gr::platform
+}  // namespace gr::platform::world_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: pages that were written to, as the kernel tells them; by whom and how.
+// What: pages that were written to, as the kernel tells them, for each kind of write.
 // Invariant: each page that is written to is told, once; where the kernel cannot tell, begin() says why.
 // Must not know: what a collector makes of it.
 #include "platform/world/write_watch.hpp"
@@ -16,8 +16,7 @@
 
 #include "platform/memory.hpp"
 
-namespace gr::platform {
-namespace {
+namespace gr::platform::write_watch_test {
 
 using Pages = std::set<std::size_t>;
 
@@ -155,5 +154,4 @@ TEST_F(WriteWatchTest, NoDescriptorIsLeftSaysSo) {
     EXPECT_NE(lack, nullptr);
 }
 
-}  // namespace
-}  // namespace gr::platform
+}  // namespace gr::platform::write_watch_test

@@ -130,8 +130,8 @@ void check_no_option(const std::string &words) {
     const std::size_t equals = words.find('=');
     std::error_code error;
     if (equals == std::string::npos || words.find('/') < equals || fs::exists(words, error)) return;
-    throw Failure(ExitCode::kUsage, fmt::format("no allocator {}; options follow a name of the lab, with colons, as in "
-                                                "lab:hoard:f=1/8:K=0",
+    throw Failure(ExitCode::kUsage, fmt::format("no allocator {}; options follow the name of a lab allocator, after "
+                                                "colons, as in lab:hoard:f=1/8:K=0",
                                                 in_quotes(words)));
 }
 

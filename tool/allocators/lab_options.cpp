@@ -29,14 +29,15 @@ std::string said_to(const std::string &library, const std::string &options) {
                   STDERR_FILENO);
     if (!output) {
         throw Failure(ExitCode::kToolFailure,
-                      fmt::format("cannot ask {} for its options: {} does not run on it", in_quotes(library), kShell));
+                      fmt::format("cannot read the options of {}: {} does not run with this library",
+                                  in_quotes(library), kShell));
     }
     const std::string begin = fmt::format("{}: ", kLabVariable);
     const std::size_t found = output->find(begin);
     if (found == std::string::npos) return {};
     const std::size_t first = found + begin.size();
     const std::string line = output->substr(first, output->find('\n', first) - first);
-    return printable(line.substr(0, line.find("; left as it was")));  // this command refuses the option instead
+    return printable(line.substr(0, line.find("; ignored")));  // this command refuses the option instead
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ NameAndOptions split_options(const std::string &words) {
 std::string refusal_of(const std::string &library, const std::string &options) {
     std::string refusal = said_to(library, options);
     // A library that has options refuses a word that is none.
-    if (refusal.empty() && said_to(library, "?").empty()) refusal = "it takes no options behind its name";
+    if (refusal.empty() && said_to(library, "?").empty()) refusal = "this allocator has no options";
     return refusal;
 }
 

@@ -30,8 +30,9 @@ constexpr mode_t kOnlyOwner = 0700;
 constexpr mode_t kOthers = 0077;
 
 [[noreturn]] void fail(const std::string &path, const std::string &what) {
-    throw Failure(ExitCode::kToolFailure,
-                  fmt::format("cannot give {} a name without blank, colon or $: {}", in_quotes(path), what));
+    throw Failure(
+        ExitCode::kToolFailure,
+        fmt::format("cannot make a link to {}, whose path has a blank or one of : ; $: {}", in_quotes(path), what));
 }
 
 std::string last_error() { return std::generic_category().message(errno); }
@@ -75,7 +76,7 @@ std::string link_to(const std::string &target, std::string_view suffix) {
     if (errno != EEXIST) fail(target, fmt::format("{}: {}", in_quotes(link), last_error()));
     std::error_code error;
     if (fs::read_symlink(link, error) != target) {
-        fail(target, fmt::format("{} does not lead there; remove it", in_quotes(link)));
+        fail(target, fmt::format("{} exists and is not this link; remove it", in_quotes(link)));
     }
     return link;
 }

@@ -46,7 +46,7 @@ class Analysis {
                      MemoryMap(scope_), StackTotals(scope_), Temporaries(scope_)},
           single_events_(scope_),
           leaks_(scope_),
-          held_at_peak_(scope_, "when most was resident", "peak"),
+          held_at_peak_(scope_, "when resident memory was largest", "peak"),
           held_at_end_(scope_, "at the end", "end"),
           sites_(scope_.trace, calls) {}
 
@@ -108,7 +108,7 @@ class Analysis {
         if (highest_resident(scope_) != nullptr) {
             Section at_peak = held_at_peak_.section(sites_);
             if (at_peak.answer == at_end.answer)
-                at_end.question = HeldPages::question("when most was resident, and at the end");
+                at_end.question = HeldPages::question("when resident memory was largest, and at the end");
             else
                 sections->push_back(std::move(at_peak));
         }

@@ -64,16 +64,16 @@ void CacheLines::begun(const Step & /*step*/) {
 Section CacheLines::section() const {
     Section section{"lines", "Do blocks of different threads share cache lines?", "", {}};
     if (groups_ < 2) {
-        section.answer = "One thread allocated, so no.";
+        section.answer = "No: only one thread allocated blocks.";
         return section;
     }
     if (most_shared_ == 0) {
-        section.answer = "No: at no time did a line of 64 bytes hold blocks that different threads had allocated.";
+        section.answer = "No: no cache line of 64 bytes ever held blocks that different threads had allocated.";
         return section;
     }
     section.answer = fmt::format(
-        "At most {} of 64 bytes held blocks of more than one thread at a time; lines entered this state {}. If such "
-        "blocks are written often, the threads slow each other down.",
+        "At most {} of 64 bytes held blocks of more than one thread at one time; lines entered this state {}. If the "
+        "threads write to such blocks often, they slow each other down.",
         count_words(static_cast<double>(most_shared_), "line", "lines"),
         count_words(static_cast<double>(times_), "time", "times"));
     SeriesChart chart;
@@ -85,7 +85,7 @@ Section CacheLines::section() const {
     TableChart table;
     table.title = "Threads whose blocks share lines";
     table.columns = {{"thread", Unit::kText},
-                     {"and thread", Unit::kText},
+                     {"other thread", Unit::kText},
                      {"times", Unit::kCount},
                      {"most lines at a time", Unit::kCount},
                      {"lines at the end", Unit::kCount}};

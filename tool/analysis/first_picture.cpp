@@ -81,10 +81,9 @@ class FirstPicture {
     [[nodiscard]] Document document() const {
         Document document = head_of(scope_, 0);
         document.notes.emplace_back(
-            "This is a first picture, made from the summaries of the trace's blocks of events. It shows no bytes in "
-            "use, "
-            "because a summary does not tell how many bytes were freed. The calls of a block are spread evenly over "
-            "its time.");
+            "This is a first picture, an estimate from the summaries of the trace's blocks of events. It does not "
+            "show the bytes in use, because a summary does not contain the number of freed bytes. The calls of each "
+            "block of events are spread evenly over the time of that block.");
         document.sections = {footprint(), statistics(), sizes(), threads()};
         document.overview = std::get<SeriesChart>(document.sections.front().charts.front());
         for (const Section &section : document.sections) document.story.push_back(section.answer);
@@ -124,9 +123,9 @@ class FirstPicture {
 
     [[nodiscard]] Section footprint() const {
         Section section{"footprint", "How much is in use?", "", {}};
-        SeriesChart blocks = over_time(scope_, "Blocks in use, about", {"blocks", Unit::kCount});
+        SeriesChart blocks = over_time(scope_, "Blocks in use (estimate)", {"blocks", Unit::kCount});
         blocks.series = {{"in use", in_use_.sums()}};
-        section.answer = fmt::format("At the end {} were in use: that many more were allocated than freed.",
+        section.answer = fmt::format("At the end, {} were in use (allocated minus freed).",
                                      count_words(std::max(0.0, all_.obtained - all_.freed), "block", "blocks"));
         if (const trace::Sample *const highest = highest_resident(scope_)) {
             SeriesChart resident = over_time(scope_, "Bytes resident", {"bytes", Unit::kBytes});
@@ -149,30 +148,30 @@ class FirstPicture {
         SeriesChart calls = over_time(scope_, "Calls per second", {"calls per second", Unit::kPerSecond});
         calls.series = {{"allocations", obtained_.a_second()}, {"frees", freed_.a_second()}};
         SeriesChart bytes = over_time(scope_, "Bytes requested per second", {"bytes per second", Unit::kBytes});
-        bytes.series = {{"asked for", bytes_.a_second()}};
+        bytes.series = {{"requested", bytes_.a_second()}};
         TableChart table;
-        table.title = "In all";
+        table.title = "Totals";
         table.columns = {{"what", Unit::kText}, {"number", Unit::kCount}};
         table.rows = {{"allocations", all_.obtained},
                       {"frees", all_.freed},
-                      {"allocations that got no memory", all_.failed},
+                      {"failed allocations", all_.failed},
                       {"calls to the kernel", all_.of_pages}};
         section.charts = {std::move(calls), std::move(bytes), std::move(table)};
         return section;
     }
 
     [[nodiscard]] Section sizes() const {
-        Section section{"sizes", "How large are the blocks that the program asks for?", "", {}};
+        Section section{"sizes", "How large are the blocks that the program requests?", "", {}};
         if (all_.obtained == 0) {
-            section.answer = "No call got memory.";
+            section.answer = "No allocation succeeded.";
             return section;
         }
-        section.answer = fmt::format("{} of {} in all were asked for, {} in the mean.",
+        section.answer = fmt::format("The program requested {}: {} in total, {} on average.",
                                      count_words(all_.obtained, "block", "blocks"), bytes_words(all_.bytes),
                                      bytes_words(all_.bytes / all_.obtained));
         BarsChart chart;
         chart.title = "Blocks by size";
-        chart.x = {"size asked for", Unit::kBytes, Scale::kLog};
+        chart.x = {"requested size", Unit::kBytes, Scale::kLog};
         chart.y = {"blocks", Unit::kCount};
         chart.is_cumulative = true;
         unsigned first = 0;
@@ -188,8 +187,8 @@ class FirstPicture {
 
     [[nodiscard]] Section threads() const {
         Section section{"threads", "Which threads allocate, and which free?", "", {}};
-        section.answer =
-            count_words(static_cast<double>(scope_.trace.threads().size()), "thread called.", "threads called.");
+        section.answer = count_words(static_cast<double>(scope_.trace.threads().size()), "thread called the allocator.",
+                                     "threads called the allocator.");
         TableChart table;
         table.title = "Threads";
         table.columns = {{"thread", Unit::kText},

@@ -35,13 +35,13 @@ SeriesChart Footprint::bytes_over_time() const {
 // In a short window what is in use changes by so little that beside all of it nothing would be seen.
 SeriesChart Footprint::change_over_time() const {
     SeriesChart chart;
-    chart.title = "Bytes in use, above those at the start of this time";
+    chart.title = "Change of the bytes in use since the start of this time";
     chart.x = {"time", Unit::kTime};
     chart.y = {"bytes", Unit::kBytes};
     chart.at = scope_.time.point_ends();
     std::vector<double> values = bytes_.series.values();
     for (double &value : values) value -= static_cast<double>(bytes_at_begin_);
-    chart.series = {{"above those at the start", std::move(values)}};
+    chart.series = {{"change since the start", std::move(values)}};
     return chart;
 }
 
@@ -70,14 +70,15 @@ TableChart Footprint::table() const {
 Section Footprint::section() const {
     Section section{"footprint", "How much is in use?", "", {}};
     if (!has_begun_) {
-        section.answer = "Nothing was ever in use.";
+        section.answer = "No block was ever in use.";
         return section;
     }
-    section.answer = fmt::format("At most {} were in use, {} after the start, and at most {}; at the end {} in {}.",
-                                 bytes_words(static_cast<double>(bytes_.peak)), time_words(seconds(bytes_.peak_time)),
-                                 count_words(static_cast<double>(blocks_.peak), "block", "blocks"),
-                                 bytes_words(static_cast<double>(bytes_.now)),
-                                 count_words(static_cast<double>(blocks_.now), "block", "blocks"));
+    section.answer = fmt::format(
+        "At most {} were in use, {} after the start. At most {} were in use at one time. At the end, {} in {} "
+        "were in use.",
+        bytes_words(static_cast<double>(bytes_.peak)), time_words(seconds(bytes_.peak_time)),
+        count_words(static_cast<double>(blocks_.peak), "block", "blocks"), bytes_words(static_cast<double>(bytes_.now)),
+        count_words(static_cast<double>(blocks_.now), "block", "blocks"));
     if (const trace::Sample *const highest = highest_resident(scope_)) {
         section.answer +=
             fmt::format(" The process had at most {} resident, {} after the start.",

@@ -50,29 +50,32 @@ SeriesChart Fragmentation::bytes_over_time() const {
 
 SeriesChart Fragmentation::shares_over_time() const {
     SeriesChart chart;
-    chart.title = "How much is held for each byte";
+    chart.title = "Memory held for each byte in use";
     chart.x = {"time", Unit::kTime};
     chart.y = {"bytes for each byte", Unit::kCount};
     chart.at = scope_.time.point_ends();
     const std::vector<double> live = live_series_.values();
     const std::vector<double> pages = page_bytes_over_time();
-    chart.series = {{"pages with a block, for a byte in use", quotients(pages, live)},
-                    {"most pages so far, for a byte of the most in use so far (blowup)",
+    chart.series = {{"bytes of pages with a block, for each byte in use", quotients(pages, live)},
+                    {"peak of these pages so far, for each byte of the peak in use so far (blowup)",
                      quotients(highest_so_far(pages), highest_so_far(live))}};
     if (scope_.trace.samples().empty()) return chart;
     const std::vector<double> resident = at_points(scope_, &trace::Sample::resident_bytes);
-    chart.series.push_back({"resident, for a byte in use", quotients(resident, live)});
+    chart.series.push_back({"resident bytes, for each byte in use", quotients(resident, live)});
     chart.series.push_back(
-        {"resident, for a byte of the most in use so far", quotients(resident, highest_so_far(live))});
+        {"resident bytes, for each byte of the peak in use so far", quotients(resident, highest_so_far(live))});
     return chart;
 }
 
 TableChart Fragmentation::table() const {
     TableChart table;
     table.title = "Pages";
-    table.columns = {{"when", Unit::kText},          {"time", Unit::kTime},
-                     {"bytes in use", Unit::kBytes}, {"pages with a block", Unit::kCount},
-                     {"their bytes", Unit::kBytes},  {"in use", Unit::kFraction}};
+    table.columns = {{"when", Unit::kText},
+                     {"time", Unit::kTime},
+                     {"bytes in use", Unit::kBytes},
+                     {"pages with a block", Unit::kCount},
+                     {"bytes of these pages", Unit::kBytes},
+                     {"in use", Unit::kFraction}};
     const auto add = [&](const char *when, const Moment &moment) {
         table.rows.push_back({when, seconds(moment.time), static_cast<double>(moment.live),
                               static_cast<double>(moment.pages), bytes_of(moment),
@@ -97,14 +100,14 @@ Section Fragmentation::section() const {
     const bool is_untouched = highest != nullptr && resident < bytes_of(most_live_);
     const std::string filled = live < bytes_of(most_live_) ? share_words(live, bytes_of(most_live_)) : "100 %";
     section.answer = fmt::format(
-        "When most was in use, {} lay in {}{} {}. The most pages that held a block at a time "
-        "are {} of memory: {} times what was needed at most.",
+        "At the peak, {} were in use, in {}{} {}. The pages that held a block were at most {} of memory: {} times the "
+        "peak of the bytes in use.",
         bytes_words(live), count_words(static_cast<double>(most_live_.pages), "page", "pages"),
-        is_untouched ? " and took of them" : ", filled to", filled, bytes_words(bytes_of(most_pages_)),
+        is_untouched ? ", of which the blocks covered" : ", filled to", filled, bytes_words(bytes_of(most_pages_)),
         count_words(blowup));
     if (live_ != 0) {
         section.answer +=
-            fmt::format(" At the end {} keep {} in their pages.", bytes_words(static_cast<double>(live_)),
+            fmt::format(" At the end, {} in use occupied {} of pages.", bytes_words(static_cast<double>(live_)),
                         bytes_words(static_cast<double>(pages_) * static_cast<double>(scope_.page_bytes())));
     }
     if (highest != nullptr) {
@@ -112,8 +115,9 @@ Section Fragmentation::section() const {
             fmt::format(" At most {} were resident, including the program's code and data.", bytes_words(resident));
     }
     if (is_untouched) {
-        section.answer += fmt::format(" So when most was in use, at least {} of its pages were not in memory.",
-                                      bytes_words(bytes_of(most_live_) - resident));
+        section.answer +=
+            fmt::format(" So at the peak of the bytes in use, at least {} of these pages were not resident.",
+                        bytes_words(bytes_of(most_live_) - resident));
     }
     section.charts = {bytes_over_time(), shares_over_time(), table()};
     return section;

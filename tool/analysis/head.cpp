@@ -29,7 +29,7 @@ std::string stacks_text(const trace::Start &start) {
         case trace::Stacks::kAll:
             return "of every allocation";
         case trace::Stacks::kSampled:
-            return fmt::format("of one allocation for {}, in the mean",
+            return fmt::format("of one allocation for every {} allocated, on average",
                                bytes_words(static_cast<double>(start.stack_bytes)));
     }
     return "";
@@ -52,7 +52,7 @@ std::string end_text(const trace::Trace &trace) {
         case trace::End::Reason::kSignal:
             return fmt::format("killed by signal {}", end.status);
         case trace::End::Reason::kExec:
-            return "became another program by exec";
+            return "replaced by another program (exec)";
         case trace::End::Reason::kUnknown:
             break;
     }
@@ -74,8 +74,8 @@ void tell_window(const Scope &scope, Document *document) {
     const std::vector<double> ends = scope.time.ends();
     document->window = {ends.front(), ends.back()};
     document->notes.push_back(fmt::format(
-        "This is only the time from {} to {}, of {}. It counts the events of this window and what was in use "
-        "at its start, but no earlier calls. The end is the end of this window.",
+        "This report covers only the time from {} to {}, of {}. It counts the events in this time and the blocks in "
+        "use at its start, but no earlier calls. 'At the end' means the end of this time.",
         moment_text(ends.front()), moment_text(ends.back()), time_words(length_of(scope.trace))));
 }
 
@@ -100,7 +100,7 @@ void add_facts(const Scope &scope, Document *document) {
     add("events", count_words(static_cast<double>(trace.events())));
     add("threads", fmt::format("{}", trace.threads().size()));
     add("stacks", stacks_text(start));
-    add("calls timed", start.timed_calls == 0 ? "none" : fmt::format("one of {}", start.timed_calls));
+    add("calls timed", start.timed_calls == 0 ? "none" : fmt::format("one in {}", start.timed_calls));
     add("trace",
         fmt::format("{}, {}", printable_base_name(trace.path()), bytes_words(static_cast<double>(trace.bytes()))));
     add("recorded by", tool::printable(start.recorder));
@@ -121,14 +121,14 @@ Document head_of(const Scope &scope, std::uint64_t left_out) {
     }
     if (trace.lost() != 0) {
         document.notes.push_back(
-            fmt::format("{} are missing, because the recording had no room for them. Numbers are too low, and "
-                        "some blocks may look as if they were in use although they are not.",
+            fmt::format("{} are missing, because the recording had no room for them. The numbers are too low, "
+                        "and some freed blocks may be shown as in use.",
                         count_words(static_cast<double>(trace.lost()), "event", "events")));
     }
     for (const trace::Relative &relative : trace.relatives()) {
-        document.notes.push_back(fmt::format("{} the process {} process {}, whose trace is {}.",
+        document.notes.push_back(fmt::format("{}, the process {} process {}; the trace of that process is {}.",
                                              time_words(seconds(relative.time)) + " after the start",
-                                             relative.is_same_process ? "became by exec" : "made by fork",
+                                             relative.is_same_process ? "called exec and continued as" : "forked",
                                              relative.process, tool::in_quotes(relative.file)));
     }
     tell_window(scope, &document);

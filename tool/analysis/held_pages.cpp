@@ -87,10 +87,10 @@ BarsChart HeldPages::by_fill() const {
 
 TableChart HeldPages::by_size() const {
     TableChart table;
-    table.title = "What holds sparse pages, by size";
+    table.title = "Blocks that hold sparse pages, by size";
     table.columns = {{"above", Unit::kBytes},
                      {"up to", Unit::kBytes},
-                     {"held and not in use", Unit::kBytes},
+                     {"free bytes held", Unit::kBytes},
                      {"pages", Unit::kCount},
                      {"blocks", Unit::kCount}};
     for (unsigned i = 0; i < trace::kSizeBuckets; ++i) {
@@ -103,39 +103,41 @@ TableChart HeldPages::by_size() const {
 }
 
 std::string HeldPages::question(const std::string &when) {
-    return fmt::format("Which blocks kept pages from being returned {}?", when);
+    return fmt::format("Which blocks prevented the return of pages to the OS {}?", when);
 }
 
 Section HeldPages::section(CallSites &sites) const {
     Section section{"held-" + id_, question(when_), "", {}};
     if (pages_ == 0) {
-        section.answer = "No page held a block then.";
+        section.answer = "No page held a block at that time.";
         return section;
     }
     section.answer = fmt::format(
-        "{} of {} that held a block {} in use to less than a quarter: for {} in use {} could not be returned.",
+        "{} of {} that held a block {} less than a quarter full: because of {} in use, {} could not be returned to the "
+        "OS.",
         count_words(static_cast<double>(sparse_pages_)), count_words(static_cast<double>(pages_), "page", "pages"),
         sparse_pages_ == 1 ? "was" : "were", bytes_words(in_use_), bytes_words(held_));
     section.charts = {by_fill()};
     if (sparse_pages_ == 0) {
-        section.answer = fmt::format("None of {} that held a block was in use to less than a quarter.",
+        section.answer = fmt::format("None of {} that held a block was less than a quarter full.",
                                      count_words(static_cast<double>(pages_), "page", "pages"));
         return section;
     }
     section.charts.emplace_back(by_size());
-    SiteTable table("What holds sparse pages, by call site",
-                    {{"held and not in use", Unit::kBytes}, {"pages", Unit::kCount}, {"blocks", Unit::kCount}});
+    SiteTable table("Blocks that hold sparse pages, by call site",
+                    {{"free bytes held", Unit::kBytes}, {"pages", Unit::kCount}, {"blocks", Unit::kCount}});
     for (std::uint32_t stack = 0; stack < by_stack_.size(); ++stack) {
         const Held &held = by_stack_[stack];
         if (held.blocks > 0) table.add(sites.text(trace::StackNumber{stack}), {held.bytes, held.pages, held.blocks});
     }
     TableChart chart = table.chart();
     if (chart.rows.empty()) {
-        section.answer += scope_.has_stacks() ? " No call stack was taken of the blocks in them."
-                                              : " Whose blocks these are is not known: call stacks were not recorded.";
+        section.answer += scope_.has_stacks()
+                              ? " The blocks in these pages have no call stack."
+                              : " The call sites of these blocks are unknown: call stacks were not recorded.";
         return section;
     }
-    section.answer += fmt::format(" Most of that is held by {}.", table.largest());
+    section.answer += fmt::format(" The largest part of that is held by blocks from {}.", table.largest());
     section.charts.emplace_back(std::move(chart));
     return section;
 }

@@ -15,26 +15,25 @@ Section Intervals::section() const {
     Section section{"intervals", "How much time passes from one request to the next?", "", {}};
     const Kind &all = kinds_[kAll];
     if (all.intervals == 0) {
-        section.answer = "There were less than two requests.";
+        section.answer = "There were fewer than two requests.";
         return section;
     }
     section.answer = fmt::format(
-        "Half of all requests come less than {} after the one before, nine of ten less than {}; {} in the mean. The "
-        "longest "
-        "pause was {}.",
+        "Half of all requests came less than {} after the previous request, 90 % less than {}; the average was {}. The "
+        "longest pause was {}.",
         time_words(quantile(all.counts, 0.5, kSecondsPerUnit)), time_words(quantile(all.counts, 0.9, kSecondsPerUnit)),
         time_words(static_cast<double>(all.sum) / static_cast<double>(all.intervals) * kSecondsPerUnit),
         time_words(static_cast<double>(all.longest) * kSecondsPerUnit));
     BarsChart bars;
-    bars.title = "Requests by the time since the one before";
-    bars.x = {"time since the one before", Unit::kSeconds, Scale::kLog};
-    bars.y = {"requests, for a doubling", Unit::kCount};
+    bars.title = "Requests by the time since the previous request";
+    bars.x = {"time since the previous request", Unit::kSeconds, Scale::kLog};
+    bars.y = {"requests per doubling", Unit::kCount};
     bars.is_cumulative = true;
     bars.is_per_doubling = true;
     TableChart table;
     table.title = "Times between requests";
     table.columns = {{"between", Unit::kText},
-                     {"how many", Unit::kCount},
+                     {"intervals", Unit::kCount},
                      {"mean", Unit::kSeconds},
                      {"shortest", Unit::kSeconds},
                      {"longest", Unit::kSeconds}};

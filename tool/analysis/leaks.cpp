@@ -20,14 +20,14 @@ void Leaks::look(const trace::LiveSet &live) {
 
 SeriesChart Leaks::by_birth() const {
     SeriesChart chart;
-    chart.title = "What was in use at the end, by the time of its allocation, summed up";
+    chart.title = "Bytes in use at the end, by time of allocation (cumulative)";
     chart.x = {"time of allocation", Unit::kTime};
     chart.y = {"bytes", Unit::kBytes};
     chart.at = scope_.time.point_ends();
     std::vector<double> values;
     double sum = 0;
     for (const Sum &point : by_birth_) values.push_back(sum += static_cast<double>(point.bytes));
-    chart.series = {{"allocated until then, never freed", std::move(values)}};
+    chart.series = {{"allocated by then and never freed", std::move(values)}};
     return chart;
 }
 
@@ -79,13 +79,14 @@ Section Leaks::section(const StackTotals &totals, CallSites &sites) const {
     }
     TableChart chart = table.chart();
     if (chart.rows.empty()) {
-        section.answer += scope_.has_stacks() ? " No call stack was taken of any of them."
-                                              : " Where they come from is not known: call stacks were not recorded.";
+        section.answer += scope_.has_stacks()
+                              ? " None of these blocks has a call stack."
+                              : " The call sites of these blocks are unknown: call stacks were not recorded.";
     } else {
         const double largest = std::get<double>(chart.rows.front()[1]);
-        section.answer += largest == bytes ? fmt::format(" All of it comes from {}.", table.largest())
-                                           : fmt::format(" Most of it, {}, comes from {}.", share_words(largest, bytes),
-                                                         table.largest());
+        section.answer += largest == bytes ? fmt::format(" All of these bytes come from {}.", table.largest())
+                                           : fmt::format(" The largest part, {}, comes from {}.",
+                                                         share_words(largest, bytes), table.largest());
         section.charts.emplace_back(std::move(chart));
     }
     return section;

@@ -18,7 +18,7 @@ BarsChart bars_of(std::string title, Axis axis, const Counts &counts) {
     BarsChart chart;
     chart.title = std::move(title);
     chart.x = std::move(axis);
-    chart.y = {"blocks freed, for a doubling", Unit::kCount};
+    chart.y = {"blocks freed per doubling", Unit::kCount};
     chart.is_cumulative = true;
     chart.is_per_doubling = true;
     BucketRange range;
@@ -66,7 +66,7 @@ HeatChart Lifetimes::over_time() const {
 HeatChart Lifetimes::size_against_lifetime() const {
     HeatChart chart;
     chart.title = "Size against lifetime";
-    chart.x = {"size asked for", Unit::kBytes, Scale::kLog};
+    chart.x = {"requested size", Unit::kBytes, Scale::kLog};
     chart.y = kLifetimeAxis;
     chart.scale = {"blocks", Unit::kCount, Scale::kLog};
     const auto is_used = [](const Row &row) {
@@ -111,13 +111,13 @@ Section Lifetimes::section() const {
     };
     const double meanwhile = quantile(by_bytes_, 0.5, 1);
     section.answer = fmt::format(
-        "Half of the blocks that were freed lived less than {}, nine of ten less than {}; the longest lived {} of the "
-        "{} that the trace takes. Half were freed before {} allocated. ",
+        "Half of the freed blocks lived less than {}, 90 % less than {}; the longest lived {} of the {} that the trace "
+        "covers. Half of the freed blocks were freed before {} allocated. ",
         below(0.5), below(0.9), time_words(longest), time_words(seconds(scope_.trace.last()) + kSecondsPerUnit),
-        meanwhile <= 1 ? "anything more was" : bytes_words(meanwhile) + " more were");
+        meanwhile <= 1 ? "anything else was" : bytes_words(meanwhile) + " more were");
     section.answer += live_ == 0
                           ? "All blocks were freed."
-                          : fmt::format("Of all blocks {} were not freed.",
+                          : fmt::format("Of all blocks, {} were not freed.",
                                         share_words(static_cast<double>(live_), static_cast<double>(live_ + freed_)));
     section.charts = {by_time(total),
                       over_time(),

@@ -168,16 +168,16 @@ HeatChart MemoryMap::chart(const std::vector<Row> &rows, AddressGrid::Axis axis)
 Section MemoryMap::section() const {
     Section section{"map", "Where does the program's memory lie, and how full is it?", "", {}};
     if (grid_.cells().empty()) {
-        section.answer = "No block ever lay anywhere.";
+        section.answer = "There was no block.";
         return section;
     }
     const std::vector<Row> rows = this->rows();
     const auto gaps = std::count_if(rows.begin(), rows.end(), [](const Row &row) { return row.places.empty(); });
     const auto width = static_cast<double>(std::uint64_t{1} << grid_.cell_log());
     section.answer = fmt::format(
-        "Blocks lay in {} from {:#x} to {:#x}, in {}. A row of the map stands for up to {}.",
+        "Blocks lay in {} between {:#x} and {:#x}, in {}. A row of the map shows up to {}.",
         bytes_words(width * static_cast<double>(grid_.cells().size())), rows.front().begin, rows.back().end,
-        count_words(static_cast<double>(gaps + 1), "stretch", "stretches"),
+        count_words(static_cast<double>(gaps + 1), "address range", "address ranges"),
         bytes_words(width *
                     static_cast<double>(std::max_element(rows.begin(), rows.end(), [](const Row &a, const Row &b) {
                                             return a.places.size() < b.places.size();

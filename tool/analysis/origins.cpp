@@ -76,13 +76,12 @@ Section origins_section(const Scope &scope, const StackTotals &totals, CallSites
     const std::vector<Value> &largest = chart.rows.front();
     const double at_peak = sum_of(measures[0]);
     const std::string when = time_words(seconds(totals.peak_time()));
-    section.answer =
-        at_peak > 0
-            ? fmt::format("When most was in use, {} after the start, {} of it came from {}.", when,
-                          share_words(std::get<double>(largest[1]), at_peak), table.largest())
-            : fmt::format("No call stack was taken of what was in use when most was, {} after the start.", when);
+    section.answer = at_peak > 0
+                         ? fmt::format("At the peak, {} after the start, {} of the memory in use came from {}.", when,
+                                       share_words(std::get<double>(largest[1]), at_peak), table.largest())
+                         : fmt::format("No block in use at the peak, {} after the start, has a call stack.", when);
     if (scope.trace.start().stacks == trace::Stacks::kSampled) {
-        section.answer += fmt::format(" These are estimates: one stack was taken for {}, in the mean.",
+        section.answer += fmt::format(" These are estimates: one stack was taken for every {} allocated, on average.",
                                       bytes_words(static_cast<double>(scope.trace.start().stack_bytes)));
     }
     section.charts = {flame_of("Call stacks", measures, sites), chart};

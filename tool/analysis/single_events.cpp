@@ -20,7 +20,7 @@ std::string SingleEvents::thread_of(const Step &step) const {
 }
 
 Section SingleEvents::section(CallSites &sites) const {
-    Section section{"events", "What happened, one by one?", "", {}};
+    Section section{"events", "Which events happened?", "", {}};
     const std::string events = count_words(static_cast<double>(count_), "event", "events");
     if (count_ == 0) {
         section.answer = "Nothing.";
@@ -28,12 +28,12 @@ Section SingleEvents::section(CallSites &sites) const {
     }
     if (count_ > kMost) {
         section.answer = fmt::format(
-            "{} lie in this time. Events are shown one by one if there are at most {}: select a shorter time, and look "
-            "closer.",
+            "There are {} in this time. Single events are listed only if there are at most {}: select a shorter time, "
+            "then 'Look closer'.",
             events, kMost);
         return section;
     }
-    section.answer = fmt::format("{}, in the order of time.", events);
+    section.answer = fmt::format("{}, in order of time.", events);
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     TableChart table;
     table.title = "Events";
@@ -43,14 +43,14 @@ Section SingleEvents::section(CallSites &sites) const {
                      {"address", Unit::kAddress},
                      {"size", Unit::kBytes},
                      {"lived", Unit::kSeconds},
-                     {"the call took", Unit::kSeconds},
+                     {"duration of the call", Unit::kSeconds},
                      {"allocated by", Unit::kText}};
     for (const Step &step : steps_) {
         const trace::Block &block = step.block;
         const bool is_of_block = step.kind == StepKind::kBorn || step.kind == StepKind::kDied;
         const bool has_size = step.kind != StepKind::kUnknownFree;
         table.rows.push_back({seconds(step.time), thread_of(step),
-                              op_name(step.op) + (step.kind == StepKind::kFailed        ? ", got none"
+                              op_name(step.op) + (step.kind == StepKind::kFailed        ? ", failed"
                                                   : step.kind == StepKind::kUnknownFree ? ", of an unknown block"
                                                                                         : ""),
                               static_cast<double>(block.address), has_size ? static_cast<double>(block.size) : kNone,

@@ -34,7 +34,7 @@ struct Sizes::Total {
     [[nodiscard]] BarsChart bars(std::string title) const {
         BarsChart chart;
         chart.title = std::move(title);
-        chart.x = {"size asked for", Unit::kBytes, Scale::kLog};
+        chart.x = {"requested size", Unit::kBytes, Scale::kLog};
         chart.y = {"blocks", Unit::kCount};
         chart.edges = edges();
         return chart;
@@ -89,7 +89,7 @@ HeatChart Sizes::over_time() const {
     HeatChart chart;
     chart.title = "Sizes over time";
     chart.x = {"time", Unit::kTime};
-    chart.y = {"size asked for", Unit::kBytes, Scale::kLog};
+    chart.y = {"requested size", Unit::kBytes, Scale::kLog};
     chart.scale = {"blocks", Unit::kCount, Scale::kLog};
     chart.x_edges = scope_.time.ends();
     std::vector<double> numbers(std::size_t{trace::kSizeBuckets} * TimeAxis::kColumns);
@@ -104,10 +104,14 @@ HeatChart Sizes::over_time() const {
 
 TableChart Sizes::table(const Total &total) const {
     TableChart table;
-    table.title = "Sizes of requests, and the blocks that size classes would make of them";
-    table.columns = {{"above", Unit::kBytes},           {"up to", Unit::kBytes}, {"blocks", Unit::kCount},
-                     {"share", Unit::kFraction},        {"bytes", Unit::kBytes}, {"in Granary's classes", Unit::kBytes},
-                     {"in powers of two", Unit::kBytes}};
+    table.title = "Requested sizes, and the bytes after rounding to size classes";
+    table.columns = {{"above", Unit::kBytes},
+                     {"up to", Unit::kBytes},
+                     {"blocks", Unit::kCount},
+                     {"share", Unit::kFraction},
+                     {"bytes", Unit::kBytes},
+                     {"rounded to Granary's classes", Unit::kBytes},
+                     {"rounded to powers of two", Unit::kBytes}};
     const std::vector<double> edges = total.edges();
     for (unsigned i = total.first; i < total.behind; ++i) {
         if (total.counts[i] == 0) continue;
@@ -120,10 +124,10 @@ TableChart Sizes::table(const Total &total) const {
 }
 
 Section Sizes::section() const {
-    Section section{"sizes", "How large are the blocks that the program asks for?", "", {}};
+    Section section{"sizes", "How large are the blocks that the program requests?", "", {}};
     const Total total = this->total();
     if (total.blocks == 0) {
-        section.answer = "No call got memory.";
+        section.answer = "No allocation succeeded.";
         return section;
     }
     const auto sum_of = [](const Sizewise &numbers) {
@@ -133,9 +137,9 @@ Section Sizes::section() const {
     const double powers = sum_of(in_powers_);
     const std::uint64_t above = total.most == 0 ? 0 : trace::bucket_end(total.most - 1) + 1;
     section.answer = fmt::format(
-        "{} of {} in all were asked for, {} in the mean; the smallest of {}, the largest of {}. The most common are of "
-        "{} "
-        "to {} bytes: {} of the blocks. Granary's size classes would add {} of the bytes asked for, powers of two {}.",
+        "The program requested {}: {} in total, {} on average. The smallest has {}, the largest {}. The most common "
+        "sizes are {} to {} bytes: {} of the blocks. Rounding to Granary's size classes would add {} of the requested "
+        "bytes, rounding to powers of two {}.",
         count_words(total.blocks, "block", "blocks"), bytes_words(total.bytes), bytes_words(total.bytes / total.blocks),
         bytes_words(static_cast<double>(smallest_)), bytes_words(static_cast<double>(largest_)), above,
         trace::bucket_end(total.most), share_words(static_cast<double>(total.counts[total.most]), total.blocks),

@@ -86,7 +86,7 @@ SeriesChart Statistics::rates() const {
 
 SeriesChart Statistics::processor() const {
     SeriesChart chart;
-    chart.title = "CPU seconds a second";
+    chart.title = "CPU seconds per second";
     chart.x = {"time", Unit::kTime};
     chart.y = {"CPUs in use", Unit::kCount};
     chart.is_stacked = true;
@@ -107,7 +107,7 @@ TableChart Statistics::table() const {
     table.title = "Calls";
     table.columns = {{"function", Unit::kText}, {"calls", Unit::kCount},        {"timed", Unit::kCount},
                      {"mean", Unit::kSeconds},  {"half below", Unit::kSeconds}, {"99 % below", Unit::kSeconds},
-                     {"in all", Unit::kSeconds}};
+                     {"total", Unit::kSeconds}};
     for (unsigned op = 0; op < kOps; ++op) {
         if (calls_[op] == 0) continue;
         const Timed &timed = timed_[op];
@@ -124,7 +124,7 @@ TableChart Statistics::whole() const {
     const double length = seconds(last_) - seconds(first_);
     const double processor = processor_seconds(scope_);
     TableChart table;
-    table.title = "In all";
+    table.title = "Totals";
     table.columns = {
         {"what", Unit::kText}, {"number", Unit::kCount}, {"time", Unit::kSeconds}, {"share", Unit::kFraction}};
     const double none = std::numeric_limits<double>::quiet_NaN();
@@ -132,24 +132,24 @@ TableChart Statistics::whole() const {
     const double in_calls = timed.calls != 0 ? time_in_all() : none;
     table.rows = {{"allocations", obtained, none, none},
                   {"frees", freed, none, none},
-                  {"allocations that got no memory", kind(StepKind::kFailed), none, none},
-                  {"frees of blocks that are not known", kind(StepKind::kUnknownFree), none, none},
+                  {"failed allocations", kind(StepKind::kFailed), none, none},
+                  {"frees of unknown blocks", kind(StepKind::kUnknownFree), none, none},
                   {"allocated and not freed", obtained - freed, none, ratio(obtained - freed, obtained)},
                   {"from the first call to the last", none, length, none},
                   {"CPU time", none, processor > 0 ? processor : none, none},
-                  {"time in calls, of CPU time", none, in_calls, processor > 0 ? in_calls / processor : none},
-                  {"standard error of it", none, timed.calls != 0 ? error_in_all() : none, none},
-                  {"timed calls of more than 1 ms, left out of it", static_cast<double>(timed.long_calls),
+                  {"time in calls, share of CPU time", none, in_calls, processor > 0 ? in_calls / processor : none},
+                  {"standard error of the time in calls", none, timed.calls != 0 ? error_in_all() : none, none},
+                  {"timed calls of more than 1 ms, left out", static_cast<double>(timed.long_calls),
                    static_cast<double>(timed.long_nanoseconds) * kNanosecond, none},
-                  {"allocations a second", ratio(obtained, length), none, none},
+                  {"allocations per second", ratio(obtained, length), none, none},
                   {"calls per second", ratio(obtained + freed, length), none, none}};
     return table;
 }
 
 BarsChart Statistics::call_times() const {
     BarsChart chart;
-    chart.title = "Calls that were timed, by the time that they took";
-    chart.x = {"time of a call", Unit::kSeconds, Scale::kLog};
+    chart.title = "Timed calls by duration";
+    chart.x = {"duration of a call", Unit::kSeconds, Scale::kLog};
     chart.y = {"calls", Unit::kCount};
     chart.is_cumulative = true;
     BucketRange range;
@@ -168,7 +168,7 @@ std::string Statistics::time_answer() const {
     if (timed.calls == 0) return long_answer();
     const double processor = processor_seconds(scope_);
     std::string text =
-        fmt::format(" Calls took about {} in all (± {})", time_words(time_in_all()), time_words(error_in_all()));
+        fmt::format(" Calls took about {} in total (± {})", time_words(time_in_all()), time_words(error_in_all()));
     if (processor > 0)
         text += fmt::format(", {} of the program's {} of CPU time", share_words(time_in_all(), processor),
                             time_words(processor));
@@ -179,8 +179,8 @@ std::string Statistics::long_answer() const {
     const Timed timed = timed_in_all();
     if (timed.long_calls == 0) return "";
     return fmt::format(
-        " Of {}, {} took more than {}, {} in all: most likely other threads ran meanwhile, so they are "
-        "left out.",
+        " Of {}, {} took more than {}, {} in total. Such calls are left out, because other threads most likely ran "
+        "meanwhile.",
         count_words(static_cast<double>(timed.calls + timed.long_calls), "timed call", "timed calls"),
         count_words(static_cast<double>(timed.long_calls)), time_words(kSlice * kNanosecond),
         time_words(static_cast<double>(timed.long_nanoseconds) * kNanosecond));
@@ -189,7 +189,7 @@ std::string Statistics::long_answer() const {
 Section Statistics::section() const {
     Section section{"statistics", "How often does the program call its allocator, and what does that cost?", "", {}};
     if (!has_begun_) {
-        section.answer = "It never did.";
+        section.answer = "The program never called its allocator.";
         return section;
     }
     const double obtained = kind(StepKind::kBorn);
@@ -197,7 +197,7 @@ Section Statistics::section() const {
     section.answer = fmt::format("{} and {} in {}", count_words(obtained, "allocation", "allocations"),
                                  count_words(kind(StepKind::kDied), "free", "frees"), time_words(length));
     if (length > 0)
-        section.answer += fmt::format(": {} allocations a second", count_words(std::round(obtained / length)));
+        section.answer += fmt::format(": {} allocations per second", count_words(std::round(obtained / length)));
     section.answer += "." + time_answer();
     section.charts = {rates()};
     if (!scope_.trace.samples().empty()) section.charts.emplace_back(processor());

@@ -12,7 +12,7 @@ namespace gr::analysis {
 BarsChart Temporaries::sizes() const {
     BarsChart chart;
     chart.title = "Temporary blocks by size";
-    chart.x = {"size asked for", Unit::kBytes, Scale::kLog};
+    chart.x = {"requested size", Unit::kBytes, Scale::kLog};
     chart.y = {"blocks", Unit::kCount};
     chart.is_cumulative = true;
     std::size_t first = 0;
@@ -40,7 +40,7 @@ Section Temporaries::section(CallSites &sites) const {
     section.answer =
         temporaries_ == 0
             ? "None: no block was freed by the next call of the thread that allocated it."
-            : fmt::format("{}: {} of all. They were of {} in all, and could live on the stack or be used again.",
+            : fmt::format("{}: {} of all blocks, {} in total. Such blocks could live on the stack or be reused.",
                           count_words(temporary, "block", "blocks"), share_words(temporary, all),
                           bytes_words(static_cast<double>(bytes_)));
     if (moved_on_ != 0) {
@@ -51,7 +51,7 @@ Section Temporaries::section(CallSites &sites) const {
     section.charts = {sizes()};
     SiteTable table(
         "Call sites of temporary blocks",
-        {{"temporary blocks", Unit::kCount}, {"of its blocks", Unit::kCount}, {"their bytes", Unit::kBytes}});
+        {{"temporary blocks", Unit::kCount}, {"all blocks", Unit::kCount}, {"temporary bytes", Unit::kBytes}});
     for (std::uint32_t stack = 1; stack < by_stack_.size(); ++stack) {
         const Stack &one = by_stack_[stack];
         if (one.temporaries == 0) continue;
@@ -61,10 +61,10 @@ Section Temporaries::section(CallSites &sites) const {
     }
     TableChart chart = table.chart();
     if (chart.rows.empty()) {
-        section.answer += " Where they come from is not known: none of them has a call stack.";
+        section.answer += " The call sites are unknown: none of these blocks has a call stack.";
     } else {
-        if (scope_.trace.start().stacks == trace::Stacks::kSampled) chart.title += ", of those with a call stack";
-        section.answer += fmt::format(" Most come from {}.", table.largest());
+        if (scope_.trace.start().stacks == trace::Stacks::kSampled) chart.title += ", of blocks with a call stack";
+        section.answer += fmt::format(" The most common call site is {}.", table.largest());
         section.charts.emplace_back(std::move(chart));
     }
     return section;

@@ -28,12 +28,12 @@ MatrixChart Threads::matrix(std::uint64_t Sum::*number, Unit unit) const {
 
 SeriesChart Threads::over_time() const {
     SeriesChart chart;
-    chart.title = "Frees a second, of the thread's own blocks and of others'";
+    chart.title = "Frees per second, of own blocks and of other threads' blocks";
     chart.x = {"time", Unit::kTime};
-    chart.y = {"frees a second", Unit::kPerSecond};
+    chart.y = {"frees per second", Unit::kPerSecond};
     chart.is_stacked = true;
     chart.at = scope_.time.point_ends();
-    chart.series = {{"own", scope_.time.rates(own_)}, {"others'", scope_.time.rates(remote_)}};
+    chart.series = {{"own", scope_.time.rates(own_)}, {"other threads'", scope_.time.rates(remote_)}};
     return chart;
 }
 
@@ -44,9 +44,9 @@ TableChart Threads::table() const {
                      {"blocks allocated", Unit::kCount},
                      {"bytes allocated", Unit::kBytes},
                      {"blocks freed", Unit::kCount},
-                     {"of its own", Unit::kCount},
-                     {"of others", Unit::kCount},
-                     {"its blocks freed by others", Unit::kCount}};
+                     {"own blocks freed", Unit::kCount},
+                     {"other threads' blocks freed", Unit::kCount},
+                     {"own blocks freed by other threads", Unit::kCount}};
     for (std::uint32_t group = 0; group < groups_; ++group) {
         std::uint64_t by_it = 0;
         std::uint64_t of_it = 0;
@@ -69,9 +69,7 @@ Section Threads::section() const {
     const double own = std::accumulate(own_.begin(), own_.end(), 0.0);
     const double remote = std::accumulate(remote_.begin(), remote_.end(), 0.0);
     if (threads < 2) {
-        section.answer = threads == 0
-                             ? "There is no call of any thread."
-                             : "One thread did all: it allocated every block, and freed those that were freed.";
+        section.answer = threads == 0 ? "No thread called the allocator." : "Only one thread called the allocator.";
         return section;
     }
     std::uint64_t most = 0;
@@ -83,16 +81,16 @@ Section Threads::section() const {
     const auto busiest = std::max_element(allocated_.begin(), allocated_.end(),
                                           [](const Sum &a, const Sum &b) { return a.blocks < b.blocks; });
     const auto number = static_cast<std::uint32_t>(busiest - allocated_.begin());
-    section.answer = fmt::format("{} threads called. {} ", threads, scope_.threads.name(number));
+    section.answer = fmt::format("{} threads called the allocator. {} ", threads, scope_.threads.name(number));
     section.answer += static_cast<double>(most) == all ? "allocated every block."
-                                                       : fmt::format("allocated most: {} of all blocks.",
+                                                       : fmt::format("allocated the most: {} of all blocks.",
                                                                      share_words(static_cast<double>(most), all));
     section.answer +=
-        remote == 0 ? " No free was of a block that another thread had allocated."
-                    : fmt::format(" {} of a block that another thread had allocated: {} of all.",
+        remote == 0 ? " No thread freed a block that another thread had allocated."
+                    : fmt::format(" {} of a block that another thread had allocated: {} of all frees.",
                                   count_words(remote, "free was", "frees were"), share_words(remote, own + remote));
     if (scope_.threads.others() > 1) {
-        section.answer += fmt::format(" The {} least active are shown as one.", scope_.threads.others());
+        section.answer += fmt::format(" The {} least active threads are shown together.", scope_.threads.others());
     }
     section.charts = {matrix(&Sum::blocks, Unit::kCount), matrix(&Sum::bytes, Unit::kBytes), over_time(), table()};
     return section;

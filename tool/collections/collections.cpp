@@ -128,12 +128,13 @@ std::vector<ProcessCollections> read_collections(const std::string &path) {
             known->collections.push_back(parse(line));
         } catch (const nlohmann::json::exception &) {
             throw Failure(ExitCode::kToolFailure,
-                          fmt::format("{}, line {}: not a collection; is this a file that GRANARY_COLLECTIONS named?",
+                          fmt::format("{}, line {}: not a collection; give a file that GRANARY_COLLECTIONS named",
                                       in_quotes(path), count));
         }
     }
     if (processes.empty())
-        throw Failure(ExitCode::kNotFound, fmt::format("{} has no collections: none was done", in_quotes(path)));
+        throw Failure(ExitCode::kNotFound,
+                      fmt::format("{} has no collections: no program that wrote to it has collected", in_quotes(path)));
     return processes;
 }
 

@@ -13,7 +13,7 @@ namespace gr::tool {
 
 namespace {
 
-// "--stats[=text|json]" in the help stands for a value that may be left out.
+// "--stats[=text|json|prometheus]" in the help stands for a value that may be left out.
 std::string optional_value(const CLI::App &app, const CLI::Option &option) {
     constexpr std::string_view kBegin = "[=";
     const auto formatter = std::dynamic_pointer_cast<CLI::Formatter>(app.get_formatter());

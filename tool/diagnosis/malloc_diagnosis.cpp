@@ -36,13 +36,13 @@ void add_own_malloc(const MallocSymbols &symbols, Diagnosis &diagnosis) {
         const auto names = select(symbols.exported, [](const std::string &name) { return is_malloc_family(name); });
         diagnosis.add(
             Weight::kStops, "own-malloc",
-            fmt::format("it has a malloc of its own ({}) and exports it; the symbols of a program come before "
-                        "those of a preloaded library, so it uses its own malloc",
+            fmt::format("it exports its own malloc ({}); the symbols of a program come before those of a preloaded "
+                        "library, so the program uses its own malloc",
                         list_text(names, kNamesShown)));
     } else if (symbols.internal.contains("malloc") && !symbols.imported.contains("malloc")) {
         diagnosis.add(Weight::kLimits, "own-malloc",
-                      "it has a malloc of its own and does not export it: the program itself calls its own malloc, "
-                      "only its libraries call Granary");
+                      "it contains its own malloc and does not export it: the program calls its own malloc, and only "
+                      "its libraries call Granary");
     }
 }
 
@@ -55,8 +55,8 @@ void add_bundled(const MallocSymbols &symbols, Diagnosis &diagnosis) {
             if (allocator.empty() || !reported.insert(allocator).second) continue;
             diagnosis.add(
                 Weight::kLimits, "bundled-allocator",
-                fmt::format("it contains {} (it defines {}): memory from that allocator stays there, calls of malloc "
-                            "go to Granary",
+                fmt::format("it contains {} (symbol {}): calls of that allocator's own functions stay with it, and "
+                            "only calls of malloc go to Granary",
                             allocator, name));
         }
     };
@@ -72,14 +72,14 @@ void add_linked_allocator(const Allocator &allocator, std::string_view library, 
     if (!mixing.empty()) {
         diagnosis.add(
             Weight::kStops, "linked-allocator",
-            fmt::format("{}: malloc and free would be those of Granary, but it also calls {}, which stay those of {}; "
-                        "blocks of one heap would be freed in the other, and Granary would abort",
+            fmt::format("{}: malloc and free would be Granary's, but the program also calls {}, which stay those of "
+                        "{}; a block of one allocator would be freed by the other, and Granary would abort",
                         linked, list_text(mixing, kNamesShown), allocator.name));
     } else if (!own.empty()) {
         diagnosis.add(
             Weight::kLimits, "linked-allocator",
-            fmt::format("{}: malloc and free will be those of Granary, but its calls of {} still reach {}, which "
-                        "then describes an unused heap",
+            fmt::format("{}: malloc and free will be Granary's, but calls of {} still reach {}, whose heap is then "
+                        "unused",
                         linked, list_text(own, kNamesShown), allocator.name));
     } else {
         diagnosis.add(Weight::kNote, "linked-allocator",
@@ -105,8 +105,8 @@ void add_sanitizer(const ElfFile &program, const MallocSymbols &symbols, Diagnos
 void add_operators(const MallocSymbols &symbols, Diagnosis &diagnosis) {
     if (!symbols.exports(kNewName) && !symbols.exports(kDeleteName)) return;
     diagnosis.add(Weight::kNote, "operator-new",
-                  "it replaces operator new or delete; Granary serves what these operators request from malloc, and "
-                  "the other forms of the operators call those of the program");
+                  "it replaces operator new or delete; Granary serves the memory that these operators request from "
+                  "malloc, and the forms that the program does not replace call the program's operators");
 }
 
 void add_runtimes(const ElfFile &program, const MallocSymbols &symbols, Diagnosis &diagnosis) {
@@ -129,17 +129,17 @@ void add_deep_binding(const MallocSymbols &symbols, Diagnosis &diagnosis) {
     if (is_php && is_kept) {
         diagnosis.add(
             Weight::kStops, "deepbind",
-            "PHP opens its extensions with RTLD_DEEPBIND, and GRANARY_DEEPBIND=keep leaves them libc's malloc: "
-            "the first block that one side allocates and the other frees ends the program");
+            "PHP opens its extensions with RTLD_DEEPBIND, and with GRANARY_DEEPBIND=keep they use libc's malloc: the "
+            "program ends when one side frees a block that the other side allocated; unset GRANARY_DEEPBIND");
     } else if (is_php) {
         diagnosis.add(Weight::kNote, "deepbind",
-                      "PHP opens its extensions with RTLD_DEEPBIND; they get Granary's malloc nevertheless "
+                      "PHP opens its extensions with RTLD_DEEPBIND; they use Granary's malloc nevertheless "
                       "(GRANARY_DEEPBIND)");
     } else if (is_kept && symbols.imported.contains("dlopen")) {
         diagnosis.add(
             Weight::kLimits, "deepbind",
-            "it opens libraries itself, and GRANARY_DEEPBIND=keep leaves libc's malloc to those that it opens "
-            "with RTLD_DEEPBIND");
+            "it calls dlopen, and with GRANARY_DEEPBIND=keep the libraries that it opens with RTLD_DEEPBIND use "
+            "libc's malloc");
     }
 }
 
@@ -152,15 +152,15 @@ void add_invisible(const ElfFile &program, Diagnosis &diagnosis) {
 void examine_library(const LoadedLibrary &library, Diagnosis &diagnosis) {
     if (library.path.empty()) {
         diagnosis.add(Weight::kStops, "missing-library",
-                      fmt::format("it needs {}, which was not found; it cannot start", library.soname));
+                      fmt::format("it cannot start: its library {} was not found", library.soname));
         return;
     }
     if (is_system_library(library.soname) || is_granary_library(library.soname)) return;
     if (is_other_collector(library.soname)) {
         diagnosis.add(
             Weight::kNote, "collector",
-            fmt::format("it collects memory with {}, which a preload does not replace; granary run --gc runs it on "
-                        "Granary's collector",
+            fmt::format("its garbage collector is {}, which a preload does not replace; granary run --gc runs the "
+                        "program on Granary's collector",
                         library.soname));
         return;
     }

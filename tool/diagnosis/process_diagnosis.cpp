@@ -124,7 +124,7 @@ void add_malloc_of_others(const Mapped &mapped, const std::string &executable, D
 void add_other_collector(const std::string &collector, Diagnosis &diagnosis) {
     if (collector.empty()) return;
     diagnosis.add(Weight::kNote, "collector",
-                  fmt::format("it collects memory with {}; if granary run --gc starts it, it uses Granary's collector",
+                  fmt::format("its garbage collector is {}; if granary run --gc starts it, it uses Granary's collector",
                               collector));
 }
 

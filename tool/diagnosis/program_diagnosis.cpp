@@ -95,9 +95,8 @@ void examine_static(const ElfFile &file, Diagnosis &diagnosis) {
         diagnosis.add(Weight::kStops, "shared-library",
                       "a shared library, not a program; ask about the program that loads it");
     } else if (go) {
-        diagnosis.add(
-            Weight::kStops, "static-go",
-            "a static Go program: it has no loader that could preload a library, and Go has a heap of its own");
+        diagnosis.add(Weight::kStops, "static-go",
+                      "a static Go program: it has no loader that could preload a library, and Go has its own heap");
     } else {
         const bool pie = file.type() == ET_DYN;
         diagnosis.add(
@@ -135,7 +134,7 @@ bool examine_loader(const ElfFile &file, Diagnosis &diagnosis) {
     }
     if (::access(loader.c_str(), F_OK) != 0) {
         diagnosis.add(Weight::kStops, "no-loader",
-                      fmt::format("its loader {} is not installed; it cannot start", loader));
+                      fmt::format("it cannot start: its loader {} is not installed", loader));
         return false;
     }
     if (file_name(loader) != file_name(own_loader())) {

@@ -87,7 +87,7 @@ SeriesChart over_time(const char *title, const Axis &axis, const analysis::TimeA
                       const std::vector<double> &before, const std::vector<double> &after) {
     SeriesChart chart;
     chart.title = title;
-    chart.x = {"time since each began", Unit::kTime};
+    chart.x = {"time since the start of each run", Unit::kTime};
     chart.y = axis;
     chart.at = time.point_ends();
     if (!before.empty()) chart.series.push_back({"A", before});
@@ -101,7 +101,7 @@ std::string as_it_is(const std::string &name) { return name; }
 std::string growth_words(double before, double after) {
     constexpr double kTimes = 2;
     if (before == after) return "the same";
-    if (before == 0) return "from nothing";
+    if (before == 0) return "new in B";
     const double ratio = after / before;
     if (ratio >= kTimes) return fmt::format("{:.1f} times as much", ratio);
     const char *const direction = ratio > 1 ? "more" : "less";
@@ -113,7 +113,7 @@ std::string growth_words(double before, double after) {
 
 std::string sentence(const std::string &what, double before, double after, std::string (*words)(double)) {
     if (before == after) return fmt::format("{}: {} in both.", what, words(after));
-    return fmt::format("{}: {} after {}, {}.", what, words(after), words(before), growth_words(before, after));
+    return fmt::format("{0}: from {2} to {1}, {3}.", what, words(after), words(before), growth_words(before, after));
 }
 
 std::string plain_count(double count) { return analysis::count_words(count); }
@@ -121,7 +121,7 @@ std::string plain_count(double count) { return analysis::count_words(count); }
 std::string most_growth(const Rows &rows, const std::string &none) {
     const auto most = std::ranges::max_element(rows, {}, &Row::growth);
     if (most == rows.end() || most->growth() <= 0) return none;
-    return fmt::format("Most grew {}: {} after {}.", analysis::short_name(most->name, kMostNamed),
+    return fmt::format("Largest growth: {0}, from {2} to {1}.", analysis::short_name(most->name, kMostNamed),
                        analysis::bytes_words(most->after), analysis::bytes_words(most->before));
 }
 
@@ -129,21 +129,21 @@ Section totals(const ProgramUse &a, const ProgramUse &b) {
     Section section{"totals", "What grew?", "", {}};
     section.answer = sentence("In use at the peak", a.peak_bytes, b.peak_bytes, analysis::bytes_words) + " " +
                      sentence("At the end", a.end_bytes, b.end_bytes, analysis::bytes_words) + " " +
-                     sentence("Calls that got memory", a.calls, b.calls, plain_count) + " " +
-                     sentence("Bytes asked for", a.bytes, b.bytes, analysis::bytes_words);
+                     sentence("Successful allocations", a.calls, b.calls, plain_count) + " " +
+                     sentence("Bytes requested", a.bytes, b.bytes, analysis::bytes_words);
     if (a.resident > 0 && b.resident > 0)
-        section.answer += " " + sentence("Resident, at most", a.resident, b.resident, analysis::bytes_words);
+        section.answer += " " + sentence("Peak resident memory", a.resident, b.resident, analysis::bytes_words);
     section.answer += " " + sentence("Time", a.seconds, b.seconds, analysis::time_words);
     Rows times = {{"time", a.seconds, b.seconds}};
-    Rows bytes = {{"asked for", a.bytes, b.bytes},
+    Rows bytes = {{"requested", a.bytes, b.bytes},
                   {"in use at the peak", a.peak_bytes, b.peak_bytes},
                   {"in use at the end", a.end_bytes, b.end_bytes}};
     if (a.resident > 0 && b.resident > 0) {
-        bytes.push_back({"resident, at most", a.resident, b.resident});
+        bytes.push_back({"peak resident", a.resident, b.resident});
         times.push_back({"CPU time", a.cpu_seconds, b.cpu_seconds});
     }
-    const Rows counts = {{"calls that got memory", a.calls, b.calls},
-                         {"calls that got none", a.failed, b.failed},
+    const Rows counts = {{"successful allocations", a.calls, b.calls},
+                         {"failed allocations", a.failed, b.failed},
                          {"blocks in use at the end", a.end_blocks, b.end_blocks}};
     section.charts = {table_of("Bytes", "bytes", Unit::kBytes, bytes),
                       table_of("Counts", "count", Unit::kCount, counts),
@@ -154,8 +154,8 @@ Section totals(const ProgramUse &a, const ProgramUse &b) {
 // The first to the last bucket that either has anything in.
 BarsChart by_size(const ProgramUse &a, const ProgramUse &b) {
     BarsChart chart;
-    chart.title = "Bytes allocated, by the size asked for";
-    chart.x = {"size asked for", Unit::kBytes, analysis::Scale::kLog};
+    chart.title = "Bytes allocated, by requested size";
+    chart.x = {"requested size", Unit::kBytes, analysis::Scale::kLog};
     chart.y = {"bytes", Unit::kBytes};
     chart.series = {{"A", {}, {}}, {"B", {}, {}}};
     const auto is_empty = [&](unsigned bucket) {
@@ -180,7 +180,7 @@ Section sizes(const ProgramUse &a, const ProgramUse &b) {
         return fmt::format("blocks of {}", analysis::bytes_words(static_cast<double>(size)));
     };
     const Rows bytes = changed(a.by_class, b.by_class, &Use::bytes, name);
-    Section section{"sizes", "Which sizes?", most_growth(bytes, "No size class was asked for more."), {}};
+    Section section{"sizes", "Which sizes?", most_growth(bytes, "No size class grew."), {}};
     section.charts = {by_size(a, b), table_of("Bytes allocated, by size class", "size class", Unit::kBytes, bytes),
                       table_of("Blocks allocated, by size class", "size class", Unit::kCount,
                                changed(a.by_class, b.by_class, &Use::blocks, name)),
@@ -192,12 +192,12 @@ Section sizes(const ProgramUse &a, const ProgramUse &b) {
 Section sites(const ProgramUse &a, const ProgramUse &b, std::vector<analysis::Frame> *frames) {
     Section section{"sites", "Which call sites?", "", {}};
     if (!a.has_stacks || !b.has_stacks) {
-        section.answer = "Call stacks were not recorded in both.";
+        section.answer = "Call stacks were not recorded in both traces.";
         return section;
     }
     const Rows peak = changed(a.by_site, b.by_site, &Use::at_peak, as_it_is);
     section.answer = most_growth(peak, "No call site had more in use at the peak.");
-    if (a.is_sampled || b.is_sampled) section.answer += " These are estimates: not every call's stack was taken.";
+    if (a.is_sampled || b.is_sampled) section.answer += " These are estimates: only some calls have a recorded stack.";
     const Rows bytes = changed(a.by_site, b.by_site, &Use::bytes, as_it_is);
     const Axis axis{"bytes", Unit::kBytes};
     if (!peak.empty()) {
@@ -223,7 +223,7 @@ Section sites(const ProgramUse &a, const ProgramUse &b, std::vector<analysis::Fr
 
 Section threads(const ProgramUse &a, const ProgramUse &b) {
     const Rows bytes = changed(a.by_thread, b.by_thread, &Use::bytes, as_it_is);
-    Section section{"threads", "Which threads?", most_growth(bytes, "No thread asked for more."), {}};
+    Section section{"threads", "Which threads?", most_growth(bytes, "No thread requested more bytes."), {}};
     if (!bytes.empty()) {
         section.charts.emplace_back(
             bars_of("Threads that changed most, by bytes allocated", "thread", {"bytes", Unit::kBytes}, bytes));
@@ -236,8 +236,8 @@ Section threads(const ProgramUse &a, const ProgramUse &b) {
 
 BarsChart by_part(const ProgramUse &a, const ProgramUse &b) {
     BarsChart chart;
-    chart.title = "The most that was in use, by part of each run";
-    chart.x = {"of the run's time", Unit::kFraction};
+    chart.title = "Peak of the bytes in use, by part of each run";
+    chart.x = {"part of the run's time", Unit::kFraction};
     chart.y = {"bytes", Unit::kBytes};
     for (std::size_t i = 0; i <= kTimeParts; ++i) chart.edges.push_back(static_cast<double>(i) / kTimeParts);
     for (const auto &[name, use] : {std::pair{"A", &a}, std::pair{"B", &b}})
@@ -246,7 +246,7 @@ BarsChart by_part(const ProgramUse &a, const ProgramUse &b) {
 }
 
 Section times(const ProgramUse &a, const ProgramUse &b, const analysis::TimeAxis &time) {
-    Section section{"time", "When?", "At no time was more in use.", {}};
+    Section section{"time", "When?", "No part of the run had more in use.", {}};
     Rows rows;
     for (std::size_t i = 0; i < kTimeParts; ++i) {
         const std::size_t percent = 100 / kTimeParts;
@@ -255,7 +255,7 @@ Section times(const ProgramUse &a, const ProgramUse &b, const analysis::TimeAxis
     }
     const auto most = std::ranges::max_element(rows, {}, &Row::growth);
     if (most->growth() > 0) {
-        section.answer = fmt::format("{} of the run: then {} were in use after {}, the largest growth.", most->name,
+        section.answer = fmt::format("Largest growth at {0} of the run: from {2} to {1} in use.", most->name,
                                      analysis::bytes_words(most->after), analysis::bytes_words(most->before));
     }
     const Axis bytes{"bytes", Unit::kBytes};
@@ -267,7 +267,7 @@ Section times(const ProgramUse &a, const ProgramUse &b, const analysis::TimeAxis
         over_time("Blocks in use over time", {"blocks", Unit::kCount}, time, a.blocks_in_use, b.blocks_in_use));
     section.charts.emplace_back(by_part(a, b));
     section.charts.emplace_back(
-        table_of("The most that was in use, by part of the run", "of the time", Unit::kBytes, rows));
+        table_of("Peak of the bytes in use, by part of the run", "part of the run", Unit::kBytes, rows));
     return section;
 }
 

@@ -114,7 +114,7 @@ FlameChart growth_flame(const ProgramUse &before, const ProgramUse &after, std::
     const std::vector<FlameChart::Measure> measures = measures_of(nodes);
     const std::vector<double> shares = importance(nodes, measures);
     const double least = least_shown(shares);
-    FlameChart chart{"Call stacks, by what is more in B and what is less", {0}, {-1}, {}};
+    FlameChart chart{"Call stacks that grew or shrank from A to B", {0}, {-1}, {}};
     std::vector<std::uint32_t> places(nodes.size());
     std::map<std::pair<std::string, std::string>, std::int32_t> known;
     for (std::size_t i = 1; i < nodes.size(); ++i) {

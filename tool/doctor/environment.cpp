@@ -138,6 +138,13 @@ Fact seccomp_fact() {
     return {"seccomp", "unknown", ""};
 }
 
+std::optional<Fact> options_file_fact() {
+    constexpr const char *kUsual = "/etc/granary.conf";
+    const std::string path = variable("GRANARY_OPTIONS_FILE").value_or(kUsual);
+    if (path.empty() || (path == kUsual && ::access(kUsual, F_OK) != 0)) return std::nullopt;
+    return Fact{"options-file", path, "programs on Granary read options from it; see 'granary options'"};
+}
+
 std::optional<Fact> preload_fact() {
     const std::string preload = variable("LD_PRELOAD").value_or("");
     if (preload.empty()) return std::nullopt;
@@ -150,6 +157,7 @@ std::vector<Fact> environment_facts() {
     const Rseq rseq = rseq_here();
     std::vector<Fact> facts{rseq_fact(rseq),   mm_cid_fact(rseq), page_size_fact(), address_space_fact(),
                             overcommit_fact(), huge_pages_fact(), map_count_fact(), seccomp_fact()};
+    if (std::optional<Fact> file = options_file_fact()) facts.push_back(std::move(*file));
     if (std::optional<Fact> preload = preload_fact()) facts.push_back(std::move(*preload));
     return facts;
 }

@@ -71,7 +71,8 @@ std::string text_report(const Diagnosis &diagnosis, const std::vector<Fact> &fac
     for (const Finding &finding : diagnosis.findings)
         fmt::format_to(out, "  {}: {}\n", weight_word(finding.weight), printable(finding.text));
     if (diagnosis.findings.empty()) fmt::format_to(out, "  no obstacle found\n");
-    fmt::format_to(out, "\nhere{}\n", diagnosis.process ? " (for a program started now, not for the process)" : "");
+    fmt::format_to(out, "\nthis system{}\n",
+                   diagnosis.process ? " (for a program started now, not for this process)" : "");
     std::size_t name_width = 0;
     std::size_t value_width = 0;
     for (const Fact &fact : facts) {

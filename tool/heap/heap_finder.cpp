@@ -32,7 +32,7 @@ bool fits(std::uint64_t offset, std::uint64_t bytes, std::uint64_t record) {
 bool make_sense(const gr_heap_tables &t) {
     const bool small = all_small({t.unit_bytes, t.descriptor_stride, t.narrow_words, t.wide_words, t.class_count,
                                   t.class_stride, t.slab_bytes, t.heap_limit, t.magazines, t.magazine_stride,
-                                  t.slots_offset, t.letters, t.letter_stride, t.direct_entries, t.direct_stride});
+                                  t.slots_offset, t.messages, t.message_stride, t.direct_entries, t.direct_stride});
     const bool some = t.unit_bytes >= kPageOfAnySystem && t.unit_bytes % ProcessMemory::page_bytes() == 0 &&
                       t.narrow_words > 0 && t.wide_words > 0 && t.region_bytes / t.unit_bytes <= UINT32_MAX &&
                       t.region_begin + t.region_bytes >= t.region_begin;
@@ -41,8 +41,8 @@ bool make_sense(const gr_heap_tables &t) {
            fits(t.owner_offset, 4, t.descriptor_stride) && fits(t.block_bytes_offset, 4, t.class_stride) &&
            fits(t.blocks_offset, 4, t.class_stride) && fits(t.superblock_units_offset, 4, t.class_stride) &&
            t.magazine_stride >= 8 && fits(0, t.magazines * t.magazine_stride, t.slab_bytes) &&
-           fits(t.letters_offset, t.letters * t.letter_stride, t.slab_bytes) &&
-           fits(t.letter_count_offset, 4, t.letter_stride) && t.letter_blocks_offset <= t.letter_stride &&
+           fits(t.messages_offset, t.messages * t.message_stride, t.slab_bytes) &&
+           fits(t.message_count_offset, 4, t.message_stride) && t.message_blocks_offset <= t.message_stride &&
            fits(0, 2 * sizeof(std::uint64_t), t.direct_stride) && fits(t.direct_mapper_offset, 8, t.direct_stride);
 }
 

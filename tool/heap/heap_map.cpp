@@ -121,7 +121,7 @@ std::vector<HeapMap> make_maps(std::span<const ExplainedHeap> heaps, std::uint64
 std::string terminal_map(std::span<const ExplainedHeap> heaps) {
     static constexpr std::array<std::string_view, kMapShades> kUnicode{" ", "·", "░", "▒", "▓", "█"};
     static constexpr std::array<std::string_view, kMapShades> kAscii{" ", ".", "-", "+", "x", "#"};
-    const auto &letters = unicode_wanted() ? kUnicode : kAscii;
+    const auto &messages = unicode_wanted() ? kUnicode : kAscii;
     const std::size_t columns = (terminal_width() - kMargin) / kColumnStep * kColumnStep;
     std::string result;
     const auto out = std::back_inserter(result);
@@ -133,13 +133,14 @@ std::string terminal_map(std::span<const ExplainedHeap> heaps) {
             fmt::format_to(out, "{:>{}} ", size_text(row * cell_bytes), kMargin - 2);
             result += '|';
             const std::size_t end = std::min(map.cells.size(), row + columns);
-            for (std::size_t i = row; i < end; ++i) result += letters[static_cast<std::size_t>(shade_of(map.cells[i]))];
+            for (std::size_t i = row; i < end; ++i)
+                result += messages[static_cast<std::size_t>(shade_of(map.cells[i]))];
             result += '\n';
         }
     }
     result += "\n";
     for (std::size_t i = 0; i < kMapShades; ++i) {
-        fmt::format_to(out, "{:>{}}  {}\n", fmt::format("'{}'", letters[i]), kMargin,
+        fmt::format_to(out, "{:>{}}  {}\n", fmt::format("'{}'", messages[i]), kMargin,
                        shade_text(static_cast<MapShade>(i)));
     }
     return result;

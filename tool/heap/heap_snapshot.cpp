@@ -124,7 +124,7 @@ class Walk {
         return *shapes_[c];
     }
 
-    // The addresses of all blocks that lie in magazines and letters.
+    // The addresses of all blocks that lie in magazines and messages.
     void read_cached() {
         const std::uint64_t heaps = number_at<std::uint32_t>(read(t_.heaps_at, 4), 0);
         result_.heaps = std::min(heaps, t_.heap_limit);
@@ -138,11 +138,11 @@ class Walk {
                 add_cached(slab, header + t_.slots_offset + first * sizeof(std::uint64_t),
                            std::max(begin, next) - first);
             }
-            for (std::uint64_t l = 0; l < t_.letters; ++l) {
-                const std::uint64_t letter = t_.letters_offset + l * t_.letter_stride;
-                const auto count = number_at<std::uint32_t>(slab, letter + t_.letter_count_offset);
-                const std::uint64_t room = (t_.letter_stride - t_.letter_blocks_offset) / sizeof(std::uint64_t);
-                add_cached(slab, letter + t_.letter_blocks_offset,
+            for (std::uint64_t l = 0; l < t_.messages; ++l) {
+                const std::uint64_t message = t_.messages_offset + l * t_.message_stride;
+                const auto count = number_at<std::uint32_t>(slab, message + t_.message_count_offset);
+                const std::uint64_t room = (t_.message_stride - t_.message_blocks_offset) / sizeof(std::uint64_t);
+                add_cached(slab, message + t_.message_blocks_offset,
                            static_cast<std::int64_t>(std::min<std::uint64_t>(count, room)));
             }
         }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "base/failure.hpp"
@@ -73,9 +74,9 @@ ProfileSnapshot ProfileReader::read_once() {
     if (!memory_.read_touched(tables_.sites_at, records.data(), records.size())) fail();
     const std::uint64_t peaks = number_at(tables_.peaks_at);
     ProfileSnapshot snapshot{.totals = sums_in(totals.data()),
-                             .mean = tables_.mean,
+                             .mean = number_at(tables_.self + offsetof(gr_profile_tables, mean)),
                              .missed = number_at(tables_.missed_at),
-                             .began = tables_.began,
+                             .began = number_at(tables_.self + offsetof(gr_profile_tables, began)),
                              .peak_time = number_at(tables_.peak_time_at)};
     for (std::uint64_t i = 0; i < count; ++i) {
         const char *const record = records.data() + i * tables_.site_stride;

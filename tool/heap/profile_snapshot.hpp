@@ -26,7 +26,7 @@ struct ProfileSum {
 };
 
 struct ProfileSums {
-    ProfileSum allocated;  // since the process started
+    ProfileSum allocated;  // since the profile began
     ProfileSum live;
     ProfileSum peak;  // live when most bytes were
 };

@@ -50,8 +50,8 @@ void read_module(std::istringstream &words, LeakReport &report) {
 
 LeakReport read_leak_report(const std::string &path) {
     const auto broken = [&] {
-        return Failure(ExitCode::kToolFailure, fmt::format("{} is not a report of leaks that this command can "
-                                                           "read; has the library another version?",
+        return Failure(ExitCode::kToolFailure, fmt::format("{} is not a leak report that this command can read; "
+                                                           "use the library that came with this granary",
                                                            in_quotes(path)));
     };
     std::ifstream file(path);

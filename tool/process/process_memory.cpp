@@ -42,7 +42,7 @@ bool parse_head(const std::string &line, Mapping *mapping) {
     mapping->writable = rights[1] == 'w';
     mapping->shared = rights[3] == 's';
     mapping->name = line.substr(static_cast<std::size_t>(path));
-    mapping->resident = mapping->huge = 0;
+    mapping->resident = mapping->huge = mapping->lazy = 0;
     return true;
 }
 
@@ -139,6 +139,7 @@ std::vector<Mapping> ProcessMemory::mappings() const {
         } else if (!result.empty()) {
             parse_size(line, "Rss:", &result.back().resident);
             parse_size(line, "AnonHugePages:", &result.back().huge);
+            parse_size(line, "LazyFree:", &result.back().lazy);
         }
     }
     if (result.empty()) fail_ended(process_);

@@ -19,6 +19,7 @@ struct Mapping {
     std::string name;        // a path, "[heap]", or empty: anonymous
     std::uint64_t resident;  // bytes, as the kernel counts them for RSS
     std::uint64_t huge;      // of these in anonymous huge pages
+    std::uint64_t lazy;      // of these what the kernel takes first when memory is short (MADV_FREE)
 };
 
 // What RSS says of an anonymous page. One that others map too may be the page of zeroes, which RSS does not count, or

@@ -33,7 +33,7 @@ class RunFormatter : public UsageFormatter {
     }
 
   private:
-    static constexpr const char *kStatsValues = "[=text|json]";
+    static constexpr const char *kStatsValues = "[=text|json|prometheus]";
 };
 
 void declare_options(CLI::App &options, RunRequest &request) {
@@ -41,12 +41,13 @@ void declare_options(CLI::App &options, RunRequest &request) {
         .add_flag("--stats{text}", request.stats,
                   "Print statistics of the heap to standard error when the program ends")
         ->type_name("")
-        ->check(CLI::IsMember({"text", "json"}).description(""));
+        ->check(CLI::IsMember({"text", "json", "prometheus"}).description(""));
     options.add_flag("--gc", request.collector,
                      "For programs built for bdwgc: replace libgc.so.1 by Granary's; malloc stays as it is");
     options.add_flag("--gc-malloc", request.collecting_malloc, "Collect blocks of malloc that no pointer is left to");
     options.add_flag("--quarantine", request.quarantine,
                      "Reuse a freed block only when no pointer to it is left (GRANARY_QUARANTINE=on)");
+    options.add_flag("--junk", request.junk, "Fill new and freed blocks with bytes that show bugs (GRANARY_JUNK=all)");
     options.add_flag("--no-rseq", request.no_rseq, "Do not use restartable sequences (GRANARY_RSEQ=off)");
     options.add_option("--set", request.settings, "Set the option GRANARY_NAME of the library; may be repeated")
         ->type_name("NAME=VALUE")
@@ -66,10 +67,11 @@ void declare_options(CLI::App &options, RunRequest &request) {
 
 // Refuses the options that only Granary's own libraries understand.
 void check_options(const RunRequest &request) {
-    const std::array<std::pair<const char *, bool>, 6> own{{{"--stats", !request.stats.empty()},
+    const std::array<std::pair<const char *, bool>, 7> own{{{"--stats", !request.stats.empty()},
                                                             {"--gc", request.collector},
                                                             {"--gc-malloc", request.collecting_malloc},
                                                             {"--quarantine", request.quarantine},
+                                                            {"--junk", request.junk},
                                                             {"--no-rseq", request.no_rseq},
                                                             {"--library", !request.library.empty()}}};
     for (const auto &[option, is_given] : own) {

@@ -80,6 +80,7 @@ void run_program(const RunRequest &request) {
     if (!request.stats.empty()) set_option("STATS", request.stats);
     if (request.no_rseq) set_option("RSEQ", "off");
     if (request.quarantine) set_option("QUARANTINE", "on");
+    if (request.junk) set_option("JUNK", "all");
     request.allocator.empty() ? put_granary_in_front(request) : put_in_front(request);
     std::vector<char *> arguments;
     arguments.reserve(request.command.size() + 1);

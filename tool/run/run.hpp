@@ -13,13 +13,14 @@ namespace gr::tool {
 struct RunRequest {
     std::vector<std::string> command;   // the program and its arguments; not empty
     std::vector<std::string> settings;  // NAME=VALUE, for GRANARY_NAME
-    std::string stats;                  // "", "text" or "json"
+    std::string stats;                  // "", "text", "json" or "prometheus"
     std::string library;                // "": find it
     std::string allocator;              // "": Granary
     bool no_rseq = false;
     bool collector = false;  // for programs of libgc, in place of malloc
     bool collecting_malloc = false;
     bool quarantine = false;
+    bool junk = false;
     bool quiet = false;
 };
 

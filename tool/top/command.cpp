@@ -106,8 +106,8 @@ void add_top(CommandLine &line) {
     options.add_flag("--once", request->once, "Print once, as when standard output is not a terminal");
     options.add_flag("--json", request->json, "Print everything once, as JSON");
     options.footer(
-        "The process must have been started with GRANARY_PROFILE. It is neither stopped nor changed. granary top\n"
-        "ends on Ctrl-C, or when the process ends.\n"
+        "The process must have been started with GRANARY_PROFILE, or have called gr_profile_start. It is neither\n"
+        "stopped nor changed. granary top ends on Ctrl-C, or when the process ends.\n"
         "Exit status: 0; 1 if the process takes no profile; 127 if there is no such process or it ends; 125 if the\n"
         "process may not be read or granary itself fails; 2 if the command line is wrong.");
     command.work = [request] { return top(*request); };

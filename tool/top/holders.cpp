@@ -22,7 +22,7 @@ FoundProfile find_profile(const ProcessMemory &memory) {
     if (found.heap) {
         throw Failure(ExitCode::kNotRunnable,
                       fmt::format("process {} takes no profile; start it with GRANARY_PROFILE=on, as in 'granary run "
-                                  "--set PROFILE=on PROGRAM'",
+                                  "--set PROFILE=on PROGRAM', or let it call gr_profile_start",
                                   memory.process()));
     }
     throw Failure(ExitCode::kNotRunnable, fmt::format("process {} cannot be examined: {}", memory.process(),

@@ -70,7 +70,7 @@ std::string head_text(const Holders &h) {
                    sum_text(h.profile.totals.peak), age, sum_text(h.profile.totals.allocated));
     fmt::format_to(out, "estimates from samples, one every {} on average{}{}\n", bytes_text(h.profile.mean),
                    h.profile.missed == 0 ? "" : fmt::format("; {} samples could not be taken", h.profile.missed),
-                   h.profile.is_whole ? "" : "; the process changes the numbers faster than they can be read");
+                   h.profile.is_whole ? "" : "; the numbers may disagree, as the process changed them meanwhile");
     return text;
 }
 

@@ -35,7 +35,7 @@ class Hints {
         about_waiting();
         about_others();
         about_live();
-        if (hints_.empty()) hints_.emplace_back("no part stands out");
+        if (hints_.empty()) hints_.emplace_back("nothing: no part of the memory is unusually large");
         return std::move(hints_);
     }
 
@@ -54,18 +54,18 @@ class Hints {
         if (!is_worth(grown)) return;
         if (e_.collector->is_disabled) {
             hints_.push_back(
-                fmt::format("collections are disabled, and {} more are in use than after the last one; garbage "
-                            "among them stays until the program enables collections",
+                fmt::format("collections are disabled, and {} more are in use than after the last collection; the "
+                            "garbage in them stays until the program enables collections",
                             bytes_text(grown)));
         } else if (e_.kinds().empty()) {
             hints_.push_back(
-                fmt::format("{} more are in use than after the last collection; the next one frees what is garbage "
-                            "among them",
+                fmt::format("{} more are in use than after the last collection; the next collection frees the garbage "
+                            "in them",
                             bytes_text(grown)));
         } else {
             hints_.push_back(fmt::format(
-                "a collection now (GC_gcollect() in the program) frees what is garbage among the {} that came into use "
-                "since the last one; a larger GC_FREE_SPACE_DIVISOR collects more often",
+                "a collection now (GC_gcollect() in the program) frees the garbage in the {} that came into use since "
+                "the last collection; with a larger GC_FREE_SPACE_DIVISOR collections are more frequent",
                 bytes_text(grown)));
         }
     }
@@ -110,8 +110,8 @@ class Hints {
         const std::uint64_t waiting = resident_of(Owner::kMalloc, "waiting");
         if (!is_worth(waiting)) return;
         hints_.push_back(
-            fmt::format("the {} in quarantine are the price of it: the next search frees the blocks that no "
-                        "pointer is left to",
+            fmt::format("{} are in quarantine: the next search frees the blocks in quarantine to which no pointer is "
+                        "left",
                         bytes_text(waiting)));
     }
 

@@ -167,9 +167,12 @@ std::string_view heading(const Explanation &explanation, Owner owner) {
 std::string why_text(const Explanation &explanation) {
     const std::string huge =
         explanation.huge == 0 ? "" : fmt::format(", {} of it in huge pages", bytes_text(explanation.huge));
+    const std::string lazy = explanation.lazy == 0 ? ""
+                                                   : fmt::format(", {} that the kernel takes back first (LazyFree)",
+                                                                 bytes_text(explanation.lazy));
     const std::string_view on = explanation.has_malloc() ? "Granary" : "Granary's collector";
-    std::string result = fmt::format("RSS {}{}: process {} ({}) on {}\n", bytes_text(explanation.resident), huge,
-                                     explanation.process, printable(explanation.executable), on);
+    std::string result = fmt::format("RSS {}{}{}: process {} ({}) on {}\n", bytes_text(explanation.resident), huge,
+                                     lazy, explanation.process, printable(explanation.executable), on);
     const auto out = std::back_inserter(result);
     constexpr std::size_t kNumberWidth = 11;
     std::optional<Owner> owner;
@@ -195,6 +198,7 @@ std::string why_json(const Explanation &explanation) {
     put_text(json, "library", explanation.library);
     put_number(json, "resident_bytes", explanation.resident);
     put_number(json, "huge_bytes", explanation.huge);
+    put_number(json, "lazy_bytes", explanation.lazy);
     put_number(json, "reuse_bytes", explanation.reuse.bytes);
     put_number(json, "reuse_seconds", explanation.reuse.seconds);
     put_shares(json, explanation.shares);

@@ -107,7 +107,10 @@ class Explainer {
         add_tables();
         add_others();
         for (const Share &share : result_.shares) result_.resident += share.resident;
-        for (const Mapping &mapping : mappings_) result_.huge += mapping.huge;
+        for (const Mapping &mapping : mappings_) {
+            result_.huge += mapping.huge;
+            result_.lazy += mapping.lazy;
+        }
         result_.hints = hints_about(result_);
         return std::move(result_);
     }
@@ -194,7 +197,7 @@ class Explainer {
             fmt::format("free blocks cached in the magazines and messages of {} heap{}", first.heaps,
                         first.heaps == 1 ? "" : "s"));
         add(owner, "remote", name, sum_of(heaps, Part::kRemote),
-            "freed remotely, not yet collected by the heaps that own the blocks");
+            "freed remotely, not yet taken back by the heaps that own the blocks");
         add(owner, "empty", name, sum_of(heaps, Part::kEmpty),
             fmt::format("empty, retained for the next request ({}){}", retained_text(owner, first.retain_bytes),
                         reuse_text(reuse)));
@@ -306,9 +309,10 @@ Explanation explain(int process) {
     const FoundTables found = find_tables(memory, mappings);
     if (!found.heap && !found.collector) {
         const Diagnosis diagnosis = diagnose_process(process);
-        const std::string reason = diagnosis.verdict() == Verdict::kNo
-                                       ? diagnosis.summary()
-                                       : diagnosis.summary() + ", but on an old version, or it has not started yet";
+        const std::string reason =
+            diagnosis.verdict() == Verdict::kNo
+                ? diagnosis.summary()
+                : diagnosis.summary() + ", but on an old version, or the process has not started yet";
         throw Failure(ExitCode::kNotRunnable, fmt::format("process {} cannot be explained: {}", process, reason));
     }
     return Explainer(memory, mappings, found).explain();

@@ -47,6 +47,7 @@ struct Explanation {
     std::uint64_t collector_age;  // nanoseconds since the last collection began
     std::uint64_t resident;       // the sum of all shares
     std::uint64_t huge;           // of it in huge pages
+    std::uint64_t lazy;           // of it what the kernel takes first when memory is short
     Reuse reuse;
     std::vector<Share> shares;
     std::vector<std::string> hints;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the version variables that mimalloc's CMakeLists.txt includes; the crate leaves mimalloc's own cmake/ out.
+# What: the version variables that mimalloc's CMakeLists.txt includes; the crate leaves mimalloc's own cmake/ out.
 # Invariant: says what mimalloc.h says. They name the library file and reach no compiled code.
 # Must not know: which of mimalloc's versions it is.
 file(STRINGS "${CMAKE_CURRENT_SOURCE_DIR}/include/mimalloc.h" mi_version_line REGEX "define MI_MALLOC_VERSION")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      what the pictures share: axes of ratios, rows, marks, curves.
+# What: what the pictures share: axes of ratios, rows, marks, curves.
 # Invariant: a ratio's axis is logarithmic with 1 marked; an allocator's mark and line are those of its look.
 # Must not know: any single picture.
 """Drawing on matplotlib's axes."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      pictures by case: every allocator against the best, and Granary against the best peer.
+# What: pictures by case: every allocator against the best, and Granary against the best peer.
 # Invariant: all panels of a metric have the same axis; what lies outside it shows an arrow at the edge and its number.
 # Must not know: how a panel becomes a file or a page.
 """Time and memory, case by case."""
@@ -70,7 +70,7 @@ def panel(comparison: Comparison, metric: Metric, case: str, limits: Limits) -> 
 
 
 def families(comparison: Comparison, metric: Metric) -> Iterator[Picture]:
-    """A picture for each family, all with the same axis."""
+    """A picture for each family, all with one axis."""
     by_case = comparison.standings[metric.key]
     low, high = around_one([row.ratio for rows in by_case.values() for row in rows], FARTHEST)
     for family, cases in comparison.results.families(list(by_case)).items():

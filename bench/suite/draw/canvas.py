@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      panels of one width, drawn by matplotlib, as SVG that follows the reader's background.
+# What: panels of one width, drawn by matplotlib, as SVG that follows the reader's background.
 # Invariant: text stays text; an SVG refers to nothing outside itself, has its light colours in itself and their roles
-#            as classes, which a style sheet for dark overrides, and says in words what it shows; the same panels give
-#            the same file.
+#    as classes, which a style sheet for dark overrides, and says in words what it shows; the same panels give
+#    the same file.
 # Must not know: what a panel shows.
 """From panels to files."""
 
@@ -117,7 +117,7 @@ def paint(element: ET.Element, style: str) -> None:
 
 
 def tidy(root: ET.Element, prefix: str) -> None:
-    """Leaves no id that nobody refers to, no style that would leak, no metadata."""
+    """Leaves no id without a reference, no style that would leak, no metadata."""
     references = re.compile(r"url\(#([^)]*)\)|^#(.*)$")
     used = {found[1] or found[2] for element in root.iter() for value in element.attrib.values()
             if (found := references.search(value))}

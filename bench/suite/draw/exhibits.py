@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the figures of a paper as pictures: curves where a workload was run with enough numbers of threads, else a row
-#            for each allocator.
+# What: the figures of a paper as pictures: curves where a workload was run with enough numbers of threads, else a row
+#    for each allocator.
 # Invariant: all are ratios, on logarithmic axes with 1 marked; what is drawn stands in the description, too.
 # Must not know: how a panel becomes a file or a page; which papers there are.
 """Figures of papers."""

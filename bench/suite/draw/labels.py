@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      puts names beside points and at the ends of lines.
+# What: puts names beside points and at the ends of lines.
 # Invariant: a name covers as little as can be of what is drawn and of other names; it is tied to what it names wherever
-#            it is not beside it.
+#    it is not beside it.
 # Must not know: what the points and lines mean.
 """Labels."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the picture of how long single calls take, from the median to the longest.
+# What: the picture of how long single calls take, from the median to the longest.
 # Invariant: all panels have the same logarithmic axis.
 # Must not know: how a panel becomes a file or a page.
 """Latency."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the results as one page of HTML, with the pictures in it.
+# What: the results as one page of HTML, with the pictures in it.
 # Invariant: the page needs no network, no script and no other file; every case and allocator is on it, failed or not;
-#            what a picture shows stands in a table too.
+#    what a picture shows stands in a table too.
 # Must not know: how a number is computed; how a picture is drawn.
 """The page."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the list of pictures that a run gives, and their files.
+# What: the list of pictures that a run gives, and their files.
 # Invariant: a picture's files have the same name after every run; a picture without anything to show is left out.
 # Must not know: how anything is drawn.
 """All pictures."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the picture of time against memory, of all cases and of each family.
+# What: the picture of time against memory, of all cases and of each family.
 # Invariant: every panel has the same two axes; the reference is at 1, 1.
 # Must not know: how a panel becomes a file or a page.
 """Time against memory."""

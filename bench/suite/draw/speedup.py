@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the picture of throughput against threads, for each workload that was run with several numbers of them.
+# What: the picture of throughput against threads, for each workload that was run with several numbers of them.
 # Invariant: throughput begins at nothing, so heights can be compared.
 # Must not know: how a panel becomes a file or a page.
 """Speedup."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      how an allocator looks, the same in every picture: its colour, its mark, its line.
+# What: how an allocator looks, the same in every picture: its colour, its mark, its line.
 # Invariant: a look belongs to a name, not to a place in a run; relatives share a hue and differ in lightness, filling
-#            and dashes, so that nobody needs to see colours to tell them apart.
+#    and dashes, so that nobody needs to see colours to tell them apart.
 # Must not know: what is drawn; which library draws it.
 """Colours for a light and a dark background, and marks."""
 
@@ -53,7 +53,7 @@ LOOKS = {
     "bump": Look(Colour("#b3a698", "#d9cbbb"), "8", ":", hollow=True),
 }
 
-# For names that nobody foresaw, in the order of the alphabet.
+# For names that are not in the list, in the order of the alphabet.
 SPARE = (Look(Colour("#5a4fcf", "#a79ff7"), "<"), Look(Colour("#008b9a", "#5fd3df"), ">"),
          Look(Colour("#8c3a4a", "#e08a98"), "p"), Look(Colour("#4f5b66", "#b7c3cf"), "*"))
 

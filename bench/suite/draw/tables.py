@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the page's tables: every median and ratio with its interval, and the means of families.
+# What: the page's tables: every median and ratio with its interval, and the means of families.
 # Invariant: a cell without a value says whether the allocator failed or was not measured.
 # Must not know: how a number is computed; what else is on the page.
 """Tables in HTML."""

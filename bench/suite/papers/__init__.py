@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the five papers by the names of their suites.
+# What: the five papers by the names of their suites.
 # Invariant: one module for each.
 # Must not know: what is in them.
 """The papers."""

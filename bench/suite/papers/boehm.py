@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      Boehm's parallel collector: its tables and figures, as far as mallocs are in them.
+# What: Boehm's parallel collector: its tables and figures, as far as mallocs are in them.
 # Invariant: no number, for the text has lost them all; nor its numbers of tables and figures.
 # Must not know: what was measured here.
 """Boehm: Fast Multiprocessor Memory Allocation and Garbage Collection."""

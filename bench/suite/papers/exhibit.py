@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the form in which a paper is kept: its tables and figures, the numbers that its text carries, and who stands
-#            for whom.
+# What: the form in which a paper is kept: its tables and figures, the numbers that its text carries, and which of our
+#    allocators stands for which of the paper's.
 # Invariant: data only; what a paper's text does not say is not here.
 # Must not know: how anything is measured or shown; any paper.
 """A paper as the bench knows it."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      Hoard: its tables and figures.
+# What: Hoard: its tables and figures.
 # Invariant: numbers are the paper's, or a quotient of two of them.
 # Must not know: what was measured here.
 """Berger, McKinley, Blumofe, Wilson: Hoard."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the first jemalloc: its tables and figures.
+# What: the first jemalloc: its tables and figures.
 # Invariant: numbers are the paper's, or a quotient of two of them. Its tables have no numbers; they have their program's
-#            name.
+#    name.
 # Must not know: what was measured here.
 """Evans: A Scalable Concurrent malloc(3) Implementation for FreeBSD."""
 

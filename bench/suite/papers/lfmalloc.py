@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      LFMalloc: its tables and figures.
+# What: LFMalloc: its tables and figures.
 # Invariant: numbers are the paper's, or a quotient of two of them.
 # Must not know: what was measured here.
 """Dice, Garthwaite: Mostly Lock-Free Malloc."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      Wasik's thesis: its tables and figures.
+# What: Wasik's thesis: its tables and figures.
 # Invariant: numbers are the thesis', percentages made ratios.
 # Must not know: what was measured here.
 """Wasik: Features of a Multi-Threaded Memory Allocator."""

@@ -65,7 +65,7 @@ bool is_malloc_of_process() {
 }
 
 void say(const char *file, const char *what) {
-    if (gr::instance.options().verbose == 0) return;
+    if (gr::load_option(gr::instance.options().verbose) == 0) return;
     gr::TextBuffer<512> line;
     line << "granary: RTLD_DEEPBIND of ";
     for (const char *c = file == nullptr ? "the program" : file; *c != '\0' && line.size() < 300; ++c) {

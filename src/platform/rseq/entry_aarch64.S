@@ -48,8 +48,9 @@ ALLOCATE gr_new, gr_new_slow
 
 // free: the low bits that no block's address has are rotated to the top, beyond every limit. The unit map's entry is
 // { owner, header offset }. Ours: push. Somebody's, and small: push to the remote magazine. A block that lies on top
-// already is freed twice in a row.
-FUNCTION free
+// already is freed twice in a row. The deletes have addresses of their own, by which tools as valgrind
+// tell them from free.
+FUNCTION free, _ZdlPvSt11align_val_t, _ZdlPv
     STATE
     ldr x9, [x8, #BASE]
     sub x16, x0, x9

@@ -5,6 +5,7 @@
 // Must not know: size classes and heaps; a magazine is a header's byte offset in a slab.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "platform/rseq/magazine_header.hpp"
@@ -53,6 +54,11 @@ std::int64_t gr_sequence_pop_n(std::uint32_t cid, std::uint32_t header, void **b
 // Replaces a whole header if it still is `expected`: 0, or a negative SequenceResult.
 std::int64_t gr_sequence_replace(std::uint32_t cid, std::uint32_t header, std::uint64_t expected, std::uint64_t desired,
                                  char *const *slabs);
+}
+
+// Whether malloc's entry serves any size, as of now.
+inline bool entry_allocates() {
+    return std::atomic_ref(gr_sequence_state.size_limit).load(std::memory_order_relaxed) != 0;
 }
 
 // Whether libc registered rseq here and the kernel keeps a concurrency id or CPU number in it. On success the offsets

@@ -38,17 +38,25 @@ void *object_of(const void *code) {
     return _dl_find_object(const_cast<void *>(code), &object) == 0 ? object.dlfo_map_start : nullptr;
 }
 
+bool find_own(dl_find_object *own) {
+    return &_dl_find_object != nullptr && _dl_find_object(reinterpret_cast<void *>(&find_frame_rule), own) == 0;
+}
+
 }  // namespace
+
+bool StackWalk::is_possible() {
+    dl_find_object own{};
+    return find_own(&own);
+}
 
 bool StackWalk::initialise() {
     dl_find_object own{};
-    if (&_dl_find_object == nullptr) return false;
-    if (_dl_find_object(reinterpret_cast<void *>(&find_frame_rule), &own) != 0) return false;
+    if (!find_own(&own)) return false;
     own_begin_ = reinterpret_cast<std::uintptr_t>(own.dlfo_map_start);
     // Linked into a program, it has no addresses of its own.
     const bool is_library = own.dlfo_link_map != nullptr && own.dlfo_link_map->l_name[0] != '\0';
     own_bytes_ = is_library ? reinterpret_cast<std::uintptr_t>(own.dlfo_map_end) - own_begin_ : 0;
-    known_ = static_cast<Known *>(map((std::size_t{1} << kKnownBits) * sizeof(Known), 1));
+    if (known_ == nullptr) known_ = static_cast<Known *>(map((std::size_t{1} << kKnownBits) * sizeof(Known), 1));
     return known_ != nullptr;
 }
 

@@ -17,7 +17,9 @@ class StackWalk {
   public:
     constexpr StackWalk() = default;
 
-    // Once, early. false: no memory.
+    // Whether the C library tells where the tables lie that this needs.
+    static bool is_possible();
+    // Before it is used. false: it is not possible, or there is no memory as of now.
     bool initialise();
     // The addresses behind the calls, the innermost first, but for those out of this library. How many.
     std::size_t take(std::span<std::uintptr_t> out);

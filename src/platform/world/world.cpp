@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kFirstSlots = 64;
 constexpr unsigned kMillisecondsToLook = 10;  // then some may have gone
 constexpr unsigned kLooksToCallAgain = 10;    // a signal may have been taken by a wait for signals
-constexpr unsigned kLooksUntilDeaf = 100;
+constexpr unsigned kLooksUntilUnstoppable = 100;
 
 bool is_odd(std::uint32_t epoch) { return (epoch & 1) != 0; }
 
@@ -100,7 +100,7 @@ bool World::stop(std::span<const std::uint32_t> exempt) {
         slot.state.store(kGone, std::memory_order_relaxed);
         slot.id.store(0, std::memory_order_relaxed);
     });
-    called_ = gone_ = deaf_ = 0;
+    called_ = gone_ = unstoppable_ = 0;
     arrived_.store(0, std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);
     // Who runs while the others are called may have begun new threads; when nobody ran, nobody has.
@@ -159,9 +159,9 @@ void World::wait_for_called() {
 // Every thread blocks all signals for a moment when it begins and when it ends. Who blocks this one and sleeps may be
 // waiting for one that stands, unless it makes a thread, which would run; who blocks it for long will go on doing so.
 // Who waits for signals (sigwait) with this one among them takes it, unblocked meanwhile, and waits for the next.
-bool World::is_deaf(std::uint32_t id, unsigned looks) const {
+bool World::is_unstoppable(std::uint32_t id, unsigned looks) const {
     if (!blocks_signal(id, signal_)) return looks > kLooksToCallAgain && takes_signals(id);
-    return looks >= kLooksUntilDeaf || (sleeping_stack_pointer(id) != nullptr && !makes_task(id));
+    return looks >= kLooksUntilUnstoppable || (sleeping_stack_pointer(id) != nullptr && !makes_task(id));
 }
 
 // The id of one that is gone may already be another's: that one is found by the next round, for it has no slot of its own
@@ -170,12 +170,15 @@ void World::look_for_gone(unsigned looks) {
     for_each_called([&](Slot &slot) {
         if (slot.state.load(std::memory_order_acquire) != kCalled) return;
         const std::uint32_t id = slot.id.load(std::memory_order_relaxed);
-        const bool deaf = is_deaf(id, looks);
-        if (!deaf && !has_ended(id) && send(id, looks % kLooksToCallAgain == 0 ? signal_ : 0) != Sent::gone) return;
+        const bool unstoppable = is_unstoppable(id, looks);
+        if (!unstoppable && !has_ended(id) && send(id, looks % kLooksToCallAgain == 0 ? signal_ : 0) != Sent::gone)
+            return;
         std::uint32_t expected = kCalled;
-        if (!slot.state.compare_exchange_strong(expected, deaf ? kDeaf : kGone, std::memory_order_relaxed)) return;
+        if (!slot.state.compare_exchange_strong(expected, unstoppable ? kUnstoppable : kGone,
+                                                std::memory_order_relaxed))
+            return;
         ++gone_;
-        deaf_ += deaf ? 1 : 0;
+        unstoppable_ += unstoppable ? 1 : 0;
     });
 }
 
@@ -190,7 +193,7 @@ void World::arrive(const char *stack_pointer) {
     slot->thread.is_on_stack_for_signals = is_on_stack_for_signals();
     std::uint32_t expected = kCalled;
     const bool is_waited_for = slot->state.compare_exchange_strong(expected, kArrived, std::memory_order_release);
-    if (!is_waited_for && expected != kDeaf) return;
+    if (!is_waited_for && expected != kUnstoppable) return;
     if (is_waited_for) {
         arrived_.fetch_add(1, std::memory_order_release);
         wake_one(arrived_);

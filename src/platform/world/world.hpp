@@ -36,8 +36,8 @@ class World {
     // In turn until nullptr; the caller's own is not among them.
     const StoppedThread *next_stopped(std::size_t *at) const { return next(at, kArrived); }
     // Those that block the signal: they run on. Only their ids are known.
-    const StoppedThread *next_deaf(std::size_t *at) const { return next(at, kDeaf); }
-    std::uint32_t deaf() const { return deaf_; }
+    const StoppedThread *next_unstoppable(std::size_t *at) const { return next(at, kUnstoppable); }
+    std::uint32_t unstoppable() const { return unstoppable_; }
     std::uint32_t stopped() const { return arrived_.load(std::memory_order_relaxed); }
 
     // By the signal's handler.
@@ -54,13 +54,13 @@ class World {
         std::size_t count;  // a power of two
         Slot *slots() { return reinterpret_cast<Slot *>(this + 1); }
     };
-    enum : std::uint32_t { kCalled, kArrived, kGone, kDeaf };
+    enum : std::uint32_t { kCalled, kArrived, kGone, kUnstoppable };
     enum class Round : std::uint8_t { found_some, found_none, failed };
 
     Round call_those_that_run(std::span<const std::uint32_t> exempt);
     void wait_for_called();
     void look_for_gone(unsigned looks);
-    bool is_deaf(std::uint32_t id, unsigned looks) const;
+    bool is_unstoppable(std::uint32_t id, unsigned looks) const;
     const StoppedThread *next(std::size_t *at, std::uint32_t state) const;
     // Where the id stands or would stand; nullptr: there is no table.
     Slot *slot_of(std::uint32_t id) const;
@@ -76,8 +76,8 @@ class World {
     FutexWord arrived_{0};                 // how many; release, with the acquire of who waits for them
     std::atomic<Table *> table_{nullptr};  // release, with the acquire of handlers
     std::uint32_t called_ = 0;
-    std::uint32_t gone_ = 0;  // or deaf: nobody waits for them
-    std::uint32_t deaf_ = 0;
+    std::uint32_t gone_ = 0;  // or unstoppable: nobody waits for them
+    std::uint32_t unstoppable_ = 0;
     int signal_ = 0;
 };
 

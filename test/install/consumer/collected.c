@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- *
- * What:      a program of a stranger that leaves its memory to the collector.
+ * What: a program of a user, whose memory the collector frees.
  * Invariant: needs nothing but the installed header and library.
  * Must not know: where they came from.
  */

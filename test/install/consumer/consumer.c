@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- * What:      a C program on Granary: it prints nothing and exits with 0 when its malloc is ours.
+ * What: a C program on Granary: it prints nothing and exits with 0 when its malloc is ours.
  * Invariant: malloc, and a libc function that allocates, both give blocks that gr_owns; a heap's are its own.
  * Must not know: how it was linked.
  */

@@ -5,8 +5,7 @@
 #include "allocators/hoard.hpp"
 #include "lab/claims/piles.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::blowup_test {
 
 using Hoard = Chosen;
 
@@ -36,13 +35,13 @@ TEST(Blowup, PurePrivateHeapsHaveNoBound) {
     expect_one_for_each_thread(piles);
 }
 
-// Hoard 6: where each thread came to a heap of its own, the heaps keep a pile each, whoever frees it.
+// Hoard 6: where each thread came to a heap of its own, the heaps keep a pile each, whichever thread frees it.
 TEST(Blowup, PrivateHeapsWithOwnershipKeepAPileForEachHeap) {
     const auto part = [](Team<PtmallocLike> &team) { team.part(); };
     const Piles piles = piles_of<PtmallocLike>("ptmalloc-like, each thread in a heap of its own", part);
     EXPECT_LT(piles.handed_on, 2);
     expect_one_for_each_thread(piles);
-    // Who never finds a lock taken stays where all begin.
+    // A thread that never finds a lock taken stays in the heap where all begin.
     EXPECT_LT(piles_of<PtmallocLike>("ptmalloc-like, all in one heap").of_many, 2);
 }
 
@@ -80,5 +79,4 @@ TEST(Blowup, CoalescingIsBoundedWithAndWithoutOwnership) {
     expect_both(the_allocator<DlmallocLike>);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::blowup_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: locks taken and found taken while threads recycle blocks of their own, and while they free each other's (Wasik
-//       6.1.2's recycle and consume).
+//    6.1.2's recycle and consume).
 // Invariant: locks are counted, in the counted build; nothing is timed.
 // Must not know: how a lock is made.
 #pragma once

@@ -10,8 +10,7 @@
 
 #include "platform/events.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::hoard_locks_test {
 
 static_assert(kCounted, "in the preset `counted` only");
 
@@ -87,5 +86,4 @@ TEST(HoardLocks, APathologicalShrinkTakesOneForEachFreeAtMost) {
     EXPECT_GT(locks, then.size() / 4);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::hoard_locks_test

@@ -5,13 +5,11 @@
 #include "allocators/hoard.hpp"
 #include "lab/claims/sharing.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::hoard_sharing_test {
 
 // Two threads whose numbers follow each other have two heaps.
 TEST(HoardSharing, ThreadsWithHeapsOfTheirOwnDoNotShareActively) { EXPECT_EQ(actively_shared<Chosen>(), 0U); }
 
 TEST(HoardSharing, WhatIsFreedElsewhereGoesBackToItsSuperblock) { EXPECT_EQ(passively_shared<Chosen>(), 0U); }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::hoard_sharing_test

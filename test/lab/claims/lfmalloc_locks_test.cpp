@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what table 3 of LFMalloc's paper (004, 4.3) compares: sequences take no lock where a mutex for each heap takes one
-//       for each operation, and who knows his CPU seldom finds it taken.
+//    for each operation, and a thread that knows its CPU seldom finds the lock taken.
 // Invariant: locks are counted, in the counted build; nothing is timed.
 // Must not know: how a lock is made.
 #include "allocators/lfmalloc.hpp"
 
 #include "lab/claims/counting.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::lfmalloc_locks_test {
 
 using ByMutexAndCpu = HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByCpu>>>;
 using ByMutexAndHash = HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByThreadHash>>>;
@@ -31,5 +30,4 @@ TEST(LfmallocLocks, TheHeapOfOnesCpuIsSeldomFoundTaken) { EXPECT_LT(recycle<ByMu
 // A block of another CPU's costs its superblock's lock, half of the operations are frees.
 TEST(LfmallocLocks, WhatIsHandedOverCostsALockAtMost) { EXPECT_LT(hand_over<Chosen>().locks, kEachOperation * 3 / 4); }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::lfmalloc_locks_test

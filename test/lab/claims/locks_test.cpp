@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: who takes locks, and who waits for them, when threads recycle blocks of their own and when they free each
-//       other's (Wasik 6.1.2's recycle and consume, 7.2).
+// What: which allocators take locks and wait for them, when threads recycle blocks of their own and when they free each
+//    other's (Wasik 6.1.2's recycle and consume, 7.2).
 // Invariant: locks are counted, in the counted build; nothing is timed.
 // Must not know: how a lock is made.
 #include "allocators/jemalloc2006.hpp"
@@ -8,12 +8,11 @@
 #include "lab/claims/stopped.hpp"
 #include "platform/process.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::locks_test {
 
 TEST(Locks, OneHeapLocksForEachOperationOfARecycle) { EXPECT_GE(recycle<Single>().locks, kEachOperation); }
 
-// One after the other comes to the heap while somebody is stopped in it.
+// One thread after the other comes to the heap while a thread is stopped in it.
 TEST(Locks, WhoIsInTheOnlyHeapIsWaitedForByAll) {
     EXPECT_EQ(waiting_for_who_is_stopped<Single>(kSize), kThreads - 1);
     EXPECT_EQ(waiting_for_who_is_stopped<DlmallocLike>(kSize), kThreads - 1);
@@ -94,5 +93,4 @@ TEST(Locks, OneHeapAndOneThatIsChosenByItsLockLockForEachOperation) {
     EXPECT_GE(recycle<PtmallocLike>().locks, kEachOperation);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::locks_test

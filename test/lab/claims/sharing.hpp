@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: cache lines that come to have blocks of two threads: by turns of malloc, by reuse of what another allocated, and by
-//       containers that move in use.
+//    containers that move in use.
 // Invariant: told by addresses, never by time.
 // Must not know: how an allocator comes to its addresses.
 #pragma once

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: which allocators put blocks of two threads into one cache line: actively, by turns of malloc, and passively, by
-//       reusing what another allocated (Hoard 2.1; Wasik 2.3.2, figures 3.5 and 3.7).
+//    reusing what another allocated (Hoard 2.1; Wasik 2.3.2, figures 3.5 and 3.7).
 // Invariant: told by addresses, never by time.
 // Must not know: how an allocator comes to its addresses.
 #include "lab/claims/sharing.hpp"
 
 #include "allocators/jemalloc2006.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::sharing_test {
 
 TEST(Sharing, ASingleHeapSharesActively) {
     EXPECT_GT(actively_shared<Single>(), kBlocks / 8);
@@ -76,7 +75,7 @@ TEST(Sharing, CoalescingWithOwnershipSharesInNoWay) {
     expect_none(the_allocator<CoalescingClearedIntoBuffer>);
 }
 
-// 3.2.1.3: whoever frees a block has it, and splits and takes it again.
+// 3.2.1.3: the thread that frees a block has it, and splits and takes it again.
 TEST(Sharing, CoalescingWithoutOwnershipSharesPassively) {
     EXPECT_GT(passively_shared<InC>(), kBlocks / 8);
     EXPECT_GT(passively_shared<InCl>(), kBlocks / 8);
@@ -97,5 +96,4 @@ TEST(Sharing, ThreadsInArenasOfTheirOwnShareNothing) {
     EXPECT_EQ(shared_by_moving<Chosen>(), 0U);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::sharing_test

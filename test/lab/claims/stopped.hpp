@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a thread that is stopped while it takes a block out of its heap, and how many of the others wait for it.
 // Invariant: where it stops does not depend on time: at the free block itself, whose page cannot be read until it may
-//            go on. The others come one by one, so that they cannot wait for each other.
+//    go on. The others come one by one, so that they cannot wait for each other.
 // Must not know: how a lock is made.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace gr::lab {
 
-// The page of an address. Who reads there stays there until he is let go.
+// The page of an address. A thread that reads there is stopped until it is let go.
 class Unreadable {
     static constexpr std::size_t kPage = 4 * kKiB;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: who chooses arenas says which is next (parts/arenas.hpp).
+// What: a choice of arenas says which arena is next (parts/arenas.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: constraints not satisfied|does not satisfy|constraint failure

@@ -2,7 +2,7 @@
 // What: among blocks that all have the size of their bin none fits best.
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: bins of one size have no tighter block
+// Expects: best_fit needs coalescing
 #include "parts/features.hpp"
 
 using namespace gr::lab;

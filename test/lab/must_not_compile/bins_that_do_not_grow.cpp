@@ -2,7 +2,7 @@
 // What: bins grow by a part of themselves (parts/size_bins.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: bins that do not grow have no end
+// Expects: each bin must be larger than the one before
 #include "parts/size_bins.hpp"
 
 using namespace gr::lab;

@@ -2,7 +2,7 @@
 // What: a remote list is not cleared into a buffer where there is none (Wasik 7.4).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: a remote list is cleared into a buffer where there are both
+// Expects: cleared_into_buffer needs free_list_buffer
 #include "parts/features.hpp"
 
 using namespace gr::lab;

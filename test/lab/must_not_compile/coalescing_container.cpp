@@ -2,7 +2,7 @@
 // What: a container's blocks cannot be split or joined (Wasik 3.2).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: all blocks of a container have one
+// Expects: all blocks of a container have one size
 #include "parts/features.hpp"
 
 using namespace gr::lab;

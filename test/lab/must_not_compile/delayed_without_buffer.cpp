@@ -2,7 +2,7 @@
 // What: what is delayed waits in a buffer (Wasik 3.1.1.1).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: delayed ownership is a buffer
+// Expects: delayed_ownership needs ownership and free_list_buffer
 #include "parts/features.hpp"
 
 using namespace gr::lab;

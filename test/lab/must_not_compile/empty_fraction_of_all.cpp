@@ -2,7 +2,7 @@
 // What: an empty fraction of all there is would let a heap keep everything (parts/emptiness_heaps.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: f lies between nothing and all
+// Expects: f must be above 0 and below 1
 #include "parts/emptiness_heaps.hpp"
 
 using namespace gr::lab;

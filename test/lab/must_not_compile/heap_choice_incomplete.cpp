@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: who chooses heaps says which one a call has entered (parts/heap_choice.hpp).
+// What: a choice of heaps says which heap a call has entered (parts/heap_choice.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed

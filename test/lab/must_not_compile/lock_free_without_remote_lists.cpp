@@ -2,7 +2,7 @@
 // What: without locks others cannot enter a heap (Wasik 5.9).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: without a lock are remote lists
+// Expects: lock_free needs remote_lists
 #include "parts/features.hpp"
 
 using namespace gr::lab;

@@ -2,7 +2,7 @@
 // What: the last bin of free ranges holds whole regions and nothing else, so that they are told apart.
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: the last bin is that of whole regions
+// Expects: the last bin must hold whole regions
 #include "parts/free_ranges.hpp"
 
 using namespace gr::lab;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a heap into which everybody frees his own has no remote list (Wasik 3.2.1.5).
+// What: a heap into which each thread frees its own blocks has no remote list (Wasik 3.2.1.5).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: without ownership no free is remote

@@ -2,7 +2,7 @@
 // What: a remote list stands on heaps or on containers (Wasik 3.2.4.3).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: a remote list stands on containers or on heaps
+// Expects: remote lists belong to containers or to heaps
 #include "parts/features.hpp"
 
 using namespace gr::lab;

@@ -2,7 +2,7 @@
 // What: what moves wholly free or not is a container (Wasik 3.1.2.1).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: what would be restricted are containers
+// Expects: restricted_movement needs containers
 #include "parts/features.hpp"
 
 using namespace gr::lab;

@@ -2,7 +2,7 @@
 // What: without ownership blocks move, not containers (Wasik 3.1.2.1).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: blocks move, not containers
+// Expects: restricted_movement needs ownership
 #include "parts/features.hpp"
 
 using namespace gr::lab;

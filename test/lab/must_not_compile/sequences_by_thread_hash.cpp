@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: restartable sequences need the CPU's heap: threads of one hash run on different CPUs at once
-//       (parts/restartable_heaps.hpp).
+//    (parts/restartable_heaps.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: a sequence keeps away only who is on its CPU
+// Expects: restartable sequences exclude only threads on the same CPU
 #include "parts/restartable_heaps.hpp"
 
 using namespace gr::lab;

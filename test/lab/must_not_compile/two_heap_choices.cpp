@@ -2,7 +2,7 @@
 // What: a thread finds its heap in one way (Wasik 3.1.1).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: threads find their heap in one way
+// Expects: choose exactly one of single_heap
 #include "parts/features.hpp"
 
 using namespace gr::lab;

@@ -2,7 +2,7 @@
 // What: containers of several sizes, or with their headers apart, are built for heaps that own them.
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
-// Expects: containers of several sizes or with headers apart are built for heaps that own them
+// Expects: varied_containers and header_table need ownership
 #include "parts/features.hpp"
 
 using namespace gr::lab;

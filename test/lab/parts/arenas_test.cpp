@@ -19,8 +19,7 @@
 #include "parts/arena.hpp"
 #include "parts/huge_blocks.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::arenas_test {
 
 using TheArena = Arena<Quartiles>;
 using TheChunk = TheArena::ArenasChunk;
@@ -94,7 +93,7 @@ TEST_F(ChunkTest, ARunComesFromWhereTheLongestIsShortest) {
 TEST_F(ChunkTest, MemoryThatIsNoneIsNotTakenForOne) {
     const std::unique_ptr<void, void (*)(void *)> memory(std::aligned_alloc(shape_.bytes(), shape_.bytes()), std::free);
     std::memset(memory.get(), 0, 4 * kRunPageBytes);
-    EXPECT_DEATH(chunk_of(static_cast<char *>(memory.get()) + kRunPageBytes), "no block in use");
+    EXPECT_DEATH(chunk_of(static_cast<char *>(memory.get()) + kRunPageBytes), "not a block in use");
 }
 
 TEST_F(ChunkTest, EveryLegalSizeHasRoomForItsHeader) {
@@ -196,14 +195,14 @@ TEST_F(ArenaTest, LargeBlocksAreRunsOfTheirOwn) {
 TEST_F(ArenaTest, MisuseEndsInALine) {
     std::vector<void *> blocks = allocate(3);
     char *const small = static_cast<char *>(blocks[1]);
-    EXPECT_DEATH(free(small + 16), "no block in use") << "the inside of a region";
-    EXPECT_DEATH(free(chunk_of(small)), "no block in use") << "a chunk's header";
+    EXPECT_DEATH(free(small + 16), "not a block in use") << "the inside of a region";
+    EXPECT_DEATH(free(chunk_of(small)), "not a block in use") << "a chunk's header";
     free(small);
-    EXPECT_DEATH(free(small), "no block in use") << "freed twice";
+    EXPECT_DEATH(free(small), "not a block in use") << "freed twice";
     char *const large = static_cast<char *>(arena_->allocate_large(4 * kRunPageBytes));
-    EXPECT_DEATH(free(large + kRunPageBytes), "no block in use") << "the inside of a run";
+    EXPECT_DEATH(free(large + kRunPageBytes), "not a block in use") << "the inside of a run";
     free(large);
-    EXPECT_DEATH(free(large), "no block in use") << "freed twice";
+    EXPECT_DEATH(free(large), "not a block in use") << "freed twice";
 }
 
 TEST_F(ArenaTest, OptionHGivesPagesBack) {
@@ -319,8 +318,7 @@ TEST(HugeBlocksTest, RandomBlocksAgreeWithAMap) {
     EXPECT_EQ(huge.allocate(std::size_t{1} << 62, kAlignment, shape), nullptr);
     void *const last = huge.allocate(1, kAlignment, shape);
     huge.free(last);
-    EXPECT_DEATH(huge.free(last), "no block in use");
+    EXPECT_DEATH(huge.free(last), "not a block in use");
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::arenas_test

@@ -10,8 +10,7 @@
 #include <set>
 #include <vector>
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::aside_test {
 
 TEST(Aside, OwnsNothingBeforeItsFirstBlock) {
     const Aside aside;
@@ -64,11 +63,10 @@ TEST(Aside, WhatNobodyHasIsRefused) {
 TEST(AsideDeath, NoBlock) {
     Aside aside;
     char *const p = static_cast<char *>(aside.allocate(100, kAlignment));
-    EXPECT_DEATH(aside.free(p + 16), "granary: lab: free.*no block in use");
-    EXPECT_DEATH(aside.free(p + 1), "granary: lab: free.*no block in use");
+    EXPECT_DEATH(aside.free(p + 16), "granary: lab: free.*not a block in use");
+    EXPECT_DEATH(aside.free(p + 1), "granary: lab: free.*not a block in use");
     aside.free(p);
-    EXPECT_DEATH(aside.free(p), "granary: lab: free.*no block in use");
+    EXPECT_DEATH(aside.free(p), "granary: lab: free.*not a block in use");
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::aside_test

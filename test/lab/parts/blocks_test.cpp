@@ -13,8 +13,7 @@
 #include "parts/header_table.hpp"
 #include "parts/object_layouts.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::blocks_test {
 
 constexpr Features kRestricted = containers + ownership + restricted_movement;
 
@@ -72,10 +71,10 @@ TEST(BlockTagDeathTest, WhatIsNoBlockInUseIsFound) {
     void *const aligned = TaggedBlocks::aligned_in(block, std::size_t{4} * kAlignment);
     ASSERT_NE(aligned, block);
     TaggedBlocks::take_back(block);
-    EXPECT_DEATH(TaggedBlocks::block_of(block), "no block in use");
-    EXPECT_DEATH(TaggedBlocks::block_of(aligned), "no block in use");
-    EXPECT_DEATH(TaggedBlocks::block_of(block + 1), "no block in use");
-    EXPECT_DEATH(TaggedBlocks::block_of(block + kAlignment), "no block in use");
+    EXPECT_DEATH(TaggedBlocks::block_of(block), "not a block in use");
+    EXPECT_DEATH(TaggedBlocks::block_of(aligned), "not a block in use");
+    EXPECT_DEATH(TaggedBlocks::block_of(block + 1), "not a block in use");
+    EXPECT_DEATH(TaggedBlocks::block_of(block + kAlignment), "not a block in use");
 }
 
 template <class Sizes>
@@ -159,8 +158,8 @@ TEST(ContainerDeathTest, WhereOnlyFreeContainersLieNoBlockIsFreed) {
         global.give(container);
         global.put(block);
     };
-    EXPECT_DEATH(give_and_put(locked), "no block in use");
-    EXPECT_DEATH(give_and_put(lock_free), "no block in use");
+    EXPECT_DEATH(give_and_put(locked), "not a block in use");
+    EXPECT_DEATH(give_and_put(lock_free), "not a block in use");
 }
 
 // 5.8
@@ -188,15 +187,14 @@ TEST(GlobalContainersTest, ManyFreeContainersAreConvertedAndFewAreNot) {
 
 TEST(ContainerDeathTest, WhatIsNoContainerIsFound) {
     alignas(kUnitBytes) static char unit[2 * kUnitBytes];
-    EXPECT_DEATH(ContainedBlocks<FixedContainers<kUnitBytes>>::block_of(unit + 64), "no block in use");
-    EXPECT_DEATH(TabledContainers::container_of(unit + 64), "no block in use");
+    EXPECT_DEATH(ContainedBlocks<FixedContainers<kUnitBytes>>::block_of(unit + 64), "not a block in use");
+    EXPECT_DEATH(TabledContainers::container_of(unit + 64), "not a block in use");
     static constinit FixedContainers<kUnitBytes> sizes;
     Container *const container = sizes.make(0);
     container->format(0, 64);
     void *const block = container->take();
     container->put(block);
-    EXPECT_DEATH(container->put(block), "no block in use");
+    EXPECT_DEATH(container->put(block), "not a block in use");
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::blocks_test

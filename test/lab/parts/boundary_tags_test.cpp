@@ -14,8 +14,7 @@
 #include "base/config.hpp"
 #include "lab/parts/free_blocks.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::boundary_tags_test {
 
 using Tags = BoundaryTags<64 * kKiB>;
 
@@ -136,7 +135,7 @@ TEST_F(BoundaryTagsDeathTest, WhatWasJoinedIsNoBlockAnyMore) {
     void *const rest = Tags::split(block, 4096);
     EXPECT_EQ(Tags::block_of(Tags::hand_out(rest)), rest);
     Tags::join(block, rest);
-    EXPECT_DEATH(Tags::block_of(rest), "no block in use");
+    EXPECT_DEATH(Tags::block_of(rest), "not a block in use");
 }
 
 TEST_F(BoundaryTagsDeathTest, WhatLiesBehindABlockWasWrittenOver) {
@@ -146,22 +145,21 @@ TEST_F(BoundaryTagsDeathTest, WhatLiesBehindABlockWasWrittenOver) {
     Tags::take_back(block);
     Tags::hand_out(block);
     rest[-16] = 'x';
-    EXPECT_DEATH(Tags::take_back(block), "free\\(0x.*\\): what lies behind the block was written over");
+    EXPECT_DEATH(Tags::take_back(block), "free\\(0x.*\\): memory behind the block was overwritten");
 }
 
 TEST_F(BoundaryTagsDeathTest, AHeaderWithBytesThatNoBlockHas) {
     void *const block = Tags::hand_out(Tags::make_whole(region));
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{16}, std::size_t{40}, Tags::kRegionBytes}) {
         set_tag(block, {static_cast<std::uint32_t>(bytes), 0, BlockState::in_use});
-        EXPECT_DEATH(Tags::take_back(block), "no block in use") << bytes;
+        EXPECT_DEATH(Tags::take_back(block), "not a block in use") << bytes;
     }
 }
 
 TEST_F(BoundaryTagsDeathTest, WhatIsFreedTwice) {
     void *const block = Tags::hand_out(Tags::make_whole(region));
     Tags::take_back(Tags::block_of(block));
-    EXPECT_DEATH(Tags::take_back(Tags::block_of(block)), "freed already");
+    EXPECT_DEATH(Tags::take_back(Tags::block_of(block)), "already freed");
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::boundary_tags_test

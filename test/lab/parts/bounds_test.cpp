@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how much of what is free a heap keeps from the others, in one bin and in all (Wasik 5.2).
-// Invariant: told by addresses: who allocates the same afterwards in another heap gets new memory for what the first
-//            keeps.
+// Invariant: told by addresses: a thread that allocates as much afterwards in another heap gets new memory for what the
+//    first keeps.
 // Must not know: what a heap keeps free blocks in.
 #include "lab/teams.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::bounds_test {
 
 struct Pile {
     std::size_t count;
@@ -31,7 +30,7 @@ std::size_t bytes_of(const std::vector<void *> &blocks, const std::set<void *> &
     return bytes;
 }
 
-// One allocates the piles and frees them, another allocates the same; nobody did before.
+// One thread allocates the piles and frees them, another allocates as much; no thread did before.
 template <class A>
 void expect_to_keep_at_most(std::size_t bound, const std::vector<Pile> &piles, A &allocator) {
     Team<A> team(2, allocator);
@@ -72,5 +71,4 @@ TYPED_TEST_SUITE(BoundsTest, Kept);
 TYPED_TEST(BoundsTest, OneBinKeepsTwiceTheLargestBlock) { expect_one_bin_to_be_bounded<TypeParam>(); }
 TYPED_TEST(BoundsTest, AllBinsKeepLessThanTheyMightEach) { expect_all_bins_to_be_bounded<TypeParam>(); }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::bounds_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: buddy runs against a row of pages: what may be free together is free together, and nothing else.
-// Invariant: compared whole after every step; each page is somebody's, the header's or free.
+// Invariant: compared whole after every step; each page belongs to a run or to the header, or is free.
 // Must not know: how the runs are found.
 #include "parts/buddy_runs.hpp"
 
@@ -11,8 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::buddy_runs_test {
 
 constexpr unsigned kMost = 9;
 using Runs = BuddyRuns<kMost>;
@@ -121,5 +120,4 @@ TEST(BuddyRunsTest, TheShortestRunThatDoesIsSplit) {
     EXPECT_TRUE(runs.is_free(1, 3));
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::buddy_runs_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: coalescing heaps and the global heap behind them: what is taken and put at random, what moves and when, and that
-//       memory is bounded.
+//    memory is bounded.
 // Invariant: blocks lie apart, and all bytes of all regions are somewhere.
 // Must not know: threads.
 #include "parts/coalescing_store.hpp"
@@ -16,8 +16,7 @@
 
 #include "lab/parts/free_blocks.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::coalescing_store_test {
 
 template <Features kF>
 struct Sum {
@@ -149,7 +148,7 @@ TYPED_TEST(CoalescingStoreTest, TheLargestAndTheSmallestAreServed) {
 }
 
 // One heap takes, two free every second block each: without ownership no region is whole in either. What they keep is
-// bounded all the same.
+// bounded, too.
 TYPED_TEST(CoalescingStoreTest, ProducersAndConsumersDoNotBlowUp) {
     using Tested = typename TestFixture::Store;
     // A heap that shares nothing in any way is the only one.
@@ -210,5 +209,4 @@ TEST(CoalescingStoreFitTest, TheBestFitIsTakenFromAnyRegion) {
     for (const std::size_t i : {7UL, 39UL, 0UL, 20UL}) EXPECT_EQ(store.take(40000 + 16 * i), blocks[2 * i]);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::coalescing_store_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: every composition against what malloc promises: blocks apart, aligned, as long as asked for; by many threads that
-//       free each other's, end, and begin anew.
+//    free each other's, end, and begin anew.
 // Invariant: a block's bytes are its holder's, from its allocation to its free.
 // Must not know: how any composition works.
 #include <gtest/gtest.h>
@@ -16,8 +16,7 @@
 
 #include "lab/teams.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::composed_test {
 
 struct Held {
     unsigned char *p;
@@ -114,9 +113,9 @@ TYPED_TEST(ComposedTest, WhatComesFreshFromTheKernelIsZero) {
 
 TYPED_TEST(ComposedTest, ManyThreadsFreeEachOthersBlocksAndEnd) {
     typename TestFixture::Table table;
-    for (unsigned round = 0; round < 4; ++round) {
+    for (unsigned round = 0; round < 3; ++round) {
         std::vector<std::thread> threads;
-        for (unsigned t = 0; t < 6; ++t) threads.emplace_back([&, t] { this->work(table, round * 100 + t, 6000); });
+        for (unsigned t = 0; t < 6; ++t) threads.emplace_back([&, t] { this->work(table, round * 100 + t, 2500); });
         for (std::thread &thread : threads) thread.join();
     }
     for (const Held &held : table.blocks) this->free(held);
@@ -201,7 +200,7 @@ TYPED_TEST(ComposedTest, AForkedChildHasAHeapThatWorks) {
             for (unsigned seed = t; !stop.load(); seed += 3) this->work(table, seed, 200);
         });
     }
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 4; ++i) {
         const std::lock_guard guard(table.mutex);  // the child's own copy must not be held by another
         this->allocator().lock();
         const pid_t child = fork();
@@ -226,5 +225,4 @@ TYPED_TEST(ComposedTest, AForkedChildHasAHeapThatWorks) {
     for (const Held &held : table.blocks) this->free(held);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::composed_test

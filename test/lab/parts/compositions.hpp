@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the allocators of the lab that are sums of features, for tests of many in one program.
 // Invariant: a sum is what the allocator's own file says (compositions.cmake); here stands what is no allocator. One
-//            object each, of the whole program, as a face has.
+//    object each, of the whole program, as a face has.
 // Must not know: what is tested.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the unit tests of lab/parts/emptiness_heaps.hpp: figure 2's moves, one by one, and its invariant after each of many
-//       operations.
+//    operations.
 // Invariant: the test says which heap is the caller's; memory is never given back.
 // Must not know: the paper's defaults.
 #include "parts/emptiness_heaps.hpp"
@@ -17,8 +17,7 @@
 #include "lab/parts/validity.hpp"
 #include "parts/heaps_and_large.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::emptiness_heaps_test {
 
 struct Told {
     static unsigned count() { return 2; }
@@ -154,7 +153,7 @@ TEST_F(Emptiness, KSuperblocksMayBeFree) {
 TEST_F(Emptiness, BlocksOfASuperblockWithNoneInUseAreRefused) {
     void *const block = take(1);
     put(1, block);
-    EXPECT_DEATH(put(1, block), "no block in use");
+    EXPECT_DEATH(put(1, block), "not a block in use");
 }
 
 class Invariant : public Emptiness, public testing::WithParamInterface<const char *> {
@@ -268,5 +267,4 @@ TEST(EmptinessOfThreads, NothingIsLostAndNothingIsGivenTwice) {
         }
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::emptiness_heaps_test

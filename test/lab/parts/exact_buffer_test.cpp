@@ -12,8 +12,7 @@
 #include "parts/coalescing_store.hpp"
 #include "parts/free_list_buffer.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::exact_buffer_test {
 
 using Store = CoalescingStore<thread_heaps + coalescing>;
 using Buffer = ExactBuffer<Store>;
@@ -104,5 +103,4 @@ TEST_F(ExactBufferTest, ABlockKeepsItsSize) {
     EXPECT_EQ(Store::bytes_of(block), 1024U);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::exact_buffer_test

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what each feature does with a block that is freed: where it waits, whose it is, who gets it next (Wasik 3.1).
-// Invariant: told by addresses and by the heap that a block names; threads take turns at an allocator that nobody used.
+// What: what each feature does with a block that is freed: where it waits, which heap has it, which thread gets it next
+//    (Wasik 3.1).
+// Invariant: told by addresses and by the heap that a block names; threads take turns at an allocator that was not used
+//    before.
 // Must not know: how a feature does it.
 #include "lab/teams.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::features_test {
 
 constexpr std::size_t kSize = 200;
 
@@ -28,7 +29,7 @@ std::set<HeapNumber> heaps_of(const std::vector<void *> &blocks) {
 // Few enough for any buffer.
 constexpr std::size_t kFew = 100;
 
-// One allocates, another, who has a heap and a buffer, frees, and allocates as many: so many of the same.
+// One thread allocates; another, with a heap and a buffer, frees and allocates as many. How many blocks it gets again.
 template <class A>
 std::size_t taken_again_by_who_freed() {
     static constinit A allocator{};
@@ -186,5 +187,4 @@ TEST(FeaturesTest, WhoAllocatesAfterItsEndKeepsNoHeap) {
     EXPECT_EQ(heaps_of<A>(team.allocate(1, 1, kSize)), heaps_of<A>(late));
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::features_test

@@ -9,8 +9,7 @@
 #include <deque>
 #include <set>
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::free_list_buffer_test {
 
 // Of two sizes, the second in blocks that say so.
 struct Store {
@@ -61,5 +60,4 @@ TEST_F(FreeListBufferTest, AllListsAreGivenAwayWhenOneIsFull) {
     EXPECT_EQ(buffer_.take(Store::kSizes[1]), nullptr);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::free_list_buffer_test

@@ -15,8 +15,7 @@
 #include "base/config.hpp"
 #include "lab/parts/free_blocks.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::free_ranges_test {
 
 using Tags = BoundaryTags<64 * kKiB>;
 
@@ -173,5 +172,4 @@ TYPED_TEST(FreeRangesTest, WhatOneHeapGetsBackIsWholeAgain) {
     EXPECT_EQ(this->heaps[1].ranges().bytes(), 0U);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::free_ranges_test

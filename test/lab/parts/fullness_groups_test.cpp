@@ -12,8 +12,7 @@
 
 #include "lab/parts/validity.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::fullness_groups_test {
 
 constexpr std::size_t kBytes = 8 * kKiB;
 constexpr std::size_t kSize = 1008;
@@ -100,7 +99,7 @@ TEST_F(Groups, CrossTheThresholdWhereBothBoundsAreLeft) {
     EXPECT_EQ(groups_.emptiest(), s);
 }
 
-// 3.1: who crosses has a superblock at least f empty, and it is found.
+// 3.1: a heap that crosses the threshold has a superblock at least f empty, and it is found.
 TEST_F(Groups, TheEmptiestIsAtLeastFEmptyWhereTheThresholdIsCrossed) {
     std::mt19937 random(1);
     for (int i = 0; i < 40; ++i) make(random() % 6 == 0 ? random() % (kBlocks + 1) : 0);
@@ -120,8 +119,7 @@ TEST_F(Groups, TheEmptiestIsAtLeastFEmptyWhereTheThresholdIsCrossed) {
 
 TEST_F(Groups, ABlockFreedOnceMoreThanTakenEnds) {
     Container *const s = make(0);
-    EXPECT_DEATH(groups_.put(s, s->first_block), "no block in use");
+    EXPECT_DEATH(groups_.put(s, s->first_block), "not a block in use");
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::fullness_groups_test

@@ -8,8 +8,7 @@
 
 #include "parts/container_sizes.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::held_test {
 
 TEST(Held, CountsWhatIsHandedOutNotWhatIsAskedOfTheKernel) {
     Wilderness wilderness;
@@ -38,5 +37,4 @@ TEST(Held, WhatTheKernelRefusesDoesNotCount) {
     EXPECT_EQ(Held::bytes(), before);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::held_test

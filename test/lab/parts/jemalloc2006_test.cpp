@@ -15,8 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::jemalloc2006_test {
 
 constinit Chosen allocator;
 
@@ -144,11 +143,11 @@ TEST(Jemalloc2006OptionsTest, ChunksQuantumAndLimitChangeSizes) {
                          _exit(usable(1) == 16 && usable(17) == 32 && usable(33) == 64 && usable(600) == 608 &&
                                usable(kMiB / 2 + 1) == kMiB && usable(3 * kMiB - 1) == 3 * kMiB);
                      }),
-        testing::ExitedWithCode(1), "^granary: lab: ignoring '.' in MALLOC_OPTIONS: it is no option; [^\n]*\n$");
+        testing::ExitedWithCode(1), "^granary: lab: ignoring '.' in MALLOC_OPTIONS: it is not an option; [^\n]*\n$");
 }
 
 TEST(Jemalloc2006OptionsTest, ExhaustionMayBeFatal) {
-    EXPECT_DEATH(with_options("X", [](Chosen &fresh) { fresh.allocate(kMaxRequest); }), "MALLOC_OPTIONS has an X");
+    EXPECT_DEATH(with_options("X", [](Chosen &fresh) { fresh.allocate(kMaxRequest); }), "MALLOC_OPTIONS has X");
 }
 
 TEST(Jemalloc2006OptionsTest, StatisticsAreToldAtExit) {
@@ -169,5 +168,4 @@ TEST(Jemalloc2006OptionsTest, StatisticsAreToldAtExit) {
                 "--- End malloc statistics ---\n$");
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::jemalloc2006_test

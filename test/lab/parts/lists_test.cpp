@@ -17,8 +17,7 @@
 #include "parts/lock_free_stack.hpp"
 #include "parts/remote_list.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::lists_test {
 
 struct alignas(kAlignment) Block {
     std::array<char, kAlignment> bytes;
@@ -111,7 +110,7 @@ struct alignas(kCacheLineBytes) Element {
     std::atomic<int> holders{0};
 };
 
-// What lies below it is read once with somebody coming in between.
+// What lies below it is read once while another thread comes in between.
 struct alignas(kCacheLineBytes) Watched {
     struct Link {
         Watched *load(std::memory_order order) {
@@ -171,5 +170,4 @@ TEST(LockFreeStackTest, NobodyGetsWhatAnotherHas) {
     EXPECT_EQ(left.size(), elements.size());
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::lists_test

@@ -11,8 +11,7 @@
 #include <set>
 #include <string>
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::malloc_options_test {
 
 // What reading says.
 std::string read(MallocOptions *options, const char *letters) {
@@ -61,7 +60,8 @@ TEST(MallocOptionsTest, WhatIsNoneIsToldAndTheRestGoesOn) {
     EXPECT_EQ(options.junk, 1);
     EXPECT_EQ(options.chunk_shift, MallocOptions().chunk_shift + 2);
     EXPECT_EQ(lines(said), 3) << said;
-    EXPECT_NE(said.find("ignoring '7' in MALLOC_OPTIONS: it is no option; there are HJKNPQSXZ\n"), said.npos) << said;
+    EXPECT_NE(said.find("ignoring '7' in MALLOC_OPTIONS: it is not an option; the options are HJKNPQSXZ\n"), said.npos)
+        << said;
     EXPECT_NE(said.find("ignoring '?'"), said.npos) << "a line stays a line: " << said;
     EXPECT_NE(said.find("ignoring 'u'"), said.npos) << said;
 }
@@ -100,8 +100,7 @@ TEST(MallocOptionsTest, BlocksAreFilledAsAsked) {
 }
 
 TEST(MallocOptionsTest, ExhaustionEndsInALine) {
-    EXPECT_DEATH(die_of_exhaustion(12345), "no memory for 12345 bytes, and MALLOC_OPTIONS has an X");
+    EXPECT_DEATH(die_of_exhaustion(12345), "no memory for 12345 bytes; aborting, because MALLOC_OPTIONS has X");
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::malloc_options_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the unit tests of lab/parts/online_superblocks.hpp and global_superblocks.hpp: malloc and free of LFMalloc, by each
-//       way of keeping heaps apart.
+//    way of keeping heaps apart.
 // Invariant: more threads than CPUs; a block in use bears its own mark, so one that is given twice is seen.
 // Must not know: the words of the sequences.
 #include "parts/online_superblocks.hpp"
@@ -24,8 +24,7 @@
 #include "parts/heaps_and_large.hpp"
 #include "parts/restartable_heaps.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::online_superblocks_test {
 
 constexpr std::size_t kMostEmpty = 2;
 constexpr std::size_t kSize = 8192;
@@ -113,7 +112,7 @@ TEST_F(GlobalHeap, ABlockOfASuperblockWithNoneInUseEnds) {
     void *const block = s->local.pop();
     global_.put(s);
     global_.put_block(s, block);
-    EXPECT_DEATH(global_.put_block(s, block), "no block in use");
+    EXPECT_DEATH(global_.put_block(s, block), "not a block in use");
 }
 
 // Of the process, as the sequences' state is.
@@ -194,7 +193,7 @@ TYPED_TEST(Online, AThreadsMemoryIsReusedByOthers) {
 TYPED_TEST(Online, TheSameBlockTwiceEnds) {
     void *const block = this->allocator_.allocate(100);
     this->allocator_.free(block);
-    EXPECT_DEATH(this->allocator_.free(block), "no block in use");
+    EXPECT_DEATH(this->allocator_.free(block), "not a block in use");
 }
 
 TYPED_TEST(Online, AlignedBlocksAreAlignedAndFreed) {
@@ -261,5 +260,4 @@ TEST(OnlineWithoutRseq, AThreadIsServed) {
     if (!unregistered) GTEST_SKIP() << "nothing registered that could be unregistered";
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::online_superblocks_test

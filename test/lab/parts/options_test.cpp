@@ -10,8 +10,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::options_test {
 
 class Options : public testing::Test {
   protected:
@@ -48,10 +47,10 @@ TEST_F(Options, AreReadAsFractionsDecimalsAndWholeNumbers) {
 }
 
 TEST_F(Options, OutOfRangeAreToldAndTheOthersHold) {
-    EXPECT_EQ(read("f=1,size=4096"), "granary: GRANARY_LAB: 'f=1': not from 1/8 to 7/8; left as it was\n");
+    EXPECT_EQ(read("f=1,size=4096"), "granary: GRANARY_LAB: 'f=1': must be from 1/8 to 7/8; ignored\n");
     EXPECT_EQ(f(), 2U);
     EXPECT_EQ(size(), 4096U);
-    EXPECT_EQ(read("size=5000"), "granary: GRANARY_LAB: 'size=5000': not a power of two; left as it was\n");
+    EXPECT_EQ(read("size=5000"), "granary: GRANARY_LAB: 'size=5000': must be a power of two; ignored\n");
     EXPECT_EQ(size(), 4096U);
 }
 
@@ -64,8 +63,9 @@ TEST_F(Options, WhatIsNoNumberIsTold) {
 }
 
 TEST_F(Options, UnknownOnesAreToldInOneLineWhateverTheyHold) {
-    EXPECT_EQ(read("q=1"), "granary: GRANARY_LAB: 'q=1': no option of this allocator; it has f size\n");
-    EXPECT_EQ(read("a\nb=\x01"), "granary: GRANARY_LAB: 'a?b=?': no option of this allocator; it has f size\n");
+    EXPECT_EQ(read("q=1"), "granary: GRANARY_LAB: 'q=1': not an option of this allocator; the options are f size\n");
+    EXPECT_EQ(read("a\nb=\x01"),
+              "granary: GRANARY_LAB: 'a?b=?': not an option of this allocator; the options are f size\n");
     const std::string told = read(std::string(1000, 'x').c_str());
     EXPECT_LT(told.size(), 200U);
     EXPECT_EQ(told.back(), '\n');
@@ -78,5 +78,4 @@ TEST_F(Options, ComeFromTheEnvironment) {
     EXPECT_EQ(f(), 7U);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::options_test

@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::radix_map_test {
 
 using Map = RadixMap<32640, 128>;
 
@@ -47,5 +46,4 @@ TEST(RadixMap, ClassesThatWouldBeTooManyEndWithTheLargest) {
     EXPECT_EQ(map.bin_of(200), 7U);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::radix_map_test

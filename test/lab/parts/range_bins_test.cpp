@@ -10,8 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::range_bins_test {
 
 constexpr std::size_t kWhole = 64 * kKiB - kAlignment;
 
@@ -111,5 +110,4 @@ TYPED_TEST(RangeBinsTest, FindsWhatTheReferenceFinds) {
     EXPECT_EQ(this->ranges.find(1), nullptr);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::range_bins_test

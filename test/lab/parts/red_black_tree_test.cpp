@@ -17,8 +17,7 @@
 
 #include "lab/parts/validity.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::red_black_tree_test {
 
 struct Number : TreeNode {
     int value = 0;
@@ -99,5 +98,4 @@ TEST(RedBlackTreeTest, IsNotValidWithABlackNodeTooFewOrRedUnderRed) {
     EXPECT_TRUE(is_valid(tree));
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::red_black_tree_test

@@ -20,8 +20,7 @@
 
 #include "parts/wilderness.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::restartable_heaps_test {
 
 constexpr unsigned kBin = 3;
 constexpr std::size_t kSize = 4080;
@@ -178,5 +177,4 @@ TEST_F(Restartable, AThreadWithoutRseqIsRefused) {
     EXPECT_EQ(list->state().count, 0U);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::restartable_heaps_test

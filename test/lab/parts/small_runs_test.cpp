@@ -11,8 +11,7 @@
 #include <set>
 #include <vector>
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::small_runs_test {
 
 constexpr unsigned kPaperLimit = 9;
 
@@ -102,8 +101,8 @@ TEST(RunShapeTest, WhereNoRegionBeginsThereIsNone) {
         static_cast<char *>(std::aligned_alloc(shape.bytes(), shape.bytes())), std::free);
     auto *const run = new (memory.get()) SmallRun(0, shape.regions());
     char *const second = static_cast<char *>(shape.region(run, 1));
-    EXPECT_DEATH(static_cast<void>(shape.index_of(run, second + 16)), "no block in use");
-    EXPECT_DEATH(static_cast<void>(shape.index_of(run, memory.get())), "no block in use");
+    EXPECT_DEATH(static_cast<void>(shape.index_of(run, second + 16)), "not a block in use");
+    EXPECT_DEATH(static_cast<void>(shape.index_of(run, memory.get())), "not a block in use");
 }
 
 TEST(RegionBitmapTest, GivesTheFirstFreeAndKnowsWhatIsFree) {
@@ -184,5 +183,4 @@ TEST(RunStatesTest, OnlyOneThatRoseIsDestroyed) {
     EXPECT_EQ(preference, expected);
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::small_runs_test

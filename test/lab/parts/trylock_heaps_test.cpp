@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how a thread of Ptmalloc's finds its heap: its last, else another that nobody is in, else a new one (Wasik 4.3).
+// What: how a thread of Ptmalloc's finds its heap: its last, else another that no thread is in, else a new one (Wasik
+//    4.3).
 // Invariant: locks are held by the test, so that each choice has one answer.
 // Must not know: what a heap holds.
 #include <gtest/gtest.h>
@@ -8,8 +9,7 @@
 
 #include "parts/heap_choice.hpp"
 
-namespace gr::lab {
-namespace {
+namespace gr::lab::trylock_heaps_test {
 
 struct Heap {
     HeapNumber number = 0;
@@ -70,5 +70,4 @@ TEST(TrylockHeapsTest, AThreadStaysWhereItIsUntilItMeetsALock) {
     }).join();
 }
 
-}  // namespace
-}  // namespace gr::lab
+}  // namespace gr::lab::trylock_heaps_test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      objects, tables, strings and fibers of a compiler and its program, which both use libgc.
+# What: objects, tables, strings and fibers of a compiler and its program, which both use libgc.
 # Invariant: what it prints is the same in each run.
 # Must not know: which collector it runs on.
 class Node; property l : Node?; property r : Node?; property s : String

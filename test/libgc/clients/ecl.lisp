@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0 OR MIT
-;; What:      lists, structures, objects, tables, bignums, strings, threads in a Lisp that uses libgc.
+;; What: lists, structures, objects, tables, bignums, strings, threads in a Lisp that uses libgc.
 ;; Invariant: what it prints is the same in each run.
 ;; Must not know: which collector it runs on.
 (defun tree (n) (if (= n 0) nil (cons (tree (1- n)) (tree (1- n)))))

@@ -1,5 +1,5 @@
 % SPDX-License-Identifier: Apache-2.0 OR MIT
-% What:      a score, and lists in its language; guile 2.2 inside uses libgc.
+% What: a score, and lists in its language; guile 2.2 inside uses libgc.
 % Invariant: what it prints is the same in each run.
 % Must not know: which collector it runs on.
 \version "2.24.0"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0 OR MIT
--- What:      bases of ideals in a system for algebra that uses libgc.
+-- What: bases of ideals in a system for algebra that uses libgc.
 -- Invariant: what it prints is the same in each run.
 -- Must not know: which collector it runs on.
 R = QQ[x_1..x_6];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      lists, sets and strings in an evaluator that uses libgc.
+# What: lists, sets and strings in an evaluator that uses libgc.
 # Invariant: what it prints is the same in each run.
 # Must not know: which collector it runs on.
 let fold = f: z: l: builtins.foldl' f z l;

@@ -1,5 +1,5 @@
 ;; SPDX-License-Identifier: Apache-2.0 OR MIT
-;; What:      lists of a program by a compiler that uses libgc, as its program does.
+;; What: lists of a program by a compiler that uses libgc, as its program does.
 ;; Invariant: what it prints is the same in each run.
 ;; Must not know: which collector it runs on.
 (define (tree n) (if (= n 0) '() (cons (tree (- n 1)) (tree (- n 1)))))

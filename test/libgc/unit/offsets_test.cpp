@@ -11,8 +11,7 @@
 #include "libgc/entries.hpp"
 #include "libgc/kinds.hpp"
 
-namespace gr {
-namespace {
+namespace gr::offsets_test {
 
 TEST(Offsets, OfEntries) {
     const test::Definitions d = test::definitions_in("libgc/entry_x86_64.S");
@@ -40,5 +39,4 @@ TEST(Offsets, OfClasses) {
     EXPECT_EQ(1U << test::value_of(d, "HEADER_SHIFT"), sizeof(platform::MagazineHeader));
 }
 
-}  // namespace
-}  // namespace gr
+}  // namespace gr::offsets_test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the list of real programs.
+# What: the list of real programs.
 # Invariant: names are unique; each program's module says everything about it.
 # Must not know: how programs are run or compared.
 """The catalogue of real programs, in the order in which they are run and reported."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      gcc and clang, each compiling one translation unit full of standard headers.
+# What: gcc and clang, each compiling one translation unit full of standard headers.
 # Invariant: the object file is the output; same compiler, same file, same bytes.
 # Must not know: how results are compared.
 """Compilers: few, large processes with millions of small blocks and obstacks that grow."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      Ghostscript turns PostScript into PDF, and the PDF into bitmaps.
+# What: Ghostscript turns PostScript into PDF, and the PDF into bitmaps.
 # Invariant: the pixels are the output; the PDF carries a date and is not.
 # Must not know: how results are compared.
 """Ghostscript: an interpreter with its own collector above malloc, and large buffers for bands."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      git on a generated repository of about two thousand objects.
+# What: git on a generated repository of about two thousand objects.
 # Invariant: authors, dates and contents are fixed, so every hash is.
 # Must not know: how results are compared.
 """git: many short processes, delta search on two threads, memory in files and in blocks."""

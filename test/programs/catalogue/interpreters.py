@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      python3 and perl, each on a script of its own, and python3 on a slice of its own test suite.
+# What: python3 and perl, each on a script of its own, and python3 on a slice of its own test suite.
 # Invariant: Python gets every object from malloc (PYTHONMALLOC=malloc), none from its own pools.
 # Must not know: how results are compared.
 """Interpreters: every value is a block."""

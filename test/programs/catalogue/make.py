@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      GNU make works out what a tree of modules needs (make -n); no recipe is run.
+# What: GNU make works out what a tree of modules needs (make -n); no recipe is run.
 # Invariant: the tree is the same each time; the commands that make would run are the output.
 # Must not know: how results are compared.
 """make: many small strings and rules that are never given back, as Wasik saw it (6.1.5)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      MariaDB: a SQL script whose results are compared, and sysbench.
+# What: MariaDB: a SQL script whose results are compared, and sysbench.
 # Invariant: socket only, a data folder of its own, never root's rights while it serves.
 # Must not know: how results are compared.
 """MariaDB: a thread for each connection, blocks that cross threads, a large buffer pool beside them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      memcached under a pipelining load generator of its own.
+# What: memcached under a pipelining load generator of its own.
 # Invariant: every reply byte goes into the output's hash; the load fits memcached's memory, so nothing is evicted.
 # Must not know: how results are compared.
 """memcached: worker threads, slabs of its own cut from large blocks, buffers for each connection."""

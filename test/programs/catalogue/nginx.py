@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      nginx under wrk, on a free port of the loopback.
+# What: nginx under wrk, on a free port of the loopback.
 # Invariant: one process, no file outside the trial's folder; every page is fetched and compared before the load.
 # Must not know: how results are compared.
 """nginx: a pool for each connection and each request, cut from a few blocks; zlib's tables for compressed pages."""
@@ -31,7 +31,7 @@ def prepare(work: Work) -> None:
 
 
 def free_port() -> int:
-    """A port of the loopback on which nobody listens."""
+    """A port of the loopback on which no process listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

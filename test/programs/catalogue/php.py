@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      PHP's command line on a script that uses what Debian builds in and what it loads as extensions.
+# What: PHP's command line on a script that uses what Debian builds in and what it loads as extensions.
 # Invariant: the script's output is fixed; it names the extensions, so that none is missing without being noticed.
 # Must not know: how results are compared.
 """PHP: its extensions are opened with RTLD_DEEPBIND, and blocks go from them to the program and back."""

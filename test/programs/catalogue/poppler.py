@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      poppler's tools read a PDF: its text by pdftotext, its pages by pdftoppm.
+# What: poppler's tools read a PDF: its text by pdftotext, its pages by pdftoppm.
 # Invariant: no display; the text and the pixels are the output.
 # Must not know: how results are compared.
 """poppler: the descendant of xpdf, which Wasik's thesis runs on 13 pages (6.1.9)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      redis-server: a scripted load whose result is compared, and redis-benchmark.
+# What: redis-server: a scripted load whose result is compared, and redis-benchmark.
 # Invariant: no port, no file outside the trial's folder.
 # Must not know: how results are compared.
 """Redis: one thread, many small blocks of many sizes; Debian links it to jemalloc."""

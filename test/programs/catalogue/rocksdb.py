@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      RocksDB under its own db_bench: random writes, reads, overwrites and scans by two threads.
+# What: RocksDB under its own db_bench: random writes, reads, overwrites and scans by two threads.
 # Invariant: a private folder; seeded keys, so the number of keys that are found is the same each time.
 # Must not know: how results are compared.
 """RocksDB: skip lists in arenas, a block cache, and iterators, with flushes and compactions on threads of their own."""

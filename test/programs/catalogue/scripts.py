@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      perl and gawk on the jobs that Wasik's thesis gives them (6.1.7, 6.1.8): paragraphs, a hosts file, costs.
+# What: perl and gawk on the jobs that Wasik's thesis gives them (6.1.7, 6.1.8): paragraphs, a hosts file, costs.
 # Invariant: the inputs come from seeded random numbers; what the scripts print is the output.
 # Must not know: how results are compared.
 """Small scripts over large files: short strings, fields and hash entries by the million, few of them alive."""

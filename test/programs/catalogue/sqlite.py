@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the sqlite3 shell on a scripted load.
+# What: the sqlite3 shell on a scripted load.
 # Invariant: the script's results are the output.
 # Must not know: how results are compared.
 """sqlite3: a page cache of equal blocks, and short-lived ones for rows and expressions."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      z3 on two generated problems: swaps in an array, and a chain of updates described by quantifiers.
+# What: z3 on two generated problems: swaps in an array, and a chain of updates described by quantifiers.
 # Invariant: both are unsatisfiable; the answers and the extent of each search are the output.
 # Must not know: how results are compared.
 """z3: terms, clauses and lemmas, from an allocator of its own for the smallest and from malloc for the rest."""

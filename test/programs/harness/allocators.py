@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the mallocs a program can run on, and where their libraries lie.
+# What: the mallocs a program can run on, and where their libraries lie.
 # Invariant: an Allocator that exists has a library that exists (or is the system's own).
 # Must not know: the programs.
 """Allocators: the system's, Granary, and the three that Debian packages."""

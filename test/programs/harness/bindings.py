@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      proof, from the loader itself, that a program's malloc comes from the library it should.
+# What: proof, from the loader itself, that a program's malloc comes from the library it should.
 # Invariant: every binding of malloc and free in the process is looked at, not only the program's own.
 # Must not know: how the library works.
 """Bindings: asks the dynamic loader where malloc and free are bound."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      starts a program on a malloc, in a clean environment, and tells what it printed and used.
+# What: starts a program on a malloc, in a clean environment, and tells what it printed and used.
 # Invariant: nothing started here outlives the call that started it, whatever interrupts the call.
 # Must not know: what the program does, nor which malloc is which.
 """Launching: one command, one malloc, one clean environment."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the description of a real program, and the folders it works in.
+# What: the description of a real program, and the folders it works in.
 # Invariant: prepare runs once, on the system's malloc; run leaves what prepare made as it was.
 # Must not know: how results are compared.
 """Programs, their work folders and their outcomes."""

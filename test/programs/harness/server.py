@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a daemon on a private socket: started, waited for, measured, stopped.
+# What: a daemon on a private socket: started, waited for, measured, stopped.
 # Invariant: after the with statement the daemon is gone, and it ran on the library it was to run on.
 # Must not know: the daemon's protocol.
 """Servers: context managers around daemons."""

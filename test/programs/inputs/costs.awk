@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      an awk program that reckons what a trace of allocations would cost under three ways to lay out blocks.
+# What: an awk program that reckons what a trace of allocations would cost under three ways to lay out blocks.
 # Invariant: reads "+ id size site" and "- id"; prints one row for each site, sorted, and the totals.
 # Must not know: the allocator that awk itself runs on.
 BEGIN {

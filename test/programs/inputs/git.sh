@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a day of git: fast-import, clone, aggressive collection, fsck, log, blame, diff.
+# What: a day of git: fast-import, clone, aggressive collection, fsck, log, blame, diff.
 # Invariant: prints what the repository holds, never where or how it is packed.
 # Must not know: the allocator.
 set -e

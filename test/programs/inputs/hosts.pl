@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a Perl program that turns a hosts file into zone files: names, aliases, and addresses back to names.
+# What: a Perl program that turns a hosts file into zone files: names, aliases, and addresses back to names.
 # Invariant: reads a hosts file on standard input; prints the same for the same file, keys always sorted.
 # Must not know: the allocator.
 use strict;

@@ -1,6 +1,6 @@
 <?php
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a catalogue of books built as a DOM, asked by XPath, turned into text and counted, several times over.
+// What: a catalogue of books built as a DOM, asked by XPath, turned into text and counted, several times over.
 // Invariant: prints the same each time; ends with an error when an extension is missing.
 // Must not know: which malloc it runs on.
 

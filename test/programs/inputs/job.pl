@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a Perl program over text: words made up, paragraphs filled, counted in hashes, rewritten by regexes.
+# What: a Perl program over text: words made up, paragraphs filled, counted in hashes, rewritten by regexes.
 # Invariant: prints the same for the same rounds, whatever the malloc; no clock, keys always sorted.
 # Must not know: the allocator.
 use strict;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      a Python program of many small objects: trees, dictionaries, JSON, regular expressions, pickles, sorting.
+# What: a Python program of many small objects: trees, dictionaries, JSON, regular expressions, pickles, sorting.
 # Invariant: prints the same for the same rounds, whatever the malloc; no clock, no seed from outside.
 # Must not know: the allocator.
 import collections

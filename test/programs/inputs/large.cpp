@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      a translation unit that makes a compiler work: many standard headers, several instantiations of each.
+// What: a translation unit that makes a compiler work: many standard headers, several instantiations of each.
 // Invariant: needs nothing but the standard library, and compiles with gcc and clang alike.
 // Must not know: the allocator.
 #include <algorithm>

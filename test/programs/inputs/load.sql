@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0 OR MIT
--- What:      a load for sqlite3: a hundred thousand rows, indexes, joins, updates, deletes, windows, JSON.
+-- What: a load for sqlite3: a hundred thousand rows, indexes, joins, updates, deletes, windows, JSON.
 -- Invariant: every number comes from arithmetic on the row's id; nothing depends on the clock or on chance.
 -- Must not know: the allocator.
 PRAGMA journal_mode = MEMORY;

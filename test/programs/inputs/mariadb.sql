@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0 OR MIT
--- What:      a load for MariaDB: inserts, indexes, joins, windows, JSON, a stored procedure, temporary tables.
+-- What: a load for MariaDB: inserts, indexes, joins, windows, JSON, a stored procedure, temporary tables.
 -- Invariant: every number comes from arithmetic on a sequence; every result is ordered.
 -- Must not know: the allocator.
 CREATE TABLE part (id INT PRIMARY KEY, name VARCHAR(80), weight INT, note TEXT) ENGINE = InnoDB;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      an awk program that adjusts paragraphs: refilled to a width, indented, both margins straight.
+# What: an awk program that adjusts paragraphs: refilled to a width, indented, both margins straight.
 # Invariant: every word of the input is printed once and in order; variables `width` and `indent` come from outside.
 # Must not know: the allocator.
 BEGIN { margin = sprintf("%" indent "s", "") }

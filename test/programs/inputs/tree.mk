@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      the makefile of a tree of modules: what each needs is worked out here, by functions and pattern rules.
+# What: the makefile of a tree of modules: what each needs is worked out here, by functions and pattern rules.
 # Invariant: everything is out of date and nothing is built, for it is run with -n; TREE comes from outside.
 # Must not know: the allocator.
 MODULES := $(patsubst $(TREE)/%/module.mk,%,$(sort $(wildcard $(TREE)/*/module.mk)))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0 OR MIT
--- What:      the requests that wrk sends to nginx, one page after the other, until so many are answered.
+-- What: the requests that wrk sends to nginx, one page after the other, until so many are answered.
 -- Invariant: "answered" is printed, and wrk ends with code 0, only after that many replies with status 200.
 -- Must not know: the allocator.
 local paths = { "/small.html", "/page.html", "/file.bin", "/small.html?name=value&other=42" }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the CPUs this process may use, and binding a thread to one of them.
+// What: the CPUs this process may use, and binding a thread to one of them.
 // Invariant: CPU numbers need be neither dense nor from zero.
 // Must not know: what the threads do.
 #pragma once

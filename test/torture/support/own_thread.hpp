@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      the library's own thread in this process, as /proc shows it.
+// What: the library's own thread in this process, as /proc shows it.
 // Invariant: nothing here allocates.
 // Must not know: what the thread does.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      contents for a live block that tell the block, its size and its owner; written once, checked later.
+// What: contents for a live block that tell the block, its size and its owner; written once, checked later.
 // Invariant: a block of at most 1 KiB is covered to its last byte; a larger one by its ends and at least 64 samples.
 // Must not know: who allocates the block.
 #pragma once

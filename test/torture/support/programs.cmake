@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What:      black-box programs that share the torture headers, and soak tests, which a plain ctest leaves out.
+# What: black-box programs that share the torture headers, and soak tests, which a plain ctest leaves out.
 # Invariant: a soak test runs a program that also runs, shorter, in CI.
 # Must not know: what a program tests.
 if(NOT TARGET program_options)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      how a torture program fails, and the statistics it may ask for when it runs on Granary.
+// What: how a torture program fails, and the statistics it may ask for when it runs on Granary.
 // Invariant: nothing here allocates, so it may be used inside signal handlers and in fork's child.
 // Must not know: anything of Granary beyond granary.h, and that only by weak references.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What:      request sizes that reach every size class, the runs above them and the direct mappings.
+// What: request sizes that reach every size class, the runs above them and the direct mappings.
 // Invariant: a size is named by its index in one constant table, which fits in 16 bits.
 // Must not know: how the allocator rounds them.
 #pragma once

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: threads that block the signal of the stop are kept out of the magazines of all kinds for as long as it lasts.
+// Invariant: without such threads, nothing happens.
+// Must not know: what is done with the magazines meanwhile.
+#pragma once
+
+#include <optional>
+
+#include "collector/kinds.hpp"
+#include "platform/rseq/stop.hpp"
+#include "platform/world/world.hpp"
+
+namespace gr {
+
+// From now on a sequence of theirs finds empty magazines; then they meet a lock that the collector holds.
+class [[nodiscard]] UnstoppableThreadsKeptOut {
+  public:
+    explicit UnstoppableThreadsKeptOut(Kinds &kinds) {
+        if (platform::world.unstoppable() == 0) return;
+        kinds.for_each([this](Kind &kind) {
+            const HeapsSetup &setup = kind.instance.heaps().setup();
+            if (!setup.has_sequences()) return;
+            done_ = done_ && setup.zeroes != nullptr;
+            if (done_) done_ = stopped_[kind.number].emplace(setup.found_at, setup.zeroes).done();
+        });
+    }
+
+    // false: the kernel cannot, and nothing may be collected.
+    bool done() const { return done_; }
+
+  private:
+    bool done_ = true;
+    std::array<std::optional<platform::SequencesStopped>, kMostKinds> stopped_{};
+};
+
+}  // namespace gr

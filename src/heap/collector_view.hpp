@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a heap as a collection sees it: nothing is cached, and of each superblock only the blocks stay that somebody
+//    names.
+// Invariant: all locks are held and no sequence runs, from the first call to the last, but for those that say
+//    otherwise; afterwards every block is live or free. Hoard's invariant and empty superblocks wait for
+//    Ownership::restore_invariants and release_all_empty.
+// Must not know: why a block is live.
+#pragma once
+
+#include "heap/ownership.hpp"
+
+namespace gr {
+
+class CollectorView {
+  public:
+    constexpr CollectorView(Owners &owners, Ownership &ownership, Region &region, Superblocks &superblocks)
+        : owners_(owners), ownership_(ownership), region_(region), superblocks_(superblocks) {}
+
+    // What lies in magazines and messages: free, although its bits say that it is in use.
+    template <class Visit>
+    void for_each_cached(Visit visit) const {
+        owners_.for_each_heap([&](OwnerIndex o) {
+            const Slab slab = owners_.slab(o);
+            for (std::uint32_t i = 0; i < platform::kHeaderCount; ++i) {
+                const std::uint32_t header = platform::header_offset(i);
+                const platform::MagazineHeader magazine = slab.header(header);
+                for (std::uint32_t slot = magazine.begin; slot < magazine.current; ++slot)
+                    visit(slab.peek(header, slot));
+            }
+            owners_.outbox(o).for_each_block(visit);
+        });
+    }
+    // Magazines and messages are empty now; what lay in them counts as used until keep_only. What was freed by remote bits
+    // is free.
+    void drop_cached();
+    // The same but for remote bits: blocks that were freed so wait on, as if nobody collected.
+    void drop_held();
+
+    // A superblock's free blocks, by the word of its bitmap: visit(word, bits).
+    template <class Visit>
+    void for_each_free_word(Superblock *s, Visit visit) const {
+        if (s->free_count == 0) return;
+        Bitmap free = superblocks_.free_bits(s);
+        for (std::uint32_t w = s->first_word; w < free.word_count(); ++w)
+            if (free.word(w) != 0) visit(w, free.word(w));
+    }
+    // With no lock held, while blocks come and go: what begins at these units, superblock by superblock.
+    template <class Visit>
+    void for_each_superblock_now(UnitIndex first, UnitIndex end, Visit visit) {
+        for (UnitIndex u = first; u < end; ++u) {
+            ownership_.visit_superblock(u, [&](OwnerIndex, Superblock *s) {
+                if (s->unit == u) visit(s);
+            });
+        }
+    }
+
+    // live(superblock, word): the bits of live blocks in one word of its bitmap. How many blocks became free.
+    template <class Live>
+    std::uint64_t keep_only(Live live) {
+        std::uint64_t all = 0;
+        for_each_superblock([&](Superblock *s) { all += keep_only(s, live); });
+        return all;
+    }
+    // The same, once in a collection: of which superblock nobody took a block since the last time is known afterwards.
+    template <class Live>
+    std::uint64_t sweep(Live live) {
+        std::uint64_t all = 0;
+        for_each_superblock([&](Superblock *s) { all += watching_rest(s, [&] { return keep_only(s, live); }); });
+        return all;
+    }
+
+    // The same of one superblock that was somebody's once, with no lock held: of blocks that live(superblock, word) does
+    // not name nobody frees any. It may be another's by now, or none. Then visit(superblock), under the same lock.
+    template <class Live, class Visit>
+    std::uint64_t sweep_of(UnitIndex first, Live live, Visit visit) {
+        std::uint64_t all = 0;
+        ownership_.visit_superblock(first, [&](OwnerIndex, Superblock *s) {
+            if (s->unit != first) return;
+            const AtomicWord *const remote = superblocks_.remote_words(s);
+            const auto stays = [&](const Superblock *, std::uint32_t word) {
+                return live(s, word) | remote[word].load(std::memory_order_relaxed);
+            };
+            all = watching_rest(s, [&] { return keep_only(s, stays); });
+            visit(s);
+        });
+        return all;
+    }
+
+    // Those that somebody owns.
+    template <class Visit>
+    void for_each_superblock(Visit visit) const {
+        for_each_unit([&](Superblock *s) {
+            if (s->use == UnitUse::superblock && owner_of(s) != kNobody) visit(s);
+        });
+    }
+    template <class Visit>
+    void for_each_run(Visit visit) const {
+        for_each_unit([&](Superblock *s) {
+            if (s->use == UnitUse::run) visit(s);
+        });
+    }
+
+    // Ranges of units in which no block is used: visit(first, end).
+    template <class Visit>
+    void for_each_empty_range(Visit visit) const {
+        UnitIndex empty = region_.first_unit();
+        for_each_unit([&](Superblock *s) {
+            const bool is_used = s->use == UnitUse::run || (s->use == UnitUse::superblock && s->used_count() != 0);
+            if (!is_used) return;
+            if (empty < s->unit) visit(empty, s->unit);
+            empty = s->unit + s->units;
+        });
+        if (empty < region_.unit_end()) visit(empty, region_.unit_end());
+    }
+
+  private:
+    template <class Live>
+    std::uint32_t keep_only(Superblock *s, Live live) {
+        const std::uint32_t freed = superblocks_.keep_only(s, [&](std::uint32_t word) { return live(s, word); });
+        if (freed != 0) ownership_.freed(owner_of(s), s, freed);
+        return freed;
+    }
+    // Under its owner's lock: its sweep.
+    template <class Sweep>
+    static std::uint32_t watching_rest(Superblock *s, Sweep sweep) {
+        s->rested = s->used_count() <= s->kept;
+        const std::uint32_t freed = sweep();
+        s->kept = s->used_count();
+        return freed;
+    }
+    template <class Visit>
+    void for_each_unit(Visit visit) const {
+        for (UnitIndex u = region_.first_unit(); u < region_.unit_end();) {
+            Superblock *const s = superblocks_.descriptor(u);
+            visit(s);
+            const bool is_something = s->use == UnitUse::superblock || s->use == UnitUse::run;
+            u = u + (is_something ? s->units : UnitCount(1));
+        }
+    }
+
+    Owners &owners_;
+    Ownership &ownership_;
+    Region &region_;
+    Superblocks &superblocks_;
+};
+
+}  // namespace gr

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: messages: freed blocks on their way to the heap that owns them, which can put them into its magazines without
+//    touching their superblocks' bits (batches as of snmalloc and tcmalloc; out of the blocks, as all here).
+// Invariant: a message belongs to its sender's outbox for ever; it is blank (count = 0), being written under the
+//    sender's lock, or on the way to one reader, who makes it blank again.
+// Must not know: who owns what; what becomes of the blocks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/config.hpp"
+#include "base/units.hpp"
+
+namespace gr {
+
+struct alignas(kMessageBytes) Message {
+    static constexpr unsigned kBlocks = kMessageBytes / sizeof(void *) - 2;
+
+    std::atomic<Message *> link;       // next on the way; ordered by the stack's own operations
+    OwnerIndex to;                     // the sender's
+    std::atomic<std::uint32_t> count;  // release when read, with the acquire of is_blank: the reader is done with it
+    // Relaxed, for statistics look at any time.
+    std::atomic<void *> blocks[kBlocks];
+
+    bool is_blank() const { return count.load(std::memory_order_acquire) == 0; }
+    // From the first block on it is not blank; what more is written counts when it is closed.
+    void begin(OwnerIndex reader, void *block) {
+        to = reader;
+        write(0, block);
+        close(1);
+    }
+    void write(std::uint32_t at, void *block) { blocks[at].store(block, std::memory_order_relaxed); }
+    void close(std::uint32_t written) { count.store(written, std::memory_order_relaxed); }
+    // What stands in it is nobody's.
+    void forget() { count.store(0, std::memory_order_release); }
+    // Its blocks' number; the message is its sender's again. What was freed last comes last: its neighbours in a cache
+    // line may still be in use where it was freed.
+    std::uint32_t read(void *(&out)[kBlocks]) {
+        const std::uint32_t written = count.load(std::memory_order_relaxed);
+        for (std::uint32_t i = 0; i < written; ++i) out[written - 1 - i] = blocks[i].load(std::memory_order_relaxed);
+        count.store(0, std::memory_order_release);
+        return written;
+    }
+};
+static_assert(sizeof(Message) == kMessageBytes);
+
+// The messages of a heap, under its lock. Zeroed memory is an outbox of blank ones.
+class Outbox {
+  public:
+    // nullptr: all are on the way.
+    Message *blank() {
+        for (unsigned i = 0; i < kMessages; ++i) {
+            Message &message = messages_[next_];
+            next_ = (next_ + 1) % kMessages;
+            if (message.is_blank()) return &message;
+        }
+        return nullptr;
+    }
+    // Of blocks on the way; whoever works on the messages meanwhile.
+    template <class Visit>
+    void for_each_block(Visit visit) const {
+        for (const Message &message : messages_) {
+            const std::uint32_t count = message.count.load(std::memory_order_relaxed);
+            for (std::uint32_t i = 0; i < count; ++i) visit(message.blocks[i].load(std::memory_order_relaxed));
+        }
+    }
+
+    // Of the message that was written longest ago, when none is blank.
+    OwnerIndex slowest_reader() const { return messages_[next_].to; }
+
+    // The sender had to empty the inbox of this heap itself, when the heap had been used so often. The heap is asleep
+    // until it is used again. The outbox remembers one such heap.
+    void found_asleep(OwnerIndex o, std::uint32_t uses) {
+        sleeper_ = o;
+        sleepers_uses_ = uses;
+        has_sleeper_ = true;
+    }
+    void found_awake() { has_sleeper_ = false; }
+    bool is_asleep(OwnerIndex o) const { return has_sleeper_ && sleeper_ == o; }
+    bool is_asleep(OwnerIndex o, std::uint32_t uses) const { return is_asleep(o) && sleepers_uses_ == uses; }
+
+  private:
+    Message messages_[kMessages];
+    std::uint32_t next_;
+    std::uint32_t sleepers_uses_;
+    OwnerIndex sleeper_;
+    bool has_sleeper_;
+};
+
+}  // namespace gr

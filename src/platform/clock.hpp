@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the time, in nanoseconds.
+// Invariant: usable before main and in signal handlers; no system call where the kernel maps its clock (vDSO).
+// Must not know: what the time is for.
+#pragma once
+
+#include <cstdint>
+
+namespace gr::platform {
+
+// Of a clock that only goes forward; the resolution of the first is a few milliseconds.
+std::uint64_t rough_nanoseconds();
+std::uint64_t nanoseconds();
+// Since 1970.
+std::uint64_t wall_clock_nanoseconds();
+
+}  // namespace gr::platform

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: page_heap.hpp: how empty memory returns to the OS: at once (purge), or when the kernel needs it (lazily).
+// Invariant: what is being returned is marked used meanwhile, with no lock held, so that nobody is handed it.
+// Must not know: superblocks; what a run is for.
+#include "base/check.hpp"
+#include "platform/futex.hpp"
+#include "platform/memory.hpp"
+#include "platform/thread.hpp"
+#include "region/page_heap.hpp"
+
+namespace gr {
+
+void PageHeap::retain_what_may_stay() {
+    if (retained_bytes() == 0) return;
+    allowance_.note_in_use(in_use_bytes());
+    const std::size_t may = may_retain();
+    if (retained_bytes() > may) [[unlikely]]
+        retain_less(may);
+}
+
+// A part more must go, so that the next release does not come here again.
+void PageHeap::retain_less(std::size_t may) {
+    const std::size_t part = allowance_.base(present_bytes()) / 2;
+    purge_beyond(may > part ? may - part : 0);
+}
+
+// Whether these units of the chunk are enough to split a huge page for them.
+bool PageHeap::is_worth_splitting(ChunkIndex c, std::uint32_t units) const {
+    return static_cast<unsigned>(std::popcount(units)) >= kUnitsPerChunk / kHugeSplitParts ||
+           !huge_pages_.may_be_huge(c);
+}
+
+// Claims up to a batch of dirty pieces, highest first, from the cursor down; their number.
+unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, Search *search) {
+    unsigned count = 0;
+    std::size_t claimed = 0;
+    ChunkIndex &cursor = search->cursor;
+    if (cursor.value > chunk_end_) cursor = ChunkIndex(chunk_end_);
+    while (cursor.value != 0 && count < kPiecesPerBatch && claimed < bytes) {
+        const ChunkIndex c(cursor.value - 1);
+        const Chunk &chunk = chunks_[c.value];
+        const std::uint32_t dirty = search->lazy_too ? chunk.dirty : chunk.dirty & ~chunk.lazy;
+        const std::uint32_t sought = runs_of(dirty, search->least);
+        if (sought == 0 || (!search->split && !is_worth_splitting(c, sought))) {
+            cursor = c;
+            if (search->chunks != 0 && --search->chunks == 0) break;
+            continue;
+        }
+        const auto top = kUnitsPerChunk - static_cast<unsigned>(std::countl_zero(sought));
+        const unsigned length = static_cast<unsigned>(std::countl_one(sought << (kUnitsPerChunk - top)));
+        const Piece piece{region_.unit_at(c) + UnitCount(top - length), UnitCount(length)};
+        take(piece.first, piece.count, For::purge);
+        claimed += length * kUnitBytes;
+        if (count != 0 && piece.first + piece.count == pieces[count - 1].first) {
+            pieces[count - 1] = {piece.first, piece.count + pieces[count - 1].count};
+        } else {
+            pieces[count++] = piece;
+        }
+    }
+    return count;
+}
+
+std::size_t PageHeap::purge_beyond(std::size_t keep) {
+    Piece pieces[kPiecesPerBatch];
+    std::size_t given_back = 0;
+    Search search;
+    for (bool refused = false; !refused;) {
+        unsigned count = 0;
+        {
+            const platform::Guard guard(mutex_, kRank);
+            if (!guard.locked() || retained_bytes() <= keep) return given_back;
+            count = claim_dirty(pieces, retained_bytes() - keep, &search);
+            if (count != 0) purges_begun_.fetch_add(1, std::memory_order_relaxed);
+        }
+        if (count == 0 && search.split) return given_back;
+        if (count == 0) {
+            search = {.split = true};  // nothing else is left
+            continue;
+        }
+        std::uint64_t kept = 0;
+        std::size_t bytes = 0;
+        for (unsigned i = 0; i < count; ++i) {
+            const std::size_t size = std::size_t{pieces[i].count.value} * kUnitBytes;
+            if (platform::purge(region_.address(pieces[i].first), size)) {
+                bytes += size;
+            } else {
+                kept |= Word{1} << i;
+            }
+        }
+        // Nobody but a handler on this thread can be inside now, and it never stays: the lock is ours.
+        mutex_.lock_always(kRank);
+        for (unsigned i = 0; i < count; ++i) put(pieces[i].first, pieces[i].count, (kept >> i & 1) != 0);
+        add(purged_bytes_, bytes);
+        add(purge_calls_, count);
+        mutex_.unlock(kRank);
+        limit_.gave(bytes);
+        purges_ended_.fetch_add(1, std::memory_order_release);
+        given_back += bytes;
+        refused = kept != 0;
+    }
+    return given_back;
+}
+
+// Some of those that end meanwhile may have begun later; then so many more did that it is no use to wait. Whoever is at
+// it may not get to run before this thread sleeps.
+void PageHeap::wait_for_purges() {
+    const std::uint32_t begun = purges_begun_.load(std::memory_order_relaxed);
+    for (unsigned i = 0;; ++i) {
+        // acquire: who is told that they ended sees what is held since.
+        const std::uint32_t ended = purges_ended_.load(std::memory_order_acquire);
+        if (static_cast<std::int32_t>(ended - begun) >= 0) return;
+        if (i < kYieldsForPurges) {
+            platform::yield();
+        } else {
+            platform::sleep_on_for(purges_ended_, ended, kPurgeMilliseconds);
+        }
+    }
+}
+
+// Empty memory beyond the base stays for reuse only, and the program may never come back.
+void PageHeap::free_reuse_lazily() {
+    if (allowance_.earned() == 0) [[likely]]
+        return;
+    for (;;) {
+        const std::size_t resident = retained_bytes() - lazy_bytes();
+        const std::size_t base = allowance_.base(present_bytes());
+        if (resident < base + kLazyLeastBytes || resident > retained_bytes()) return;
+        const std::uint64_t now = platform::nanoseconds();
+        if (!lazy_budget_.may_begin(now)) return;
+        if (!free_batch_lazily(resident - base, now)) return;
+    }
+}
+
+// false: no units were found, or the kernel refused. A search is paid for like a piece.
+bool PageHeap::free_batch_lazily(std::size_t bytes, std::uint64_t now) {
+    Piece pieces[kPiecesPerBatch];
+    unsigned count = 0;
+    {
+        const platform::Guard guard(mutex_, kRank);
+        if (!guard.locked()) return false;
+        Search search{.cursor = lazy_cursor_, .lazy_too = false, .least = kLazyPieceUnits, .chunks = kLazySearchChunks};
+        count = claim_dirty(pieces, bytes < kLazyBatchBytes ? bytes : kLazyBatchBytes, &search);
+        lazy_cursor_ = search.cursor.value != 0 ? search.cursor : Search{}.cursor;
+        if (count != 0) purges_begun_.fetch_add(1, std::memory_order_relaxed);
+    }
+    std::size_t bytes_freed = 0;
+    bool freed = count != 0;
+    for (unsigned i = 0; i < count && freed; ++i) {
+        const std::size_t size = std::size_t{pieces[i].count.value} * kUnitBytes;
+        freed = platform::free_lazily(region_.address(pieces[i].first), size);
+        bytes_freed += size;
+    }
+    lazy_budget_.spend(now, bytes_freed / kKiB * kLazyNanosecondsPerKiB + (count + 1) * kLazyNanosecondsPerPiece);
+    if (count == 0) return false;
+    mutex_.lock_always(kRank);
+    for (unsigned i = 0; i < count; ++i) unclaim_lazy(pieces[i], freed);
+    mutex_.unlock(kRank);
+    purges_ended_.fetch_add(1, std::memory_order_release);
+    return freed;
+}
+
+void PageHeap::unclaim_lazy(const Piece &piece, bool is_lazy) {
+    put(piece.first, piece.count, true);
+    if (!is_lazy) return;
+    for_each_chunk(piece.first, piece.count, [this](ChunkIndex c, std::uint32_t mask) {
+        chunks_[c.value].lazy |= mask;
+        if (mask != kWholeChunk) huge_pages_.was_split(c);
+    });
+    add(lazy_units_, piece.count.value);
+}
+
+}  // namespace gr

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what others see of the heap's addresses. dump: a debugger that writes a core file. limit MEBIBYTES: a limit on
+//    addresses (RLIMIT_AS) that the program sets on itself after its start.
+// Invariant: a core file has little more than what is in use, and all of that; a limit leaves room for a thread and a
+//    mapping, blocks get at least seven eighths of it, and when they are freed others get that room.
+// Must not know: where the heap lies.
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "require.hpp"
+
+using namespace gr::test;
+
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+// Bytes of all mappings that a core file may have: not those marked "dd" (do not dump).
+size_t dumped_bytes() {
+    std::ifstream maps("/proc/self/smaps");
+    size_t total = 0;
+    size_t last = 0;
+    for (std::string line; std::getline(maps, line);) {
+        if (line.starts_with("Size:")) last = std::stoul(line.substr(5)) * 1024;
+        if (line.starts_with("VmFlags:") && line.find(" dd") == std::string::npos) total += last;
+    }
+    return total;
+}
+
+void dump() {
+    constexpr size_t kMost = 32 * kMiB;  // with the program's own files
+    const size_t before = dumped_bytes();
+    if (before > kMost) fail("%zu MiB would be written to a core file of a small program", before / kMiB);
+    constexpr size_t kBlocks = 6400;
+    constexpr size_t kSize = 10000;
+    std::vector<void *> blocks;
+    for (size_t i = 0; i < kBlocks; ++i) {
+        blocks.push_back(std::malloc(kSize));
+        if (blocks.back() == nullptr) fail("malloc of %zu bytes was refused", kSize);
+        std::memset(blocks.back(), 1, kSize);
+    }
+    if (dumped_bytes() < before + kBlocks * kSize) fail("live blocks are missing in a core file");
+    for (void *const block : blocks) std::free(block);
+}
+
+void limit(size_t mebibytes) {
+    const size_t bytes = mebibytes * kMiB;
+    const rlimit wanted = {bytes, bytes};
+    if (setrlimit(RLIMIT_AS, &wanted) != 0) fail("setrlimit: errno %d", errno);
+    std::thread([] { std::free(std::malloc(100)); }).join();
+    void *const page = mmap(nullptr, kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) fail("mmap of a MiB was refused under a limit of %zu MiB", mebibytes);
+    munmap(page, kMiB);
+    constexpr size_t kSize = kMiB / 2;
+    size_t granted = 0;
+    void *kept = nullptr;  // a list of all
+    while (void *const block = std::malloc(kSize)) {
+        *static_cast<void **>(block) = kept;
+        kept = block;
+        granted += kSize;
+        if (granted > bytes) fail("%zu MiB were granted under a limit of %zu MiB", granted / kMiB, mebibytes);
+    }
+    if (granted < bytes - bytes / 8)
+        fail("only %zu MiB were granted under a limit of %zu MiB", granted / kMiB, mebibytes);
+    while (kept != nullptr) std::free(std::exchange(kept, *static_cast<void **>(kept)));
+    void *const half = mmap(nullptr, bytes / 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (half == MAP_FAILED)
+        fail("freed blocks of %zu MiB left no room for a mapping of half the limit", granted / kMiB);
+    munmap(half, bytes / 2);
+    std::thread([] { std::free(std::malloc(100)); }).join();
+    void *const again = std::malloc(granted / 2);
+    if (again == nullptr) fail("malloc of %zu MiB was refused after all was freed", granted / 2 / kMiB);
+    std::free(again);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    require_granary();
+    const std::string mode = argc > 1 ? argv[1] : "";
+    if (mode == "dump") {
+        dump();
+    } else if (mode == "limit" && argc > 2) {
+        limit(std::stoul(argv[2]));
+    } else {
+        fail("usage: addresses dump | limit MEBIBYTES");
+    }
+    return 0;
+}
