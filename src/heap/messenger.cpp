@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: post.hpp: drafts for several readers at once, and reading.
-// Invariant: a message is written under its sender's lock and read under its reader's.
-// Must not know: requests in bytes; when a magazine is flushed.
 #include "heap/messenger.hpp"
 
 #include <optional>

@@ -7,11 +7,15 @@ function(granary_must_not_compile name)
   file(GLOB contracts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   set(flags -std=c++20 -fsyntax-only -Wall -Wextra -Werror
       "-I${PROJECT_SOURCE_DIR}/src" "-I${PROJECT_SOURCE_DIR}/include")
+  set(labels fast)
+  if(name MATCHES "^lab[.]")
+    list(APPEND labels lab)
+  endif()
   foreach(contract ${contracts})
     cmake_path(GET contract STEM stem)
     add_test(NAME ${name}.${stem}
              COMMAND "${Python3_EXECUTABLE}" -B "${PROJECT_SOURCE_DIR}/test/must_not_compile/must_not_compile.py"
                      "${contract}" "${CMAKE_CXX_COMPILER}" ${flags} ${ARGN})
-    set_tests_properties(${name}.${stem} PROPERTIES LABELS fast TIMEOUT 60)
+    set_tests_properties(${name}.${stem} PROPERTIES LABELS "${labels}" TIMEOUT 60)
   endforeach()
 endfunction()
