@@ -23,7 +23,7 @@ select count(*) from t x join t y on x.b = y.b;
 """
 COMMANDS = {
     "gcc": ["g++", "-std=c++20", "-O2", f"-I{SOURCES}/src", f"-I{SOURCES}/include", "-S", "-o", "/dev/null",
-            f"{SOURCES}/src/malloc/instance.cpp"],
+            f"{SOURCES}/src/instance/instance.cpp"],
     "git": ["git", "-C", SOURCES, "log", "--stat", "-M", "-300"],
     "sqlite3": ["sqlite3", ":memory:", SQL],
 }

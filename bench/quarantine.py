@@ -39,7 +39,7 @@ def commands(folder):
         out.writelines(f"{i * 7919 % 1000003} line {i}\n" for i in range(400000))
     return {
         "gcc": ["g++", "-std=c++20", "-O2", f"-I{SOURCES}/src", f"-I{SOURCES}/include", "-S", "-o", "/dev/null",
-                f"{SOURCES}/src/malloc/instance.cpp"],
+                f"{SOURCES}/src/instance/instance.cpp"],
         "git": ["git", "-C", SOURCES, "log", "--stat", "-M", "-150"],
         "sqlite3": ["sqlite3", ":memory:", SQL],
         "perl": ["perl", "-e", PERL],

@@ -63,7 +63,7 @@ inline constexpr std::size_t kFineLimit = 1024;
 inline constexpr unsigned kCoarsePerDoubling = 8;
 inline constexpr std::size_t kClassLimit = 32 * kKiB;
 // calloc writes zeros to a block between kClassLimit and kZeroedAtOnce that the kernel has cleared, as far as the
-// credit goes (malloc/zero_credit.hpp).
+// credit goes (instance/zero_credit.hpp).
 inline constexpr std::size_t kZeroedAtOnce = kMiB;
 inline constexpr std::size_t kZeroCreditFirst = kMiB;
 inline constexpr std::size_t kZeroCreditMost = 64 * kMiB;
@@ -75,10 +75,10 @@ inline constexpr unsigned kTailWasteParts = 16;
 // Heaps: Hoard's emptiness invariant u >= a - K*S or u >= (1-f)*a, per class, in blocks.
 inline constexpr unsigned kMaxHeaps = 1024;
 inline constexpr unsigned kFullnessGroups = 4;
-inline constexpr unsigned kEmptinessParts = 4;               // f = 1 / kEmptinessParts
-inline constexpr unsigned kSlackSuperblocks = 1;             // K
-inline constexpr std::size_t kRemoteThreshold = 256 * kKiB;  // T of the bound: an idle owner is drained beyond it
-inline constexpr unsigned kStripesPerCpu = 2;                // heaps in use without rseq
+inline constexpr unsigned kEmptinessParts = 4;                // f = 1 / kEmptinessParts
+inline constexpr unsigned kSlackSuperblocks = 1;              // K
+inline constexpr std::size_t kRemoteThreshold = 1024 * kKiB;  // T of the bound: an idle owner is drained beyond it
+inline constexpr unsigned kStripesPerCpu = 2;                 // heaps in use without rseq
 inline constexpr unsigned kMinStripes = 4;
 
 // Nothing is cached once what is in use fell by one part, until it grew by one, is down to one, or calls went by
@@ -99,14 +99,15 @@ inline constexpr unsigned kMagazineFirstSlots = 8;
 inline constexpr unsigned kMagazineNarrowSlots = 16;           // as long as no more are wanted, magazines lie densely
 inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // at first, for larger blocks
 inline constexpr std::size_t kMagazineFloorBytes = 1 * kKiB;   // a quiet class keeps this much
-inline constexpr unsigned kRemoteMagazineSlots = 64;
-inline constexpr std::size_t kRemoteMagazineBytes = 256 * kKiB;  // it narrows when it held more
+inline constexpr unsigned kRemoteMagazineSlots = 128;
+inline constexpr std::size_t kRemoteMagazineBytes = 512 * kKiB;  // it narrows when it held more
 inline constexpr std::size_t kMagazineBudget = 256 * kKiB;       // of a heap, at first
 inline constexpr unsigned kBudgetDoublings = 3;
-inline constexpr unsigned kBudgetParts = 4;            // of what is in use, beyond the first: of all heaps together
+inline constexpr unsigned kBudgetParts = 2;            // of what is in use, beyond the first: of all heaps together
 inline constexpr unsigned kDenialsForMore = 1U << 12;  // slow paths for want of budget; twice as many the next time
 inline constexpr unsigned kMessages = 64;              // of each heap, for blocks on their way to other heaps
 inline constexpr std::size_t kMessageBytes = 128;
+inline constexpr unsigned kMessagesAhead = 2;    // whose cache lines are asked for while one is written or read
 inline constexpr unsigned kSequenceRetries = 8;  // aborts in a row before the path without sequences
 
 // Blocks the region does not hold.
@@ -207,7 +208,9 @@ inline constexpr std::size_t kMostSites = std::size_t{1} << 18;
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit && kClassLimit <= kZeroedAtOnce);
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0);
-static_assert(kMessages > 0 && kRemoteMagazineBytes >= kMagazineFirstSlots * kClassLimit);
+static_assert(kMessages > kMessagesAhead && kRemoteMagazineBytes >= kMagazineFirstSlots * kClassLimit);
+static_assert(kRemoteThreshold >= 2 * kRemoteMagazineBytes,
+              "a heap that runs has time to read what one magazine brought");
 static_assert(kJunkAllocated != kJunkFreed && kJunkAllocated != 0 && kJunkFreed != 0 && kJunkAllocated != 0xff &&
               kJunkFreed != 0xff);
 static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2 && kMagazineNarrowSlots >= kMagazineFirstSlots);

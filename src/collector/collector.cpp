@@ -7,7 +7,7 @@
 
 #include "collector/reachability.hpp"
 #include "collector/unstoppable_threads.hpp"
-#include "malloc/instances.hpp"
+#include "instance/instances.hpp"
 #include "platform/cgroup.hpp"
 #include "platform/process.hpp"
 #include "platform/reentry.hpp"

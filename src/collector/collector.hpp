@@ -17,7 +17,7 @@
 #include "collector/markers.hpp"
 #include "collector/pace.hpp"
 #include "collector/roots.hpp"
-#include "malloc/instances.hpp"
+#include "instance/instances.hpp"
 #include "platform/clock.hpp"
 
 namespace gr {

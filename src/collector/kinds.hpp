@@ -5,8 +5,8 @@
 #pragma once
 
 #include "collector/field.hpp"
-#include "malloc/heap_tables.hpp"
-#include "malloc/instance.hpp"
+#include "instance/heap_tables.hpp"
+#include "instance/instance.hpp"
 
 namespace gr {
 

@@ -13,7 +13,7 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "granary/leaks.h"
-#include "malloc/statistics_text.hpp"
+#include "instance/statistics_text.hpp"
 #include "platform/process.hpp"
 
 namespace gr {

@@ -3,7 +3,7 @@
 #include "gcmalloc/origins.hpp"
 
 #include "collector/collector_tables.hpp"
-#include "malloc/instance.hpp"
+#include "instance/instance.hpp"
 
 namespace gr {
 namespace {

@@ -9,7 +9,7 @@
 #include "gcmalloc/under.hpp"
 #include "heap/misuse.hpp"
 #include "heap/unit_entry.hpp"
-#include "malloc/instance.hpp"
+#include "instance/instance.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
 

@@ -9,8 +9,7 @@
 
 namespace gr {
 
-void *Heaps::allocate_by_sequence(ClassIndex c) {
-    if (void *const block = platform::gr_sequence_pop(magazine_of(c), owners_.setup().found_at)) return block;
+void *Heaps::refill_here(ClassIndex c) {
     if (const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
         cid >= 0 && static_cast<std::uint32_t>(cid) < owners_.setup().heaps) {
         const OwnerIndex o = owner_of_heap(static_cast<std::uint32_t>(cid));

@@ -43,7 +43,12 @@ class Heaps {
 
     // A block of the class, or nullptr: no memory, or the calling thread was interrupted inside and may not wait for
     // itself.
-    void *allocate(ClassIndex c) { return uses_sequences() ? allocate_by_sequence(c) : allocate_by_stripe(c); }
+    void *allocate(ClassIndex c) {
+        void *const cached = uses_sequences() ? pop(c) : nullptr;
+        return cached != nullptr ? cached : allocate_uncached(c);
+    }
+    // The same for who found the magazine of the class empty a moment ago.
+    void *allocate_uncached(ClassIndex c) { return uses_sequences() ? refill_here(c) : allocate_by_stripe(c); }
     // p lies in a unit whose entry is e, of a superblock. Dies of misuse, named after `function`.
     void free(const char *function, void *p, UnitEntry e);
 
@@ -98,7 +103,8 @@ class Heaps {
     const char *first_fault() const { return census_.first_fault(); }
 
   private:
-    void *allocate_by_sequence(ClassIndex c);
+    void *pop(ClassIndex c) { return platform::gr_sequence_pop(magazine_of(c), owners_.setup().found_at); }
+    void *refill_here(ClassIndex c);
     void *allocate_by_stripe(ClassIndex c);
     OwnerIndex lock_other_stripe(OwnerIndex home, bool may_wait);
     OwnerIndex home_stripe() const;

@@ -32,6 +32,11 @@ class Slab {
         if (found_at_ == nullptr) return platform::ReferenceSlab(memory_).pop_n(header, blocks, count);
         return retry([&] { return platform::gr_sequence_pop_n(cid_, header, blocks, count, found_at_); });
     }
+    // Each block into its own magazine; one of header 0 into none. How many stay, which are in front then.
+    std::uint32_t push_each(void **blocks, const std::uint32_t *headers, std::uint32_t count) {
+        if (found_at_ == nullptr) return platform::ReferenceSlab(memory_).push_each(blocks, headers, count);
+        return platform::gr_sequence_push_each(cid_, blocks, headers, count, found_at_);
+    }
     // Without sequences only.
     bool push(std::uint32_t header, void *p) { return platform::ReferenceSlab(memory_).push(header, p); }
     void *pop(std::uint32_t header) { return platform::ReferenceSlab(memory_).pop(header); }
@@ -93,6 +98,7 @@ static_assert(platform::kSlotsOffset + (kRemoteSlotsBegin + kRemoteMagazineSlots
               kSlabBytes);
 
 constexpr std::uint32_t magazine_of(ClassIndex c) { return platform::header_offset(c.value); }
+inline constexpr std::uint32_t kNoMagazine = platform::header_offset(0);  // no block of size 0 is ever cached
 inline constexpr std::uint32_t kRemoteMagazine = platform::header_offset(platform::kRemoteHeader);
 
 // How many of so many blocks move at once.

@@ -23,6 +23,18 @@ struct alignas(kMessageBytes) Message {
     // Relaxed, for statistics look at any time.
     std::atomic<void *> blocks[kBlocks];
 
+    // Asks for the lines of the message, which the other side wrote last, before they are needed.
+    void prefetch_to_write() {
+        for (std::size_t line = 0; line < kMessageBytes; line += kCacheLineBytes)
+            __builtin_prefetch(reinterpret_cast<char *>(this) + line, 1);
+    }
+    // A reader meets the messages of one sender from the latest to the earliest, and these lie side by side. In front of the
+    // first one the addresses are no message's, which a prefetch does not mind.
+    void prefetch_earlier() const {
+        const auto end = reinterpret_cast<std::uintptr_t>(this);
+        for (std::size_t back = kCacheLineBytes; back <= kMessagesAhead * kMessageBytes; back += kCacheLineBytes)
+            __builtin_prefetch(reinterpret_cast<const void *>(end - back));
+    }
     bool is_blank() const { return count.load(std::memory_order_acquire) == 0; }
     // From the first block on it is not blank; what more is written counts when it is closed.
     void begin(OwnerIndex reader, void *block) {
@@ -34,9 +46,9 @@ struct alignas(kMessageBytes) Message {
     void close(std::uint32_t written) { count.store(written, std::memory_order_relaxed); }
     // What stands in it is nobody's.
     void forget() { count.store(0, std::memory_order_release); }
-    // Its blocks' number; the message is its sender's again. What was freed last comes last: its neighbours in a cache
+    // `out` has room for kBlocks. Its blocks' number; the message is its sender's again. What was freed last comes last: its neighbours in a cache
     // line may still be in use where it was freed.
-    std::uint32_t read(void *(&out)[kBlocks]) {
+    std::uint32_t read(void **out) {
         const std::uint32_t written = count.load(std::memory_order_relaxed);
         for (std::uint32_t i = 0; i < written; ++i) out[written - 1 - i] = blocks[i].load(std::memory_order_relaxed);
         count.store(0, std::memory_order_release);
@@ -53,6 +65,7 @@ class Outbox {
         for (unsigned i = 0; i < kMessages; ++i) {
             Message &message = messages_[next_];
             next_ = (next_ + 1) % kMessages;
+            messages_[(next_ + kMessagesAhead - 1) % kMessages].prefetch_to_write();
             if (message.is_blank()) return &message;
         }
         return nullptr;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+
 #include "heap/messenger.hpp"
 
 #include <optional>
@@ -21,7 +22,16 @@ class Messenger::Drafts {
     }
 
     // false: no message is blank.
-    bool add(OwnerIndex to, void *p, std::size_t size) {
+    [[gnu::always_inline]] bool add(OwnerIndex to, void *p, std::size_t size) {
+        if (draft_->to != to || draft_->written == draft_->room) [[unlikely]]
+            return add_slowly(to, p, size);
+        draft_->first->write(draft_->written++, p);
+        draft_->bytes += size;
+        return true;
+    }
+
+  private:
+    [[gnu::noinline]] bool add_slowly(OwnerIndex to, void *p, std::size_t size) {
         if (draft_->to != to) draft_ = draft_to(to);
         if (draft_->written < draft_->room) {
             draft_->first->write(draft_->written++, p);
@@ -32,7 +42,6 @@ class Messenger::Drafts {
         return true;
     }
 
-  private:
     static constexpr unsigned kDrafts = 16;
     struct Draft {
         OwnerIndex to;
@@ -143,28 +152,34 @@ void Messenger::hand_in(Drafts &drafts, Outbox &outbox, std::span<void *> blocks
     }
 }
 
+namespace {
+
+constexpr std::uint32_t pushed(std::int64_t result) { return result < 0 ? 0 : static_cast<std::uint32_t>(result); }
+
+}  // namespace
+
 void Messenger::receive(OwnerIndex o) {
     if (!is_heap(o)) return;
     constexpr std::uint32_t kMostLeft = 4 * Message::kBlocks;  // this may be deep in a stack that holds a batch already
     void *left[kMostLeft];
     std::uint32_t left_count = 0;
-    bool touchable = true;
     for (Message *message = owners_.owner(o).inbox.take_all(); message != nullptr;) {
         Message *const next = message->link.load(std::memory_order_relaxed);  // before it is its sender's again
-        void *blocks[Message::kBlocks];
+        if (left_count + Message::kBlocks > kMostLeft)
+            returns_.give_back(o, left, std::exchange(left_count, 0), MayWait::no);
+        message->prefetch_earlier();
+        void **const blocks = left + left_count;
         const std::uint32_t count = message->read(blocks);
-        if (left_count + count > kMostLeft) returns_.give_back(o, left, std::exchange(left_count, 0), MayWait::no);
-        const auto entry = [&](std::uint32_t i) { return load_entry(region_, region_.unit_of(blocks[i])); };
-        UnitEntry e = entry(0);
-        UnitEntry other = 0;
-        for (std::uint32_t i = 0, alike = 1; i < count; i += alike, alike = 1, e = other) {
-            while (i + alike < count && (other = entry(i + alike)) == e) ++alike;
-            const bool own = touchable && e != 0 && owner_in(e) == o;
-            const std::int64_t pushed = own ? owners_.slab(o).push_n(magazine_of(class_in(e)), &blocks[i], alike) : 0;
-            if (pushed < 0) touchable = false;
-            const std::uint32_t kept = pushed < 0 ? 0 : static_cast<std::uint32_t>(pushed);
-            for (std::uint32_t n = kept; n < alike; ++n) left[left_count++] = blocks[i + n - kept];
+        std::uint32_t magazines[Message::kBlocks];
+        std::uint32_t different = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const UnitEntry e = load_entry(region_, region_.unit_of(blocks[i]));
+            magazines[i] = e != 0 && owner_in(e) == o ? magazine_of(class_in(e)) : kNoMagazine;
+            different |= magazines[i] ^ magazines[0];
         }
+        Slab slab = owners_.slab(o);
+        left_count += different == 0 ? count - pushed(slab.push_n(magazines[0], blocks, count))
+                                     : slab.push_each(blocks, magazines, count);
         message = next;
     }
     returns_.give_back(o, left, left_count, MayWait::no);

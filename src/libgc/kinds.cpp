@@ -4,8 +4,8 @@
 
 #include <signal.h>
 
+#include "instance/instances.hpp"
 #include "libgc/locked.hpp"
-#include "malloc/instances.hpp"
 
 namespace gr {
 int default_suspend_signal() { return SIGPWR; }

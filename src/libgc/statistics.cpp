@@ -2,7 +2,7 @@
 
 #include "libgc/statistics.hpp"
 
-#include "malloc/statistics.hpp"
+#include "instance/statistics.hpp"
 #include "platform/process.hpp"
 
 namespace gr {

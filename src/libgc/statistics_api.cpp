@@ -6,12 +6,12 @@
 
 #include <cstring>
 
+#include "instance/statistics.hpp"
 #include "libgc/allocation.hpp"
 #include "libgc/functions.hpp"
 #include "libgc/locked.hpp"
 #include "libgc/messages.hpp"
 #include "libgc/performance.hpp"
-#include "malloc/statistics.hpp"
 
 namespace {
 

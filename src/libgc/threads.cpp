@@ -6,11 +6,11 @@
 
 #include <new>
 
+#include "instance/instances.hpp"
 #include "libgc/allocation.hpp"
 #include "libgc/locked.hpp"
 #include "libgc/messages.hpp"
 #include "libgc/settings.hpp"
-#include "malloc/instances.hpp"
 
 namespace gr {
 namespace {

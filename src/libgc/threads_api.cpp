@@ -10,13 +10,13 @@
 #include <cerrno>
 #include <new>
 
+#include "instance/instances.hpp"
 #include "libgc/allocation.hpp"
 #include "libgc/functions.hpp"
 #include "libgc/locked.hpp"
 #include "libgc/messages.hpp"
 #include "libgc/settings.hpp"
 #include "libgc/threads.hpp"
-#include "malloc/instances.hpp"
 
 namespace {
 

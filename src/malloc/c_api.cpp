@@ -26,11 +26,11 @@ void *aligned(std::size_t alignment, std::size_t size, const void *caller) {
     return or_enomem(gr::allocate_for_program(size, std::bit_ceil(alignment), caller));
 }
 
-// The coarse classes' fast path: what keeps it from the assembly is only the arithmetic of their class. Apart, so that who
-// does not come here has no frame.
-[[gnu::noinline]] void *coarse(std::size_t size) {
-    if (void *const p = gr::pop_cached(size)) return p;
-    return or_enomem(gr::instance.allocate(size));
+// The fast path of the coarse classes, which the assembly leaves out for the arithmetic of their class only; and the slow
+// path of all classes. Apart, so that who does not come here has no frame.
+[[gnu::noinline]] void *of_class(gr::ClassIndex c) {
+    if (void *const p = gr::pop_cached(c)) return p;
+    return or_enomem(gr::instance.allocate_uncached(c));
 }
 
 void *zeroed(std::size_t count, std::size_t size, const void *caller) {
@@ -63,7 +63,7 @@ extern "C" {
 
 void *gr_malloc_slow(std::size_t size) {
     // Where the entry serves nothing, each request is to be counted, or its block to be filled.
-    if (size - 1 < gr::kClassLimit && gr::platform::entry_allocates()) return coarse(size);
+    if (size - 1 < gr::kClassLimit && gr::platform::entry_allocates()) return of_class(gr::class_of(size));
     if (gr::sampled.is_counting()) [[unlikely]]
         return or_enomem(gr::sampled.allocate(size, 1, __builtin_return_address(0)));
     return or_enomem(gr::instance.allocate(size));

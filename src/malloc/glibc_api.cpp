@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <climits>
 
+#include "instance/statistics_text.hpp"
 #include "malloc/c_api.hpp"
 #include "malloc/sampled.hpp"
-#include "malloc/statistics_text.hpp"
 #include "platform/process.hpp"
 
 namespace {

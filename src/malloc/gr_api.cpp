@@ -5,13 +5,13 @@
 #include <cerrno>
 #include <cstring>
 
-#include "malloc/background.hpp"
+#include "instance/background.hpp"
+#include "instance/instances.hpp"
+#include "instance/statistics_text.hpp"
+#include "instance/utilization.hpp"
+#include "instance/walk.hpp"
 #include "malloc/c_api.hpp"
-#include "malloc/instances.hpp"
 #include "malloc/sampled.hpp"
-#include "malloc/statistics_text.hpp"
-#include "malloc/utilization.hpp"
-#include "malloc/walk.hpp"
 #include "platform/process.hpp"
 
 namespace {

@@ -2,10 +2,10 @@
 // What: the functions gr_heap_* of granary/granary.h.
 // Invariant: each does with a heap what its namesake of the libc family does with malloc's.
 // Must not know: how blocks are found, what a heap is made of.
+#include "instance/instances.hpp"
+#include "instance/statistics.hpp"
 #include "malloc/c_api.hpp"
-#include "malloc/instances.hpp"
 #include "malloc/requests.hpp"
-#include "malloc/statistics.hpp"
 
 namespace {
 

@@ -2,12 +2,12 @@
 // What: the library's part in the process's life: start before main, fork, the statistics at exit.
 // Invariant: its fork handlers are the first that are registered.
 // Must not know: what start and locking do.
-#include "malloc/background.hpp"
+#include "instance/background.hpp"
+#include "instance/instances.hpp"
+#include "instance/option_effects.hpp"
+#include "instance/statistics_text.hpp"
 #include "malloc/c_api.hpp"
-#include "malloc/instances.hpp"
-#include "malloc/option_effects.hpp"
 #include "malloc/sampled.hpp"
-#include "malloc/statistics_text.hpp"
 #include "platform/fork_handlers.hpp"
 #include "platform/process.hpp"
 

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what the C faces of all instances share: errno, and alignments as glibc takes them.
+// What: what the C faces of all instances share: errno, and alignments as glibc takes them; and the cached blocks of the
+//    instance that the libc names serve.
 // Invariant: a failure sets errno, success never touches it.
-// Must not know: which instance, and under which name it is asked.
+// Must not know: under which name it is asked.
 #pragma once
 
 #include <bit>
 #include <cerrno>
 
 #include "base/bits.hpp"
-#include "malloc/instance.hpp"
+#include "instance/instance.hpp"
 
 namespace gr {
 
 inline void *or_enomem(void *p) {
     if (p == nullptr) errno = ENOMEM;
     return p;
+}
+
+// A block of the class from the caller's magazine in malloc's instance. nullptr: it has none, or there are no sequences;
+// then the instance is to be asked.
+inline void *pop_cached(ClassIndex c) {
+    return platform::gr_sequence_pop(magazine_of(c), &platform::gr_sequence_state.slabs);
 }
 
 // Whether there is a power of two that is no smaller; else errno says that there is none.

@@ -10,8 +10,9 @@
 #include <new>
 
 #include "base/bits.hpp"
-#include "malloc/instances.hpp"
+#include "instance/instances.hpp"
 #include "malloc/profile_tables.hpp"
+#include "malloc/requests.hpp"
 #include "platform/clock.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
@@ -32,7 +33,7 @@ bool is_small(std::size_t size, std::size_t alignment) {
 void *allocate_as_ever(std::size_t size, std::size_t alignment) {
     if (alignment > kFineStep) return instance.allocate_aligned(size, alignment);
     if (size - 1 < kClassLimit && platform::gr_sequence_state.slabs != nullptr && !instance.filling().fills_new()) {
-        if (void *const p = pop_cached(size)) return p;
+        if (void *const p = pop_cached(class_of(size))) return p;
     }
     return instance.allocate(size);
 }

@@ -8,7 +8,7 @@
 // Must not know: the C library's and C++'s names; what is done with samples.
 #pragma once
 
-#include "malloc/instance.hpp"
+#include "instance/instance.hpp"
 #include "profile/profile.hpp"
 
 namespace gr {
@@ -115,11 +115,6 @@ inline Instance &instance_of(const void *p) { return sampled.contains(p) ? sampl
 // What malloc_trim does: of the sampled blocks' instance nothing is kept.
 inline std::size_t trim_for_program(std::size_t keep) {
     return instance.trim(keep) + (sampled.is_on() ? sampled.beside().trim(0) : 0);
-}
-
-// From a magazine, where there are sequences and a class for the size; nullptr: the slow path is to be asked.
-inline void *pop_cached(std::size_t size) {
-    return platform::gr_sequence_pop(magazine_of(class_of(size)), &platform::gr_sequence_state.slabs);
 }
 
 // As the libc names ask for it.

@@ -48,7 +48,7 @@ def commands(folder):
         "python": ["/usr/bin/python3", "-c", PYTHON],
         "sqlite": ["sqlite3", ":memory:", SQL],
         "gcc": ["sh", "-c", f"g++ -std=c++20 -O1 -I {SOURCES}/src -I {SOURCES}/include -S -o {object_file} "
-                            f"{SOURCES}/src/malloc/options.cpp && cat {object_file}"],
+                            f"{SOURCES}/src/instance/options.cpp && cat {object_file}"],
         "git": ["sh", "-c", f"cd {folder} && git init -q . && cp -r {SOURCES}/src . && git add . && "
                             "git -c user.name=a -c user.email=b commit -q --date=2000-01-01T00:00:00Z -m c && "
                             "git repack -adq && git fsck 2>&1 && git rev-parse HEAD^{tree} && git ls-files -s"],

@@ -240,7 +240,7 @@ TEST_F(Blowup, AHeapThatIsBusyIsAskedAgain) {
 TEST_F(Blowup, WhatADrainPassedOnIsCollectedBeforeMemoryGrows) {
     const std::uint32_t idle = heap_of_a_new_thread(world_);
     const std::uint32_t reader = (idle + 2) % kHeaps;
-    const Held blocks = allocate(idle, kClass, std::size_t{8} * kBlocks);
+    const Held blocks = allocate(idle, kClass, 2 * kRemoteThreshold / shape_of(kClass).size);
     std::vector<Message> messages(blocks.size() / Message::kBlocks);
     ASSERT_GT(messages.size() * Message::kBlocks * shape_of(kClass).size, kRemoteThreshold);
     for (std::size_t i = 0; i < messages.size(); ++i) {

@@ -63,6 +63,28 @@ TEST_F(MessengerTest, BlocksWaitInLettersUntilTheirHeapOpensThem) {
     EXPECT_EQ(in_letters_of(kHeapB), 0U) << "read messages are blank";
 }
 
+TEST_F(MessengerTest, AMessageMayHoldSeveralClassesOfWhichSomeHaveRoom) {
+    constexpr ClassIndex kOther = class_of(512);
+    constexpr ClassIndex kNone = class_of(1024);
+    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    const std::vector<void *> others = parts_.take_all(kHeapA, kOther);
+    const std::vector<void *> none = parts_.take_all(kHeapA, kNone);
+    parts_.holding(kHeapA, [&] {
+        ASSERT_TRUE(parts_.capacities.grow(kHeapA, kClass));
+        ASSERT_TRUE(parts_.capacities.grow(kHeapA, kOther));
+    });
+    std::vector<void *> mixed;
+    for (std::size_t i = 0; i < 4; ++i) mixed.insert(mixed.end(), {none[i], blocks[i], others[i]});
+    send(kHeapB, mixed);
+    EXPECT_EQ(in_letters_of(kHeapB), mixed.size());
+    parts_.holding(kHeapA, [&] { parts_.messenger.receive(kHeapA); });
+    EXPECT_EQ(parts_.in_magazine(kHeapA, magazine_of(kClass)), 4U);
+    EXPECT_EQ(parts_.in_magazine(kHeapA, magazine_of(kOther)), 4U);
+    EXPECT_EQ(parts_.superblock_of(none[0])->free_count, 4U);
+    EXPECT_EQ(parts_.superblock_of(blocks[0])->free_count, 0U);
+    for (const void *p : {none[0], none[3]}) EXPECT_TRUE(parts_.is_free(p));
+}
+
 // Rule 6: it has no slow path of its own, and its lock is free.
 TEST_F(MessengerTest, AnIdleOwnerIsDrainedWhenTooMuchWaitsInLetters) {
     constexpr ClassIndex kLarge = class_of(8192);

@@ -144,7 +144,9 @@ class History : public Sequences {
     }
     void step() {
         const Place &place = kPlaces[random_() % 2];
-        switch (random_() % 7) {
+        switch (random_() % 8) {
+            case 7:
+                return push_each();
             case 0:
                 return pop(place);
             case 6:
@@ -192,6 +194,26 @@ class History : public Sequences {
                       return gr_sequence_push_n(cid_, place.header, blocks.data(), count, &gr_sequence_state.slabs);
                   }),
                   expected);
+    }
+    // Into both magazines and into one without a slot. A block that is cut stays, so the twin is told which did.
+    void push_each() {
+        std::vector<void *> blocks(1 + random_() % 24);
+        std::vector<std::uint32_t> headers(blocks.size());
+        for (void *&block : blocks) block = reinterpret_cast<void *>(16 * ++next_block_);
+        for (std::uint32_t &to : headers) to = random_() % 4 == 0 ? header_offset(0) : kPlaces[random_() % 2].header;
+        std::vector<void *> left = blocks;
+        const std::uint32_t stay = gr_sequence_push_each(
+            cid_, left.data(), headers.data(), static_cast<std::uint32_t>(left.size()), &gr_sequence_state.slabs);
+        ASSERT_LE(stay, blocks.size());
+        std::uint32_t stayed = 0;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            if (stayed < stay && left[stayed] == blocks[i]) {
+                ++stayed;
+            } else {
+                ASSERT_TRUE(twin().push(headers[i], blocks[i])) << "there was no room";
+            }
+        }
+        ASSERT_EQ(stayed, stay) << "not in their order";
     }
     void pop_n(const Place &place) {
         const auto count = static_cast<std::uint32_t>(1 + random_() % 48);
@@ -327,6 +349,26 @@ TEST_F(Sequences, WhatFindsNoRoomAreTheFirst) {
     EXPECT_EQ(out[0], blocks[1]);
 }
 
+TEST_F(Sequences, EachGoesToItsOwnMagazineAndTheOthersStay) {
+    put_header(header_offset(3), {300, 302, 300});
+    put_header(header_offset(5), {400, 401, 400});
+    void *blocks[] = {&blocks[0], &blocks[1], &blocks[2], &blocks[3], &blocks[4], &blocks[5]};
+    const std::uint32_t headers[] = {header_offset(3), header_offset(5), header_offset(0),
+                                     header_offset(5), header_offset(3), header_offset(3)};
+    void *left[6] = {};
+    ReferenceSlab reference(twin());
+    std::copy(std::begin(blocks), std::end(blocks), left);
+    ASSERT_EQ(reference.push_each(left, headers, 6), 3U);
+    std::copy(std::begin(blocks), std::end(blocks), left);
+    ASSERT_EQ(gr_sequence_push_each(cid_, left, headers, 6, &gr_sequence_state.slabs), 3U);
+    EXPECT_EQ(left[0], blocks[2]) << "no magazine";
+    EXPECT_EQ(left[1], blocks[3]) << "no room";
+    EXPECT_EQ(left[2], blocks[5]) << "no room";
+    EXPECT_EQ(header(header_offset(3)).current, 302);
+    EXPECT_EQ(header(header_offset(5)).current, 401);
+    EXPECT_TRUE(same_bytes());
+}
+
 TEST_F(Sequences, ALimitBelowCurrentMeansFull) {
     put_header(header_offset(3), {310, 305, 300});
     void *block = this;
@@ -364,6 +406,8 @@ TEST_F(Sequences, AnotherCidIsRefusedAndNothingMoves) {
         EXPECT_EQ(gr_sequence_push_n(other, header_offset(3), blocks, 4, &gr_sequence_state.slabs), kWrongCid);
         EXPECT_EQ(gr_sequence_pop_n(other, header_offset(3), blocks, 4, &gr_sequence_state.slabs), kWrongCid);
         EXPECT_EQ(gr_sequence_replace(other, header_offset(3), 0, 1, &gr_sequence_state.slabs), kWrongCid);
+        const std::uint32_t headers[4] = {header_offset(3), header_offset(3), header_offset(3), header_offset(3)};
+        EXPECT_EQ(gr_sequence_push_each(other, blocks, headers, 4, &gr_sequence_state.slabs), 4U);
     }
     EXPECT_TRUE(same_bytes());
 }
@@ -373,6 +417,7 @@ TEST_F(Sequences, AThreadWithoutRseqIsRefused) {
     put_header(header_offset(3), {310, 320, 300});
     bool unregistered = false;
     std::int64_t results[4] = {};
+    std::uint32_t stay = 0;
     bool pushed = false;
     PerCpuCounter counter;
     counter.start(cids_);
@@ -389,11 +434,14 @@ TEST_F(Sequences, AThreadWithoutRseqIsRefused) {
         results[1] = gr_sequence_push_n(cid_, header_offset(3), &block, 1, &gr_sequence_state.slabs);
         results[2] = gr_sequence_pop_n(cid_, header_offset(3), &block, 1, &gr_sequence_state.slabs);
         results[3] = gr_sequence_replace(cid_, header_offset(3), 0, 1, &gr_sequence_state.slabs);
+        const std::uint32_t magazine = header_offset(3);
+        stay = gr_sequence_push_each(cid_, &block, &magazine, 1, &gr_sequence_state.slabs);
         cid = current_cid(gr_sequence_state);
     }).join();
     if (!unregistered) GTEST_SKIP() << "libc registered more than the original 32 bytes; cannot unregister them";
     EXPECT_FALSE(pushed);
     EXPECT_EQ(results[0], 0);
+    EXPECT_EQ(stay, 1U);
     for (int i = 1; i < 4; ++i) EXPECT_EQ(results[i], kWrongCid) << i;
     EXPECT_LT(cid, 0);
     EXPECT_TRUE(same_bytes());

@@ -43,6 +43,13 @@ class ReferenceSlab {
         for (std::uint32_t i = 0; i < moved; ++i) blocks[i] = slot(header, magazine.current + i);
         return moved;
     }
+    std::uint32_t push_each(void **blocks, const std::uint32_t *headers, std::uint32_t count) {
+        std::uint32_t stay = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (!push(headers[i], blocks[i])) blocks[stay++] = blocks[i];
+        }
+        return stay;
+    }
     std::int64_t replace(std::uint32_t header, std::uint64_t expected, std::uint64_t desired) {
         MagazineHeader &magazine = at(header);
         if (as_word(magazine) != expected) return static_cast<std::int64_t>(SequenceResult::differs);

@@ -51,6 +51,10 @@ std::int64_t gr_sequence_push_n(std::uint32_t cid, std::uint32_t header, void *c
                                 char *const *slabs);
 std::int64_t gr_sequence_pop_n(std::uint32_t cid, std::uint32_t header, void **blocks, std::uint32_t count,
                                char *const *slabs);
+// Each block on top of the magazine of its header, in turn. Those that find no room, and all as soon as the thread is
+// elsewhere, stay: they move to the front of `blocks`, in their order. How many stay.
+std::uint32_t gr_sequence_push_each(std::uint32_t cid, void **blocks, const std::uint32_t *headers, std::uint32_t count,
+                                    char *const *slabs);
 // Replaces a whole header if it still is `expected`: 0, or a negative SequenceResult.
 std::int64_t gr_sequence_replace(std::uint32_t cid, std::uint32_t header, std::uint64_t expected, std::uint64_t desired,
                                  char *const *slabs);

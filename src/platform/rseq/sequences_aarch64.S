@@ -193,6 +193,54 @@ FUNCTION gr_sequence_pop_n
 END gr_sequence_pop_n
 DESCRIBE pop_n, .Laborted
 
+// u32 gr_sequence_push_each(u32 cid, void **blocks, const u32 *headers, u32 count, char *const *slabs): a sequence for
+// each block. x9 counts those that stay, x7 those that were tried.
+    .hidden gr_sequence_push_each
+FUNCTION gr_sequence_push_each
+    STATE
+    mov w0, w0
+    mov x9, #0
+    mov x7, #0
+    b .Leach_tried
+.Leach_next:
+    BEGIN push_each
+    ldr w13, [x11, #CPU_ID]
+    tbnz w13, #31, .Leach_stays
+    ldr w13, [x10, x12]
+    cmp w13, w0
+    b.ne .Leach_stays
+    ldr x14, [x4]
+    add x14, x14, x0, lsl #SLAB_SHIFT
+    ldr w13, [x2, x7, lsl #2]
+    add x14, x14, x13
+    ldr x5, [x1, x7, lsl #3]
+    STEP
+    ldr w13, [x14]
+    ldrh w15, [x14, #LIMIT]
+    cmp w13, w15
+    b.hs .Leach_stays
+    add x15, x14, x13, lsl #3
+    STEP
+    str x5, [x15, #SLOT]
+    add w13, w13, #1
+    STEP
+    str w13, [x14]
+.Lpush_each_commit:
+    add x7, x7, #1
+.Leach_tried:
+    cmp w7, w3
+    b.lo .Leach_next
+    mov w0, w9
+    ret
+.Leach_stays:
+    ldr x5, [x1, x7, lsl #3]
+    str x5, [x1, x9, lsl #3]
+    add x9, x9, #1
+    add x7, x7, #1
+    b .Leach_tried
+END gr_sequence_push_each
+DESCRIBE push_each, .Leach_stays
+
 // i64 gr_sequence_replace(u32 cid, u32 header, u64 expected, u64 desired, char *const *slabs)
     .hidden gr_sequence_replace
 FUNCTION gr_sequence_replace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the x86-64 sequences that C++ calls: pop, push, push_n, pop_n, replace. Their C++ twins: reference.hpp.
+// What: the x86-64 sequences that C++ calls: pop, push, push_n, pop_n, push_each, replace. Their C++ twins: reference.hpp.
 //    `slabs`, last of the arguments, is where it stands where the slabs lie.
 // Invariant: one committing store, the last instruction before .L*_commit; nothing else that others can see is written
 //    but slots above `current`.
@@ -195,6 +195,58 @@ FUNCTION gr_sequence_pop_n
     ret
 END gr_sequence_pop_n
 DESCRIBE pop_n, .Laborted
+
+// u32 gr_sequence_push_each(u32 cid, void **blocks, const u32 *headers, u32 count, char *const *slabs): a sequence for
+// each block. rax counts those that stay, r10 those that were tried.
+    .hidden gr_sequence_push_each
+FUNCTION gr_sequence_push_each
+    pushq %rbx
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset %rbx, 0
+    movq %r8, %r11
+    xorl %eax, %eax
+    xorl %r10d, %r10d
+    jmp .Leach_tried
+.Leach_next:
+    BEGIN push_each, %rbx
+    cmpl $0, %fs:CPU_ID(%r8)
+    js .Leach_stays
+    cmpl %edi, %fs:(%r9)
+    jne .Leach_stays
+    movl %edi, %ebx
+    shlq $SLAB_SHIFT, %rbx
+    addq (%r11), %rbx
+    movl (%rdx,%r10,4), %r8d
+    addq %r8, %rbx
+    movq (%rsi,%r10,8), %r9
+    STEP
+    movl (%rbx), %r8d
+    cmpw LIMIT(%rbx), %r8w
+    jae .Leach_stays
+    STEP
+    movq %r9, SLOT(%rbx,%r8,8)
+    incl %r8d
+    STEP
+    movl %r8d, (%rbx)
+.Lpush_each_commit:
+    incl %r10d
+.Leach_tried:
+    cmpl %ecx, %r10d
+    jb .Leach_next
+    popq %rbx
+    .cfi_remember_state
+    .cfi_adjust_cfa_offset -8
+    .cfi_restore %rbx
+    ret
+    .cfi_restore_state
+.Leach_stays:
+    movq (%rsi,%r10,8), %rbx
+    movq %rbx, (%rsi,%rax,8)
+    incl %eax
+    incl %r10d
+    jmp .Leach_tried
+END gr_sequence_push_each
+DESCRIBE push_each, .Leach_stays
 
 // i64 gr_sequence_replace(u32 cid, u32 header, u64 expected, u64 desired, char *const *slabs)
     .hidden gr_sequence_replace

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "collector/all_kinds.hpp"
-#include "malloc/instances.hpp"
+#include "instance/instances.hpp"
 #include "platform/reentry.hpp"
 
 namespace gr::beside_test {

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "malloc/instances.hpp"
+#include "instance/instances.hpp"
 
 namespace gr::collector_test {
 

@@ -15,7 +15,7 @@
 
 #include "collector/all_kinds.hpp"
 #include "collector/simple_marker.hpp"
-#include "malloc/instances.hpp"
+#include "instance/instances.hpp"
 
 namespace gr::oracle_test {
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "collector/all_kinds.hpp"
-#include "malloc/instances.hpp"
+#include "instance/instances.hpp"
 
 namespace gr::steps_test {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "collector/all_kinds.hpp"
-#include "malloc/instances.hpp"
+#include "instance/instances.hpp"
 
 namespace gr::stress_test {
 

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: background.hpp.
+// Invariant: who notes something and who goes to sleep change the same word, so that one of them sees the other.
+// Must not know: what a heap consists of.
+#include "instance/background.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "instance/instance.hpp"
+#include "platform/clock.hpp"
+#include "platform/helper_thread.hpp"
+#include "platform/process.hpp"
+#include "platform/reentry.hpp"
+
+namespace gr {
+
+constinit Background background;
+
+namespace {
+
+constexpr std::uint64_t kTickNanoseconds = kTickMilliseconds * kNanosecondsPerMillisecond;
+constexpr std::uint64_t kRestMostMilliseconds = 3'600'000;
+
+// 0: not libc's error, but there is no first thread whose end could be told.
+void say_missing(std::size_t error, bool ticks, bool has_file) {
+    const bool is_told = has_file || (ticks && load_option(instance.options().verbose) != 0);
+    if (!is_told) return;
+    TextBuffer<320> line;
+    line << "granary: no background thread (";
+    if (error != 0) {
+        line << "pthread_create: error " << error;
+    } else {
+        line << "the library was loaded by another thread than the first of the process";
+    }
+    line << "); ";
+    if (ticks) line << "the memory of idle magazines stays until malloc_trim returns it";
+    if (ticks && has_file) line << ", and ";
+    if (has_file) line << "no statistics are written to GRANARY_STATS_FILE";
+    line << '\n';
+    platform::write_all(2, line.data(), line.size());
+}
+
+}  // namespace
+
+void Background::begin() {
+    const Options &options = instance.options();
+    file_.begin(reinterpret_cast<const char *>(options.stats_file), options.stats_interval);
+    ticks_.store(options.background != 0, std::memory_order_relaxed);
+    if (!has_task()) return;
+    if (tie()) return expect();
+    say_missing(0, may_tick(), file_.is_wanted());
+    ticks_.store(false, std::memory_order_relaxed);
+}
+
+void Background::begin_in_child() {
+    file_.forget_other_threads();
+    call_.forget();
+    word_.store(static_cast<std::uint32_t>(State::active), std::memory_order_relaxed);
+    is_tied_.store(false, std::memory_order_relaxed);
+    is_present_.store(false, std::memory_order_relaxed);
+    first_thread_ended_.store(false, std::memory_order_relaxed);
+    callers_.store(0, std::memory_order_relaxed);
+    ticks_.store(load_option(instance.options().background) != 0, std::memory_order_relaxed);
+    if (has_task() && tie()) expect();
+}
+
+bool Background::has_task() const {
+    return may_tick() || file_.is_wanted() || callers_.load(std::memory_order_seq_cst) != 0 || call_.is_set();
+}
+
+// When the process's first thread ends alone, so does this, lest it be the last and the process never end.
+bool Background::tie() {
+    if (!is_tied_.load(std::memory_order_relaxed) && platform::is_first_thread()) {
+        const bool is_tied = platform::on_end_of_this_thread([] { background.end_with_first_thread(); });
+        is_tied_.store(is_tied, std::memory_order_relaxed);
+    }
+    return is_tied_.load(std::memory_order_relaxed);
+}
+
+void Background::expect() {
+    slow_paths_.store(0, std::memory_order_relaxed);
+    change(State::active, State::expected);
+}
+
+void Background::expect_no_more() {
+    if (!change(State::expected, State::active)) change(State::due, State::active);
+}
+
+bool Background::switch_on() {
+    if (!tie() || first_thread_ended_.load(std::memory_order_seq_cst)) return false;
+    ticks_.store(true, std::memory_order_seq_cst);
+    if (!is_present_.load(std::memory_order_seq_cst)) expect();
+    // Or is again: it was leaving, and has seen this.
+    if (is_present_.load(std::memory_order_seq_cst)) {
+        expect_no_more();
+        wake();
+    }
+    return true;
+}
+
+void Background::switch_off() {
+    ticks_.store(false, std::memory_order_seq_cst);
+    if (!has_task()) expect_no_more();
+    wake();
+}
+
+void Background::end_with_first_thread() {
+    first_thread_ended_.store(true, std::memory_order_seq_cst);
+    expect_no_more();
+    wake();
+}
+
+// seq_cst: what was done before is seen by whoever finds it said, or else the thread is seen to sleep.
+bool Background::change(State from, State to) {
+    auto expected = static_cast<std::uint32_t>(from);
+    return word_.compare_exchange_strong(expected, static_cast<std::uint32_t>(to), std::memory_order_seq_cst);
+}
+
+void Background::note_slowly() {
+    if (state() == State::due) return;
+    if (state() == State::expected) {
+        if (slow_paths_.fetch_add(1, std::memory_order_relaxed) + 1 >= kSlowPathsToStart)
+            change(State::expected, State::due);
+    } else if (!change(State::quiet, State::active) && change(State::asleep, State::active)) {
+        platform::wake_one(word_);
+    }
+}
+
+// Not in a handler that interrupted the heaps, nor in a free: libc frees with a lock held that a thread's start takes.
+void Background::start_slowly() {
+    note_slowly();
+    if (platform::Reentry::is_inside() || !change(State::due, State::active) || !is_wanted()) return;
+    const int error = start();
+    if (error != 0) say_missing(static_cast<std::size_t>(error), may_tick(), file_.is_wanted());
+}
+
+// libc's error, or 0: it runs.
+int Background::start() {
+    if (is_present_.exchange(true, std::memory_order_seq_cst)) return 0;
+    static constexpr platform::Helper kHelper{[] { background.run(); }, "granary"};
+    const int error = platform::start_helper(kHelper);
+    if (error != 0) is_present_.store(false, std::memory_order_seq_cst);
+    return error;
+}
+
+int Background::call_every(unsigned milliseconds, StatisticsCall::Call call, void *context) {
+    int error = 0;
+    if (call == nullptr) {
+        call_.set(0, nullptr, nullptr);
+    } else if (milliseconds == 0) {
+        return EINVAL;
+    } else {
+        if (!tie()) return EPERM;
+        error = start_for(milliseconds, call, context);
+    }
+    wake();
+    return error;
+}
+
+// The thread is wanted before there is a call, for without it there shall be none.
+int Background::start_for(unsigned milliseconds, StatisticsCall::Call call, void *context) {
+    callers_.fetch_add(1, std::memory_order_seq_cst);
+    const bool is_there = !first_thread_ended_.load(std::memory_order_seq_cst) && start() == 0;
+    if (is_there) call_.set(milliseconds, call, context);
+    callers_.fetch_sub(1, std::memory_order_seq_cst);
+    return is_there ? 0 : EAGAIN;
+}
+
+void Background::run() {
+    do {
+        serve();
+    } while (!leave());
+}
+
+void Background::serve() {
+    std::uint64_t tick_at = kNever;
+    quiet_ticks_ = 0;
+    expect_no_more();
+    file_.begin_interval();
+    // News before what is wanted and due: whoever changes that says so afterwards.
+    std::uint32_t news = news_.load(std::memory_order_seq_cst);
+    for (; is_wanted(); news = news_.load(std::memory_order_seq_cst)) {
+        tick_at = next_tick(tick_at);
+        rest_until(tick_at, news);
+        if (!is_wanted()) break;
+        file_.write_if_due();
+        call_.call_if_due();
+        if (tick_at <= platform::nanoseconds()) tick_at = tick();
+    }
+    word_.store(static_cast<std::uint32_t>(State::active), std::memory_order_seq_cst);
+}
+
+// false: it is wanted again, and nobody has started another.
+bool Background::leave() {
+    is_present_.store(false, std::memory_order_seq_cst);
+    return !is_wanted() || is_present_.exchange(true, std::memory_order_seq_cst);
+}
+
+// When it is due, after that `tick_at` was.
+std::uint64_t Background::next_tick(std::uint64_t tick_at) {
+    if (!may_tick()) {
+        word_.store(static_cast<std::uint32_t>(State::active), std::memory_order_seq_cst);
+        return kNever;
+    }
+    // Somebody has done something since it went to sleep, or it has only begun.
+    if (tick_at == kNever && state() != State::asleep) return platform::nanoseconds() + kTickNanoseconds;
+    return tick_at;
+}
+
+// When the next is due.
+std::uint64_t Background::tick() {
+    quiet_ticks_ = change(State::active, State::quiet) ? 0 : quiet_ticks_ + 1;
+    instance.reclaim_idle();
+    if (quiet_ticks_ >= kTicksToSleep) {
+        quiet_ticks_ = 0;
+        instance.trim(0);
+        if (change(State::quiet, State::asleep)) return kNever;
+    }
+    return platform::nanoseconds() + kTickNanoseconds;
+}
+
+// Or until statistics are due, or there are news since `news`.
+void Background::rest_until(std::uint64_t time, std::uint32_t news) {
+    const std::uint64_t due = std::min({time, file_.due_at(), call_.due_at()});
+    const std::uint64_t now = platform::nanoseconds();
+    if (due <= now) return;
+    const bool is_asleep = state() == State::asleep;
+    platform::FutexWord &word = is_asleep ? word_ : news_;
+    const std::uint32_t value = is_asleep ? static_cast<std::uint32_t>(State::asleep) : news;
+    if (due == kNever) return platform::sleep_on(word, value);
+    const std::uint64_t left = (due - now + kNanosecondsPerMillisecond - 1) / kNanosecondsPerMillisecond;
+    platform::sleep_on_for(word, value, static_cast<unsigned>(std::min(left, kRestMostMilliseconds)));
+}
+
+// Whichever of the two words it sleeps on.
+void Background::wake() {
+    // seq_cst: the thread finds it changed, or has not yet gone to sleep when the other word is changed.
+    news_.fetch_add(1, std::memory_order_seq_cst);
+    platform::wake_one(news_);
+    if (change(State::asleep, State::active)) platform::wake_one(word_);
+}
+
+}  // namespace gr

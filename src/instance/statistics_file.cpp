@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "instance/statistics_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "base/printable.hpp"
+#include "platform/clock.hpp"
+#include "platform/file.hpp"
+#include "platform/memory.hpp"
+#include "platform/process.hpp"
+
+namespace gr {
+namespace {
+
+constexpr int kStandardError = 2;
+// Above what all classes of a heap take in any format.
+constexpr std::size_t kTextBytes = 128 * kKiB;
+static_assert(HeapCount::kRows * 1000 <= kTextBytes, "a row has ten fields of less than 100 bytes");
+
+StatisticsFormat format_of(std::string_view path) {
+    if (path.ends_with(".prom")) return StatisticsFormat::prometheus;
+    return path.ends_with(".json") ? StatisticsFormat::json : StatisticsFormat::text;
+}
+
+void put_in_text(void *text, const Text &line) {
+    *static_cast<Text *>(text) << std::string_view(line.data(), line.size());
+}
+
+}  // namespace
+
+// The file's, and the one under which it is written: no other process's, for several may share the first.
+struct StatisticsFile::Names {
+    explicit Names(const char *path) : process(platform::process_id()) {
+        for (const char *c = path; *c != '\0'; ++c) {
+            if (c[0] == '%' && c[1] == 'p') {
+                file << process;
+                ++c;
+            } else {
+                file << *c;
+            }
+        }
+        beside << std::string_view(file.data(), file.size()) << '.' << process << ".tmp" << '\0';
+        file << '\0';
+    }
+    unsigned process;
+    TextBuffer<kPathBytes> file;
+    TextBuffer<kPathBytes + 32> beside;
+};
+
+void StatisticsFile::begin(const char *path, std::size_t seconds) {
+    if (path == nullptr) return;
+    if (std::strlen(path) >= kPathBytes) return say_not_written(path, -ENAMETOOLONG);
+    std::memcpy(&path_[0], path, std::strlen(path));
+    format_ = format_of(path);
+    interval_ = seconds * kNanosecondsPerSecond;
+}
+
+void StatisticsFile::begin_interval() {
+    if (is_wanted()) due_at_ = platform::nanoseconds() + interval_;
+}
+
+void StatisticsFile::write_if_due() {
+    if (!is_wanted() || platform::nanoseconds() < due_at_) return;
+    begin_interval();
+    const Names names(&path_[0]);
+    const long error = names.file.truncated() ? -ENAMETOOLONG : write(names);
+    if (error != 0) say_not_written(&path_[0], error);
+}
+
+// The text is there before the file is opened: a program that closes all descriptors finds it seldom.
+long StatisticsFile::write(const Names &names) {
+    auto *const room = static_cast<char *>(platform::map(kTextBytes, 1));
+    if (room == nullptr) return -ENOMEM;
+    Text text(room, kTextBytes);
+    const OwnOrigin origin;
+    print_statistics(instance, Classes::yes, format_, put_in_text, &text, origin.get());
+    // What was left there by one that has ended; what another user put there stays, and nothing is written.
+    platform::remove_file(names.beside.data());
+    const long file = platform::create_file(names.beside.data(), platform::Readers::everybody);
+    long error = file < 0 ? file : platform::write_all(static_cast<int>(file), text.data(), text.size());
+    if (file >= 0) {
+        const long closed = platform::close_file(file);
+        if (error == 0) error = closed;
+        if (error == 0) error = replace(names);
+        if (error != 0) platform::remove_file(names.beside.data());
+    }
+    platform::unmap(room, kTextBytes);
+    return error;
+}
+
+long StatisticsFile::replace(const Names &names) {
+    const platform::Guard guard(mutex_, kRank);
+    if (has_ended_) return platform::remove_file(names.beside.data());
+    const long error = platform::rename_file(names.beside.data(), names.file.data());
+    if (error == 0) writer_ = names.process;
+    return error;
+}
+
+void StatisticsFile::end() {
+    if (!is_wanted()) return;
+    const platform::Guard guard(mutex_, kRank);
+    has_ended_ = true;
+    if (writer_ != platform::process_id()) return;
+    platform::remove_file(Names(&path_[0]).file.data());
+}
+
+// Once: the next interval tries again.
+void StatisticsFile::say_not_written(const char *path, long error) {
+    if (has_failed_) return;
+    has_failed_ = true;
+    constexpr std::size_t kShown = 300;
+    TextBuffer<kShown + 200> line;
+    line << "granary: no statistics are written to ";
+    for (const char *c = path; *c != '\0' && line.size() < kShown; ++c) line << *c;
+    line << " (error " << static_cast<unsigned long>(-error) << "); set GRANARY_STATS_FILE to a file in a folder that "
+         << "can be written to\n";
+    platform::write_all(kStandardError, line.data(), line.size());
+}
+
+}  // namespace gr
