@@ -9,11 +9,8 @@
 #include <stdlib.h>
 
 #include <atomic>
-#include <bit>
-#include <cerrno>
 #include <cstring>
 
-#include "base/bits.hpp"
 #include "chosen_allocator.hpp"
 #include "face/process.hpp"
 #include "granary/granary.h"
@@ -21,7 +18,7 @@
 #include "parts/aside.hpp"
 #include "parts/remote_list.hpp"
 #include "parts/thread_end.hpp"
-#include "platform/memory.hpp"
+#include "platform/libc_rules.hpp"
 
 namespace gr::lab {
 namespace {
@@ -128,64 +125,50 @@ std::size_t usable_size(const void *p) {
     return allocator.usable_size(p);
 }
 
-void *or_enomem(void *p) {
-    if (p == nullptr) [[unlikely]]
-        errno = ENOMEM;
-    return p;
-}
-
-[[gnu::always_inline]] inline void *allocated(std::size_t size) { return or_enomem(allocate(size)); }
-
-// As glibc: an alignment that is no power of two is rounded up to one.
-void *aligned(std::size_t alignment, std::size_t size) {
-    constexpr std::size_t kLargestAlignment = SIZE_MAX / 2 + 1;
-    if (alignment > kLargestAlignment) {
-        errno = EINVAL;
-        return nullptr;
-    }
-    return or_enomem(allocate_aligned(std::bit_ceil(alignment), size));
-}
-int aligned_into(void **out, std::size_t alignment, std::size_t size) {
-    if (!is_power_of_two(alignment) || alignment % sizeof(void *) != 0) return EINVAL;
-    void *const p = allocate_aligned(alignment, size);
-    if (p == nullptr) return ENOMEM;
-    *out = p;
-    return 0;
-}
-void *of_pages(std::size_t size) { return aligned(platform::page_size(), size); }
-void *of_whole_pages(std::size_t size) {
-    const std::size_t page = platform::page_size();
-    return size > kMaxRequest ? or_enomem(nullptr) : aligned(page, align_up(size, page));
-}
-
-void *zeroed(std::size_t count, std::size_t size) {
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
-    void *const p = allocate(bytes);
-    if (p == nullptr) return or_enomem(nullptr);
-    if (!is_relocated()) return early_zeroed(p, bytes);
-    if (bytes > allocator.zeroed_above() && !aside.owns(p)) return p;
-    return std::memset(p, 0, bytes);
-}
-
 // Fewer bytes are not worth a move: a block may be so much longer than another one for the same request.
 constexpr std::size_t kSlack = 128;
 
-// A block stays where it is while more than half of it is asked for, and where there is none that would be smaller.
-void *resized(void *p, std::size_t size) {
-    if (p == nullptr) return allocated(size);
-    if (size == 0) {
-        release(p);
-        return nullptr;
+struct Family {
+    [[gnu::always_inline]] static void *allocate(std::size_t size) { return or_enomem(lab::allocate(size)); }
+    static void *allocate_zeroed(std::size_t count, std::size_t size) {
+        const std::size_t bytes = array_bytes(count, size);
+        void *const p = lab::allocate(bytes);
+        if (p == nullptr) return or_enomem(nullptr);
+        if (!is_relocated()) return early_zeroed(p, bytes);
+        if (bytes > allocator.zeroed_above() && !aside.owns(p)) return p;
+        return std::memset(p, 0, bytes);
     }
-    const std::size_t usable = usable_size(p);
-    if (size <= usable && (size > usable / 2 || usable - size < kSlack)) return p;
-    void *const moved = allocate(size);
-    if (moved == nullptr) return size <= usable ? p : or_enomem(nullptr);
-    std::memcpy(moved, p, size < usable ? size : usable);
-    release(p);
-    return moved;
-}
+    static void *allocate_aligned(std::size_t alignment, std::size_t size) {
+        const std::size_t rounded = rounded_alignment(alignment);
+        return rounded == 0 ? nullptr : or_enomem(lab::allocate_aligned(rounded, size));
+    }
+    static int allocate_aligned_into(void **out, std::size_t alignment, std::size_t size) {
+        if (!is_posix_alignment(alignment)) return EINVAL;
+        void *const p = lab::allocate_aligned(alignment, size);
+        if (p == nullptr) return ENOMEM;
+        *out = p;
+        return 0;
+    }
+    static void *allocate_page_aligned(std::size_t size) { return allocate_aligned(platform::page_size(), size); }
+    static void *allocate_pages(std::size_t size) { return allocate_page_aligned(whole_pages(size)); }
+    static void *resize(void *p, std::size_t size) {
+        return reallocate(
+            p, size, [=] { return allocate(size); }, [=] { free(p); }, [=] { return moved(p, size); });
+    }
+    [[gnu::always_inline]] static void free(void *p) { release(p); }
+
+  private:
+    // A block stays where it is while more than half of it is asked for, and where there is none that would be smaller.
+    static void *moved(void *p, std::size_t size) {
+        const std::size_t usable = usable_size(p);
+        if (size <= usable && (size > usable / 2 || usable - size < kSlack)) return p;
+        void *const to = lab::allocate(size);
+        if (to == nullptr) return size <= usable ? p : or_enomem(nullptr);
+        std::memcpy(to, p, size < usable ? size : usable);
+        release(p);
+        return to;
+    }
+};
 
 void end_thread() {
     const Inside inside;

@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/config.hpp"
+
 namespace gr::lab {
 
-// The largest request; what is beyond is refused before anyone adds a header to it.
-inline constexpr std::size_t kMaxRequest = static_cast<std::size_t>(PTRDIFF_MAX);
 // Of every block.
 inline constexpr std::size_t kAlignment = 16;
 

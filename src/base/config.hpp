@@ -57,6 +57,9 @@ inline constexpr std::size_t kScarceBytesPerDirect = 8 * kKiB;  // of the limit;
 inline constexpr std::size_t kFirstClassRegionBytes = 16 * kGiB;
 inline constexpr std::size_t kFirstClassPartsOfLimit = 64;  // of an RLIMIT_AS, it takes one at most
 
+// The largest request; a larger one is refused before anybody adds a header or an alignment to it.
+inline constexpr std::size_t kMaxRequest = PTRDIFF_MAX;
+
 // Size classes: steps of kFineStep up to kFineLimit, then kCoarsePerDoubling per doubling up to kClassLimit.
 inline constexpr std::size_t kFineStep = 16;
 inline constexpr std::size_t kFineLimit = 1024;

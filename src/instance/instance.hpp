@@ -11,6 +11,7 @@
 #include "instance/filling.hpp"
 #include "instance/options.hpp"
 #include "instance/zero_credit.hpp"
+#include "platform/libc_rules.hpp"
 
 namespace gr {
 
@@ -222,7 +223,6 @@ class Instance {
 // Why what needs a second region, or addresses to spare, is refused in a process whose region is scarce.
 inline constexpr const char *kTooScarce =
     "the limit on address space (RLIMIT_AS) or data (RLIMIT_DATA) is too low; raise it";
-inline constexpr std::size_t kMaxRequest = PTRDIFF_MAX;
 
 // The one that the libc names serve.
 extern Instance instance;

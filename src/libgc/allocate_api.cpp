@@ -7,6 +7,7 @@
 #include "libgc/allocation.hpp"
 #include "libgc/functions.hpp"
 #include "libgc/text_copies.hpp"
+#include "platform/libc_rules.hpp"
 
 namespace {
 
@@ -96,7 +97,7 @@ GR_EXPORT char *GC_strdup(const char *text) {
 
 GR_EXPORT void *GC_memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size); }
 GR_EXPORT int GC_posix_memalign(void **out, std::size_t alignment, std::size_t size) {
-    if (!gr::is_power_of_two(alignment) || alignment < sizeof(void *)) return EINVAL;
+    if (!gr::is_posix_alignment(alignment)) return EINVAL;
     void *const p = aligned(alignment, size);
     if (p == nullptr) return ENOMEM;
     *out = p;

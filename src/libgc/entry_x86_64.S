@@ -146,17 +146,7 @@ FUNCTION GC_free
     cmpl $0, %fs:CPU_ID(%r8)
     js gr_gc_free_slow
     addq FOUND_SLABS(%rax), %r11
-    STEP
-    movl (%r11), %ecx
-    cmpw LIMIT(%r11), %cx
-    jae gr_gc_free_slow
-    cmpq %rdi, LAST_SLOT(%r11,%rcx,8)
-    je gr_gc_free_slow
-    STEP
-    movq %rdi, SLOT(%r11,%rcx,8)
-    incl %ecx
-    STEP
-    movl %ecx, (%r11)
+    PUSH %r11, gr_gc_free_slow
 .LGC_free_commit:
     leaq GC_CLASS_BYTES, %rcx
     shrl $(HEADER_SHIFT - 2), %r10d

@@ -9,9 +9,8 @@
 extern "C" {
 
 void *gr_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t size) {
-    std::size_t bytes = 0;
     if (!gr::is_alignment(alignment)) return nullptr;
-    if (__builtin_mul_overflow(count, size, &bytes)) return gr::or_enomem(nullptr);
+    const std::size_t bytes = gr::array_bytes(count, size);
     if (gr::sampled.is_counting()) [[unlikely]]
         return gr::or_enomem(gr::sampled.allocate_zeroed(bytes, alignment, __builtin_return_address(0)));
     return gr::or_enomem(gr::instance.allocate_aligned_zeroed(bytes, alignment));
@@ -21,14 +20,14 @@ void *gr_aligned_realloc(void *block, std::size_t alignment, std::size_t size) {
     constexpr const char *kFunction = "gr_aligned_realloc";
     const void *const caller = __builtin_return_address(0);
     if (!gr::is_alignment(alignment)) return nullptr;
-    if (block == nullptr) return gr::or_enomem(gr::allocate_for_program(size, alignment, caller));
-    if (size == 0) {
-        gr_own_free(block);
-        return nullptr;
-    }
-    if (gr::sampled.is_on()) [[unlikely]]
-        return gr::or_enomem(gr::sampled.resize_aligned(kFunction, block, size, alignment, caller));
-    return gr::or_enomem(gr::instance.resize_aligned(kFunction, block, size, alignment));
+    const auto allocate = [=] { return gr::or_enomem(gr::allocate_for_program(size, alignment, caller)); };
+    const auto resize = [=] {
+        if (gr::sampled.is_on()) [[unlikely]]
+            return gr::or_enomem(gr::sampled.resize_aligned(kFunction, block, size, alignment, caller));
+        return gr::or_enomem(gr::instance.resize_aligned(kFunction, block, size, alignment));
+    };
+    return gr::reallocate(
+        block, size, allocate, [=] { gr_own_free(block); }, resize);
 }
 
 size_t gr_resize_in_place(void *block, size_t least, size_t wanted) {

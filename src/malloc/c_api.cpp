@@ -5,7 +5,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -20,10 +19,9 @@ namespace {
 
 using gr::or_enomem;
 
-// As glibc: an alignment that is no power of two is rounded up to one.
 void *aligned(std::size_t alignment, std::size_t size, const void *caller) {
-    if (!gr::can_be_rounded(alignment)) return nullptr;
-    return or_enomem(gr::allocate_for_program(size, std::bit_ceil(alignment), caller));
+    const std::size_t rounded = gr::rounded_alignment(alignment);
+    return rounded == 0 ? nullptr : or_enomem(gr::allocate_for_program(size, rounded, caller));
 }
 
 // The fast path of the coarse classes, which the assembly leaves out for the arithmetic of their class only; and the slow
@@ -34,8 +32,7 @@ void *aligned(std::size_t alignment, std::size_t size, const void *caller) {
 }
 
 void *zeroed(std::size_t count, std::size_t size, const void *caller) {
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
+    const std::size_t bytes = gr::array_bytes(count, size);
     // Before relocation there is no memset, and every block comes fresh from the kernel.
     if (!gr::platform::is_relocated()) return or_enomem(gr::instance.allocate(bytes));
     if (gr::sampled.is_counting()) [[unlikely]]
@@ -46,15 +43,16 @@ void *zeroed(std::size_t count, std::size_t size, const void *caller) {
 }
 
 void *resized(void *p, std::size_t size, const void *caller) {
-    if (p == nullptr)
+    const auto allocate = [=] {
         return gr::sampled.is_counting() ? or_enomem(gr::sampled.allocate(size, 1, caller)) : gr_own_malloc(size);
-    if (size == 0) {
-        gr_own_free(p);
-        return nullptr;
-    }
-    constexpr const char *kFunction = "realloc";
-    if (gr::sampled.is_on()) return or_enomem(gr::sampled.resize(kFunction, p, size, caller));
-    return or_enomem(gr::instance.resize(kFunction, p, size));
+    };
+    const auto resize = [=] {
+        constexpr const char *kFunction = "realloc";
+        if (gr::sampled.is_on()) return or_enomem(gr::sampled.resize(kFunction, p, size, caller));
+        return or_enomem(gr::instance.resize(kFunction, p, size));
+    };
+    return gr::reallocate(
+        p, size, allocate, [=] { gr_own_free(p); }, resize);
 }
 
 }  // namespace
@@ -82,9 +80,7 @@ GR_EXPORT void *calloc(std::size_t count, std::size_t size) { return zeroed(coun
 GR_EXPORT void *realloc(void *p, std::size_t size) { return resized(p, size, __builtin_return_address(0)); }
 
 GR_EXPORT void *reallocarray(void *p, std::size_t count, std::size_t size) {
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(count, size, &bytes)) return or_enomem(nullptr);
-    return resized(p, bytes, __builtin_return_address(0));
+    return resized(p, gr::array_bytes(count, size), __builtin_return_address(0));
 }
 
 GR_EXPORT void *memalign(std::size_t alignment, std::size_t size) {
@@ -96,7 +92,7 @@ GR_EXPORT void *aligned_alloc(std::size_t alignment, std::size_t size) {
 }
 
 GR_EXPORT int posix_memalign(void **out, std::size_t alignment, std::size_t size) {
-    if (!gr::is_power_of_two(alignment) || alignment % sizeof(void *) != 0) return EINVAL;
+    if (!gr::is_posix_alignment(alignment)) return EINVAL;
     void *const p = gr::allocate_for_program(size, alignment, __builtin_return_address(0));
     if (p == nullptr) return ENOMEM;
     *out = p;
@@ -108,9 +104,7 @@ GR_EXPORT void *valloc(std::size_t size) {
 }
 
 GR_EXPORT void *pvalloc(std::size_t size) {
-    const std::size_t page = gr::platform::page_size();
-    if (size > gr::kMaxRequest) return or_enomem(nullptr);
-    return aligned(page, gr::align_up(size, page), __builtin_return_address(0));
+    return aligned(gr::platform::page_size(), gr::whole_pages(size), __builtin_return_address(0));
 }
 
 GR_EXPORT std::size_t malloc_usable_size(void *p) {

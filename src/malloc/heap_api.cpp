@@ -28,9 +28,7 @@ void gr_heap_destroy(gr_heap *heap) {
 void *gr_heap_malloc(gr_heap *heap, std::size_t size) { return gr::or_enomem(heap->instance.allocate(size)); }
 
 void *gr_heap_calloc(gr_heap *heap, std::size_t count, std::size_t size) {
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(count, size, &bytes)) return gr::or_enomem(nullptr);
-    return gr::or_enomem(heap->instance.allocate_zeroed(bytes));
+    return gr::or_enomem(heap->instance.allocate_zeroed(gr::array_bytes(count, size)));
 }
 
 void *gr_heap_aligned_alloc(gr_heap *heap, std::size_t alignment, std::size_t size) {
@@ -38,12 +36,9 @@ void *gr_heap_aligned_alloc(gr_heap *heap, std::size_t alignment, std::size_t si
 }
 
 void *gr_heap_realloc(gr_heap *heap, void *block, std::size_t size) {
-    if (block == nullptr) return gr_heap_malloc(heap, size);
-    if (size == 0) {
-        gr_heap_free(heap, block);
-        return nullptr;
-    }
-    return gr::or_enomem(heap->instance.resize("gr_heap_realloc", block, size));
+    return gr::reallocate(
+        block, size, [=] { return gr_heap_malloc(heap, size); }, [=] { gr_heap_free(heap, block); },
+        [=] { return gr::or_enomem(heap->instance.resize("gr_heap_realloc", block, size)); });
 }
 
 void gr_heap_free(gr_heap *heap, void *block) {
@@ -55,20 +50,18 @@ std::size_t gr_heap_usable_size(gr_heap *heap, void *block) {
 }
 
 void *gr_heap_aligned_calloc(gr_heap *heap, std::size_t alignment, std::size_t count, std::size_t size) {
-    std::size_t bytes = 0;
     if (!gr::is_alignment(alignment)) return nullptr;
-    if (__builtin_mul_overflow(count, size, &bytes)) return gr::or_enomem(nullptr);
-    return gr::or_enomem(heap->instance.allocate_aligned_zeroed(bytes, alignment));
+    return gr::or_enomem(heap->instance.allocate_aligned_zeroed(gr::array_bytes(count, size), alignment));
 }
 
 void *gr_heap_aligned_realloc(gr_heap *heap, void *block, std::size_t alignment, std::size_t size) {
     if (!gr::is_alignment(alignment)) return nullptr;
-    if (block == nullptr) return gr::or_enomem(heap->instance.allocate_aligned(size, alignment));
-    if (size == 0) {
-        gr_heap_free(heap, block);
-        return nullptr;
-    }
-    return gr::or_enomem(heap->instance.resize_aligned("gr_heap_aligned_realloc", block, size, alignment));
+    return gr::reallocate(
+        block, size, [=] { return gr::or_enomem(heap->instance.allocate_aligned(size, alignment)); },
+        [=] { gr_heap_free(heap, block); },
+        [=] {
+            return gr::or_enomem(heap->instance.resize_aligned("gr_heap_aligned_realloc", block, size, alignment));
+        });
 }
 
 std::size_t gr_heap_resize_in_place(gr_heap *heap, void *block, std::size_t least, std::size_t wanted) {

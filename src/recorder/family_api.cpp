@@ -8,19 +8,13 @@
 #include <cerrno>
 
 #include "granary/granary.h"
-#include "platform/memory.hpp"
+#include "platform/libc_rules.hpp"
 #include "recorder/calls.hpp"
 
 namespace {
 
 using gr::Kind;
 using gr::next;
-
-// What is saturated no allocator has.
-std::size_t product(std::size_t count, std::size_t size) {
-    std::size_t bytes = 0;
-    return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
-}
 
 // Before this library is relocated there is no memcpy, nor may a compiler make one of it.
 void copy(volatile char *to, const volatile char *from, std::size_t bytes) {
@@ -74,12 +68,11 @@ GR_EXPORT void *malloc(std::size_t size) {
     return gr::obtain({Kind::malloc, size}, [=] { return next.malloc(size); });
 }
 GR_EXPORT void *calloc(std::size_t count, std::size_t size) {
-    return gr::obtain({Kind::calloc, product(count, size)}, [=] { return next.calloc(count, size); });
+    return gr::obtain({Kind::calloc, gr::array_bytes(count, size)}, [=] { return next.calloc(count, size); });
 }
 GR_EXPORT void *realloc(void *p, std::size_t size) { return resized(p, size, &next.realloc); }
 GR_EXPORT void *reallocarray(void *p, std::size_t count, std::size_t size) {
-    const std::size_t bytes = product(count, size);
-    return resized(p, bytes, &next.realloc);
+    return resized(p, gr::array_bytes(count, size), &next.realloc);
 }
 GR_EXPORT void *memalign(std::size_t alignment, std::size_t size) { return aligned(alignment, size, &next.memalign); }
 GR_EXPORT void *aligned_alloc(std::size_t alignment, std::size_t size) {
@@ -108,7 +101,7 @@ GR_EXPORT void *__libc_malloc(std::size_t size) {
     return gr::obtain({Kind::malloc, size}, [=] { return next.libc_malloc(size); });
 }
 GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) {
-    return gr::obtain({Kind::calloc, product(count, size)}, [=] { return next.libc_calloc(count, size); });
+    return gr::obtain({Kind::calloc, gr::array_bytes(count, size)}, [=] { return next.libc_calloc(count, size); });
 }
 GR_EXPORT void *__libc_realloc(void *p, std::size_t size) { return resized(p, size, &next.libc_realloc); }
 GR_EXPORT void *__libc_memalign(std::size_t alignment, std::size_t size) {

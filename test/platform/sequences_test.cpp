@@ -185,8 +185,9 @@ class History : public Sequences {
         if (pushed) counted_ += next_block_;
         ASSERT_EQ(counter_.sum(), counted_);
     }
-    void push_n(const Place &place) {
-        std::vector<void *> blocks(1 + random_() % 48);
+    void push_n(const Place &place) { push_n(place, 1 + random_() % 48); }
+    void push_n(const Place &place, std::size_t most) {
+        std::vector<void *> blocks(most);
         for (void *&block : blocks) block = reinterpret_cast<void *>(16 * ++next_block_);
         const auto count = static_cast<std::uint32_t>(blocks.size());
         const std::int64_t expected = twin().push_n(place.header, blocks.data(), count);
@@ -214,6 +215,8 @@ class History : public Sequences {
             }
         }
         ASSERT_EQ(stayed, stay) << "not in their order";
+        // One that was cut may lie in the slot above the top, where another one goes.
+        for (const Place &place : kPlaces) push_n(place, 1);
     }
     void pop_n(const Place &place) {
         const auto count = static_cast<std::uint32_t>(1 + random_() % 48);

@@ -61,17 +61,7 @@ FUNCTION free, _ZdlPvSt11align_val_t, _ZdlPv
     js gr_free_slow
     shrq $32, %rax
     addq SLABS, %rax
-    STEP
-    movl (%rax), %ecx
-    cmpw LIMIT(%rax), %cx
-    jae gr_free_slow
-    cmpq %rdi, LAST_SLOT(%rax,%rcx,8)
-    je gr_free_slow
-    STEP
-    movq %rdi, SLOT(%rax,%rcx,8)
-    incl %ecx
-    STEP
-    movl %ecx, (%rax)
+    PUSH %rax, gr_free_slow
 .Lfree_commit:
     ret
 END free
@@ -88,21 +78,11 @@ FUNCTION gr_free_remote
     BEGIN free_remote, %rcx
     cmpl $0, %fs:CPU_ID(%r8)
     js gr_free_slow
-    movl %fs:(%r9), %ecx
-    shlq $SLAB_SHIFT, %rcx
-    addq SLABS, %rcx
-    addq $REMOTE, %rcx
-    STEP
-    movl (%rcx), %edx
-    cmpw LIMIT(%rcx), %dx
-    jae gr_free_slow
-    cmpq %rdi, LAST_SLOT(%rcx,%rdx,8)
-    je gr_free_slow
-    STEP
-    movq %rdi, SLOT(%rcx,%rdx,8)
-    incl %edx
-    STEP
-    movl %edx, (%rcx)
+    movl %fs:(%r9), %eax
+    shlq $SLAB_SHIFT, %rax
+    addq SLABS, %rax
+    addq $REMOTE, %rax
+    PUSH %rax, gr_free_slow
 .Lfree_remote_commit:
     ret
 END gr_free_remote

@@ -49,17 +49,7 @@ FUNCTION gr_sequence_push
     jne gr_sequence_push_remote
     shrq $32, %rsi
     addq (%rdx), %rsi
-    STEP
-    movl (%rsi), %ecx
-    cmpw LIMIT(%rsi), %cx
-    jae .Lrefuse_push
-    cmpq %rdi, LAST_SLOT(%rsi,%rcx,8)
-    je .Lrefuse_push
-    STEP
-    movq %rdi, SLOT(%rsi,%rcx,8)
-    incl %ecx
-    STEP
-    movl %ecx, (%rsi)
+    PUSH %rsi, .Lrefuse_push
 .Lpush_commit:
 .Lcount:
     COUNT count, %r10, %r11
@@ -91,17 +81,7 @@ FUNCTION gr_sequence_push_remote
     shlq $SLAB_SHIFT, %rsi
     addq (%rdx), %rsi
     addq $REMOTE, %rsi
-    STEP
-    movl (%rsi), %ecx
-    cmpw LIMIT(%rsi), %cx
-    jae .Lrefuse_push
-    cmpq %rdi, LAST_SLOT(%rsi,%rcx,8)
-    je .Lrefuse_push
-    STEP
-    movq %rdi, SLOT(%rsi,%rcx,8)
-    incl %ecx
-    STEP
-    movl %ecx, (%rsi)
+    PUSH %rsi, .Lrefuse_push
 .Lpush_remote_commit:
     jmp .Lcount
 END gr_sequence_push_remote
