@@ -185,9 +185,10 @@ GR_EXPORT int gr_statistics_every(unsigned milliseconds, void (*call)(void *cont
 GR_EXPORT size_t gr_trim(size_t keep_bytes);
 
 /* Registers a function for the soft limit of GRANARY_LIMIT. Whenever the memory that Granary holds rises above the
- * limit, the thread whose request raised it calls call(context, held_bytes) before that request returns. The next call
- * comes only after the memory held has fallen 1/16 below the limit. No lock is held, so the function may allocate and
- * free. It must preserve errno. Call gr_on_pressure before the program has threads. NULL removes the function. */
+ * limit, one thread calls call(context, held_bytes) before its request returns: mostly the thread whose request raised
+ * it. The next call comes only after the memory held has fallen 1/16 below the limit. No lock is held, so the function
+ * may allocate and free. It must preserve errno. Call gr_on_pressure before the program has threads. NULL removes the
+ * function. */
 GR_EXPORT void gr_on_pressure(void (*call)(void *context, size_t held_bytes), void *context);
 
 /* The bytes that a block of malloc for a request of `size` bytes has: what malloc_usable_size says of it. A program that

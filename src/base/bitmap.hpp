@@ -42,7 +42,7 @@ class Bitmap {
         for_each_word(first, last, [&](std::uint32_t w, Word mask) { set = set && (words_[w] & mask) == mask; });
         return set;
     }
-    // Sets or clears them; how many were not so before.
+    // Sets or clears the bits of the blocks first .. last. Returns how many bits changed.
     constexpr std::uint32_t change(BlockIndex first, BlockIndex last, bool set) {
         std::uint32_t changed = 0;
         for_each_word(first, last, [&](std::uint32_t w, Word mask) {
@@ -62,7 +62,7 @@ class Bitmap {
     constexpr Word valid_bits(std::uint32_t w) const { return low_bits(size_ - w * kWordBits); }
 
   private:
-    // visit(word, the bits in it of first .. last)
+    // Calls visit(word, its bits that belong to first .. last) for each word.
     template <class Visit>
     static constexpr void for_each_word(BlockIndex first, BlockIndex last, Visit visit) {
         for (std::uint32_t w = first.value / kWordBits; w <= last.value / kWordBits; ++w) {

@@ -25,7 +25,8 @@ constexpr std::size_t divide_up(std::size_t n, std::size_t by) { return (n + by 
 // The lowest `count` bits set; count may be the whole word.
 constexpr Word low_bits(unsigned count) { return count >= kWordBits ? ~Word{0} : (Word{1} << count) - 1; }
 
-// The lowest position of `length` consecutive ones in mask, or -1. Folding halves the run that is looked for.
+// The lowest position of `length` consecutive ones in mask, or -1. After each step, the ones left mark where a run of
+// `found` ones begins.
 constexpr int find_run(std::uint32_t mask, unsigned length) {
     unsigned found = 1;
     while (found < length && mask != 0) {
@@ -44,7 +45,7 @@ constexpr unsigned longest_run(std::uint32_t mask) {
     const std::uint32_t sixteen = eight & eight >> 8;
     if (mask == UINT32_MAX) return 32;
     unsigned length = 0;
-    std::uint32_t begins = UINT32_MAX;  // of the runs of `length`
+    std::uint32_t begins = UINT32_MAX;  // where runs of `length` ones begin
     const auto lengthen = [&](std::uint32_t more, unsigned by) {
         const std::uint32_t longer = begins & more >> length;
         length += longer != 0 ? by : 0;

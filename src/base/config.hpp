@@ -40,24 +40,25 @@ inline constexpr std::size_t kRegionPerPhysicalByte = 8;
 inline constexpr std::size_t kRegionMinBytes = 4 * kMiB;
 inline constexpr std::size_t kRegionMaxBytes = 4 * kTiB;
 
-// Under a limit on addresses (RLIMIT_AS) or on data (RLIMIT_DATA). Up to so much the region is mapped piece by piece
-// and given back the same way, in so many holes at most, for each is a mapping more; its range leaves room for a limit
-// that is raised. What stays beside what is in use is one part of the limit each.
+// A limit on addresses (RLIMIT_AS) or on data (RLIMIT_DATA) of at most kScarceLimit makes addresses scarce: the region
+// is mapped and unmapped piece by piece. It has at most kMostHoles holes, because each hole is one mapping more. Its
+// range leaves room for a limit that is raised later. The slabs may take one part in kScarceSlabsParts of the limit,
+// each kind of retained memory one part in kScarceRetainParts.
 inline constexpr std::size_t kScarceLimit = 32 * kGiB;
 inline constexpr std::size_t kMostHoles = 16384;
 inline constexpr std::size_t kScarceRangePerByte = 64;
 inline constexpr std::size_t kScarceSlabsParts = 32;
 inline constexpr std::size_t kScarceRetainParts = 256;
-inline constexpr std::size_t kScarceRefusalParts = 8;  // of what is mapped: if less is refused, addresses are scarce
-inline constexpr std::size_t kScarceSavingParts = 16;  // from so much in use on nothing is cached while it falls
-inline constexpr std::size_t kScarceBytesPerDirect = 8 * kKiB;  // of the limit; an entry of its table each
+inline constexpr std::size_t kScarceRefusalParts = 8;  // a refusal of less than this part of the region: scarce
+inline constexpr std::size_t kScarceSavingParts = 16;  // address-saving mode needs this part of the limit in use
+inline constexpr std::size_t kScarceBytesPerDirect = 8 * kKiB;  // of the limit, for each entry of its table
 
-// A first-class heap's region, where its maker names no size. The kernel's usual vm.max_map_count, at a dozen mappings
-// a heap, ends before 47 bits of addresses do.
+// The size of a first-class heap's region if its maker names none. A heap has a dozen mappings, so the kernel's usual
+// vm.max_map_count is used up before 47 bits of addresses are.
 inline constexpr std::size_t kFirstClassRegionBytes = 16 * kGiB;
-inline constexpr std::size_t kFirstClassPartsOfLimit = 64;  // of an RLIMIT_AS, it takes one at most
+inline constexpr std::size_t kFirstClassPartsOfLimit = 64;  // the region takes at most one such part of RLIMIT_AS
 
-// The largest request; a larger one is refused before anybody adds a header or an alignment to it.
+// The largest request. A larger one is refused before any code adds a header or an alignment to its size.
 inline constexpr std::size_t kMaxRequest = PTRDIFF_MAX;
 
 // Size classes: steps of kFineStep up to kFineLimit, then kCoarsePerDoubling per doubling up to kClassLimit.
@@ -65,13 +66,13 @@ inline constexpr std::size_t kFineStep = 16;
 inline constexpr std::size_t kFineLimit = 1024;
 inline constexpr unsigned kCoarsePerDoubling = 8;
 inline constexpr std::size_t kClassLimit = 32 * kKiB;
-// calloc writes zeros to a block between kClassLimit and kZeroedAtOnce that the kernel has cleared, as far as the
-// credit goes (instance/zero_credit.hpp).
+// calloc writes zeros to a block of more than kClassLimit and at most kZeroedAtOnce bytes although the kernel has
+// cleared it, as long as it has credit (instance/zero_credit.hpp).
 inline constexpr std::size_t kZeroedAtOnce = kMiB;
 inline constexpr std::size_t kZeroCreditFirst = kMiB;
 inline constexpr std::size_t kZeroCreditMost = 64 * kMiB;
 
-// Superblocks: a class takes the fewest units whose tail waste is one part in kTailWasteParts at most.
+// Superblocks: a class takes the fewest units whose tail waste is at most one part in kTailWasteParts.
 inline constexpr unsigned kMaxSuperblockUnits = 4;
 inline constexpr unsigned kTailWasteParts = 16;
 
@@ -80,12 +81,13 @@ inline constexpr unsigned kMaxHeaps = 1024;
 inline constexpr unsigned kFullnessGroups = 4;
 inline constexpr unsigned kEmptinessParts = 4;                // f = 1 / kEmptinessParts
 inline constexpr unsigned kSlackSuperblocks = 1;              // K
-inline constexpr std::size_t kRemoteThreshold = 1024 * kKiB;  // T of the bound: an idle owner is drained beyond it
+inline constexpr std::size_t kRemoteThreshold = 1024 * kKiB;  // T of the bound: beyond it an idle owner is drained
 inline constexpr unsigned kStripesPerCpu = 2;                 // heaps in use without rseq
 inline constexpr unsigned kMinStripes = 4;
 
-// Nothing is cached once what is in use fell by one part, until it grew by one, is down to one, or calls went by
-// without half a part's fall: one for so many bytes.
+// Address-saving mode begins when the memory in use has fallen by one part in kAddressSavingFallParts. It ends when
+// that memory has grown by one such part, or has become little (heap/address_saving.hpp). It also ends after a number
+// of calls without a fall of half a part: one call for each kAddressSavingBytesPerCall bytes in use.
 inline constexpr std::size_t kAddressSavingFallParts = 8;
 inline constexpr std::size_t kAddressSavingBytesPerCall = 1 * kKiB;
 
@@ -94,28 +96,28 @@ inline constexpr std::size_t kSlabBytes = 128 * kKiB;
 inline constexpr std::size_t kMagazineClassBytes = 64 * kKiB;
 inline constexpr unsigned kMagazineMinSlots = 16;
 inline constexpr unsigned kMagazineMaxSlots = 1024;
-inline constexpr unsigned kBatchBlocks = 256;                // move at once; they lie on the stack meanwhile
-inline constexpr unsigned kLookParts = 4;                    // for so many blocks flushed, one that stays is looked at
-inline constexpr unsigned kUnusedLooks = 12;                 // at classes, before a superblock is made
-inline constexpr std::size_t kUnusedBytes = kUnitBytes / 2;  // what one with less keeps resident is not worth it
+inline constexpr unsigned kBatchBlocks = 256;  // blocks that move at once; they lie on the stack meanwhile
+inline constexpr unsigned kLookParts = 4;      // one cached block is looked at for so many blocks that are flushed
+inline constexpr unsigned kUnusedLooks = 12;   // classes looked at before a superblock is made
+inline constexpr std::size_t kUnusedBytes = kUnitBytes / 2;  // a magazine that keeps less resident is not emptied
 inline constexpr unsigned kMagazineFirstSlots = 8;
-inline constexpr unsigned kMagazineNarrowSlots = 16;           // as long as no more are wanted, magazines lie densely
-inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // at first, for larger blocks
+inline constexpr unsigned kMagazineNarrowSlots = 16;           // magazines with at most so many slots lie densely
+inline constexpr std::size_t kMagazineFirstBytes = 16 * kKiB;  // the first capacity, for larger blocks
 inline constexpr std::size_t kMagazineFloorBytes = 1 * kKiB;   // a quiet class keeps this much
 inline constexpr unsigned kRemoteMagazineSlots = 128;
-inline constexpr std::size_t kRemoteMagazineBytes = 512 * kKiB;  // it narrows when it held more
-inline constexpr std::size_t kMagazineBudget = 256 * kKiB;       // of a heap, at first
+inline constexpr std::size_t kRemoteMagazineBytes = 512 * kKiB;  // a remote magazine that held more becomes narrower
+inline constexpr std::size_t kMagazineBudget = 256 * kKiB;       // of one heap's magazines, at first
 inline constexpr unsigned kBudgetDoublings = 3;
-inline constexpr unsigned kBudgetParts = 2;            // of what is in use, beyond the first: of all heaps together
-inline constexpr unsigned kDenialsForMore = 1U << 12;  // slow paths for want of budget; twice as many the next time
-inline constexpr unsigned kMessages = 64;              // of each heap, for blocks on their way to other heaps
+inline constexpr unsigned kBudgetParts = 2;  // beyond the first budget: this part of the memory in use, for all heaps
+inline constexpr unsigned kDenialsForMore = 1U << 12;  // slow paths without budget until it doubles; then twice so many
+inline constexpr unsigned kMessages = 64;              // of each heap, for blocks that belong to other heaps
 inline constexpr std::size_t kMessageBytes = 128;
-inline constexpr unsigned kMessagesAhead = 2;    // whose cache lines are asked for while one is written or read
+inline constexpr unsigned kMessagesAhead = 2;    // messages that are prefetched while one is written or read
 inline constexpr unsigned kSequenceRetries = 8;  // aborts in a row before the path without sequences
 
-// Blocks the region does not hold.
+// Direct blocks, which the region does not hold.
 inline constexpr std::size_t kDirectThreshold = 32 * kMiB;
-inline constexpr std::size_t kGrowthLimit = 2 * kMiB;      // what realloc makes larger is mapped directly, too
+inline constexpr std::size_t kGrowthLimit = 2 * kMiB;  // a block that realloc grows beyond it is mapped directly, too
 inline constexpr unsigned kDirectTableEntries = 1U << 17;  // above the kernel's usual vm.max_map_count
 
 // Memory that is returned to the OS. Two kinds of empty memory may stay resident: empty units, and free pages in
@@ -151,14 +153,16 @@ inline constexpr std::uint64_t kLazyTimeParts = 16;
 inline constexpr std::uint64_t kLazyNanosecondsPerKiB = 85;
 inline constexpr std::uint64_t kLazyNanosecondsPerPiece = 3000;
 inline constexpr std::uint64_t kLazySavedNanoseconds = 2'000'000'000;
-// A sweep is spread over the last part of what may stay. For less than so much no chunk is looked at.
+// A sweep is spread over the last part in kSweepParts of the free memory that may stay. No chunk is looked at for less
+// than kLeastSweepGrowth freed bytes.
 inline constexpr unsigned kSweepParts = 2;
 inline constexpr std::size_t kLeastSweepGrowth = 256;
 
-// Huge pages. The heap is large from so many bytes in use on. A chunk is dense when at most one of so many parts of it
-// was never touched or is absent, and it is split only for one part of so many that holds nothing. Making them takes
-// one part of the time at most, and no chunk is looked at twice in a round's time. A call of the program's waits for
-// each: when one takes longer than patience, that part is halved for each doubling, and again while the next ones do.
+// Huge pages are made once kHugeHeapBytes are in use. A chunk is dense when at most one part in kHugeAbsentParts of it
+// is absent or was never touched. A huge page is split only if at least one part in kHugeSplitParts of it is empty.
+// Making huge pages takes at most one part in kHugeTimeParts of the time, and no chunk is looked at twice within
+// kHugeRoundNanoseconds. A call of the program waits for each huge page. When one takes kHugePatienceNanoseconds or
+// more, that part of the time is halved for each doubling, and again while the next ones take so long.
 inline constexpr std::size_t kHugeHeapBytes = 64 * kMiB;
 inline constexpr std::size_t kHugeAbsentParts = 32;
 inline constexpr std::size_t kHugeSplitParts = 8;
@@ -166,42 +170,44 @@ inline constexpr std::uint64_t kHugeTimeParts = 64;
 inline constexpr std::uint64_t kHugeRoundNanoseconds = 100'000'000;
 inline constexpr std::uint64_t kHugePatienceNanoseconds = 1'000'000;
 inline constexpr unsigned kHugeMostHalvings = 16;
-inline constexpr unsigned kHugePagesPerTick = 4;  // of the background thread, if there is one
+inline constexpr unsigned kHugePagesPerTick = 4;  // made by the background thread, if there is one
 
-// The background thread, where it is asked for. It ticks while there is something to do, and is not started for
+// The background thread, if an option asks for it. It ticks while there is something to do. It is not started in
 // programs and children of fork that end soon.
 inline constexpr unsigned kTickMilliseconds = 500;
-inline constexpr unsigned kTicksToIdle = 2;   // of a heap without a slow path
-inline constexpr unsigned kTicksToSleep = 4;  // of a process without one; then all goes back
+inline constexpr unsigned kTicksToIdle = 2;   // a heap without a slow path for so long is idle
+inline constexpr unsigned kTicksToSleep = 4;  // without any slow path; then empty memory is returned to the OS
 inline constexpr unsigned kSlowPathsToStart = 128;
 
-// Statistics that are written again and again: the time between two, where nobody says it, and at most.
+// Statistics that are written periodically: the interval if the option names none, and the longest interval.
 inline constexpr std::size_t kStatisticsSeconds = 10;
 inline constexpr std::size_t kStatisticsSecondsMost = 86'400;
 
-// A walk over the blocks in use copies which they are, for so many units at once.
+// A walk over the blocks in use copies which blocks these are, for so many units at once.
 inline constexpr unsigned kWalkUnits = 1024;
 
-// Memory limits: news of the soft one come again only after what is held fell this part of it below. So often the hard
-// one is asked again, while something goes back.
+// Memory limits. The soft limit is reported again only after the held memory has fallen one part in kLimitParts below
+// it. A request that the hard limit refuses is tried at most kLimitAttempts times, as long as memory is being returned.
 inline constexpr unsigned kLimitParts = 16;
 inline constexpr unsigned kLimitAttempts = 32;
-inline constexpr unsigned kYieldsForPurges = 256;  // to who gives something back; then sleeps
+inline constexpr unsigned kYieldsForPurges = 256;  // to threads that return memory; then the waiting thread sleeps
 inline constexpr unsigned kPurgeMilliseconds = 1;
 
-// What GRANARY_JUNK fills new and freed blocks with. A pointer that is read from either is no address: on x86-64 the upper
-// bits of an address are all alike, and on aarch64 those below the byte that the CPU may ignore.
+// What GRANARY_JUNK fills new and freed blocks with. A pointer that consists of either byte is not a valid address: on
+// x86-64 the upper bits of an address are all equal, and so are, on aarch64, the bits below the byte that the CPU may
+// ignore.
 inline constexpr unsigned char kJunkAllocated = 0xa5;
 inline constexpr unsigned char kJunkFreed = 0x5a;
 
-// The text of options: the file is ignored if it is longer, and so is what the program was compiled with. Of what is
-// ignored a warning shows so much.
+// The text of options. A longer file is ignored, and so is a longer text that the program was compiled with. A warning
+// shows at most kShownOptionBytes of an ignored text.
 inline constexpr std::size_t kOptionFileBytes = 16 * kKiB;
 inline constexpr std::size_t kProgramOptionBytes = 4 * kKiB;
 inline constexpr std::size_t kShownOptionBytes = 200;
 
-// The profile of a running program: bytes between two samples on average, where GRANARY_PROFILE does not say; how many
-// calls of a stack are kept; and how many samples may be live and how many stacks told apart.
+// The profile of a running program: the average number of bytes between two samples if GRANARY_PROFILE names none, and
+// the largest that it may name; how many calls of a stack are kept; how many samples may be live, and how many stacks
+// are told apart.
 inline constexpr std::size_t kProfileMean = 512 * kKiB;
 inline constexpr std::size_t kProfileMeanMost = kTiB;
 inline constexpr std::size_t kProfileCalls = 64;

@@ -10,7 +10,7 @@
 
 namespace gr {
 
-// How many bytes the character of UTF-8 takes that begins here; 0: none does. Shortest forms only, no surrogates.
+// The length of the UTF-8 character that begins here, in bytes; 0 if none does. Only shortest forms, no surrogates.
 constexpr std::size_t character_bytes(const char *text, std::size_t size) {
     const auto byte = [&](std::size_t i) { return i < size ? static_cast<unsigned char>(text[i]) : 0U; };
     const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
@@ -28,7 +28,7 @@ constexpr std::size_t character_bytes(const char *text, std::size_t size) {
     return 0;
 }
 
-// Whatever is no character that can be printed becomes a question mark.
+// Replaces each byte that belongs to no printable character by a question mark.
 constexpr void make_printable(char *text, std::size_t size) {
     for (std::size_t i = 0; i < size;) {
         const std::size_t bytes = character_bytes(text + i, size - i);
@@ -38,7 +38,7 @@ constexpr void make_printable(char *text, std::size_t size) {
     }
 }
 
-// Of printable text: a string of JSON with its quotes.
+// Writes printable text as a JSON string, with its quotes.
 inline void put_json_string(Text &out, const char *text) {
     out << '"';
     for (; *text != '\0'; ++text) {

@@ -19,7 +19,7 @@ inline constexpr unsigned kCoarseLog = std::bit_width(kCoarsePerDoubling) - 1;
 inline constexpr unsigned kDoublings = std::bit_width(kClassLimit / kFineLimit) - 1;
 inline constexpr unsigned kClassCount = 1 + kFineClasses + kDoublings * kCoarsePerDoubling;  // class 0 is no class
 
-// size <= kClassLimit; a request for nothing gets the smallest block, so that it is unique.
+// size <= kClassLimit. A request for 0 bytes gets the smallest block, so that its address is unique.
 constexpr ClassIndex class_of(std::size_t size) {
     if (size <= kFineLimit)
         return ClassIndex(static_cast<std::uint32_t>((size + kFineStep - 1 + (size == 0)) / kFineStep));
@@ -44,8 +44,8 @@ struct ClassShape {
     std::uint32_t words = 0;           // of one bitmap
     std::uint64_t reciprocal = 0;      // ceil(2^kReciprocalShift / size)
     std::uint32_t magazine_slots = 0;  // the largest capacity
-    // Of its slots among the slots of a slab; the slot before is the sentinel. Narrow magazines lie beside each other, for
-    // most never want more, and small programs would notice a page for each.
+    // The first slot of the magazine, counted in the slots of a slab. The slot before is the sentinel. Narrow magazines
+    // lie beside each other: most never need to be wider, and a page for each would cost small programs memory.
     std::uint32_t narrow_begin = 0;
     std::uint32_t wide_begin = 0;
 
@@ -57,8 +57,8 @@ struct ClassShape {
     constexpr BlockIndex block_at(std::size_t offset) const {
         return BlockIndex(static_cast<std::uint32_t>((offset * reciprocal) >> kReciprocalShift));
     }
-    // Whether it is a multiple of the size: what offset / size leaves behind the point, the product's low part, is then
-    // less than the reciprocal.
+    // Whether the offset is a multiple of the size. If so, the fraction of offset / size, which is the low part of the
+    // product, is less than the reciprocal.
     constexpr bool divides(std::size_t offset) const {
         const std::uint64_t high = reciprocal << (kWordBits - kReciprocalShift);
         return offset * high < high;

@@ -52,7 +52,7 @@ class Text {
         }
         return *this;
     }
-    // Spaces until the line that starts at `from` is `column` wide.
+    // Adds spaces until the line that starts at `from` is `column` characters wide.
     constexpr Text &pad(std::size_t from, std::size_t column) {
         while (size_ < from + column && !truncated_) *this << ' ';
         return *this;

@@ -34,7 +34,7 @@ using ChunkIndex = Quantity<struct ChunkIndexTag>;  // of a chunk, counted from 
 using ClassIndex = Quantity<struct ClassIndexTag>;  // of a size class; 0 is no class
 using BlockIndex = Quantity<struct BlockIndexTag>;  // of a block in its superblock
 using BlockCount = Quantity<struct BlockCountTag>;  // of blocks
-using OwnerIndex = Quantity<struct OwnerIndexTag>;  // of whoever owns a superblock: a heap, a global bin, nobody
+using OwnerIndex = Quantity<struct OwnerIndexTag>;  // of the owner of a superblock: a heap, a global bin, nobody
 
 constexpr UnitIndex operator+(UnitIndex first, UnitCount count) { return UnitIndex(first.value + count.value); }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: when a heap whose addresses are scarce caches nothing: while what is in use falls. A block in a magazine keeps
-//    a whole superblock's addresses, and after the last free nobody comes to take it out.
-// Invariant: it ends when what is in use grows again, has become little, or stays as it is for some calls: so a program
-//    that works on with less pays for it only for so long.
-// Must not know: magazines; what happens then.
+// What: address-saving mode: the heaps cache nothing while addresses are scarce and the memory in use falls. A block in
+//    a magazine keeps a whole superblock's addresses, and after the last free no call takes the block out.
+// Invariant: the mode ends when the memory in use grows again, has become small, or does not fall for some calls. So a
+//    program that continues with less memory pays for the mode only for a limited time.
+// Must not know: magazines; what the mode changes.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@
 
 namespace gr {
 
-// By anyone at any time; what it says is advice, and its atomics are ordered by nothing.
+// Any thread may call it at any time. Its answers are hints, and its atomics are ordered by nothing.
 class AddressSaving {
   public:
-    // Of what is in use, that it matters; 0: it never does.
+    // `least`: the mode can begin only after so many bytes were in use. 0: the mode never begins.
     void initialise(std::size_t least) { least_ = least; }
 
     bool is_on() const { return on_.load(std::memory_order_relaxed); }
-    // After a free: whether it begins now, to one caller.
+    // Called after a free. true, to one caller only: the mode begins now.
     bool begins(std::size_t in_use) {
         if (least_ == 0 || is_on()) return false;
         const std::size_t most = load(most_);
@@ -30,8 +30,8 @@ class AddressSaving {
         store(calls_left_, calls_for(most));
         return !on_.exchange(true, std::memory_order_relaxed);
     }
-    // Of each call that would cache something: whether it lasts. spanned: the superblocks and runs that hold what is in
-    // use, whole.
+    // Called by each call that would cache something: whether the mode continues. spanned: bytes of the whole
+    // superblocks and runs that hold the memory in use.
     bool lasts(std::size_t in_use, std::size_t spanned) {
         if (!is_on()) return false;
         const std::size_t lowest = load(lowest_);
@@ -59,9 +59,9 @@ class AddressSaving {
 
     std::size_t least_ = 0;
     std::atomic<bool> on_{false};
-    std::atomic<std::size_t> most_{0};  // in use, since it ended
+    std::atomic<std::size_t> most_{0};  // the most in use since the mode ended
     std::atomic<std::size_t> lowest_{0};
-    std::atomic<std::size_t> calls_left_{0};  // until it ends for want of a fall
+    std::atomic<std::size_t> calls_left_{0};  // until the mode ends because the use does not fall
 };
 
 }  // namespace gr

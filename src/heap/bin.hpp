@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the superblocks of one class in one heap, in fullness groups (Hoard 3), and the sums that its invariant needs.
-// Invariant: a = superblocks * blocks, u = a - free_blocks; a superblock with something free is in the list of its
-//    group, a full one in none. All under the owner's lock.
+// What: the superblocks of one class in one heap, in fullness groups (Hoard 3), and the sums that Hoard's invariant
+//    needs.
+// Invariant: a = superblocks * blocks, u = a - free_blocks. A superblock with free blocks is in the list of its group;
+//    a full superblock is in no list. All under the owner's lock.
 // Must not know: where superblocks come from and go to.
 #pragma once
 
@@ -36,7 +37,7 @@ class Bin {
         }
         return nullptr;
     }
-    // At least f empty, emptiest group first; nullptr when there is none.
+    // A superblock that is at least f empty, from the emptiest group; nullptr: there is none.
     Superblock *emptiest() const {
         for (unsigned g = kFullnessGroups - 1; g != 0; --g) {
             if (groups_[g] != nullptr) return groups_[g];
@@ -51,7 +52,7 @@ class Bin {
         return std::uint64_t{superblocks_} * shape_of(c).blocks - free_blocks_;
     }
 
-    // As far as can be told without the owner's lock.
+    // Read without the owner's lock, so the numbers may be stale.
     std::uint64_t peek_superblocks() const { return peek(superblocks_); }
     std::uint64_t peek_free_blocks() const { return peek(free_blocks_); }
 
@@ -61,7 +62,7 @@ class Bin {
         return free_blocks_ <= kSlackSuperblocks * blocks || free_blocks_ * kEmptinessParts <= superblocks_ * blocks;
     }
 
-    // Those that have something free.
+    // Visits the superblocks that have free blocks.
     template <class Visit>
     void for_each(Visit visit) const {
         for (const Superblock *first : groups_) {

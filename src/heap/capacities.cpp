@@ -21,7 +21,7 @@ bool Capacities::grow(OwnerIndex o, ClassIndex c) {
     return wanted != now && set(o, c, wanted);
 }
 
-// The blocks of a magazine that changes its slots come along. false: it stays as it was.
+// A magazine that moves to other slots takes its blocks along. false: the capacity is unchanged.
 bool Capacities::set(OwnerIndex o, ClassIndex c, std::uint32_t capacity) {
     MagazinePolicy &policy = owners_.heap(o).magazines;
     Slab slab = owners_.slab(o);
@@ -87,7 +87,7 @@ void Capacities::close(OwnerIndex o) {
     for (std::uint32_t c = 1; c < kClassCount; ++c) set(o, ClassIndex(c), 0);
 }
 
-// What was detached has no slot already, but the policy does not know.
+// A detached magazine has no capacity already, but the policy does not know that yet.
 void Capacities::close_stopped(OwnerIndex o) {
     Slab slab = owners_.slab(o);
     slab.close(kRemoteMagazine);
@@ -97,7 +97,7 @@ void Capacities::close_stopped(OwnerIndex o) {
     }
 }
 
-// Stale slots above `current` are not looked at.
+// Slots at and above `current` are stale and are not checked.
 void Capacities::look(OwnerIndex o, ClassIndex c, std::uint32_t count) {
     const Slab slab = owners_.slab(o);
     MagazinePolicy &policy = owners_.heap(o).magazines;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how wide each magazine of a heap is: wider where it runs empty or full, within the budget; narrower where
-//    nothing happens, and empty where nothing is live; and a look at what stays in one for pointers to the inside of a
-//    block: a flush takes what was freed last, so below it they could lie for ever.
-// Invariant: under the heap's lock; the header in the slab and the heap's MagazinePolicy say the same, and no block is
-//    lost when a magazine moves or narrows. A look only suspects, for whoever runs on the slab's CPU may pop what is
-//    being looked at and free it elsewhere; the flush of the whole magazine judges.
+// What: the width of each magazine of a heap. A magazine that runs empty or full grows within the budget. A quiet
+//    magazine narrows, and is emptied if no block of its class is live. Looks search for pointers to the inside of a
+//    block: a flush takes the blocks that were freed last, so such a pointer could stay below them for ever.
+// Invariant: under the heap's lock. The header in the slab and the heap's MagazinePolicy agree, and no block is lost
+//    when a magazine moves or narrows. A look only suspects: a thread on the slab's CPU may pop the block during the
+//    look and free it elsewhere. The flush of the whole magazine decides.
 // Must not know: why a magazine ran empty or full.
 #pragma once
 
@@ -23,22 +23,22 @@ class Capacities {
           pages_(pages),
           address_saving_(address_saving) {}
 
-    // Widens the magazine of a class that ran empty or full, within the budget, but not while addresses are saved. true: it
-    // is wider now.
+    // Widens the magazine of a class that ran empty or full, within the budget, but not in address-saving mode. Returns
+    // whether the magazine is wider now.
     bool grow(OwnerIndex o, ClassIndex c);
     // Whether the remote magazine may have slots.
     bool may_gather() const { return !address_saving_.is_on(); }
-    // Gives back all blocks of the magazine but `keep`.
+    // Returns all blocks of the magazine except `keep`.
     void flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep);
-    // Before a superblock is made for class `but`: the magazines of the next few others, as a hand goes round, are emptied
-    // where nothing happened since the last time and no block is live, so that their superblocks go back and are taken
-    // instead of new memory.
+    // Called before a superblock is made for class `but`. Takes the next few other classes in turn. If nothing happened
+    // to a class since its last turn and none of its blocks is live, empties its magazine: then its superblocks are
+    // released and serve instead of new memory.
     void empty_unused(OwnerIndex o, ClassIndex but);
-    // Leaves no slot to the magazines, which are empty, as far as they may be touched.
+    // Sets the capacity of every magazine that the caller may touch to 0. The magazines are empty already.
     void close(OwnerIndex o);
-    // The same while the sequences are stopped, whoever's they are.
+    // Like close, for the slab of any concurrency id, while the sequences are stopped.
     void close_stopped(OwnerIndex o);
-    // At the next `count` slots of the magazine at most, as a hand goes round; it stays where it suspects.
+    // Checks the next `count` slots of the magazine at most, in rotation. The rotation stops at a slot that is suspect.
     void look(OwnerIndex o, ClassIndex c, std::uint32_t count);
 
   private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what lies where in the heaps, counted from outside: for statistics, and for checks of the whole.
+// What: counts the blocks in the heaps for statistics, and checks all heaps as a whole.
 // Invariant: changes nothing.
-// Must not know: why anything lies where it does.
+// Must not know: why a block is where it is.
 #pragma once
 
 #include "heap/global_free.hpp"
@@ -17,15 +17,15 @@ class Census {
                      const Superblocks &superblocks, const PageHeap &pages)
         : owners_(owners), global_free_(global_free), region_(region), superblocks_(superblocks), pages_(pages) {}
 
-    // Blocks in magazines and messages, by class, as far as can be told from outside.
+    // Adds the blocks in magazines and messages, by class. No lock is held, so the numbers may be stale.
     void count_cached(std::uint64_t (&blocks)[kClassCount]) const;
-    // Blocks in the superblocks of a class, whoever owns them, as far as can be told without their locks.
+    // Blocks in the superblocks of a class, of all owners. Read without their locks, so the numbers may be stale.
     struct ClassUse {
         std::uint64_t blocks = 0;
         std::uint64_t free = 0;
     };
     ClassUse class_use(ClassIndex c) const;
-    // All locks are held. nullptr: there is none.
+    // All locks are held. Names the first fault that is found; nullptr: there is none.
     [[gnu::cold]] const char *first_fault() const;
 
   private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a heap as a collection sees it: nothing is cached, and of each superblock only the blocks stay that somebody
+// What: a heap as a collection sees it: nothing is cached, and each superblock keeps only the blocks that the caller
 //    names.
-// Invariant: all locks are held and no sequence runs, from the first call to the last, but for those that say
-//    otherwise; afterwards every block is live or free. Hoard's invariant and empty superblocks wait for
-//    Ownership::restore_invariants and release_all_empty.
+// Invariant: all locks are held and no sequence runs, from the first call to the last, except where a function says
+//    otherwise. Afterwards every block is live or free. Only Ownership::restore_invariants restores Hoard's invariant,
+//    and only release_all_empty releases the empty superblocks.
 // Must not know: why a block is live.
 #pragma once
 
@@ -16,7 +16,7 @@ class CollectorView {
     constexpr CollectorView(Owners &owners, Ownership &ownership, Region &region, Superblocks &superblocks)
         : owners_(owners), ownership_(ownership), region_(region), superblocks_(superblocks) {}
 
-    // What lies in magazines and messages: free, although its bits say that it is in use.
+    // Visits the blocks in magazines and messages. They are free, although their bits say that they are in use.
     template <class Visit>
     void for_each_cached(Visit visit) const {
         owners_.for_each_heap([&](OwnerIndex o) {
@@ -30,13 +30,14 @@ class CollectorView {
             owners_.outbox(o).for_each_block(visit);
         });
     }
-    // Magazines and messages are empty now; what lay in them counts as used until keep_only. What was freed by remote bits
-    // is free.
+    // Empties magazines and messages; their blocks count as used until keep_only. Blocks that were freed by remote bits
+    // become free.
     void drop_cached();
-    // The same but for remote bits: blocks that were freed so wait on, as if nobody collected.
+    // Like drop_cached, but leaves the remote bits alone: blocks that were freed that way wait on, as without a
+    // collection.
     void drop_held();
 
-    // A superblock's free blocks, by the word of its bitmap: visit(word, bits).
+    // Visits the words of the superblock's bitmap that have free blocks: visit(word, bits).
     template <class Visit>
     void for_each_free_word(Superblock *s, Visit visit) const {
         if (s->free_count == 0) return;
@@ -44,7 +45,8 @@ class CollectorView {
         for (std::uint32_t w = s->first_word; w < free.word_count(); ++w)
             if (free.word(w) != 0) visit(w, free.word(w));
     }
-    // With no lock held, while blocks come and go: what begins at these units, superblock by superblock.
+    // No lock is held, and the program runs. Visits the superblocks that begin at these units, each under its owner's
+    // lock.
     template <class Visit>
     void for_each_superblock_now(UnitIndex first, UnitIndex end, Visit visit) {
         for (UnitIndex u = first; u < end; ++u) {
@@ -54,14 +56,16 @@ class CollectorView {
         }
     }
 
-    // live(superblock, word): the bits of live blocks in one word of its bitmap. How many blocks became free.
+    // live(superblock, word): the bits of live blocks in one word of the bitmap. All other blocks become free. Returns
+    // how many blocks became free.
     template <class Live>
     std::uint64_t keep_only(Live live) {
         std::uint64_t all = 0;
         for_each_superblock([&](Superblock *s) { all += keep_only(s, live); });
         return all;
     }
-    // The same, once in a collection: of which superblock nobody took a block since the last time is known afterwards.
+    // Like keep_only, called once in each collection. Afterwards `rested` tells whether a superblock had no more blocks
+    // in use before this call than after the previous one.
     template <class Live>
     std::uint64_t sweep(Live live) {
         std::uint64_t all = 0;
@@ -69,8 +73,9 @@ class CollectorView {
         return all;
     }
 
-    // The same of one superblock that was somebody's once, with no lock held: of blocks that live(superblock, word) does
-    // not name nobody frees any. It may be another's by now, or none. Then visit(superblock), under the same lock.
+    // Like sweep, for the superblock that begins at `first` now, if any, under its owner's lock. It may be another
+    // superblock than the caller found there. The caller holds no lock, and no thread frees a block that
+    // live(superblock, word) does not name. Calls visit(superblock) at the end, under the same lock.
     template <class Live, class Visit>
     std::uint64_t sweep_of(UnitIndex first, Live live, Visit visit) {
         std::uint64_t all = 0;
@@ -86,7 +91,7 @@ class CollectorView {
         return all;
     }
 
-    // Those that somebody owns.
+    // Visits the superblocks whose owner is not kNobody.
     template <class Visit>
     void for_each_superblock(Visit visit) const {
         for_each_unit([&](Superblock *s) {
@@ -100,7 +105,7 @@ class CollectorView {
         });
     }
 
-    // Ranges of units in which no block is used: visit(first, end).
+    // Visits the ranges of units in which no block is in use: visit(first, end).
     template <class Visit>
     void for_each_empty_range(Visit visit) const {
         UnitIndex empty = region_.first_unit();
@@ -120,7 +125,7 @@ class CollectorView {
         if (freed != 0) ownership_.freed(owner_of(s), s, freed);
         return freed;
     }
-    // Under its owner's lock: its sweep.
+    // Runs the superblock's sweep, under its owner's lock, and records whether the superblock rested.
     template <class Sweep>
     static std::uint32_t watching_rest(Superblock *s, Sweep sweep) {
         s->rested = s->used_count() <= s->kept;

@@ -17,7 +17,8 @@ void DenseChunks::make_huge_pages_of_tick() {
     huge.make_some(region_.chunk_count(), [this](ChunkIndex chunk) { return is_dense(chunk); });
 }
 
-// Of a run nobody knows which of its pages were touched: it would be resident to its end.
+// A chunk with a run is not dense: nobody knows which pages of a run were touched, and all of them would become
+// resident.
 bool DenseChunks::is_dense(ChunkIndex chunk) {
     std::size_t absent = 0;
     bool superblocks_only = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: making huge pages of chunks full of superblocks whose pages nearly all hold something.
-// Invariant: no lock is held while the kernel makes one.
-// Must not know: who decides when; how the kernel is asked.
+// What: makes huge pages of chunks that are full of superblocks and whose pages are nearly all resident.
+// Invariant: no lock is held while the kernel makes a huge page.
+// Must not know: when a huge page is due; how the kernel is asked.
 #pragma once
 
 #include "heap/ownership.hpp"
@@ -13,7 +13,7 @@ class DenseChunks {
     constexpr DenseChunks(Ownership &ownership, Region &region, Superblocks &superblocks, PageHeap &pages)
         : ownership_(ownership), region_(region), superblocks_(superblocks), pages_(pages) {}
 
-    // In both no lock is held. In a slow path: one, if it is due.
+    // In both functions no lock is held. On a slow path: makes one huge page at most, if one is due.
     void make_huge_pages();
     // At a tick of the background thread.
     void make_huge_pages_of_tick();

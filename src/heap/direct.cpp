@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: direct.hpp: open addressing with linear probing; live addresses are unique, so insertion may reuse any gap.
-// Invariant: an entry goes free -> claimed -> address -> gone -> claimed ..., each step by one exchange or store.
-// Must not know: the region.
+// The table uses open addressing with linear probing. Live addresses are unique, so insertion may reuse any gap.
+
 #include "heap/direct.hpp"
 
 #include "base/bits.hpp"
@@ -16,7 +15,7 @@ std::atomic<Direct::Entry *> Direct::entries_{nullptr};
 std::atomic<std::size_t> Direct::entry_count_{0};
 std::atomic<std::size_t> Direct::used_entries_{0};
 
-// Two may come here together: one says how many, and one's table it is.
+// Two threads may come here together. One of them decides the number of entries, and one thread's table is kept.
 bool Direct::make_table() {
     if (entries() != nullptr) return true;
     std::size_t wanted = kDirectTableEntries;
@@ -112,7 +111,7 @@ void *Direct::allocate(std::size_t bytes, std::size_t alignment) {
     return nullptr;
 }
 
-// Memory that the kernel refuses to take counts against the limit until it has gone.
+// Memory that the kernel refuses to take counts against the limit until the kernel has taken it.
 void Direct::give_back(void *p, std::size_t bytes) {
     if (platform::unmap(p, bytes)) return gave(bytes);
     auto *const kept = static_cast<Unreturned *>(p);
@@ -139,7 +138,7 @@ bool Direct::release(void *p) {
 
 void Direct::release_all() {
     for (std::size_t i = 0; i < entry_count() && count() != 0; ++i) {
-        // Whatever another's entry says meanwhile, it is not found for this one.
+        // release() finds no entry of another Direct, even if this address is another's by now.
         release(reinterpret_cast<void *>(entries()[i].address.load(std::memory_order_relaxed)));
     }
 }
@@ -154,7 +153,7 @@ void *Direct::resize(void *p, std::size_t bytes) {
     const std::size_t old = size_of(p);
     if (rounded < bytes || old == 0) return nullptr;
     if (rounded == old) return p;
-    // Afterwards there must be room for the new address.
+    // After the move the table must have room for the new address.
     if (used_entries_.load(std::memory_order_relaxed) + kReserve > entry_count()) return nullptr;
     if (rounded > old && !may_take(rounded - old)) return nullptr;
     Entry *const entry = find(reinterpret_cast<std::uintptr_t>(p));
@@ -172,7 +171,7 @@ void *Direct::resize(void *p, std::size_t bytes) {
     return moved;
 }
 
-// Nobody else may have the block meanwhile, and its address stays: the entry need not be claimed.
+// No other thread may use the block meanwhile, and its address stays. So the entry need not be claimed.
 bool Direct::resize_in_place(void *p, std::size_t bytes) {
     const std::size_t rounded = align_up(bytes == 0 ? 1 : bytes, platform::page_size());
     Entry *const entry = find(reinterpret_cast<std::uintptr_t>(p));

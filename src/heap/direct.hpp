@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: blocks mapped directly from the kernel, kept in a lock-free side table: huge ones, and any block in need (a
-//    full region, a signal handler that interrupted the heap it would need, before start-up).
-// Invariant: an address stands in the table exactly while it is a live direct block; whoever swaps it out frees it. The
-//    table is the process's; what a Direct mapped is known to that one only.
+// What: blocks mapped directly from the kernel, in a lock-free side table: huge blocks, and any block in need (the
+//    region is full, a signal handler interrupted the heap that it needs, or the allocator has not started).
+// Invariant: an address stands in the table exactly while it is a live direct block; the thread that swaps the address
+//    out frees the block. The table is the process's, but only the Direct that mapped a block finds it.
 // Must not know: the region.
 #pragma once
 
@@ -19,32 +19,35 @@ namespace gr {
 class Direct {
   public:
     struct Entry {
-        // 0: never used, kGone: free again. An address is stored (release) after `bytes`; lookups acquire it.
+        // 0: never used; kGone: free again; kClaimed: being changed by one thread. An entry goes 0 -> kClaimed ->
+        // address -> kGone -> kClaimed and so on, each step by one exchange or store; resize also claims a live entry.
+        // The address is stored (release) after `bytes` and `mapper`; lookups acquire it.
         std::atomic<std::uintptr_t> address;
         std::atomic<std::size_t> bytes;
-        std::atomic<const Direct *> mapper;  // as bytes
+        std::atomic<const Direct *> mapper;  // stored before the address, like bytes
     };
 
-    // Everything from now on, and what there is, counts against the limit.
+    // All blocks, including those that exist already, count against the limit from now on.
     void count_against(MemoryLimit *limit);
-    // Nothing is ever mapped: whoever counts on the region has all blocks there.
+    // No new block is mapped from now on: the caller relies on all blocks being in the region.
     void forbid() { is_forbidden_ = true; }
     bool is_forbidden() const { return is_forbidden_; }
-    // For everything from now on.
+    // For all blocks that are mapped from now on.
     void use_huge_pages(HugePolicy policy) { huge_pages_ = policy; }
-    // nullptr: no memory. Zeroed.
+    // Returns zeroed memory. nullptr: no memory.
     void *allocate(std::size_t bytes, std::size_t alignment);
     // false: not a live direct block.
     bool release(void *p);
     // 0: not a live direct block.
     std::size_t size_of(const void *p) const;
-    // Moves the pages, not the bytes; nullptr: cannot, the block stands.
+    // Moves the pages and copies no bytes. nullptr: not possible, and the block is unchanged.
     void *resize(void *p, std::size_t bytes);
-    // The block stays where it is; false: it cannot, nothing has changed.
+    // The block stays where it is. false: not possible, and nothing has changed.
     bool resize_in_place(void *p, std::size_t bytes);
-    // Every live block; nobody may use one of them any more, nor this.
+    // Releases every live block. No thread may use one of them, or this object, any more.
     void release_all();
-    // Every live block, whoever makes and releases others meanwhile: visit(block, bytes), until it says false.
+    // Calls visit(block, bytes) for every live block, until it returns false. Other threads may allocate and release
+    // blocks meanwhile.
     template <class Visit>
     void for_each(Visit visit) const {
         for (std::size_t i = 0; i < entry_count() && entries() != nullptr; ++i) {
@@ -52,7 +55,7 @@ class Direct {
             const std::uintptr_t address = entry.address.load(std::memory_order_acquire);
             if (address <= kClaimed || entry.mapper.load(std::memory_order_relaxed) != this) continue;
             const std::size_t bytes = entry.bytes.load(std::memory_order_relaxed);
-            // acquire: what was read is of that address if it still stands there.
+            // acquire: if the address still stands there, the mapper and the bytes that were read belong to it.
             std::atomic_thread_fence(std::memory_order_acquire);
             if (entry.address.load(std::memory_order_relaxed) != address) continue;
             if (!visit(reinterpret_cast<void *>(address), bytes)) return;
@@ -64,10 +67,10 @@ class Direct {
     std::size_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
     std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
-    // Makes the table unless there is one: as large as usual, or as large as a limit on addresses or data has blocks
-    // for. false: no memory; tried again with the next block.
+    // Makes the table unless there is one. A limit on addresses or data makes the table smaller. false: no memory; the
+    // next block tries again.
     static bool make_table();
-    // For who looks from outside.
+    // For code that reads the table from outside.
     static const Entry *entries() { return entries_.load(std::memory_order_acquire); }
     static std::size_t entry_count() { return entry_count_.load(std::memory_order_relaxed); }
     const std::atomic<std::size_t> *count_cell() const { return &count_; }
@@ -77,16 +80,16 @@ class Direct {
     static constexpr std::uintptr_t kClaimed = 2;
     static constexpr std::size_t kReserve = 1024;  // entries that growth in place leaves to allocation
 
-    // Freed memory that the kernel did not take, at its beginning; tried again with the next block that is freed.
+    // Freed memory that the kernel did not take; this stands at its beginning. The next release of a block tries again.
     struct Unreturned {
         std::atomic<Unreturned *> link;
         std::size_t bytes;
     };
 
     void give_back(void *p, std::size_t bytes);
-    // The entry that is i behind the one where the search for an address begins.
+    // The entry that is i places behind the one where the search for the address begins.
     static Entry &entry_of(std::uintptr_t address, std::size_t i);
-    // Of a live block that this one mapped, or nullptr.
+    // The entry of a live block that this object mapped, or nullptr.
     Entry *find(std::uintptr_t address) const;
     bool insert(std::uintptr_t address, std::size_t bytes);
     void add(std::size_t bytes);
@@ -98,11 +101,11 @@ class Direct {
         if (limit_ != nullptr) limit_->gave(bytes);
     }
 
-    // One for the process, as the address space is; never moved. Whoever makes it says how long it is before anybody has
-    // it: release, with the acquire of its readers.
+    // One table for the process, because it has one address space; never moved. entry_count_ is stored before the
+    // table: the release store of entries_ pairs with the acquire of its readers.
     static std::atomic<Entry *> entries_;
     static std::atomic<std::size_t> entry_count_;   // a power of two; ordered by entries_
-    static std::atomic<std::size_t> used_entries_;  // roughly; ordered by nothing
+    static std::atomic<std::size_t> used_entries_;  // approximate; ordered by nothing
     TakeAllStack<Unreturned> unreturned_;
     MemoryLimit *limit_ = nullptr;                   // set at start-up, by the thread that starts
     HugePolicy huge_pages_ = HugePolicy::automatic;  // as limit_

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the protocol of remote frees on the real owners; what a drain finds goes to ownership and messenger.
-// Invariant: the only file of this folder that knows what is built on it (the star in
-//    test/structure/src/heap_order.txt): a drain gives blocks, whoever gives locks others, and whoever unlocks drains.
-// Must not know: what ownership and messenger do with it.
+// What: connects the protocol of remote frees with the real owners, and gives what a drain finds to ownership and
+//    messenger.
+// Invariant: the only file of this folder that includes what is built on it (the star in
+//    test/structure/src/heap_order.txt). The calls form a circle: a drain returns blocks, returning blocks may lock
+//    other owners, and every unlock drains.
+// Must not know: what ownership and messenger do with the blocks.
 #include "heap/messenger.hpp"
 #include "heap/ownership.hpp"
 #include "heap/remote_protocol.hpp"
@@ -12,7 +14,7 @@ namespace gr {
 
 std::uint32_t RemoteFrees::World::exchange_mark(Superblock *s, std::uint32_t mark) const {
     platform::count(platform::Event::atomic_operation);
-    // Both directions at once: pairs with itself on the other side (rule 4).
+    // acq_rel: pairs with the exchange of the other side, in both directions (rule 4).
     return s->mark.exchange(mark, std::memory_order_acq_rel);
 }
 
@@ -27,12 +29,12 @@ Superblock *RemoteFrees::World::next(const Superblock *s) const { return s->link
 
 bool RemoteFrees::World::has_pending(OwnerIndex o) const { return owners.owner(o).has_news(); }
 
-// Who has something waiting was activated; to activate here would be to wait.
+// A heap for which something waits is active already. To activate a heap here would mean to wait for a lock.
 bool RemoteFrees::World::try_lock(OwnerIndex o) const {
     return (!is_heap(o) || owners.is_active(o)) && owners.try_lock(o);
 }
 
-// The protocol looks itself.
+// The protocol itself looks whether something waits.
 void RemoteFrees::World::unlock(OwnerIndex o) const { static_cast<void>(owners.unlock(o)); }
 
 void RemoteFrees::World::read_inbox(OwnerIndex o) const { messenger.receive(o); }

@@ -51,7 +51,7 @@ Flusher::Result Flusher::flush_remote_locked(OwnerIndex o, bool may_grow) {
     const std::int64_t popped = slab.pop_n(kRemoteMagazine, blocks, kRemoteMagazineSlots);
     if (popped < 0) return Result::moved;
     const std::size_t bytes = messenger_.send(o, {blocks, static_cast<std::size_t>(popped)});
-    // By slots no magazine knows how much it holds: when it was too much it is narrower the next time.
+    // A remote magazine counts slots, not bytes. If it held too many bytes, it is narrower the next time.
     const std::uint32_t wanted = bytes > kRemoteMagazineBytes ? capacity / 2 : capacity * 2;
     if (may_grow && kMagazineFirstSlots <= wanted && wanted <= kRemoteMagazineSlots) {
         if (!slab.set_capacity(kRemoteMagazine, kRemoteSlotsBegin, wanted)) return Result::moved;
@@ -59,14 +59,14 @@ Flusher::Result Flusher::flush_remote_locked(OwnerIndex o, bool may_grow) {
     return Result::room;
 }
 
-// The magazines of classes come last, for a message may fill them: one to this heap itself, too.
+// The magazines of classes come last: the drain may fill them from messages, even from some that this heap sent itself.
 void Flusher::flush_all(OwnerIndex o) {
     flush_remote_locked(o, false);
     remote_.drain(o);
     for (std::uint32_t c = 1; c < kClassCount; ++c) capacities_.flush_excess(o, ClassIndex(c), 0);
 }
 
-// The remote magazine comes first: messages come back to it by the drain.
+// The remote magazine comes first: the drain then also reads messages that this heap sent to itself.
 void Flusher::flush_detached(OwnerIndex o) {
     Slab slab = owners_.slab(o);
     messenger_.send(o, slab.detached(kRemoteMagazine));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: out of magazines: a full one makes room, and all are emptied for who wants the memory.
-// Invariant: a block leaves a magazine and reaches a bitmap, a message or a bit under one hold of the heap's lock.
-// Must not know: requests in bytes; who wants the memory.
+// What: moves blocks out of magazines: makes room in a full magazine, or empties all magazines of a heap.
+// Invariant: a block leaves a magazine and reaches a bitmap, a message or a remote bit under one hold of the heap's
+//    lock.
+// Must not know: requests in bytes; for whom the memory is.
 #pragma once
 
 #include "heap/capacities.hpp"
@@ -15,22 +16,22 @@ class Flusher {
                       Capacities &capacities)
         : owners_(owners), remote_(remote), returns_(returns), messenger_(messenger), capacities_(capacities) {}
 
-    // There is room now; the caller has moved to another CPU; its block is free; the lock is its own already, or nothing
-    // may be gathered.
+    // room: the magazine has room now. moved: the caller has moved to another CPU. freed: the caller's block is free.
+    // refused: the heap's lock could not be taken, or remote frees may not be gathered now.
     enum class Result : std::uint8_t { room, moved, freed, refused };
 
-    // No lock is held. Makes room for p: by a larger capacity if the budget allows, else by giving back what was freed last,
-    // half of it at most, and p itself where the magazine has no slot at all.
+    // No lock is held. Makes room for p, by a larger capacity if the budget allows. Otherwise returns the blocks that
+    // were freed last, half of the magazine at most. If the magazine has no slot at all, returns p itself.
     Result flush(OwnerIndex o, ClassIndex c, void *p);
-    // The same of the magazine of blocks that others own.
+    // Like flush, for the remote magazine.
     Result flush_remote(OwnerIndex o);
 
-    // In these the heap's lock is held.
+    // In the following functions the heap's lock is held.
 
     Result flush_locked(OwnerIndex o, ClassIndex c, void *p);
-    // Everything, as far as its magazines may be touched.
+    // Empties the heap's magazines, as far as the caller may touch them, and drains the heap.
     void flush_all(OwnerIndex o);
-    // What was taken out of the sequences' reach.
+    // Returns the detached blocks of all magazines, and drains the heap.
     void flush_detached(OwnerIndex o);
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what the lock of a heap guards, and the lock of one class of the global heap.
-// Invariant: zeroed memory is a heap that nothing was allocated from, and a bin that is empty.
+// What: the data that a heap's lock guards, and the data that a global bin's lock guards.
+// Invariant: zeroed memory is a heap from which nothing was allocated, and an empty global bin.
 // Must not know: other owners; who calls.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace gr {
 struct Heap : Owner {
     Bin bins[kClassCount];
     MagazinePolicy magazines;
-    // Until it counts as idle; ordered by nothing, so a tick may go by too early.
+    // Ticks until the heap counts as idle. Ordered by nothing, so the heap may count as idle too early.
     std::atomic<std::uint32_t> ticks_to_idle;
-    // Slow paths of those who run on its CPU; changed under the lock, and a hint without.
+    // Slow paths of the threads on this heap's CPU. Changed under the lock; without the lock a hint.
     std::atomic<std::uint32_t> uses;
 
     void note_use() {
@@ -34,7 +34,8 @@ struct Heap : Owner {
 struct GlobalBin : Owner {
     Bin bin;
     std::atomic<std::uint32_t> offered;  // superblocks in it; a hint that saves taking the lock
-    // A heap may hold more of the class than its invariant lets it, for a lock was held. A hint; ordered by nothing.
+    // A heap may hold more of this class than its invariant allows, because a lock was taken. A hint; ordered by
+    // nothing.
     std::atomic<bool> excess;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: heaps.hpp: by the caller's concurrency id, or by a stripe, and what a block that is freed meets there.
-// Invariant: who interrupted the heaps waits for nothing, and does nothing that is due.
-// Must not know: requests in bytes, runs, options, the C library.
+// A signal handler that interrupted the heaps waits for nothing here, and does none of the work that is due.
+
 #include "heap/heaps.hpp"
 
 #include "heap/misuse.hpp"
@@ -22,17 +21,18 @@ void *Heaps::refill_here(ClassIndex c) {
             return block;
         }
     }
-    // No id, or no memory for the slab of its heap: some other heap may have what is wanted.
+    // The thread has no concurrency id, or its heap's slab gets no memory. Another heap may have a free block.
     return allocate_by_stripe(c);
 }
 
-// Where a thread without a concurrency id begins to look: threads are numbered in turn, so that they spread over the
+// The stripe that a thread without a concurrency id tries first. Threads are numbered in turn, so they spread over the
 // stripes of every instance.
 OwnerIndex Heaps::home_stripe() const {
     return owner_of_heap((platform::thread_number() - 1) % owners_.setup().stripes);
 }
 
-// Under the lock of some stripe's heap: the caller's own if it is free, else the next free one, else the caller waits.
+// Allocates under the lock of a stripe: the thread's own if it is free, otherwise the next free one. If no lock is
+// free, the thread waits for its own stripe's lock.
 void *Heaps::allocate_by_stripe(ClassIndex c) {
     const platform::Reentry entry;
     OwnerIndex o = home_stripe();
@@ -43,7 +43,7 @@ void *Heaps::allocate_by_stripe(ClassIndex c) {
     void *block = uses_sequences() ? nullptr : owners_.slab(o).pop(magazine_of(c));
     const bool slow = block == nullptr && !entry.again();
     if (slow) [[unlikely]] {
-        // With sequences some other thread may be inside that magazine: leave it alone.
+        // With sequences, another thread may be using that magazine: leave it alone.
         block = uses_sequences() ? refiller_.take_one(o, c) : refiller_.refill(o, c);
     }
     remote_.unlock_and_settle(o);
@@ -52,7 +52,7 @@ void *Heaps::allocate_by_stripe(ClassIndex c) {
     return block;
 }
 
-// kNobody: none was free, and the caller may not wait.
+// kNobody: no lock was free and the caller may not wait, or no heap has a slab.
 OwnerIndex Heaps::lock_other_stripe(OwnerIndex home, bool may_wait) {
     const std::uint32_t stripes = owners_.setup().stripes;
     for (std::uint32_t i = 1; i < stripes; ++i) {
@@ -61,7 +61,7 @@ OwnerIndex Heaps::lock_other_stripe(OwnerIndex home, bool may_wait) {
     }
     if (!may_wait) return kNobody;
     if (owners_.lock(home)) return home;
-    // There is no memory for the slab of that one. Another has its own.
+    // There is no memory for the slab of the home stripe. An active heap has a slab already.
     const std::uint32_t active = active_heaps();
     if (active == 0) return kNobody;
     const OwnerIndex other = owner_of_heap(home.value % active);
@@ -92,8 +92,8 @@ Heaps::Freed Heaps::free_by_sequence(const char *function, void *p, UnitEntry e)
         const bool local = owner == here;
         if (!local && address_saving_.is_on()) return Freed::not_yet;
         const std::uint32_t magazine = local ? magazine_of(c) : kRemoteMagazine;
-        // A magazine that holds p at any moment of this call means that p is free already; but whoever moved to another
-        // CPU meanwhile may have seen half of what somebody wrote there.
+        // If a magazine holds p at any moment of this call, p is free already. But a thread that moved to another CPU
+        // meanwhile may have seen half of a change that another thread made there.
         if (owners_.slab(here).is_top(magazine, p) && platform::current_cid(platform::gr_sequence_state) == cid)
             die_twice(function, p, shape_of(c).size);
         const std::int64_t pushed = platform::gr_sequence_push_n(here.value, magazine, &p, 1, found_at);
@@ -106,7 +106,7 @@ Heaps::Freed Heaps::free_by_sequence(const char *function, void *p, UnitEntry e)
     return Freed::not_yet;
 }
 
-// Without sequences: straight into the owner's magazine, if its lock is free.
+// Without sequences: pushes the block into its owner's magazine, if the owner's lock is free.
 Heaps::Freed Heaps::free_by_owner(const char *function, void *p, UnitEntry e) {
     const OwnerIndex o = owner_in(e);
     const ClassIndex c = class_in(e);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the heaps' face, put together from the objects of this folder: which heap serves a call, and what a slow path
-//    owes when it is over.
-// Invariant: a heap's lock is held from the first block that leaves a magazine or bitmap to the last that enters one,
-//    so that whoever holds all locks finds no block in flight; other heaps' locks are only tried.
+// What: the interface of this folder, composed of its objects: which heap serves a call, and what a slow path must do
+//    at its end.
+// Invariant: a heap's lock is held from the first block that leaves a magazine or bitmap to the last that enters one.
+//    So a thread that holds all locks finds no block between two states. Other heaps' locks are only tried.
 // Must not know: requests in bytes, runs, options, the C library.
 #pragma once
 
@@ -41,15 +41,16 @@ class Heaps {
         owners_.initialise(setup);
     }
 
-    // A block of the class, or nullptr: no memory, or the calling thread was interrupted inside and may not wait for
-    // itself.
+    // Returns a block of the class. nullptr: no memory, or the caller is a signal handler that interrupted the heaps
+    // and may not wait.
     void *allocate(ClassIndex c) {
         void *const cached = uses_sequences() ? pop(c) : nullptr;
         return cached != nullptr ? cached : allocate_uncached(c);
     }
-    // The same for who found the magazine of the class empty a moment ago.
+    // Like allocate, for a caller that found the magazine of the class empty a moment ago.
     void *allocate_uncached(ClassIndex c) { return uses_sequences() ? refill_here(c) : allocate_by_stripe(c); }
-    // p lies in a unit whose entry is e, of a superblock. Dies of misuse, named after `function`.
+    // p lies in a unit of a superblock, and e is the unit's entry. Misuse ends the program; the message names
+    // `function`.
     void free(const char *function, void *p, UnitEntry e);
 
     UnitStore &store() { return store_; }
@@ -58,41 +59,44 @@ class Heaps {
     bool uses_sequences() const { return owners_.setup().has_sequences(); }
     const HeapsSetup &setup() const { return owners_.setup(); }
 
-    // At any time: what the magazines of a heap may hold at first.
+    // What the magazines of a heap may hold at first. May be called at any time.
     void set_magazine_budget(std::size_t bytes) { owners_.set_magazine_budget(bytes); }
 
-    // Returns what lies in the magazines, collects every remote free, releases what is empty. With sequences that cannot
-    // be stopped (or by a handler that interrupted the heaps) only the magazines of the caller's own id.
+    // Empties all magazines, collects every remote free, and releases what is empty. If the sequences cannot be
+    // stopped, or the caller is a handler that interrupted the heaps, only the magazines of the caller's own id are
+    // emptied.
     void reclaim() { reclaimer_.reclaim(); }
-    // After a free that held no lock: the same once what is in use has fallen, where addresses are scarce; and until it
-    // grows again nothing is cached.
+    // Called after a free, with no lock held. If addresses are scarce and the memory in use has fallen, reclaims, and
+    // nothing is cached until the use grows again (address_saving.hpp).
     void save_addresses() {
         if (address_saving_.begins(pages_.present_bytes())) [[unlikely]]
             reclaimer_.reclaim_to_save_addresses();
     }
-    // A tick has gone by: the same for the heaps that had no slow path for kTicksToIdle of them, or one less.
+    // Called at each tick. Reclaims from the heaps that had no slow path for kTicksToIdle ticks, or one tick less. Does
+    // the purge and the huge pages that are due.
     void reclaim_idle() {
         reclaimer_.reclaim_idle();
         sweeper_.sweep_if_due();
         dense_chunks_.make_huge_pages_of_tick();
     }
-    // Gives back the pages that hold no block in use under superblocks that have others; the bytes given back. Not for
-    // a handler that interrupted the heaps.
+    // Purge: returns the pages that hold no block in use, in superblocks that have others in use. Returns the bytes
+    // returned to the OS. Not for a handler that interrupted the heaps.
     std::size_t sweep() { return sweeper_.sweep(); }
     std::size_t swept_bytes() const { return sweeper_.swept_bytes(); }
     std::size_t sweep_calls() const { return sweeper_.calls(); }
 
-    // Every lock of one rank, in order.
+    // Takes or releases every lock of one rank, in order.
     void lock_all(platform::Rank rank);
     void unlock_all(platform::Rank rank);
-    // After the last of them: who posted and found a lock taken relies on its holder (rule 3).
+    // Called after the last unlock: a thread that pushed and found a lock taken relies on the lock's holder (rule 3).
     void settle_all() { remote_.settle_all(); }
 
     using ClassUse = Census::ClassUse;
     void count_cached(std::uint64_t (&blocks)[kClassCount]) const { census_.count_cached(blocks); }
     ClassUse class_use(ClassIndex c) const { return census_.class_use(c); }
     void restore_invariants() { ownership_.restore_invariants(); }
-    // For a collection (collector_view.hpp), and what it owes when the locks are free again.
+    // For a collection (collector_view.hpp). settle_collected does what a collection must do once the locks are
+    // released.
     CollectorView &collector_view() { return collector_view_; }
     void settle_collected() {
         ownership_.release_all_empty();
@@ -108,12 +112,13 @@ class Heaps {
     void *allocate_by_stripe(ClassIndex c);
     OwnerIndex lock_other_stripe(OwnerIndex home, bool may_wait);
     OwnerIndex home_stripe() const;
-    // Into a magazine that had room; by more than that; not at all: the bits are the way that always works.
+    // quickly: into a magazine that had room. slowly: by more work than that. not_yet: not at all, and the caller frees
+    // the block by another way; remote bits always work.
     enum class Freed : std::uint8_t { quickly, slowly, not_yet };
     Freed free_by_sequence(const char *function, void *p, UnitEntry e);
     Freed free_by_owner(const char *function, void *p, UnitEntry e);
 
-    // Each knows those before it, and remote_ the two that its drain hands blocks to (drain.cpp).
+    // Each object knows those above it. remote_ also knows the two to which its drain gives blocks (drain.cpp).
     PageHeap &pages_;
     GlobalFree global_free_;
     AddressSaving address_saving_;

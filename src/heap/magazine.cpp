@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: publishing a magazine's header, moving its limit, and taking its blocks out of the sequences' reach.
-// Invariant: one store of the whole header, in a sequence on its own cid, against the value it was derived from; or by
-//    whoever knows that no sequence writes there.
-// Must not know: superblocks.
+// One store changes a header: a sequence on its own cid, against the old value, or a store while no sequence writes.
+
 #include "heap/magazine.hpp"
 
 namespace gr {
@@ -28,7 +26,7 @@ bool Slab::set_capacity(std::uint32_t header_at, std::uint32_t slots_begin, std:
     return false;
 }
 
-// relaxed: ordered by the stop, or by the heap's lock.
+// Only while no sequence writes there. relaxed: ordered by the stop, or by the heap's lock.
 void Slab::set_header(std::uint32_t header_at, platform::MagazineHeader value) {
     std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(memory_ + header_at))
         .store(platform::as_word(value), std::memory_order_relaxed);
@@ -80,7 +78,7 @@ std::span<void *const> Slab::detached(std::uint32_t header_at) const {
     return {slot(header_at, magazine.current), slot(header_at, magazine.begin)};
 }
 
-// With no capacity and no block no sequence commits anything.
+// A detached magazine has no capacity and no block for the sequences, so no sequence commits anything to its header.
 void Slab::forget_detached(std::uint32_t header_at) {
     platform::MagazineHeader magazine = header(header_at);
     if (!magazine.is_detached()) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a heap's slab as its slow path sees it, and how its magazines' capacities adapt.
-// Invariant: under the heap's lock. sum of capacity * size over own magazines <= budget, which doubles only for a heap
-//    that went without it so often that the time is worth the memory; a header is published over zeroes, or for other
-//    slots while empty; limit = begin + capacity.
+// Invariant: under the heap's lock. The sum of capacity * size over the heap's own magazines is at most the budget. The
+//    budget doubles only after so many denials that the saved time is worth the memory. A header is published over
+//    zeroes; it moves to other slots only while it is empty. limit = begin + capacity, unless detached.
 // Must not know: superblocks.
 #pragma once
 
@@ -17,8 +17,9 @@
 
 namespace gr {
 
-// The slab of one concurrency id. With sequences, which look for it at `found_at`, each operation may find the caller moved
-// to another CPU or be aborted too often: it then moved nothing and says so by a negative result.
+// The slab of one concurrency id, which sequences find through `found_at`. With sequences, an operation may find that
+// the caller has moved to another CPU, or may be aborted too often. It then moves nothing and returns a negative
+// result.
 class Slab {
   public:
     Slab(char *slabs, std::uint32_t cid, char *const *found_at)
@@ -32,7 +33,8 @@ class Slab {
         if (found_at_ == nullptr) return platform::ReferenceSlab(memory_).pop_n(header, blocks, count);
         return retry([&] { return platform::gr_sequence_pop_n(cid_, header, blocks, count, found_at_); });
     }
-    // Each block into its own magazine; one of header 0 into none. How many stay, which are in front then.
+    // Pushes each block into its own magazine; a block with header 0 goes into none. Returns how many blocks stay.
+    // These are at the front of `blocks` afterwards.
     std::uint32_t push_each(void **blocks, const std::uint32_t *headers, std::uint32_t count) {
         if (found_at_ == nullptr) return platform::ReferenceSlab(memory_).push_each(blocks, headers, count);
         return platform::gr_sequence_push_each(cid_, blocks, headers, count, found_at_);
@@ -42,33 +44,33 @@ class Slab {
     void *pop(std::uint32_t header) { return platform::ReferenceSlab(memory_).pop(header); }
     bool is_top(std::uint32_t header, const void *p) { return platform::ReferenceSlab(memory_).is_top(header, p); }
 
-    // Publishes the header with this capacity, or moves its limit; a magazine moves to other slots only while it is empty.
-    // false: not done.
+    // Publishes the header with this capacity, or moves its limit. A magazine moves to other slots only while it is
+    // empty. false: not done.
     bool set_capacity(std::uint32_t header, std::uint32_t slots_begin, std::uint32_t capacity);
     platform::MagazineHeader header(std::uint32_t header) const {
         return platform::as_header(std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(memory_ + header))
                                        .load(std::memory_order_relaxed));
     }
 
-    // Whether any magazine holds a block; a hint, whoever works on the slab meanwhile.
+    // Whether any magazine holds a block. A hint: other threads may work on the slab meanwhile.
     bool has_blocks() const;
-    // While the sequences are stopped: what the magazines hold is detached, and a magazine that held something has no
-    // capacity any more. Its blocks are for whoever holds the heap's lock until forget_detached.
+    // Only while the sequences are stopped. Detaches the blocks of all magazines: a magazine that held blocks has no
+    // capacity any more. Until forget_detached, its blocks are for the holder of the heap's lock.
     void detach_all();
-    // The same, and nobody wants what they held.
+    // Only while the sequences are stopped. Empties all magazines and forgets their blocks.
     void drop_all();
-    // The same, of an empty magazine: without a slot from now on.
+    // Only while the sequences are stopped. Leaves no capacity to a magazine that is empty or detached.
     void close(std::uint32_t header_at);
     bool has_detached() const;
     std::span<void *const> detached(std::uint32_t header) const;
     void forget_detached(std::uint32_t header);
 
-    // What lies in a slot now, whoever works on the slab meanwhile.
+    // What a slot contains now. Other threads may work on the slab meanwhile.
     const void *peek(std::uint32_t header, std::size_t index) const {
         return std::atomic_ref<void *>(*slot(header, index)).load(std::memory_order_relaxed);
     }
 
-    // Slots are numbered from the slab's first; headers count from themselves.
+    // A slot's number counts from the slab's first slot; an index in a header counts from that header.
     static std::uint16_t index_from(std::uint32_t header, std::uint32_t slot) {
         const std::size_t offset = platform::kSlotsOffset - platform::kSlotDisplacement - header;
         return static_cast<std::uint16_t>(offset / sizeof(void *) + slot);
@@ -90,7 +92,7 @@ class Slab {
 
     char *memory_;
     std::uint32_t cid_;
-    char *const *found_at_;  // nullptr: nobody but the holder of the lock is in there
+    char *const *found_at_;  // nullptr: only the holder of the heap's lock works on the slab
 };
 
 inline constexpr std::uint32_t kRemoteSlotsBegin = kMagazineSlotsTotal + 1;
@@ -101,7 +103,7 @@ constexpr std::uint32_t magazine_of(ClassIndex c) { return platform::header_offs
 inline constexpr std::uint32_t kNoMagazine = platform::header_offset(0);  // no block of size 0 is ever cached
 inline constexpr std::uint32_t kRemoteMagazine = platform::header_offset(platform::kRemoteHeader);
 
-// How many of so many blocks move at once.
+// How many of `blocks` blocks move in one batch.
 constexpr std::uint32_t batch_of(std::uint32_t blocks) { return blocks < kBatchBlocks ? blocks : kBatchBlocks; }
 
 // Capacities of one heap's magazines.
@@ -110,8 +112,8 @@ class MagazinePolicy {
     std::uint32_t capacity(ClassIndex c) const { return state_[c.value].capacity; }
     std::size_t bytes() const { return bytes_; }
 
-    // The class ran empty or full. What its capacity should become within the budget, which was `first` at first and never
-    // becomes more than `most`; the same when it stays.
+    // The class ran empty or full: the capacity that it should get. The budget was `first` at first and never becomes
+    // more than `most`. Returns the present capacity if the magazine may not grow.
     std::uint32_t wanted(ClassIndex c, std::size_t first, std::size_t most) const {
         const ClassShape &shape = shape_of(c);
         const std::uint32_t now = capacity(c);
@@ -121,7 +123,7 @@ class MagazinePolicy {
         const bool fits = bytes_ + std::size_t{next - now} * shape.size <= (doubled < most ? doubled : most);
         return fits ? next : now;
     }
-    // A class stayed narrow for want of budget.
+    // A class stayed narrow because the budget did not allow more.
     void note_denied() {
         if (doublings_ == kBudgetDoublings || ++denials_ < kDenialsForMore << doublings_) return;
         denials_ = 0;
@@ -134,8 +136,9 @@ class MagazinePolicy {
         state_[c.value].capacity = static_cast<std::uint16_t>(capacity);
         set_hand(c, 0);
     }
-    // The class whose turn it is to be looked at, if its share should be halved, because nothing happened to it since
-    // its last turn; else class 0. One class a call: what is in steady use shall have its time to show it.
+    // Looks at the next class in turn. Returns the class if its share should be halved, because nothing happened to it
+    // since its last turn; else class 0. One class for each call, so that a class in steady use has time to show its
+    // use.
     ClassIndex next_quiet(ClassIndex but) {
         hand_ = hand_ + 1 < kClassCount ? hand_ + 1 : 1;
         State &state = state_[hand_];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: messages: freed blocks on their way to the heap that owns them, which can put them into its magazines without
-//    touching their superblocks' bits (batches as of snmalloc and tcmalloc; out of the blocks, as all here).
-// Invariant: a message belongs to its sender's outbox for ever; it is blank (count = 0), being written under the
-//    sender's lock, or on the way to one reader, who makes it blank again.
-// Must not know: who owns what; what becomes of the blocks.
+// What: messages: freed blocks on their way to the heap that owns them. That heap can put the blocks into its magazines
+//    without touching their superblocks' bits (batches as in snmalloc and tcmalloc; kept outside the blocks, like all
+//    data of this allocator).
+// Invariant: a message belongs to its sender's outbox for ever. It is blank (count = 0), being written under the
+//    sender's lock, or on the way to one reader, which makes it blank again.
+// Must not know: who owns which superblock; what becomes of the blocks.
 #pragma once
 
 #include <atomic>
@@ -17,26 +18,26 @@ namespace gr {
 struct alignas(kMessageBytes) Message {
     static constexpr unsigned kBlocks = kMessageBytes / sizeof(void *) - 2;
 
-    std::atomic<Message *> link;       // next on the way; ordered by the stack's own operations
-    OwnerIndex to;                     // the sender's
-    std::atomic<std::uint32_t> count;  // release when read, with the acquire of is_blank: the reader is done with it
-    // Relaxed, for statistics look at any time.
+    std::atomic<Message *> link;       // next message of the chain; ordered by the stack's own operations
+    OwnerIndex to;                     // used by the sender only
+    std::atomic<std::uint32_t> count;  // the reader's release store of 0 pairs with is_blank's acquire
+    // Relaxed: statistics read the blocks at any time.
     std::atomic<void *> blocks[kBlocks];
 
-    // Asks for the lines of the message, which the other side wrote last, before they are needed.
+    // Prefetches the lines of the message, which the other side wrote last.
     void prefetch_to_write() {
         for (std::size_t line = 0; line < kMessageBytes; line += kCacheLineBytes)
             __builtin_prefetch(reinterpret_cast<char *>(this) + line, 1);
     }
-    // A reader meets the messages of one sender from the latest to the earliest, and these lie side by side. In front of the
-    // first one the addresses are no message's, which a prefetch does not mind.
+    // A reader reads the messages of one sender from the latest to the earliest, and these lie side by side. The
+    // addresses before the outbox's first message are no message's, which a prefetch does not mind.
     void prefetch_earlier() const {
         const auto end = reinterpret_cast<std::uintptr_t>(this);
         for (std::size_t back = kCacheLineBytes; back <= kMessagesAhead * kMessageBytes; back += kCacheLineBytes)
             __builtin_prefetch(reinterpret_cast<const void *>(end - back));
     }
     bool is_blank() const { return count.load(std::memory_order_acquire) == 0; }
-    // From the first block on it is not blank; what more is written counts when it is closed.
+    // The message is not blank from its first block on. Later blocks count only after close().
     void begin(OwnerIndex reader, void *block) {
         to = reader;
         write(0, block);
@@ -44,10 +45,11 @@ struct alignas(kMessageBytes) Message {
     }
     void write(std::uint32_t at, void *block) { blocks[at].store(block, std::memory_order_relaxed); }
     void close(std::uint32_t written) { count.store(written, std::memory_order_relaxed); }
-    // What stands in it is nobody's.
+    // Makes the message blank and drops its blocks.
     void forget() { count.store(0, std::memory_order_release); }
-    // `out` has room for kBlocks. Its blocks' number; the message is its sender's again. What was freed last comes last: its neighbours in a cache
-    // line may still be in use where it was freed.
+    // `out` has room for kBlocks. Returns the number of blocks; the message is its sender's again. The order is
+    // reversed, so the block that was freed last is handed out last: its neighbours in a cache line may still be in use
+    // where it was freed.
     std::uint32_t read(void **out) {
         const std::uint32_t written = count.load(std::memory_order_relaxed);
         for (std::uint32_t i = 0; i < written; ++i) out[written - 1 - i] = blocks[i].load(std::memory_order_relaxed);
@@ -57,10 +59,10 @@ struct alignas(kMessageBytes) Message {
 };
 static_assert(sizeof(Message) == kMessageBytes);
 
-// The messages of a heap, under its lock. Zeroed memory is an outbox of blank ones.
+// The messages of a heap, under its lock. Zeroed memory is an outbox of blank messages.
 class Outbox {
   public:
-    // nullptr: all are on the way.
+    // A blank message; nullptr: all messages are on the way.
     Message *blank() {
         for (unsigned i = 0; i < kMessages; ++i) {
             Message &message = messages_[next_];
@@ -70,7 +72,7 @@ class Outbox {
         }
         return nullptr;
     }
-    // Of blocks on the way; whoever works on the messages meanwhile.
+    // Visits the blocks on the way. Other threads may work on the messages meanwhile.
     template <class Visit>
     void for_each_block(Visit visit) const {
         for (const Message &message : messages_) {
@@ -79,11 +81,11 @@ class Outbox {
         }
     }
 
-    // Of the message that was written longest ago, when none is blank.
+    // The reader of the message that was written longest ago, if no message is blank.
     OwnerIndex slowest_reader() const { return messages_[next_].to; }
 
-    // The sender had to empty the inbox of this heap itself, when the heap had been used so often. The heap is asleep
-    // until it is used again. The outbox remembers one such heap.
+    // The sender had to read this heap's mailbox itself; the heap's use count was `uses` then. The heap counts as
+    // asleep until it is used again. The outbox remembers one such heap.
     void found_asleep(OwnerIndex o, std::uint32_t uses) {
         sleeper_ = o;
         sleepers_uses_ = uses;

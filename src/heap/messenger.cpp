@@ -10,8 +10,8 @@
 
 namespace gr {
 
-// Blocks that their owners' heaps shall have, as messages to each; sent when there is no more room for drafts, and at
-// the end. The sender's lock is held.
+// Collects blocks in drafts: one chain of messages for each owner. A draft is sent when there is no room for another
+// draft, and at the end. The sender's lock is held.
 class Messenger::Drafts {
   public:
     Drafts(Messenger &messenger, OwnerIndex from) : messenger_(messenger), outbox_(messenger.owners_.outbox(from)) {}
@@ -64,7 +64,7 @@ class Messenger::Drafts {
         if (none_blank_) return false;
         Message *message = outbox_.blank();
         if (message == nullptr) {
-            // Whoever has them does not read, perhaps never again: read for him.
+            // The slowest reader has the oldest message and may never run again, so read its mailbox for it.
             const OwnerIndex slowest = outbox_.slowest_reader();
             const std::uint32_t uses = messenger_.owners_.heap(slowest).uses.load(std::memory_order_relaxed);
             messenger_.remote_.settle(slowest);
@@ -123,7 +123,7 @@ std::size_t Messenger::send(OwnerIndex from, std::span<void *const> blocks) {
     return bytes;
 }
 
-// Owner by owner, so that the lock of each global bin is taken once.
+// Goes owner by owner, so that the lock of each global bin is taken once.
 void Messenger::hand_in(Drafts &drafts, Outbox &outbox, std::span<void *> blocks) {
     std::optional<RemoteFrees::Batch> bits;
     Returns::Giver giver(returns_, outbox);
@@ -142,8 +142,8 @@ void Messenger::hand_in(Drafts &drafts, Outbox &outbox, std::span<void *> blocks
             given = giver.give(ref, &blocks[i], count - i);
             if (given != 0) continue;
             given = 1;
-            giver.let_go();  // no other owner is settled under a global bin's lock
-            // Who was asleep is awake after all.
+            giver.let_go();  // settle no other owner under a global bin's lock
+            // The owner counted as asleep but is awake.
             if (is_heap(owner_in(e)) && drafts.add(owner_in(e), p, shape_of(class_in(e)).size)) continue;
             if (!bits) bits.emplace(remote_);
             bits->add(ref.superblock, ref.index, p);
@@ -160,11 +160,11 @@ constexpr std::uint32_t pushed(std::int64_t result) { return result < 0 ? 0 : st
 
 void Messenger::receive(OwnerIndex o) {
     if (!is_heap(o)) return;
-    constexpr std::uint32_t kMostLeft = 4 * Message::kBlocks;  // this may be deep in a stack that holds a batch already
+    constexpr std::uint32_t kMostLeft = 4 * Message::kBlocks;  // small: the call stack may hold a batch already
     void *left[kMostLeft];
     std::uint32_t left_count = 0;
     for (Message *message = owners_.owner(o).inbox.take_all(); message != nullptr;) {
-        Message *const next = message->link.load(std::memory_order_relaxed);  // before it is its sender's again
+        Message *const next = message->link.load(std::memory_order_relaxed);  // before the sender may write it again
         if (left_count + Message::kBlocks > kMostLeft)
             returns_.give_back(o, left, std::exchange(left_count, 0), MayWait::no);
         message->prefetch_earlier();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: messages between heaps: blocks that other heaps own go to these in messages, and a heap receives what came.
-// Invariant: a block handed over reaches a message, a bitmap or a bit under the same hold of the heap's lock.
+// What: messages between heaps: sends blocks to the heaps that own them, and receives the messages of a heap.
+// Invariant: a block handed over reaches a message, a bitmap or a remote bit under the same hold of the heap's lock.
 // Must not know: requests in bytes; when a magazine is flushed.
 #pragma once
 
@@ -16,16 +16,18 @@ class Messenger {
                         const Superblocks &superblocks)
         : owners_(owners), remote_(remote), returns_(returns), region_(region), superblocks_(superblocks) {}
 
-    // The sender's lock is held. Blocks of any owners; what no message can carry goes to bitmaps. Their bytes.
+    // The sender's lock is held. Sends blocks of any owners; a block that no message can carry goes to its bitmap or
+    // remote bit. Returns the bytes of all blocks.
     std::size_t send(OwnerIndex from, std::span<void *const> blocks);
-    // The heap's lock is held, perhaps more by a caller further out. Into its magazines, where these may be touched and
-    // have room, as if freed here; else to the bitmaps.
+    // The heap's lock is held, and perhaps other locks by callers further out. Moves the received blocks into the
+    // heap's magazines, as if they were freed here, where these may be touched and have room. The others go to bitmaps
+    // or remote bits.
     void receive(OwnerIndex o);
 
   private:
     class Drafts;
 
-    // What no message carries.
+    // Returns the blocks that no message carries.
     void hand_in(Drafts &drafts, Outbox &outbox, std::span<void *> blocks);
 
     Owners &owners_;

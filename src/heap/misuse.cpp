@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the wording of misuse.hpp.
-// Invariant: one line each; the tests hold the exact words.
-// Must not know: how the misuse was found.
+// The tests compare the exact words.
+
 #include "heap/misuse.hpp"
 
 #include <string_view>
@@ -20,7 +19,8 @@ using Line = TextBuffer<256>;
     platform::fatal(line.data(), line.size());
 }
 
-// Of a function of libc's, under the name that the program called it by; those of Granary's own have theirs.
+// The prefix of a libc function's name, as the program called the function. Granary's own functions carry their prefix
+// already.
 const char *prefix_of(const char *function) {
     return platform::is_prefixed() && !std::string_view(function).starts_with("gr_") ? "gr_" : "";
 }

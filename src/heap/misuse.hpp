@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the last words about a block that may not be freed, or a heap destroyed: one line on stderr, then abort.
+// What: the error message about a block that may not be freed, or a heap that may not be destroyed: one line on stderr,
+//    then abort.
 // Invariant: never returns, never allocates.
 // Must not know: how the misuse was found.
 #pragma once
@@ -17,7 +18,7 @@ namespace gr {
 [[noreturn]] void die_of_malloc(const char *function, const void *p);
 [[noreturn]] void die_of_first_class(const char *function, const void *p);
 
-// A first-class heap that is none, or not now.
+// Not a first-class heap, or a heap that may not be destroyed now.
 [[noreturn]] void die_no_heap(const char *function, const void *heap);
 [[noreturn]] void die_interrupted(const char *function, const void *heap);
 

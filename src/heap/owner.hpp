@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: whoever can own superblocks: a heap per concurrency id, a global bin per size class, and nobody.
+// What: the owners of superblocks: a heap for each concurrency id, a global bin for each size class, and nobody.
 // Invariant: zeroed memory is an owner with a free lock and nothing pending.
 // Must not know: what an owner does with its superblocks.
 #pragma once
@@ -25,19 +25,19 @@ constexpr platform::Rank rank_of(OwnerIndex o) {
     return o == kNobody ? platform::Rank::nobody : platform::Rank::global_bin;
 }
 
-// Whether to wait for another owner's lock. Not in a drain, whose caller may hold others.
+// Whether a function may wait for another owner's lock. `no` in a drain, whose caller may hold other locks.
 enum class MayWait : bool { no, yes };
 
-// seq_cst, with the stores of a new owner, push and has_any: who pushed to the old owner sees the new one, or is seen by
-// the old.
+// seq_cst: pairs with the stores of a new owner, with push and with has_any. Either the thread that pushed to the old
+// owner's stack sees the new owner, or the old owner sees the push.
 inline OwnerIndex owner_of(const Superblock *s) { return s->owner.load(std::memory_order_seq_cst); }
 
 struct alignas(kCacheLineBytes) Owner {
     platform::Mutex mutex;
-    // What strangers write, on a line of its own.
+    // What other threads write, on a cache line of its own.
     alignas(kCacheLineBytes) TakeAllStack<Superblock> pending;  // superblocks with remote bits
     TakeAllStack<Message> inbox;                                // heaps only
-    // Freed remotely since the last drain, roughly; ordered by nothing.
+    // Bytes freed remotely since the last drain; approximate, ordered by nothing.
     std::atomic<std::size_t> remote_bytes{0};
 
     bool has_news() const { return pending.has_any() || inbox.has_any(); }

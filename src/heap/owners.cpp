@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: owners.hpp: laying the table out, a heap's first use, and all locks of a rank.
-// Invariant: a heap's slab has memory before anyone finds the heap active.
-// Must not know: blocks; which superblock is whose; what waits for an owner.
+
 #include "heap/owners.hpp"
 
 #include "platform/memory.hpp"
@@ -18,7 +16,7 @@ void Owners::initialise(const HeapsSetup &setup) {
 }
 
 bool Owners::activate_slowly(OwnerIndex o) {
-    if (platform::Reentry::is_again()) return false;  // fork holds the activation while it waits for the heaps
+    if (platform::Reentry::is_again()) return false;  // fork waits for the heaps' locks under the activation lock
     const platform::Guard guard(activation_, platform::Rank::activation);
     if (!guard.locked()) return false;
     // An inactive heap's slab reads as zeroes, so no sequence has anything to write there yet.

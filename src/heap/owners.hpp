@@ -14,14 +14,14 @@ struct HeapsSetup {
     std::uint32_t heaps = 0;    // one for every possible concurrency id
     std::uint32_t stripes = 0;  // how many of them serve threads that have no id
     char *slabs = nullptr;
-    // With sequences: where they look for where the slabs lie.
+    // With sequences: the place where they read the address of the slabs.
     char **found_at = nullptr;
-    // With sequences: as much again that reads as zero for ever, if they can be stopped.
+    // With sequences that can be stopped: as many bytes as the slabs have, which read as zero for ever.
     char *zeroes = nullptr;
-    char *owners = nullptr;  // zero, of Owners::bytes
+    char *owners = nullptr;  // zeroed, Owners::bytes(heaps) bytes
     std::size_t magazine_budget = kMagazineBudget;
     std::size_t address_saving_least = 0;  // address_saving.hpp
-    const char *free = "free";  // what the program calls to free a block, for messages about misuse found later
+    const char *free = "free";             // the name of the program's function that frees, for later misuse
 
     bool has_sequences() const { return found_at != nullptr; }
 };
@@ -51,7 +51,8 @@ class Owners {
         return *reinterpret_cast<Outbox *>(next_slab - sizeof(Outbox));
     }
 
-    // What a heap's magazines may hold at first. At any time; those that hold more already do not grow.
+    // What a heap's magazines may hold at first. May be changed at any time; magazines that hold more already do not
+    // grow.
     std::size_t magazine_budget() const { return magazine_budget_.load(std::memory_order_relaxed); }
     void set_magazine_budget(std::size_t bytes) { magazine_budget_.store(bytes, std::memory_order_relaxed); }
     // What a heap's magazines may hold at most, however often the heap was denied more.
@@ -64,12 +65,12 @@ class Owners {
     std::uint32_t active_heaps() const { return active_heaps_.load(std::memory_order_acquire); }
     const std::atomic<std::uint32_t> *active_heaps_cell() const { return &active_heaps_; }
     bool is_active(OwnerIndex o) const { return o.value < active_heaps(); }
-    // Those that are active, also those that become so meanwhile.
+    // Visits the active heaps, including those that become active meanwhile.
     template <class Visit>
     void for_each_heap(Visit visit) const {
         for (std::uint32_t i = 0; i < active_heaps(); ++i) visit(owner_of_heap(i));
     }
-    // In the order of their ranks.
+    // Visits the owners in the order of their ranks.
     template <class Visit>
     void for_each_owner(Visit visit) const {
         for_each_heap(visit);
@@ -77,20 +78,20 @@ class Owners {
         visit(kNobody);
     }
 
-    // false: it was not the caller's to wait for, or no memory for the heap's slab.
+    // false: the lock is taken and the caller does not wait for it, or there is no memory for the heap's slab.
     bool lock(OwnerIndex o) { return (!is_heap(o) || activate(o)) && owner(o).mutex.lock(rank_of(o)); }
     bool try_lock(OwnerIndex o) { return (!is_heap(o) || activate(o)) && owner(o).mutex.try_lock(rank_of(o)); }
     bool lock(OwnerIndex o, MayWait may_wait) { return may_wait == MayWait::yes ? lock(o) : try_lock(o); }
-    // true: something came for the owner meanwhile, and whoever unlocked settles it (rule 3): RemoteFrees.
+    // true: something waits for the owner, and the caller must settle the owner (rule 3): RemoteFrees.
     [[nodiscard]] bool unlock(OwnerIndex o) {
         Owner &unlocked = owner(o);
         unlocked.mutex.unlock(rank_of(o));
         return unlocked.has_news();
     }
-    // Every lock of one rank, in order. Cold, as what is for a fork only, or for a check of the whole.
+    // Takes or releases every lock of one rank, in order. Cold: only for forks, stops, and checks of the whole.
     [[gnu::cold]] void lock_all(platform::Rank rank);
     [[gnu::cold]] void unlock_all(platform::Rank rank);
-    // While it is held no heap becomes active.
+    // While this lock is held, no heap becomes active.
     platform::Mutex &activation() { return activation_; }
 
   private:
@@ -105,9 +106,9 @@ class Owners {
     Heap *heaps_ = nullptr;
     GlobalBin *globals_ = nullptr;
     Owner *nobody_ = nullptr;
-    // Of active_heaps_, which grows under it; fork takes it first.
+    // The lock under which active_heaps_ grows. Fork takes it before the heaps' locks.
     platform::Mutex activation_;
-    // release, with the acquire of its readers: the slab is there.
+    // The release store pairs with active_heaps()'s acquire: a reader finds the memory of the slab.
     std::atomic<std::uint32_t> active_heaps_{0};
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: ownership.hpp: what happens to a superblock whose blocks become free, and who takes one from whom.
-// Invariant: as there; another heap's lock is only tried, and a global bin's in a drain.
-// Must not know: magazines, messages.
+// A thread that holds a heap's lock only tries other heaps' locks, and in a drain only tries a global bin's lock.
+
 #include "heap/ownership.hpp"
 
 #include "heap/misuse.hpp"
@@ -10,7 +9,7 @@
 namespace gr {
 
 void Ownership::collect(OwnerIndex o, Superblock *s) {
-    if (o == kNobody) return;  // given back since: all its blocks were free, so no bit can be set
+    if (o == kNobody) return;  // released meanwhile: all its blocks were free, so no bit can be set
     void *twice = nullptr;
     const std::uint32_t blocks = superblocks_.collect(s, &twice);
     if (twice != nullptr) die_twice(owners_.setup().free, twice, s->shape().size);
@@ -50,7 +49,7 @@ void Ownership::restore_invariant(OwnerIndex o, ClassIndex c, MayWait may_wait) 
         if (emptiest->is_empty()) {
             release(bin, emptiest);
         } else if (!give_to_global(o, emptiest, may_wait)) {
-            // The next free tries again; if there is none, whoever wants a new superblock does.
+            // The next free tries again. If there is none, the next heap that wants a new superblock of the class does.
             owners_.global(c).excess.store(true, std::memory_order_relaxed);
             return;
         }
@@ -71,7 +70,7 @@ void Ownership::release(Bin &bin, Superblock *s) {
     store_.take_back(s);
 }
 
-// visit may take it away.
+// visit may remove the superblock from the bin.
 template <class Visit>
 void Ownership::for_each_empty(Bin &bin, Visit visit) {
     for (Superblock *s = bin.first_of(kFullnessGroups - 1); s != nullptr;) {
@@ -108,7 +107,7 @@ void Ownership::release_all_empty() {
     }
 }
 
-// May not wait: a drain that came here may hold another global bin's lock already.
+// A drain may not wait here: its thread may hold another global bin's lock already.
 bool Ownership::give_to_global(OwnerIndex from, Superblock *s, MayWait may_wait) {
     const ClassIndex c = s->size_class;
     const OwnerIndex to = owner_of_global(c);
@@ -145,7 +144,7 @@ Superblock *Ownership::take_from(OwnerIndex from, OwnerIndex to, ClassIndex c) {
     owners_.heap(from).bins[c.value].abandon(s);
     store_.hand_over(s, to);
     owners_.heap(to).bins[c.value].adopt(s);
-    restore_invariant(from, c, MayWait::yes);  // what it lost was its fullest
+    restore_invariant(from, c, MayWait::yes);  // what `from` lost was its fullest superblock
     return s;
 }
 
@@ -166,7 +165,7 @@ Superblock *Ownership::take_new(OwnerIndex to, ClassIndex c, Prefer prefer) {
 Superblock *Ownership::collect_excess(OwnerIndex to, ClassIndex c) {
     std::atomic<bool> &excess = owners_.global(c).excess;
     if (!excess.load(std::memory_order_relaxed)) return nullptr;
-    excess.store(false, std::memory_order_relaxed);  // first: who is in excess from now on says so again
+    excess.store(false, std::memory_order_relaxed);  // first: a heap that is in excess later sets it again
     owners_.for_each_heap([&](OwnerIndex from) {
         if (from == to) return;
         if (!owners_.try_lock(from)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: which superblock belongs to whom: Hoard's emptiness invariant, and each way from one owner to the next.
-// Invariant: the owner field changes only under the giver's lock (rule 1), and a superblock is in its new owner's bin
-//    before that owner's lock is let go.
+// What: which owner has which superblock: Hoard's emptiness invariant, and each way from one owner to the next.
+// Invariant: the owner field changes only under the previous owner's lock (rule 1). A superblock is in its new owner's
+//    bin before the new owner's lock is released.
 // Must not know: magazines, messages.
 #pragma once
 
@@ -17,33 +17,32 @@ class Ownership {
                         Superblocks &superblocks)
         : owners_(owners), remote_(remote), store_(store), global_free_(global_free), superblocks_(superblocks) {}
 
-    // In these the lock of o, of `to` and of `from` is held.
+    // In the following functions the locks of o, of `to` and of `from` are held.
 
-    // Blocks of s became free: puts it where it belongs now. s may be gone afterwards.
+    // Blocks of s became free. Moves s to where it belongs now; s may be released afterwards.
     void gave(OwnerIndex o, Superblock *s, std::uint32_t blocks);
-    // The same, but it stays where it is, even if it is empty.
+    // Like gave, but s stays with its owner, even if s is empty.
     void freed(OwnerIndex o, Superblock *s, std::uint32_t blocks);
-    // They are in use, although nobody asked for them.
+    // Blocks of s count as in use now, although the program did not ask for them.
     void took(OwnerIndex o, Superblock *s, std::uint32_t blocks);
-    // Its remote bits became free.
+    // Frees the blocks of the remote bits of s.
     void collect(OwnerIndex o, Superblock *s);
     void release_empty(OwnerIndex o);
-    // nullptr: there is none, or no memory.
+    // nullptr: there is no superblock, or no memory.
     Superblock *take_from_global(OwnerIndex to, ClassIndex c);
     Superblock *take_from(OwnerIndex from, OwnerIndex to, ClassIndex c);
     Superblock *take_new(OwnerIndex to, ClassIndex c, Prefer prefer);
-    // Memory of a class grows only after what held locks left undone in its heaps was done, as far as their locks are
-    // free now. What that brought to the global heap.
+    // Called before memory of the class grows. Restores the invariant of other heaps where taken locks had prevented
+    // that, as far as their locks are free now. Then takes a superblock from the global heap; nullptr: there is none.
     Superblock *collect_excess(OwnerIndex to, ClassIndex c);
 
-    // No lock is held. What contended locks left undone, in all heaps.
+    // No lock is held. Restores the invariant of all heaps, where taken locks had prevented that.
     [[gnu::cold]] void restore_invariants();
-    // The same. Superblocks that are empty where freed() left them, the global heap's among them.
+    // No lock is held. Releases every empty superblock, including the global heap's.
     [[gnu::cold]] void release_all_empty();
-    // No lock is held. Calls visit(owner, superblock) under the owner's lock, if a superblock begins there. It has an entry
-    // from the moment on when its first owner has it, and so have the units inside it. What the entry says may be stale,
-    // and so may the descriptor of units that are changing hands: but entries that name an owner change under its lock
-    // only.
+    // No lock is held. Calls visit(owner, superblock) under the owner's lock, if a superblock begins at u. All units of
+    // a superblock have an entry from its first owner on. The entry and the descriptor may be stale while units change
+    // hands. But an entry that names an owner changes only under that owner's lock.
     template <class Visit>
     void visit_superblock(UnitIndex u, Visit visit) {
         const UnitEntry e = store_.entry(u);
@@ -55,7 +54,8 @@ class Ownership {
         remote_.unlock_and_settle(o);
     }
 
-    // No lock is held. Calls visit(owner) under the lock of whoever owns s, which has blocks in use.
+    // No lock is held. Calls visit(owner) under the lock of the owner of s. s must have blocks in use, so that it has
+    // an owner.
     template <class Visit>
     void visit_owner(Superblock *s, Visit visit) {
         for (;;) {

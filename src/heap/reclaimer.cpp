@@ -15,14 +15,14 @@ void Reclaimer::reclaim_idle() {
 void Reclaimer::reclaim(Which which) {
     const platform::Reentry entry;
     flush_each(which);
-    // What came by message meanwhile may lie in the caller's magazines now.
+    // Blocks that came by message meanwhile may lie in the caller's magazines now.
     if (!entry.again() && flush_stopped(which)) flush_each(which);
     store_.release_deferred();
     for (std::uint32_t c = 1; c < kClassCount; ++c) remote_.settle(owner_of_global(ClassIndex(c)));
     owners_.for_each_heap([this](OwnerIndex o) { remote_.settle(o); });
 }
 
-// With sequences only the caller's own slab gives anything; a foreign cid is refused by each.
+// With sequences, only the caller's own slab gives blocks: each sequence refuses another cid.
 void Reclaimer::flush_each(Which which) {
     owners_.for_each_heap([&](OwnerIndex o) {
         if (!is_wanted(o, which) || !owners_.lock(o)) return;
@@ -41,8 +41,8 @@ bool Reclaimer::has_cached(Which which) {
     return false;
 }
 
-// With the locks of all heaps nobody publishes a header, and while the activation is held no new heap comes. false:
-// there was nothing to do.
+// While the locks of all heaps are held, no thread publishes a header. While the activation lock is held, no heap
+// becomes active. false: nothing was done.
 bool Reclaimer::flush_stopped(Which which) {
     char *const zeroes = owners_.setup().zeroes;
     if (zeroes == nullptr || (which != Which::address_saving && !has_cached(which))) return false;
@@ -57,7 +57,7 @@ bool Reclaimer::flush_stopped(Which which) {
             if (which == Which::address_saving) capacities_.close_stopped(o);
         });
     }
-    // Nobody waits longer than he must: first those of which nothing is wanted.
+    // First release the heaps that have nothing to return, so that no thread waits longer than necessary.
     const std::uint32_t count = owners_.active_heaps();
     for (std::uint32_t i = 0; i < count; ++i) {
         const OwnerIndex o = owner_of_heap(i);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: returning what magazines hold, other concurrency ids' too: all that malloc_trim and who is out of memory ask
-//    for, and what idle heaps have for the background thread.
-// Invariant: another id's magazine is changed only while the sequences are stopped, with every heap's lock held. Its
-//    blocks then stay where they lie, out of reach, until they are given back under that heap's lock.
-// Must not know: who wants the memory.
+// What: returns the blocks of magazines, also of other concurrency ids: all magazines for malloc_trim, when memory is
+//    short and in address-saving mode; those of idle heaps for the background thread.
+// Invariant: another id's magazine is changed only while the sequences are stopped and every heap's lock is held. Its
+//    blocks then stay where they lie, out of the sequences' reach, until they are returned under that heap's lock.
+// Must not know: for whom the memory is.
 #pragma once
 
 #include "heap/flusher.hpp"
@@ -21,13 +21,14 @@ class Reclaimer {
           flusher_(flusher),
           store_(store) {}
 
-    // In these no lock is held, but perhaps by the code that this handler has interrupted: it gets what it can.
+    // In these functions the caller holds no lock. If the caller is a signal handler, the code that it interrupted may
+    // hold locks; then the function does what it can.
 
-    // Empties all magazines, collects every remote free, releases what is empty.
+    // Empties all magazines, collects every remote free, and releases what is empty.
     void reclaim() { reclaim(Which::all); }
-    // A tick has gone by: the same for the heaps that had no slow path for kTicksToIdle of them, or one less.
+    // Called at each tick. Reclaims from the heaps that had no slow path for kTicksToIdle ticks, or one tick less.
     void reclaim_idle();
-    // As reclaim, and leaves no magazine a slot.
+    // Like reclaim, and leaves no magazine a slot.
     void reclaim_to_save_addresses() { reclaim(Which::address_saving); }
 
   private:

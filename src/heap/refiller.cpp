@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: refiller.hpp.
-// Invariant: as there; memory grows only after the global heap, excess, and what is not there any more were asked.
-// Must not know: requests in bytes; which heap serves a thread.
+// Memory grows only after the global heap, other heaps' excess, and magazines of unused classes were tried.
+
 #include "heap/refiller.hpp"
 
 #include "platform/events.hpp"
@@ -25,7 +24,7 @@ void *Refiller::refill(OwnerIndex o, ClassIndex c) {
     capacities_.grow(o, c);
     void *room[kBatchBlocks + 1];
     std::uint32_t most = batch_of(heap.magazines.capacity(c) / 2) + 1;
-    if (most > kWordBits) most -= most % kWordBits;  // whole words of a bitmap are taken quickest
+    if (most > kWordBits) most -= most % kWordBits;  // taking whole words of a bitmap is quickest
     const std::uint32_t taken = take(o, c, {room, most}, prefer);
     if (taken == 0) return nullptr;
     void *const wanted = room[most - 1];
@@ -33,12 +32,12 @@ void *Refiller::refill(OwnerIndex o, ClassIndex c) {
     const std::uint32_t count = taken - 1;
     const std::int64_t pushed = count == 0 ? 0 : owners_.slab(o).push_n(magazine_of(c), others, count);
     const std::uint32_t kept = pushed < 0 ? 0 : static_cast<std::uint32_t>(pushed);
-    // Moved to another CPU meanwhile, or somebody filled the magazine.
+    // The thread moved to another CPU meanwhile, or another thread filled the magazine.
     if (kept != count) returns_.give_back(o, others, count - kept);
     return wanted;
 }
 
-// The first superblock ever of a class of small blocks often stays the only one, with a page or two in use.
+// The first superblock of a class of small blocks often stays the only one, with a page or two in use.
 Prefer Refiller::preferred(OwnerIndex o, ClassIndex c) const {
     const bool is_first = owners_.heap(o).magazines.capacity(c) == 0;
     return is_first && shape_of(c).size <= kFineLimit ? Prefer::cold : Prefer::warm;
@@ -70,7 +69,7 @@ Superblock *Refiller::superblock_for(OwnerIndex o, ClassIndex c, Prefer prefer) 
     if (Superblock *const s = ownership_.collect_excess(o, c)) return s;
     capacities_.empty_unused(o, c);
     if (Superblock *const s = ownership_.take_new(o, c, prefer)) return s;
-    // Memory is used up: what this heap's magazines hold back, then what other heaps have free.
+    // Memory is used up: take what this heap's magazines hold, then what other heaps have free.
     flusher_.flush_all(o);
     if (Superblock *const s = owners_.heap(o).bins[c.value].fullest()) return s;
     if (Superblock *const s = ownership_.take_from_global(o, c)) return s;
@@ -78,8 +77,8 @@ Superblock *Refiller::superblock_for(OwnerIndex o, ClassIndex c, Prefer prefer) 
     return ownership_.take_new(o, c, prefer);
 }
 
-// What other heaps have free of this class, as far as their locks are free; their magazines too, where these may be
-// touched.
+// Takes a superblock of this class from another heap whose lock is free. Empties that heap's magazines first, where
+// they may be touched.
 Superblock *Refiller::take_from_others(OwnerIndex to, ClassIndex c) {
     for (std::uint32_t i = 0; i < owners_.active_heaps(); ++i) {
         const OwnerIndex from = owner_of_heap(i);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: into magazines: blocks of a heap's superblocks, and where its next superblock comes from.
+// What: moves blocks of a heap's superblocks into its magazines, and decides where the heap's next superblock comes
+//    from.
 // Invariant: the heap's lock is held from the first bit cleared to the last block in a magazine.
 // Must not know: requests in bytes; which heap serves a thread.
 #pragma once
@@ -21,20 +22,20 @@ class Refiller {
           superblocks_(superblocks),
           pages_(pages) {}
 
-    // In both the heap's lock is held. nullptr: no memory.
+    // In both functions the heap's lock is held. nullptr: no memory.
 
-    // A block; others fill the magazine.
+    // Returns a block, and fills the magazine with others.
     void *refill(OwnerIndex o, ClassIndex c);
-    // The same for whoever may not touch the magazine.
+    // Returns a block, for a caller that may not touch the magazine.
     void *take_one(OwnerIndex o, ClassIndex c) {
         void *block = nullptr;
         return take(o, c, {&block, 1}, preferred(o, c)) == 0 ? nullptr : block;
     }
 
   private:
-    // Where its next superblock should lie.
+    // Where the heap's next superblock of the class should lie.
     Prefer preferred(OwnerIndex o, ClassIndex c) const;
-    // Into the end of `room`, first comes last; how many.
+    // Takes blocks into the end of `room`, the first block last. Returns how many.
     std::uint32_t take(OwnerIndex o, ClassIndex c, std::span<void *> room, Prefer prefer);
     Superblock *superblock_for(OwnerIndex o, ClassIndex c, Prefer prefer);
     Superblock *take_from_others(OwnerIndex to, ClassIndex c);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: remote frees grouped by superblock and word, so that each word costs one atomic operation.
-// Invariant: every block that was added has its bit when the batch is gone. The way that always works.
-// Must not know: why a block goes this way.
+// What: groups remote frees by superblock and word, so that each word costs one atomic operation.
+// Invariant: every block that was added has its remote bit set when the batch is destroyed. Setting bits always works,
+//    because it waits for no lock.
+// Must not know: why a block is freed this way.
 #pragma once
 
 #include "heap/misuse.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: remote_frees.hpp: setting bits, and counting what is on the way.
-// Invariant: who has set bits announces them.
-// Must not know: what a drain does.
+
 #include "heap/remote_frees.hpp"
 
 #include "heap/misuse.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: blocks freed in their superblock's remote bits, and that their owner comes for them, and for its messages
-//    (docs/design/remote-protocol.md).
-// Invariant: whoever unlocks an owner looks afterwards whether something waits for it (rule 3), so bits and messages are
-//    never forgotten.
-// Must not know: what becomes of what a drain finds; drain.cpp alone does.
+// What: frees blocks by their superblocks' remote bits, and makes sure that each owner collects these bits and its
+//    messages (docs/design/remote-protocol.md).
+// Invariant: a thread that unlocks an owner looks afterwards whether something waits for that owner (rule 3). So bits
+//    and messages are never forgotten.
+// Must not know: what becomes of the blocks that a drain finds; only drain.cpp knows.
 #pragma once
 
 #include "heap/address_saving.hpp"
@@ -15,8 +15,8 @@ namespace gr {
 class Ownership;
 class Messenger;
 
-// A drain hands blocks to ownership and messenger, and these give, lock others, unlock and settle in turn. This circle of
-// calls is closed by two references and in drain.cpp, and nowhere else.
+// A drain gives blocks to ownership and messenger. These return blocks, lock other owners, unlock and settle in turn.
+// Two references here and drain.cpp close this circle of calls, and nothing else does.
 class RemoteFrees {
   public:
     class Batch;
@@ -25,26 +25,27 @@ class RemoteFrees {
                           const AddressSaving &address_saving)
         : superblocks_(superblocks), address_saving_(address_saving), world_{owners, ownership, messenger} {}
 
-    // Bits of one word, and that their owner will know.
+    // Sets remote bits of one word, and announces them to the owner.
     void set(Superblock *s, std::uint32_t word, Word mask, MayWait may_wait);
-    // Rule 6: an idle owner still collects. So many bytes are on the way to it; beyond a threshold, or while addresses are
-    // saved, they are drained now. Not inside another's drain, lest that become as deep as there are heaps.
+    // Rule 6: `bytes` more are on the way to this owner. Beyond a threshold, or in address-saving mode, the caller
+    // drains the owner now, because the owner may be idle. Not inside another drain, which could become as deep as
+    // there are heaps.
     void note(OwnerIndex o, std::size_t bytes, MayWait may_wait);
 
-    // The owner's lock is held: what has come by message and by bits.
+    // The owner's lock is held. Collects what has come by message and by remote bits.
     void drain(OwnerIndex o);
-    // The same for whoever does not hold it, as long as something waits and the lock is free.
+    // Drains an owner whose lock the caller does not hold, as long as something waits and the lock is free.
     void settle(OwnerIndex o);
     // Rule 3: after every unlock.
     void unlock_and_settle(OwnerIndex o) {
         if (world_.owners.unlock(o)) [[unlikely]]
             settle(o);
     }
-    // After the last of many: who posted and found a lock taken relies on its holder.
+    // Called after the last of many unlocks: a thread that pushed and found a lock taken relies on the lock's holder.
     [[gnu::cold]] void settle_all();
 
   private:
-    // What the protocol sees; a node is a superblock, an owner is named by its index.
+    // The protocol's world: a node is a superblock, and an owner is named by its index.
     struct World {
         using Node = Superblock *;
         using Owner = OwnerIndex;

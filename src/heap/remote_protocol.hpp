@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how a freed block reaches the owner of its superblock, whoever that is by then (LFMalloc 3.2.3, made batched
-//    and lock-free): mark, stack, owner, drain. Templated on its world, so that a model checker runs this very code.
+// What: how a freed block reaches the owner of its superblock, even if the owner changes meanwhile (LFMalloc 3.2.3,
+//    made batched and lock-free): mark, stack, owner, drain. A template over its world, so that a model checker runs
+//    this very code.
 // Invariant: a superblock with remote bits is, or is about to be, on some owner's stack, and that stack will be
 //    drained: bits are never forgotten.
 // Must not know: what a superblock, an owner and a lock are made of.
@@ -21,7 +22,7 @@ concept RemoteWorld = requires(W &world, typename W::Node node, typename W::Owne
     { world.next(node) } -> std::same_as<typename W::Node>;              // its link
     { world.is_null(node) } -> std::same_as<bool>;
     { world.has_pending(owner) } -> std::same_as<bool>;
-    { world.is_passive(owner) } -> std::same_as<bool>;  // never refills: whoever posts to it drains it
+    { world.is_passive(owner) } -> std::same_as<bool>;  // never refills: the thread that pushes drains it
     { world.try_lock(owner) } -> std::same_as<bool>;
     { world.unlock(owner) } -> std::same_as<void>;
     { world.read_inbox(owner) } -> std::same_as<void>;     // blocks that came by message; owner's lock held
@@ -34,10 +35,10 @@ class RemoteProtocol {
     using Node = typename World::Node;
     using Owner = typename World::Owner;
 
-    // After setting remote bits of the node: makes sure that its owner will come for them.
+    // Called after remote bits of the node were set: makes sure that the node's owner collects them.
     static void announce(World &world, Node node) {
-        // Rule 4: an exchange, not a look first. Whoever finds 1 knows that a drainer has yet to clear it, and will see
-        // the bits set before this exchange.
+        // Rule 4: an exchange, with no read before it. A thread that finds 1 knows that a drain has yet to clear the
+        // mark. That drain will see the bits that were set before this exchange.
         if (world.exchange_mark(node, 1) == 0) post(world, node);
     }
 
@@ -55,7 +56,7 @@ class RemoteProtocol {
         Node node = world.take_all(owner);
         while (!world.is_null(node)) {
             const Node next = world.next(node);  // rule 5: before the mark is cleared, or the node passed on
-            // Rule 1: "its owner is this one" is stable while this lock is held.
+            // Rule 1: while this lock is held, a node that has this owner keeps it.
             if (world.owner_of(node) == owner) {
                 world.exchange_mark(node, 0);
                 world.collect(owner, node);
@@ -66,7 +67,7 @@ class RemoteProtocol {
         }
     }
 
-    // A superblock is found by its new owner only after this: both locks' order is the caller's.
+    // A new owner finds a superblock only after this unlock. The caller decides the order of both owners' locks.
     static void unlock_and_settle(World &world, Owner owner) {
         world.unlock(owner);
         settle(world, owner);
@@ -76,8 +77,9 @@ class RemoteProtocol {
     static void post(World &world, Node node) {
         const Owner owner = world.owner_of(node);
         world.push(owner, node);
-        // Rule 3: the owner may have changed between the two, and nobody may look at this stack again. The depth of
-        // settle in drain in settle is bounded by the owners whose superblocks change hands in that moment.
+        // Rule 3: the owner may have changed between the read and the push, and then no thread may look at this stack
+        // again. settle and drain call each other only as deep as there are owners whose superblocks change hands in
+        // that moment.
         if (world.owner_of(node) != owner || world.is_passive(owner)) settle(world, owner);
     }
 };

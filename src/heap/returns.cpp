@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: returns.hpp.
-// Invariant: no other owner is settled under a global bin's lock.
-// Must not know: magazines, messages.
+// No other owner is settled while a global bin's lock is held.
+
 #include "heap/returns.hpp"
 
 namespace gr {
@@ -22,12 +21,12 @@ void Returns::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, 
         const void *const p = blocks[done];
         const BlockRef ref = find_or_die(owners_.setup().free, p);
         Superblock *const s = ref.superblock;
-        // Rule 1: stable while the lock is held, if it is this heap.
+        // Rule 1: if this heap is the owner, it stays the owner while its lock is held.
         if (owner_of(s) == o) {
             const std::uint32_t given = superblocks_.give(s, blocks + done, count - done);
             if (given == 0) die_twice(owners_.setup().free, p, s->shape().size);
             if (s->is_empty()) expect_none_of(s, {blocks + done + given, count - done - given});
-            offline.let_go();  // the superblock may have to go there itself
+            offline.let_go();  // gave() may take a global bin's lock itself
             ownership_.gave(o, s, given);
             done += given;
             continue;
@@ -43,7 +42,7 @@ void Returns::give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, 
     }
 }
 
-// All its blocks are free, so one that comes now came twice; when it has gone back nobody can tell any more.
+// All blocks of s are free, so one that comes now was freed twice. After s is released, nobody can tell.
 void Returns::expect_none_of(const Superblock *s, std::span<void *const> blocks) const {
     for (void *const p : blocks) {
         if (find_or_die(owners_.setup().free, p).superblock == s) die_twice(owners_.setup().free, p, s->shape().size);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: freed blocks back to the bitmaps of their superblocks, whoever owns these: under the owner's lock, or by remote
+// What: returns freed blocks to the bitmaps of their superblocks, for any owner: under the owner's lock, or by remote
 //    bits.
-// Invariant: every block is checked on that way: foreign, interior and doubled ones end the program.
+// Invariant: every block is checked on that way: foreign pointers, pointers to the inside of a block, and double frees
+//    end the program.
 // Must not know: magazines, messages.
 #pragma once
 
@@ -17,11 +18,12 @@ class Returns {
     constexpr Returns(Owners &owners, RemoteFrees &remote, Ownership &ownership, Superblocks &superblocks)
         : owners_(owners), remote_(remote), ownership_(ownership), superblocks_(superblocks) {}
 
-    // Where the block lies. `function` names who frees it in a message about misuse.
+    // Finds the block. A message about misuse names `function` as the function that frees.
     BlockRef find_or_die(const char *function, const void *p) const;
-    // The heap's lock is held. Blocks whose superblock has moved on in the meantime go to its owner.
+    // The heap's lock is held. A block whose superblock has another owner by now goes to that owner.
     void give_back(OwnerIndex o, void *const *blocks, std::uint32_t count, MayWait may_wait = MayWait::yes);
-    // No lock is held, but perhaps by the code that this handler has interrupted.
+    // The caller holds no lock. in_handler: the caller is a signal handler, and the code that it interrupted may hold
+    // locks.
     void give_one(const char *function, void *p, bool in_handler);
 
   private:
@@ -33,19 +35,20 @@ class Returns {
     Superblocks &superblocks_;
 };
 
-// Gives blocks to superblocks of the global heap, and of one that sleeps. Their owners' locks are taken for that, not
-// remote bits set (design): one at a time, from the first block given to let_go(), kept while the owner stays the same.
+// Gives blocks to superblocks of the global heap, and of one heap that is asleep, under their owners' locks instead of
+// by remote bits (design). Holds one lock at a time, from the first block given to let_go(), as long as the owner stays
+// the same.
 class Returns::Giver {
   public:
     Giver(Returns &returns, MayWait may_wait) : returns_(returns), may_wait_(may_wait) {}
-    // To the heap that sleeps, too, as the sender's outbox knows it.
+    // Gives also to the heap that the sender's outbox knows as asleep.
     Giver(Returns &returns, Outbox &outbox) : returns_(returns), may_wait_(MayWait::yes), outbox_(&outbox) {}
     Giver(const Giver &) = delete;
     Giver &operator=(const Giver &) = delete;
     ~Giver() { let_go(); }
 
-    // Blocks from the first on, which ref tells of, as long as they lie in the same superblock; how many they were.
-    // 0: it is a heap's.
+    // ref tells of the first block. Gives blocks as long as they lie in the same superblock, and returns how many.
+    // Returns 0 if an awake heap owns the block, if the owner changed, or if the owner's lock could not be taken.
     std::uint32_t give(const BlockRef &ref, void *const *blocks, std::uint32_t count) {
         const OwnerIndex o = owner_of(ref.superblock);
         if (o == kNobody || (is_heap(o) && !is_asleep(o))) return 0;
@@ -68,7 +71,7 @@ class Returns::Giver {
 
   private:
     bool is_asleep(OwnerIndex o) const { return outbox_ != nullptr && outbox_->is_asleep(o); }
-    // false: it is awake, as the outbox knows from now on.
+    // false: the heap is awake, and the outbox knows that from now on.
     bool lock_sleeper(OwnerIndex o) {
         if (!returns_.owners_.try_lock(o)) return outbox_->found_awake(), false;
         if (outbox_->is_asleep(o, returns_.owners_.heap(o).uses.load(std::memory_order_relaxed))) return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how a sweep is divided among the frees that make it necessary: when the next step is due, and where it goes on.
-// Invariant: a sweep begins before what may stay has become free and is over when it has: a program that goes idle
-//    between two steps keeps no more than between two sweeps.
-// Must not know: superblocks; how memory is given back.
+// What: divides a purge among the frees that make it necessary: when the next step is due, and where it goes on.
+// Invariant: a purge begins before the free memory has reached what may stay, and ends by the time it has. So a program
+//    that goes idle between two steps keeps no more than between two purges.
+// Must not know: superblocks; how memory is returned to the OS.
 #pragma once
 
 #include "base/config.hpp"
@@ -11,7 +11,7 @@
 
 namespace gr {
 
-// Whether a step is due may be asked by anyone, and is a hint; the rest is for who holds the lock of sweeping.
+// Any thread may call is_due, and the answer is a hint. All other functions need the lock of the purge.
 class SweepCycle {
   public:
     bool is_due(const GlobalFree &global_free, std::size_t may_stay) const {
@@ -21,7 +21,7 @@ class SweepCycle {
     }
 
     bool is_under_way() const { return next_ < end_; }
-    // Over the chunks there are now.
+    // Begins a purge of the chunks that there are now.
     void begin(GlobalFree &global_free, std::size_t may_stay, std::uint32_t chunks) {
         next_ = 0;
         end_ = chunks;
@@ -30,7 +30,7 @@ class SweepCycle {
         const std::size_t pace = global_free.growth_for(may_stay / kSweepParts) / (chunks == 0 ? 1 : chunks);
         growth_per_chunk_.store(pace < kLeastSweepGrowth ? kLeastSweepGrowth : pace, std::memory_order_relaxed);
     }
-    // How many chunks stand for what became free since.
+    // How many chunks to purge for the bytes that became free since the last step.
     std::uint32_t take_chunks(GlobalFree &global_free) {
         const std::size_t growth_per_chunk = growth_per_chunk_.load(std::memory_order_relaxed);
         const std::size_t growth = global_free.take_growth(growth_per_chunk);
@@ -47,11 +47,11 @@ class SweepCycle {
     }
 
   private:
-    std::uint32_t next_ = 0;  // chunks below it were swept
+    std::uint32_t next_ = 0;  // chunks below it were purged
     std::uint32_t end_ = 0;
-    std::size_t growth_ = 0;      // what became free before and during this sweep
-    std::size_t given_back_ = 0;  // by it
-    // Of the sweep that is under way, else 0. Ordered by nothing.
+    std::size_t growth_ = 0;      // bytes that became free before and during this purge
+    std::size_t given_back_ = 0;  // bytes that it returned to the OS
+    // Of the purge that is under way, else 0. Ordered by nothing.
     std::atomic<std::size_t> growth_per_chunk_{0};
 };
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: sweeper.hpp: when a sweep begins and goes on, and what it does with each superblock.
-// Invariant: as there.
-// Must not know: magazines, messages.
+
 #include "heap/sweeper.hpp"
 
 #include "platform/memory.hpp"
@@ -33,7 +31,7 @@ void Sweeper::sweep_rested() {
     if (!guard.locked()) return;
     for (std::uint32_t chunk = 0; chunk < region_.chunk_count(); ++chunk) {
         std::size_t given_back = 0;
-        // Without the owner's lock a hint: what it says of a superblock that changes hands does no harm.
+        // `rested` is a hint without the owner's lock. If the superblock changes hands, a stale value does no harm.
         region_.for_each_unit(ChunkIndex(chunk), [&](UnitIndex u) {
             if (superblocks_.descriptor(u)->rested) given_back += sweep_unit(u);
         });
@@ -43,7 +41,7 @@ void Sweeper::sweep_rested() {
 
 void Sweeper::begin() { cycle_.begin(global_free_, pages_.may_stay(), region_.chunk_count()); }
 
-// The next ones of the sweep that is under way; the bytes given back.
+// Purges the next chunks of the purge that is under way. Returns the bytes returned to the OS.
 std::size_t Sweeper::sweep_chunks(std::uint32_t count, SplitHuge split) {
     std::size_t given_back = 0;
     for (; count != 0; --count) {
@@ -53,11 +51,11 @@ std::size_t Sweeper::sweep_chunks(std::uint32_t count, SplitHuge split) {
     cycle_.gave_back(given_back);
     if (cycle_.is_under_way()) return given_back;
     cycle_.end(global_free_);
-    // Less is in use now than before.
+    // Less memory is in use now, so less may be retained.
     return given_back + pages_.trim(pages_.may_retain());
 }
 
-// Whether so much of it can go that a huge page may be split for it.
+// Whether so much of the chunk can be returned that a huge page may be split for it.
 bool Sweeper::is_worth_sweeping(ChunkIndex chunk) {
     if (!pages_.huge_pages().may_be_huge(chunk)) return true;
     std::size_t empty = 0;
@@ -76,7 +74,7 @@ std::size_t Sweeper::sweep_chunk(ChunkIndex chunk) {
     return given_back;
 }
 
-// Bytes given back of the superblock that begins there, if one does.
+// Purges the superblock that begins at u, if one does. Returns the bytes returned to the OS.
 std::size_t Sweeper::sweep_unit(UnitIndex u) {
     Superblock *const s = superblocks_.descriptor(u);
     PageSet pages;
@@ -98,10 +96,10 @@ std::size_t Sweeper::sweep_unit(UnitIndex u) {
     return gone.count() * page;
 }
 
-// To whoever owns it now. It cannot have gone: blocks of it are marked used.
+// Under the lock of the present owner of s. s cannot have been released, because blocks of s are marked used.
 void Sweeper::give_back_swept(Superblock *s, const PageSet &pages, const PageSet &gone) {
     ownership_.visit_owner(s, [&](OwnerIndex o) {
-        const std::size_t absent = superblocks_.bytes_of_blocks(s, gone);  // afterwards s may be another's
+        const std::size_t absent = superblocks_.bytes_of_blocks(s, gone);  // after gave, s may have another owner
         ownership_.gave(o, s, superblocks_.return_pages(s, pages, gone));
         if (!is_heap(o)) global_free_.subtract(absent);
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: giving back whole pages that are free under superblocks which have other blocks in use.
-// Invariant: while a page is given back its blocks are marked used, so that nobody is handed one, and no owner's lock
-//    is held. What the kernel refuses stays, its blocks too.
+// What: purge: returns whole free pages to the OS while their superblocks have other blocks in use.
+// Invariant: while a page is returned, its blocks are marked used, so that no thread is handed one, and no owner's lock
+//    is held. A page that the kernel refuses stays resident, and its blocks become free again.
 // Must not know: magazines, messages.
 #pragma once
 
@@ -16,18 +16,20 @@ class Sweeper {
                       PageHeap &pages)
         : ownership_(ownership), global_free_(global_free), region_(region), superblocks_(superblocks), pages_(pages) {}
 
-    // In both no lock is held, and the caller did not interrupt the heaps.
+    // In these functions no lock is held, and the caller is no signal handler that interrupted the heaps.
 
-    // Everything; the bytes given back.
+    // Purges everything. Returns the bytes returned to the OS.
     std::size_t sweep();
-    // Of superblocks that a collection found rested: what nobody wanted between two nobody will want before the next.
+    // Purges the superblocks that a collection found rested: if the program took none of their blocks between two
+    // collections, it will hardly take any before the next.
     void sweep_rested();
-    // The step that stands for what became free, if one is due.
+    // Begins a purge, or does the next step of the one under way, if that is due.
     void sweep_if_due();
 
     std::size_t swept_bytes() const { return swept_bytes_.load(std::memory_order_relaxed); }
     std::size_t calls() const { return calls_.load(std::memory_order_relaxed); }
-    // Held by who sweeps, and taken by fork first: the blocks of a page that is being given back are marked used.
+    // Held during a purge. Fork takes it before the heaps' locks, because the blocks of a page that is being returned
+    // are marked used.
     platform::Mutex &mutex() { return mutex_; }
 
   private:

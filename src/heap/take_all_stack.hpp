@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a stack that many push to without a lock, and whose owner takes all of it with one exchange: no ABA.
+// What: a stack to which many threads push without a lock. Its owner takes all nodes by one exchange, so there is no
+//    ABA.
 // Invariant: zeroed memory is an empty stack; a node lies on one stack at most, by its member `link`.
 // Must not know: what the nodes are.
 #pragma once
@@ -14,7 +15,7 @@ template <class Node>
 class TakeAllStack {
   public:
     void push(Node *node) { push(node, node); }
-    // A chain, linked from first to last.
+    // Pushes a chain that is linked from first to last.
     void push(Node *first, Node *last) {
         Node *head = head_.load(std::memory_order_relaxed);
         do {
@@ -27,7 +28,8 @@ class TakeAllStack {
         platform::count(platform::Event::atomic_operation);
         return head_.exchange(nullptr, std::memory_order_acq_rel);
     }
-    // seq_cst, with push and the mutex's try_lock and unlock: after my unlock I see a push whose pusher missed my lock.
+    // seq_cst: pairs with push and with the mutex's try_lock and unlock. After its unlock, a thread sees every push by
+    // a thread that found the lock taken.
     bool has_any() const { return head_.load(std::memory_order_seq_cst) != nullptr; }
 
   private:

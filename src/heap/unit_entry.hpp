@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the word that the unit map holds for a unit: its owner, and where in the slabs its class's header lies.
-// Invariant: the sequences compare the low half with the cid and use the high half as an address; 0 is no block.
+// Invariant: the sequences compare the low half with the cid and use the high half as an offset in the slabs; 0 is no
+//    block.
 // Must not know: how entries are stored.
 #pragma once
 
@@ -26,8 +27,8 @@ constexpr ClassIndex class_in(UnitEntry e) {
     return ClassIndex(static_cast<std::uint32_t>(offset / sizeof(platform::MagazineHeader)));
 }
 
-// Whole words, stored only when they change; relaxed: a stale entry is harmless (design), the block's own hand-over
-// orders the rest.
+// Whole words, stored only when they change. relaxed: a stale entry is harmless (design), and the handover of the block
+// itself orders the rest.
 inline UnitEntry load_entry(const Region &region, UnitIndex u) {
     return std::atomic_ref<UnitEntry>(region.entry(u)).load(std::memory_order_relaxed);
 }

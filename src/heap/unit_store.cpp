@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: unit_store.hpp.
-// Invariant: a descriptor is unmade before its units can be handed out again.
-// Must not know: bins, magazines, when a superblock is wanted.
+// A descriptor is unmade before its units can be handed out again.
+
 #include "heap/unit_store.hpp"
 
 #include "platform/memory.hpp"
@@ -28,8 +27,8 @@ Superblock *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *z
     if (!pages_.allocate(count, alignment, Prefer::warm, &run)) return nullptr;
     *zeroed = run.zeroed;
     Superblock *const s = superblocks_.make_run(run.first, run.count);
-    // Entries behind the first stay 0: an address inside a run is no block's start. release: a walk, which may have got the
-    // address from nobody, acquires the entry before it reads the descriptor.
+    // The run's other entries stay 0: no block starts inside a run. release: pairs with the acquire of a walk. The walk
+    // may have got the address from no other thread, and reads the entry before the descriptor.
     std::atomic_ref<UnitEntry>(region_.entry(s->unit)).store(kRunEntry, std::memory_order_release);
     return s;
 }
@@ -62,7 +61,8 @@ bool UnitStore::resize_run(Superblock *run, UnitCount count) {
 }
 
 void UnitStore::hand_over(Superblock *s, OwnerIndex to) {
-    // release: whoever reads the new owner finds the superblock as the giver left it. seq_cst: see owner_of.
+    // release: a thread that reads the new owner finds the superblock as the previous owner left it. seq_cst: see
+    // owner_of.
     s->owner.store(to, std::memory_order_seq_cst);
     store_entries(region_, s, entry_of(to, s->size_class));
 }
@@ -79,7 +79,8 @@ void UnitStore::release(Superblock *s) {
     const UnitCount count = s->units;
     const std::uint32_t absent = s->use == UnitUse::superblock ? s->absent.count() : 0;
     superblocks_.unmake(s);
-    // A handler that interrupted another instance's page heap could wait for one whose holder waits for that.
+    // A signal handler must not wait here: the holder of this page heap may wait for a page heap that the handler
+    // interrupted.
     if (!platform::Reentry::is_again() && pages_.release(first, count, absent)) return;
     Superblock *head = deferred_.load(std::memory_order_relaxed);
     do {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: superblocks and runs out of units, and back: the border between heaps and the page heap; and what the unit map
-//    says of them.
-// Invariant: units that are nobody's have entry 0, and what was released has the owner kNobody; a release by a signal
-//    handler that interrupted the heaps is deferred, never lost.
+// What: makes superblocks and runs of units, and releases them: the border between heaps and the page heap. Writes the
+//    unit map.
+// Invariant: units without an owner have entry 0, and a released superblock has the owner kNobody. A release by a
+//    signal handler that interrupted the heaps is deferred, never lost.
 // Must not know: bins, magazines, when a superblock is wanted.
 #pragma once
 
@@ -17,14 +17,14 @@ class UnitStore {
     constexpr UnitStore(Region &region, Superblocks &superblocks, PageHeap &pages)
         : region_(region), superblocks_(superblocks), pages_(pages) {}
 
-    // All blocks free, still nobody's and with no entries; nullptr: no memory.
+    // All blocks are free; no owner and no entries are stored yet. nullptr: no memory.
     Superblock *acquire_superblock(ClassIndex c, Prefer prefer);
-    // A superblock, nobody's already.
+    // Releases a superblock that has no owner, or a run.
     void release(Superblock *s);
 
-    // Under the lock of its owner: it is `to`'s from now on (rule 1).
+    // Under the owner's lock: `to` is the owner from now on (rule 1).
     void hand_over(Superblock *s, OwnerIndex to);
-    // The same: it is nobody's, and released.
+    // Under the owner's lock: s has no owner from now on, and is released.
     void take_back(Superblock *s);
     // What the unit map says of a unit; it may be stale.
     UnitEntry entry(UnitIndex u) const { return load_entry(region_, u); }
@@ -33,16 +33,16 @@ class UnitStore {
     Superblock *acquire_run(UnitCount count, UnitCount alignment, bool *zeroed);
     // false: it was released already.
     bool release_run(Superblock *run);
-    // In place; false: cannot.
+    // In place. false: not possible.
     bool resize_run(Superblock *run, UnitCount count);
-    // What handlers released.
+    // Releases what signal handlers had deferred.
     void release_deferred();
 
   private:
     Region &region_;
     Superblocks &superblocks_;
     PageHeap &pages_;
-    std::atomic<Superblock *> deferred_{nullptr};  // push: release; the exchange that takes all: acquire
+    std::atomic<Superblock *> deferred_{nullptr};  // a push releases; the exchange that takes all acquires
 };
 
 }  // namespace gr

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: background.hpp.
-// Invariant: who notes something and who goes to sleep change the same word, so that one of them sees the other.
-// Must not know: what a heap consists of.
+// A slow path that notes something and a thread that goes to sleep change the same word, so one of them sees the other.
+
 #include "instance/background.hpp"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ namespace {
 constexpr std::uint64_t kTickNanoseconds = kTickMilliseconds * kNanosecondsPerMillisecond;
 constexpr std::uint64_t kRestMostMilliseconds = 3'600'000;
 
-// 0: not libc's error, but there is no first thread whose end could be told.
+// error: what libc's start of the thread returned. 0: it was not tried, since the first thread's end cannot be noticed.
 void say_missing(std::size_t error, bool ticks, bool has_file) {
     const bool is_told = has_file || (ticks && load_option(instance.options().verbose) != 0);
     if (!is_told) return;
@@ -70,7 +69,8 @@ bool Background::has_task() const {
     return may_tick() || file_.is_wanted() || callers_.load(std::memory_order_seq_cst) != 0 || call_.is_set();
 }
 
-// When the process's first thread ends alone, so does this, lest it be the last and the process never end.
+// When the first thread of the process ends alone, the library's thread ends, too. Else it could be the last thread,
+// and the process would never end.
 bool Background::tie() {
     if (!is_tied_.load(std::memory_order_relaxed) && platform::is_first_thread()) {
         const bool is_tied = platform::on_end_of_this_thread([] { background.end_with_first_thread(); });
@@ -92,7 +92,7 @@ bool Background::switch_on() {
     if (!tie() || first_thread_ended_.load(std::memory_order_seq_cst)) return false;
     ticks_.store(true, std::memory_order_seq_cst);
     if (!is_present_.load(std::memory_order_seq_cst)) expect();
-    // Or is again: it was leaving, and has seen this.
+    // The thread is here, or here again: it was leaving and has seen ticks_.
     if (is_present_.load(std::memory_order_seq_cst)) {
         expect_no_more();
         wake();
@@ -112,7 +112,8 @@ void Background::end_with_first_thread() {
     wake();
 }
 
-// seq_cst: what was done before is seen by whoever finds it said, or else the thread is seen to sleep.
+// seq_cst, pairs with the change by the other side: either the thread sees what a slow path did before the change, or
+// the slow path sees that the thread sleeps.
 bool Background::change(State from, State to) {
     auto expected = static_cast<std::uint32_t>(from);
     return word_.compare_exchange_strong(expected, static_cast<std::uint32_t>(to), std::memory_order_seq_cst);
@@ -128,7 +129,8 @@ void Background::note_slowly() {
     }
 }
 
-// Not in a handler that interrupted the heaps, nor in a free: libc frees with a lock held that a thread's start takes.
+// Starts no thread in a handler that interrupted the heaps. A free must not call this: libc frees while it holds a lock
+// that a thread's start takes.
 void Background::start_slowly() {
     note_slowly();
     if (platform::Reentry::is_inside() || !change(State::due, State::active) || !is_wanted()) return;
@@ -136,7 +138,7 @@ void Background::start_slowly() {
     if (error != 0) say_missing(static_cast<std::size_t>(error), may_tick(), file_.is_wanted());
 }
 
-// libc's error, or 0: it runs.
+// Returns libc's error, or 0: the thread runs.
 int Background::start() {
     if (is_present_.exchange(true, std::memory_order_seq_cst)) return 0;
     static constexpr platform::Helper kHelper{[] { background.run(); }, "granary"};
@@ -159,7 +161,7 @@ int Background::call_every(unsigned milliseconds, StatisticsCall::Call call, voi
     return error;
 }
 
-// The thread is wanted before there is a call, for without it there shall be none.
+// The thread is wanted (callers_) before the call is set, because without the thread no call may be set.
 int Background::start_for(unsigned milliseconds, StatisticsCall::Call call, void *context) {
     callers_.fetch_add(1, std::memory_order_seq_cst);
     const bool is_there = !first_thread_ended_.load(std::memory_order_seq_cst) && start() == 0;
@@ -179,7 +181,7 @@ void Background::serve() {
     quiet_ticks_ = 0;
     expect_no_more();
     file_.begin_interval();
-    // News before what is wanted and due: whoever changes that says so afterwards.
+    // Read news_ before what is wanted and due: a thread that changes these changes news_ afterwards.
     std::uint32_t news = news_.load(std::memory_order_seq_cst);
     for (; is_wanted(); news = news_.load(std::memory_order_seq_cst)) {
         tick_at = next_tick(tick_at);
@@ -192,24 +194,24 @@ void Background::serve() {
     word_.store(static_cast<std::uint32_t>(State::active), std::memory_order_seq_cst);
 }
 
-// false: it is wanted again, and nobody has started another.
+// false: the thread is wanted again, and nobody has started another one.
 bool Background::leave() {
     is_present_.store(false, std::memory_order_seq_cst);
     return !is_wanted() || is_present_.exchange(true, std::memory_order_seq_cst);
 }
 
-// When it is due, after that `tick_at` was.
+// Returns when the next tick is due. `tick_at` is when it was due until now.
 std::uint64_t Background::next_tick(std::uint64_t tick_at) {
     if (!may_tick()) {
         word_.store(static_cast<std::uint32_t>(State::active), std::memory_order_seq_cst);
         return kNever;
     }
-    // Somebody has done something since it went to sleep, or it has only begun.
+    // A slow path has woken the thread, or the thread has only begun.
     if (tick_at == kNever && state() != State::asleep) return platform::nanoseconds() + kTickNanoseconds;
     return tick_at;
 }
 
-// When the next is due.
+// Returns when the next tick is due.
 std::uint64_t Background::tick() {
     quiet_ticks_ = change(State::active, State::quiet) ? 0 : quiet_ticks_ + 1;
     instance.reclaim_idle();
@@ -221,7 +223,7 @@ std::uint64_t Background::tick() {
     return platform::nanoseconds() + kTickNanoseconds;
 }
 
-// Or until statistics are due, or there are news since `news`.
+// Sleeps until `time`, until statistics are due, or until another thread has changed the word (`news`: news_ as read).
 void Background::rest_until(std::uint64_t time, std::uint32_t news) {
     const std::uint64_t due = std::min({time, file_.due_at(), call_.due_at()});
     const std::uint64_t now = platform::nanoseconds();
@@ -234,9 +236,10 @@ void Background::rest_until(std::uint64_t time, std::uint32_t news) {
     platform::sleep_on_for(word, value, static_cast<unsigned>(std::min(left, kRestMostMilliseconds)));
 }
 
-// Whichever of the two words it sleeps on.
+// Wakes the thread from whichever of the two words it sleeps on.
 void Background::wake() {
-    // seq_cst: the thread finds it changed, or has not yet gone to sleep when the other word is changed.
+    // seq_cst, pairs with the load in serve(): the thread reads the new value, or does not sleep on the old one. If it
+    // made word_ asleep before that load, the change below finds that.
     news_.fetch_add(1, std::memory_order_seq_cst);
     platform::wake_one(news_);
     if (change(State::asleep, State::active)) platform::wake_one(word_);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the library's own thread: for programs that go idle with magazines full and empty memory kept
-//    (GRANARY_BACKGROUND), and for statistics that are wanted again and again (GRANARY_STATS_FILE, gr_statistics_every).
-// Invariant: there is one at most, and only while it is wanted for either. It ticks while there is something to give back
-//    and sleeps without a clock when there is not and nobody wants statistics; whoever allocates or frees by a slow path
-//    looks at one word, and writes to it once a tick.
-// Must not know: what is given back, and how; what statistics are.
+// What: the library's own thread. It returns memory of programs that go idle with full magazines and empty memory
+//    retained (GRANARY_BACKGROUND), and serves statistics that are wanted repeatedly (GRANARY_STATS_FILE,
+//    gr_statistics_every).
+// Invariant: there is at most one such thread, and only while one of the two wants it. It ticks while there is
+//    something to return. Otherwise it sleeps, without a timeout if no statistics are wanted. A slow path reads one
+//    word, and writes to it once a tick.
+// Must not know: what memory is returned, and how; what statistics are.
 #pragma once
 
 #include "instance/statistics_call.hpp"
@@ -17,38 +18,39 @@ class Background {
   public:
     constexpr Background() = default;
 
-    // At the start, by the process's first thread: if the options want the thread, it will be started when the program
-    // has come so far.
+    // Called at start-up, by the first thread of the process. If the options want the library's thread, an allocation
+    // starts it after kSlowPathsToStart slow paths.
     void begin();
-    // In fork's child, where the thread is gone: as begin, with what is wanted now.
+    // In fork's child, where the thread does not exist: like begin, for what is wanted now.
     void begin_in_child();
-    // The process ends.
+    // Called when the process ends.
     void end_of_process() { file_.end(); }
 
-    // What gr_option_set does for GRANARY_BACKGROUND, one thread at a time. On: if the thread is not there, it will be
-    // started when the program has come so far. false: the process's first thread has not asked for the library's thread
-    // yet, or has ended, or libc cannot tell of its end.
+    // What gr_option_set does for GRANARY_BACKGROUND, one thread at a time. If the thread does not run, it is started
+    // as after begin. false: the first thread of the process has not asked for the library's thread yet, has ended, or
+    // libc cannot tell of its end.
     bool switch_on();
-    // Nothing is given back any more; and if nobody wants statistics, the thread ends at its next step.
+    // The thread returns no memory any more. If no statistics are wanted, it ends at its next step.
     void switch_off();
 
-    // After a slow path, whatever locks are held.
+    // Called after a slow path, whatever locks are held.
     void note() {
         if (state() != State::active) [[unlikely]]
             note_slowly();
     }
-    // The same where a thread may be started: in an allocation that holds no lock.
+    // Like note, but may start the thread: for an allocation that holds no lock.
     void note_and_start() {
         if (state() != State::active) [[unlikely]]
             start_slowly();
     }
 
-    // gr_statistics_every: 0, or what errno shall be.
+    // What gr_statistics_every does: 0, or a value for errno.
     int call_every(unsigned milliseconds, StatisticsCall::Call call, void *context);
 
   private:
-    // active: nobody need say anything, because there is no such thread, or it does not tick, or it was said since the
-    // last tick.
+    // active: a slow path has nothing to note: there is no thread, or it does not tick, or a slow path noted since the
+    // last tick. expected: slow paths are counted until the start is due. due: the next allocation starts the thread.
+    // quiet: nothing was noted since the last tick. asleep: the thread does not tick until a slow path wakes it.
     enum class State : std::uint32_t { active, expected, due, quiet, asleep };
 
     static constexpr std::uint64_t kNever = UINT64_MAX;
@@ -75,18 +77,19 @@ class Background {
     void end_with_first_thread();
 
     platform::FutexWord word_{0};
-    // Changes whenever the thread shall look what is due, or whether it is wanted.
+    // Changes when the thread must look again at what is due and whether it is wanted.
     platform::FutexWord news_{0};
-    // Since it is expected; ordered by nothing.
+    // Slow paths since State::expected; orders nothing.
     std::atomic<std::uint32_t> slow_paths_{0};
-    std::atomic<bool> is_tied_{false};  // to the end of the first thread, by that thread; it orders nothing
-    // Whoever makes it true starts the thread, which makes it false when it leaves. seq_cst, as what the thread is
-    // wanted for, which are the next three and call_: whoever wants it finds it there, or it finds that it is wanted.
+    std::atomic<bool> is_tied_{false};  // the first thread registered for its end; orders nothing
+    // The caller that makes it true starts the thread; the thread makes it false when it leaves. seq_cst, like the next
+    // three and call_, which say whether the thread is wanted: either the caller that wants the thread finds it
+    // present, or the leaving thread finds that it is wanted.
     std::atomic<bool> is_present_{false};
     std::atomic<bool> first_thread_ended_{false};
     std::atomic<bool> ticks_{false};
-    std::atomic<std::uint32_t> callers_{0};  // who start the thread to set a call, and have not yet
-    unsigned quiet_ticks_ = 0;               // of the thread itself
+    std::atomic<std::uint32_t> callers_{0};  // callers that start the thread and have not set their call yet
+    unsigned quiet_ticks_ = 0;               // in a row; only for the thread itself
     StatisticsFile file_;
     StatisticsCall call_;
 };

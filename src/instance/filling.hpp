@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what an instance fills blocks with, to find bugs: new ones (GRANARY_JUNK, GRANARY_ZERO) and freed ones
 //    (GRANARY_JUNK).
-// Invariant: it is set before the instance has a block, and stays so; off, nothing is ever written.
+// Invariant: set before the instance has a block, and never changed. If both are off, nothing is ever written.
 // Must not know: where blocks lie, and how large they are.
 #pragma once
 
@@ -16,20 +16,20 @@ namespace gr {
 class Filling {
   public:
     constexpr Filling() = default;
-    // Zeroes go before junk.
+    // GRANARY_ZERO takes precedence over GRANARY_JUNK.
     explicit Filling(const Options &options)
         : zeroes_new_(options.zero != 0),
           fills_new_(zeroes_new_ || is_either(options.junk, JunkMode::allocate)),
           fills_freed_(is_either(options.junk, JunkMode::free)) {}
 
     bool is_on() const { return fills_new_ || fills_freed_; }
-    // Bytes that are handed out: with one pattern, or with zeroes.
+    // Whether new blocks are filled, with a pattern or with zeros; and whether with zeros.
     bool fills_new() const { return fills_new_; }
     bool zeroes_new() const { return zeroes_new_; }
-    // Blocks that are freed.
+    // Whether freed blocks are filled.
     bool fills_freed() const { return fills_freed_; }
 
-    // The bytes of a block from `begin` to `end`, where these are filled. The caller has the block alone.
+    // Fill the bytes of a block from `begin` to `end`, if the options say so. No other thread may have the block.
     void fill_new(void *block, std::size_t begin, std::size_t end) const {
         if (fills_new_) fill(block, begin, end, zeroes_new_ ? 0 : kJunkAllocated);
     }

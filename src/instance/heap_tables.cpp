@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: heap_tables.hpp: the description, filled in from the types that the tables are made of.
-// Invariant: no offset or stride is written down here, so the description follows the tables; what it calls 16, 32 or
-//    64 bits is that wide.
-// Must not know: what a tool makes of the tables.
+// Types and constants give every offset and stride: none is written down here, so the description follows the tables.
+
 #include "granary/heap_tables.h"
 
 #include <atomic>
@@ -13,7 +11,8 @@
 namespace gr {
 namespace {
 
-// Nobody here reads it, so the compiler must be told to keep it; the magic keeps it in a mapping of the file.
+// Nothing in the process reads it, so the compiler must be told to keep it. The magic number is an initial value, so
+// the structure lies in a mapping of the file.
 [[gnu::used]] alignas(GR_HEAP_TABLES_ALIGNMENT) constinit gr_heap_tables heap_tables = [] {
     gr_heap_tables tables{};
     tables.magic = GR_HEAP_TABLES_MAGIC;
@@ -104,7 +103,7 @@ void describe_heap(const Instance &allocator, gr_heap_tables *t) {
     t->retain_bytes = allocator.options().retain;
     t->reuse_at = address_of(allocator.pages().allowance().earned_cell());
     t->reuse_since_at = address_of(allocator.pages().allowance().earned_since_cell());
-    // release: pairs with nothing in this process; a reader that sees it sees the rest.
+    // release: pairs with nothing in this process. A reader outside that sees this address sees the rest.
     std::atomic_ref(t->self).store(address_of(t), std::memory_order_release);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: tells tools outside the process where the tables of its heap lie (granary/heap_tables.h).
-// Invariant: written once, at the start, but for the values of options; nothing in the process reads it.
+// Invariant: written once, at the start, except the values of options; nothing in the process reads it.
 // Must not know: what a tool makes of the tables.
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace gr {
 
-// Malloc's.
+// Publishes the tables of malloc's instance.
 void publish_tables(const Instance &allocator);
-// The numbers in it that gr_option_set changes.
+// Updates the published numbers that gr_option_set changes.
 void publish_options(const Options &options);
-// Where that is.
+// Where the published structure lies.
 const gr_heap_tables *published_tables();
-// Of another instance; who is to find it must be told where.
+// Describes another instance in `tables`. The reader must be told where `tables` lies.
 void describe_heap(const Instance &allocator, gr_heap_tables *tables);
 
 }  // namespace gr

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: requests in bytes to classes, runs and direct blocks, and back from an address.
-// Invariant: every failure leaves the block and the errno it found.
-// Must not know: the C library's and C++'s names for what it does.
+// Serves requests in bytes by classes, runs and direct blocks. A failure leaves the block and errno as they were.
+
 #include "instance/instance.hpp"
 
 #include <cstring>
@@ -16,15 +15,16 @@ namespace gr {
 
 constinit Instance instance;
 
-// Whoever may be refused by the hard limit only tries again, once all that is empty was given back; and tells the program
-// that the soft one was crossed. Not for a handler that interrupted the heaps: it never waits for a lock.
+// Where the hard limit may have refused the request, tries again after all empty memory was returned to the OS. Then
+// tells the program if the soft limit was crossed. A handler that interrupted the heaps does neither: it never waits
+// for a lock.
 template <class Attempt>
 void *Instance::within_limits(std::size_t size, Attempt attempt) {
     void *p = attempt();
     const MemoryLimit &limit = pages_.limit();
     if (p == nullptr && limit.has_hard() && size <= limit.hard() && !platform::Reentry::is_inside()) [[unlikely]]
         p = after_giving_back(attempt);
-    // What is mapped directly takes the place of what was retained.
+    // Direct blocks count as held, so less empty memory may stay.
     if (size > kClassLimit) pages_.retain_what_may_stay();
     if (pages_.limit().has_news()) [[unlikely]]
         relieve();
@@ -32,8 +32,8 @@ void *Instance::within_limits(std::size_t size, Attempt attempt) {
     return p;
 }
 
-// What others give back at this moment is held, too, until the kernel has it; and may be taken by others then. As long as
-// something went back there is hope.
+// Memory that other threads are returning counts as held until the kernel has it, and another thread may take it then.
+// Another attempt is worth it as long as something was returned since the last one.
 template <class Attempt>
 void *Instance::after_giving_back(Attempt attempt) {
     void *p = nullptr;
@@ -116,7 +116,7 @@ void *Instance::resize_aligned(const char *function, void *p, std::size_t size, 
     return within_limits(size, attempt);
 }
 
-// That there is no room is no reason to return memory: the program moves the block then.
+// Where there is no room, no memory is returned for another attempt: the program moves the block then.
 std::size_t Instance::resize_in_place(const char *function, void *p, std::size_t least, std::size_t wanted) {
     const std::size_t old_size = usable_size(function, p);
     const std::size_t most = run_at(p) != nullptr ? largest_run() : kMaxRequest;
@@ -127,19 +127,20 @@ std::size_t Instance::resize_in_place(const char *function, void *p, std::size_t
     pages_.retain_what_may_stay();
     if (pages_.limit().has_news()) [[unlikely]]
         relieve();
-    // The caller is told the usable size, so all of the old one that is left is the program's.
+    // The caller is told the usable size, so the program may have used every byte of the old size: only the rest is
+    // new.
     const std::size_t new_size = usable_size(function, p);
     filling_.fill_new(p, old_size, new_size);
     return new_size;
 }
 
-// Zeroes as calloc has them: what the kernel has cleared stays untouched.
+// Zeros are made as for calloc, so that memory which the kernel has cleared can stay untouched.
 void *Instance::allocate_filled(std::size_t size) {
     if (filling_.zeroes_new()) return allocate_zeroed(size);
     return fill_new(within_limits(size, [&] { return allocate_once(size); }), 0);
 }
 
-// From the byte `begin` on, to the last that the program may use.
+// Fills from the byte `begin` to the last byte that the program may use.
 void *Instance::fill_new(void *p, std::size_t begin) const {
     if (p != nullptr) filling_.fill_new(p, begin, size_of(p));
     return p;
@@ -153,8 +154,8 @@ void *Instance::resize_filled(const char *function, void *p, std::size_t size, A
     return to;
 }
 
-// What the block has more than before is new. Of a block that the program made smaller, what it may still use is as new,
-// for it may grow into that again; and where new blocks are not filled, what was given up is as freed.
+// Bytes beyond the old size are new. After a shrink, the usable bytes beyond `size` count as new, too, since the block
+// may grow into them again. Where new blocks are not filled and the block stayed, these bytes count as freed.
 void Instance::fill_resized(void *from, void *to, std::size_t size, std::size_t old_size) const {
     const std::size_t new_size = size_of(to);
     if (filling_.fills_new()) {
@@ -164,7 +165,8 @@ void Instance::fill_resized(void *from, void *to, std::size_t size, std::size_t 
     }
 }
 
-// What is no block is told at once. A block that lies in a bitmap stays as it is: the heap tells that it was freed twice.
+// An address that is no block ends the program here. A block that is free in a bitmap stays as it is: the heap then
+// reports the double free.
 void Instance::fill_freed(const char *function, void *p) const {
     const BlockRef ref = superblocks_.find(p);
     if (ref.fault != BlockFault::none) die_of(function, p, ref);
@@ -241,7 +243,7 @@ void Instance::free_direct(const char *function, void *p) {
     if (!direct_.release(p)) die_outside(function, p);
 }
 
-// Inside a run, perhaps.
+// p may lie inside a run, in a unit without an entry.
 void Instance::die_outside(const char *function, const void *p) const {
     const BlockRef ref = region_.contains(p) ? superblocks_.find(p) : BlockRef{};
     if (ref.fault != BlockFault::foreign) die_of(function, p, ref);
@@ -294,7 +296,7 @@ std::size_t Instance::size_of(const void *p) const {
     return ref.superblock == nullptr ? 0 : superblocks_.block_size(ref.superblock);
 }
 
-// What is in the block is not copied, though a direct one's pages may come to another address. nullptr: it has to move.
+// Copies no bytes, but the pages of a direct block may move to another address. nullptr: the block has to move.
 inline void *Instance::without_copy(void *p, std::size_t old_size, std::size_t size) {
     if (Superblock *const run = run_at(p)) return resize_run(run, size);
     if (entry_at(p) == 0) return should_remap(old_size, size) ? direct_.resize(p, size) : nullptr;
@@ -308,7 +310,7 @@ void *Instance::resize_once(const char *function, void *p, std::size_t size) {
     return move(function, p, old_size, size);
 }
 
-// A direct block's pages may go where another page may be, which is no multiple of more.
+// The kernel may move a direct block's pages to any page boundary. That is not enough for a larger alignment.
 void *Instance::resize_aligned_once(const char *function, void *p, std::size_t size, std::size_t alignment) {
     const std::size_t old_size = usable_size(function, p);
     if (size > kMaxRequest) return nullptr;
@@ -325,7 +327,7 @@ void *Instance::resize_aligned_once(const char *function, void *p, std::size_t s
     return move_to(to, function, p, old_size, size);
 }
 
-// false: the size is as it was.
+// false: the size is unchanged.
 bool Instance::set_size_in_place(void *p, std::size_t size) {
     if (Superblock *const run = run_at(p)) {
         if (size > largest_run()) return false;
@@ -335,21 +337,21 @@ bool Instance::set_size_in_place(void *p, std::size_t size) {
     return entry_at(p) == 0 && size <= kMaxRequest && direct_.resize_in_place(p, size);
 }
 
-// nullptr: it has to move.
+// nullptr: the block has to move.
 void *Instance::resize_run(Superblock *run, std::size_t size) {
     if (size <= kClassLimit || size > largest_run()) return nullptr;
     const UnitCount count(static_cast<std::uint32_t>(divide_up(size, kUnitBytes)));
-    // Others may have it afterwards.
+    // Another thread may get the rest afterwards.
     if (count < run->units)
         filling_.fill_freed(superblocks_.begin(run), std::size_t{count.value} * kUnitBytes, run->bytes());
-    // A shrink that cannot be done still leaves the block large enough.
+    // A shrink that fails still leaves the block large enough.
     if (count == run->units || heaps_.store().resize_run(run, count) || count < run->units)
         return superblocks_.begin(run);
     return nullptr;
 }
 
 void *Instance::move(const char *function, void *p, std::size_t old_size, std::size_t size) {
-    // What grows beyond the limit will grow again: mapped directly, it does so without a copy from now on.
+    // A block that grows beyond the limit is likely to grow again. As a direct block it then grows without a copy.
     void *to = size > old_size && size > growth_limit() ? direct_.allocate(size, 1) : nullptr;
     if (to == nullptr) to = allocate_once(size);
     if (to == nullptr) return size <= old_size ? p : nullptr;

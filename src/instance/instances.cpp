@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: instances.hpp.
-// Invariant: fork takes the locks of all instances rank by rank, so that it waits as anyone may: upwards.
-// Must not know: what an instance consists of; the C library's and C++'s names.
+// Fork takes the locks of all instances rank by rank, so that it waits only upwards, as every thread does.
+
 #include "instance/instances.hpp"
 
 #include <new>
@@ -15,7 +14,7 @@ namespace gr {
 constinit Instances instances;
 
 gr_heap *Instances::make(std::size_t region_bytes, const char *free_function) {
-    instance.ensure_started();  // it knows the options
+    instance.ensure_started();  // start_beside copies its options
     if (platform::Reentry::is_interrupted()) return nullptr;
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) return nullptr;

@@ -29,7 +29,7 @@ int change_retention(const Options &wanted) {
     return 0;
 }
 
-// Where a collector finds all blocks in the region, none may be mapped directly.
+// A collector needs all blocks in the region, so none may be mapped directly.
 int change_direct(const Options &) { return instance.may_have_direct() ? 0 : EPERM; }
 
 int change_magazines(const Options &wanted) {

@@ -15,10 +15,10 @@ int change_direct(const Options &wanted);
 int change_magazines(const Options &wanted);
 int change_limits(const Options &wanted);
 int change_background(const Options &wanted);
-// Whoever needs the value reads it then.
+// Does nothing: the code that needs the value reads it then.
 int change_value_only(const Options &wanted);
 
-// Where the statistics at the end go: standard error as it was when they were first asked for.
+// Where the statistics at exit go: standard error as it was when they were first requested.
 extern platform::KeptStderr statistics_output;
 
 }  // namespace gr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the rows of the table of options, and what those who read and set options ask of a row.
+// What: the rows of the table of options, and what the code that reads and sets options asks of a row.
 // Invariant: every option is one row; a row without an effect is read at the start only.
 // Must not know: where values come from.
 #pragma once
@@ -10,18 +10,18 @@
 
 namespace gr {
 
-inline constexpr const char *kOptionPrefix = "GRANARY_";  // of its name in the environment
+inline constexpr const char *kOptionPrefix = "GRANARY_";  // begins an option's name in the environment
 
 enum class OptionKind : unsigned char { bytes, seconds, flag, on_off, words, limits, path, profile };
 
-// The one that a value came from.
+// The source that a value came from.
 enum class OptionOrigin : unsigned char { standard, program, file, environment, run_time };
 
-// Makes a new value hold while the program runs: 0, or an errno value, and then nothing was changed. By one thread at a
-// time, which holds the lock of the list of instances. `wanted` has the new value.
+// Applies a new value while the program runs. Returns 0, or an errno value if nothing was changed. Called by one thread
+// at a time, which holds the lock of the list of instances. `wanted` has the new value.
 using OptionEffect = int (*)(const Options &wanted);
 
-// Of one value; the rows say how many it has.
+// The numbers of one value; the row says how many there are.
 struct OptionNumbers {
     std::size_t first = 0;
     std::size_t second = 0;
@@ -41,7 +41,7 @@ struct OptionRow {
     const char *former = nullptr;            // the option's name in earlier versions, which is still read
     std::size_t Options::*third = nullptr;
 
-    // false: the text is no value.
+    // false: the text is no value of this option.
     bool parse(const char *text, FindLimit find, OptionNumbers *numbers) const;
     // store(where, number) for each number that a value of this option has.
     template <class Store>
@@ -53,10 +53,10 @@ struct OptionRow {
 };
 
 std::span<const OptionRow> option_rows();
-// By its name without GRANARY_, which may be the former one, in any case; nullptr: there is no such option.
+// Finds an option by its present or former name without GRANARY_, in any case. nullptr: there is no such option.
 const OptionRow *find_option(const char *name);
 
-// By whoever reads or sets it; read by anyone.
+// Called by the code that reads or sets the option. Any thread may read the origin.
 void set_origin(const OptionRow &row, OptionOrigin origin);
 
 // Whether `text` begins with `word`, in any case; then *rest is what follows.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: reading options: from the text that a program was compiled with, from a file, and from the environment.
-// Invariant: a setting that cannot be used gives one line that says where it stands, and changes nothing. Nothing is cut
-//    without a word: a text that is too long is ignored as a whole. No memory is allocated, and errno stays.
-// Must not know: which options exist, but for the one that names the file.
+// Invariant: a setting that cannot be used gives one line that says where it stands, and changes nothing. A text that
+//    is too long is ignored as a whole, with a line that says so. No memory is allocated, and errno stays.
+// Must not know: which options exist, except the one that names the file.
 #include <cerrno>
 #include <string_view>
 
@@ -19,10 +19,11 @@ namespace {
 constexpr const char *kUsualFile = "/etc/granary.conf";
 constexpr const char *kProgramVariable = "gr_options";
 
-// Their settings are ended in place, and paths in them are used for ever. A byte more than may be used.
+// Settings are terminated in place, and options keep pointing to the paths here. The last byte is for a terminator; if
+// a file fills it, the file is too long.
 char program_text[kProgramOptionBytes + 1];
 char file_text[kOptionFileBytes + 1];
-// What was copied to program_text; compared only.
+// The text that was copied to program_text. The address is only compared.
 const char *program_options_read = nullptr;
 
 enum class Blanks : bool { forbidden, allowed };
@@ -31,14 +32,14 @@ enum class Blanks : bool { forbidden, allowed };
 struct Setting {
     const char *text;   // NAME=VALUE, the name with or without the prefix
     const char *place;  // where the text stands; nullptr: in the environment
-    std::size_t line;   // there, 0: it has no lines
+    std::size_t line;   // in that text; 0: it has no lines
     OptionOrigin origin;
 };
 
 // Enough for a warning about any setting: the text and its place are cut.
 using Warning = TextBuffer<3 * kShownOptionBytes>;
 
-// As much of it as is shown, in one line.
+// Puts as much of the text as is shown, in one line.
 void put_shown(Text &line, const char *text) {
     char shown[kShownOptionBytes];
     std::size_t size = 0;
@@ -112,7 +113,7 @@ void say_new_name(const Setting &setting, const OptionRow &row) {
     say(line);
 }
 
-// Of a text as a whole.
+// Warns about a text as a whole.
 void warn_of_text(const char *name, const char *why, std::size_t number, const char *unit) {
     Warning line;
     line << "granary: ignoring ";
@@ -128,7 +129,7 @@ const char *behind_blanks(const char *text) {
     return text;
 }
 
-// The value if the text, which is behind the prefix, sets the option `name`; else nullptr.
+// `text` follows the prefix. Returns the value if the text sets the option `name`; else nullptr.
 const char *value_of(const char *text, const char *name, Blanks blanks) {
     if (!starts_with(text, name, &text)) return nullptr;
     if (blanks == Blanks::allowed) text = behind_blanks(text);
@@ -176,10 +177,10 @@ class Reader {
 
     const OptionSources &sources_;
     Options &options_;
-    bool file_is_named_ = false;  // or it is said that there is none
+    bool file_is_named_ = false;  // also true if a setting says that there is no file
 };
 
-// false: the value is none.
+// false: the value cannot be parsed.
 bool Reader::take(const Setting &setting, const OptionRow &row, const char *value) {
     OptionNumbers numbers;
     if (!row.parse(value, sources_.find, &numbers)) {
@@ -201,7 +202,7 @@ void Reader::read_variable(const char *variable) {
         const bool is_former = value == nullptr && row.former != nullptr;
         if (is_former) value = value_of(rest, row.former, Blanks::forbidden);
         if (value == nullptr) continue;
-        if (names_file(row)) return;  // it was read before
+        if (names_file(row)) return;  // find_named_file has read it
         if (is_former && is_set(sources_.environment, row.name)) return warn_of_both_names(setting, row);
         if (take(setting, row, value) && is_former) say_new_name(setting, row);
         return;
@@ -226,8 +227,8 @@ void Reader::read_setting(const Setting &setting) {
     warn(setting, has_value ? "unknown option; see 'granary options'" : "expected NAME=VALUE, as in RETAIN=8M");
 }
 
-// A comment begins with a number sign that is the first character or follows a blank. Blanks before it, or before the end,
-// do not belong to the setting.
+// A comment begins with a number sign that is the first character or follows a blank. Blanks before the comment, or
+// before the end, do not belong to the setting.
 char *end_of_setting(char *begin, char *end) {
     char *p = begin;
     while (p != end && (*p != '#' || (p != begin && !is_blank(p[-1])))) ++p;
@@ -242,7 +243,7 @@ void Reader::read_settings(char *text, std::size_t size, const char *place, Opti
     for (char *p = text, *const end = text + size; p < end; ++p) {
         char *begin = p;
         for (; p != end && *p != '\n' && (is_file || *p != ';'); ++p) {
-            if (*p == '\0') *p = '\1';  // it ends nothing, and is not printed
+            if (*p == '\0') *p = '\1';  // so that it ends no text, and is not printed
         }
         ++number;
         while (begin != p && is_blank(*begin)) ++begin;
@@ -263,7 +264,7 @@ void Reader::read_program() {
     read_settings(&program_text[0], size, kProgramVariable, OptionOrigin::program);
 }
 
-// The environment may name another than the program.
+// The environment may name another file than the program does.
 void Reader::find_named_file() {
     const OptionRow &row = *find_option("OPTIONS_FILE");
     for_each_variable(sources_.environment, [&](const char *variable) {
@@ -272,7 +273,7 @@ void Reader::find_named_file() {
     });
 }
 
-// Bytes of it, at most `size`; or the kernel's negative errno.
+// Reads at most `size` bytes. Returns the number of bytes, or the kernel's negative errno.
 long read_at_most(const char *path, char *text, std::size_t size) {
     const long file = platform::open_file(path);
     if (file < 0) return file;
@@ -286,14 +287,14 @@ long read_at_most(const char *path, char *text, std::size_t size) {
     return read < 0 ? read : static_cast<long>(length);
 }
 
-// What the kernel says of one that is there.
+// Whether the error means that the file exists.
 bool is_of_file(long error) { return error == -EACCES || error == -EISDIR || error == -EIO; }
 
 void Reader::read_file() {
     if (sources_.file != nullptr) find_named_file();
     const auto *const named = reinterpret_cast<const char *>(options_.options_file);
     const char *const path = file_is_named_ ? named : sources_.file;
-    options_.options_file = 0;  // so far
+    options_.options_file = 0;  // until a file is read
     if (sources_.file == nullptr || path == nullptr) return;
     const long size = read_at_most(path, &file_text[0], sizeof file_text);
     if (size < 0) {

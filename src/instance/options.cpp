@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the table of options, its parser and its printers.
-// Invariant: every option is one row; reading, printing and looking up walk the same table.
-// Must not know: what an option changes.
+
 #include "instance/options.hpp"
 
 #include <atomic>
@@ -26,7 +24,7 @@ constexpr const char *kJunkWords[] = {"off", "allocate", "free", "all", nullptr}
 constexpr const char *kFreeWords[] = {"now", "ignore", nullptr};
 constexpr const char *kHugePagesWords[] = {"never", "auto", "always", nullptr};
 
-constexpr OptionEffect kAtStart = nullptr;  // and not later
+constexpr OptionEffect kAtStart = nullptr;  // read at start-up, not changed later
 
 constexpr Row kTable[] = {
     {"STATS", Kind::words, &Options::stats, 0, change_statistics, "off|text|json|prometheus",
@@ -84,7 +82,7 @@ constexpr Row kTable[] = {
      "where each process writes its leaks; set by granary leaks"},
 };
 constexpr const char *kOrigins[] = {"default", "program", "file", "environment", "run-time"};
-// Ordered by nothing: who prints a value while another thread sets it may find the older origin.
+// Relaxed, orders nothing: a thread that prints a value while another thread sets it may find the older origin.
 constinit std::atomic<OptionOrigin> origins[std::size(kTable)]{};
 
 std::atomic<OptionOrigin> &origin_of(const Row &row) { return origins[&row - kTable]; }
@@ -161,7 +159,7 @@ bool parse_signal(const char *text, std::size_t *value, const char **rest) {
     return parse_bytes(text, value, rest) && *value <= kLastSignal && *value != SIGKILL && *value != SIGSTOP;
 }
 
-// Each after a comma, and once at most: a signal, exit, and every= with bytes.
+// A signal, exit, and every= with bytes: each after a comma, and at most once.
 bool parse_moments(const char *text, std::size_t *moments, std::size_t *every) {
     bool has_signal = false;
     bool has_exit = false;

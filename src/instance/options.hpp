@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the options of the library, read, printed, looked up and changed by one table. They come from the program, a file,
-//    the environment (GRANARY_<NAME>) and gr_option_set; what comes later in this list overrides what comes before.
+// What: the options of the library, read, printed, looked up and changed by one table. They come from the program, a
+//    file, the environment (GRANARY_<NAME>) and gr_option_set; what comes later in this list overrides what comes
+//    before.
 // Invariant: all but the last are read once at start-up. A value that cannot be parsed changes nothing and gives one
 //    warning. An option's former name still works and gives one line.
 // Must not know: what an option changes.
@@ -15,8 +16,8 @@ namespace gr {
 
 enum class StatisticsMode : std::size_t { off, text, json, prometheus };
 
-// What happens to libraries that the program opens with RTLD_DEEPBIND. mend: they get this malloc, all other symbols are
-// bound as the flag says. drop: the flag is removed. keep: nothing is done.
+// What happens to libraries that the program opens with RTLD_DEEPBIND. mend: they get this malloc, all other symbols
+// are bound as the flag says. drop: the flag is removed. keep: nothing is done.
 enum class DeepBinding : std::size_t { mend, drop, keep };
 
 // Which blocks are filled with junk, to find bugs: when they are handed out, when they are freed.
@@ -48,8 +49,8 @@ struct Options {
     std::size_t junk;
     std::size_t zero;
     std::size_t profile;          // 0: none; else mean bytes between two samples
-    std::size_t profile_moments;  // when it is written: a signal's number, or 0, plus kProfileAtExit
-    std::size_t profile_every;    // bytes allocated between two that are written; 0: none is for that
+    std::size_t profile_moments;  // when a profile is written: a signal's number, or 0, plus kProfileAtExit
+    std::size_t profile_every;    // bytes allocated between two profiles; 0: they are not counted
     std::size_t profile_folder;   // the address of a path; 0: the current folder
     // For the collector's libraries only.
     std::size_t collections;  // the address of a path; 0: none
@@ -61,8 +62,8 @@ struct Options {
     static Options defaults();
 };
 
-// What gr_option_set may change is read and changed by these two. acquire and release: whoever sees the new value also sees
-// what was made ready for it.
+// These two read and change the options that gr_option_set may change. The acquire pairs with the release: a thread
+// that sees the new value also sees what was prepared for it.
 inline std::size_t load_option(const std::size_t &option) {
     return std::atomic_ref(const_cast<std::size_t &>(option)).load(std::memory_order_acquire);
 }
@@ -80,7 +81,7 @@ struct OptionSources {
     const char *const *environment = nullptr;
     FindLimit find = nullptr;
 
-    // Those of this process. A set-user-ID program has its own only, for its user must not decide.
+    // The sources of this process. A set-user-ID program has only its own text, because its user must not decide.
     static OptionSources of_process();
 };
 
@@ -93,7 +94,8 @@ void tell_unread_options();
 // Prints one line for each option, or a JSON array. `options` must have been given to read_options before.
 void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink);
 
-// Writes the value as text. The name has no GRANARY_, may be a former name, and may be in any case. false: no such option.
+// Writes the value as text. The name has no GRANARY_, may be a former name, and may be in any case. false: no such
+// option.
 bool option_value(const Options &options, const char *name, Text *value);
 
 // What gr_option_set does: 0, or an errno value.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: start-up: options, the reservation, its tables, rseq, and the moment the sequences are switched on; and the
-//    end.
-// Invariant: happens once; a thread that comes in meanwhile waits, a re-entrant call on the starting thread does not.
-//    The entries malloc and free serve the global instance only.
+// What: the start of an instance: options, the reservation, its tables, rseq, and the moment the sequences are switched
+//    on; and its end.
+// Invariant: an instance starts once. Another thread that needs the instance meanwhile waits; a re-entrant call on the
+//    starting thread does not. The entries malloc and free serve malloc's instance only.
 // Must not know: the C library's and C++'s names for what the allocator does.
 #include "instance/heap_tables.hpp"
 #include "instance/instance.hpp"
@@ -14,8 +14,8 @@
 namespace gr {
 namespace {
 
-// Of a small RLIMIT_AS this part may go to slabs for every possible concurrency id; else there are stripes. Of a
-// first-class heap's region, too.
+// Slabs may take one of so many parts of a limit on addresses, or of an instance's region. If the slabs for every
+// possible concurrency id need more, there are stripes and no sequences.
 constexpr std::size_t kSlabsParts = 8;
 constexpr int kRefused = 1;
 
@@ -28,19 +28,19 @@ std::size_t region_size(const Options &options) {
     return at_least(kRegionMinBytes, at_most(kRegionMaxBytes, bytes));
 }
 
-// Leaves half of a limit to stacks and mappings.
+// Leaves half of a limit on addresses to stacks and mappings.
 std::size_t reservation_size(const Options &options) {
     const std::size_t limit = platform::address_space_limit();
     return at_least(kRegionMinBytes, at_most(limit == SIZE_MAX ? limit : limit / 2, region_size(options)));
 }
 
-// What the limit may be raised to later counts, but the tables for that must stay small.
+// The range has room for a limit that is raised later, as far as the tables for that stay small.
 std::size_t scarce_range(const Options &options, std::size_t limit) {
     const std::size_t later = at_most(platform::highest_address_space_limit(), limit * kScarceRangePerByte);
     return at_least(kRegionMinBytes, at_most(later, region_size(options)));
 }
 
-// Where addresses are scarce little of them may stay without use: unless the program's user said how much.
+// Where addresses are scarce, few of them may stay unused, unless an option sets another bound.
 void keep_little(Options *options, std::size_t limit) {
     const std::size_t little = limit / kScarceRetainParts;
     if (options->retain == kRetainBytes) options->retain = at_most(little, kRetainBytes);
@@ -115,7 +115,7 @@ bool Instance::start() {
     return seen == State::ready;
 }
 
-// Finds rseq, too: for the first instance that asks, and any later one the same.
+// Also finds rseq: every call writes the same offsets.
 bool Instance::can_have_sequences(std::uint32_t heaps, std::size_t slabs_most) const {
     return options_.rseq != 0 && heaps != 0 && heaps <= kMaxHeaps && heaps * kSlabBytes * 2 <= slabs_most &&
            platform::find_rseq(&platform::gr_sequence_state);
@@ -128,7 +128,8 @@ bool Instance::set_up() {
     if (static_cast<HugePolicy>(options_.huge_pages) == HugePolicy::automatic)
         huge_pages_for_ = platform::huge_pages_for();
 
-    // Free memory that stays mapped counts against each of the two, and the program's own mappings are refused for it.
+    // Free memory that stays mapped counts against both limits, and may make the kernel refuse the program's own
+    // mappings.
     const std::size_t limit = at_most(platform::address_space_limit(), platform::data_limit());
     const bool scarce = limit <= kScarceLimit;
     const std::size_t slabs_most = limit / (scarce ? kScarceSlabsParts : kSlabsParts);
@@ -192,12 +193,12 @@ void Instance::end() {
     region_.unreserve();
 }
 
-// take: has the region take its addresses.
+// take(sizes) makes the region take its addresses.
 template <class Take>
 bool Instance::lay_out(HeapsSetup setup, Take take) {
     const std::size_t owners_bytes = align_up(Heaps::owners_bytes(setup.heaps), kUnitBytes);
     TableSizes sizes;
-    // With zeroes behind the slabs, for moments when no sequence may find these.
+    // Behind the slabs lie zeros. The sequences find the zeros while they are stopped.
     const std::size_t slabs_bytes = setup.heaps * kSlabBytes;
     const bool can_stop = setup.has_sequences() && platform::register_for_stops();
     sizes.readable_bytes = can_stop ? slabs_bytes * 2 : slabs_bytes;
@@ -230,8 +231,8 @@ void Instance::set_limits() {
     direct_.count_against(&pages_.limit());
 }
 
-// From here on the assembly takes the fast path, but for blocks that are to be filled. A thread that sees a limit sees the
-// rest: start-up comes before the process has a second thread that could allocate, since creating one allocates.
+// From here on the assembly takes the fast path, except for blocks that are filled. A thread that sees a limit sees the
+// other words, too: at start-up no second thread can allocate yet, since creating a thread allocates.
 void Instance::publish() {
     platform::SequenceState &state = platform::gr_sequence_state;
     state.base = region_.base();

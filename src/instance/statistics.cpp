@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the walk over bitmaps, magazines and descriptors.
-// Invariant: the counting equation by construction: live is what the other states leave.
-// Must not know: how statistics are printed.
+// Live blocks are the blocks that are in no other state, so the counting equation always holds.
+
 #include "instance/statistics.hpp"
 
 #include <cstddef>
@@ -35,7 +34,7 @@ gr_class_statistics row_of_large(gr_class_kind kind, std::uint64_t blocks, std::
     return row;
 }
 
-// What is no sum over classes, and is one over a heap and its companion.
+// Adds what is summed over a heap and its companion, but not over classes.
 void add_instance(const Instance &allocator, gr_statistics *out) {
     out->retained_bytes += allocator.pages().retained_bytes();
     out->lazy_bytes += allocator.pages().lazy_bytes();
@@ -95,8 +94,8 @@ gr_class_statistics HeapCount::class_row(ClassIndex c) const {
     row.global_superblocks = global_superblocks_[c.value];
     row.free_blocks = free_[c.value];
     row.remote_blocks = remote_[c.value];
-    // Neither free nor freed remotely: in use or cached. Other threads may move blocks meanwhile; the counting equation
-    // still holds.
+    // These blocks are neither free nor freed remotely, so they are in use or cached. Other threads may move blocks
+    // meanwhile; the counting equation still holds.
     const std::uint64_t out = row.superblocks * shape.blocks - row.free_blocks - row.remote_blocks;
     row.magazine_blocks = clamped(cached_[c.value], out);
     row.live_blocks = out - row.magazine_blocks;

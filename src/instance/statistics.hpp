@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the statistics: counted on demand, for the whole of a heap and for each size class.
-// Invariant: nothing is counted while blocks are allocated and freed; block_bytes = live + magazine + remote + free. The
-//    whole is the sum of what was counted for the classes.
+// Invariant: allocation and free count nothing; block_bytes = live + magazine + remote + free. The statistics of a heap
+//    are the sums over its classes.
 // Must not know: how statistics are printed.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace gr {
 
-// What lies where in a heap and in its companion.
+// The blocks of a heap and of its companion, counted by class and state.
 class HeapCount {
   public:
-    // Runs and direct blocks have a row each after the size classes, of which class 0 is none.
+    // After the size classes there is one row for runs and one for direct blocks. Class 0 is no size class.
     static constexpr std::size_t kRows = kClassCount - 1 + 2;
 
     explicit HeapCount(const Instance &allocator);
@@ -38,17 +38,19 @@ class HeapCount {
     std::uint64_t direct_bytes_ = 0;
 };
 
-// Of the heap; no system call. With what was counted of its classes, or to count.
+// The statistics of a heap; no system call. `counted` has the counts of its classes; without it they are counted.
 gr_statistics count_statistics(const Instance &allocator, const HeapCount &counted);
 gr_statistics count_statistics(const Instance &allocator);
-// Of the process, which the kernel is asked for; it takes longer for huge_bytes than all else takes.
+// Fill in values of the process, which the kernel is asked for. huge_bytes takes longer than everything else together.
 void ask_resident(gr_statistics *out);
 void ask_huge(gr_statistics *out);
-// Of them, without the walk.
+// The statistic metadata_bytes, without the walk over the heap.
 std::size_t metadata_bytes(const Instance &allocator);
-// As much of them as the caller knows, by out->size; false: that is not even the head.
+// Fills the fields that lie within out->size, as far as the caller knows them. false: out is nullptr, or out->size is
+// not even the head.
 bool copy_statistics(const Instance &allocator, gr_statistics *out);
-// As many rows as there is capacity for, each as far as the caller knows it, by rows->size. false: as above.
+// Fills at most `capacity` rows, each up to rows->size, as far as the caller knows its fields. false: rows is nullptr,
+// or rows->size is not even the head or breaks the alignment of the next row.
 bool copy_rows(const Instance &allocator, gr_class_statistics *rows, std::size_t capacity);
 
 }  // namespace gr

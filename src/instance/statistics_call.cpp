@@ -7,7 +7,7 @@
 
 namespace gr {
 
-// The lock is not to be had by the function itself, which holds it.
+// If the function itself calls this, it already holds the lock, and the guard does not take the lock again.
 void StatisticsCall::set(unsigned milliseconds, Call call, void *context) {
     const platform::Guard guard(mutex_, kRank);
     call_ = call;
@@ -26,7 +26,7 @@ void StatisticsCall::call_if_due() {
     gr_statistics statistics = count_statistics(instance);
     ask_resident(&statistics);
     call_(context_, &statistics);
-    // A function that takes longer than its interval must not keep the lock from who wants to replace it.
+    // A function that takes longer than its interval must leave the lock to a thread that wants to replace it.
     const std::uint64_t earliest = platform::nanoseconds() + kNanosecondsPerMillisecond;
     if (due_at() < earliest) due_at_.store(earliest, std::memory_order_relaxed);
 }

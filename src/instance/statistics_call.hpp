@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the function of gr_statistics_every, called again and again with statistics.
-// Invariant: the lock is held while it runs, so that who replaces it waits for its end; but not the function itself.
+// Invariant: the lock is held while the function runs. So a thread that replaces the function waits for its end; the
+//    function itself may replace itself without waiting.
 // Must not know: which thread calls; how statistics are counted.
 #pragma once
 
@@ -17,16 +18,17 @@ class StatisticsCall {
 
     constexpr StatisticsCall() = default;
 
-    // nullptr: there is none any more.
+    // call = nullptr: no function is called any more.
     void set(unsigned milliseconds, Call call, void *context);
 
     bool is_set() const { return due_at() != UINT64_MAX; }
 
-    // By the thread that calls. seq_cst, with set: who is about to sleep sees it, or is woken by whoever set it.
+    // For the thread that calls. seq_cst, pairs with the store in set(): either a thread that is about to sleep sees
+    // the new time, or the caller of set() wakes that thread.
     std::uint64_t due_at() const { return due_at_.load(std::memory_order_seq_cst); }
     void call_if_due();
 
-    // In fork's child: the thread that calls is not there, and neither is what the function may need.
+    // In fork's child: the thread that calls does not exist there, and what the function needs may not exist either.
     void forget();
 
   private:

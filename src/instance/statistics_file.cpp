@@ -16,7 +16,7 @@ namespace gr {
 namespace {
 
 constexpr int kStandardError = 2;
-// Above what all classes of a heap take in any format.
+// More than all classes of a heap need in any format.
 constexpr std::size_t kTextBytes = 128 * kKiB;
 static_assert(HeapCount::kRows * 1000 <= kTextBytes, "a row has ten fields of less than 100 bytes");
 
@@ -31,7 +31,8 @@ void put_in_text(void *text, const Text &line) {
 
 }  // namespace
 
-// The file's, and the one under which it is written: no other process's, for several may share the first.
+// The file's name, and the name under which it is written first. The second belongs to this process only, because
+// several processes may share the first.
 struct StatisticsFile::Names {
     explicit Names(const char *path) : process(platform::process_id()) {
         for (const char *c = path; *c != '\0'; ++c) {
@@ -70,14 +71,14 @@ void StatisticsFile::write_if_due() {
     if (error != 0) say_not_written(&path_[0], error);
 }
 
-// The text is there before the file is opened: a program that closes all descriptors finds it seldom.
+// The text is made before the file is opened, so a program that closes all descriptors seldom closes the file's.
 long StatisticsFile::write(const Names &names) {
     auto *const room = static_cast<char *>(platform::map(kTextBytes, 1));
     if (room == nullptr) return -ENOMEM;
     Text text(room, kTextBytes);
     const OwnOrigin origin;
     print_statistics(instance, Classes::yes, format_, put_in_text, &text, origin.get());
-    // What was left there by one that has ended; what another user put there stays, and nothing is written.
+    // Removes what an ended process may have left there. What another user put there stays, and nothing is written.
     platform::remove_file(names.beside.data());
     const long file = platform::create_file(names.beside.data(), platform::Readers::everybody);
     long error = file < 0 ? file : platform::write_all(static_cast<int>(file), text.data(), text.size());
@@ -107,7 +108,7 @@ void StatisticsFile::end() {
     platform::remove_file(Names(&path_[0]).file.data());
 }
 
-// Once: the next interval tries again.
+// Says it once only. The next interval tries again.
 void StatisticsFile::say_not_written(const char *path, long error) {
     if (has_failed_) return;
     has_failed_ = true;

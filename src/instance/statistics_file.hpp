@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the file of GRANARY_STATS_FILE, which is written again and again.
-// Invariant: under its name lies a whole text or nothing, also when the process ends by exit: then what it has written
-//    is removed. No descriptor stays open, for programs close those that they do not know. Takes no memory of malloc's.
+// Invariant: the file holds a whole text or does not exist. A process that ends by exit removes the file that it wrote.
+//    No descriptor stays open, because programs close descriptors that they do not know. No memory of malloc is used.
 // Must not know: which thread writes; how statistics are counted.
 #pragma once
 
@@ -14,18 +14,19 @@ class StatisticsFile {
   public:
     constexpr StatisticsFile() = default;
 
-    // Once. nullptr: there is none. The path and the program's environment may part from now on.
+    // Called once. path = nullptr: there is no file. The path is copied, so the program may change its environment
+    // afterwards.
     [[gnu::cold]] void begin(const char *path, std::size_t seconds);
     bool is_wanted() const { return path_[0] != '\0'; }
 
-    // By the thread that writes: the first time is one interval from now.
+    // Called by the thread that writes: the first write is due one interval from now.
     void begin_interval();
     std::uint64_t due_at() const { return due_at_; }
     [[gnu::cold]] void write_if_due();
 
-    // In fork's child: the thread that writes is not there.
+    // In fork's child: the thread that writes does not exist there.
     void forget_other_threads() { mutex_.forget_holder(); }
-    // The process ends: nothing is written any more, and what it wrote is removed.
+    // Called when the process ends: nothing is written any more, and the file that this process wrote is removed.
     [[gnu::cold]] void end();
 
   private:
@@ -39,12 +40,12 @@ class StatisticsFile {
 
     char path_[kPathBytes] = {};  // empty: there is none
     StatisticsFormat format_ = StatisticsFormat::text;
-    std::uint64_t interval_ = 0;         // in nanoseconds, as the next
-    std::uint64_t due_at_ = UINT64_MAX;  // of the thread that writes, as the next
-    bool has_failed_ = false;            // and that was said
-    platform::Mutex mutex_;              // of the next two, and of the file while it appears and disappears
+    std::uint64_t interval_ = 0;         // in nanoseconds, like due_at_
+    std::uint64_t due_at_ = UINT64_MAX;  // only for the thread that writes, like has_failed_
+    bool has_failed_ = false;            // a write failed, and the user was told
+    platform::Mutex mutex_;              // for the next two, and while the file is renamed or removed
     bool has_ended_ = false;
-    unsigned writer_ = 0;  // the process that wrote it last; a child of fork inherits its parent's
+    unsigned writer_ = 0;  // the process that wrote the file last; fork's child inherits the parent's number
 };
 
 }  // namespace gr

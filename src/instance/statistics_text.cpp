@@ -12,7 +12,7 @@
 namespace gr {
 namespace {
 
-// A metric whose name ends in _total only grows, as Prometheus has it.
+// A metric whose name ends in _total only grows, as Prometheus requires.
 struct Row {
     const char *name;
     std::uint64_t gr_statistics::*value;
@@ -58,7 +58,7 @@ constexpr Row kTable[] = {
     {"rseq", &gr_statistics::rseq, false, "1: magazines use restartable sequences; 0: each call takes a lock"},
 };
 
-// Of a size class, of runs, or of direct blocks. What does not change is no series.
+// A statistic of a size class, of runs, or of direct blocks. If it never changes, it is no series of Prometheus.
 struct Column {
     const char *name;
     std::uint64_t gr_class_statistics::*value;
@@ -82,7 +82,7 @@ constexpr Column kColumns[] = {
      "address space of the superblocks, runs or direct mappings"},
 };
 
-// Of the counted build only.
+// In the counted build only.
 struct EventRow {
     const char *name;
     platform::Event event;

@@ -14,7 +14,8 @@ enum class StatisticsFormat : unsigned char { text, json, xml, prometheus };
 // Bytes of a command line that are printed; the rest is cut.
 inline constexpr std::size_t kCommandBytes = 256;
 
-// The process whose statistics are printed. The output begins with it, for several processes may print to one place.
+// The process whose statistics are printed. The output begins with it, because several processes may print to one
+// place.
 struct Origin {
     unsigned process;
     const char *command;  // printable
@@ -35,11 +36,11 @@ class OwnOrigin {
 
 using PutLine = void (*)(void *sink, const Text &line);
 
-// Hands line after line to put; never allocates. With the size classes that have superblocks, where somebody counted
-// them, and the format has a place for them.
+// Hands one line after the other to put; never allocates. Prints the size classes in use if `classes` is not nullptr
+// and the format has a place for them.
 void print_statistics(const gr_statistics &statistics, const HeapCount *classes, StatisticsFormat format, PutLine put,
                       void *sink, const Origin *origin = nullptr);
-// The statistics of this moment.
+// Counts the statistics now, and prints them.
 enum class Classes : bool { no, yes };
 void print_statistics(const Instance &allocator, Classes classes, StatisticsFormat format, PutLine put, void *sink,
                       const Origin *origin = nullptr);

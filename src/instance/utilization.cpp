@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: utilization.hpp: counts of one superblock and of the bins of its class.
-// Invariant: used means not in the free bitmap, in the superblock as in the class, so that the two compare.
-// Must not know: who moves blocks, and when.
+// "Used" means not in the free bitmap, for the superblock and for the class, so that the two can be compared.
+
 #include "instance/utilization.hpp"
 
 namespace gr {
 namespace {
 
-// Sums of bins that others change meanwhile may be smaller than one of their parts.
+// Other threads change the bins meanwhile, so a sum may be smaller than one of its parts.
 std::uint64_t rest(std::uint64_t whole, std::uint64_t part) { return whole > part ? whole - part : 0; }
 
 // The superblock is less full than the average, and its blocks fit into what the others have free.

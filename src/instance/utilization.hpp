@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how full the superblock of a block is against its class's others, and whether moving the block away helps.
+// What: how full the superblock of a block is, compared with the others of its class, and whether moving the block away
+//    helps.
 // Invariant: takes no lock and changes nothing; its cost does not grow with the heap.
 // Must not know: who moves blocks, and when.
 #pragma once

@@ -37,7 +37,7 @@ struct Walk::Copy {
 
 namespace {
 
-// Whoever holds them finds no block between two places but a magazine and the program.
+// A thread that holds all locks finds no block on its way, except between a magazine and the program.
 class AllLocks {
   public:
     explicit AllLocks(Instance &locked) : locked_(locked) {
@@ -67,7 +67,8 @@ void Walk::Copy::take_superblock(const Superblocks &superblocks, const Superbloc
         words[words_taken++] = free.valid_bits(w) & ~(free.word(w) | remote[w].load(std::memory_order_relaxed));
 }
 
-// A run changes without a lock, and its descriptor is whole if its entry says so: acquire, with the release of who made it.
+// A run changes without a lock. Its descriptor is whole once the entry says so: acquire, pairs with the release of the
+// thread that made the run.
 void Walk::Copy::take(const Instance &walked, UnitIndex from, UnitIndex to) {
     first = from;
     end = to;
@@ -83,8 +84,8 @@ void Walk::Copy::take(const Instance &walked, UnitIndex from, UnitIndex to) {
     }
 }
 
-// What is cached is not in use. The sequences stand still only while the magazines are read: whatever they do before
-// allocates or frees a block. false: they cannot be stopped.
+// Cached blocks are not in use. The sequences are stopped only while the magazines are read: whatever a sequence did
+// before was an allocation or a free. false: the sequences cannot be stopped.
 bool Walk::Copy::take_out_cached(Instance &walked) {
     const HeapsSetup &setup = walked.heaps().setup();
     std::optional<platform::SequencesStopped> stopped;
@@ -95,7 +96,7 @@ bool Walk::Copy::take_out_cached(Instance &walked) {
     return true;
 }
 
-// It may be no block's address at all, which nobody has found out yet.
+// p may be no block at all: the program freed a wrong address, and no check has found it yet.
 void Walk::Copy::take_out(const Instance &walked, const void *p) {
     if (!walked.region().contains(p)) return;
     const BlockRef ref = walked.superblocks().find(p);
@@ -112,13 +113,13 @@ void Walk::visit(Instance &walked) {
         error_ = EBUSY;
         return;
     }
-    // What begins beyond the end of today is new.
+    // Blocks beyond the present end of the region are made after the walk began.
     if (walked.ensure_started()) visit_region(walked, walked.region().unit_end());
     if (is_over()) return;
     walked.direct().for_each([this](void *block, std::size_t bytes) { return visit_block(block, bytes); });
 }
 
-// false: it cannot be told what is in use.
+// false: the sequences cannot be stopped, so the blocks in use are not known.
 bool Walk::copy_part(Instance &walked, UnitIndex from, UnitIndex to, Copy *copy) {
     const AllLocks locks(walked);
     copy->take(walked, from, to);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a walk over the blocks in use of an instance, while others allocate and free.
-// Invariant: what is in use from its beginning to its end is visited once, and what is free all that time never: which
-//    blocks of a part of the region are in use is copied while all locks are held, and the magazines are read while no
-//    sequence runs. No lock is held while a block is visited.
+// What: a walk over the blocks in use of an instance, while other threads allocate and free.
+// Invariant: a block that is in use from the walk's beginning to its end is visited once, and a block that is free all
+//    that time is never visited. The bits of a part of the region are copied while all locks are held, and the
+//    magazines are read while no sequence runs. No lock is held while a block is visited.
 // Must not know: who walks, and what for.
 #pragma once
 
@@ -16,13 +16,13 @@ class Walk {
 
     Walk(Call call, void *context) : call_(call), context_(context) {}
 
-    // Each block of the instance until the call says something other than 0. One after the other, until one has ended the
-    // walk.
+    // Visits each block in use of the instance, until the call returns something other than 0. May be called for one
+    // instance after the other; once the walk has ended it does nothing.
     [[gnu::cold]] void visit(Instance &walked);
 
     // An errno, or 0.
     int error() const { return error_; }
-    // What the call said in the end.
+    // What the call returned last.
     int said() const { return said_; }
 
   private:

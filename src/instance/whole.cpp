@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what concerns an instance as a whole: trimming, changed limits, the locks of all its parts, the check of all its
-//    structures.
-// Invariant: an interrupted handler waits for no lock here.
+// What: what concerns an instance as a whole: trimming, changed limits, the locks of all its parts, the check of all
+//    its structures.
+// Invariant: a handler that interrupted the heaps waits for no lock here.
 // Must not know: single blocks.
 #include "instance/instance.hpp"
 #include "platform/reentry.hpp"
@@ -10,7 +10,7 @@ namespace gr {
 
 std::size_t Instance::trim(std::size_t keep) {
     if (!ensure_started()) return 0;
-    // Above the soft limit what becomes empty goes at once: it counts, too.
+    // Above the soft limit, reclaim() already returns memory to the OS. That memory counts, too.
     const std::size_t before = given_back_bytes();
     heaps_.reclaim();
     const platform::Reentry entry;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: whether calloc writes zeros to memory that the kernel has cleared already. A page that is read before it is written
-//    faults twice otherwise, and the second time every CPU that runs the program is stopped; but a page that is never
-//    used becomes resident.
-// Invariant: the bytes written so are at most kZeroCreditFirst more than the bytes of calloc's blocks that the program
-//    freed before. A program that frees such blocks again and again usually uses them whole, and its resident memory
-//    does not grow by this.
+// What: decides whether calloc writes zeros to memory that the kernel has cleared already. Without that, a page that is
+//    read before it is written faults twice, and the second fault stops every CPU that runs the program. But a page
+//    that is never used becomes resident.
+// Invariant: the bytes written in this way are at most kZeroCreditFirst more than the bytes of calloc's blocks that the
+//    program freed before. A program that frees such blocks again and again usually uses them whole, so its resident
+//    memory does not grow by this.
 // Must not know: what the memory is.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace gr {
 
-// By anyone; ordered by nothing: it decides about time and memory, not about contents.
+// For any thread. Relaxed, orders nothing: it decides about time and memory, not about contents.
 class ZeroCredit {
   public:
     void earn(std::size_t bytes) {

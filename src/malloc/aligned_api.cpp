@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the functions of granary/malloc.h that libc has none of: aligned calloc and realloc, and resizing in place.
-// Invariant: as promised there; an alignment is a power of two or refused.
+// What: the functions of granary/malloc.h that libc does not have: aligned calloc and realloc, and resizing in place.
+// Invariant: as granary/malloc.h promises; an alignment that is no power of two is refused.
 // Must not know: how blocks are found.
 #include "malloc/c_api.hpp"
 #include "malloc/requests.hpp"

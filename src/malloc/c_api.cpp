@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the C library's allocation family, and the slow paths that the assembly entries malloc and free jump to.
-// Invariant: as glibc where libcs differ; a failure sets errno, free and success never touch it.
-// Must not know: how blocks are found.
+// The family behaves like glibc's where libcs differ. A failure sets errno; free and success never touch it.
+
 #include <malloc.h>
 #include <stdlib.h>
 
@@ -24,8 +23,8 @@ void *aligned(std::size_t alignment, std::size_t size, const void *caller) {
     return rounded == 0 ? nullptr : or_enomem(gr::allocate_for_program(size, rounded, caller));
 }
 
-// The fast path of the coarse classes, which the assembly leaves out for the arithmetic of their class only; and the slow
-// path of all classes. Apart, so that who does not come here has no frame.
+// The fast path of the coarse classes, which the assembly leaves out because their class takes more arithmetic; and the
+// slow path of all classes. Not inlined, so that calls that do not come here need no stack frame.
 [[gnu::noinline]] void *of_class(gr::ClassIndex c) {
     if (void *const p = gr::pop_cached(c)) return p;
     return or_enomem(gr::instance.allocate_uncached(c));
@@ -60,7 +59,7 @@ void *resized(void *p, std::size_t size, const void *caller) {
 extern "C" {
 
 void *gr_malloc_slow(std::size_t size) {
-    // Where the entry serves nothing, each request is to be counted, or its block to be filled.
+    // If the entry serves no size, there are no sequences, or requests are counted, or new blocks are filled.
     if (size - 1 < gr::kClassLimit && gr::platform::entry_allocates()) return of_class(gr::class_of(size));
     if (gr::sampled.is_counting()) [[unlikely]]
         return or_enomem(gr::sampled.allocate(size, 1, __builtin_return_address(0)));
@@ -111,7 +110,7 @@ GR_EXPORT std::size_t malloc_usable_size(void *p) {
     return p == nullptr ? 0 : gr::instance_of(p).usable_size("malloc_usable_size", p);
 }
 
-// What glibc exports under its own names too, for programs that wrap malloc by hand. This valloc is safe in threads.
+// Names that glibc exports in addition, for programs that wrap malloc by hand. This valloc is safe in threads.
 GR_EXPORT void *__libc_calloc(std::size_t count, std::size_t size) {
     return zeroed(count, size, __builtin_return_address(0));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the slow paths that the assembly entries jump to, and how a libc name is exported.
-// Invariant: they start over from the arguments; the fast path has changed nothing.
+// What: the slow paths that the assembly entries jump to, and the library's own names of malloc, new and free.
+// Invariant: a slow path starts over from its arguments; the fast path has changed nothing.
 // Must not know: the assembly.
 #pragma once
 

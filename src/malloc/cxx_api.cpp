@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: C++'s operators new and delete, but for the fast path of new and the two deletes that are free (assembly file).
-// Invariant: each form calls the one that the standard defines it over, which may be the program's own. No memory: the
-//    new_handler is asked until there is none, then std::bad_alloc is thrown by the C++ runtime that the program
-//    brought; this library needs none.
+// What: C++'s operators new and delete, except the fast path of new and the two deletes that are free (assembly file).
+// Invariant: each form calls the form that the standard names, which may be the program's own. Without memory, the
+//    new_handler is called until there is none. Then the program's own C++ runtime throws std::bad_alloc; this library
+//    needs no runtime.
 // Must not know: how blocks are found.
 #include <new>
 
@@ -13,7 +13,7 @@
 #include "platform/loader.hpp"
 #include "platform/process.hpp"
 
-// The runtime's own, if the program has one at its start: what is caught here cannot exist without it.
+// The runtime's symbols, if the program has a runtime at its start. Without a runtime there is nothing to catch.
 asm(".weak __gxx_personality_v0, __cxa_begin_catch, __cxa_end_catch, _ZSt9terminatev");
 extern "C" {
 [[gnu::weak]] std::new_handler _ZSt15get_new_handlerv();
@@ -22,7 +22,7 @@ extern "C" {
 
 namespace {
 
-// A program in C may have loaded a library in C++, and the runtime with it.
+// A program in C may have loaded a library in C++ after its start, and the runtime with it.
 template <class Function>
 Function *of_runtime(Function *at_start, const char *name) {
     if (at_start != nullptr) return at_start;
@@ -41,7 +41,7 @@ Function *of_runtime(Function *at_start, const char *name) {
     gr::platform::fatal(line.data(), line.size());
 }
 
-// Whether a handler was called, so that another try is worth it.
+// Whether a handler was called, so that another attempt is worth it.
 bool call_new_handler() {
     auto *const get_new_handler = of_runtime(&_ZSt15get_new_handlerv, "_ZSt15get_new_handlerv");
     const std::new_handler handler = get_new_handler == nullptr ? nullptr : get_new_handler();
@@ -71,8 +71,8 @@ bool is_same(Function *bound, Function *own) {
     return bound == own;
 }
 
-// What is thrown, by a new_handler or by the program's own operator, ends the search. The library's own throws nothing
-// here: without a runtime it could not.
+// An exception of a new_handler or of the program's own operator ends the search. The library's own operators throw
+// nothing here: without a runtime they could not.
 template <class Throwing>
 void *new_or_null(bool own, std::size_t size, std::size_t alignment, const void *caller, Throwing throwing) {
     try {
@@ -84,7 +84,7 @@ void *new_or_null(bool own, std::size_t size, std::size_t alignment, const void 
 
 }  // namespace
 
-// The library's own, under names that no program defines.
+// The library's own operators, under names that no program defines.
 extern "C" {
 using std::align_val_t;
 
@@ -149,8 +149,8 @@ void gr_delete_array_aligned_nothrow(void *p, align_val_t alignment, const std::
 }
 }
 
-// The names under which programs find them. To the compiler each operator above is another's, which it may not assume to be
-// the function that stands here.
+// The names under which programs find these functions. The compiler must not know that: each operator called above may
+// be the program's own.
 asm(R"(
     .macro OPERATOR name, of
     .globl \name

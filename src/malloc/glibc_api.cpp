@@ -36,7 +36,7 @@ GR_EXPORT struct mallinfo2 mallinfo2() {
     info.hblkhd = s.direct_bytes;
     info.fsmblks = s.magazine_bytes;
     info.uordblks = s.live_bytes - s.direct_bytes;
-    // Others may have allocated between the two.
+    // Other threads may have allocated between the two counts.
     info.fordblks = info.arena > info.uordblks ? info.arena - info.uordblks : 0;
     info.keepcost = s.retained_bytes;
     return info;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the functions of granary/granary.h.
-// Invariant: as promised there.
+// Invariant: each does what granary/granary.h promises.
 // Must not know: how anything is counted or found.
 #include <cerrno>
 #include <cstring>

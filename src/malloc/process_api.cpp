@@ -13,8 +13,8 @@
 
 namespace {
 
-// Written at once as far as it fits, so that what other processes write to the same pipe or file does not come between
-// its lines. Text and JSON fit.
+// As much as fits is written in one call, so that the output of other processes to the same pipe or file does not come
+// between its lines. Text and JSON fit.
 constexpr std::size_t kReportBytes = 4 * gr::kKiB;
 using Report = gr::TextBuffer<kReportBytes>;
 
@@ -58,21 +58,21 @@ using Fork = gr::platform::ForkHandlers<lock_heaps, unlock_heaps, unlock_heaps_i
     gr::background.begin();
 }
 
-// The heap stays usable afterwards; only its last numbers are told.
+// Only reports the last numbers. The heap stays usable afterwards.
 [[gnu::destructor(101)]] void end() {
     gr::background.end_of_process();
     const auto mode = static_cast<gr::StatisticsMode>(gr::load_option(gr::instance.options().stats));
     if (mode == gr::StatisticsMode::off) return;
     const gr::OwnOrigin origin;
     Report text;
-    // Without size classes, for which one write has no room.
+    // Without size classes, because one write has no room for them.
     gr::print_statistics(gr::instance, gr::Classes::no, format_of(mode), put_report, &text, origin.get());
     write_report(&text);
 }
 
 }  // namespace
 
-// In a static program libc's takes its place.
+// In a static program libc's function takes the place of this one.
 extern "C" [[gnu::weak]] GR_EXPORT int __register_atfork(Fork::Handler prepare, Fork::Handler parent,
                                                          Fork::Handler child, void *library) {
     return Fork::register_for(prepare, parent, child, library);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the functions of granary/profile.h, what GRANARY_PROFILE says of the program's start and end, and its signal.
-// Invariant: the profile begins after whoever stands before malloc had its say, and before the program does anything.
+// Invariant: the profile begins after a library in front of malloc could forbid it, and before the program does
+//    anything.
 // Must not know: how samples are taken.
 #include "granary/profile.h"
 
@@ -41,7 +42,7 @@ void say_refused(const char *why) {
         wait_for_signal(static_cast<int>(signal));
 }
 
-// After the program's own destructors.
+// Runs after the program's own destructors.
 [[gnu::destructor(103)]] void end() {
     const Options &options = instance.options();
     if (sampled.is_on() && options.profile != 0 && options.profile_moments >= kProfileAtExit)

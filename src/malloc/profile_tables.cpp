@@ -10,7 +10,8 @@
 namespace gr {
 namespace {
 
-// Nobody here reads it, so the compiler must be told to keep it; the magic keeps it in a mapping of the file.
+// Nothing in the process reads it, so the compiler must be told to keep it. The magic number is an initial value, so
+// the structure lies in a mapping of the file.
 [[gnu::used]] alignas(GR_HEAP_TABLES_ALIGNMENT) constinit gr_profile_tables profile_tables = [] {
     gr_profile_tables tables{};
     tables.magic = GR_PROFILE_TABLES_MAGIC;
@@ -20,14 +21,14 @@ namespace {
 
 static_assert(offsetof(Estimate, blocks) == 0 && offsetof(Estimate, bytes) == sizeof(std::uint64_t) &&
               sizeof(Estimate) == 2 * sizeof(std::uint64_t) && sizeof(std::uintptr_t) == sizeof(std::uint64_t));
-// The sums of all have the records' offsets.
+// Sites::Totals has the offsets of the records (Site).
 static_assert(offsetof(Sites::Totals, allocated) == offsetof(Site, allocated) &&
               offsetof(Sites::Totals, live) == offsetof(Site, live) &&
               offsetof(Sites::Totals, peak) == offsetof(Site, peak));
 
 std::uint64_t address_of(const volatile void *p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-// What stays as it is.
+// Fills in what never changes.
 void describe(const Profile &profile, gr_profile_tables *tables) {
     gr_profile_tables &t = *tables;
     const Sites &sites = profile.sites();
@@ -56,7 +57,7 @@ void publish_tables(const Profile &profile) {
     std::atomic_ref(t.began).store(profile.began(), std::memory_order_relaxed);
     if (t.self != 0) return;
     describe(profile, &t);
-    // release: pairs with nothing in this process; a reader that sees it sees the rest.
+    // release: pairs with nothing in this process. A reader outside that sees this address sees the rest.
     std::atomic_ref(t.self).store(address_of(&t), std::memory_order_release);
 }
 

@@ -8,7 +8,7 @@
 
 namespace gr {
 
-// Again after each time that the profile began anew; one caller at a time.
+// Called again each time that the profile begins anew; one caller at a time.
 void publish_tables(const Profile &profile);
 
 }  // namespace gr

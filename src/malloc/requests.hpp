@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: requests by libc's rules of an instance, and of the magazines of the one that the libc names serve.
+// What: requests by libc's rules, to any instance and to the magazines of malloc's instance.
 // Invariant: a failure sets errno, success never touches it.
-// Must not know: under which name it is asked.
+// Must not know: the name under which a program calls.
 #pragma once
 
 #include "instance/instance.hpp"
@@ -9,13 +9,13 @@
 
 namespace gr {
 
-// A block of the class from the caller's magazine in malloc's instance. nullptr: it has none, or there are no sequences;
-// then the instance is to be asked.
+// A block of the class from the caller's magazine in malloc's instance. nullptr: the magazine is empty, or there are no
+// sequences; then call the instance.
 inline void *pop_cached(ClassIndex c) {
     return platform::gr_sequence_pop(magazine_of(c), &platform::gr_sequence_state.slabs);
 }
 
-// As memalign, of any instance.
+// Like memalign, for any instance.
 inline void *allocate_aligned(Instance &from, std::size_t alignment, std::size_t size) {
     const std::size_t rounded = rounded_alignment(alignment);
     return rounded == 0 ? nullptr : or_enomem(from.allocate_aligned(size, rounded));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: sampled.hpp.
-// Invariant: a sample is noted before the program has its block, and forgotten before anybody else can have it. Who
-//    interrupted the heaps samples nothing.
-// Must not know: the C library's and C++'s names; what is done with samples.
+// A sample is noted before the program has its block, and forgotten before another thread can have that block.
+
 #include "malloc/sampled.hpp"
 
 #include <cerrno>
@@ -24,12 +22,12 @@ constinit Sampled sampled;
 
 namespace {
 
-// One that a class has is small.
+// A block that a size class serves is small.
 bool is_small(std::size_t size, std::size_t alignment) {
     return size <= kClassLimit && class_of_aligned(size, alignment).value != 0;
 }
 
-// As malloc's entry would, if it had not been told to leave all alone.
+// Allocates as malloc's entry would if its limit were not 0.
 void *allocate_as_ever(std::size_t size, std::size_t alignment) {
     if (alignment > kFineStep) return instance.allocate_aligned(size, alignment);
     if (size - 1 < kClassLimit && platform::gr_sequence_state.slabs != nullptr && !instance.filling().fills_new()) {
@@ -40,7 +38,7 @@ void *allocate_as_ever(std::size_t size, std::size_t alignment) {
 
 }  // namespace
 
-// The program may write over its environment.
+// The folder's name is copied, since the program may write over its environment.
 void Sampled::open() {
     if (forbidden_ == kTooEarly) forbidden_ = nullptr;
     const auto *const folder = reinterpret_cast<const char *>(instance.options().profile_folder);
@@ -50,12 +48,12 @@ void Sampled::open() {
     folder_ = kept == nullptr ? folder : static_cast<const char *>(std::memcpy(kept, folder, bytes));
 }
 
-// A handler that interrupted the heaps, or who holds the profile's lock, waits for nobody.
+// A handler that interrupted the heaps must not wait, and the holder of the profile's lock must not either.
 bool Sampled::may_wait() const {
     return !platform::Reentry::is_interrupted() && (!is_on() || parts().profile.may_wait());
 }
 
-// The lock is held. What is there stays, for the next attempt.
+// The lock is held. After a failure, what was made stays for the next attempt.
 Sampled::Refusal Sampled::make() {
     constexpr const char *kNoAddresses = "the kernel refused address space";
     if (forbidden_ != nullptr) return {ENOTSUP, forbidden_};
@@ -75,7 +73,8 @@ Sampled::Refusal Sampled::make() {
     gr_heap *const heap = instances.make(0, "free");
     if (heap == nullptr) return {ENOMEM, kNoAddresses};
     made_->beside = &heap->instance;
-    // A block that the kernel mapped would be nobody's to whoever frees it. Nobody sets its options meanwhile.
+    // A direct block lies outside the region, so free would not find its instance. hold() keeps other threads from
+    // setting options of the instance meanwhile.
     instances.hold([&] { made_->beside->forbid_direct(); });
     instance.take_companion(made_->beside);
     parts_.store(made_, std::memory_order_release);
@@ -139,7 +138,8 @@ void Sampled::unlock() {
     }
 }
 
-// What a thread has drawn before holds for the mean of that time only. false: nothing is counted.
+// A gap that the thread drew before is for the mean of that time only, so it is dropped. The fence pairs with the
+// release stores of epoch_. false: nothing is counted.
 bool Sampled::join(std::uint32_t epoch) {
     if (epoch == 0) return false;
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -148,7 +148,8 @@ bool Sampled::join(std::uint32_t epoch) {
     return true;
 }
 
-// Of a thread's first request the gap is drawn now; else it has gone by, and the next begins behind this block.
+// At a thread's first request of an epoch the gap is drawn here. Otherwise the gap has gone by, and the next one begins
+// behind this block.
 bool Sampled::is_due_now(std::size_t size) {
     const std::int64_t before = left_ + static_cast<std::int64_t>(size);
     const std::int64_t gap = profile().gap();
@@ -161,6 +162,7 @@ bool Sampled::is_due_now(std::size_t size) {
     return is_due;
 }
 
+// A handler that interrupted the heaps notes no sample.
 void Sampled::note(const void *p, std::size_t size, const void *caller) {
     if (platform::Reentry::is_inside()) return profile().miss();
     profile().note(p, size, caller, joined_);
@@ -170,7 +172,7 @@ void *Sampled::allocate_beside(std::size_t size, std::size_t alignment) {
     return alignment <= kFineStep ? beside().allocate(size) : beside().allocate_aligned(size, alignment);
 }
 
-// One that cannot be sampled is as any other.
+// A block that cannot be sampled is served like any other.
 void *Sampled::sample(std::size_t size, std::size_t alignment, const void *caller) {
     const bool small = is_small(size, alignment);
     void *p = small && !platform::Reentry::is_inside() ? allocate_beside(size, alignment) : nullptr;
@@ -222,7 +224,7 @@ void *Sampled::resize(const char *function, void *p, std::size_t size, const voi
     return to;
 }
 
-// A large block that can stay does; all others move, which costs a copy only while there is a profile.
+// A large block stays in place if it can. All others move, which costs a copy only once there is a profile.
 void *Sampled::resize_aligned(const char *function, void *p, std::size_t size, std::size_t alignment,
                               const void *caller) {
     if (alignment <= kFineStep) return resize(function, p, size, caller);
@@ -237,7 +239,7 @@ void *Sampled::resize_aligned(const char *function, void *p, std::size_t size, s
     return to;
 }
 
-// A block that gets another size is released and requested anew, though it stays where it is.
+// A block that gets another size counts as released and requested anew, though it stays where it is.
 std::size_t Sampled::stretch(const char *function, void *p, std::size_t least, std::size_t wanted, const void *caller) {
     Instance &of = instance_of(p);
     const std::size_t old_size = of.usable_size(function, p);
@@ -253,8 +255,8 @@ std::size_t Sampled::stretch(const char *function, void *p, std::size_t least, s
     return size;
 }
 
-// As malloc's instance does it, of one of its blocks, which is large if it is sampled. Where that fails the old block stands,
-// and so does its sample; as it does where it cannot be counted now.
+// Resizes a block of malloc's instance; such a block is large if it is sampled. If this fails, the old block stays, and
+// so does its sample. The sample also stays if it cannot be counted out now.
 void *Sampled::resize_in_place(const char *function, void *p, std::size_t size, bool due, const void *caller) {
     Sample old;
     const bool was_sampled = profile().take_out(p, &old);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the program's requests while a profile counts them: which is sampled, and where a sampled block lies.
-// Invariant: while requests are counted, the entries that allocate find no size that is theirs and come here; those that
-//    free are left alone, for no block that they could free is sampled: a small one lies in an instance of its own, which
-//    they have no entries for, and a large one they never free. So it may begin and end while threads run: whoever sees
-//    that late has had one request more uncounted, and whoever gets a sampled block has seen that there are some. While
-//    nothing is counted it is asked by slow paths only.
+// What: serves the program's requests while a profile counts them: which request is sampled, and where its block lies.
+// Invariant: while requests are counted, the entries that allocate serve no size, so every request comes here. The
+//    entries that free stay as they are, because they can free no sampled block: a small one lies in an instance of its
+//    own, which these entries do not know, and a large one is never freed by them. So a profile may begin and end while
+//    threads run: a thread that sees the beginning late has more requests uncounted, and a thread that gets a sampled
+//    block has seen the profile. While nothing is counted, only slow paths ask here.
 // Must not know: the C library's and C++'s names; what is done with samples.
 #pragma once
 
@@ -17,30 +17,31 @@ class Sampled {
   public:
     constexpr Sampled() = default;
 
-    // From now on it may start, unless it was forbidden; once, when malloc has started.
+    // From now on a profile may start, unless forbid() was called. Called once, when malloc has started.
     [[gnu::cold]] void open();
-    // Before that: the blocks must all lie in malloc's own region, for the reason given.
+    // Called before open(): no profile may start, because all blocks must lie in malloc's own region. `why` is the
+    // reason for the user.
     void forbid(const char *why) { forbidden_ = why; }
 
     struct Refusal {
         long error = 0;  // an errno; 0: none
         const char *why = nullptr;
     };
-    // Counts from now on, and samples a block in so many bytes; 0: as before, and kProfileMean the first time. With another
-    // mean than before it forgets what was sampled.
+    // Counts requests from now on, and samples a block every `mean` bytes on average. 0: the mean of before, or
+    // kProfileMean the first time. Another mean than before forgets what was sampled.
     [[gnu::cold]] Refusal start(std::size_t mean);
-    // Samples no more; what is sampled stays so until it is freed. An errno, or 0.
+    // Stops sampling. Sampled blocks stay sampled until they are freed. Returns an errno, or 0.
     [[gnu::cold]] long stop();
-    // Forgets what was sampled. An errno, or 0.
+    // Forgets what was sampled. Returns an errno, or 0.
     [[gnu::cold]] long reset();
 
-    // Whether there are sampled blocks, perhaps: then those that are freed, resized or looked at are to be asked for here.
+    // Whether there may be sampled blocks. If so, pass blocks that are freed, resized or looked up to this class.
     bool is_on() const { return parts_.load(std::memory_order_relaxed) != nullptr; }
-    // Whether those that are allocated are. False by mistake for who sees it late.
+    // Whether requests are counted. If so, pass them to this class. A thread that sees the start late reads false.
     bool is_counting() const { return epoch_.load(std::memory_order_relaxed) != 0; }
 
-    // Each counts what is asked for, and samples it when that is due; as malloc's instance does otherwise. `caller` is where
-    // the program's call goes on.
+    // Each counts the request, and samples the block when a sample is due; otherwise it does what malloc's instance
+    // does. `caller` is the address at which the program goes on after its call.
     void *allocate(std::size_t size, std::size_t alignment, const void *caller);
     void *allocate_zeroed(std::size_t size, std::size_t alignment, const void *caller);
     [[gnu::nonnull(3)]] void *resize(const char *function, void *p, std::size_t size, const void *caller);
@@ -51,11 +52,11 @@ class Sampled {
     void free(const char *function, void *p);
     bool contains(const void *p) const { return is_on() && parts().beside->region().contains(p); }
 
-    // While it is on.
+    // Only while is_on().
     Instance &beside() { return *parts().beside; }
     Profile &profile() { return parts().profile; }
 
-    // Around fork; a handler's fork that interrupted a holder locks nothing.
+    // Around fork. A fork by a handler that interrupted the lock's holder locks nothing.
     void lock();
     void unlock();
 
@@ -72,7 +73,7 @@ class Sampled {
     bool may_wait() const;
     Refusal make();
     bool join(std::uint32_t epoch);
-    // By words of the thread's own: a handler that interrupts that may be forgotten.
+    // Uses the thread's own words only. What a handler that interrupts this counts may be lost.
     bool is_due(std::size_t size) {
         if (size > kMaxRequest) [[unlikely]]
             return false;
@@ -89,17 +90,17 @@ class Sampled {
     void *resize_in_place(const char *function, void *p, std::size_t size, bool due, const void *caller);
 
     static thread_local constinit std::int64_t left_;     // bytes to the thread's next sample; 0: not drawn yet
-    static thread_local constinit std::uint32_t joined_;  // the epoch that this was drawn in
+    static thread_local constinit std::uint32_t joined_;  // the epoch that left_ was drawn in
 
-    // In pages of their own, which a process without a profile need not have. Release, with the acquire of who looks
-    // into them; who sees it late has not been counted.
+    // In pages of their own, which a process without a profile does not have. Release, pairs with the acquire in
+    // parts(). A thread that sees the store late is not counted yet.
     std::atomic<Parts *> parts_{nullptr};
-    // The generation of the profile that requests are counted for; 0: they are not. Release, after what a thread finds
-    // when it joins that: acquire.
+    // The generation of the profile for which requests are counted; 0: they are not counted. Release, pairs with the
+    // acquire fence in join(): a thread that joins finds what was prepared before.
     std::atomic<std::uint32_t> epoch_{0};
-    platform::Mutex mutex_;      // of whoever starts, stops or resets, and of what follows
-    Parts *made_ = nullptr;      // become parts_ when all of them are there
-    unsigned forks_within_ = 0;  // by handlers that interrupted the holder of the lock
+    platform::Mutex mutex_;      // held by start, stop and reset; protects what follows
+    Parts *made_ = nullptr;      // becomes parts_ when all parts are there
+    unsigned forks_within_ = 0;  // forks by handlers that interrupted the lock's holder
     const char *folder_ = nullptr;
     const char *forbidden_ = kTooEarly;
 };
@@ -109,15 +110,15 @@ inline thread_local constinit std::uint32_t Sampled::joined_ = 0;
 
 extern Sampled sampled;
 
-// Whose block it is, of the two that the libc names serve.
+// The instance that serves p: malloc's, or the instance of the sampled blocks.
 inline Instance &instance_of(const void *p) { return sampled.contains(p) ? sampled.beside() : instance; }
 
-// What malloc_trim does: of the sampled blocks' instance nothing is kept.
+// What malloc_trim does. In the instance of the sampled blocks nothing is retained.
 inline std::size_t trim_for_program(std::size_t keep) {
     return instance.trim(keep) + (sampled.is_on() ? sampled.beside().trim(0) : 0);
 }
 
-// As the libc names ask for it.
+// Serves a request that came by a libc name.
 inline void *allocate_for_program(std::size_t size, std::size_t alignment, const void *caller) {
     if (sampled.is_counting()) [[unlikely]]
         return sampled.allocate(size, alignment, caller);

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: cgroup.hpp: the lines of /proc/self/cgroup, and the file that holds the limit in each group on the way up.
-// Invariant: a group that cannot be seen from here (another namespace's path) is passed over; its hierarchy's root is
-//    asked all the same, for in a container that is the group itself.
-// Must not know: what the allocator does with the limit.
 #include "platform/cgroup.hpp"
 
 #include <cstddef>
@@ -19,10 +15,10 @@ constexpr std::size_t kPathBytes = 4096;
 constexpr std::size_t kFileBytes = 8192;
 using Path = TextBuffer<kPathBytes>;
 
-// Version 1 says no limit by the largest whole number of its pages.
+// Version 1 writes the largest multiple of its page size if there is no limit.
 constexpr std::size_t kUnlimited = std::size_t{PTRDIFF_MAX} / kUnitBytes * kUnitBytes;
 
-// A number alone; "max" and whatever else is none.
+// Reads a file that holds one number. "max" and any other text mean that there is no limit.
 std::size_t limit_in(const char *path) {
     char text[32];
     const std::size_t size = read_file(path, text, sizeof text);
@@ -44,7 +40,7 @@ struct Span {
         while (p != end && *word != '\0' && *p == *word) ++p, ++word;
         return p == end && *word == '\0';
     }
-    // What stands before the next `separator`, which is dropped with it.
+    // Returns the text before the next `separator`, and drops both from this span.
     Span take_until(char separator) {
         Span head{begin, begin};
         while (head.end != end && *head.end != separator) ++head.end;
@@ -60,7 +56,9 @@ bool names_memory(Span controllers) {
     return false;
 }
 
-// Of the group at root + hierarchy + group, and of each one around it.
+// The least limit of the group at root + hierarchy + group and of each group around it. A group that cannot be seen
+// from here (a path of another namespace) is skipped. The hierarchy's root is read anyway: in a container the root is
+// the process's group.
 std::size_t least_limit(const char *root, const char *hierarchy, Span group, const char *file) {
     std::size_t least = kNoMemoryLimit;
     for (;;) {

@@ -8,7 +8,7 @@
 
 namespace gr::platform {
 
-// Of a clock that only goes forward; the resolution of the first is a few milliseconds.
+// Both read a clock that only goes forward. The resolution of rough_nanoseconds() is a few milliseconds.
 std::uint64_t rough_nanoseconds();
 std::uint64_t nanoseconds();
 // Since 1970.

@@ -19,7 +19,8 @@ namespace gr::platform {
 #endif
 }
 
-// What it was before. In one instruction where there is one that needs no lock: a handler comes before it or after it.
+// Adds, and returns what the word was before. x86-64 needs one instruction and no lock for this: a signal handler runs
+// before it or after it.
 [[gnu::always_inline]] inline std::uint64_t add_alone(std::atomic<std::uint64_t> &word, std::uint64_t more) {
 #if defined(__x86_64__)
     asm volatile("xadd %0, %1" : "+r"(more), "+m"(word) : : "cc");

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the counters of events.hpp.
-// Invariant: zero at the start.
-// Must not know: who counts.
 #include "platform/events.hpp"
 
 namespace gr::platform {

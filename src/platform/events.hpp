@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what costs an allocator its scalability, counted: locks, waits, atomic operations, aborted sequences, system
-//    calls. In the counted build only; in every other count() is nothing.
-// Invariant: ordered by nothing; a counter only grows. The assembly counts its aborts in gr_events by the same index.
+// What: counts what costs an allocator its scalability: locks, waits, atomic operations, aborted sequences, system
+//    calls. Only the counted build does this; in every other build count() does nothing.
+// Invariant: the counters order nothing between threads, and only grow. The assembly counts its aborts in gr_events at
+//    the index of aborted_sequence.
 // Must not know: why something happens.
 #pragma once
 
@@ -13,7 +14,7 @@
 namespace gr::platform {
 
 enum class Event : unsigned {
-    aborted_sequence,  // first: the assembly's
+    aborted_sequence,  // must be first: the assembly counts at index 0
     refill,
     flush,
     remote_flush,

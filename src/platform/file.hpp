@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: small files that the kernel writes: /proc and /sys; lines that are added to a file; and files that are made.
-// Invariant: takes no memory and no lock of libc's, leaves errno as it was, and no thread is cancelled in it.
-// Must not know: what they say.
+// What: reads small files that the kernel writes (/proc and /sys), adds lines to a file, and makes files.
+// Invariant: takes no memory and no lock of libc's, leaves errno as it was, and is no cancellation point.
+// Must not know: what the files say.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,18 @@
 
 namespace gr::platform {
 
-// What there is of it, as much as fits, ended by a zero; its length. 0: there is no such file, or it may not be read.
+// Reads as much of the file as fits, and ends it with a zero. Returns the length; 0 also if there is no such file or
+// the process may not read it.
 std::size_t read_file(const char *path, char *text, std::size_t size);
-// The same of one that was opened, or not, if it is negative; it is closed.
+// Like read_file(), for a file that is already open. Closes the file. If `file` is negative, the text is empty.
 std::size_t read_and_close(long file, char *text, std::size_t size);
 
-// At its end, in one write, so that no other's lies within it; what is not there is made, for its owner only. false: it
-// cannot be opened, or was not written whole.
+// Adds the text at the end of the file with one write, so that no other process's text lies within it. Creates a
+// missing file, for its owner only. false: the file cannot be opened, or the text was not written whole.
 bool append_to_file(const char *path, const char *text, std::size_t size);
 
-// Each the kernel's negative errno, or what it says. The first makes a file where none is, and opens it.
+// Each returns the result of the system call, or the kernel's negative errno. create_file() opens a new file, and fails
+// where a file exists.
 enum class Readers : std::uint8_t { owner, everybody };  // everybody: as far as the process's umask lets them
 long create_file(const char *path, Readers readers = Readers::owner);
 long open_file(const char *path);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a malloc's handlers of fork.
-// Invariant: they are the first that are registered, so that fork locks the malloc after, and frees it before, everyone
-//    else's, which may allocate, or wait for a thread that does. The C library's list of streams is locked first.
+// What: the fork handlers of a malloc.
+// Invariant: they are registered before all other handlers. So fork locks the malloc after all other handlers have run,
+//    and unlocks it before any handler runs after the fork: those handlers may allocate, or wait for a thread that
+//    allocates. The C library's list of streams is locked before the malloc.
 // Must not know: what the malloc locks.
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace gr::platform {
 
-// One for each library.
+// Each library has one of these.
 template <void (*kLock)(), void (*kUnlock)(), void (*kUnlockInChild)()>
 class ForkHandlers {
   public:
@@ -24,8 +25,8 @@ class ForkHandlers {
     static void register_first() {
         if (!are_registered.exchange(true)) pthread_atfork(before, after, after_in_child);
     }
-    // What the library's own __register_atfork does, which pthread_atfork calls. The constructors of libraries that know
-    // nothing of this one run before its own.
+    // For the library's own __register_atfork, which pthread_atfork calls. The constructor of a library that does not
+    // depend on this one may register handlers before this library's constructor runs.
     static int register_for(Handler prepare, Handler parent, Handler child, void *library) {
         using Register = int (*)(Handler prepare, Handler parent, Handler child, void *library);
         const auto next = reinterpret_cast<Register>(next_symbol("__register_atfork"));
@@ -48,7 +49,7 @@ class ForkHandlers {
         reset_stdio_list();
     }
 
-    // Ordered by nothing: a library that registers handlers from another thread at start-up takes its chance.
+    // Pairs with nothing: if a library registers handlers from another thread at start-up, they may come first.
     static inline constinit std::atomic<bool> are_registered{false};
 };
 

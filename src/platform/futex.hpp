@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: sleeping on a word of memory until somebody changes it and says so.
-// Invariant: who sleeps may wake for no reason, and looks again.
+// What: sleeping on a word of memory until another thread changes it and wakes the sleeper.
+// Invariant: a thread may wake for no reason, so it looks at the word again.
 // Must not know: what the word means.
 #pragma once
 
@@ -18,11 +18,11 @@ namespace gr::platform {
 
 using FutexWord = std::atomic<std::uint32_t>;
 
-// Not at all if the word is another already.
+// Does not sleep if the word no longer is `value`.
 inline void sleep_on(FutexWord &word, std::uint32_t value) {
     system_call(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
 }
-// Whether the time was up.
+// The same for at most so many milliseconds. Returns whether the time was up.
 inline bool sleep_on_for(FutexWord &word, std::uint32_t value, unsigned milliseconds) {
     const timespec time{milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1000000};
     return system_call(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &time, nullptr, 0) == -ETIMEDOUT;

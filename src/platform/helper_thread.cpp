@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: helper_thread.hpp by libc's threads: only libc makes every thread of a process change its user and group.
-// Invariant: errno is left as it was.
-// Must not know: what the helper does.
+// Uses libc's threads: only libc makes every thread of a process change its user and group. errno stays as it was.
 #include "platform/helper_thread.hpp"
 
 #include <pthread.h>
@@ -19,7 +17,7 @@ namespace {
 
 constexpr std::size_t kStackBytes = 256 * kKiB;
 
-// Set by threads that are alone.
+// Only the one thread that may call on_end_of_this_thread() writes these.
 void (*on_end)() = nullptr;
 bool has_key = false;
 pthread_key_t key{};
@@ -31,7 +29,7 @@ void *run_helper(void *argument) {
     return nullptr;
 }
 
-// 0 bytes: as libc's default.
+// stack_bytes 0: libc's default.
 int create_detached(const Helper &helper, std::size_t stack_bytes) {
     pthread_attr_t attributes;
     if (const int error = pthread_attr_init(&attributes); error != 0) return error;
@@ -45,7 +43,8 @@ int create_detached(const Helper &helper, std::size_t stack_bytes) {
 
 }  // namespace
 
-// It inherits the mask. libc keeps its own signals out of it, those that change users and groups too.
+// The helper inherits the signal mask. sigfillset() leaves out libc's own signals, also the one that changes users and
+// groups.
 int start_helper(const Helper &helper) {
     const int errno_before = errno;
     sigset_t all;
@@ -53,7 +52,7 @@ int start_helper(const Helper &helper) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = create_detached(helper, kStackBytes);
-    // libc lays the program's thread-local storage into the stack, and it may be larger.
+    // libc puts the program's thread-local storage on the stack, which may be too small for it.
     if (error == EINVAL) error = create_detached(helper, 0);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     errno = errno_before;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: loader.hpp by dlsym.
-// Invariant: how often a library is open stays as it was.
-// Must not know: what the symbols are.
+// Uses dlsym. Each library stays open as often as it was.
 #include "platform/loader.hpp"
 
 #include <dlfcn.h>
@@ -12,8 +10,8 @@ extern "C" [[gnu::weak]] void *dlsym(void *scope, const char *name) noexcept;
 namespace gr::platform {
 namespace {
 
-// Asked for by name: a reference would make the linker warn of them in every static program. From behind this library,
-// for it may export one of its own.
+// Looked up by name: a reference would make the linker warn in every static program. next_symbol() is used because this
+// library may export a dlopen of its own.
 struct Opening {
     decltype(&dlopen) open = reinterpret_cast<decltype(&dlopen)>(next_symbol("dlopen"));
     decltype(&dlclose) close = reinterpret_cast<decltype(&dlclose)>(next_symbol("dlclose"));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: memory.hpp on Linux.
-// Invariant: private anonymous mappings only; only free_lazily() uses MADV_FREE, whose pages still count as resident.
-// Must not know: units, superblocks, what the memory is used for.
+// Only private anonymous mappings. Only free_lazily() uses MADV_FREE, whose pages still count as resident.
 #include "platform/memory.hpp"
 
 #include <sys/auxv.h>
@@ -18,7 +16,8 @@
 namespace gr::platform {
 namespace {
 
-// Without MAP_NORESERVE: the kernel then checks what is made writable against what the machine has, and refuses in time.
+// Without MAP_NORESERVE, so that the kernel checks memory that becomes writable against what the machine has, and
+// refuses in time.
 constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
 constexpr int kFixedNoReplace = 0x100000;  // of kernel 4.17; an older one takes the address as a hint
 
@@ -58,7 +57,7 @@ char *far_above_mappings(std::size_t bytes) {
     return here == 0 || here + bytes < here ? nullptr : reinterpret_cast<char *>(here + bytes);
 }
 
-// By mapping it for a moment: what is in the way is told before a limit is.
+// Maps the range for a moment. The kernel reports a mapping in the way (EEXIST) before it checks a limit.
 bool is_unmapped(void *address, std::size_t bytes) {
     const long result = system_call(SYS_mmap, address, bytes, PROT_NONE, kAnonymous | kFixedNoReplace, -1, 0);
     if (result < 0) return result != -EEXIST;
@@ -89,7 +88,7 @@ bool commit(void *address, std::size_t bytes) {
 
 bool make_writable_at(void *address, std::size_t bytes) {
     if (system_call(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, kAnonymous | MAP_FIXED, -1, 0) >= 0) return true;
-    // Where memory is counted strictly the kernel ends the old mapping before it refuses the new one.
+    // If the kernel counts memory strictly, it removes the old mapping before it refuses the new one.
     system_call(SYS_mmap, address, bytes, PROT_READ, kAnonymous | MAP_FIXED, -1, 0);
     return false;
 }
@@ -98,7 +97,7 @@ bool make_readable(void *address, std::size_t bytes) {
     return system_call(SYS_mprotect, address, bytes, PROT_READ) == 0;
 }
 
-// Of a process that locks its memory (mlockall) a kernel older than 5.18 gives nothing back.
+// If a process locks its memory (mlockall), a kernel older than 5.18 takes no pages back.
 bool purge(void *address, std::size_t bytes) {
     constexpr int kDontNeedLocked = 24;
     return system_call(SYS_madvise, address, bytes, MADV_DONTNEED) == 0 ||
@@ -112,7 +111,7 @@ void allow_huge_pages(void *address, std::size_t bytes, bool allowed) {
 }
 
 Collapse collapse(void *address, std::size_t bytes) {
-    constexpr int kMadvCollapse = 25;  // of kernel 6.1, younger than Debian 12's libc
+    constexpr int kMadvCollapse = 25;  // MADV_COLLAPSE, of kernel 6.1, which is younger than Debian 12's libc
     const long result = system_call(SYS_madvise, address, bytes, kMadvCollapse);
     if (result == 0) return Collapse::done;
     return result == -EINVAL ? Collapse::impossible : Collapse::not_now;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the slow half of the lock: a brief spin, then sleep on the futex; the check of ranks.
-// Invariant: a sleeper has set the contended bit before it sleeps, and whoever sees the bit on unlock wakes one.
-// Must not know: what the lock protects.
+// A thread sets the contended bit before it sleeps. A thread that sees the bit when it unlocks wakes one sleeper.
 #include "platform/mutex.hpp"
 
 #include "base/config.hpp"
@@ -10,7 +8,7 @@
 namespace gr::platform {
 namespace {
 
-constexpr int kSpins = 600;  // as long as a batch is held; to sleep and be woken takes longer
+constexpr int kSpins = 600;  // as long as a thread holds the lock for a batch; to sleep and be woken takes longer
 
 // How many locks of each rank the thread holds; used by debug builds only.
 struct HeldRanks {
@@ -31,7 +29,7 @@ bool Mutex::wait() {
             return true;
         }
     }
-    // From here on the word is taken as contended, since another sleeper may be left behind.
+    // From here on this thread takes the lock as contended, because another thread may still sleep.
     for (;;) {
         std::uint32_t seen = word_.load(std::memory_order_relaxed);
         if (seen == 0) {
@@ -54,8 +52,8 @@ void Mutex::note_acquired([[maybe_unused]] Rank rank, [[maybe_unused]] bool bloc
     if (rank == Rank::page_heap) count(Event::page_heap_lock);
     if constexpr (kDebug) {
         const auto level = static_cast<unsigned>(rank);
-        // Strictly up; but fork, which holds the list of instances, takes all of a rank in order, and who holds an
-        // instance's activation all of its heaps.
+        // Ranks go strictly up. Exceptions: fork, which holds the list of instances, takes all locks of a rank in
+        // order, and a thread that holds an instance's activation takes the locks of all its heaps.
         const bool takes_all = held_ranks.count[static_cast<unsigned>(Rank::instances)] != 0 ||
                                held_ranks.count[static_cast<unsigned>(Rank::activation)] != 0;
         for (unsigned above = takes_all ? level + 1 : level; blocking && above < static_cast<unsigned>(Rank::count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a futex lock whose word names its holder, and the ranks that give locks their order.
-// Invariant: lock() never waits for the calling thread itself: a signal handler that meets a lock its own thread holds
-//    is told so. Debug builds check that blocking acquisitions go up in rank.
+// Invariant: lock() never waits for the calling thread itself: it returns false in a signal handler whose own thread
+//    holds the lock. Debug builds check that blocking acquisitions go up in rank.
 // Must not know: what the lock protects.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace gr::platform {
 
-// Blocking acquisitions go from low to high, one lock of a rank at a time; only who holds the list of instances or an
-// activation takes all of them, in order. trylock may go anywhere.
+// Blocking acquisitions go from low to high, one lock of a rank at a time. Only a thread that holds the list of
+// instances or an activation takes all locks of a rank, in order. try_lock may take locks in any order.
 enum class Rank : std::uint8_t {
     statistics_call,
     statistics_file,
@@ -37,8 +37,8 @@ enum class Rank : std::uint8_t {
     count
 };
 
-// The word: 0 free, else the holder's tag, with bit 0 set when somebody sleeps on it. Zeroed memory is a free lock, so
-// the rank is named by each call and stored nowhere.
+// The word is 0 if the lock is free, else the holder's tag. Bit 0 is set when a thread may sleep on the word. Zeroed
+// memory is a free lock: so each call names the rank, and the lock does not store it.
 class Mutex {
   public:
     constexpr Mutex() = default;
@@ -48,13 +48,14 @@ class Mutex {
     bool try_lock(Rank rank) {
         std::uint32_t expected = 0;
         count(Event::atomic_operation);
-        // acquire: pairs with unlock. seq_cst, also on failure, for those who push work and then try the lock of
-        // whoever should do it: either they get it, or the holder sees the work after its unlock.
+        // acquire: pairs with unlock. seq_cst, also on failure, for a thread that pushes work and then tries the lock
+        // of the thread that should do the work: either it gets the lock, or the holder sees the work after its unlock.
         if (!word_.compare_exchange_strong(expected, thread_tag(), std::memory_order_seq_cst)) return false;
         note_acquired(rank, false);
         return true;
     }
-    // false: the calling thread holds it already (a handler interrupted it).
+    // false: the calling thread already holds the lock, and this is a handler that interrupted it. acquire: see
+    // try_lock.
     [[nodiscard]] bool lock(Rank rank) {
         std::uint32_t expected = 0;
         count(Event::atomic_operation);
@@ -62,7 +63,7 @@ class Mutex {
         note_acquired(rank, true);
         return true;
     }
-    // For a thread that cannot hold it: it has just let it go.
+    // For a thread that cannot hold the lock: it has just released it.
     void lock_always(Rank rank) {
         const bool locked = lock(rank);
         GR_CHECK(locked);
@@ -73,7 +74,7 @@ class Mutex {
         // release: pairs with the acquire of the next holder. seq_cst: see try_lock.
         if ((word_.exchange(0, std::memory_order_seq_cst) & kContended) != 0) wake();
     }
-    // In fork's child, of a lock that fork did not take: its holder may be a thread that is not there.
+    // In fork's child, for a lock that fork did not take: the child may not have the thread that holds it.
     void forget_holder() { word_.store(0, std::memory_order_relaxed); }
     bool held_by_me() const { return (word_.load(std::memory_order_relaxed) & ~kContended) == thread_tag(); }
     bool is_held() const { return word_.load(std::memory_order_relaxed) != 0; }
@@ -89,7 +90,7 @@ class Mutex {
     std::atomic<std::uint32_t> word_{0};
 };
 
-// Holds a mutex for a scope; tells whether it could.
+// Holds a mutex for a scope; locked() tells whether it could take the mutex.
 class [[nodiscard]] Guard {
   public:
     Guard(Mutex &mutex, Rank rank) : mutex_(mutex), rank_(rank), locked_(mutex.lock(rank)) {}

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: process.hpp on Linux.
-// Invariant: raw system calls and the auxiliary vector only.
-// Must not know: what the allocator does with the facts.
+// Uses only raw system calls, the auxiliary vector, environ and abort().
 #include "platform/process.hpp"
 
 #include <fcntl.h>
@@ -43,10 +41,10 @@ struct Affinity {
     Affinity() : bytes(system_call(SYS_sched_getaffinity, 0, sizeof mask, &mask[0])) {}
 };
 
-// Its own address once relative relocations have been applied; until then the address it was linked at, or zero.
+// Holds its own address once relative relocations have been applied; until then the address it was linked at, or zero.
 [[gnu::used]] const volatile void *const volatile relocated = &relocated;
 
-// The text behind the first place where `words` stands, or nullptr.
+// The text behind the first occurrence of `words`, or nullptr.
 const char *behind(const char *text, const char *words) {
     for (; *text != '\0'; ++text) {
         std::size_t i = 0;
@@ -56,7 +54,7 @@ const char *behind(const char *text, const char *words) {
     return nullptr;
 }
 
-// 0 where there is none.
+// The number behind `words`; 0 if there is none.
 std::size_t number_behind(const char *text, const char *words) {
     const char *digits = behind(text, words);
     std::size_t number = 0;
@@ -79,7 +77,8 @@ bool is_secure() { return getauxval(AT_SECURE) != 0; }
 
 const char *const *environment() { return &environ == nullptr ? nullptr : environ; }
 
-// Until it is relocated, a program that may lie anywhere has nothing here, or the offset at which its text was linked.
+// Until the loader has relocated a program that may lie anywhere, gr_options is null or holds an offset, not an
+// address.
 const char *program_options() {
     constexpr std::uintptr_t kOffsets = 4 * kGiB;
     if (&gr_options == nullptr) return nullptr;
@@ -106,7 +105,7 @@ void command_line(char *text, std::size_t size) {
     for (std::size_t i = 0; i < length; ++i) {
         if (text[i] == '\0') text[i] = ' ';
     }
-    constexpr std::size_t kNameBytes = 16;  // the kernel's
+    constexpr std::size_t kNameBytes = 16;  // of the kernel's name
     if (length == 0 && size >= kNameBytes) system_call(SYS_prctl, PR_GET_NAME, text, 0, 0, 0);
 }
 

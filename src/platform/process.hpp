@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: facts about the process and its machine, its environment, and its last words.
-// Invariant: usable before main, in signal handlers and without libc's locks; only what is marked so opens a file.
+// What: facts about the process and its machine, its environment, messages to standard error, and its end.
+// Invariant: usable before main, in signal handlers and without libc's locks; only functions whose comment says so open
+//    a file.
 // Must not know: what the allocator does with the facts.
 #pragma once
 
@@ -14,63 +15,65 @@ bool is_secure();
 
 // NAME=VALUE strings, ended by nullptr; nullptr while there are none.
 const char *const *environment();
-// What the program says of its options, in the variable gr_options (granary/granary.h); nullptr: nothing, or the loader has
-// not relocated the program yet.
+// The options that the program sets in the variable gr_options (granary/granary.h). nullptr: it sets none, or the
+// loader has not relocated the program yet.
 const char *program_options();
-// What the environment says it is; nullptr: nothing, or it is not to be trusted.
+// The value of an environment variable. nullptr: it is not set, or the environment is not to be trusted.
 const char *variable(const char *name);
 
 unsigned process_id();
 // Whether the calling thread is the one with which the process began; in fork's child, the one that forked.
 bool is_first_thread();
 
-// The words of the command that runs, with spaces between them, as much as fits; ended by a zero. A file is opened; where
-// that is refused, the name that the kernel has for the thread.
+// The words of the running command with spaces between them, as much as fits; ended by a zero. Opens a file. If that is
+// refused, the text is the kernel's name of the thread.
 void command_line(char *text, std::size_t size);
 
 std::size_t physical_memory_bytes();
 
-// Of this process, as /proc tells them; 0 where it does not. Both open a file, and the kernel walks its page tables for
-// the second.
+// Of this process, from /proc; 0 if /proc does not tell. Both open a file. For huge_page_bytes() the kernel walks the
+// page tables of the process.
 std::size_t resident_bytes();
 std::size_t huge_page_bytes();
 
-// For whom the system has huge pages, as /sys tells (a file is opened); never where it does not.
+// Which memory may have huge pages, from /sys; none if /sys does not tell. Opens a file.
 enum class HugePagesFor : std::uint8_t { nobody, who_asks, everybody };
 HugePagesFor huge_pages_for();
 
-// Its own memory, where nothing may be mapped; false: so it is, or the kernel does not let it look. By system calls that
-// sandboxes let through.
+// Copies the process's own memory, which may be unmapped. false: it is unmapped, or the kernel refuses. Opens a file.
+// Uses only system calls that sandboxes let through.
 bool read_own(std::uintptr_t address, void *to, std::size_t bytes);
 
-// RLIMIT_AS, or SIZE_MAX; and how far the process may raise it itself.
+// RLIMIT_AS, or SIZE_MAX; and the limit up to which the process may raise it.
 std::size_t address_space_limit();
 std::size_t highest_address_space_limit();
 
-// RLIMIT_DATA, or SIZE_MAX: what may be writable.
+// RLIMIT_DATA, which limits writable memory, or SIZE_MAX.
 std::size_t data_limit();
 
-// Above every CPU number and every concurrency id the kernel can give us; 0 when it does not say.
+// A number above every CPU number and every concurrency id that the kernel can give us; 0 if it does not say.
 unsigned cpu_bound();
 
-// The same as /sys tells it, which is seldom so much more than there are (a file is opened); 0 where it does not.
+// A number above every CPU number, from /sys, which is seldom much more than there are CPUs; 0 if /sys does not tell.
+// Opens a file.
 unsigned possible_cpus();
 
 // CPUs this process may use now, at least 1.
 unsigned usable_cpus();
 
-// False while the loader has not yet relocated this library (an IFUNC resolver of another one is calling): nothing
-// that goes through the global offset table may be used.
+// False while the loader has not yet relocated this library (an IFUNC resolver of another library is calling). Then
+// nothing that goes through the global offset table may be used.
 bool is_relocated();
 
-// Everything, in as many writes as it takes; the kernel's negative errno, or 0.
+// Writes the whole text, in as many writes as it takes. Returns 0, or the kernel's negative errno.
 long write_all(int fd, const char *text, std::size_t size);
 
-// Standard error as it was when it was kept, for those who speak after the program closed its own: by a second
-// descriptor, or by its own number, whichever still is that file. A program may have closed both and opened others.
+// Standard error as it was when keep() was called, for messages after the program has closed it. The text goes to a
+// second descriptor or to standard error's own number, whichever still is the kept file. A program may have closed both
+// and opened other files under their numbers.
 class KeptStderr {
   public:
-    // The first time. false: it is closed.
+    // Only the first successful call keeps the file. false: standard error is closed.
     bool keep();
     void write_all(const char *text, std::size_t size) const;
 
@@ -86,10 +89,10 @@ class KeptStderr {
     File file_;
 };
 
-// At once: nothing that the program registered for its end is called.
+// Ends the process at once. Nothing that the program registered for its end is called.
 [[noreturn]] void exit(int code);
 
-// One line on stderr, then SIGABRT.
+// Writes one line to stderr, then raises SIGABRT.
 [[noreturn]] void fatal(const char *text, std::size_t size);
 
 }  // namespace gr::platform

@@ -21,8 +21,8 @@ void *address_of(void *(*function)(std::size_t)) {
 
 }  // namespace
 
-// A program whose sanitizer is linked into it has that one's malloc. In libgranary-prefixed, whose blocks no sanitizer sees
-// wherever it is, the name leads to the library's own.
+// A program with a sanitizer linked into it uses the sanitizer's malloc. In libgranary-prefixed, whose blocks a
+// sanitizer never sees, the name malloc leads to the library's own function.
 bool hides_calls_from_thread_sanitizer() {
     return &__tsan_init != nullptr && address_of(&gr_own_malloc) != nullptr &&
            address_of(&malloc) == address_of(&gr_own_malloc);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: no signal handler runs on the calling thread for as long as one of these lives.
+// What: no signal handler runs on the calling thread for as long as an object of this class lives.
 // Invariant: libc's own signals are held, too; faults of the thread itself are not.
 // Must not know: why.
 #pragma once

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: code_files.hpp, from /proc/self/maps and the headers that the loader mapped.
-// Invariant: as there.
-// Must not know: who asks.
+// Reads /proc/self/maps, and the ELF headers that the loader mapped.
 #include "profile/code_files.hpp"
 
 #include <elf.h>
@@ -36,7 +34,7 @@ const char *behind_word(const char *text) {
     return text;
 }
 
-// The program headers of what was loaded at `base`.
+// The program headers of the file that was loaded at `base`.
 class Headers {
   public:
     explicit Headers(std::uintptr_t base) {
@@ -46,7 +44,7 @@ class Headers {
             return;
         const unsigned count = file.e_phnum < kMost ? file.e_phnum : kMost;
         if (platform::read_own(base + file.e_phoff, &headers_[0], count * sizeof headers_[0])) count_ = count;
-        // How far from where the file says.
+        // The distance from the addresses in the file.
         for (unsigned i = count_; i-- != 0;) {
             if (headers_[i].p_type == PT_LOAD && headers_[i].p_offset == 0) moved_ = base - headers_[i].p_vaddr;
         }
@@ -64,7 +62,7 @@ class Headers {
     std::uintptr_t moved_ = 0;
 };
 
-// Of the build id among notes, written to `out`; at most so many bytes.
+// Finds the build id among ELF notes and writes its first `most` bytes to `out`, in hexadecimal.
 void write_build_id(const char *notes, std::size_t size, std::size_t alignment, char *out, std::size_t most) {
     constexpr char kOwner[] = "GNU";
     for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
@@ -96,7 +94,7 @@ CodeFiles::~CodeFiles() {
     if (file_ >= 0) platform::close_file(file_);
 }
 
-// nullptr: there is none. A line that is longer than the room comes in pieces, which are no lines of a file's.
+// nullptr: there is no further line. A line longer than the room loses its start, and parse refuses the rest.
 const char *CodeFiles::next_line() {
     char *const text = &room_->text[0];
     for (;;) {
@@ -116,7 +114,7 @@ const char *CodeFiles::next_line() {
     }
 }
 
-// As "55d8c0a00000-55d8c0a02000 r-xp 00002000 08:01 1234   /usr/bin/program".
+// A line looks like "55d8c0a00000-55d8c0a02000 r-xp 00002000 08:01 1234   /usr/bin/program".
 bool CodeFiles::parse(const char *text, Line *line) {
     line->begin = take_hexadecimal(&text);
     if (*text != '-') return false;
@@ -126,7 +124,7 @@ bool CodeFiles::parse(const char *text, Line *line) {
     text = behind_word(text + 1);
     line->offset = take_hexadecimal(&text);
     text = behind_word(behind_word(text));
-    line->file = take_hexadecimal(&text);  // an inode's, in decimal digits: only compared
+    line->file = take_hexadecimal(&text);  // the inode in decimal digits; the value is only compared
     line->path = behind_word(text);
     return *line->path == '/';
 }
@@ -145,7 +143,7 @@ void CodeFiles::find_build_id(std::uintptr_t base) {
     }
 }
 
-// A file's begin comes before its code.
+// The kernel lists the mapping of a file's first bytes before the mapping of its code.
 bool CodeFiles::next(CodeFile *out) {
     while (const char *const text = next_line()) {
         Line line;

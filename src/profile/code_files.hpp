@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the files whose code is mapped into the process, with their build ids, as the kernel tells them.
-// Invariant: takes no memory and no lock of libc's; what is unmapped meanwhile is told without a build id.
-// Must not know: who asks.
+// What: lists the files whose code is mapped into the process, with their build ids.
+// Invariant: takes no memory and no lock of libc. A file that is unmapped meanwhile is listed without a build id.
+// Must not know: what the list is for.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace gr {
 struct CodeFile {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
-    std::uintptr_t offset = 0;  // in the file, of the begin
+    std::uintptr_t offset = 0;  // of `begin` in the file
     const char *path = nullptr;
-    const char *build_id = nullptr;  // in hexadecimal; empty: none
+    const char *build_id = nullptr;  // in hexadecimal; empty if there is none
 };
 
 class CodeFiles {
   public:
-    // Too large for a signal's stack: its owner has it elsewhere.
+    // Too large for a signal handler's stack, so the caller provides it.
     struct Room {
-        char text[12 * 1024];  // a line, and what follows it
+        char text[12 * 1024];  // a line, and the text behind it that was read, too
         char build_id[2 * 64 + 1];
     };
 
@@ -30,7 +30,7 @@ class CodeFiles {
     CodeFiles(const CodeFiles &) = delete;
     CodeFiles &operator=(const CodeFiles &) = delete;
 
-    // false: that was the last. What it points to stays until the next.
+    // false: there is no further file. The strings of *out are valid until the next call.
     [[gnu::cold]] bool next(CodeFile *out);
 
   private:
@@ -38,7 +38,7 @@ class CodeFiles {
         std::uintptr_t begin = 0;
         std::uintptr_t end = 0;
         std::uintptr_t offset = 0;
-        std::uintptr_t file = 0;  // one number for each
+        std::uintptr_t file = 0;  // one number for each file
         bool is_code = false;
         const char *path = nullptr;
     };
@@ -51,8 +51,8 @@ class CodeFiles {
     long file_;
     std::size_t at_ = 0;
     std::size_t end_ = 0;
-    std::uintptr_t base_ = 0;  // where the last begin of a file lies, and of which
-    std::uintptr_t file_of_base_ = 0;
+    std::uintptr_t base_ = 0;          // where the first bytes of the file listed last are mapped
+    std::uintptr_t file_of_base_ = 0;  // the number of that file
 };
 
 }  // namespace gr

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: estimate.hpp, without libm.
-// Invariant: right to eight digits.
-// Must not know: what is sampled.
+// Uses no libm. The results are right to eight digits.
 #include "profile/estimate.hpp"
 
 #include <bit>
@@ -13,7 +11,7 @@ constexpr std::uint64_t kEach = 1;
 
 }  // namespace
 
-// f(x) = 1 - exp(-x) has f(2x) = f(x) (2 - f(x)), and is a short sum where x is small.
+// f(x) = 1 - exp(-x) satisfies f(2x) = f(x) (2 - f(x)), and a short sum gives f(x) for small x.
 double chance_below(double x) {
     constexpr double kSmall = 1.0 / 64;
     constexpr double kCertain = 64;
@@ -28,7 +26,7 @@ double chance_below(double x) {
     return chance;
 }
 
-// By the power of two, and what is left as 2 atanh((m - 1) / (m + 1)).
+// The number is a power of two times a mantissa m. The logarithm of m is 2 atanh((m - 1) / (m + 1)).
 double minus_logarithm(std::uint64_t number) {
     constexpr double kNaturalLogarithmOf2 = 0.6931471805599453;
     constexpr unsigned kTerms = 9;

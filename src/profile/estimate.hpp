@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: when the next sample is due, and what a sampled block stands for.
-// Invariant: a block of s bytes is sampled with the chance 1 - exp(-s / mean), whatever came before it, and stands for
-//    as many as make up for those that were not: so sums are right on average. With a mean of one byte each is.
+// Invariant: a block of s bytes is sampled with the chance 1 - exp(-s / mean), whatever came before. A sampled block
+//    also stands for those that were not sampled, so that sums are right on average. With a mean of one byte every
+//    block is sampled.
 // Must not know: what is sampled.
 #pragma once
 
@@ -28,12 +29,14 @@ inline constexpr std::uint64_t kOneBlock = 65536;
 
 // 1 - exp(-x).
 double chance_below(double x);
-// -ln of a number as a part of 2^64.
+// -ln(number / 2^64).
 double minus_logarithm(std::uint64_t number);
 
-// The same for the same size. A block of no bytes counts as one of one.
+// Depends only on its arguments, so that a free subtracts what the allocation added. A block of 0 bytes is sampled like
+// a block of 1 byte.
 Estimate estimate_of(std::uint64_t size, std::uint64_t mean);
-// Bytes to the next sample: more than n with the chance exp(-n / mean), where `random` is any number. 0 where each is one.
+// Bytes to the next sample: more than n with the chance exp(-n / mean), where `random` is evenly distributed over 64
+// bits. 0 if every block is sampled.
 std::int64_t gap_of(std::uint64_t random, std::uint64_t mean);
 
 }  // namespace gr

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: gzip_file.hpp, after RFC 1951 and 1952.
-// Invariant: as there.
-// Must not know: what is written.
+// After RFC 1951 and RFC 1952.
 #include "profile/gzip_file.hpp"
 
 #include <array>
@@ -18,7 +16,7 @@ namespace {
 
 constexpr std::uint8_t kHead[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
 
-// By half bytes.
+// The CRC-32 table for four bits at a time.
 constexpr std::array<std::uint32_t, 16> kRemainders = [] {
     std::array<std::uint32_t, 16> table{};
     for (std::uint32_t i = 0; i < table.size(); ++i) {
@@ -49,7 +47,7 @@ GzipFile::GzipFile(const char *path, Room *room) : path_(path), room_(room), fil
     Text beside(&room->beside[0], sizeof room->beside);
     beside << path << '.' << platform::process_id() << '.' << platform::thread_number() << ".part" << '\0';
     if (!beside.truncated()) {
-        // What was left there by one that has ended; what another user put there stays, and nothing is written.
+        // Removes what an ended process left under this name. If another user's file stays, nothing is written.
         platform::remove_file(&room->beside[0]);
         file_ = platform::create_file(&room->beside[0]);
     }
@@ -71,7 +69,7 @@ void GzipFile::end_block(bool is_last) {
     const auto size = static_cast<std::uint32_t>(used_ - kHeadBytes);
     check_ = checked(check_, &room_->block[kHeadBytes], size);
     size_ += size;
-    room_->block[0] = is_last ? 1 : 0;  // stored
+    room_->block[0] = is_last ? 1 : 0;  // block type: stored
     store(&room_->block[1], size, 2);
     store(&room_->block[3], ~size, 2);
     put(&room_->block[0], used_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a file in gzip's container, its blocks stored as they are, which is there when it is whole.
-// Invariant: takes no memory; under its name lies what lay there before, or all of the new. The first error is kept.
+// What: writes a file in gzip's container, with blocks that are stored and not compressed.
+// Invariant: takes no memory. The path names the old file until the new file is complete. The first error is kept.
 // Must not know: what is written.
 #pragma once
 
@@ -12,9 +12,9 @@ namespace gr {
 class GzipFile {
   public:
     static constexpr std::size_t kPathBytes = 4096;
-    // Too large for a signal's stack: its owner has it elsewhere.
+    // Too large for a signal handler's stack, so the caller provides it.
     struct Room {
-        char beside[kPathBytes + 32];  // the name until it is whole, of this thread's own
+        char beside[kPathBytes + 32];  // the file's name until it is complete; no other thread has this name
         std::uint8_t block[60 * 1024];
     };
 
@@ -24,11 +24,11 @@ class GzipFile {
     GzipFile &operator=(const GzipFile &) = delete;
 
     void write(const void *bytes, std::size_t size);
-    // The kernel's negative errno, or 0: it is there.
+    // 0: the file is complete. Otherwise the kernel's negative errno.
     [[gnu::cold]] long finish();
 
   private:
-    static constexpr std::size_t kHeadBytes = 5;  // of a block
+    static constexpr std::size_t kHeadBytes = 5;  // of each block
 
     void put(const std::uint8_t *bytes, std::size_t size);
     void end_block(bool is_last);
@@ -38,7 +38,7 @@ class GzipFile {
     long file_;
     long error_ = 0;
     std::size_t used_ = kHeadBytes;
-    std::uint32_t check_ = 0;  // of all that was written: CRC-32
+    std::uint32_t check_ = 0;  // CRC-32 of all bytes that were written
     std::uint32_t size_ = 0;
 };
 

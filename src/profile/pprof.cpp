@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: pprof.hpp, field by field.
-// Invariant: ids count from 1; a location is an address of code, one before where the call goes on. A text has its
-//    number when it is written.
-// Must not know: how pprof shows it.
+// Ids count from 1. The address of a location is one byte before the return address of the call.
 #include "profile/pprof.hpp"
 
 #include <algorithm>
@@ -18,7 +15,7 @@
 namespace gr {
 namespace {
 
-// The fields' numbers.
+// The numbers of the fields in profile.proto.
 namespace profile {
 enum : std::uint32_t {
     kSampleType = 1,
@@ -50,7 +47,7 @@ enum : std::uint32_t { kId = 1, kMapping, kAddress };
 constexpr std::uint32_t kVarint = 0;
 constexpr std::uint32_t kBytes = 2;
 
-// A message that fits: those of texts are written piece by piece.
+// A message that fits into the buffer. Texts do not go through it.
 class Message {
   public:
     void number(std::uint32_t field, std::uint64_t value) {
@@ -135,6 +132,7 @@ class Writer {
         file_.write(head.bytes(), head.size());
         file_.write(message.bytes(), message.size());
     }
+    // Writes the text and returns its number, so a text must be written before a message uses its number.
     std::uint64_t number_of(const char *text) {
         Message head;
         const std::size_t size = std::strlen(text);
@@ -170,7 +168,7 @@ class Writer {
         }
     }
 
-    // Each once, in order: so a location's id is its place.
+    // Keeps each address once, in ascending order, so that the id of a location is its index plus one.
     void gather_addresses() {
         std::uintptr_t *end = addresses_.data();
         for (const Site &site : moment_.sites) {
@@ -178,7 +176,7 @@ class Writer {
             const auto calls = moment_.stacks->calls(static_cast<StackNumber>(site.stack));
             end = std::copy(calls.begin(), calls.end(), end);
         }
-        // By a heap: less code than std::sort, for what is done once in a while.
+        // Heap sort is less code than std::sort, and this runs seldom.
         std::make_heap(addresses_.data(), end);
         std::sort_heap(addresses_.data(), end);
         end = std::unique(addresses_.data(), end);

@@ -82,8 +82,8 @@ std::uint32_t Profile::reset() {
     return sampling;
 }
 
-// The lock is held, so nothing is noted meanwhile. Samples that somebody has taken out of the table belong to a generation
-// that is over.
+// The lock is held, so that nothing is noted meanwhile. Samples that a thread has taken out of the table then belong to
+// an old generation.
 void Profile::forget_all() {
     ++generation_;
     if (sampling_ != kStopped) sampling_ = generation_;
@@ -93,7 +93,7 @@ void Profile::forget_all() {
     begin_now();
 }
 
-// splitmix64: any thread may draw at any time.
+// splitmix64. Any thread may call it at any time.
 std::uint64_t Profile::roll() {
     constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
     std::uint64_t mixed = dice_.fetch_add(kGoldenRatio, std::memory_order_relaxed) + kGoldenRatio;
@@ -102,7 +102,7 @@ std::uint64_t Profile::roll() {
     return mixed ^ mixed >> 31;
 }
 
-// Frames of this library's own come before the caller's, where it is linked into the program.
+// If the library is linked into the program, its own frames come before the caller's frame. They are left out.
 void Profile::note(const void *p, std::uint64_t size, const void *caller, std::uint32_t generation) {
     constexpr std::size_t kOwnMost = 12;
     std::uintptr_t calls[kProfileCalls];
@@ -110,7 +110,7 @@ void Profile::note(const void *p, std::uint64_t size, const void *caller, std::u
     const auto own = taken.first(std::min(kOwnMost, taken.size()));
     const auto first = std::ranges::find(own, reinterpret_cast<std::uintptr_t>(caller));
     if (first != own.end()) taken = taken.subspan(static_cast<std::size_t>(first - own.begin()));
-    // Static programs may come without an index of their tables.
+    // The walk may find nothing: static programs may have no index of their unwind tables.
     if (taken.empty() && caller != nullptr) {
         calls[0] = reinterpret_cast<std::uintptr_t>(caller);
         taken = {&calls[0], 1};
@@ -134,7 +134,8 @@ void Profile::end(const Sample &sample) {
     if (sample.generation == generation_) sites_.freed(sample.site, estimate_of(sample.size, mean()));
 }
 
-// Who forks holds the lock and waits for the heaps', one of which a handler may have interrupted.
+// A handler that interrupted the heaps must not wait, either: a thread that forks holds this lock and waits for the
+// heaps' locks, one of which the handler's thread may hold.
 bool Profile::may_wait() const { return !mutex_.held_by_me() && !platform::Reentry::is_interrupted(); }
 
 bool Profile::forget(const void *p) {
@@ -143,7 +144,7 @@ bool Profile::forget(const void *p) {
     return samples_.take(p, &sample) && count_out(sample);
 }
 
-// A handler that comes in between has let go again.
+// lock_always cannot fail: a handler that takes the lock after may_wait has unlocked it when it returns.
 bool Profile::count_out(const Sample &sample) {
     if (!may_wait()) return false;
     mutex_.lock_always(kRank);
@@ -152,7 +153,8 @@ bool Profile::count_out(const Sample &sample) {
     return true;
 }
 
-// Whoever came meanwhile and did not get the lock has said what it wants: it is seen here, or gets the lock.
+// A caller that cannot wait for the lock first leaves its request: a sample put aside, or is_wanted_. Either this loop
+// sees the request, or the caller gets the lock.
 void Profile::let_go() {
     for (;;) {
         samples_.take_aside([&](const Sample &s) { end(s); });
@@ -167,7 +169,7 @@ void Profile::dump_soon() {
     if (mutex_.try_lock(kRank)) let_go();
 }
 
-// Nobody waits here, since it may be a handler: who holds the lock now will see that it is wanted.
+// The caller may be a handler, so it does not wait. A thread that holds the lock now will see is_wanted_.
 void Profile::write_wanted() {
     while (is_wanted_.load(std::memory_order_seq_cst) && mutex_.try_lock(kRank)) {
         if (!is_wanted_.exchange(false, std::memory_order_seq_cst)) return let_go();
@@ -184,7 +186,7 @@ long Profile::dump(const char *path) {
     return write(path, path == nullptr ? Says::failures : Says::nothing);
 }
 
-// The lock is held, and let go when all is copied.
+// The lock is held at the call. It is unlocked when all sums are copied.
 long Profile::write(const char *path, Says says) {
     const std::size_t count = sites_.totals().count;
     const std::size_t bytes = GzipFile::kPathBytes + count * sizeof(Site);

@@ -18,7 +18,8 @@ void Samples::clear() {
     for (std::size_t i = 0; i < kSlots; ++i) {
         std::uintptr_t address = slots_[i].address.load(std::memory_order_relaxed);
         if (address == kFree || (address & kStates) != 0) continue;
-        // Whoever takes it out meanwhile has it; acquire: and ends what whoever put it there wrote.
+        // Fails if another thread takes the sample out meanwhile. acquire: pairs with the release in insert. release:
+        // pairs with the acquire of the next insert into this slot.
         slots_[i].address.compare_exchange_strong(address, kFree, std::memory_order_acq_rel);
     }
 }
@@ -42,7 +43,7 @@ bool Samples::insert(const void *p, const Sample &sample) {
     for (unsigned i = 0; i < kWindow; ++i) {
         std::uintptr_t expected = kFree;
         if (!home[i].address.compare_exchange_strong(expected, kClaimed, std::memory_order_acquire)) continue;
-        // Before the address: whoever may look for it has got the block later.
+        // Before the address is stored. Relaxed: a thread that looks for the address got the block after this insert.
         for (unsigned reach = reach_.load(std::memory_order_relaxed);
              reach < i + 1 && !reach_.compare_exchange_weak(reach, i + 1, std::memory_order_relaxed);) {
         }

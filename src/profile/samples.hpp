@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the sampled blocks that are live, by address.
-// Invariant: takes no lock; an address stands here exactly while its block is live and not forgotten. Whoever takes one
-//    out has it alone.
+// What: the table of the sampled blocks that are live, by address.
+// Invariant: takes no lock. An address is in the table exactly while its block is live and not forgotten. Only one
+//    thread can take a sample out.
 // Must not know: what a sample is counted as.
 #pragma once
 
@@ -15,23 +15,23 @@ namespace gr {
 struct Sample {
     std::uint64_t size = 0;
     std::uint32_t site = 0;
-    std::uint32_t generation = 0;  // of the sums that have it
+    std::uint32_t generation = 0;  // of the sums that count this sample
 };
 
 class Samples {
   public:
     constexpr Samples() = default;
 
-    // false: no memory, as of now.
+    // false: no memory now; the caller may try again.
     bool initialise();
-    // Ends all that are there, but for those that are put aside; while nobody inserts new ones.
+    // Removes all samples but those that are put aside. No other thread may insert meanwhile.
     void clear();
-    // false: there is no room near its place.
+    // false: all slots near the address's home are taken.
     bool insert(const void *p, const Sample &sample);
-    // Ends the sample of p. false: there is none.
+    // Removes the sample of p. false: there is none.
     bool take(const void *p, Sample *sample) { return find_and_end(p, kFree, sample) != nullptr; }
 
-    // The same for who may not count it now: it is put aside, for whoever counts next.
+    // Removes the sample of p where the caller may not count it now: puts it aside for the next call of take_aside.
     bool put_aside(const void *p);
     bool any_aside() const { return aside_.load(std::memory_order_seq_cst) != 0; }
     template <class Count>
@@ -49,16 +49,16 @@ class Samples {
     struct Slot {
         Sample sample() const { return {size, site, generation}; }
 
-        // Stored (release) after what follows; lookups acquire it.
+        // Stored after the other members. release: pairs with the acquire of lookups.
         std::atomic<std::uintptr_t> address;
         std::uint64_t size;
         std::uint32_t site;
         std::uint32_t generation;
     };
-    // In place of an address, which has none of these bits.
+    // The states that stand in place of an address. No address has a bit of kStates.
     static constexpr std::uintptr_t kFree = 0;
     static constexpr std::uintptr_t kClaimed = 1;
-    static constexpr std::uintptr_t kAside = 2;  // and above it the index of the next that is put aside, and 1
+    static constexpr std::uintptr_t kAside = 2;  // and from kNextShift up: 1 + index of the next slot put aside, or 0
     static constexpr std::uintptr_t kStates = 3;
     static constexpr unsigned kNextShift = 8;
     static constexpr unsigned kWindow = 64;
@@ -70,7 +70,7 @@ class Samples {
     Slot *find_and_end(const void *p, std::uintptr_t becomes, Sample *sample);
 
     Slot *slots_ = nullptr;
-    std::atomic<unsigned> reach_{0};  // the farthest from its home that one ever was, and 1; only grows
+    std::atomic<unsigned> reach_{0};  // 1 + the largest distance of a sample from its home so far; only grows
     std::atomic<std::uint32_t> aside_{0};
 };
 

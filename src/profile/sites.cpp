@@ -6,7 +6,8 @@
 
 namespace gr {
 
-// Whoever reads an even number before and the same after has read nothing of this.
+// `changes` is odd while a Change exists. A reader that reads the same even number before and after its own reads has
+// read no unfinished change.
 class Sites::Change {
   public:
     explicit Change(Sites &sites) : sites_(sites) { step(); }
@@ -15,7 +16,7 @@ class Sites::Change {
     Change &operator=(const Change &) = delete;
 
   private:
-    // seq_cst: nothing of what is between two steps is seen outside of them.
+    // seq_cst: a reader sees no write between two steps before the first step or after the second.
     void step() {
         sites_.changes_.store(sites_.changes_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
         std::atomic_thread_fence(std::memory_order_seq_cst);

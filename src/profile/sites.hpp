@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what each stack of calls allocated, has live now, and had live when most bytes were.
-// Invariant: who changes it holds one lock, its owner's; `changes` is odd meanwhile, for who reads from outside. A sum
-//    that did not change since the peak is its own sum at the peak, so a new peak costs one number.
+// What: what each stack of calls allocated, what is live now, and what was live when most bytes were live (the peak).
+// Invariant: a thread that changes the sums holds the owner's lock. `changes` is odd meanwhile, for readers outside the
+//    process. A site that did not change since the peak has its peak sum in `live`, so a new peak changes one number.
 // Must not know: how stacks are taken; what is done with the sums.
 #pragma once
 
@@ -17,31 +17,31 @@ namespace gr {
 struct Site {
     Estimate allocated;
     Estimate live;
-    Estimate peak;            // as of the peak that it last saw
-    std::uint64_t peak_seen;  // the number of that
+    Estimate peak;            // the sum at peak number peak_seen
+    std::uint64_t peak_seen;  // the number of peaks before the site's last change
     std::uint64_t stack;      // a StackNumber
 };
 
 class Sites {
   public:
-    // Of the whole program, and what else there is one of.
+    // Sums over the whole program, and numbers that exist once.
     struct Totals {
         Estimate allocated;
         Estimate live;
         Estimate peak;
-        std::uint64_t peaks = 0;      // how many there were
-        std::uint64_t peak_time = 0;  // of the clock that the owner reads
-        std::uint64_t count = 1;      // of sites; the first is of blocks without a stack
+        std::uint64_t peaks = 0;      // the number of peaks so far
+        std::uint64_t peak_time = 0;  // time of the last peak by the owner's clock
+        std::uint64_t count = 1;      // the number of sites; the first is for blocks without a stack
     };
 
     constexpr Sites() = default;
 
-    // false: no memory, as of now.
+    // false: no memory now; the caller may try again.
     bool initialise();
-    // All sums are none again; each site stays its stack's.
+    // Sets all sums to 0. Each site keeps its stack.
     void reset();
 
-    // Of the stack, as it was numbered in its turn.
+    // The site of a stack with this ordinal (Stacks::ordinal). 0, the site without a stack, if there are too many.
     std::uint32_t at(std::uint32_t ordinal, StackNumber stack);
     void allocated(std::uint32_t site, const Estimate &estimate, std::uint64_t now);
     void freed(std::uint32_t site, const Estimate &estimate);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: stacks of calls, each kept once, by number.
-// Invariant: a number stays its stack's for ever, and 0 is none. What is there is found without a lock; what is new is
-//    added under one. Addresses of code only lie here.
-// Must not know: whose the stacks are.
+// What: stacks of calls, each kept once and named by a number.
+// Invariant: a number names the same stack for ever, and 0 names no stack. A known stack is found without a lock; a new
+//    stack is added under the lock. Only addresses of code are kept here.
+// Must not know: what the stacks are taken for.
 #pragma once
 
 #include <array>
@@ -19,21 +19,22 @@ using StackNumber = std::uint32_t;
 
 class Stacks {
   public:
-    static constexpr std::size_t kMostCalls = 16;  // on average, where there are as many stacks as there may be
-    static constexpr std::size_t kMostStacks = std::size_t{3} << 19;  // a search ends at an empty slot, so some stay so
+    static constexpr std::size_t kMostCalls = 16;                     // of a stack, on average over kMostStacks stacks
+    static constexpr std::size_t kMostStacks = std::size_t{3} << 19;  // some slots stay empty: a search ends there
 
     constexpr Stacks() = default;
 
-    // false: no addresses, as of now.
+    // false: no address space now; the caller may try again.
     bool initialise();
-    // 0: there is no room for it, or the caller interrupted who adds one.
+    // The stack's number; adds the stack if it is new. 0: no calls, no room, or the caller is a handler that
+    // interrupted this thread while it was adding a stack.
     StackNumber number_of(std::span<const std::uintptr_t> calls);
     std::span<const std::uintptr_t> calls(StackNumber number) const;
-    // From 1 on, as they were added; 0 for none.
+    // Stacks are counted from 1 in the order in which they were added. 0 for no stack.
     std::uint32_t ordinal(StackNumber number) const {
         return number == 0 ? 0 : static_cast<std::uint32_t>(words_[number] >> kOrdinalShift);
     }
-    // For who looks from outside: at a number is its count of calls, in the lower half of the word, and then they are.
+    // For a reader outside the process: the lower half of words()[number] is the count of calls, and the calls follow.
     const std::uintptr_t *words() const { return words_; }
     std::array<platform::Growing, 2> memory() const {
         return {{{&slots_, &kSlots, sizeof *slots_}, {&words_, &kWords, sizeof *words_}}};
@@ -44,12 +45,13 @@ class Stacks {
     void unlock() { mutex_.unlock(kRank); }
 
   private:
-    // A number is the place in words of the ordinal and the count of calls, a half each, which the calls follow.
+    // A number is an index into words_. The word there holds the ordinal (upper half) and the count of calls (lower
+    // half), and the calls follow.
     static constexpr unsigned kOrdinalShift = 32;
     static constexpr unsigned kSlotBits = 21;
     static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
     static constexpr std::size_t kWords = 1 + kMostStacks * (kMostCalls + 1);
-    static constexpr std::size_t kStepWords = std::size_t{1} << 16;  // committed at once
+    static constexpr std::size_t kStepWords = std::size_t{1} << 16;  // committed in one step
     static_assert(kMostStacks <= kSlots / 4 * 3);
     static constexpr platform::Rank kRank = platform::Rank::stacks;
 
@@ -57,7 +59,8 @@ class Stacks {
     bool is(StackNumber number, std::span<const std::uintptr_t> calls) const;
     StackNumber add(std::span<const std::uintptr_t> calls);
 
-    std::atomic<StackNumber> *slots_ = nullptr;  // by hash, open; release, with the acquire of who looks: it is there
+    // A hash table with open addressing. release: pairs with the acquire in number_of, so that the stack is complete.
+    std::atomic<StackNumber> *slots_ = nullptr;
     std::uintptr_t *words_ = nullptr;
     std::size_t count_ = 0;
     std::size_t used_words_ = 1;

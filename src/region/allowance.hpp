@@ -2,11 +2,11 @@
 // What: how much empty memory may stay resident: the larger of a minimum and a share of the memory in use, plus the
 //    reuse allowance (`earned`). Each byte that is faulted in again soon after it was returned to the OS raises the
 //    reuse allowance by one byte, and the allowance falls with time.
-// Invariant: earned <= most_earned. The allowance falls so fast that faulting all of it in again costs one part in
-//    kRetakeTimeParts of the time in which it fell, and at the end of each window to what went up and down within it:
-//    memory that nobody took in a whole window is not kept for reuse. Empty units may use the allowance only while the
-//    memory in use and they together stay below its peak plus one part in kPeakSlackParts.
-// Must not know: what the memory was; how it is given back; where the time comes from.
+// Invariant: earned <= most_earned. The reuse allowance falls so fast that faulting all of the loss in again costs one
+//    part in kRetakeTimeParts of the time in which it fell. After each window the reuse allowance is at most what was
+//    taken and freed again within that window. Empty units may use the reuse allowance only while these units and the
+//    memory in use together stay below the peak of the memory in use plus one part in kPeakSlackParts.
+// Must not know: what the memory was; how it returns to the OS; where the time comes from.
 #pragma once
 
 #include <atomic>
@@ -18,16 +18,16 @@
 
 namespace gr {
 
-// By anyone at any time: what it says is advice, so its atomics are ordered by nothing, and what two do at once may
-// forget something.
+// Any thread may call any function at any time. The answers are advice, so all atomics are relaxed, and an update may
+// be lost when two threads write at once.
 class Allowance {
   public:
-    // With a least of nothing nothing is earned.
+    // least: the minimum, in bytes. A minimum of 0 also turns the reuse allowance off.
     void initialise(std::size_t least, std::size_t most_earned) {
         set_least(least);
         most_earned_.store(least == 0 ? 0 : most_earned, std::memory_order_relaxed);
     }
-    // Changes both bounds at any time. What was earned beyond the new bound is lost.
+    // Changes both bounds. What was earned beyond the new bound is lost.
     void change(std::size_t least, std::size_t most_earned) {
         initialise(least, most_earned);
         const std::size_t most = load(most_earned_);
@@ -37,11 +37,11 @@ class Allowance {
 
     void set_least(std::size_t bytes) { least_.store(bytes, std::memory_order_relaxed); }
 
-    // Without regret.
+    // The allowance without the reuse allowance. present: bytes in use that may be resident.
     std::size_t base(std::size_t present) const { return larger(load(least_), present / kAllowanceParts); }
-    // Of free pages in units that are used.
+    // The allowance for free pages in used units.
     std::size_t page_bytes(std::size_t present) const { return sum(base(present), earned()); }
-    // Of empty units, when so much else is held.
+    // The allowance for empty units while the memory held, without empty units, is in_use bytes.
     std::size_t unit_bytes(std::size_t present, std::size_t in_use) const {
         if (earned() == 0) return base(present);
         const std::size_t peak = load(peak_in_use_);
@@ -52,32 +52,32 @@ class Allowance {
     }
 
     std::size_t earned() const { return load(earned_); }
-    // Since when something is: a time that pass() was told; 0: not yet.
+    // A time that pass() was told, since which something has been earned. 0: there is none yet.
     std::uint64_t earned_since() const { return load(earned_since_); }
     const std::atomic<std::size_t> *earned_cell() const { return &earned_; }
     const std::atomic<std::uint64_t> *earned_since_cell() const { return &earned_since_; }
 
-    // What is held and not empty.
+    // bytes: the memory held, without empty units.
     void note_in_use(std::size_t bytes) {
         if (load(peak_in_use_) < bytes) peak_in_use_.store(bytes, std::memory_order_relaxed);
     }
-    // What is empty now, of units and of pages in used units.
+    // bytes: empty units now; free pages in used units now.
     void note_units(std::size_t bytes) { units_.note(bytes); }
     void note_pages(std::size_t bytes) { pages_.note(bytes); }
-    // What had been returned for so many nanoseconds is in use again.
+    // Memory that was returned to the OS `away` nanoseconds ago is in use again.
     void retook(std::size_t bytes, std::uint64_t away) {
         if (away > kReuseNanoseconds) return;
         const std::size_t most = load(most_earned_);
         change_earned([=](std::size_t now) { return now < most && bytes < most - now ? now + bytes : most; });
     }
-    // The time is now so much. true: some was taken away.
+    // Lowers the reuse allowance for the time since the last review, if a review is due. true: it may have fallen.
     bool pass(std::uint64_t now) {
         std::uint64_t before = load(passed_);
         if (now < before + kReviewNanoseconds ||
             !passed_.compare_exchange_strong(before, now, std::memory_order_relaxed))
             return false;
         if (load(earned_since_) == 0) {
-            earned_since_.store(now, std::memory_order_relaxed);  // before it nothing was there to be lost
+            earned_since_.store(now, std::memory_order_relaxed);  // before this time nothing could be lost
             begin_window(now);
             return false;
         }
@@ -107,7 +107,7 @@ class Allowance {
         units_.restart();
         pages_.restart();
     }
-    // To what it is changed.
+    // Returns the new value.
     template <class Function>
     std::size_t change_earned(Function to) {
         std::size_t now = earned();
@@ -121,7 +121,7 @@ class Allowance {
     std::atomic<std::size_t> peak_in_use_{0};
     std::atomic<std::size_t> earned_{0};
     std::atomic<std::uint64_t> earned_since_{0};
-    std::atomic<std::uint64_t> passed_{0};  // until when time was taken into account
+    std::atomic<std::uint64_t> passed_{0};  // the time of the last review
     std::atomic<std::uint64_t> window_began_{0};
     Swing units_;
     Swing pages_;

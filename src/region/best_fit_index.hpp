@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: finds a chunk whose longest run of some units is the shortest that suffices: a list of chunks for each length,
-//    the one that changed last first.
-// Invariant: a chunk is in the list of its longest run, in none if that is 0, so zeroed memory means that no chunk has
-//    a run; lengths_ has a bit for each list that is not empty.
+// What: finds a chunk whose longest run of some units is the shortest that suffices. Each length has a list of chunks;
+//    the chunk that changed last is its first.
+// Invariant: a chunk is in the list of its longest run, and in no list if that length is 0. So zeroed memory means that
+//    no chunk has a run. lengths_ has a bit for each list that is not empty.
 // Must not know: which units; where in a chunk the run lies.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace gr {
 
-// What the index keeps of a chunk; zero at first.
+// What the index keeps for each chunk; zero at first.
 struct BestFitNode {
-    std::uint32_t next;      // in its list, plus one
+    std::uint32_t next;      // chunk in the same list, plus one; 0: none
     std::uint32_t previous;  // likewise
     std::uint32_t longest;
 };
 
-// Node: a BestFitNode, and what else is known of a chunk.
+// Node: a type derived from BestFitNode that may hold more about a chunk.
 template <class Node>
 class BestFitIndex {
   public:
@@ -36,7 +36,7 @@ class BestFitIndex {
     }
     unsigned longest_run(ChunkIndex c) const { return nodes_[c.value].longest; }
 
-    // One of those whose longest run is the shortest of at least `length`, or -1.
+    // Of the chunks whose longest run has at least `length` units, one with the shortest longest run; or -1.
     std::int64_t find(unsigned length) const {
         const std::uint32_t lengths = lengths_ >> (length - 1);
         if (lengths == 0) return -1;
@@ -61,7 +61,7 @@ class BestFitIndex {
 
     Node *nodes_ = nullptr;
     std::uint32_t lengths_ = 0;
-    std::uint32_t heads_[kUnitsPerChunk]{};  // plus one
+    std::uint32_t heads_[kUnitsPerChunk]{};  // first chunk of each list, plus one; 0: empty
 };
 
 }  // namespace gr

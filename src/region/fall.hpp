@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: whether a quantity is at the end of a fall: it fell by a part of its last height, and has not begun to rise again.
+// What: whether a quantity is at the end of a fall: the quantity fell by a part of its last height and has not begun to
+//    rise again.
 // Invariant: low <= high and low <= last. When the quantity has risen by half of the last fall, a new height begins.
 // Must not know: what the quantity is.
 #pragma once

@@ -16,8 +16,8 @@ namespace gr {
 class FirstFitIndex {
   public:
     static constexpr std::uint32_t kFanOut = 64;
-    static constexpr std::uint32_t kLevels = 4;       // the top one is searched as a row
-    static constexpr std::size_t kBytesPerChunk = 2;  // one leaf; all levels above together are less than another
+    static constexpr std::uint32_t kLevels = 4;       // the nodes of the top level are searched one by one
+    static constexpr std::size_t kBytesPerChunk = 2;  // one byte for the leaf; all levels above take less than another
     static constexpr std::size_t kFixedBytes = kLevels * kFanOut;
 
     // `memory` is zero and of kFixedBytes + chunks * kBytesPerChunk bytes.
@@ -40,7 +40,7 @@ class FirstFitIndex {
             if (l + 1 == kLevels) return;
             node /= kFanOut;
             const std::uint8_t least = levels_[l + 1].nodes[node];
-            if (value >= least && before != least) return;  // another child's
+            if (value >= least && before != least) return;  // the minimum is another child's
             if (value > least) value = levels_[l].minimum_of_children(node);
         }
     }

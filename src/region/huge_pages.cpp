@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: huge_pages.hpp: what the kernel is asked for at the start and once the heap is large, and chunk by chunk.
-// Invariant: the kernel is told of all chunks in one, so that the policy adds no mapping that grows with the heap.
-// Must not know: superblocks; how full a chunk is.
+// All chunks get the same advice, so that the policy adds no mappings as the heap grows.
 #include "region/huge_pages.hpp"
 
 #include <bit>
@@ -11,7 +9,7 @@
 namespace gr {
 namespace {
 
-// A table of the kernel's is a page of words, and a huge page is what the last one of them maps.
+// A page table is one page of words, and a huge page is the memory that one page table of the last level maps.
 bool chunk_is_huge_page() { return platform::page_size() / sizeof(void *) * platform::page_size() == kChunkBytes; }
 
 }  // namespace
@@ -34,7 +32,7 @@ void HugePages::initialise(char *memory, Region &region, HugePageMaker maker) {
     region_ = &region;
     states_ = reinterpret_cast<State *>(memory);
     if (maker == Maker::us && !chunk_is_huge_page()) maker = Maker::nobody;
-    // What we make must not be forbidden.
+    // Maker::us gives no advice: advice against huge pages would also forbid those that the allocator makes.
     if (maker == Maker::forbidden || maker == Maker::kernel_later) region.allow_huge_pages(false);
     if (maker == Maker::kernel) region.allow_huge_pages(true);
     maker_.store(maker, std::memory_order_relaxed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the policy on huge pages: which chunks may lie in one, and when one more may be made.
-// Invariant: one huge page is one chunk. What making them takes of the program's time is one part of kHugeTimeParts at
-//    most.
+// Invariant: one huge page is one chunk. Making huge pages takes at most one part in kHugeTimeParts of the time of the
+//    program's threads.
 // Must not know: superblocks; how full a chunk is.
 #pragma once
 
@@ -17,29 +17,29 @@ namespace gr {
 
 enum class HugePolicy : std::uint8_t { never, automatic, always };
 
-// Who makes huge pages of chunks: nobody; nobody, though the kernel would; the kernel as it likes; we; or the kernel as
-// it likes, but not before the heap is large.
+// Who makes huge pages of chunks. forbidden: nobody, and the kernel is told not to. us: the allocator. kernel_later:
+// the kernel, but not before the heap is large.
 enum class HugePageMaker : std::uint8_t { nobody, forbidden, kernel, us, kernel_later };
 HugePageMaker huge_page_maker(HugePolicy policy, platform::HugePagesFor whom);
 
-// By anyone at any time: what it says of a chunk is a hint, and its atomics are ordered by nothing.
+// Any thread may call any function at any time. What is said of a chunk is a hint. Only next_ orders memory.
 class HugePages {
   public:
     static constexpr std::size_t kBytesPerChunk = sizeof(std::uint8_t);
 
-    // `memory`: zero, of chunks * kBytesPerChunk.
+    // `memory`: zeroed, chunks * kBytesPerChunk bytes.
     void initialise(char *memory, Region &region, HugePageMaker maker);
 
     bool may_be_huge(ChunkIndex c) const {
         const State s = state(c).load(std::memory_order_relaxed);
         return s == State::huge || (s == State::unknown && maker_ == Maker::kernel);
     }
-    // Units of it are empty now.
+    // Units of the chunk have become empty.
     void was_released(ChunkIndex c) { replace(c, State::settling, State::unknown); }
-    // Some of it was given back.
+    // A part of the chunk was returned to the OS.
     void was_split(ChunkIndex c) { state(c).store(State::split, std::memory_order_relaxed); }
 
-    // To be asked from slow paths.
+    // For slow paths to ask: whether make_one should be called now.
     bool is_due(std::size_t used_bytes) const {
         return may_make(used_bytes) && platform::rough_nanoseconds() >= not_before();
     }
@@ -47,8 +47,9 @@ class HugePages {
         return used_bytes >= kHugeHeapBytes && maker_.load(std::memory_order_relaxed) >= Maker::us;
     }
     std::uint64_t not_before() const { return next_.load(std::memory_order_relaxed); }
-    // One at a time: has the next chunks visited, lowest first, until one was made huge. is_dense(chunk): hardly any of
-    // it is absent. What was dense at two visits, and had no unit released between them, has settled.
+    // Visits the next chunks, lowest first, until one was made huge. Does nothing while another thread visits.
+    // is_dense(chunk): hardly any of the chunk is absent. A chunk has settled when it was dense at two visits and no
+    // unit of it was released between them.
     template <class IsDense>
     void make_one(std::uint32_t chunks, IsDense is_dense) {
         if (!begin()) return;
@@ -56,7 +57,8 @@ class HugePages {
         visit(chunks, is_dense);
         end(next_visit(began, cursor_ >= chunks));
     }
-    // By the background thread once a tick, where no call of the program's waits: nobody else is due unless it is late.
+    // Called by the background thread once a tick, so that no call of the program waits. is_due is false for the other
+    // threads unless the background thread is late.
     template <class IsDense>
     void make_some(std::uint32_t chunks, IsDense is_dense) {
         if (!begin()) return;
@@ -65,7 +67,7 @@ class HugePages {
         end(platform::nanoseconds() + kTicksToLate * kTickNanoseconds);
     }
 
-    // In fork's child, where whoever was at it is not.
+    // In fork's child, which does not have a thread that was visiting in the parent.
     void forget_visitor() {
         std::uint64_t turn = kBusy;
         next_.compare_exchange_strong(turn, 0, std::memory_order_relaxed);
@@ -81,7 +83,7 @@ class HugePages {
 
     bool begin() {
         std::uint64_t turn = next_.load(std::memory_order_relaxed);
-        // acquire: pairs with the release in end, for cursor_ and round_began_.
+        // acquire: pairs with the release in end, for cursor_, round_began_ and halvings_.
         return turn != kBusy && next_.compare_exchange_strong(turn, kBusy, std::memory_order_acquire);
     }
     void end(std::uint64_t next) { next_.store(next, std::memory_order_release); }
@@ -111,10 +113,11 @@ class HugePages {
     Region *region_ = nullptr;
     State *states_ = nullptr;
     std::atomic<Maker> maker_{Maker::nobody};
-    std::atomic<std::uint64_t> next_{0};  // not before; kBusy while somebody is at it
-    std::uint32_t cursor_ = 0;            // by who is at it, as what follows
+    std::atomic<std::uint64_t> next_{0};  // time of the next visit in nanoseconds; kBusy while a thread visits
+    // Only the visiting thread uses these.
+    std::uint32_t cursor_ = 0;
     std::uint64_t round_began_ = 0;
-    unsigned halvings_ = 0;  // of the part of the time
+    unsigned halvings_ = 0;  // how often the part of the time is halved
 };
 
 }  // namespace gr

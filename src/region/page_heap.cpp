@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: page_heap.hpp: best fit among warm units, else first fit, by indices over masks per chunk.
-// Invariant: as there.
-// Must not know: superblocks; what a run is for; how memory returns to the OS.
+// Best fit among warm units, else first fit. Two indices over the chunks' masks find a chunk.
 #include "region/page_heap.hpp"
 
 #include "base/check.hpp"
@@ -37,7 +35,7 @@ int PageHeap::find_aligned(std::uint32_t mask, unsigned count, unsigned alignmen
     return -1;
 }
 
-// The lowest place among those units.
+// Finds the lowest place among `units` of the chunk.
 bool PageHeap::place(ChunkIndex c, std::uint32_t units, UnitCount count, UnitCount alignment, UnitIndex *first) const {
     const int bit = find_aligned(units, count.value, alignment.value);
     if (bit < 0) return false;
@@ -45,7 +43,8 @@ bool PageHeap::place(ChunkIndex c, std::uint32_t units, UnitCount count, UnitCou
     return true;
 }
 
-// A run that holds such a one wherever it begins; no longer than a chunk, whose start is aligned.
+// The length of a free run that holds an aligned run of `count` units wherever it begins. A chunk is always enough,
+// because its start is aligned.
 unsigned PageHeap::surely_holds(UnitCount count, UnitCount alignment) {
     const std::uint32_t sure = count.value + alignment.value - 1;
     return sure < kUnitsPerChunk ? sure : kUnitsPerChunk;
@@ -60,7 +59,7 @@ bool PageHeap::find_warm(UnitCount count, UnitCount alignment, UnitIndex *first)
     return place(chunk, chunks_[chunk.value].dirty, count, alignment, first);
 }
 
-// Longer than a chunk: where most of it is warm.
+// For a run longer than a chunk: the place where most units are warm.
 bool PageHeap::find_warm_long(UnitCount count, UnitCount alignment, UnitIndex *first) const {
     if (load(dirty_units_) == 0) return false;
     const std::uint32_t chunks = chunk_end_ < kLongSearchChunks ? chunk_end_ : kLongSearchChunks;
@@ -73,10 +72,10 @@ bool PageHeap::find_warm_long(UnitCount count, UnitCount alignment, UnitIndex *f
     return true;
 }
 
-// The lowest place within a bounded number of chunks; what it does not find waits for its chunk's turn.
+// The lowest place within a bounded number of chunks. Cold units beyond these are found when cold_from_ has moved up.
 bool PageHeap::find_cold(UnitCount count, UnitCount alignment, UnitIndex *first) {
     if (count.value > kUnitsPerChunk) return false;
-    // The first chunk that was never used is as cold as any.
+    // All units of a chunk that was never used are cold, so the first such chunk is searched, too.
     const std::uint32_t end = chunk_end_ < region_.chunk_limit() ? chunk_end_ + 1 : chunk_end_;
     for (std::uint32_t step = 0, c = cold_from_; step < kSearchChunks && c < end; ++step, ++c) {
         const std::uint32_t units = chunks_[c].cold();
@@ -101,7 +100,8 @@ bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) cons
     return place(chunk, ~chunks_[chunk.value].used, count, alignment, first);
 }
 
-// So many are taken out of its warm units. Which of these have pages absent is not known: as many as on average.
+// The warm units in the mask are taken. Removes their absent pages from the chunk's count and returns the number. Which
+// units have absent pages is not known, so the average is assumed.
 std::uint32_t PageHeap::take_absent_pages(Chunk *chunk, std::uint32_t warm) {
     if (chunk->absent_pages == 0) [[likely]]
         return 0;
@@ -111,12 +111,12 @@ std::uint32_t PageHeap::take_absent_pages(Chunk *chunk, std::uint32_t warm) {
     return pages;
 }
 
-// Modulo 2^32: what was away for just so long counts as away for a moment.
+// Modulo 2^32: a unit that was returned just that long ago counts as returned a moment ago.
 std::uint32_t PageHeap::milliseconds() {
     return static_cast<std::uint32_t>(platform::rough_nanoseconds() / kNanosecondsPerMillisecond);
 }
 
-// Such units and pages of the chunk, which had been given back, are used again.
+// These units and pages of the chunk, which had been returned to the OS, are used again.
 void PageHeap::regret(Chunk *chunk, std::uint32_t given_back, std::uint32_t absent_pages) {
     if (absent_pages != 0) retook(absent_pages * platform::page_size());
     if (given_back == 0) return;
@@ -171,7 +171,7 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
 }
 
 bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
-    // What is retained counts against the hard limit, too.
+    // Retained memory counts against the hard limit, too, so the second attempt comes after a purge.
     if (!try_allocate(count, alignment, prefer, run) &&
         (!limit_.has_hard() || purge_beyond(0) == 0 || !try_allocate(count, alignment, prefer, run)))
         return false;
@@ -185,8 +185,8 @@ bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer,
     const auto get = [&](bool found) { return found && obtain(run->first, count); };
     const auto get_warm = [&] { return get(find_warm(count, alignment, &run->first)); };
     const bool cold = prefer == Prefer::cold;
-    // Where what is preferred cannot be had, what is there already may do. What lies lowest may not be there where
-    // addresses are scarce.
+    // Without preferred units the lowest free run is tried, and at last warm units also for Prefer::cold: in a scarce
+    // region the lowest run may not be mapped, and warm units are.
     if (!(cold ? get(find_cold(count, alignment, &run->first)) : get_warm()) &&
         !get(find(count, alignment, &run->first)) && !(cold && get_warm()))
         return false;
@@ -196,7 +196,7 @@ bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer,
     return true;
 }
 
-// Whatever of the run is not ours yet, against the limit.
+// Counts the units of the run that are not dirty against the limit, and makes sure that they have memory and tables.
 bool PageHeap::obtain(UnitIndex first, UnitCount count) {
     const std::uint32_t chunks = region_.chunk_of(UnitIndex(first.value + count.value - 1)).value + 1;
     std::size_t units = count.value;
@@ -213,7 +213,8 @@ bool PageHeap::obtain(UnitIndex first, UnitCount count) {
         got = region_.ensure_chunks(chunks);
     }
     got = got && (!region_.is_scarce() || map_missing(first, count));
-    // Tables may have grown although the units were refused, and less where the kernel was short of memory.
+    // Tables may have grown although the units were refused, or by less than `growth` if the kernel was short of
+    // memory.
     limit_.gave(growth - (region_.metadata_bytes() - tables) + (got ? 0 : units * kUnitBytes));
     return got;
 }

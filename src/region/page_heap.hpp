@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: hands out runs of units, warm or cold ones first, then the lowest address; gives empty memory back beyond an
-//    allowance.
-// Invariant: used, dirty, given_back: disjoint masks per chunk; dirty units are free and may be resident, free units
-//    that are not dirty (cold) read as zero, or in a scarce region are not mapped until they are used. retained = dirty
-//    units * kUnitBytes <= may_retain after every release. lazy: a part of dirty.
+// What: hands out runs of units: warm or cold units first, as asked, then the lowest address. Returns empty memory
+//    beyond an allowance to the OS.
+// Invariant: used, dirty, given_back: disjoint masks for each chunk; lazy is a part of dirty. Dirty (warm) units are
+//    free and may be resident. The other free units are cold: they read as zero, or in a scarce region are not mapped
+//    until they are used. retained = dirty units * kUnitBytes <= may_retain after every release.
 // Must not know: superblocks; what a run is for.
 #pragma once
 
@@ -29,19 +29,19 @@ struct Run {
     bool zeroed = false;  // every byte reads as zero
 };
 
-// Which free units are taken first. Warm ones are resident already and fault no more: for what will be filled. Cold ones
-// cost only the pages that are touched: for what may stay nearly empty, where a warm unit would be resident to no use.
+// Which free units are taken first. Warm units are resident already and fault no more: for memory that will be filled.
+// Cold units cost only the pages that are touched: for memory that may stay nearly empty.
 enum class Prefer : std::uint8_t { warm, cold };
 
 class PageHeap {
     struct Chunk : BestFitNode {
         std::uint32_t used;
         std::uint32_t dirty;
-        std::uint32_t given_back;     // and not used since
-        std::uint32_t given_back_at;  // the last time, in milliseconds
-        std::uint32_t absent_pages;   // of dirty units
-        std::uint32_t lazy;           // of dirty units, those that are freed lazily
-        std::uint32_t mapped;         // of a scarce region; else it is not asked
+        std::uint32_t given_back;     // returned to the OS and not used since
+        std::uint32_t given_back_at;  // time of the last return, in milliseconds
+        std::uint32_t absent_pages;   // pages of dirty units that are not resident
+        std::uint32_t lazy;           // dirty units that are freed lazily
+        std::uint32_t mapped;         // kept in a scarce region only
         std::uint32_t cold() const { return ~(used | dirty); }
     };
 
@@ -52,38 +52,40 @@ class PageHeap {
 
     explicit constexpr PageHeap(Region &region) : region_(region) {}
 
-    // `memory`: zero, kFixedBytes + chunks * kFixedBytesPerChunk. retain_bytes: the least allowance, most_earned: what
-    // may be earned beyond it.
+    // `memory`: zeroed, kFixedBytes + chunks * kFixedBytesPerChunk bytes. retain_bytes: the minimum of the allowance.
+    // most_earned: the maximum of the reuse allowance.
     void initialise(char *memory, std::size_t retain_bytes, HugePageMaker maker = HugePageMaker::nobody,
                     std::size_t most_earned = SIZE_MAX);
 
     // A run of `count` units whose first address is a multiple of `alignment` units (a power of two, at most a chunk).
     // false: no room, no memory, or the calling thread is inside the page heap already.
     bool allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run);
-    // So many pages of it are absent already. false: the calling thread is inside already, nothing was released.
+    // absent_pages: pages of the run that are absent already. false: the calling thread is inside the page heap
+    // already, nothing was released.
     bool release(UnitIndex first, UnitCount count, std::uint32_t absent_pages = 0);
-    // Grows a run in place into free units behind it. false: they are not free.
+    // Grows a run in place into the free units behind it. false: these are not free, no memory, or the calling thread
+    // is inside the page heap already.
     bool extend(UnitIndex first, UnitCount old_count, UnitCount new_count);
 
-    // The table that is seldom used, for a run. false: no memory, or the calling thread is inside already.
+    // Makes the seldom used table cover a run. false: no memory, or the calling thread is inside the page heap already.
     bool ensure_table(std::size_t which, const Run &run);
 
-    // Gives back all but about `keep` bytes of empty memory; the bytes given back.
+    // Returns empty memory to the OS until about `keep` bytes are retained. The result: the bytes that were returned.
     std::size_t trim(std::size_t keep) { return purge_beyond(keep); }
 
-    // What may stay resident of what holds nothing: of empty units, and of free pages of used ones, which whoever uses
-    // these gives back.
+    // How many bytes may stay resident: of empty units, and of free pages in used units. The user of a unit returns the
+    // unit's free pages.
     std::size_t may_retain() const { return may_stay(allowance_.unit_bytes(present_bytes(), in_use_bytes())); }
     std::size_t may_stay() const { return may_stay(allowance_.page_bytes(present_bytes())); }
     const Allowance &allowance() const { return allowance_; }
-    // So many bytes of pages that whoever uses units had given back are touched again.
+    // So many bytes are touched again, of pages that the users of units had returned.
     void retook(std::size_t bytes) {
         const std::uint64_t since = pages_given_back_at_.load(std::memory_order_relaxed);
         allowance_.retook(bytes, platform::rough_nanoseconds() - since);
     }
     // The caller will return so many bytes and take them again soon.
     void expect_reuse(std::size_t bytes) { allowance_.retook(bytes, 0); }
-    // Of what is retained, what stays for it was earned; and for how long something has.
+    // The retained bytes that stay only by the reuse allowance, and for how many seconds something has been earned.
     std::size_t reuse_bytes() const {
         const std::size_t base = allowance_.base(present_bytes());
         const std::size_t retained = retained_bytes();
@@ -93,7 +95,7 @@ class PageHeap {
         const std::uint64_t since = allowance_.earned_since();
         return reuse_bytes() == 0 || since == 0 ? 0 : (platform::rough_nanoseconds() - since) / kNanosecondsPerSecond;
     }
-    // To be asked from slow paths: time takes away what was earned.
+    // Called from slow paths: the reuse allowance falls with time.
     void review(std::size_t free_page_bytes) {
         if (allowance_.earned() == 0) return;
         allowance_.note_pages(free_page_bytes);
@@ -102,54 +104,55 @@ class PageHeap {
     void review() {
         if (allowance_.earned() != 0 && allowance_.pass(platform::rough_nanoseconds())) retain_what_may_stay();
     }
-    // More is held now, of units or outside.
+    // Purges what may not stay any more. Called when more memory is held, in units or outside.
     void retain_what_may_stay();
-    // From now on this is the least allowance; what is beyond what may stay goes with the next release.
+    // Sets the minimum of the allowance. Memory beyond the new allowance is returned with the next release.
     void set_least_retained(std::size_t bytes) { allowance_.set_least(bytes); }
-    // The two numbers of initialise, at any time; what may not stay any more goes.
+    // Changes the two numbers of initialise, at any time, and purges what may not stay any more.
     void change_allowance(std::size_t retain_bytes, std::size_t most_earned) {
         allowance_.change(retain_bytes, most_earned);
         retain_what_may_stay();
     }
-    // Whoever uses units tells how much of them was given back, and when it is touched again or released.
+    // Called by the user of units: when pages of the units were returned; when they are touched again or released.
     void became_absent(std::size_t bytes) {
         absent_bytes_.fetch_add(bytes, std::memory_order_relaxed);
         pages_given_back_at_.store(platform::rough_nanoseconds(), std::memory_order_relaxed);
     }
     void became_present(std::size_t bytes) { absent_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
     std::size_t absent_bytes() const { return load(absent_bytes_); }
-    // Of used units, as far as they may be resident.
+    // Bytes of used units that may be resident.
     std::size_t present_bytes() const {
         const std::size_t used = used_bytes();
         const std::size_t absent = absent_bytes();
         return used > absent ? used - absent : 0;
     }
 
-    // Until what others are giving back now is no longer held. Not for who interrupted one of them.
+    // Waits until the memory that other threads are returning now is no longer held. A signal handler that interrupted
+    // one of these threads must not call it.
     void wait_for_purges();
-    // In fork's child: what threads that it does not have were doing without the lock.
+    // In fork's child: ends what the other threads of the parent were doing without the lock.
     void forget_other_threads() {
         purges_ended_.store(purges_begun_.load(std::memory_order_relaxed), std::memory_order_relaxed);
         huge_pages_.forget_visitor();
     }
 
     std::size_t retained_bytes() const { return load(dirty_units_) * kUnitBytes; }
-    // Of all that is held, what is not retained: direct blocks and tables, too.
+    // All that is held and not retained, with direct blocks and tables.
     std::size_t in_use_bytes() const {
         const std::size_t held = limit_.held();
         const std::size_t retained = retained_bytes();
         return held > retained ? held - retained : 0;
     }
-    // Of what is retained, what the kernel may take when it is short of memory.
+    // The retained bytes that the kernel may take when memory is short.
     std::size_t lazy_bytes() const { return load(lazy_units_) * kUnitBytes; }
     std::size_t used_bytes() const { return load(used_units_) * kUnitBytes; }
-    // The most that was ever used or retained at once.
+    // The most that was ever used and retained at once.
     std::size_t peak_bytes() const { return load(peak_units_) * kUnitBytes; }
     std::size_t purged_bytes() const { return load(purged_bytes_); }
     std::size_t purge_calls() const { return load(purge_calls_); }
     platform::Mutex &mutex() { return mutex_; }
     const Region &region() const { return region_; }
-    // Units that are used or retained, the tables, and what others tell it of.
+    // Counts units that are used or retained, the tables, and what other parts of the instance report.
     MemoryLimit &limit() { return limit_; }
     HugePages &huge_pages() { return huge_pages_; }
     const HugePages &huge_pages() const { return huge_pages_; }
@@ -164,10 +167,10 @@ class PageHeap {
     static constexpr std::uint32_t kWholeChunk = run_mask(0, kUnitsPerChunk);
     static constexpr unsigned kPiecesPerBatch = 64;
     static constexpr unsigned kSearchChunks = 64;
-    static constexpr unsigned kLongSearchChunks = 4096;  // 8 GiB: some microseconds
+    static constexpr unsigned kLongSearchChunks = 4096;  // bounds the search under the lock to some microseconds
     static constexpr platform::Rank kRank = platform::Rank::page_heap;
 
-    // Statistics may read these without the lock; they are written under it.
+    // Written under the lock. Statistics read them without the lock, so the accesses are relaxed.
     using Counter = std::atomic<std::size_t>;
     static std::size_t load(const Counter &c) { return c.load(std::memory_order_relaxed); }
     static void add(Counter &c, std::size_t n) { c.store(load(c) + n, std::memory_order_relaxed); }
@@ -200,15 +203,13 @@ class PageHeap {
     void free_reuse_lazily();
     bool free_batch_lazily(std::size_t bytes, std::uint64_t now);
     void unclaim_lazy(const Piece &piece, bool is_lazy);
-    // Where the next pieces to be given back are sought, downwards; whether huge pages may be split for few of them;
-    // whether those that are freed lazily are sought, too; how many units in a row they are at least; after how many
-    // chunks without any it ends, if not 0.
+    // How claim_dirty searches for pieces.
     struct Search {
-        ChunkIndex cursor{UINT32_MAX};
-        bool split = false;
-        bool lazy_too = true;
-        unsigned least = 1;
-        std::uint32_t chunks = 0;
+        ChunkIndex cursor{UINT32_MAX};  // the search goes downwards from here
+        bool split = false;             // whether few units are enough to split a huge page
+        bool lazy_too = true;           // whether pieces that are freed lazily already count
+        unsigned least = 1;             // the least number of neighbouring units
+        std::uint32_t chunks = 0;       // the search ends after so many chunks without a piece; 0: no such end
     };
     unsigned claim_dirty(Piece *pieces, std::size_t bytes, Search *search);
     bool is_worth_splitting(ChunkIndex c, std::uint32_t units) const;
@@ -222,24 +223,24 @@ class PageHeap {
     HugePages huge_pages_;
     Allowance allowance_;
     MemoryLimit limit_;
-    Fall<kLazyFallParts, kLazyRestParts> fall_;  // of what is in use; under the lock
+    Fall<kLazyFallParts, kLazyRestParts> fall_;  // of the bytes in use; under the lock
     TimeBudget<kLazyTimeParts, kLazySavedNanoseconds> lazy_budget_;
-    Counter absent_bytes_{0};                            // by anyone, without the lock; ordered by nothing
-    std::atomic<std::uint64_t> pages_given_back_at_{0};  // likewise
+    Counter absent_bytes_{0};                            // written by any thread without the lock; relaxed
+    std::atomic<std::uint64_t> pages_given_back_at_{0};  // likewise; nanoseconds
     Counter purged_bytes_{0};
     Counter purge_calls_{0};
-    // Batches, modulo 2^32. The first by who holds the lock; the second by anyone: release when the limit was told, for
-    // who waits.
+    // Counts of batches, modulo 2^32. The first is written under the lock, the second without it. release, after the
+    // limit was lowered: pairs with the acquire in wait_for_purges.
     std::atomic<std::uint32_t> purges_begun_{0};
     std::atomic<std::uint32_t> purges_ended_{0};
-    // What every call writes lies side by side, for it goes from CPU to CPU.
+    // What every call writes lies side by side, because these cache lines move from CPU to CPU.
     alignas(kCacheLineBytes) platform::Mutex mutex_;
     std::uint32_t cold_from_ = 0;  // no chunk below it has a free unit that is not dirty
     std::uint32_t chunk_end_ = 0;  // no chunk at or beyond it was ever used
     Counter used_units_{0};
     Counter dirty_units_{0};
     Counter lazy_units_{0};
-    ChunkIndex lazy_cursor_{UINT32_MAX};  // where the next units to be freed lazily are sought, downwards
+    ChunkIndex lazy_cursor_{UINT32_MAX};  // the next search for units to free lazily goes downwards from here
     Counter peak_units_{0};
     BestFitIndex<Chunk> warm_index_;  // dirty units
 };

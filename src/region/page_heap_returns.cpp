@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: page_heap.hpp: how empty memory returns to the OS: at once (purge), or when the kernel needs it (lazily).
-// Invariant: what is being returned is marked used meanwhile, with no lock held, so that nobody is handed it.
+// What: how the page heap returns empty memory to the OS: now (purge), or when the kernel needs memory (lazily).
+// Invariant: units that are being returned are marked used while the lock is not held, so that they are not handed out.
 // Must not know: superblocks; what a run is for.
 #include "base/check.hpp"
 #include "platform/futex.hpp"
@@ -18,7 +18,7 @@ void PageHeap::retain_what_may_stay() {
         retain_less(may);
 }
 
-// A part more must go, so that the next release does not come here again.
+// Purges half of the base allowance more than necessary, so that the next release need not purge again.
 void PageHeap::retain_less(std::size_t may) {
     const std::size_t part = allowance_.base(present_bytes()) / 2;
     purge_beyond(may > part ? may - part : 0);
@@ -30,7 +30,7 @@ bool PageHeap::is_worth_splitting(ChunkIndex c, std::uint32_t units) const {
            !huge_pages_.may_be_huge(c);
 }
 
-// Claims up to a batch of dirty pieces, highest first, from the cursor down; their number.
+// Claims up to a batch of dirty pieces, highest address first, from the cursor downwards. Returns their number.
 unsigned PageHeap::claim_dirty(Piece *pieces, std::size_t bytes, Search *search) {
     unsigned count = 0;
     std::size_t claimed = 0;
@@ -87,7 +87,7 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
                 kept |= Word{1} << i;
             }
         }
-        // Nobody but a handler on this thread can be inside now, and it never stays: the lock is ours.
+        // lock_always cannot fail: if a handler on this thread took the lock meanwhile, it has unlocked it again.
         mutex_.lock_always(kRank);
         for (unsigned i = 0; i < count; ++i) put(pieces[i].first, pieces[i].count, (kept >> i & 1) != 0);
         add(purged_bytes_, bytes);
@@ -101,12 +101,12 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
     return given_back;
 }
 
-// Some of those that end meanwhile may have begun later; then so many more did that it is no use to wait. Whoever is at
-// it may not get to run before this thread sleeps.
+// Batches that end meanwhile may have begun after this call. Then as many newer batches have returned memory, so that
+// waiting for the older ones is of no use. A purging thread may not get to run before this thread sleeps.
 void PageHeap::wait_for_purges() {
     const std::uint32_t begun = purges_begun_.load(std::memory_order_relaxed);
     for (unsigned i = 0;; ++i) {
-        // acquire: who is told that they ended sees what is held since.
+        // acquire: pairs with the release where a batch ends, so that this thread sees the bytes held after the purge.
         const std::uint32_t ended = purges_ended_.load(std::memory_order_acquire);
         if (static_cast<std::int32_t>(ended - begun) >= 0) return;
         if (i < kYieldsForPurges) {
@@ -117,7 +117,7 @@ void PageHeap::wait_for_purges() {
     }
 }
 
-// Empty memory beyond the base stays for reuse only, and the program may never come back.
+// Empty memory beyond the base allowance stays only for reuse, and the program may never use it again.
 void PageHeap::free_reuse_lazily() {
     if (allowance_.earned() == 0) [[likely]]
         return;
@@ -131,7 +131,8 @@ void PageHeap::free_reuse_lazily() {
     }
 }
 
-// false: no units were found, or the kernel refused. A search is paid for like a piece.
+// false: no units were found, the kernel refused, or the calling thread is inside the page heap already. The time
+// budget counts the search like one more piece.
 bool PageHeap::free_batch_lazily(std::size_t bytes, std::uint64_t now) {
     Piece pieces[kPiecesPerBatch];
     unsigned count = 0;

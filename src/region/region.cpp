@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the arithmetic and the commits of region.hpp.
-// Invariant: a reservation is PROT_NONE until committed, so that it is charged nowhere and mlockall does not fill it. Where
-//    there is a place far from other mappings there is none, because limits on addresses, core files and some emulators
-//    count it.
-// Must not know: what the tables hold; superblocks and heaps.
+
 #include "region/region.hpp"
 
 #include "base/check.hpp"
@@ -14,10 +10,10 @@ namespace gr {
 namespace {
 
 constexpr std::size_t kTableStep = 64 * kKiB;
-constexpr std::uint32_t kChunkStepDivisor = 4;  // chunks are committed in steps of this part of what is there
+constexpr std::uint32_t kChunkStepDivisor = 4;  // a step is one part in so many of the committed chunks
 constexpr std::uint32_t kMinChunkStep = 2;
 constexpr std::uint32_t kMaxChunkStep = 64;
-constexpr std::uint32_t kSettleParts = 64;  // tables take one or two of them
+constexpr std::uint32_t kSettleParts = 64;  // tables take one or two parts of the place
 constexpr std::size_t kMapBytesPerChunk = kUnitsPerChunk * sizeof(UnitEntry);
 
 struct Offsets {
@@ -31,7 +27,7 @@ struct Offsets {
 
 Offsets offsets_for(std::uint32_t chunks, const TableSizes &sizes) {
     Offsets o;
-    // The map covers the tables' own units too: their entries stay 0 and reject whoever frees an address there.
+    // The map covers the tables' own units, too. Their entries stay 0, so that a free of an address there is rejected.
     std::size_t tables = sizes.readable_bytes + sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks;
     for (std::size_t bytes : sizes.bytes_per_chunk) tables += bytes * chunks + kTableStep;
     const std::size_t map_bytes = kMapBytesPerChunk * chunks;
@@ -49,7 +45,7 @@ Offsets offsets_for(std::uint32_t chunks, const TableSizes &sizes) {
     return o;
 }
 
-// Whether no range of about this size begins so near that the two overlap.
+// Whether no other range of about this size overlaps this one: nothing is mapped from one size below it to its end.
 bool is_alone(char *at, std::size_t bytes) {
     return reinterpret_cast<std::uintptr_t>(at) > bytes && platform::is_unmapped(at - bytes, bytes * 2);
 }
@@ -99,14 +95,14 @@ bool Region::settle(char *place, std::size_t bytes, const TableSizes &sizes) {
     return commit_start(sizes);
 }
 
-// From where the kernel puts mappings: so far that it has room for all others without coming near; nearer where the
-// addresses are fewer.
+// How far the range lies from where the kernel puts mappings: so far that the kernel has room for all other mappings.
+// nearest is for machines with fewer addresses.
 struct Region::Distances {
     std::size_t farthest;
     std::size_t nearest;
 };
 
-// Above where there is not so much below: some emulators put mappings low, one above the other.
+// Above the mappings if there is not enough room below: some emulators put mappings low, one above the other.
 bool Region::open(std::size_t wanted, const TableSizes &sizes) {
     constexpr Distances kDistances = {.farthest = 16 * kTiB, .nearest = 4 * kTiB};
     constexpr Distances kPrefixed = {.farthest = 64 * kTiB, .nearest = 64 * kTiB};
@@ -115,7 +111,7 @@ bool Region::open(std::size_t wanted, const TableSizes &sizes) {
            take_far(wanted, sizes, Space::open, kDistances, Side::above);
 }
 
-// What the limit lets the process map is little, so it may lie near.
+// The limit lets the process map little, so the range may lie nearer to the mappings.
 bool Region::spread(std::size_t wanted, const TableSizes &sizes, std::size_t address_limit) {
     constexpr Distances kDistances = {.farthest = kTiB, .nearest = 4 * kGiB};
     constexpr Distances kPrefixed = {.farthest = 4 * kTiB, .nearest = 4 * kTiB};
@@ -124,9 +120,9 @@ bool Region::spread(std::size_t wanted, const TableSizes &sizes, std::size_t add
     return take_far(wanted, sizes, Space::scarce, platform::is_prefixed() ? kPrefixed : kDistances, Side::below);
 }
 
-// A process may have libgranary and libgranary-prefixed, and the archive of the latter in many of its libraries. As ranges are
-// not reserved, theirs must be apart: libgranary-prefixed has distances of its own, and where another one of these is there
-// already, its addresses are reserved.
+// A process may have libgranary and libgranary-prefixed, and the archive of the latter in many of its libraries. Ranges
+// are not reserved, so those of two libraries must not overlap. libgranary-prefixed has distances of its own, and takes
+// a place only if no other range lies near it. If there is no such place, its range is reserved (Space::reserved).
 bool Region::take_far(std::size_t bytes, const TableSizes &sizes, Space which, const Distances &distances, Side side) {
     constexpr std::size_t kNearer = 4;
     const auto chunks = static_cast<std::uint32_t>(divide_up(bytes, kChunkBytes));
@@ -193,7 +189,7 @@ void Region::lay_out(char *at, std::uint32_t chunks, const TableSizes &sizes) {
     committed_chunks_ = 0;
 }
 
-// A step further than asked, so that there are few.
+// At least one step more than is committed, so that there are few steps.
 std::uint32_t Region::chunks_for(std::uint32_t chunks) const {
     std::uint32_t step = committed_chunks_ / kChunkStepDivisor;
     step = step < kMinChunkStep ? kMinChunkStep : step > kMaxChunkStep ? kMaxChunkStep : step;
@@ -201,7 +197,7 @@ std::uint32_t Region::chunks_for(std::uint32_t chunks) const {
     return target > chunk_limit_ ? chunk_limit_ : target;
 }
 
-// A table's index is the unit's, counted from the base: the units before the first chunk lie unused in front.
+// The map's index is the unit's number, counted from the base. The entries of units before the first chunk are unused.
 std::size_t Region::map_bytes_for(std::uint32_t chunks) const {
     return (first_unit_.value + std::size_t{chunks} * kUnitsPerChunk) * sizeof(UnitEntry);
 }
@@ -220,8 +216,8 @@ std::size_t Region::table_growth(std::size_t which, ChunkIndex chunk) const {
     return tables_[which].growth(bytes_per_chunk_[which] * (chunk.value + 1), kTableStep);
 }
 
-// If the kernel refuses more than was asked for, it may still grant what was asked for. At the start it is asked again at
-// another place, or for a smaller region.
+// If the kernel refuses a whole step, it may still grant what was asked for. At the start this is not tried, because
+// the caller tries another place or a smaller region.
 bool Region::ensure_chunks(std::uint32_t chunks) {
     if (chunks <= committed_chunks_) return true;
     if (chunks > chunk_limit_) return false;
@@ -251,14 +247,14 @@ bool Region::ensure_memory(std::uint32_t chunks) {
     return true;
 }
 
-// What the kernel was told of huge pages holds for mappings that were there.
+// The kernel applies advice on huge pages only to mappings that exist, so each new mapping is advised again.
 void Region::advise(char *begin, std::size_t bytes) const {
     const HugePagesAllowed huge_pages = huge_pages_.load(std::memory_order_relaxed);
     if (huge_pages != HugePagesAllowed::unsaid)
         platform::allow_huge_pages(begin, bytes, huge_pages == HugePagesAllowed::yes);
 }
 
-// Of a table.
+// Commits the start of a table or of the unit map.
 bool Region::ensure(CommittedPrefix &prefix, std::size_t bytes) {
     const std::size_t before = prefix.committed();
     if (!prefix.ensure(bytes, kTableStep)) return false;
@@ -292,7 +288,8 @@ bool Region::unmap_units(UnitIndex first, UnitCount count) {
     return true;
 }
 
-// In a scarce region where units are mapped; where others are, it is for them, too, but there are none.
+// In a scarce region the advice covers the whole range and reaches the units that are mapped. It would also reach
+// mappings of others in the range, but there are none.
 void Region::allow_huge_pages(bool allowed) {
     huge_pages_.store(allowed ? HugePagesAllowed::yes : HugePagesAllowed::no, std::memory_order_relaxed);
     advise(address(first_unit_), space() == Space::open ? chunks_.committed() : chunk_limit_ * kChunkBytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: page_heap.hpp where addresses are scarce: units and the table that is seldom used get memory when they are
-//    wanted, and units that are cold give their addresses back.
-// Invariant: under the page heap's lock; a unit that is used or dirty is mapped, and who is refused leaves no cold one
-//    mapped that was not.
+// What: the page heap in a scarce region. Units and the seldom used table get memory when they are wanted. The
+//    addresses of cold units are returned.
+// Invariant: the page heap's lock is held. Every used or dirty unit is mapped. A refused request leaves no cold unit
+//    mapped that was not mapped before.
 // Must not know: superblocks; what a run is for; which run is taken.
 #include "region/page_heap.hpp"
 
@@ -20,7 +20,8 @@ bool PageHeap::ensure_table(std::size_t which, const Run &run) {
     return false;
 }
 
-// In a scarce region: gives memory to what of the run has none. false: refused, and what of it is cold has none.
+// In a scarce region: maps the units of the run that have no memory. false: refused, and none is left mapped for the
+// run.
 bool PageHeap::map_missing(UnitIndex first, UnitCount count) {
     const UnitIndex end = first + count;
     const auto is_mapped = [&](UnitIndex u) {
@@ -42,7 +43,7 @@ bool PageHeap::map_missing(UnitIndex first, UnitCount count) {
     return true;
 }
 
-// All units are mapped; those that are cold give their addresses back.
+// All units are mapped when a region becomes scarce. Unmaps the cold units.
 void PageHeap::became_scarce() {
     const std::uint32_t chunks = region_.chunk_count();
     for (std::uint32_t c = 0; c < chunks; ++c) chunks_[c].mapped = kWholeChunk;
@@ -50,8 +51,8 @@ void PageHeap::became_scarce() {
         unmap_cold(region_.unit_at(ChunkIndex(c)), UnitCount(kUnitsPerChunk), region_.least_hole());
 }
 
-// In a scarce region: gives the addresses of cold units back, in the chunks of the run as far as rows of at least so many
-// are concerned. Their pages went before, so it takes no longer than the lock may be held.
+// In a scarce region: unmaps rows of at least `least` cold units in all chunks that the run touches. Their pages are
+// returned already, so the calls are short enough to make them under the lock.
 void PageHeap::unmap_cold(UnitIndex first, UnitCount count, UnitCount least) {
     for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t) {
         Chunk &chunk = chunks_[c.value];

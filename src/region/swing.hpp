@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how far a quantity went up and down since a moment.
-// Invariant: least <= last <= most, but for what two threads note at once.
+// Invariant: least <= last <= most, unless two threads noted values at once.
 // Must not know: what the quantity is; when the moments are.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace gr {
 
-// Advice: its atomics are ordered by nothing.
+// Any thread may call any function at any time. The height is advice, so the atomics are relaxed.
 class Swing {
   public:
     void note(std::size_t value) {
@@ -22,7 +22,7 @@ class Swing {
         const std::size_t most = load(most_);
         return most > least ? most - least : 0;
     }
-    // The moment is now.
+    // From now on the height counts from the last value.
     void restart() {
         least_.store(load(last_), std::memory_order_relaxed);
         most_.store(load(last_), std::memory_order_relaxed);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: whether work may begin that is to take at most one part of the time, of which some may be saved up.
-// Invariant: what all work took, times kParts, is at most the time since kSavedNanoseconds before the first question, and
-//    one piece of work more.
+// What: whether work may begin that may take at most one part in kParts of the time. Unused time is saved, up to
+//    kSavedNanoseconds.
+// Invariant: the time of all work but the last piece, times kParts, is at most the time that passed since
+//    kSavedNanoseconds before the first call of may_begin.
 // Must not know: the work; the clock.
 #pragma once
 
@@ -10,7 +11,8 @@
 
 namespace gr {
 
-// By anyone at any time; ordered by nothing: of what two spend at once, one part may be forgotten.
+// Any thread may call any function at any time. The atomic is relaxed: when two threads spend at once, the time of one
+// of them may be lost.
 template <std::uint64_t kParts, std::uint64_t kSavedNanoseconds>
 class TimeBudget {
   public:
@@ -27,7 +29,7 @@ class TimeBudget {
 
   private:
     static constexpr std::uint64_t kNever = 0;
-    // The earliest time that may be spent.
+    // Time before this moment is not saved.
     static constexpr std::uint64_t saved_at(std::uint64_t now) {
         return now < kSavedNanoseconds ? 0 : now - kSavedNanoseconds;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: finds the place for a run that may be longer than a chunk, of which most is resident already.
-// Invariant: a place lies at an end of a row of free units that no free unit adjoins, so that what is left of the row
-//    stays in one piece; of equally warm ones the shortest row's, then the lowest.
+// What: finds the place with the most resident units for a run that may be longer than a chunk.
+// Invariant: a place lies at an end of a maximal row of free units, so that the rest of the row stays in one piece. Of
+//    equally warm places the place in the shortest row is taken, then the lowest place.
 // Must not know: who keeps the masks; what a run is for.
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace gr {
 
-// Units are numbered from the first chunk's first.
+// Units are numbered from the first unit of the first chunk.
 class WarmestFit {
   public:
     static constexpr std::uint64_t kNone = UINT64_MAX;
 
     constexpr WarmestFit(UnitCount count, UnitCount alignment) : count_(count.value), alignment_(alignment.value) {}
 
-    // The masks of chunks 0 to chunks - 1 by number: which units are free, and which of these are warm.
+    // free(c) and warm(c): masks of chunk c, for 0 to chunks - 1: which units are free, and which of these are warm.
     template <class Free, class Warm>
     constexpr std::uint64_t find(std::uint32_t chunks, Free free, Warm warm) {
-        std::uint64_t row = 0;  // its first unit
+        std::uint64_t row = 0;  // first unit of the row
         std::uint64_t length = 0;
         for (std::uint32_t c = 0; c < chunks; ++c) {
             const std::uint64_t begin = std::uint64_t{c} * kUnitsPerChunk;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a set of pages of one superblock.
 // Invariant: page i lies i pages behind the superblock's first byte; no set holds a page at or beyond kMaxPages.
-// Must not know: what is said of the pages.
+// Must not know: what the pages in the set have in common.
 #pragma once
 
 #include "base/bits.hpp"
@@ -30,7 +30,7 @@ class PageSet {
     constexpr void add(const PageSet &other) {
         for (unsigned i = 0; i < kWords; ++i) words_[i] |= other.words_[i];
     }
-    // Pages first .. last.
+    // Removes pages first to last, both included.
     constexpr void remove(unsigned first, unsigned last) {
         for (unsigned w = first / kWordBits; w <= last / kWordBits; ++w) {
             const unsigned begin = w * kWordBits;
@@ -38,7 +38,7 @@ class PageSet {
             words_[w] &= ~(from & low_bits(last - begin + 1));
         }
     }
-    // visit(first, count) for each run of neighbours, in order.
+    // Calls visit(first, count) for each run of neighbouring pages, in ascending order.
     template <class Visit>
     constexpr void for_each_run(Visit visit) const {
         for (unsigned page = 0; page < kMaxPages;) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: superblocks.hpp: carving, taking and giving blocks by their bits.
-// Invariant: free_count and first_word follow every change of `free` in the same function.
-// Must not know: heaps, magazines, who owns what.
+// free_count and first_word follow every change of `free` in the same function.
 #include "superblock/superblocks.hpp"
 
 #include "platform/events.hpp"
@@ -65,7 +63,7 @@ std::uint32_t Superblocks::take(Superblock *s, std::span<void *> room) {
     for (; w < free.word_count(); ++w) {
         Word bits = free.word(w);
         std::uint32_t last = 0;
-        if (bits == ~Word{0} && count - taken >= kWordBits) {  // as in a superblock that is new or was emptied
+        if (bits == ~Word{0} && count - taken >= kWordBits) {  // usual in a superblock that is new or was emptied
             char *block = start + std::size_t{w} * kWordBits * size;
             for (std::uint32_t i = 0; i < kWordBits; ++i, block += size) *--next = block;
             taken += kWordBits;
@@ -91,13 +89,14 @@ std::uint32_t Superblocks::take(Superblock *s, std::span<void *> room) {
 
 namespace {
 
-// Blocks side by side whose bits share a word.
+// Neighbouring blocks whose bits share a word.
 struct WordRun {
     std::uint32_t count;
     Word mask;
 };
 
-// What was allocated in turn is often freed in turn, forwards or backwards. blocks[0] is block i, and count > 0.
+// The neighbours at the front of `blocks`: blocks that were allocated in turn are often freed in turn, forwards or
+// backwards. blocks[0] is block i, and count > 0.
 WordRun neighbours(void *const *blocks, std::uint32_t count, BlockIndex i, const ClassShape &shape) {
     const std::uint32_t bit = i.value % kWordBits;
     const auto distance = [blocks](std::uint32_t n) {
@@ -125,12 +124,12 @@ WordRun neighbours(void *const *blocks, std::uint32_t count, BlockIndex i, const
 
 }  // namespace
 
-// From the first block to the last the pages may be touched from now on.
+// The pages from the first block to the last may be touched from now on, so they are no longer absent.
 void Superblocks::touch(Superblock *s, const void *first, const void *last) {
     const int page_shift = std::countr_zero(platform::page_size());
     const auto from = static_cast<std::size_t>(static_cast<const char *>(first) - begin(s));
     auto to = static_cast<std::size_t>(static_cast<const char *>(last) - begin(s)) + s->shape().size;
-    // What lies behind the last block goes with it: one that is full, and in no list, has no absent pages.
+    // The tail behind the last block goes with that block, so that a full superblock has no absent pages.
     if (to == s->shape().bytes_of_blocks()) to = s->bytes();
     s->absent.remove(static_cast<unsigned>(from >> page_shift), static_cast<unsigned>((to - 1) >> page_shift));
 }
@@ -143,7 +142,7 @@ std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_
     const AtomicWord *const remote = remote_words(s);
     std::uint32_t lowest = s->first_word;
     std::uint32_t given = 0;
-    // Neighbours often share a word: it is kept in a register from one block to the next.
+    // Neighbouring blocks often share a word, so the word is kept in a register from one block to the next.
     std::uint32_t w = 0;
     Word bits = free.word(0);
     Word strange = remote[0].load(std::memory_order_relaxed);
@@ -162,7 +161,7 @@ std::uint32_t Superblocks::give(Superblock *s, void *const *blocks, std::uint32_
         WordRun run = neighbours(blocks + given, count - given, i, shape);
         if (((bits | strange) & run.mask) != 0) {
             if (((bits | strange) & at.mask) != 0) break;
-            run = {1, at.mask};  // one further on is free already: singly up to it
+            run = {1, at.mask};  // a later block of the run is free already: goes on block by block
         }
         bits |= run.mask;
         if (w < lowest) lowest = w;
@@ -211,7 +210,7 @@ PageSet Superblocks::empty_pages(const Superblock *s) const {
     for (std::size_t begin = 0; begin < touched; begin += page) {
         const auto number = static_cast<unsigned>(begin / page);
         const std::size_t last = (begin + page < end ? begin + page : end) - 1;
-        // Behind the last block nothing can be marked used meanwhile: such a page goes with that block's.
+        // No block of a page behind the last block can be marked used meanwhile, so that page follows the page before.
         const bool empty = begin < end ? free.all(shape.block_at(begin), shape.block_at(last)) : pages.has(number - 1);
         if (empty && !s->absent.has(number)) pages.add(number);
     }
@@ -239,7 +238,7 @@ std::uint32_t Superblocks::change_blocks(Superblock *s, const PageSet &pages, bo
         changed += bits.change(low, shape.block_at((behind < end ? behind : end) - 1), free);
         if (low.value / kWordBits < lowest) lowest = static_cast<std::uint32_t>(low.value / kWordBits);
     });
-    // Only what is given can lie below the first word that has something.
+    // Taking blocks leaves first_word valid: no bit is set below it.
     if (free) s->first_word = lowest;
     s->free_count = free ? s->free_count + changed : s->free_count - changed;
     return changed;

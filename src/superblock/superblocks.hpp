@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: all superblocks of a region: from an address to its descriptor and block, and the free and remote bitmaps.
-// Invariant: blocks = live + cached + popcount(free) + popcount(remote), every block in exactly one state; no byte of a
-//    block is read or written here.
-// Must not know: heaps, magazines, who owns what.
+// What: all superblocks of a region: finds the descriptor and the block of an address, and holds the free and remote
+//    bitmaps.
+// Invariant: blocks = in use + cached + popcount(free) + popcount(remote): every block is in exactly one state. No byte
+//    of a block is read or written here.
+// Must not know: heaps, magazines, who owns a superblock.
 #pragma once
 
 #include <span>
@@ -29,10 +30,10 @@ class Superblocks {
         const char *begin;
         std::size_t bytes;
     };
-    // Bytes of each growing table, per chunk, in the order of Table.
-    static constexpr std::size_t kNarrowWords = 16;  // of one bitmap, for all classes but the smallest
+    static constexpr std::size_t kNarrowWords = 16;  // of one bitmap, for all size classes but the smallest
     static constexpr std::size_t kWideWords = divide_up(kMaxBlocks, kWordBits);
     enum Table : std::uint8_t { kDescriptors, kNarrowBitmaps, kWideBitmaps };
+    // Bytes of each growing table for one chunk, in the order of Table.
     static constexpr std::array<std::size_t, 3> kBytesPerChunk = {
         kUnitsPerChunk * sizeof(Superblock),
         kUnitsPerChunk * 2 * kNarrowWords * sizeof(Word),
@@ -41,13 +42,13 @@ class Superblocks {
 
     explicit constexpr Superblocks(Region &region) : region_(region) {}
 
-    // Whether its bitmaps lie in the wide table.
+    // Whether the bitmaps of this size class lie in the wide table.
     static bool is_wide(ClassIndex c) { return shape_of(c).words > kNarrowWords; }
 
     Superblock *descriptor(UnitIndex u) const {
         return reinterpret_cast<Superblock *>(region_.table(kDescriptors)) + (u.value - region_.first_unit().value);
     }
-    // The first descriptor of what the unit belongs to.
+    // The first descriptor of the superblock or run that the unit belongs to.
     Superblock *head(UnitIndex u) const {
         Superblock *const d = descriptor(u);
         return d->use == UnitUse::interior ? d - d->head : d;
@@ -56,10 +57,10 @@ class Superblocks {
     // A run is one block.
     static std::size_t block_size(const Superblock *s) { return s->use == UnitUse::run ? s->bytes() : s->shape().size; }
     char *address(const Superblock *s, BlockIndex i) const { return begin(s) + i.value * block_size(s); }
-    // Which block p is; p lies in a committed unit. Whether the block is free is not asked.
+    // The block at p, where p lies in a committed unit. Does not tell whether the block is free.
     BlockRef find(const void *p) const;
     static std::size_t offset_in_unit(const void *p) { return reinterpret_cast<std::uintptr_t>(p) % kUnitBytes; }
-    // Whether p may be a block of this shape: never wrong for one that is. Most shapes need no descriptor for that.
+    // Whether p may be a block of this shape: always true for such a block. Most shapes need no descriptor for this.
     bool may_be_block(const ClassShape &shape, const void *p) const {
         if (shape.units == 1) [[likely]]
             return shape.divides(offset_in_unit(p));
@@ -71,7 +72,7 @@ class Superblocks {
         return reinterpret_cast<AtomicWord *>(words(s) + words_per_bitmap(s));
     }
 
-    // Where the bits of a superblock of such a class that begins there are, or would be.
+    // Where the bits are, or would be, of a superblock of this size class that begins at the unit.
     struct Bits {
         const Word *free;
         const AtomicWord *remote;
@@ -83,8 +84,8 @@ class Superblocks {
         const auto *const words = reinterpret_cast<const Word *>(row);
         return {words, reinterpret_cast<const AtomicWord *>(words + per_bitmap)};
     }
-    // The rows of both bitmaps of units below `end`, narrow or wide; and whose rows, of superblocks that begin there, have
-    // something in common with a part of them. For who watches what is written there.
+    // rows_below: the memory of both bitmaps, narrow or wide, of all units below `end`. unit_of_row: the unit whose row
+    // holds this byte. For the collector, which watches what is written there.
     Rows rows_below(UnitIndex end, bool wide) const {
         const std::size_t units = end.value - region_.first_unit().value;
         return {region_.table(wide ? kWideBitmaps : kNarrowBitmaps), units * row_bytes(wide)};
@@ -94,22 +95,22 @@ class Superblocks {
         return UnitIndex(region_.first_unit().value + static_cast<std::uint32_t>(offset / row_bytes(wide)));
     }
 
-    // A run of units becomes a superblock of all free blocks, or a single block; or nothing again.
+    // A run of units becomes a superblock with all blocks free, or a single block (a run). unmake ends either.
     Superblock *make_superblock(UnitIndex first, ClassIndex c, bool zeroed);
     Superblock *make_run(UnitIndex first, UnitCount count);
     void resize_run(Superblock *run, UnitCount count);
     void unmake(Superblock *s);
 
-    // Under the owner's lock.
-    // Takes blocks into the end of `room`, the lowest address last, as slots of a magazine want them; how many.
+    // The owner's lock is held for all functions down to return_pages.
+    // Takes blocks into the end of `room`, the lowest address last, as a magazine's slots want them. Returns how many.
     std::uint32_t take(Superblock *s, std::span<void *> room);
-    // Gives blocks in turn while they are good blocks of s and not free; how many. What stops it is for the caller to
-    // find out.
+    // Frees blocks in turn until the first that is no block of s or is free already. Returns how many it freed. The
+    // caller finds out what is wrong with the next block.
     std::uint32_t give(Superblock *s, void *const *blocks, std::uint32_t count);
-    // Moves the remote bits into `free`; how many. A block that was free already is left in *twice.
+    // Moves the remote bits into `free` and returns how many. Stores a block that was free already in *twice.
     std::uint32_t collect(Superblock *s, void **twice);
 
-    // What live(word), the bits of one word, does not name becomes free; how many did.
+    // Frees all blocks whose bits are not set in live(w), the bits of word w. Returns how many were not free before.
     template <class Live>
     std::uint32_t keep_only(Superblock *s, Live live) {
         Bitmap free = free_bits(s);
@@ -125,28 +126,28 @@ class Superblocks {
         return freed;
     }
 
-    // Of free blocks, as far as they may be resident.
+    // Bytes of free blocks that may be resident.
     std::size_t idle_bytes(const Superblock *s) const;
-    // Of the pages, as far as blocks cover them.
+    // Bytes of the pages that blocks cover.
     std::size_t bytes_of_blocks(const Superblock *s, const PageSet &pages) const;
-    // Of pages that were never touched or are absent.
+    // Bytes of pages that were never touched or are absent.
     std::size_t absent_bytes(const Superblock *s) const;
     // All pages that hold no block in use and may be resident.
     PageSet empty_pages(const Superblock *s) const;
-    // Takes their blocks while the pages are given back; how many.
+    // Marks the pages' blocks used while the pages are being returned to the OS. Returns how many blocks.
     std::uint32_t claim_pages(Superblock *s, const PageSet &pages);
-    // Gives them again, those of the pages that are gone among them; how many.
+    // Frees the blocks of claim_pages again. gone: those of the pages that were returned. Returns how many blocks.
     std::uint32_t return_pages(Superblock *s, const PageSet &pages, const PageSet &gone);
 
-    // By anyone. Sets remote bits of one word; false: one of them was set already.
+    // Any thread may call it. Sets remote bits of one word. false: one of them was set already.
     bool set_remote(Superblock *s, std::uint32_t word, Word mask) {
-        // release: pairs with the exchange in collect; what the program wrote to the block comes before its reuse.
+        // release: pairs with the acquire in collect, so that the program's writes to the block come before its reuse.
         return (remote_words(s)[word].fetch_or(mask, std::memory_order_acq_rel) & mask) == 0;
     }
 
-    // Whether the block lies in one of the bitmaps. Without the owner's lock a hint, but never wrong for a live block.
+    // Whether one of the bitmaps has the block. Without the owner's lock a hint, but never true for a block in use.
     bool is_free(const Superblock *s, BlockIndex i) const;
-    // The same, of a superblock of such a class that begins there.
+    // As above, for a superblock of this size class that begins at `first`.
     bool is_free(UnitIndex first, ClassIndex c, BlockIndex i) const {
         const BitPosition at = BitPosition::of(i);
         const Bits bits = bits_of(first, c);
@@ -168,7 +169,7 @@ class Superblocks {
         return reinterpret_cast<Word *>(region_.table(table)) + unit * 2 * per_bitmap;
     }
     Superblock *make(UnitIndex first, UnitCount count, UnitUse use);
-    // Beyond it lie pages that nobody ever touched, as far as this superblock knows.
+    // The offset behind which no page was touched since the superblock was made; its end if that is not known.
     std::size_t touched_end(const Superblock *s) const;
     void touch(Superblock *s, const void *first, const void *last);
     std::uint32_t change_blocks(Superblock *s, const PageSet &pages, bool free);

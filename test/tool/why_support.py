@@ -8,6 +8,7 @@ import contextlib
 import json
 import re
 import subprocess
+import time
 
 from support import CLEAN, LIBRARY, ToolTest, granary
 
@@ -16,9 +17,14 @@ WITHOUT_RSEQ = {"GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
 ROUNDING = 32  # bytes: each part is rounded to one
 
 
+def is_asleep(process):
+    with open(f"/proc/{process.pid}/stat", encoding="ascii", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0] == "S"
+
+
 @contextlib.contextmanager
 def running(*command, environment=PRELOAD, **options):
-    """A process that has said it is ready; gives it and what it said before."""
+    """A process that has said it is ready, and waits; gives it and what it said before."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env={**CLEAN, **environment}, **pipes, **options) as process:
         said = []
@@ -26,6 +32,9 @@ def running(*command, environment=PRELOAD, **options):
             if line == "ready\n":
                 break
             said.append(line)
+        # On its way into the call that waits, the process may touch pages for the first time.
+        while process.poll() is None and not is_asleep(process):
+            time.sleep(0.001)
         yield process, "".join(said)
         process.stdin.close()
         assert process.wait() == 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what becomes of RTLD_DEEPBIND, with which a library would get libc's malloc while the program has this one.
-// Invariant: done only where this library is the process's malloc, and before the library that is opened runs or binds
+// What: handles RTLD_DEEPBIND, with which a library would get libc's malloc while the program has this one.
+// Invariant: it acts only where this library is the process's malloc, and before the opened library runs or binds
 //    anything.
 // Must not know: how libc's names are made to lead elsewhere, and how dlopen is entered and left.
 #include "base/text.hpp"
@@ -12,7 +12,7 @@
 
 namespace {
 
-// Whatever this library exports of libc's own.
+// The names of libc's malloc family that this library exports.
 constexpr const char *kFamily[] = {"malloc",
                                    "calloc",
                                    "realloc",
@@ -49,11 +49,12 @@ struct Onward {
     long flags;
 };
 
-// Where there is no dlopen behind this one.
+// Used where there is no dlopen behind this one.
 void *open_nothing(const char *, int) { return nullptr; }
 void *open_nothing_there(long, const char *, int) { return nullptr; }
 
-// Asked of a block, not of a name's address: that may be the program's entry for it, or lead here by way of another's.
+// Looks at a block, not at the address of a name. The address may be the program's entry for the name, or a function of
+// another library that leads here.
 bool is_malloc_of_process() {
     const auto allocate = reinterpret_cast<void *(*)(std::size_t)>(gr::platform::program_symbol("malloc"));
     const auto release = reinterpret_cast<void (*)(void *)>(gr::platform::program_symbol("free"));
@@ -88,7 +89,7 @@ int flags_for(const char *file, int flags) {
     return gr::platform::without_deep_binding(flags);
 }
 
-// What was known of code that has gone since must not be taken for that of what comes.
+// The new code may lie where other code lay before, so what is known of the old code is forgotten.
 void before_code_comes() {
     if (gr::sampled.is_on()) gr::sampled.profile().forget_code();
 }
@@ -103,7 +104,7 @@ Onward gr_before_dlopen(const char *file, int flags) {
     return {next == nullptr ? reinterpret_cast<void *>(open_nothing) : next, flags_for(file, flags)};
 }
 
-// A namespace of its own brings a libc of its own, and blocks do not leave it by accident.
+// Another namespace has a libc of its own, and blocks do not leave it by accident.
 Onward gr_before_dlmopen(long space, const char *file, int flags) {
     before_code_comes();
     void *const next = gr::platform::next_symbol("dlmopen");

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: loaded_object.hpp by the loader's table for exceptions.
-// Invariant: as there.
-// Must not know: why it is asked for.
+// Uses the loader's table for exceptions (_dl_find_object).
 #include "platform/ipc/loaded_object.hpp"
 
 #include <dlfcn.h>
@@ -28,7 +26,7 @@ void LoadedObject::copy_path(char *path, std::size_t size) const {
     char program[1024];
     const char *name = name_ == nullptr ? "" : name_;
     std::size_t length = std::strlen(name);
-    if (length == 0 && name_ != nullptr) {  // the program's own name is none
+    if (length == 0 && name_ != nullptr) {  // the loader has no name for the program itself
         const long read = system_call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", &program[0], sizeof program);
         length = read > 0 ? static_cast<std::size_t>(read) : 0;
         name = &program[0];

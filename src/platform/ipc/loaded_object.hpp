@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the program and its libraries as files: in which of them code lies.
-// Invariant: takes no memory and no lock, so that it may be asked while another thread loads a library.
-// Must not know: why it is asked for.
+// What: finds the file, the program or a library, in which code lies.
+// Invariant: takes no memory and no lock, so that it may be used while another thread loads a library.
+// Must not know: why the caller asks.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace gr::platform {
 class LoadedObject {
   public:
     constexpr LoadedObject() = default;
-    // None, which holds nothing: no file's.
+    // If the code lies in no file, the object contains nothing.
     explicit LoadedObject(const void *code);
 
     bool contains(const void *code) const { return reinterpret_cast<std::uintptr_t>(code) - begin_ < bytes_; }
-    // The end of its path if that is long; ended by a zero.
+    // Copies the path, or its end if it is too long; ended by a zero.
     void copy_path(char *path, std::size_t size) const;
 
   private:
@@ -25,10 +25,11 @@ class LoadedObject {
     const char *name_ = nullptr;
 };
 
-// Of the C library.
+// The C library's object.
 LoadedObject libc_object();
 
-// That a symbol was not found is not told to who asks the loader next what went wrong.
+// Clears the calling thread's loader error. Else the program's next dlerror() would report a symbol that this library
+// did not find.
 void forget_loader_error();
 
 }  // namespace gr::platform

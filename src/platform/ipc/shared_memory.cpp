@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: shared_memory.hpp on Linux.
-// Invariant: raw system calls only.
-// Must not know: what the memory holds.
+// Raw system calls only.
 #include "platform/ipc/shared_memory.hpp"
 
 #include <fcntl.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the entry points that allocate and free, x86-64: the fast paths, one sequence each, no frame.
-// Invariant: every doubt jumps to the slow path, which starts over from the arguments (rdi is never changed).
-// Must not know: what the slow paths do; gr_malloc_slow, gr_new_slow and gr_free_slow are for the layer above to
-//    supply.
+// Invariant: in every doubtful case the code jumps to the slow path, which starts over from the arguments (rdi is never
+//    changed).
+// Must not know: what the slow paths do. The layer above defines gr_malloc_slow, gr_new_slow and gr_free_slow.
 
 #include "platform/rseq/macros_x86_64.inc"
 
     .hidden gr_sequence_state, gr_malloc_slow, gr_new, gr_new_slow, gr_free_slow
 
 // malloc: class = (size + 15) / 16; header = slabs[cid] + 8 * class; block = last slot; commit current - 1.
-// Size 0 meets header 0, which stays empty for ever.
+// Size 0 leads to header 0, which always stays empty.
 .macro ALLOCATE name, slow
 FUNCTION \name
     cmpq SIZE_LIMIT, %rdi
@@ -41,10 +41,11 @@ DESCRIBE \name, \slow
 ALLOCATE malloc, gr_malloc_slow
 ALLOCATE gr_new, gr_new_slow
 
-// free: the low bits that no block's address has are rotated to the top, beyond every limit. The unit map's entry is
-// { owner, header offset }. Ours: push. Somebody's, and small: push to the remote magazine. A block that lies on top
-// already is freed twice in a row. The deletes have addresses of their own, by which tools as valgrind
-// tell them from free.
+// free: rotates the low bits, which are 0 in the address of every block, to the top: an address in which they are not 0
+// exceeds every limit. The unit map's entry is { owner, header offset }. If the calling thread's heap is the owner, the
+// block is pushed on its magazine; a small block of another owner is pushed on the remote magazine. A block that
+// already lies on top is freed twice in a row. The delete operators have addresses of their own, by which tools like
+// valgrind tell them from free.
 FUNCTION free, _ZdlPvSt11align_val_t, _ZdlPv
     movq BASE, %rdx
     movq %rdi, %rax
@@ -67,7 +68,8 @@ FUNCTION free, _ZdlPvSt11align_val_t, _ZdlPv
 END free
 DESCRIBE free, gr_free_slow
 
-// A foreign block, in a sequence of its own so that each has one commit. rax holds the unit map's entry.
+// The block of another owner. This is a sequence of its own, so that each has one commit. rax holds the unit map's
+// entry.
     .hidden gr_free_remote
 FUNCTION gr_free_remote
     shrq $32, %rax

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a number of bytes that many threads add to: a word that all share, and one for each CPU.
-// Invariant: what was added is in the sum, once. The sequence that pushes adds to its CPU's word, or, when it is
-//    aborted there, to the shared one.
+// What: a number of bytes that many threads add to: one word that all share, and one word for each CPU.
+// Invariant: each addition is in the sum exactly once. After a push a second sequence adds to its CPU's word; if that
+//    sequence is aborted, the addition goes to the shared word.
 // Must not know: what is counted.
 #pragma once
 
@@ -16,7 +16,7 @@ class PerCpuCounter {
   public:
     constexpr PerCpuCounter() = default;
 
-    // Once, with words for so many CPUs. Without memory there are none, and nobody may push.
+    // Called once, with the number of CPUs. Without memory there are no words, and no thread may push.
     void start(unsigned cpus) {
         const std::size_t words = cpus + std::size_t{1};
         auto *const memory = static_cast<std::uint64_t *>(map(words * kCounterBytes, kCounterBytes));
@@ -24,7 +24,7 @@ class PerCpuCounter {
         cpus_ = cpus;
         words_.store(memory, std::memory_order_release);
     }
-    // The shared word, each CPU's kCounterBytes behind the one before; or nullptr.
+    // The shared word. Each CPU's word lies kCounterBytes behind the word before it. nullptr: there are no words.
     std::uint64_t *words() const { return words_.load(std::memory_order_acquire); }
 
     void add(std::uint64_t bytes) { others_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -42,7 +42,7 @@ class PerCpuCounter {
   private:
     unsigned cpus_ = 0;
     std::atomic<std::uint64_t *> words_{nullptr};  // release, after cpus_, with the acquire of words()
-    std::atomic<std::uint64_t> others_{0};         // of those who push nothing; ordered by nothing, as the words
+    std::atomic<std::uint64_t> others_{0};  // of add(), for frees that push nothing; orders nothing, nor do the words
 };
 
 }  // namespace gr::platform

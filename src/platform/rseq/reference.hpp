@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the sequences in plain C++, on a slab that nobody else touches meanwhile: the path without rseq runs them under
-//    its heap's lock, and the tests hold the assembly against them.
+// What: the sequences in plain C++, on a slab that no other thread touches meanwhile. The path without rseq runs them
+//    under its heap's lock, and the tests compare the assembly with them.
 // Invariant: same arguments, same results, same slab afterwards as the assembly of the same name.
 // Must not know: size classes and heaps.
 #pragma once

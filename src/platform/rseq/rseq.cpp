@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: finds libc's rseq area and decides whether its fields may be trusted.
-// Invariant: never registers rseq and never makes libc's area someone else's; on doubt the answer is no.
+// Invariant: never registers rseq and never takes over libc's area; in doubt the answer is no.
 // Must not know: what the sequences do.
 #include <sys/auxv.h>
 

@@ -24,35 +24,36 @@ struct alignas(kCacheLineBytes) SequenceState {
     std::int64_t cid_offset;   // of the field that names the slab: mm_cid, or cpu_id before Linux 6.3
 };
 
-// Where the sequences of any instance but the global one find what is its. All zero: nothing.
+// Where the sequences find the slabs and the base of an instance other than the global one. All zero: nothing.
 struct alignas(32) SlabsPlace {
-    std::uint64_t fine_limit = 0;  // as above, from this instance's base; 0: its blocks are not freed by entries
+    std::uint64_t fine_limit = 0;  // as above, from this `base`; 0: the unit map does not serve to free its blocks
     char *slabs = nullptr;
     char *base = nullptr;
 };
 
 enum class SequenceResult : std::int64_t { wrong_cid = -1, aborted = -2, differs = -3 };
 
-// Debugging aids count on these to stay plain C names: they are the symbols of the assembly files.
+// These stay plain C names, because debugging aids rely on them: they are the symbols of the assembly files.
 extern "C" {
 extern SequenceState gr_sequence_state;
 
-// `slabs`: where it stands where the slabs lie; read anew by each attempt.
-// A block, or nullptr: empty, aborted, or the thread's rseq is not registered.
+// `slabs` points to the variable that holds the address of the slabs; each attempt reads it again.
+// Returns a block, or nullptr: the magazine is empty, the sequence was aborted, or the thread's rseq is not registered.
 void *gr_sequence_pop(std::uint32_t header, char *const *slabs);
-// The block goes where the unit map's entry says: into the caller's magazine of its class, or the one of foreign blocks;
-// and `bytes` are added to a counter (per_cpu_counter.hpp). false: nothing of this: full, a block that may not go there or
-// lies on top already, aborted, or the thread's rseq is not registered.
+// Pushes the block as the unit map's entry says, on the caller's magazine of its class or on the remote magazine. Then
+// adds `bytes` to a counter (per_cpu_counter.hpp). false: neither was done. The magazine is full, the block may not go
+// there or already lies on top, the sequence was aborted, or the thread's rseq is not registered.
 bool gr_sequence_push(void *block, std::uint64_t entry, char *const *slabs, std::uint64_t bytes,
                       std::uint64_t *counter);
-// Blocks moved, 0 when full or empty, or a negative SequenceResult. `blocks` has the order of the slots: the last lies on
-// top. What finds no room are the first.
+// Both return how many blocks moved, 0 when full or empty, or a negative SequenceResult. `blocks` has the order of the
+// slots: the last block lies on top. If there is no room for all, the first blocks stay.
 std::int64_t gr_sequence_push_n(std::uint32_t cid, std::uint32_t header, void *const *blocks, std::uint32_t count,
                                 char *const *slabs);
 std::int64_t gr_sequence_pop_n(std::uint32_t cid, std::uint32_t header, void **blocks, std::uint32_t count,
                                char *const *slabs);
-// Each block on top of the magazine of its header, in turn. Those that find no room, and all as soon as the thread is
-// elsewhere, stay: they move to the front of `blocks`, in their order. How many stay.
+// Pushes each block on the magazine of its header, in turn. A block stays if it finds no room or its sequence is
+// aborted. All that follow stay once the thread is elsewhere. The blocks that stay move to the front of `blocks`, in
+// their order. Returns how many stay.
 std::uint32_t gr_sequence_push_each(std::uint32_t cid, void **blocks, const std::uint32_t *headers, std::uint32_t count,
                                     char *const *slabs);
 // Replaces a whole header if it still is `expected`: 0, or a negative SequenceResult.
@@ -60,7 +61,7 @@ std::int64_t gr_sequence_replace(std::uint32_t cid, std::uint32_t header, std::u
                                  char *const *slabs);
 }
 
-// Whether malloc's entry serves any size, as of now.
+// Whether malloc's entry point serves any size at this moment.
 inline bool entry_allocates() {
     return std::atomic_ref(gr_sequence_state.size_limit).load(std::memory_order_relaxed) != 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the x86-64 sequences that C++ calls: pop, push, push_n, pop_n, push_each, replace. Their C++ twins: reference.hpp.
-//    `slabs`, last of the arguments, is where it stands where the slabs lie.
-// Invariant: one committing store, the last instruction before .L*_commit; nothing else that others can see is written
-//    but slots above `current`.
+// What: the x86-64 sequences that C++ calls: pop, push, push_n, pop_n, push_each, replace. Their C++ twins:
+//    reference.hpp. `slabs` points to the variable that holds the address of the slabs.
+// Invariant: each sequence has one committing store, the last instruction before .L*_commit. Before it, nothing is
+//    written that others can see, except slots above `current`.
 // Must not know: size classes and heaps.
 
 #include "platform/rseq/macros_x86_64.inc"
@@ -36,8 +36,8 @@ DESCRIBE pop, .Lpop_aborted
     xorl %eax, %eax
     ret
 
-// bool gr_sequence_push(void *block, u64 entry, char *const *slabs, u64 bytes, u64 *counter): what free does, of any
-// slabs; then a second sequence counts.
+// bool gr_sequence_push(void *block, u64 entry, char *const *slabs, u64 bytes, u64 *counter): does what free does, on
+// any slabs; then a second sequence counts.
     .hidden gr_sequence_push
 FUNCTION gr_sequence_push
     movq %rcx, %r10
@@ -66,7 +66,7 @@ DESCRIBE count, .Lcount_aborted
     movl $1, %eax
     ret
 
-// A foreign block.
+// The block of another owner.
     .hidden gr_sequence_push_remote
 FUNCTION gr_sequence_push_remote
     shrq $32, %rsi

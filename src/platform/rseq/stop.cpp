@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: stop.hpp by membarrier.
-// Invariant: every sequence reads where the slabs lie after it has begun, so that the kernel makes it start over if it
-//    read the old place.
-// Must not know: what is done to the slabs meanwhile.
+// Uses membarrier, which makes the sequences under way start over.
 #include "platform/rseq/stop.hpp"
 
 #include <linux/membarrier.h>
@@ -17,7 +14,7 @@ namespace {
 
 bool membarrier(int command) { return system_call(SYS_membarrier, command, 0, 0) == 0; }
 
-// release: a sequence that reads it finds the headers as they are left, for it finds them by what it read.
+// release: a sequence that reads this address sees the headers written before, because it finds them by this address.
 void point_sequences_at(char **found_at, char *slabs) {
     std::atomic_ref<char *>(*found_at).store(slabs, std::memory_order_release);
 }
@@ -26,11 +23,12 @@ void point_sequences_at(char **found_at, char *slabs) {
 
 bool register_for_stops() { return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ); }
 
-// Not header by header: commits on x86-64 are increments and decrements, which nothing that is put there meanwhile would
-// survive.
+// Headers are not replaced one by one: a commit overwrites `current` or adds to it, and what was put there meanwhile
+// would be lost. Every sequence reads where the slabs lie after it has begun. So a sequence that has read the old place
+// starts over.
 SequencesStopped::SequencesStopped(char **found_at, char *zeroes) : found_at_(found_at), slabs_(*found_at) {
     point_sequences_at(found_at, zeroes);
-    // Orders the store above before whatever another CPU does after its interruption.
+    // membarrier orders the store above before all that another CPU does after its interruption.
     done_ = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ);
 }
 

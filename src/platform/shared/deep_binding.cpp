@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: deep_binding.hpp by the values in libc's table of dynamic symbols, from which the loader computes addresses.
+// What: deep_binding.hpp, by the values in libc's table of dynamic symbols, from which the loader computes addresses.
 // Invariant: the table stays readable throughout, each value changes at once, and it is never writable and executable
 //    at the same time.
 // Must not know: which names, and whether it should be done.
@@ -55,12 +55,12 @@ struct Changes {
     Change list[kMost];
 };
 
-// Between making the table writable and read-only again another thread must not do the latter. Fork does not wait for it:
-// a child that is forked while another thread opens a library has a loader that cannot be used anyway.
+// While one thread has made the table writable, another thread must not make it read-only. Fork does not wait for this
+// lock: a child that is forked while another thread opens a library has a loader that cannot be used anyway.
 Mutex table_lock;
-std::atomic<bool> are_led{false};  // release: pairs with the acquire of who need not look any more
+std::atomic<bool> are_led{false};  // release: pairs with the acquire of threads that then need not look
 
-// glibc's loader makes these addresses; one that does not leaves offsets.
+// glibc's loader turns these into addresses; another loader may leave offsets.
 std::uintptr_t address_in(const Library &library, ElfW(Addr) value) {
     return value < library.base ? library.base + value : value;
 }
@@ -75,7 +75,7 @@ void read_dynamic(const ElfW(Dyn) * entry, Library *library, ElfW(Addr) * name) 
     }
 }
 
-// Of dl_iterate_phdr: goes on until it has found libc.
+// Called by dl_iterate_phdr, which goes on until libc is found.
 int look_for_libc(dl_phdr_info *info, std::size_t, void *out) {
     Library found;
     found.base = info->dlpi_addr;
@@ -101,8 +101,8 @@ std::uint32_t hash_of(const char *name) {
     return hash;
 }
 
-// Every version that the library defines under this name. The table: four numbers, a filter of words, the first symbol of
-// each bucket, and for each symbol its hash, whose lowest bit ends the bucket.
+// Visits every version that the library defines under this name. The hash table has four numbers, a filter of words,
+// the first symbol of each bucket, and for each symbol its hash, whose lowest bit ends the bucket.
 template <class Visit>
 void for_each_symbol(const Library &library, const char *name, Visit visit) {
     const std::uint32_t buckets = library.hash[0];
@@ -121,7 +121,7 @@ void for_each_symbol(const Library &library, const char *name, Visit visit) {
     }
 }
 
-// false: there are more than fit.
+// false: there are more symbols to change than fit.
 bool collect(const Library &libc, const char *name, Changes *changes) {
     const auto target = reinterpret_cast<std::uintptr_t>(program_symbol(name));
     if (target == 0) return true;
@@ -136,7 +136,7 @@ bool collect(const Library &libc, const char *name, Changes *changes) {
     return fits;
 }
 
-// No call of the loader's here: who opens a library holds its lock and may wait for this one.
+// Must not call the loader: a thread that opens a library holds the loader's lock and may wait for table_lock.
 bool apply(const Changes &changes) {
     auto first = reinterpret_cast<std::uintptr_t>(changes.list[0].symbol);
     std::uintptr_t last = first;
@@ -151,10 +151,10 @@ bool apply(const Changes &changes) {
     if (!guard.locked()) return false;
     if (system_call(SYS_mprotect, start, bytes, PROT_READ | PROT_WRITE) != 0) return false;
     for (std::size_t i = 0; i < changes.count; ++i) {
-        // relaxed: whoever binds a symbol meanwhile gets the one or the other.
+        // relaxed: a thread that binds a symbol meanwhile gets the old value or the new one.
         __atomic_store_n(&changes.list[i].symbol->st_value, changes.list[i].value, __ATOMIC_RELAXED);
     }
-    // Where that is refused it stays writable, and all works.
+    // If this is refused, the table stays writable, and everything works.
     system_call(SYS_mprotect, start, bytes, PROT_READ);
     return true;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: dlopen and dlmopen, aarch64: they ask how to go on, and jump there.
-// Invariant: nothing but the flags has changed when libc's function begins, the return address least of all: by it the
-//    loader knows whose search path, $ORIGIN and namespace to use.
-// Must not know: what the flags mean; gr_before_dlopen and gr_before_dlmopen are for the layer above to supply. They
-//    return where to go on in x0 and the flags in x1.
+// What: dlopen and dlmopen, aarch64: they ask the layer above where to go on, and jump there.
+// Invariant: when libc's function begins, nothing but the flags has changed. The return address above all is the
+//    caller's: by it the loader knows whose search path, $ORIGIN and namespace to use.
+// Must not know: what the flags mean. The layer above defines gr_before_dlopen and gr_before_dlmopen, which return
+//    where to go on in x0 and the flags in x1.
 
     .hidden gr_before_dlopen, gr_before_dlmopen
     .text

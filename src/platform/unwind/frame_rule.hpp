@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how to get from one frame of a stack to its caller's: a rule in one word, for one place in the program's code.
-// Invariant: a rule that is none ends the walk; what a word cannot hold, or the tables say otherwise than compilers do
-//    for plain code, has none.
+// What: how to get from one frame of a stack to its caller's frame: a rule in one word, for one place in the program's
+//    code.
+// Invariant: an empty rule ends the walk. A place has an empty rule if a word cannot hold its rule, or if its tables
+//    differ from what compilers write for plain code.
 // Must not know: where the rules come from.
 #pragma once
 
@@ -10,9 +11,9 @@
 namespace gr::platform {
 
 struct Frame {
-    std::uintptr_t code;           // where it goes on
+    std::uintptr_t code;           // where the frame goes on
     std::uintptr_t stack;          // its stack pointer there
-    std::uintptr_t frame_pointer;  // the register that by custom may be one
+    std::uintptr_t frame_pointer;  // the register that may hold a frame pointer
 };
 
 class FrameRule {
@@ -20,7 +21,8 @@ class FrameRule {
     constexpr FrameRule() = default;  // none
     constexpr explicit FrameRule(std::uint64_t bits) : bits_(bits) {}
 
-    // Of multiples of a word: from the register to the end of the frame, and from there down to what was saved.
+    // In bytes, multiples of a word: from the register to the end of the frame, and from that end to what was saved,
+    // which is negative.
     struct Offsets {
         bool from_frame_pointer = false;
         bool saves_frame_pointer = false;
@@ -41,7 +43,7 @@ class FrameRule {
     constexpr bool is_none() const { return bits_ == 0; }
     constexpr std::uint64_t bits() const { return bits_; }
 
-    // false: that cannot be the caller's.
+    // Goes to the caller's frame. false: the result cannot be the caller's frame.
     bool step(Frame *frame) const {
         constexpr std::uintptr_t kMostFrameBytes = std::uintptr_t{1} << 24;
         const std::uintptr_t base = (bits_ & kFromFramePointer) != 0 ? frame->frame_pointer : frame->stack;
@@ -59,7 +61,7 @@ class FrameRule {
     static constexpr std::uint64_t kFromFramePointer = std::uint64_t{1} << 62;
     static constexpr std::uint64_t kSavesFramePointer = std::uint64_t{1} << 63;
 
-    // What is no multiple, or negative, does not fit.
+    // Bytes that are negative or no multiple of a word give a number that does not fit.
     static constexpr std::uint64_t words(std::int64_t bytes) {
         constexpr auto kWord = static_cast<std::int64_t>(sizeof(void *));
         return bytes % kWord != 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(bytes / kWord);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: frame_tables.hpp: the sorted index of a library's .eh_frame_hdr, and the instructions of one entry up to a
-//    place.
-// Invariant: of the encodings those are known that linkers write; anything else is no rule.
-// Must not know: why frames are walked.
+// Searches the index in .eh_frame_hdr and runs one entry up to a place. Encodings that linkers do not write: no rule.
 #include "platform/unwind/frame_tables.hpp"
 
 #include <dlfcn.h>
@@ -32,7 +29,7 @@ constexpr std::uint8_t kUnsigned4 = 0x03;
 constexpr std::uint8_t kFromHere = 0x10;
 constexpr std::uint8_t kFromIndex = 0x30;
 
-// Instructions of more than a byte; the names are DWARF's, without their prefix.
+// Instructions that take all bits of their first byte; the names are DWARF's, without their prefix.
 enum : std::uint8_t {
     kNop,
     kSetLoc,
@@ -105,13 +102,13 @@ class Reader {
     const std::uint8_t *end_;
 };
 
-// Where registers of a caller's are, at one place of the code.
+// Where the caller's registers are, at one place of the code.
 struct Registers {
     std::uint64_t base = kStackPointer;
     std::int64_t frame_end = 0;
-    std::int64_t frame_pointer = 0;   // where it was saved; 0: it is still there
-    std::int64_t return_address = 0;  // the same
-    bool is_plain = true;             // by no rule but these
+    std::int64_t frame_pointer = 0;   // where it was saved; 0: it still is in its register
+    std::int64_t return_address = 0;  // where it was saved
+    bool is_plain = true;             // needs no other rule than these
 
     void save(std::uint64_t number, std::int64_t where) {
         if (number == kFramePointer) frame_pointer = where;
@@ -130,7 +127,7 @@ struct Registers {
     }
 };
 
-// What entries have in common.
+// What several entries have in common (DWARF's CIE).
 struct Common {
     std::uint64_t code_step = 0;
     std::int64_t data_step = 0;
@@ -143,7 +140,7 @@ class Program {
   public:
     Program(const Common &common, std::uintptr_t code) : common_(common), at_(code) {}
 
-    // Up to what holds at `until`.
+    // Runs the instructions up to the state that holds at `until`.
     void run(const std::uint8_t *begin, const std::uint8_t *end, std::uintptr_t until) {
         Reader reader(begin, end);
         while (reader.more() && at_ <= until && now_.is_plain) {
@@ -244,7 +241,8 @@ void Program::run_long(std::uint8_t instruction, Reader &reader) {
     now_.is_plain = false;
 }
 
-// "zR", and what else stands there with a length before it: "zPLR" of C++. Not "zRS", of a signal's frame.
+// Reads the augmentation "zR", and others whose data has a length before it: "zPLR" of C++. Not "zRS", of a signal's
+// frame.
 Common common_of(const std::uint8_t *entry) {
     Common common;
     const auto length = read_at<std::uint32_t>(entry);
@@ -325,7 +323,7 @@ const std::uint8_t *entry_of(const std::uint8_t *index, std::uintptr_t code) {
 }  // namespace
 
 FrameRule find_frame_rule(std::uintptr_t code) {
-    const std::uintptr_t calls = code - 1;  // a call may be the last of its function
+    const std::uintptr_t calls = code - 1;  // a call may be the last instruction of its function
     dl_find_object object{};
     if (&_dl_find_object == nullptr) return {};
     if (_dl_find_object(reinterpret_cast<void *>(calls), &object) != 0 || object.dlfo_eh_frame == nullptr) return {};

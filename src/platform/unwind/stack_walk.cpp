@@ -19,7 +19,7 @@
 namespace gr::platform {
 namespace {
 
-// In this very place.
+// The frame that runs, at the place into which this is inlined.
 [[gnu::always_inline]] inline Frame here() {
     Frame frame{};
 #if defined(__x86_64__)
@@ -53,7 +53,7 @@ bool StackWalk::initialise() {
     dl_find_object own{};
     if (!find_own(&own)) return false;
     own_begin_ = reinterpret_cast<std::uintptr_t>(own.dlfo_map_start);
-    // Linked into a program, it has no addresses of its own.
+    // If this library is linked into a program, it has no addresses of its own.
     const bool is_library = own.dlfo_link_map != nullptr && own.dlfo_link_map->l_name[0] != '\0';
     own_bytes_ = is_library ? reinterpret_cast<std::uintptr_t>(own.dlfo_map_end) - own_begin_ : 0;
     if (known_ == nullptr) known_ = static_cast<Known *>(map((std::size_t{1} << kKnownBits) * sizeof(Known), 1));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the calls that led here: where each goes on.
-// Invariant: takes no lock and, but for the memory of the rules that it remembers, none; may interrupt itself. Ends
-//    where a rule is missing.
-// Must not know: why it is asked for.
+// What: the calls that led to this place: the address where each caller goes on.
+// Invariant: takes no lock, and no memory except for the rules that it remembers; a signal handler may use it while it
+//    runs. A walk ends where a rule is missing.
+// Must not know: why the caller asks.
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,20 @@ class StackWalk {
   public:
     constexpr StackWalk() = default;
 
-    // Whether the C library tells where the tables lie that this needs.
+    // Whether the C library tells where the tables lie that this class needs.
     static bool is_possible();
-    // Before it is used. false: it is not possible, or there is no memory as of now.
+    // Called before the first use. false: a walk is not possible, or there is no memory at present.
     bool initialise();
-    // The addresses behind the calls, the innermost first, but for those out of this library. How many.
+    // Writes the addresses behind the calls, the innermost first, without those in this library. Returns how many.
     std::size_t take(std::span<std::uintptr_t> out);
-    // Where the stack of the first caller begins that is neither in this library, in libc nor in the loader; nullptr: it
-    // was not found.
+    // The stack pointer of the innermost caller that is neither in this library, in libc nor in the loader; nullptr:
+    // there was none.
     const char *program_stack();
-    // A library is gone, and another may lie where it lay.
+    // Called when a library was unloaded, because another may be loaded at its place.
     void forget();
 
   private:
-    // Two words that belong together, or match no code: whoever reads between two writes.
+    // Two words that belong together. A thread that reads them between two writes finds that they match no code.
     struct Known {
         std::atomic<std::uint64_t> mixed;  // code xor rule
         std::atomic<std::uint64_t> rule;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: numbers as the kernel writes them in hexadecimal: small letters, nothing before them.
-// Invariant: what is no digit ends a number.
+// What: numbers as the kernel writes them in hexadecimal: small letters, no prefix.
+// Invariant: a character that is no digit ends a number.
 // Must not know: what is counted.
 #pragma once
 

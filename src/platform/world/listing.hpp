@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: opens what the kernel tells of this process under /proc, also where the process has as many descriptors as it
-//    may.
-// Invariant: the limit is afterwards what it was.
-// Must not know: what is told there.
+// What: opens files under /proc in which the kernel describes this process, even when the process has used up its
+//    descriptors.
+// Invariant: the limit on descriptors is the same afterwards.
+// Must not know: what the files say.
 #pragma once
 
 #include <sys/resource.h>
@@ -15,7 +15,8 @@
 
 namespace gr::platform {
 
-// For this call it may have as many as it might allow itself. Who sets the limit at the same time may lose it.
+// Raises the limit for this call as far as the process may. If another thread sets the limit at the same time, that
+// change may be lost.
 inline long open_beyond_limit(const char *path) {
     rlimit limit{};
     if (system_call(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &limit) != 0) return -EMFILE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a list that grows in memory of its own from the kernel, for those who may not allocate.
-// Invariant: size() <= capacity; what add() refused is not in it.
+// What: a list that grows in memory of its own from the kernel, for code that may not allocate.
+// Invariant: size() <= capacity; an element that add() refused is not in the list.
 // Must not know: what its elements are.
 #pragma once
 
@@ -38,9 +38,9 @@ class MappedList {
     T &last() { return elements_[size_ - 1]; }
     T take_last() { return elements_[--size_]; }
     void remove(std::size_t i) { elements_[i] = elements_[--size_]; }
-    // The first so many stay.
+    // Keeps the first `size` elements.
     void shrink(std::size_t size) { size_ = size; }
-    // What it has stays its own.
+    // Keeps the memory.
     void clear() { size_ = 0; }
     void release() {
         if (elements_ != nullptr) unmap(elements_, capacity_ * sizeof(T));

@@ -37,7 +37,7 @@ struct MappingQuery {
     std::uint64_t name = 0;
     std::uint64_t build_id = 0;
 
-    // By the descriptor of a list of mappings. 0, kNothingThere, or another negative number: refused.
+    // `maps` is the descriptor of a list of mappings. Returns 0, kNothingThere, or another negative number: refused.
     long run(long maps, const void *at) {
         address = reinterpret_cast<std::uintptr_t>(at);
         constexpr unsigned long kQuery = _IOWR('f', 17, MappingQuery);  // PROCMAP_QUERY

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: mappings.hpp, by /proc/self/maps; the thread's own where the process's first thread has ended, which has none.
-// Invariant: as there.
-// Must not know: whose the mappings are.
+// Reads /proc/self/maps, or the calling thread's own: the former is empty once the first thread has ended.
 #include "platform/world/mappings.hpp"
 
 #include <sys/syscall.h>
@@ -60,7 +58,7 @@ bool Mappings::take_address(char end, const char **out) {
     return false;
 }
 
-// A field, and the spaces behind it.
+// Skips so many fields, and the spaces behind each.
 void Mappings::skip(unsigned fields) {
     for (char c = 0; fields != 0; --fields) {
         while (peek(&c) && c != ' ' && c != '\n') ++at_;
@@ -118,7 +116,7 @@ void MappingTable::end_asking() {
     last_ = {};
 }
 
-// false: the kernel does not answer. Of no address: nothing is mapped there.
+// false: the kernel does not answer. An empty mapping: nothing is mapped there.
 bool MappingTable::ask(const void *p, Mapping *out) const {
     *out = {};
     MappingQuery query;
@@ -133,7 +131,7 @@ bool MappingTable::ask(const void *p, Mapping *out) const {
     return true;
 }
 
-// What is asked about next often lies there, too: a thread's stack, and its record.
+// Remembers the mapping, because the next question is often about the same one: a thread's stack, then its record.
 Mapping MappingTable::asked(const void *p) const {
     if (last_.contains(p)) return last_;
     Mapping found;

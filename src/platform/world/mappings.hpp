@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what is mapped into the process, as the kernel tells it.
-// Invariant: takes no memory and no lock of libc's; what is not mapped or unmapped meanwhile is told as it is, in the
+// What: the mappings of the process, as the kernel lists them.
+// Invariant: takes no memory and no lock of libc's; a mapping that does not change meanwhile is listed as it is, in the
 //    order of the addresses.
 // Must not know: whose the mappings are.
 #pragma once
@@ -18,10 +18,10 @@ struct Mapping {
     bool readable = false;
     bool writable = false;
     bool is_private = false;
-    bool is_named = false;  // a file's, or the kernel says what it is
+    bool is_named = false;  // it is a file's, or the kernel has a name for it
 
     bool contains(const void *p) const { return begin <= p && p < end; }
-    // The kernel divides what is one to the program where a page is locked, or left out of dumps.
+    // The kernel splits what is one mapping for the program where a page is locked, or left out of dumps.
     bool goes_on_in(const Mapping &next) const {
         return end == next.begin && readable && writable && next.readable && next.writable &&
                is_private == next.is_private;
@@ -37,7 +37,7 @@ class Mappings {
 
     // false: /proc is not there.
     bool opened() const { return fd_ >= 0; }
-    // false: that was the last, or the list cannot be read on.
+    // false: there is no further mapping, or the rest of the list cannot be read.
     bool next(Mapping *out);
     bool is_whole() const { return is_whole_; }
 
@@ -54,19 +54,19 @@ class Mappings {
     char text_[1024];
 };
 
-// All of them at one moment, or as many as are asked about. What may be written and lies side by side is one.
+// All mappings at one moment, or only those that are asked about. Adjacent writable mappings count as one.
 class MappingTable {
   public:
     constexpr MappingTable() = default;
-    // false: no memory, or no /proc that tells of all.
+    // false: there is no memory, or /proc does not list all mappings.
     [[nodiscard]] bool read();
-    // Until end_asking() of() asks the kernel, which has not to tell of all then, if it can be asked so (Linux 6.11);
-    // else they are read now. What has a name it does not tell so.
+    // Until end_asking(), of() asks the kernel about single addresses (Linux 6.11), so that the kernel need not list
+    // all mappings. If the kernel cannot answer, all mappings are read now. Its answers do not set is_named.
     [[nodiscard]] bool begin_asking();
     void end_asking();
-    // Where p lies; no address at all if nothing was mapped there.
+    // The mapping that contains p; an empty one if nothing is mapped there.
     Mapping of(const void *p) const { return asks() ? asked(p) : known(p); }
-    // Those read last.
+    // The mappings that were read last.
     std::span<const Mapping> all() const { return mappings_.all(); }
     void release() { mappings_.release(); }
 
@@ -80,8 +80,8 @@ class MappingTable {
     Mapping known(const void *p) const;
 
     MappedList<Mapping> mappings_;
-    long fd_ = kNone;       // of the kernel's list, while it is asked: then it is there for each question
-    mutable Mapping last_;  // that was asked about
+    long fd_ = kNone;       // the kernel's list, which is open while of() asks the kernel
+    mutable Mapping last_;  // the last answer
 };
 
 }  // namespace gr::platform

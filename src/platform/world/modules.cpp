@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: modules.hpp, by dl_iterate_phdr, which holds the loader's lock of the list of libraries while it tells them.
-// Invariant: allocates nothing of libc's.
-// Must not know: who asks, and why.
+// Uses dl_iterate_phdr, which holds the loader's lock of the list of libraries. Allocates nothing of libc's.
 #include "platform/world/modules.hpp"
 
 #include <link.h>
@@ -54,7 +52,7 @@ struct Modules::Visit {
         const auto *const begin = reinterpret_cast<const char *>(info.dlpi_addr + header.p_vaddr);
         return {begin, begin + header.p_memsz};
     }
-    // The loader protects whole pages of it.
+    // The loader protects only the whole pages of this part.
     static Range relocated_only(const dl_phdr_info &info) {
         for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
             if (info.dlpi_phdr[i].p_type != PT_GNU_RELRO) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the program and its libraries as they are loaded: where their variables lie, and their thread-local ones.
-// Invariant: what was learnt is of one moment, in which no library was being loaded or unloaded.
-// Must not know: who asks, and why.
+// What: where the variables and the thread-local variables of the program and its loaded libraries lie.
+// Invariant: all facts are of one moment, in which no library was being loaded or unloaded.
+// Must not know: why the caller asks.
 #pragma once
 
 #include "platform/world/mapped_list.hpp"
@@ -16,20 +16,21 @@ struct TlsModule {
 
 class Modules {
   public:
-    // Whether variables of the file, empty for the program's own, are to be told. The world may stand.
+    // Whether to list these variables of the file, whose name is empty for the program itself. All other threads may be
+    // stopped.
     using Wants = bool (*)(const char *file, Range variables);
 
     constexpr Modules() = default;
 
     void set_wants(Wants wants) { wants_ = wants; }
 
-    // Calls at_rest(context) first, while nobody can load or unload a library; whoever stops all threads does it there.
-    // false: no memory, and nothing is told; at_rest was called all the same.
+    // Calls at_rest(context) first, while no thread can load or unload a library. A caller that stops all threads does
+    // so there. false: there is no memory, and the lists are not complete; at_rest was called in this case, too.
     bool learn(void (*at_rest)(void *context), void *context);
 
-    // What may be written, but what is only written while a library is loaded.
+    // Writable memory, without what is only written while a library is being loaded.
     std::span<const Range> variables() const { return variables_.all(); }
-    // The rest: what the loader has protected since.
+    // Memory that was only written then, and that the loader has protected since.
     std::span<const Range> constants() const { return constants_.all(); }
     std::span<const TlsModule> thread_locals() const { return thread_locals_.all(); }
 

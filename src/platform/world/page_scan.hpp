@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the kernel's PAGEMAP_SCAN: of a range the rows of pages that are of some categories.
-// Invariant: one call walks the whole, or ends where there is no room for another row.
+// What: the kernel's PAGEMAP_SCAN: finds the rows of pages in a range that belong to some categories.
+// Invariant: one call walks the whole range, or ends where there is no room for another row.
 // Must not know: what the pages are wanted for.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace gr::platform {
 
-// Newer than the headers of the oldest system that builds this (Linux 6.7): names of our own for what the kernel's say.
+// Newer than the headers of the oldest system that builds this (Linux 6.7): our own names for the kernel's constants.
 namespace page {
 constexpr std::uint64_t kIsWritten = 2;    // PAGE_IS_WRITTEN
 constexpr std::uint64_t kIsOfFile = 4;     // PAGE_IS_FILE
@@ -24,7 +24,7 @@ constexpr std::uint64_t kIsSwapped = 16;   // PAGE_IS_SWAPPED
 constexpr std::uint64_t kIsZeroPage = 32;  // PAGE_IS_PFNZERO
 }  // namespace page
 
-// As the kernel writes it.
+// A row of pages, as the kernel writes it.
 struct PageRow {
     std::uint64_t begin;
     std::uint64_t end;
@@ -51,8 +51,8 @@ struct PageScan {
     std::uint64_t any_of = 0;
     std::uint64_t returned = 0;
 
-    // By the descriptor of a pagemap: how many rows were found, in the part of the range that ends before *stop. Negative:
-    // refused.
+    // `pagemap` is the descriptor of a pagemap. Returns how many rows were found in the part of the range that ends
+    // before *stop. Negative: refused.
     long run(long pagemap, Range range, std::span<PageRow> into, const char **stop) {
         start = reinterpret_cast<std::uintptr_t>(range.begin);
         end = reinterpret_cast<std::uintptr_t>(range.end);
@@ -60,7 +60,8 @@ struct PageScan {
         row_count = into.size();
         constexpr unsigned long kScan = _IOWR('f', 16, PageScan);  // PAGEMAP_SCAN
         const long found = system_call(SYS_ioctl, pagemap, std::size_t{kScan}, this);
-        // Where there was room for all rows the whole was walked; it may end before a part that is not mapped.
+        // If there was room for all rows, the kernel walked the whole range; walk_end may lie before a part that is not
+        // mapped.
         if (found == static_cast<long>(into.size())) {
             *stop = reinterpret_cast<const char *>(walk_end);
         } else if (found >= 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a piece of memory by its two ends; or by where it is written down.
-// Invariant: begin <= end; end is not in it.
+// What: a piece of memory, given by its two ends or by the places where its address and its count are stored.
+// Invariant: begin <= end; end does not belong to the piece.
 // Must not know: what lies there.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Range {
     bool contains(const void *p) const { return begin <= p && p < end; }
 };
 
-// A piece that moves and grows: where its address lies, and the count of its elements.
+// A piece that moves and grows: where its address is stored, and where the count of its elements is.
 struct Growing {
     const void *begin_cell;
     const std::size_t *count_cell;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: of a range the pages that can be read, whatever the list of mappings says of it: within a mapping there may be
-//    guards (MADV_GUARD_INSTALL), as libc has below stacks since 2.42.
-// Invariant: the kernel reads a word of each page, and nobody else does before; nothing is changed.
+// What: finds the pages of a range that can be read, whatever the list of mappings says: a mapping may contain guards
+//    (MADV_GUARD_INSTALL), as libc has below stacks since 2.42.
+// Invariant: the kernel reads a word of each page before any other code does; nothing is changed.
 // Must not know: what lies there.
 #pragma once
 
@@ -17,14 +17,15 @@
 
 namespace gr::platform {
 
-// By a change of the signal mask to what lies there, in a way that there is none of: the kernel reads the mask first. It
-// needs no descriptor. Where a sandbox forbids it all counts as readable.
+// Asks the kernel to set the signal mask to what lies there, in a way that does not exist. The kernel reads the mask
+// before it refuses. No descriptor is needed. If a sandbox forbids the call, all pages count as readable.
 inline bool is_readable(const char *word) {
     constexpr int kNoWay = -1;
     return system_call(SYS_rt_sigprocmask, kNoWay, word, nullptr, sizeof(std::uint64_t)) != -EFAULT;
 }
 
-// visit(row) for each row of such pages, as far as they lie in the range; that begins at a multiple of a word.
+// Calls visit(row) for each row of readable pages, as far as they lie in the range. The range begins at a multiple of a
+// word.
 template <class Visit>
 void for_each_readable(Range whole, Visit visit) {
     const std::size_t page = page_size();

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: tasks.hpp, by /proc/self/task.
-// Invariant: as there.
-// Must not know: what the threads are for.
+// Reads /proc/self/task.
 #include "platform/world/tasks.hpp"
 
 #include <sys/syscall.h>
@@ -17,7 +15,7 @@
 namespace gr::platform {
 namespace {
 
-// As the kernel writes it; the name follows.
+// An entry of a folder, as the kernel writes it; the name follows.
 struct Entry {
     std::uint64_t inode;
     std::int64_t offset;
@@ -46,7 +44,7 @@ class TaskFile {
     char text_[4096];
 };
 
-// The system call that it sleeps in; one that says nothing, if it runs or is gone.
+// The number of the system call that the thread sleeps in; UINT32_MAX if it runs or has ended.
 std::uint32_t call_of(std::uint32_t id) {
     const TaskFile call(id, "syscall");
     const char first = call.text()[0];
@@ -77,11 +75,11 @@ bool blocks_signal(std::uint32_t id, int signal) {
     return (hexadecimal_at(blocked + sizeof kBlocked - 1) >> (signal - 1) & 1) != 0;
 }
 
-// "NUMBER ARGUMENTS STACK PROGRAM-COUNTER", the last four in hexadecimal, or "running".
+// "NUMBER ARGUMENTS STACK PROGRAM-COUNTER", the last three in hexadecimal, or "running".
 const char *sleeping_stack_pointer(std::uint32_t id) {
     const TaskFile call(id, "syscall");
     if (call.text()[0] == '-')
-        return nullptr;  // it waits elsewhere in the kernel, for a page perhaps: for a moment only
+        return nullptr;  // it waits elsewhere in the kernel, perhaps for a page: only for a moment
     const char *last = nullptr;
     const char *before = nullptr;
     for (const char *at = std::strstr(call.text(), "0x"); at != nullptr; at = std::strstr(at + 2, "0x")) {

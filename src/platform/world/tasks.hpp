@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the threads that the kernel knows of this process.
-// Invariant: takes no memory and no lock of libc's; a thread that is there from the first call to the last is told.
+// What: the threads of this process that the kernel lists.
+// Invariant: takes no memory and no lock of libc's; a thread that exists from the first call to the last is listed,
+//    unless the list ends early (next()).
 // Must not know: what the threads are for.
 #pragma once
 
@@ -18,7 +19,8 @@ class Tasks {
 
     // false: /proc is not there.
     bool opened() const { return fd_ >= 0; }
-    // The next one's id. 0: that was the last, or the one told before has just gone, and those behind it are not told.
+    // The id of the next thread. 0: the thread before was the last, or it has just ended and the threads behind it are
+    // not listed.
     std::uint32_t next();
 
   private:
@@ -32,16 +34,16 @@ class Tasks {
 
 std::uint32_t task_of_caller();
 
-// How many the process has; 0: not known.
+// How many threads the process has; 0: not known.
 std::uint32_t task_count();
-// Of a task of this process. A first thread that has ended while others run is still told, and takes signals that nobody
-// handles.
+// Whether a thread of this process has ended. A first thread that has ended while others run is still listed, and takes
+// signals that no handler sees.
 bool has_ended(std::uint32_t id);
-// false: it is gone, or /proc is not there.
+// false: the thread does not block the signal or has ended, or /proc is not there.
 bool blocks_signal(std::uint32_t id, int signal);
-// Where its stack ends, as far as it is inside a system call; nullptr: it runs, or is gone.
+// The stack pointer of a thread that is inside a system call; nullptr: the thread runs, waits elsewhere or has ended.
 const char *sleeping_stack_pointer(std::uint32_t id);
-// Whether it sleeps in the system call that makes threads and processes, or in the one that takes signals as they come.
+// Whether the thread sleeps in a system call that makes threads and processes, or in one that waits for signals.
 bool makes_task(std::uint32_t id);
 bool takes_signals(std::uint32_t id);
 

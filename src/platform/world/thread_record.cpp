@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: thread_record.hpp, for glibc.
-// Invariant: reads only what the kernel says is mapped, until it is known to be there.
-// Must not know: what lies there.
+// Written for glibc. Reads only what the kernel says is mapped, until it is known to be there.
 #include "platform/world/thread_record.hpp"
 
 #include <link.h>
@@ -17,7 +15,8 @@
 namespace gr::platform {
 namespace {
 
-// The vector of a thread's blocks of thread-local variables, by the number of the module; before it stands how many.
+// An entry of the vector of a thread's blocks of thread-local variables. The index is the number of the module; the
+// entry before the first holds the count.
 struct VectorEntry {
     union {
         std::uintptr_t count;
@@ -30,18 +29,18 @@ const char *const kNotAllocated = reinterpret_cast<const char *>(-1);
 #if defined(__x86_64__)
 constexpr std::size_t kVectorOffset = 8;
 constexpr std::size_t kRecordBefore = 0;  // the record begins at the thread pointer
-constexpr std::size_t kStaticBefore = 1;  // thread-local variables end there; what the loader tells has the record, too
+constexpr std::size_t kStaticBefore = 1;  // thread-local variables end there; the loader's size includes the record
 constexpr std::size_t kRecordIncluded = 1;
 #else
 constexpr std::size_t kVectorOffset = 0;
-constexpr std::size_t kRecordBefore = 1;  // it ends there, but for the two words of the thread control block
+constexpr std::size_t kRecordBefore = 1;  // the record ends there; the two words of the thread control block follow
 constexpr std::size_t kStaticBefore = 0;  // thread-local variables begin there, with these two words
 constexpr std::size_t kRecordIncluded = 0;
 #endif
 
 constexpr std::size_t kLikelyRecordBytes = 2304;
 
-// false: some of it cannot be read. By /proc, which stops need as well: a sandbox may forbid to ask the kernel for a copy.
+// false: a part cannot be read. Uses /proc, which stops need as well: a sandbox may forbid the calls that copy memory.
 bool copy_if_readable(const MappingTable &mappings, void *to, const void *from, std::size_t bytes) {
     const Mapping mapping = mappings.of(from);
     if (!mapping.readable || static_cast<std::size_t>(mapping.end - static_cast<const char *>(from)) < bytes)
@@ -65,7 +64,7 @@ void ThreadRecords::initialise() {
     mappings.release();
 }
 
-// libc tells debuggers its size.
+// libc tells debuggers the size of the record.
 void ThreadRecords::find_record() {
     const auto *const told = static_cast<const std::uint32_t *>(program_symbol("_thread_db_sizeof_pthread"));
     record_bytes_ = told == nullptr ? kLikelyRecordBytes : *told;
@@ -76,8 +75,9 @@ Range ThreadRecords::record(std::uintptr_t thread_pointer) const {
     return {begin, begin + record_bytes_};
 }
 
-// The loader lays there what was loaded with the program, and of what comes later what asks for it; of the latter the vector
-// of a thread says nothing before somebody comes by it. It tells libc how much to leave for that in a stack.
+// Beside the thread pointer the loader puts the variables of libraries that were loaded with the program, and of later
+// ones that ask for this place. A thread's vector does not show the latter until the thread has used them. The loader
+// tells libc how much of a stack to leave for all of these.
 void ThreadRecords::find_static_thread_locals() {
     using Tell = void (*)(std::size_t * bytes, std::size_t * alignment);
     const auto tell = reinterpret_cast<Tell>(program_symbol("_dl_get_tls_static_info"));
@@ -93,7 +93,7 @@ Range ThreadRecords::static_thread_locals(std::uintptr_t thread_pointer) const {
     return {begin, begin + static_bytes_};
 }
 
-// A value set for a key of the second block is looked for through every word of the record.
+// Sets a value for a key of the second block, and searches every word of the record for a pointer to that block.
 void ThreadRecords::find_keys(MappingTable *mappings) {
     pthread_key_t keys[kKeysPerBlock + 1];
     std::size_t made = 0;
@@ -119,15 +119,16 @@ void ThreadRecords::find_keys(MappingTable *mappings) {
     while (made != 0) pthread_key_delete(keys[--made]);
 }
 
-// Three words: where it begins with its guard, how long that is with the record, and how long the guard.
+// The record describes the stack in three words: its begin with the guard, its length with the record, the guard's
+// length.
 Range ThreadRecords::stack(std::uintptr_t thread_pointer, const MappingTable &mappings) const {
     struct Place {
         std::uintptr_t begin;
         std::size_t bytes;
         std::size_t guard_bytes;
     };
-    constexpr std::size_t kMostBehind = 64 * kKiB;  // the thread pointer: the record, or thread-local variables
-    constexpr std::size_t kMostGuard = kGiB;        // no address is so small
+    constexpr std::size_t kMostBehind = 64 * kKiB;  // after the thread pointer: the record, or thread-local variables
+    constexpr std::size_t kMostGuard = kGiB;        // every address is larger
     const Range all = record(thread_pointer);
     const Mapping mapping = mappings.of(all.begin);
     if (!mapping.readable || mapping.end < all.end) return {};
@@ -150,7 +151,7 @@ Range ThreadRecords::key_block(std::uintptr_t thread_pointer, std::size_t i) con
     return begin == nullptr ? Range{} : Range{begin, begin + kKeysPerBlock * sizeof(KeyValue)};
 }
 
-// The caller's blocks as the vector tells them are those that the loader tells.
+// The layout is as expected if the caller's blocks in the vector are those that the loader lists.
 void ThreadRecords::try_thread_locals(const MappingTable &mappings) {
     struct Trial {
         const MappingTable *mappings;

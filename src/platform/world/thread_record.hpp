@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a thread has for itself beside its stack: thread-local variables, and the values of pthread keys.
-// Invariant: what libc keeps of a thread has no interface; where it lies was found out at start-up, by this thread's
-//    own, and is used as far as that showed it (knows_...()).
+// Invariant: libc has no interface to its record of a thread. initialise() finds the places in the record of the
+//    calling thread, and only places that were confirmed there are used (knows_...()).
 // Must not know: what lies there.
 #pragma once
 
@@ -17,13 +17,13 @@ class ThreadRecords {
   public:
     constexpr ThreadRecords() = default;
 
-    // Once, before a collection, by any thread. It makes pthread keys and deletes them again.
+    // Called once, before a collection, by any thread. Makes pthread keys and deletes them again.
     void initialise();
     bool knows_thread_locals() const { return knows_thread_locals_; }
     bool knows_keys() const { return keys_offset_ != 0; }
 
-    // Of the thread with this pointer, which stands still or is the caller. The record itself has the values of the first
-    // keys in it.
+    // The ranges of the thread with this thread pointer, which stands still or is the caller. The record itself
+    // contains the values of the first keys.
     template <class Visit>
     void for_each_range(std::uintptr_t thread_pointer, const Modules &modules, Visit visit) const {
         visit(record(thread_pointer));
@@ -36,7 +36,7 @@ class ThreadRecords {
         }
     }
 
-    // The stack that libc made or was given for the thread with this pointer, up to that; empty: the record does not say.
+    // The stack, up to the thread pointer, that libc made or was given for the thread; empty: the record does not say.
     Range stack(std::uintptr_t thread_pointer, const MappingTable &mappings) const;
 
   private:
@@ -57,7 +57,7 @@ class ThreadRecords {
     void try_thread_locals(const MappingTable &mappings);
 
     std::size_t record_bytes_ = 0;
-    std::size_t static_bytes_ = 0;  // of thread-local variables beside the thread pointer; 0: not told
+    std::size_t static_bytes_ = 0;  // of thread-local variables beside the thread pointer; 0: not known
     std::size_t keys_offset_ = 0;   // of the pointers to blocks of keys, from the thread pointer
     bool knows_thread_locals_ = false;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: world.hpp, by a signal to each thread and a futex that all wait for.
-// Invariant: a thread is called once in a stop, again only while it has not arrived; who is called twice arrives once.
+// What: world.hpp, by a signal to each thread and a futex on which all stopped threads wait.
+// Invariant: a thread is called once in a stop, and again only while it has not arrived; a thread that is called twice
+//    arrives once.
 // Must not know: why they are stopped; what lies on a stack.
 #include "platform/world/world.hpp"
 
@@ -21,8 +22,8 @@ constinit World world;
 namespace {
 
 constexpr std::size_t kFirstSlots = 64;
-constexpr unsigned kMillisecondsToLook = 10;  // then some may have gone
-constexpr unsigned kLooksToCallAgain = 10;    // a signal may have been taken by a wait for signals
+constexpr unsigned kMillisecondsToLook = 10;  // after so long some threads may have ended
+constexpr unsigned kLooksToCallAgain = 10;    // a wait for signals may have taken the first signal
 constexpr unsigned kLooksUntilUnstoppable = 100;
 
 bool is_odd(std::uint32_t epoch) { return (epoch & 1) != 0; }
@@ -37,7 +38,7 @@ bool World::initialise(int signal) {
     action.sa_flags = SA_RESTART;
     sigfillset(&action.sa_mask);
     if (!make_room() || sigaction(signal, &action, nullptr) != 0) return false;
-    // Whoever started the program may have blocked it; threads take that from who begins them.
+    // The process that started the program may have blocked the signal. A thread inherits that from its creator.
     sigset_t wanted;
     sigemptyset(&wanted);
     sigaddset(&wanted, signal);
@@ -67,7 +68,7 @@ void World::for_each_called(Visit visit) const {
     }
 }
 
-// All that were called have arrived: their handlers look no more.
+// Called when all called threads have arrived or ended: no handler of theirs reads the table any more.
 bool World::make_room() {
     Table *const old = table_.load(std::memory_order_relaxed);
     const std::size_t count = old == nullptr ? kFirstSlots : old->count * 2;
@@ -88,7 +89,7 @@ bool World::make_room() {
     return true;
 }
 
-// A signal of those that queue is refused where too many wait already.
+// The kernel refuses a signal of the kind that queues when too many are waiting.
 World::Sent World::send(std::uint32_t id, int signal) {
     const long result = system_call(SYS_tgkill, system_call(SYS_getpid), id, signal);
     if (result == 0) return Sent::yes;
@@ -103,7 +104,8 @@ bool World::stop(std::span<const std::uint32_t> exempt) {
     called_ = gone_ = unstoppable_ = 0;
     arrived_.store(0, std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);
-    // Who runs while the others are called may have begun new threads; when nobody ran, nobody has.
+    // A thread that runs while others are called may have begun new threads. If no thread ran in a round, there are
+    // none.
     for (;;) {
         const Round round = call_those_that_run(exempt);
         wait_for_called();
@@ -140,10 +142,10 @@ World::Round World::call_those_that_run(std::span<const std::uint32_t> exempt) {
             if (sent == Sent::refused) return Round::failed;
         }
     }
-    // A /proc of another process namespace has other numbers.
+    // A /proc of another process namespace shows other numbers.
     const std::uint32_t count = task_count();
     if (!is_told || count == 0) return Round::failed;
-    // The kernel's list ends early where a thread goes while it is told: those behind it may be new.
+    // The kernel's list ends early if a thread ends while it is listed. The threads behind it may be new.
     return told < count ? Round::found_some : round;
 }
 
@@ -156,16 +158,17 @@ void World::wait_for_called() {
     }
 }
 
-// Every thread blocks all signals for a moment when it begins and when it ends. Who blocks this one and sleeps may be
-// waiting for one that stands, unless it makes a thread, which would run; who blocks it for long will go on doing so.
-// Who waits for signals (sigwait) with this one among them takes it, unblocked meanwhile, and waits for the next.
+// Every thread blocks all signals for a moment when it begins and when it ends. A thread that blocks this signal and
+// sleeps may be waiting for a stopped thread, unless it is making a thread, after which it would run. A thread that has
+// blocked the signal for long will go on doing so. A thread that waits for signals (sigwait), this one among them,
+// takes the signal, which counts as unblocked meanwhile, and waits for the next.
 bool World::is_unstoppable(std::uint32_t id, unsigned looks) const {
     if (!blocks_signal(id, signal_)) return looks > kLooksToCallAgain && takes_signals(id);
     return looks >= kLooksUntilUnstoppable || (sleeping_stack_pointer(id) != nullptr && !makes_task(id));
 }
 
-// The id of one that is gone may already be another's: that one is found by the next round, for it has no slot of its own
-// before this is free.
+// A new thread may already have the id of a called thread that has ended. While the slot is not marked as gone it
+// serves the new thread, which arrives when the signal is sent again.
 void World::look_for_gone(unsigned looks) {
     for_each_called([&](Slot &slot) {
         if (slot.state.load(std::memory_order_acquire) != kCalled) return;
@@ -186,7 +189,8 @@ void World::arrive(const char *stack_pointer) {
     const std::uint32_t epoch = epoch_.load(std::memory_order_acquire);
     const std::uint32_t me = task_of_caller();
     Slot *const slot = slot_of(me);
-    // Not called: another's signal, or one late from before. Where it would stand another may be put at this moment.
+    // This thread was not called: the signal came from other code, or late from an earlier stop. Nothing is written to
+    // the slot where it would stand: that may be given to another thread at this moment.
     if (!is_odd(epoch) || slot == nullptr || slot->id.load(std::memory_order_relaxed) != me) return;
     slot->thread.stack_pointer = stack_pointer;
     slot->thread.thread_pointer = thread_pointer();

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: write_watch.hpp, by userfaultfd's asynchronous write protection and pagemap's PAGEMAP_SCAN.
-// Invariant: as there.
-// Must not know: what lies there, and why it matters.
+// Uses userfaultfd's asynchronous write protection and pagemap's PAGEMAP_SCAN.
 #include "platform/world/write_watch.hpp"
 
 #include <fcntl.h>
@@ -25,7 +23,7 @@ constexpr unsigned kUserModeOnly = 1;                            // UFFD_USER_MO
 
 }  // namespace
 
-// A first thread that has ended has none.
+// Not /proc/self: a first thread that has ended has no pagemap.
 WriteWatch::Pages::Pages() : fd_(open_listing("/proc/thread-self/pagemap")) {}
 
 WriteWatch::Pages::~Pages() {
@@ -54,7 +52,7 @@ const char *WriteWatch::begin(Range whole) {
     if (lack != nullptr) {
         close();
     } else {
-        // A write would count for all of a huge page.
+        // In a huge page, one write would count for the whole page.
         allow_huge_pages(const_cast<char *>(whole.begin), whole.bytes(), false);
     }
     return lack;
@@ -62,7 +60,7 @@ const char *WriteWatch::begin(Range whole) {
 
 void WriteWatch::forget() { close(); }
 
-// A program may have closed it, and opened something else in its place.
+// The program may have closed the descriptor, and opened another file under its number.
 void WriteWatch::close() {
     constexpr std::string_view kWanted = "anon_inode:[userfaultfd]";
     if (fd_ < 0) return;
@@ -75,7 +73,7 @@ void WriteWatch::close() {
     fd_ = -1;
 }
 
-// What it refuses stays watched.
+// A piece that the kernel refuses stays watched.
 void WriteWatch::leave(Range part) {
     while (!part.is_empty()) {
         const std::size_t bytes = part.bytes() > kMostBytes ? kMostBytes : part.bytes();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: which pages of a range the process has written to since it was last asked.
-// Invariant: what was written before a call to for_each_written that watches on is told by it or was told before; what
-//    is written later is told by the next. A page that was not watched yet, or given back since, is told once somebody
-//    has touched it. Nobody waits for anybody who writes.
+// What: which pages of a range the process has written to since the last question.
+// Invariant: a write before a call to for_each_written that watches on is reported by this call or was reported before;
+//    a later write is reported by the next call. A page that was not watched yet, or was returned to the OS since, is
+//    reported once a thread has touched it. No thread waits for a thread that writes.
 // Must not know: what lies there, and why it matters.
 #pragma once
 
@@ -18,32 +18,33 @@ class WriteWatch {
   public:
     constexpr WriteWatch() = default;
 
-    // Memory that is private to the process, also such as becomes readable later. nullptr: done; else what the kernel
-    // lacks or refuses, and nothing is watched.
+    // Watches memory that is private to the process, also parts that become readable later. nullptr: done. Else the
+    // text says what the kernel lacks or refuses, and nothing is watched.
     const char *begin(Range whole);
-    // In fork's child, which inherits none of it; begin() may follow.
+    // For fork's child, which does not inherit the watch; begin() may follow.
     void forget();
 
     enum class Then : std::uint8_t { watch_on, leave };
-    // visit(range) for each row of such pages of a part that is mapped, in the order of their addresses. One call at a
-    // time. false: the kernel did not tell all.
+    // Calls visit(range) for each row of written pages in a mapped part, in the order of their addresses. One call at a
+    // time. false: the kernel did not report all.
     template <class Visit>
     [[nodiscard]] bool for_each_written(Range part, Then then, Visit visit) {
         const Pages pages;
         while (!part.is_empty()) {
             const long rows = look(pages, &part, then);
             if (rows < 0) return false;
-            // They may lie among the roots, where what they begin with would be kept.
+            // The rows may lie among the roots, where an address left in them would keep a block.
             for (long i = 0; i < rows; ++i) visit(std::exchange(rows_[static_cast<std::size_t>(i)], {}).range());
         }
         return true;
     }
 
-    // Of a part that is mapped nothing is told until it is watched again: who writes there waits for no kernel.
+    // Stops watching a mapped part until it is watched again: a thread that writes there does not wait for the kernel.
     void leave(Range part);
 
   private:
-    // What the kernel is asked through: opened each time, for a program may close what it did not open.
+    // The descriptor by which the kernel is asked. It is opened each time, because a program may close descriptors that
+    // it did not open.
     class Pages {
       public:
         Pages();
@@ -56,10 +57,11 @@ class WriteWatch {
         long fd_;
     };
 
-    // At most so many bytes at once: while it looks, nobody maps or unmaps memory.
+    // At most so many bytes at once: while the kernel looks, no thread maps or unmaps memory.
     static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
-    // How many rows of its first part were found; it begins behind that part then. Negative: refused.
+    // Looks at the first piece of the part, and takes that piece off. Returns how many rows were found. Negative:
+    // refused.
     long look(const Pages &pages, Range *part, Then then);
     void close();
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: written_pages.hpp, by /proc/thread-self/pagemap: a first thread that has ended has none.
-// Invariant: as there.
-// Must not know: what lies there.
+// Reads /proc/thread-self/pagemap, because /proc/self has none once the first thread has ended.
 #include "platform/world/written_pages.hpp"
 
 #include <sys/syscall.h>
@@ -26,7 +24,7 @@ std::size_t WrittenPages::read(const char *from, const char *end) {
     return bytes <= 0 ? 0 : static_cast<std::size_t>(bytes) / sizeof entries_[0];
 }
 
-// A page of zeroes that was only read is nobody's own.
+// Excludes the kernel's page of zeroes: the process has only read it.
 long WrittenPages::scan(Range *part, Of of) {
     PageScan wanted;
     wanted.inverted = wanted.all_of = page::kIsZeroPage | (of == Of::file ? page::kIsOfFile : 0);

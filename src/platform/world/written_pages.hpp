@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: of a mapping the pages that the process has written to and has for itself, as the kernel tells them.
-// Invariant: takes no memory and no lock of libc's. One that was never written to, or is still the file's, is not told;
-//    one that lies on a swap device is, and what kernels tell as that and cannot be read is not.
+// What: finds the pages of a mapping that the process has written to and has for itself, as the kernel reports them.
+// Invariant: takes no memory and no lock of libc's. A page that was never written to, or is still the file's, is not
+//    reported. A page on a swap device is reported; one that kernels report as such and that cannot be read is not.
 // Must not know: what lies there.
 #pragma once
 
@@ -24,9 +24,10 @@ class WrittenPages {
     // false: /proc is not there.
     bool opened() const { return fd_ >= 0; }
 
-    // Whether pages may be a file's: to find out takes a look at each.
+    // Whether pages may belong to a file: to find out, the kernel looks at each page.
     enum class Of : std::uint8_t { memory, file };
-    // visit(range) for each row of such pages, in the order of their addresses. false: the kernel did not tell all.
+    // Calls visit(range) for each row of such pages, in the order of their addresses. false: the kernel did not report
+    // all.
     template <class Visit>
     [[nodiscard]] bool for_each(Range whole, Of of, Visit visit) {
         while (scans_ && !whole.is_empty()) {
@@ -38,13 +39,13 @@ class WrittenPages {
     }
 
   private:
-    // A guard is told as swapped.
+    // The kernel reports a guard as swapped.
     template <class Visit>
     static void visit_row(const PageRow &row, Visit visit) {
         if ((row.categories & page::kIsSwapped) != 0) return for_each_readable(row.range(), visit);
         visit(row.range());
     }
-    // What kernels tell that are older than PAGEMAP_SCAN: an entry for each page, there or not.
+    // For kernels older than PAGEMAP_SCAN: reads an entry for each page, present or not.
     template <class Visit>
     bool for_each_read(Range whole, Visit visit) {
         const std::size_t page = page_bytes_;
@@ -73,7 +74,8 @@ class WrittenPages {
     }
     // How many entries were read; 0: none.
     std::size_t read(const char *from, const char *end);
-    // How many rows of its first part were found; it begins behind that part then. Negative: the kernel does not scan.
+    // Scans the first piece of the part, and takes that piece off. Returns how many rows were found. Negative: the
+    // kernel does not scan.
     long scan(Range *part, Of of);
 
     long fd_;
