@@ -177,12 +177,16 @@ END gr_sequence_pop_n
 DESCRIBE pop_n, .Laborted
 
 // u32 gr_sequence_push_each(u32 cid, void **blocks, const u32 *headers, u32 count, char *const *slabs): a sequence for
-// each block. rax counts those that stay, r10 those that were tried.
+// each block. rax counts those that stay, r10 those that were tried, and ebp holds count: an abort in a pause loses rcx.
     .hidden gr_sequence_push_each
 FUNCTION gr_sequence_push_each
     pushq %rbx
     .cfi_adjust_cfa_offset 8
     .cfi_rel_offset %rbx, 0
+    pushq %rbp
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset %rbp, 0
+    movl %ecx, %ebp
     movq %r8, %r11
     xorl %eax, %eax
     xorl %r10d, %r10d
@@ -211,10 +215,13 @@ FUNCTION gr_sequence_push_each
 .Lpush_each_commit:
     incl %r10d
 .Leach_tried:
-    cmpl %ecx, %r10d
+    cmpl %ebp, %r10d
     jb .Leach_next
-    popq %rbx
     .cfi_remember_state
+    popq %rbp
+    .cfi_adjust_cfa_offset -8
+    .cfi_restore %rbp
+    popq %rbx
     .cfi_adjust_cfa_offset -8
     .cfi_restore %rbx
     ret
