@@ -124,7 +124,7 @@ soak: ## the long tests, many hours
 	ctest --test-dir build/release -C soak -L soak --output-on-failure
 	cmake --preset debug
 	cmake --build --preset debug -j $(CPUS)
-	ctest --test-dir build/debug -R '[.]onecpu$$|^misuse[.].*_(junk|profile)|^faults[.]threads_under|^libgc[.]numbers_locked|^gcmalloc[.]storm' \
+	ctest --test-dir build/debug -R '[.]onecpu$$|^misuse[.].*(_junk|_profile|[.]norseq)|^lifecycle[.].*_(profile|background)|^filling[.]|^(recorder|instance[.].*)$$|^faults[.]threads_under|^libgc[.]numbers_locked|^gcmalloc[.]storm' \
 	    -LE 'real|slow' --output-on-failure
 	cmake --preset sanitize -B build/sanitize-lab -DGRANARY_TEST_FOLDERS="model;lab"
 	cmake --build build/sanitize-lab -j $(CPUS) --target all lab_tests
