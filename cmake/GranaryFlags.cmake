@@ -19,6 +19,10 @@ target_compile_options(granary_lines INTERFACE $<$<CONFIG:RelWithDebInfo>:-g1>)
 # Unit tests: it is not the test that must be fast. What they test is compiled as it is shipped.
 add_library(granary_test_code INTERFACE)
 target_compile_options(granary_test_code INTERFACE $<$<CONFIG:RelWithDebInfo>:-O1;-g1>)
+# gcc 13 and later take the name that a look-up is given, a temporary, for what its result refers to.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  target_compile_options(granary_test_code INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+endif()
 
 # A project that adds this folder may have named no build type; an allocator without optimisation is of no use.
 get_property(granary_many_configurations GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)

@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <initializer_list>
 
 using namespace gr::black_box;
 

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <atomic>
+#include <initializer_list>
 
 namespace {
 
