@@ -50,7 +50,7 @@ ALLOCATE gr_new, gr_new_slow
 // block is pushed on its magazine; a small block of another owner is pushed on the remote magazine. A block that
 // already lies on top is freed twice in a row. The delete operators have addresses of their own, by which tools like
 // valgrind tell them from free.
-FUNCTION free, _ZdlPvSt11align_val_t, _ZdlPv
+FUNCTION free, free_aligned_sized, free_sized, _ZdlPvSt11align_val_t, _ZdlPv
     STATE
     ldr x9, [x8, #BASE]
     sub x16, x0, x9

@@ -44,9 +44,9 @@ ALLOCATE gr_new, gr_new_slow
 // free: rotates the low bits, which are 0 in the address of every block, to the top: an address in which they are not 0
 // exceeds every limit. The unit map's entry is { owner, header offset }. If the calling thread's heap is the owner, the
 // block is pushed on its magazine; a small block of another owner is pushed on the remote magazine. A block that
-// already lies on top is freed twice in a row. The delete operators have addresses of their own, by which tools like
-// valgrind tell them from free.
-FUNCTION free, _ZdlPvSt11align_val_t, _ZdlPv
+// already lies on top is freed twice in a row. The delete operators and C23's names have addresses of their own, by which
+// tools like valgrind tell them from free.
+FUNCTION free, free_aligned_sized, free_sized, _ZdlPvSt11align_val_t, _ZdlPv
     movq BASE, %rdx
     movq %rdi, %rax
     subq %rdx, %rax

@@ -3,7 +3,7 @@
 # What: granary collections, over what a program and its child wrote that were collected.
 # Invariant: what it says agrees with the lines themselves.
 # Must not know: how it is collected.
-"""Usage: collections.py GRANARY LIBRARY FIXTURES."""
+"""Usage: collection_log.py GRANARY LIBRARY FIXTURES."""
 
 import json
 import os
