@@ -257,7 +257,7 @@ class Coloured(unittest.TestCase):
 def shown_by_librsvg(path: Path) -> set[str]:
     """The colours that it draws with."""
     text = subprocess.run(["rsvg-convert", "-f", "svg", path], capture_output=True, text=True, check=True).stdout
-    shares = re.findall(r"(?:fill|stroke):rgb\(([\d.]+)%, ?([\d.]+)%, ?([\d.]+)%\)", text)
+    shares = re.findall(r"(?:fill|stroke)(?::|=\")rgb\(([\d.]+)%, ?([\d.]+)%, ?([\d.]+)%\)", text)
     return {"#" + "".join(f"{round(float(share) * 2.55):02x}" for share in each) for each in shares}
 
 
