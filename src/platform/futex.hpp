@@ -22,7 +22,7 @@ using FutexWord = std::atomic<std::uint32_t>;
 inline void sleep_on(FutexWord &word, std::uint32_t value) {
     system_call(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
 }
-// The same for at most so many milliseconds. Returns whether the time was up.
+// Sleeps like sleep_on, for at most so many milliseconds. Returns whether the time was up.
 inline bool sleep_on_for(FutexWord &word, std::uint32_t value, unsigned milliseconds) {
     const timespec time{milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1000000};
     return system_call(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &time, nullptr, 0) == -ETIMEDOUT;

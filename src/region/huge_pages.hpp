@@ -17,8 +17,8 @@ namespace gr {
 
 enum class HugePolicy : std::uint8_t { never, automatic, always };
 
-// Who makes huge pages of chunks. forbidden: nobody, and the kernel is told not to. us: the allocator. kernel_later:
-// the kernel, but not before the heap is large.
+// Tells which party makes huge pages of chunks. nobody: no party does. forbidden: no party does, and the kernel is told
+// not to. us: the allocator does. kernel_later: the kernel does, once the heap is large.
 enum class HugePageMaker : std::uint8_t { nobody, forbidden, kernel, us, kernel_later };
 HugePageMaker huge_page_maker(HugePolicy policy, platform::HugePagesFor whom);
 

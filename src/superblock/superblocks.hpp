@@ -147,7 +147,7 @@ class Superblocks {
 
     // Whether one of the bitmaps has the block. Without the owner's lock a hint, but never true for a block in use.
     bool is_free(const Superblock *s, BlockIndex i) const;
-    // As above, for a superblock of this size class that begins at `first`.
+    // Whether a bitmap has the block, of a superblock that is named by its first unit and its size class.
     bool is_free(UnitIndex first, ClassIndex c, BlockIndex i) const {
         const BitPosition at = BitPosition::of(i);
         const Bits bits = bits_of(first, c);
