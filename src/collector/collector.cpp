@@ -358,8 +358,12 @@ void Collector::free_unmarked(Kind &kind, CollectionReport *report) {
 
 void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
     const bool is_collected = kind.setup.lifetime == Lifetime::collected;
+    const Region &region = kind.instance.region();
     kind.instance.collector_view().for_each_run([&](Superblock *run) {
-        if (!is_collected || kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_) {
+        // A run without an entry is being acquired or released by a thread that was stopped.
+        const bool stays = !is_collected || load_entry(region, run->unit) != kRunEntry ||
+                           kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_;
+        if (stays) {
             found->add_live(kind.has_pointers(), run->bytes());
             report->add_live(kind.number, 1, run->bytes());
             found->held += run->bytes();

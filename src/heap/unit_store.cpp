@@ -19,18 +19,22 @@ Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer) {
     return superblocks_.make_superblock(run.first, c, run.zeroed);
 }
 
-Superblock *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *zeroed) {
+void *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *zeroed) {
     const platform::Reentry entry;
     if (entry.again()) return nullptr;
     release_deferred();
     Run run;
     if (!pages_.allocate(count, alignment, Prefer::warm, &run)) return nullptr;
     *zeroed = run.zeroed;
-    Superblock *const s = superblocks_.make_run(run.first, run.count);
+    char *block = region_.address(run.first);
+    // A collection that stops this thread frees a run with an entry unless a register or the stack has its address. So
+    // the compiler may not compute the address again from the unit.
+    asm volatile("" : "+r"(block));
+    const Superblock *const s = superblocks_.make_run(run.first, run.count);
     // The run's other entries stay 0: no block starts inside a run. release: pairs with the acquire of a walk. The walk
     // may have got the address from no other thread, and reads the entry before the descriptor.
     std::atomic_ref<UnitEntry>(region_.entry(s->unit)).store(kRunEntry, std::memory_order_release);
-    return s;
+    return block;
 }
 
 bool UnitStore::release_run(Superblock *run) {

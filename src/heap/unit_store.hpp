@@ -30,7 +30,7 @@ class UnitStore {
     UnitEntry entry(UnitIndex u) const { return load_entry(region_, u); }
 
     // A single block of whole units at a multiple of `alignment` units; nullptr: no memory.
-    Superblock *acquire_run(UnitCount count, UnitCount alignment, bool *zeroed);
+    void *acquire_run(UnitCount count, UnitCount alignment, bool *zeroed);
     // false: it was released already.
     bool release_run(Superblock *run);
     // In place. false: not possible.

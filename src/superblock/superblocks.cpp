@@ -9,15 +9,17 @@ namespace gr {
 
 Superblock *Superblocks::make(UnitIndex first, UnitCount count, UnitUse use) {
     Superblock *const s = descriptor(first);
-    s->unit = first;
-    s->units = count;
-    s->use = use;
-    s->group = kNoGroup;
-    s->next = s->previous = nullptr;
     for (std::uint32_t i = 1; i < count.value; ++i) {
         s[i].head = i;
         s[i].use = UnitUse::interior;
     }
+    s->unit = first;
+    s->units = count;
+    s->group = kNoGroup;
+    s->next = s->previous = nullptr;
+    // A collection may stop this thread anywhere here: what is in use has its units.
+    std::atomic_signal_fence(std::memory_order_release);
+    s->use = use;
     return s;
 }
 

@@ -4,6 +4,7 @@
 // Must not know: what decides when; how the kernel is asked.
 #include "heap/dense_chunks.hpp"
 
+#include "heap/acquire_run.hpp"
 #include "heap/parts.hpp"
 #include "heap/sweeper.hpp"
 
@@ -22,8 +23,7 @@ class DenseChunksTest : public testing::Test {
         for (std::uint32_t i = 0; i < kUnitsPerChunk - but; ++i) blocks_.push_back(parts_.take_all(kHeapA, kClass));
     }
     Superblock *acquire_run(std::uint32_t units) {
-        bool zeroed = false;
-        return parts_.store.acquire_run(UnitCount(units), UnitCount(1), &zeroed);
+        return fake::acquire_run(parts_.store, parts_.superblocks, units);
     }
     void become_large() { ASSERT_NE(acquire_run(kLarge), nullptr); }
     void tick() {

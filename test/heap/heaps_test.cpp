@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "heap/acquire_run.hpp"
 #include "heap/world.hpp"
 #include "platform/reentry.hpp"
 
@@ -305,8 +306,7 @@ TEST(Heaps, AHandlerThatInterruptsAReclaimKnowsIt) {
 TEST(Heaps, AReclaimReleasesWhatHandlersCouldNot) {
     World world;
     const std::size_t used = world.pages.used_bytes();
-    bool zeroed = false;
-    Superblock *const run = world.heaps.store().acquire_run(UnitCount(3), UnitCount(1), &zeroed);
+    Superblock *const run = fake::acquire_run(world.heaps.store(), world.superblocks, 3);
     {
         const platform::Reentry interrupted;
         ASSERT_TRUE(world.heaps.store().release_run(run));

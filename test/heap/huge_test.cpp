@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heap/world.hpp"
+#include "heap/acquire_run.hpp"
 
 namespace gr::huge_test {
 
@@ -100,8 +101,7 @@ TEST_F(Huge, ChunksWithARunAreNot) {
         return goes;
     });
     world_.heaps.reclaim();
-    bool zeroed = false;
-    Superblock *const run = world_.heaps.store().acquire_run(UnitCount(1), UnitCount(1), &zeroed);
+    Superblock *const run = fake::acquire_run(world_.heaps.store(), world_.superblocks, 1);
     ASSERT_EQ(run->unit, world_.region.first_unit());
     become_large();
     while (huge_chunks() < kFull - 1) pass_by();

@@ -5,6 +5,7 @@
 // Must not know: what the memory is wanted for; threads that allocate meanwhile (reclaim_test.cpp).
 #include "heap/reclaimer.hpp"
 
+#include "heap/acquire_run.hpp"
 #include "heap/parts.hpp"
 #include "platform/reentry.hpp"
 #include "platform/rseq/stop.hpp"
@@ -123,8 +124,7 @@ TEST_F(ReclaimerTest, ATickReachesHeapsWithoutASlowPathOnly) {
 }
 
 TEST_F(ReclaimerTest, WhatAHandlerReleasedCanBeUsedAgain) {
-    bool zeroed = false;
-    Superblock *const run = parts_.store.acquire_run(UnitCount(3), UnitCount(1), &zeroed);
+    Superblock *const run = fake::acquire_run(parts_.store, parts_.superblocks, 3);
     {
         const platform::Reentry outer;
         ASSERT_TRUE(parts_.store.release_run(run));

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "heap/acquire_run.hpp"
 #include "heap/world.hpp"
 #include "platform/memory.hpp"
 #include "platform/reentry.hpp"
@@ -205,10 +206,8 @@ TEST(SweepOfALargeHeap, EmptyUnitsGoWithTheShareOfWhatHasGone) {
     World world({.chunks = 64, .retain = kUnitBytes});
     std::vector<void *> kept = allocate(world, 512 * shape_of(kClass).blocks);
     std::vector<Superblock *> empty;
-    for (std::size_t bytes = kUnitBytes; bytes < world.pages.may_stay() / 2; bytes += kUnitBytes) {
-        bool zeroed = false;
-        empty.push_back(world.heaps.store().acquire_run(UnitCount(1), UnitCount(1), &zeroed));
-    }
+    for (std::size_t bytes = kUnitBytes; bytes < world.pages.may_stay() / 2; bytes += kUnitBytes)
+        empty.push_back(fake::acquire_run(world.heaps.store(), world.superblocks, 1));
     for (Superblock *unit : empty) ASSERT_TRUE(world.heaps.store().release_run(unit));
     const std::size_t retained = world.pages.retained_bytes();
     ASSERT_GE(retained, empty.size() * kUnitBytes);
@@ -223,10 +222,9 @@ TEST(SweepOfALargeHeap, EmptyUnitsThatTheReuseAllowanceCoversStay) {
     World world({.chunks = 64, .retain = kUnitBytes});
     const std::vector<void *> kept = allocate(world, 512 * shape_of(kClass).blocks);
     world.pages.expect_reuse(kGiB);
-    bool zeroed = false;
-    const UnitCount count(
-        static_cast<std::uint32_t>(2 * world.pages.allowance().base(world.pages.present_bytes()) / kUnitBytes));
-    Superblock *const run = world.heaps.store().acquire_run(count, UnitCount(1), &zeroed);
+    const auto units =
+        static_cast<std::uint32_t>(2 * world.pages.allowance().base(world.pages.present_bytes()) / kUnitBytes);
+    Superblock *const run = fake::acquire_run(world.heaps.store(), world.superblocks, units);
     ASSERT_TRUE(world.heaps.store().release_run(run));
     const std::size_t retained = world.pages.retained_bytes();
     ASSERT_GT(retained, world.pages.allowance().base(world.pages.present_bytes()));

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "heap/acquire_run.hpp"
 #include "fake/region.hpp"
 #include "platform/reentry.hpp"
 
@@ -34,6 +35,9 @@ class UnitStoreTest : public testing::Test {
     UnitEntry entry(const Superblock *s, std::uint32_t unit) const {
         return load_entry(region_, s->unit + UnitCount(unit));
     }
+    Superblock *acquire_run(std::uint32_t units, std::uint32_t alignment = 1, bool *zeroed = nullptr) {
+        return fake::acquire_run(store_, superblocks_, units, alignment, zeroed);
+    }
 
     Region region_;
     Superblocks superblocks_{region_};
@@ -43,7 +47,7 @@ class UnitStoreTest : public testing::Test {
 
 TEST_F(UnitStoreTest, ARunIsReleasedOnce) {
     bool zeroed = false;
-    Superblock *const run = store_.acquire_run(UnitCount(5), UnitCount(2), &zeroed);
+    Superblock *const run = acquire_run(5, 2, &zeroed);
     ASSERT_NE(run, nullptr);
     EXPECT_TRUE(zeroed);
     EXPECT_EQ(entry(run, 0), kRunEntry);
@@ -54,9 +58,8 @@ TEST_F(UnitStoreTest, ARunIsReleasedOnce) {
 }
 
 TEST_F(UnitStoreTest, RunsGrowInPlaceWhereThereIsRoom) {
-    bool zeroed = false;
-    Superblock *const first = store_.acquire_run(UnitCount(2), UnitCount(1), &zeroed);
-    Superblock *const second = store_.acquire_run(UnitCount(2), UnitCount(1), &zeroed);
+    Superblock *const first = acquire_run(2);
+    Superblock *const second = acquire_run(2);
     EXPECT_FALSE(store_.resize_run(first, UnitCount(3))) << "over its neighbour";
     EXPECT_EQ(first->units.value, 2U);
     EXPECT_TRUE(store_.resize_run(second, UnitCount(40)));
@@ -69,13 +72,12 @@ TEST_F(UnitStoreTest, RunsGrowInPlaceWhereThereIsRoom) {
 }
 
 TEST_F(UnitStoreTest, AReleaseInsideThePageHeapIsOnlyPutOff) {
-    bool zeroed = false;
-    Superblock *const a = store_.acquire_run(UnitCount(5), UnitCount(1), &zeroed);
+    Superblock *const a = acquire_run(5);
     Superblock *const b = store_.acquire_superblock(ClassIndex(90), Prefer::warm);
-    Superblock *const c = store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed);
+    Superblock *const c = acquire_run(1);
     inside_the_page_heap([&] {
         EXPECT_EQ(store_.acquire_superblock(ClassIndex(1), Prefer::warm), nullptr);
-        EXPECT_EQ(store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed), nullptr);
+        EXPECT_EQ(acquire_run(1), nullptr);
         EXPECT_FALSE(store_.resize_run(a, UnitCount(2)));
         EXPECT_EQ(a->units.value, 5U) << "a shrink that was refused";
         EXPECT_TRUE(store_.release_run(a));
@@ -93,13 +95,12 @@ TEST_F(UnitStoreTest, AReleaseInsideThePageHeapIsOnlyPutOff) {
 // It may have interrupted another instance's page heap: then the holder of this one's lock may be waiting for that
 // heap's.
 TEST_F(UnitStoreTest, AHandlerThatInterruptedAnyHeapDoesNotAskForThePageHeap) {
-    bool zeroed = false;
-    Superblock *const a = store_.acquire_run(UnitCount(5), UnitCount(1), &zeroed);
+    Superblock *const a = acquire_run(5);
     Superblock *const b = store_.acquire_superblock(ClassIndex(90), Prefer::warm);
     const std::size_t used = pages_.used_bytes();
     {
         const platform::Reentry interrupted;
-        EXPECT_EQ(store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed), nullptr);
+        EXPECT_EQ(acquire_run(1), nullptr);
         EXPECT_FALSE(store_.resize_run(a, UnitCount(2)));
         EXPECT_FALSE(store_.resize_run(a, UnitCount(6)));
         EXPECT_TRUE(store_.release_run(a));
@@ -107,7 +108,7 @@ TEST_F(UnitStoreTest, AHandlerThatInterruptedAnyHeapDoesNotAskForThePageHeap) {
         store_.release(b);
     }
     EXPECT_EQ(pages_.used_bytes(), used);
-    Superblock *const next = store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed);
+    Superblock *const next = acquire_run(1);
     ASSERT_NE(next, nullptr);
     EXPECT_EQ(pages_.used_bytes(), next->bytes()) << "what was put off is lost";
     EXPECT_TRUE(store_.release_run(next));
@@ -117,8 +118,7 @@ TEST_F(UnitStoreTest, RefusedMemoryIsNoSuperblock) {
     std::vector<Superblock *> all;
     while (Superblock *const s = store_.acquire_superblock(ClassIndex(1), Prefer::warm)) all.push_back(s);
     EXPECT_EQ(all.size(), 4 * kUnitsPerChunk / shape_of(ClassIndex(1)).units);
-    bool zeroed = false;
-    EXPECT_EQ(store_.acquire_run(UnitCount(1), UnitCount(1), &zeroed), nullptr);
+    EXPECT_EQ(acquire_run(1), nullptr);
     for (Superblock *s : all) store_.release(s);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heap/world.hpp"
+#include "heap/acquire_run.hpp"
 
 namespace gr::untouched_test {
 
@@ -61,8 +62,7 @@ TEST(Untouched, RunsToo) {
     World world({.chunks = 32, .retain = 0});
     world.forbid_blocks();
     for (std::uint32_t units = 1; units < 100; ++units) {
-        bool zeroed = false;
-        Superblock *const run = world.heaps.store().acquire_run(UnitCount(units), UnitCount(4), &zeroed);
+        Superblock *const run = fake::acquire_run(world.heaps.store(), world.superblocks, units, 4);
         ASSERT_NE(run, nullptr);
         ASSERT_TRUE(world.heaps.store().resize_run(run, UnitCount(units + 40)));
         ASSERT_TRUE(world.heaps.store().resize_run(run, UnitCount(1)));
