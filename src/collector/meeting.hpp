@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: one thread asks for the company of another; whoever hears it stays where he is until he is let go, or long
-//    enough.
-// Invariant: while is_attended() somebody is in attend(), and stays there until let_go() or until his time is up.
+// What: one thread asks another to come and to stay. The thread that attends stays until it is let go, or until its time
+//    is up.
+// Invariant: while is_attended() a thread is in attend(). It stays there until let_go() or until its time is up; after
+//    hold(), until let_go().
 // Must not know: what is done meanwhile.
 #pragma once
 
@@ -18,8 +19,12 @@ class Meeting {
     void wait() {
         while (is_asked()) platform::sleep_on(state_, kAsked);
     }
-    // With those stopped that may attend: otherwise it is over at once.
-    bool is_attended() const { return state_.load(std::memory_order_relaxed) == kAttended; }
+    bool is_attended() const { return is_attended(state_.load(std::memory_order_relaxed)); }
+    // Whether a thread attends. Then it stays until let_go(), even if its time is up before.
+    bool hold() {
+        std::uint32_t state = kAttended;
+        return state_.compare_exchange_strong(state, kHeld, std::memory_order_seq_cst);
+    }
     // By anyone, whatever was before: nobody waits any more.
     void let_go() {
         state_.store(kNone, std::memory_order_seq_cst);
@@ -32,10 +37,10 @@ class Meeting {
         std::uint32_t state = kAsked;
         if (!state_.compare_exchange_strong(state, kAttended, std::memory_order_seq_cst)) return;
         platform::wake_all(state_);
-        while (is_attended()) {
+        while (is_attended(state = state_.load(std::memory_order_relaxed))) {
+            const bool is_over = platform::sleep_on_for(state_, state, milliseconds);
             state = kAttended;
-            if (platform::sleep_on_for(state_, kAttended, milliseconds))
-                state_.compare_exchange_strong(state, kLeft, std::memory_order_seq_cst);
+            if (is_over) state_.compare_exchange_strong(state, kLeft, std::memory_order_seq_cst);
         }
     }
 
@@ -43,7 +48,10 @@ class Meeting {
     static constexpr std::uint32_t kNone = 0;
     static constexpr std::uint32_t kAsked = 1;
     static constexpr std::uint32_t kAttended = 2;
-    static constexpr std::uint32_t kLeft = 3;  // too early
+    static constexpr std::uint32_t kHeld = 3;  // attended
+    static constexpr std::uint32_t kLeft = 4;  // too early
+
+    static bool is_attended(std::uint32_t state) { return state == kAttended || state == kHeld; }
 
     platform::FutexWord state_{kNone};  // seq_cst where it changes: who calls off and who asks see one another
 };

@@ -8,6 +8,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace gr::meeting_test {
@@ -70,6 +71,26 @@ TEST_F(MeetingTest, WhoLeavesEarlyWasNotThereAndMayComeAgain) {
     EXPECT_TRUE(meeting_.is_attended());
     meeting_.let_go();
     other.join();
+}
+
+TEST_F(MeetingTest, WhoIsHeldStaysWhenTheTimeIsUp) {
+    EXPECT_FALSE(meeting_.hold()) << "nobody attends";
+    std::thread other;
+    for (bool is_held = false; !is_held;) {  // the thread may leave before it is held
+        meeting_.ask();
+        other = attend(kShort);
+        meeting_.wait();
+        is_held = meeting_.hold();
+        if (!is_held) other.join();
+    }
+    has_left_ = false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20 * kShort));
+    EXPECT_TRUE(meeting_.is_attended());
+    EXPECT_FALSE(has_left_);
+    meeting_.let_go();
+    other.join();
+    EXPECT_TRUE(has_left_);
+    EXPECT_FALSE(meeting_.is_attended());
 }
 
 TEST_F(MeetingTest, WhoAsksIsLetGoToo) {

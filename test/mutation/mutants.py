@@ -646,7 +646,7 @@ MUTANTS = (
         ("beside-snapshot", "what was freed since the snapshot is freed again",
          "mark_all(marker, is_known, report) && correct_snapshot();", "mark_all(marker, is_known, report);"),
         ("beside-met", "code of the program's runs wherever the program is",
-         "is_missed = calls_program() && !cycle_.meeting.is_attended();", "is_missed = false;"),
+         "is_missed = calls_program() && !cycle_.meeting.hold();", "is_missed = false;"),
         ("beside-unmet", "nobody is waited for where code of the program's runs",
          "if (calls_program() && !meet_program()) return false;", ""),
         ("beside-forbidden", "what was forbidden since it began is done",
