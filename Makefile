@@ -8,6 +8,7 @@ DESTDIR ?=
 CPUS := $(shell nproc)
 # What a newcomer waits for, and the rest. Each preset's tests: CONTRIBUTING.md.
 PRESETS := release
+LIB_BUILD := build/lib
 PRESETS_REST := counted debug clang sanitize aarch64
 SOURCES = $(shell find include src tool lab test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 PRODUCTS := granary_shared granary_static granary_prefixed granary_prefixed_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
@@ -30,9 +31,9 @@ release:
 	cmake --build build/release --target $(PRODUCTS)
 
 lib: ## build libgranary.so and .a alone in build/lib: needs a C++ compiler, CMake and make
-	cmake -S . -B build/lib -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
+	cmake -S . -B $(LIB_BUILD) -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
 	    -DGRANARY_GC=OFF -DGRANARY_RECORDER=OFF -DGRANARY_TOOL=OFF -DGRANARY_LAB=OFF -DGRANARY_MAN=OFF
-	cmake --build build/lib -j $(CPUS) --target granary_shared granary_static
+	cmake --build $(LIB_BUILD) -j $(CPUS) --target granary_shared granary_static
 
 # `make install` installs them, too, once they are there.
 lab: release ## build the allocators of the papers, for --allocator lab:NAME

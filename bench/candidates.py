@@ -5,6 +5,7 @@
 """Builds the library with other size classes."""
 
 import dataclasses
+import functools
 import platform
 import re
 import shutil
@@ -32,7 +33,7 @@ def change(path: Path, pattern: str, replacement: str) -> None:
 
 
 def change_constants(source: Path, constants: Constants) -> None:
-    """Writes them into a copy of the source, and what the assembly repeats of them."""
+    """Writes them into a copy of the source."""
     today = Constants.of(source)
     for field, value in dataclasses.asdict(constants).items():
         if field != "smallest":
@@ -44,11 +45,15 @@ def change_constants(source: Path, constants: Constants) -> None:
     sizes = ClassTable(constants).sizes
     headers = HEADERS if len(sizes) < HEADERS - 2 else 2 * HEADERS
     change(source / RSEQ / "magazine_header.hpp", r"(kSlotDisplacement) = \d+;", rf"\1 = {headers * 8};")
-    for macros in (source / RSEQ).glob("macros_*.inc"):
-        change(macros, r"(#define UNIT_SHIFT) \d+", rf"\1 {constants.unit_shift}")
-        change(macros, r"(#define SLOT) \d+", rf"\1 {headers * 8}")
-        change(macros, r"(#define REMOTE) \(\d+", rf"\1 ({headers - 2}")
-        change(macros, r"(#define REMOTE_HEADERS) \(\d+", rf"\1 ({len(sizes)}")
+
+
+def write_offsets(source: Path, folder: Path) -> None:
+    """The numbers that the assembly takes from C++, as the build computes them."""
+    assembly = folder / "offsets.s"
+    run = functools.partial(subprocess.run, capture_output=True, text=True, check=True)
+    run(["g++", "-std=c++20", "-O1", f"-I{source}", "-S", "-o", assembly, source / RSEQ / "offsets.cpp"])
+    run(["cmake", f"-DFROM={assembly}", f"-DTO={source / RSEQ / 'offsets.inc'}",
+         "-P", ROOT / "cmake" / "write_offsets.cmake"])
 
 
 def build(constants: Constants, folder: Path, counting: bool = False) -> Path:
@@ -57,9 +62,10 @@ def build(constants: Constants, folder: Path, counting: bool = False) -> Path:
     source = folder / "src"
     shutil.copytree(ROOT / "src", source)
     change_constants(source, constants)
+    write_offsets(source, folder)
     library = folder / "libgranary.so"
     faces = source / "malloc" / "cxx_api.cpp"  # it catches what a new handler throws
-    files = sorted(file for file in source.rglob("*.cpp") if file != faces)
+    files = sorted(file for file in source.rglob("*.cpp") if file != faces and file.name != "offsets.cpp")
     assembly = sorted((source / RSEQ).glob(f"*_{platform.machine()}.S"))
     command = ["g++", *OPTIONS, *([COUNTING] if counting else []), f"-I{source}", f"-I{ROOT / 'include'}",
                *files, *assembly, "-x", "c++", "-fexceptions", faces,

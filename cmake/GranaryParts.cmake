@@ -33,5 +33,6 @@ target_link_options(granary_machine_code INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fno
 function(granary_sources result)
   list(TRANSFORM ARGN APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+  list(FILTER sources EXCLUDE REGEX "/offsets\\.cpp$") # compiled for assembly files only: GranaryOffsets.cmake
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()

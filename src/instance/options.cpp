@@ -16,7 +16,6 @@ namespace gr {
 namespace {
 
 using Kind = OptionKind;
-using Row = OptionRow;
 
 constexpr const char *kStatisticsWords[] = {"off", "text", "json", "prometheus", nullptr};
 constexpr const char *kDeepBindingWords[] = {"mend", "drop", "keep", nullptr};
@@ -26,7 +25,7 @@ constexpr const char *kHugePagesWords[] = {"never", "auto", "always", nullptr};
 
 constexpr OptionEffect kAtStart = nullptr;  // read at start-up, not changed later
 
-constexpr Row kTable[] = {
+constexpr OptionRow kOptionRows[] = {
     {"STATS", Kind::words, &Options::stats, 0, change_statistics, "off|text|json|prometheus",
      "print statistics to standard error at exit", nullptr, kStatisticsWords},
     {"STATS_FILE", Kind::path, &Options::stats_file, 0, kAtStart, "file",
@@ -83,9 +82,9 @@ constexpr Row kTable[] = {
 };
 constexpr const char *kOrigins[] = {"default", "program", "file", "environment", "run-time"};
 // Relaxed, orders nothing: a thread that prints a value while another thread sets it may find the older origin.
-constinit std::atomic<OptionOrigin> origins[std::size(kTable)]{};
+constinit std::atomic<OptionOrigin> origins[std::size(kOptionRows)]{};
 
-std::atomic<OptionOrigin> &origin_of(const Row &row) { return origins[&row - kTable]; }
+std::atomic<OptionOrigin> &origin_of(const OptionRow &row) { return origins[&row - kOptionRows]; }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -198,7 +197,7 @@ bool is_plain_path(const char *text) {
     return true;
 }
 
-void put_value(Text &out, const Row &row, const Options &options) {
+void put_value(Text &out, const OptionRow &row, const Options &options) {
     const std::size_t value = load_option(options.*row.value);
     switch (row.kind) {
         case Kind::bytes:
@@ -266,10 +265,10 @@ bool OptionRow::parse(const char *text, FindLimit find, OptionNumbers *numbers) 
     return false;
 }
 
-std::span<const OptionRow> option_rows() { return kTable; }
+std::span<const OptionRow> option_rows() { return kOptionRows; }
 
 const OptionRow *find_option(const char *name) {
-    for (const Row &row : kTable) {
+    for (const OptionRow &row : kOptionRows) {
         if (is_word(name, row.name) || (row.former != nullptr && is_word(name, row.former))) return &row;
     }
     return nullptr;
@@ -279,18 +278,18 @@ void set_origin(const OptionRow &row, OptionOrigin origin) { origin_of(row).stor
 
 Options Options::defaults() {
     Options options{};
-    for (const Row &row : kTable) options.*row.value = row.fallback;
+    for (const OptionRow &row : kOptionRows) options.*row.value = row.fallback;
     return options;
 }
 
 void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink) {
     TextBuffer<6 * kKiB> line;  // a path may be long
-    for (const Row &row : kTable) {
+    for (const OptionRow &row : kOptionRows) {
         const char *const origin = kOrigins[static_cast<std::size_t>(origin_of(row).load(std::memory_order_relaxed))];
         const bool changeable = row.effect != nullptr;
         line.clear();
         if (json) {
-            line << (&row == kTable ? "[\n" : ",\n") << R"(  {"name": ")" << kOptionPrefix << row.name
+            line << (&row == kOptionRows ? "[\n" : ",\n") << R"(  {"name": ")" << kOptionPrefix << row.name
                  << R"(", "value": ")";
             put_value(line, row, options);
             line << R"(", "origin": ")" << origin << R"(", "changeable": )" << (changeable ? "true" : "false")

@@ -13,7 +13,7 @@ namespace gr {
 namespace {
 
 // A metric whose name ends in _total only grows, as Prometheus requires.
-struct Row {
+struct StatisticRow {
     const char *name;
     std::uint64_t gr_statistics::*value;
     bool bytes;
@@ -21,7 +21,7 @@ struct Row {
     const char *metric = nullptr;  // its name for Prometheus, if that is another
 };
 
-constexpr Row kTable[] = {
+constexpr StatisticRow kStatisticRows[] = {
     {"live_bytes", &gr_statistics::live_bytes, true, "in use by the program, in usable bytes"},
     {"live_blocks", &gr_statistics::live_blocks, false, "blocks in use by the program"},
     {"block_bytes", &gr_statistics::block_bytes, true, "all blocks of all superblocks"},
@@ -240,7 +240,7 @@ void print_statistics(const gr_statistics &statistics, const HeapCount *classes,
                       void *sink, const Origin *origin) {
     Printer printer(format, put, sink, origin);
     printer.head(statistics.version);
-    for (const Row &row : kTable) {
+    for (const StatisticRow &row : kStatisticRows) {
         const char *const metric = row.metric == nullptr ? row.name : row.metric;
         printer.field(row.name, metric, statistics.*row.value, row.bytes, row.meaning);
     }

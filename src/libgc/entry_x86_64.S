@@ -5,42 +5,25 @@
 //    caller has a block, a register has it: a collection that stops the thread does not free it.
 // Must not know: what the slow paths do.
 
+#include "libgc/offsets.inc"
 #include "platform/rseq/macros_x86_64.inc"
 
     .hidden gr_sequence_state, gr_gc_entry_state, gr_gc_malloc_slow, gr_gc_malloc_atomic_slow, gr_gc_free_slow
 
-// EntryState, SlabsPlace, StandardKind (test/libgc compares).
-#define GC_FINE_LIMIT gr_gc_entry_state(%rip)
-#define GC_SIZE_LIMIT 8+gr_gc_entry_state(%rip)
-#define GC_BASE 16+gr_gc_entry_state(%rip)
-#define GC_SLOT_SHIFT 24+gr_gc_entry_state(%rip)
-#define GC_FOUND 32+gr_gc_entry_state(%rip)
-#define GC_FREED 40+gr_gc_entry_state(%rip)
-#define GC_CLASS_BYTES 48+gr_gc_entry_state(%rip)
-#define FOUND_SHIFT 5
-#define FOUND_FINE_LIMIT 0
-#define FOUND_SLABS 8
-#define FOUND_BASE 16
-#define MOST_KINDS 32
-#define ATOMIC 0
-#define NORMAL 1
-#define HEADER_SHIFT 3
+#define ENTRY_STATE(field) field + gr_gc_entry_state(%rip)
 #define AHEAD (4 * 8) /* slots below the one that is taken */
-#define COARSE_SHIFT 3 /* as many classes for each doubling */
-#define FIRST_DOUBLING 10
-#define FINE_CLASSES 64
 
 // class = (size + 15 + 1) / 16, without the 1 if interior pointers do not count; then as malloc. Leaves the block in rax and
 // its class in esi. What jumps to 8, out of the way, comes back with its class to 7.
 .macro ALLOCATE name, kind, slow
     movq GC_all_interior_pointers@GOTPCREL(%rip), %rcx
-    cmpq GC_FINE_LIMIT, %rdi
+    cmpq ENTRY_STATE(GC_FINE_LIMIT), %rdi
     jae 8f
     leal 16(%rdi), %esi
     cmpl $1, (%rcx)
     sbbl $0, %esi
     shrl $FINE_SHIFT, %esi
-7:  movq GC_FOUND, %r10
+7:  movq ENTRY_STATE(GC_FOUND), %r10
     BEGIN \name, %rdx
     cmpl $0, %fs:CPU_ID(%r8)
     js \slow
@@ -62,7 +45,7 @@
 // The class of n + 1 bytes above those of fine steps: n has d = floor(log2 n), and n >> (d - 3) is 8 to 15, the step in its
 // doubling and 8.
 .macro COARSE_CLASS slow
-8:  cmpq GC_SIZE_LIMIT, %rdi
+8:  cmpq ENTRY_STATE(GC_SIZE_LIMIT), %rdi
     jae \slow
     movl %edi, %esi
     cmpl $1, (%rcx)
@@ -108,7 +91,7 @@ FUNCTION GC_malloc
     movups %xmm0, -32(%rax,%rsi)
     movups %xmm0, -16(%rax,%rsi)
     ret
-3:  leaq GC_CLASS_BYTES, %rcx
+3:  leaq ENTRY_STATE(GC_CLASS_BYTES), %rcx
     shrl $(FINE_SHIFT - 2), %esi
     movl (%rcx,%rsi), %edx
     movq %rax, %rdi
@@ -121,13 +104,13 @@ DESCRIBE GC_malloc, gr_gc_malloc_slow
 // As free, with the kind looked up first. What belongs to others takes the slow path.
 FUNCTION GC_free
     movq %rdi, %rax
-    movl GC_SLOT_SHIFT, %ecx
-    subq GC_BASE, %rax
+    movl ENTRY_STATE(GC_SLOT_SHIFT), %ecx
+    subq ENTRY_STATE(GC_BASE), %rax
     shrq %cl, %rax
     cmpq $MOST_KINDS, %rax
     jae gr_gc_free_slow
     shll $FOUND_SHIFT, %eax
-    addq GC_FOUND, %rax
+    addq ENTRY_STATE(GC_FOUND), %rax
     movq FOUND_BASE(%rax), %rdx
     movq %rdi, %rcx
     subq %rdx, %rcx
@@ -148,10 +131,10 @@ FUNCTION GC_free
     addq FOUND_SLABS(%rax), %r11
     PUSH %r11, gr_gc_free_slow
 .LGC_free_commit:
-    leaq GC_CLASS_BYTES, %rcx
+    leaq ENTRY_STATE(GC_CLASS_BYTES), %rcx
     shrl $(HEADER_SHIFT - 2), %r10d
     movl (%rcx,%r10), %r10d
-    movq GC_FREED, %r11
+    movq ENTRY_STATE(GC_FREED), %r11
     COUNT gc_count, %r10, %r11
     ret
 END GC_free

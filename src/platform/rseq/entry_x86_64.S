@@ -12,7 +12,7 @@
 // Size 0 leads to header 0, which always stays empty.
 .macro ALLOCATE name, slow
 FUNCTION \name
-    cmpq SIZE_LIMIT, %rdi
+    cmpq STATE(SIZE_LIMIT), %rdi
     jae \slow
     leal 15(%rdi), %eax
     shrl $4, %eax
@@ -21,7 +21,7 @@ FUNCTION \name
     js \slow
     movl %fs:(%r9), %ecx
     shlq $SLAB_SHIFT, %rcx
-    addq SLABS, %rcx
+    addq STATE(SLABS), %rcx
     leaq (%rcx,%rax,HEADER_SIZE), %rcx
     STEP
     movl (%rcx), %edx
@@ -47,11 +47,11 @@ ALLOCATE gr_new, gr_new_slow
 // already lies on top is freed twice in a row. The delete operators and C23's names have addresses of their own, by which
 // tools like valgrind tell them from free.
 FUNCTION free, free_aligned_sized, free_sized, _ZdlPvSt11align_val_t, _ZdlPv
-    movq BASE, %rdx
+    movq STATE(BASE), %rdx
     movq %rdi, %rax
     subq %rdx, %rax
     rorq $FINE_SHIFT, %rax
-    cmpq FINE_LIMIT, %rax
+    cmpq STATE(FINE_LIMIT), %rax
     jae gr_free_slow
     shrq $(UNIT_SHIFT - FINE_SHIFT), %rax
     movq (%rdx,%rax,8), %rax
@@ -61,7 +61,7 @@ FUNCTION free, free_aligned_sized, free_sized, _ZdlPvSt11align_val_t, _ZdlPv
     cmpl $0, %fs:CPU_ID(%r8)
     js gr_free_slow
     shrq $32, %rax
-    addq SLABS, %rax
+    addq STATE(SLABS), %rax
     PUSH %rax, gr_free_slow
 .Lfree_commit:
     ret
@@ -82,7 +82,7 @@ FUNCTION gr_free_remote
     js gr_free_slow
     movl %fs:(%r9), %eax
     shlq $SLAB_SHIFT, %rax
-    addq SLABS, %rax
+    addq STATE(SLABS), %rax
     addq $REMOTE, %rax
     PUSH %rax, gr_free_slow
 .Lfree_remote_commit:
