@@ -38,7 +38,8 @@ concept ArenaLike = std::constructible_from<A, const RunLayout *> && Lockable<A>
 // No region is smaller than kLeastSize.
 template <ArenaLike Arena, ArenaChoice Choice, std::size_t kLeastSize>
 class Arenas {
-    static_assert(is_power_of_two(kLeastSize) && kLeastSize >= (1U << QuantumBins::kLeastTinyShift));
+    static_assert(is_power_of_two(kLeastSize) && kLeastSize >= (1U << QuantumBins::kLeastTinyShift),
+                  "a tiny bin begins at the least size");
 
   public:
     static constexpr unsigned kPerCpu = 4;

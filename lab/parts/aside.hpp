@@ -72,7 +72,8 @@ class Aside {
         std::uint32_t kind;
         std::uint32_t state;
     };
-    static_assert(sizeof(Head) == kAlignment && sizeof(Block) <= offsetof(Head, kind));
+    static_assert(sizeof(Head) == kAlignment && sizeof(Block) <= offsetof(Head, kind),
+                  "a head keeps the alignment, and a free block lies before its kind");
 
     static constexpr std::size_t kLeast = 64;
     static constexpr std::size_t kLargest = 128 * kMiB;

@@ -35,7 +35,7 @@ struct BlockTag {
 };
 
 inline constexpr std::size_t kTagBytes = sizeof(BlockTag);
-static_assert(kTagBytes == sizeof(std::uint64_t));
+static_assert(kTagBytes == sizeof(std::uint64_t), "a tag is one word");
 
 // Others may look at a neighbour's tag while its owner writes it: relaxed, for what they conclude from a tag of their own
 // is ordered by the lock under which they look, and of anybody else's they conclude nothing.

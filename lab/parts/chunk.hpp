@@ -29,7 +29,7 @@ struct PageEntry {
 
     PageUse used_for() const { return static_cast<PageUse>(use); }
 };
-static_assert(sizeof(PageEntry) == sizeof(std::uint32_t));
+static_assert(sizeof(PageEntry) == sizeof(std::uint32_t), "an entry is stored as one word of 32 bits");
 
 inline constexpr unsigned kMostChunkShift = 30;
 using ChunkRuns = BuddyRuns<kMostChunkShift - kRunPageShift>;

@@ -19,11 +19,11 @@ namespace gr::lab {
 template <Features kF>
 class ComposedHeaps {
     static constexpr bool has(Feature feature) { return kF.have(feature); }
-    static_assert(LegalSum<kF>::kIs);
+    static_assert(LegalSum<kF>::kIs, "these features do not go together");
 
     using Store = typename Parts<kF>::Store;
     using Global = typename Store::Global;
-    static_assert(BlockStore<Store>);
+    static_assert(BlockStore<Store>, "the store lacks what composed.hpp calls");
 
     // A heap that others never enter needs no lock: without ownership, or with remote lists (5.7).
     static constexpr bool kIsPrivate =
@@ -49,7 +49,7 @@ class ComposedHeaps {
     using Choice =
         std::conditional_t<has(single_heap), SingleHeap<Heap>,
                            std::conditional_t<has(thread_heaps), ThreadHeaps<Heap, ListLock>, TrylockHeaps<Heap>>>;
-    static_assert(HeapChoice<Choice, Heap>);
+    static_assert(HeapChoice<Choice, Heap>, "the choice of heaps lacks what composed.hpp calls");
 
   public:
     using Blocks = Store;

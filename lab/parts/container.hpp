@@ -84,7 +84,7 @@ struct alignas(kCacheLineBytes) Container : ListNode {
     }
 };
 
-static_assert(sizeof(Container) % kAlignment == 0);
+static_assert(sizeof(Container) % kAlignment == 0, "blocks begin behind the container, aligned");
 
 // The block that an address which the program has belongs to.
 inline void *block_in(Container *container, const void *p) {

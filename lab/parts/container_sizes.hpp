@@ -34,7 +34,7 @@ concept ContainerSizes = requires(C sizes, const void *p, std::size_t size, unsi
 
 template <std::size_t kBytes>
 class FixedContainers {
-    static_assert(is_power_of_two(kBytes) && kBytes > sizeof(Container));
+    static_assert(is_power_of_two(kBytes) && kBytes > sizeof(Container), "a mask finds the container of a block");
 
   public:
     using LargeBlocks = ContainedLargeBlocks<FixedContainers>;

@@ -39,7 +39,7 @@ concept EmptinessOptions = requires {
 template <WhichHeap Which, unsigned kHeapsPerProcessor, EmptinessOptions Options>
 class EmptinessHeaps {
     static constexpr std::size_t kMostContainerBytes = 64 * kKiB;
-    static_assert(kHeapsPerProcessor > 0);
+    static_assert(kHeapsPerProcessor > 0, "every processor has a heap");
     static_assert(Options::kTable[0].least > 0 && Options::kTable[0].most < EmptinessThreshold::kGroups,
                   "f must be above 0 and below 1: otherwise a heap keeps nothing or everything");
     static_assert(Options::kTable[2].least >= 4 * kKiB && Options::kTable[2].most <= kMostContainerBytes,

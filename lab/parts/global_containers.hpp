@@ -107,7 +107,7 @@ class GlobalContainers {
 // Without a lock (5.9 says so of remote lists): one stack of wholly free containers, for any bin, and no limit of 5.4.
 template <ContainerSizes Sizes, Features kF>
 requires(kF.have(lock_free)) class GlobalContainers<Sizes, kF> {
-    static_assert(Sizes::kIsLockFree && Sizes::kShapes == 1);
+    static_assert(Sizes::kIsLockFree && Sizes::kShapes == 1, "a lock-free list holds containers of one shape");
 
   public:
     Container *take(unsigned bin, std::size_t size, HeapNumber heap) {

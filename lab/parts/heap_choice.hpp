@@ -37,7 +37,7 @@ concept HeapChoice = Lockable<C> && requires(C choice, Heap *heap, HeapNumber nu
 // Heaps by number, made when they are first wanted, and how a call enters one.
 template <class Heap, LockLike ListLock>
 class HeapTable {
-    static_assert(alignof(Heap) <= Wilderness::kPage);
+    static_assert(alignof(Heap) <= Wilderness::kPage, "heaps lie at the beginning of a page");
 
   public:
     Heap *of(HeapNumber number) const {

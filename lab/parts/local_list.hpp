@@ -69,8 +69,10 @@ struct alignas(kCacheLineBytes) LocalList {
         return static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(block) % kSuperblockBytes / kAlignment);
     }
 };
-static_assert(offsetof(LocalList, word) == 0 && offsetof(LocalList, block_bytes) == 8);
-static_assert(offsetof(LocalList, blocks) == 12 && offsetof(LocalList, bin) == 16);
+static_assert(offsetof(LocalList, word) == 0 && offsetof(LocalList, block_bytes) == 8,
+              "the sequences load these fields at these offsets");
+static_assert(offsetof(LocalList, blocks) == 12 && offsetof(LocalList, bin) == 16,
+              "the sequences load these fields at these offsets");
 
 // Its container's `free` is the remote list; `used`, `fresh` and `heap` are not used.
 struct Superblock : Container {
@@ -109,6 +111,7 @@ struct Superblock : Container {
         if (s.first == LocalList::place_of(block) || s.count >= s.fresh) die_of_no_block(block);
     }
 };
-static_assert(sizeof(Superblock) <= kSuperblockHeaderBytes && kSuperblockHeaderBytes % kAlignment == 0);
+static_assert(sizeof(Superblock) <= kSuperblockHeaderBytes && kSuperblockHeaderBytes % kAlignment == 0,
+              "the sequences find blocks behind the header");
 
 }  // namespace gr::lab

@@ -64,7 +64,8 @@ struct NoLock {
     void unlock() {}
 };
 
-static_assert(LockLike<Lock<Rank::heap>> && LockLike<LockOfThreads<Rank::heap>> && LockLike<NoLock>);
+static_assert(LockLike<Lock<Rank::heap>> && LockLike<LockOfThreads<Rank::heap>> && LockLike<NoLock>,
+              "each lock can stand for another");
 
 // For fork: what is locked, or rows of it, in the order in which anyone takes them.
 inline void lock_all() {}

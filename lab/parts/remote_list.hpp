@@ -70,6 +70,7 @@ class LockFreeRemoteList {
     std::atomic<FreeBlock *> head_{nullptr};
 };
 
-static_assert(RemoteListLike<LockedRemoteList<Rank::worklist>> && RemoteListLike<LockFreeRemoteList>);
+static_assert(RemoteListLike<LockedRemoteList<Rank::worklist>> && RemoteListLike<LockFreeRemoteList>,
+              "each list can stand for another");
 
 }  // namespace gr::lab

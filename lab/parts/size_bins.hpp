@@ -18,7 +18,7 @@ namespace gr::lab {
 // Chosen at run time, or a constant.
 template <std::size_t kLargest, unsigned kMostBins>
 class RadixMap {
-    static_assert(kLargest % kAlignment == 0 && kMostBins <= UINT8_MAX + 1U);
+    static_assert(kLargest % kAlignment == 0 && kMostBins <= UINT8_MAX + 1U, "a bin has an 8-bit number");
 
   public:
     constexpr RadixMap() = default;
@@ -61,7 +61,7 @@ concept SizeBins = requires(std::size_t n, unsigned bin) {
 template <std::size_t kLargest, unsigned kTenths = 12>
 class GeometricBins {
     static_assert(kTenths > 10, "each bin must be larger than the one before");
-    static_assert(kLargest % kAlignment == 0 && kLargest >= 64 * kAlignment);
+    static_assert(kLargest % kAlignment == 0 && kLargest >= 64 * kAlignment, "the exact bins come before the others");
 
     static constexpr RadixMap<kLargest, 128> kMap{kLargest, kTenths * 10};
 

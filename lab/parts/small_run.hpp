@@ -63,7 +63,7 @@ class alignas(Word) RegionBitmap {
     std::uint32_t hint_ = 0;  // the first word that may have a free one
 };
 
-static_assert(sizeof(RegionBitmap) % sizeof(Word) == 0);
+static_assert(sizeof(RegionBitmap) % sizeof(Word) == 0, "a bitmap is whole words");
 
 struct SmallRun : ListNode {
     static constexpr std::uint32_t kMark = 0x384adf93;
@@ -131,6 +131,6 @@ class RunShape {
 
 // No run is longer: one of the largest size holds kWasteParts regions, of which the header takes one.
 inline constexpr unsigned kMostRunOrder = 4;
-static_assert(RunShape(QuantumBins::largest()).order() == kMostRunOrder);
+static_assert(RunShape(QuantumBins::largest()).order() == kMostRunOrder, "the largest quantum has the largest run");
 
 }  // namespace gr::lab

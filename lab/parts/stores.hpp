@@ -34,7 +34,7 @@ struct Parts {
     template <class S>
     using BufferOf = std::conditional_t<has(coalescing), ExactBuffer<S>, FreeListBuffer<S>>;
     using Buffer = std::conditional_t<has(free_list_buffer), BufferOf<Store>, NoBuffer>;
-    static_assert(!has(free_list_buffer) || FreeListBufferLike<Buffer>);
+    static_assert(!has(free_list_buffer) || FreeListBufferLike<Buffer>, "the buffer lacks what stores.hpp calls");
 };
 
 }  // namespace gr::lab

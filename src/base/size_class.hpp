@@ -136,8 +136,9 @@ constexpr ClassIndex class_of_aligned(std::size_t size, std::size_t alignment) {
     return ClassIndex(0);
 }
 
-static_assert(class_of(kClassLimit).value == kClassCount - 1);
-static_assert(size_of_class(ClassIndex(kClassCount - 1)) == kClassLimit);
-static_assert(class_of(0).value == 1 && class_of(1).value == 1 && class_of(kFineLimit + 1).value == kFineClasses + 1);
+static_assert(class_of(kClassLimit).value == kClassCount - 1, "the last class is the largest");
+static_assert(size_of_class(ClassIndex(kClassCount - 1)) == kClassLimit, "the last class ends at the limit of classes");
+static_assert(class_of(0).value == 1 && class_of(1).value == 1 && class_of(kFineLimit + 1).value == kFineClasses + 1,
+              "0 bytes are served as 1, and coarse classes follow the fine ones");
 
 }  // namespace gr

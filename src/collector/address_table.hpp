@@ -102,7 +102,7 @@ class AddressTable {
         bool is_empty() const { return address.is_none(); }
     };
     static constexpr std::size_t kMostSlotBytes = 1024;  // of a page there must be four slots
-    static_assert(sizeof(Slot) <= kMostSlotBytes);
+    static_assert(sizeof(Slot) <= kMostSlotBytes, "a page has room for four slots");
 
     std::size_t most() const { return capacity_ / 4 * 3; }
     std::size_t next(std::size_t at) const { return (at + 1) & (capacity_ - 1); }

@@ -28,17 +28,22 @@ constinit gr_collector_memory told_memory[kMostMemory]{};
 constinit std::uint32_t told_memory_count = 0;
 
 static_assert(static_cast<std::uint64_t>(Reason::asked) == GR_REASON_ASKED &&
-              static_cast<std::uint64_t>(Reason::due) == GR_REASON_DUE &&
-              static_cast<std::uint64_t>(Reason::refused) == GR_REASON_REFUSED);
+                  static_cast<std::uint64_t>(Reason::due) == GR_REASON_DUE &&
+                  static_cast<std::uint64_t>(Reason::refused) == GR_REASON_REFUSED,
+              "reasons have the numbers that granary/heap_tables.h gives them");
 static_assert(static_cast<std::uint64_t>(Lifetime::collected) == GR_LIFETIME_COLLECTED &&
-              static_cast<std::uint64_t>(Lifetime::until_freed) == GR_LIFETIME_UNTIL_FREED &&
-              static_cast<std::uint64_t>(Lifetime::watched) == GR_LIFETIME_WATCHED &&
-              static_cast<std::uint64_t>(Lifetime::held_back) == GR_LIFETIME_HELD_BACK);
+                  static_cast<std::uint64_t>(Lifetime::until_freed) == GR_LIFETIME_UNTIL_FREED &&
+                  static_cast<std::uint64_t>(Lifetime::watched) == GR_LIFETIME_WATCHED &&
+                  static_cast<std::uint64_t>(Lifetime::held_back) == GR_LIFETIME_HELD_BACK,
+              "lifetimes have the numbers that granary/heap_tables.h gives them");
 static_assert(sizeof(CollectionReport::reason) == 1 && sizeof(CollectionReport::number) == 8 &&
-              sizeof(CollectionReport::threads) == 8 && sizeof(CollectionReport::live_bytes) == 8);
-static_assert(offsetof(LiveOfKind, blocks) == 0 && offsetof(LiveOfKind, bytes) == 8);
-static_assert(sizeof(Pace::disabled) == 4 && sizeof(Pace::automatic) == 1 && sizeof(Cycle::is_wanted) == 1);
-static_assert(sizeof(Mark) == 1 && sizeof(std::size_t) == 8);
+                  sizeof(CollectionReport::threads) == 8 && sizeof(CollectionReport::live_bytes) == 8,
+              "a reader reads the fields of a report by these widths");
+static_assert(offsetof(LiveOfKind, blocks) == 0 && offsetof(LiveOfKind, bytes) == 8,
+              "a reader reads two words for each kind");
+static_assert(sizeof(Pace::disabled) == 4 && sizeof(Pace::automatic) == 1 && sizeof(Cycle::is_wanted) == 1,
+              "a reader reads the switches by these widths");
+static_assert(sizeof(Mark) == 1 && sizeof(std::size_t) == 8, "a reader reads a byte for each mark");
 
 std::uint64_t address_of(const volatile void *p) { return reinterpret_cast<std::uintptr_t>(p); }
 
@@ -95,7 +100,7 @@ void publish_memory(MemoryUse use, const platform::Growing &memory) {
 }
 
 void publish_dont_collect(const int &number) {
-    static_assert(sizeof number == 4);
+    static_assert(sizeof number == 4, "a reader reads four bytes");
     collector_tables.dont_collect_at = address_of(&number);
 }
 

@@ -53,7 +53,7 @@ struct Task {
     const char *begin;
     Descriptor descriptor;
 };
-static_assert(sizeof(Task) == 2 * sizeof(void *));
+static_assert(sizeof(Task) == 2 * sizeof(void *), "a task is pushed and popped as two words");
 
 using MarkProcedure = Task *(*)(std::uintptr_t *block, Task *top, Task *limit, std::uintptr_t environment);
 

@@ -29,7 +29,8 @@ class Sieve {
     }
 
   private:
-    static_assert(std::endian::native == std::endian::little && sizeof(std::uintptr_t) == 8);
+    static_assert(std::endian::native == std::endian::little && sizeof(std::uintptr_t) == 8,
+                  "a bitmap is read as bits from the lowest, a word at a time");
     using Halves [[gnu::vector_size(16)]] = std::uint32_t;
     using Signed [[gnu::vector_size(16)]] = std::int32_t;
     using Pair [[gnu::vector_size(16)]] = Word;

@@ -35,6 +35,6 @@ class Marks : public BlockTable<Mark> {
     static void give_back(Mark *begin, Mark *end);
 };
 
-static_assert(sizeof(Mark) == 1);
+static_assert(sizeof(Mark) == 1, "eight marks are compared as one word");
 
 }  // namespace gr

@@ -48,6 +48,6 @@ class Reachability {
     const Field &field_;
     Marker &marker_;
 };
-static_assert(Marking<Reachability>);
+static_assert(Marking<Reachability>, "finalization is told what is marked by this class");
 
 }  // namespace gr

@@ -24,7 +24,7 @@ struct Segment {
     std::uint32_t count;  // while it is in no marker's hands
     Task tasks[kTasks];
 };
-static_assert(sizeof(Segment) <= Segment::kBytes);
+static_assert(sizeof(Segment) <= Segment::kBytes, "a segment fits into the memory that is mapped for it");
 
 // The segments that all markers share.
 class Worklist {

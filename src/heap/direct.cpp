@@ -9,7 +9,7 @@
 
 namespace gr {
 
-static_assert(is_power_of_two(kDirectTableEntries));
+static_assert(is_power_of_two(kDirectTableEntries), "a hash is masked to an entry");
 
 std::atomic<Direct::Entry *> Direct::entries_{nullptr};
 std::atomic<std::size_t> Direct::entry_count_{0};

@@ -97,7 +97,8 @@ class Slab {
 
 inline constexpr std::uint32_t kRemoteSlotsBegin = kMagazineSlotsTotal + 1;
 static_assert(platform::kSlotsOffset + (kRemoteSlotsBegin + kRemoteMagazineSlots) * sizeof(void *) + sizeof(Outbox) <=
-              kSlabBytes);
+                  kSlabBytes,
+              "the remote slots and the outbox lie inside the slab");
 
 constexpr std::uint32_t magazine_of(ClassIndex c) { return platform::header_offset(c.value); }
 inline constexpr std::uint32_t kNoMagazine = platform::header_offset(0);  // no block of size 0 is ever cached

@@ -57,7 +57,7 @@ struct alignas(kMessageBytes) Message {
         return written;
     }
 };
-static_assert(sizeof(Message) == kMessageBytes);
+static_assert(sizeof(Message) == kMessageBytes, "a message fills its cache lines");
 
 // The messages of a heap, under its lock. Zeroed memory is an outbox of blank messages.
 class Outbox {

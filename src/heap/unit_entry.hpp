@@ -38,7 +38,8 @@ inline void store_entries(const Region &region, const Superblock *s, UnitEntry e
     }
 }
 
-static_assert(class_in(entry_of(OwnerIndex(7), ClassIndex(9))) == ClassIndex(9));
-static_assert(kClassCount <= platform::kRemoteHeader);
+static_assert(class_in(entry_of(OwnerIndex(7), ClassIndex(9))) == ClassIndex(9),
+              "the class comes back out of an entry");
+static_assert(kClassCount <= platform::kRemoteHeader, "each class has a header before the remote one");
 
 }  // namespace gr

@@ -20,16 +20,23 @@ namespace {
     return tables;
 }();
 
-static_assert(static_cast<std::uint64_t>(UnitUse::superblock) == GR_USE_SUPERBLOCK);
-static_assert(static_cast<std::uint64_t>(UnitUse::run) == GR_USE_RUN);
+static_assert(static_cast<std::uint64_t>(UnitUse::superblock) == GR_USE_SUPERBLOCK,
+              "uses have the numbers that granary/heap_tables.h gives them");
+static_assert(static_cast<std::uint64_t>(UnitUse::run) == GR_USE_RUN,
+              "uses have the numbers that granary/heap_tables.h gives them");
 static_assert(sizeof(Superblock::use) == 1 && sizeof(Superblock::units) == 4 && sizeof(Superblock::size_class) == 4 &&
-              sizeof(Superblock::owner) == 4);
-static_assert(sizeof(ClassShape::size) == 4 && sizeof(ClassShape::blocks) == 4 && sizeof(ClassShape::units) == 4);
+                  sizeof(Superblock::owner) == 4,
+              "a reader reads the fields of a descriptor by these widths");
+static_assert(sizeof(ClassShape::size) == 4 && sizeof(ClassShape::blocks) == 4 && sizeof(ClassShape::units) == 4,
+              "a reader reads the fields of a shape by these widths");
 static_assert(offsetof(platform::MagazineHeader, current) == 0 && sizeof(platform::MagazineHeader::current) == 4 &&
-              offsetof(platform::MagazineHeader, begin) == 6 && sizeof(platform::MagazineHeader::begin) == 2);
-static_assert(sizeof(Message::count) == 4 && sizeof(Message::blocks[0]) == 8);
+                  offsetof(platform::MagazineHeader, begin) == 6 && sizeof(platform::MagazineHeader::begin) == 2,
+              "a reader reads a header at these offsets");
+static_assert(sizeof(Message::count) == 4 && sizeof(Message::blocks[0]) == 8,
+              "a reader reads a message by these widths");
 static_assert(offsetof(Direct::Entry, address) == 0 && offsetof(Direct::Entry, bytes) == 8 &&
-              sizeof(Direct::Entry::mapper) == 8);
+                  sizeof(Direct::Entry::mapper) == 8,
+              "a reader reads an entry of direct blocks at these offsets");
 
 std::uint64_t address_of(const volatile void *p) { return reinterpret_cast<std::uintptr_t>(p); }
 

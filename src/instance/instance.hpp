@@ -168,7 +168,7 @@ class Instance {
     }
     bool start();
     bool set_up();
-    bool can_have_sequences(std::uint32_t heaps, std::size_t slabs_most) const;
+    HeapsSetup heaps_within(std::size_t slabs_most, std::uint32_t ids, char **found_at) const;
     template <class Take>
     bool lay_out(HeapsSetup setup, Take take);
     void set_limits();

@@ -115,10 +115,17 @@ bool Instance::start() {
     return seen == State::ready;
 }
 
-// Also finds rseq: every call writes the same offsets.
-bool Instance::can_have_sequences(std::uint32_t heaps, std::size_t slabs_most) const {
-    return options_.rseq != 0 && heaps != 0 && heaps <= kMaxHeaps && heaps * kSlabBytes * 2 <= slabs_most &&
-           platform::find_rseq(&platform::gr_sequence_state);
+// Sequences need a slab for each concurrency id, and zeros as large. Without room for them, without rseq, or where
+// found_at is nullptr, there are as many heaps as stripes. Every call of find_rseq writes the same offsets.
+HeapsSetup Instance::heaps_within(std::size_t slabs_most, std::uint32_t ids, char **found_at) const {
+    HeapsSetup setup;
+    setup.stripes = setup.heaps = stripe_count(slabs_most);
+    const bool fits = ids != 0 && ids <= kMaxHeaps && ids * kSlabBytes * 2 <= slabs_most;
+    if (found_at == nullptr || options_.rseq == 0 || !fits || !platform::find_rseq(&platform::gr_sequence_state))
+        return setup;
+    setup.found_at = found_at;
+    if (setup.heaps < ids) setup.heaps = ids;
+    return setup;
 }
 
 bool Instance::set_up() {
@@ -134,16 +141,13 @@ bool Instance::set_up() {
     const bool scarce = limit <= kScarceLimit;
     const std::size_t slabs_most = limit / (scarce ? kScarceSlabsParts : kSlabsParts);
     if (scarce) keep_little(&options_, limit);
-    HeapsSetup setup;
-    setup.stripes = stripe_count(slabs_most);
-    setup.heaps = platform::cpu_bound();
+    const std::uint32_t possible = scarce ? platform::possible_cpus() : 0;
+    const std::uint32_t ids = possible != 0 ? possible : platform::cpu_bound();
+    HeapsSetup setup = heaps_within(slabs_most, ids, &platform::gr_sequence_state.slabs);
     if (scarce) {
         setup.address_saving_least = limit / kScarceSavingParts;
-        if (const unsigned cpus = platform::possible_cpus(); cpus != 0) setup.heaps = cpus;
+        if (setup.has_sequences() && setup.stripes > ids) setup.stripes = setup.heaps = ids;
     }
-    if (can_have_sequences(setup.heaps, slabs_most)) setup.found_at = &platform::gr_sequence_state.slabs;
-    if (scarce && setup.has_sequences() && setup.stripes > setup.heaps) setup.stripes = setup.heaps;
-    if (!setup.has_sequences() || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
     const bool far = lay_out(setup, [&](const TableSizes &sizes) {
         return scarce ? region_.spread(scarce_range(options_, limit), sizes, limit)
                       : region_.open(region_size(options_), sizes);
@@ -161,8 +165,7 @@ bool Instance::start_beside(const Instance &first, std::size_t region_bytes, con
     filling_ = first.filling_;
     huge_pages_for_ = first.huge_pages_for_;
     region_bytes = region_size_beside(region_bytes);
-    HeapsSetup setup;
-    setup.stripes = setup.heaps = stripe_count(region_bytes / kSlabsParts);
+    HeapsSetup setup = heaps_within(region_bytes / kSlabsParts, 0, nullptr);
     setup.free = free_function;
     if (!lay_out(setup, [&](const TableSizes &sizes) { return region_.reserve(region_bytes, sizes); })) return false;
     state_.store(State::ready, std::memory_order_release);
@@ -173,12 +176,8 @@ bool Instance::start_within(const Options &options, char *place, std::size_t byt
                             platform::SlabsPlace *found) {
     options_ = options;
     forbid_direct();
-    HeapsSetup setup;
-    setup.stripes = stripe_count(bytes / kSlabsParts);
-    setup.heaps = platform::cpu_bound();
+    HeapsSetup setup = heaps_within(bytes / kSlabsParts, platform::cpu_bound(), &found->slabs);
     setup.free = free_function;
-    if (can_have_sequences(setup.heaps, bytes / kSlabsParts)) setup.found_at = &found->slabs;
-    if (!setup.has_sequences() || setup.heaps < setup.stripes) setup.heaps = setup.stripes;
     if (!lay_out(setup, [&](const TableSizes &sizes) { return region_.settle(place, bytes, sizes); })) return false;
     if (setup.has_sequences()) {
         *found = {.slabs = region_.readable_table(), .base = region_.base()};

@@ -102,10 +102,11 @@ constexpr EventRow kEvents[] = {
     {"aborted_sequences", platform::Event::aborted_sequence, "sequences aborted by preemption, migration or a signal"},
     {"system_calls", platform::Event::system_call, "system calls made by the allocator"},
 };
-static_assert(std::size(kEvents) == static_cast<unsigned>(platform::Event::count));
+static_assert(std::size(kEvents) == static_cast<unsigned>(platform::Event::count), "each event has a name");
 
 constexpr const char *kKinds[] = {"blocks", "runs", "direct"};  // by gr_class_kind
-static_assert(GR_CLASS_BLOCKS == 0 && GR_CLASS_RUNS == 1 && GR_CLASS_DIRECT == 2);
+static_assert(GR_CLASS_BLOCKS == 0 && GR_CLASS_RUNS == 1 && GR_CLASS_DIRECT == 2,
+              "the names of kinds are an array that these numbers index");
 
 bool is_empty(const gr_class_statistics &row) { return row.superblocks == 0 && row.live_blocks == 0; }
 

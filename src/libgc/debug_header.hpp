@@ -60,7 +60,7 @@ struct DebugHeader {
     }
     char *end_guard() { return reinterpret_cast<char *>(this) + kBytes + align_up(size, kGuardBytes); }
 };
-static_assert(sizeof(DebugHeader) == DebugHeader::kBytes);
+static_assert(sizeof(DebugHeader) == DebugHeader::kBytes, "objects begin at this distance behind the header");
 
 // Of a kind; what the out-of-memory function says.
 void *allocate_with_header(unsigned kind, std::size_t size, const char *file, int line);

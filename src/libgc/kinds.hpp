@@ -16,7 +16,7 @@ inline constexpr KindSetup kStandardSetups[] = {
     {.descriptor = {}, .adds_size = true, .zeroed = true, .lifetime = Lifetime::until_freed},
     {.descriptor = {}, .adds_size = false, .zeroed = false, .lifetime = Lifetime::until_freed},
 };
-static_assert(std::size(kStandardSetups) == kStandardKinds);
+static_assert(std::size(kStandardSetups) == kStandardKinds, "each standard kind has a setup");
 
 inline constexpr int kNoSignal = 0;
 // What stops threads unless the program names another one.

@@ -20,11 +20,13 @@ namespace {
 }();
 
 static_assert(offsetof(Estimate, blocks) == 0 && offsetof(Estimate, bytes) == sizeof(std::uint64_t) &&
-              sizeof(Estimate) == 2 * sizeof(std::uint64_t) && sizeof(std::uintptr_t) == sizeof(std::uint64_t));
+                  sizeof(Estimate) == 2 * sizeof(std::uint64_t) && sizeof(std::uintptr_t) == sizeof(std::uint64_t),
+              "a reader reads an estimate as two words");
 // Sites::Totals has the offsets of the records (Site).
 static_assert(offsetof(Sites::Totals, allocated) == offsetof(Site, allocated) &&
-              offsetof(Sites::Totals, live) == offsetof(Site, live) &&
-              offsetof(Sites::Totals, peak) == offsetof(Site, peak));
+                  offsetof(Sites::Totals, live) == offsetof(Site, live) &&
+                  offsetof(Sites::Totals, peak) == offsetof(Site, peak),
+              "a reader finds totals at the offsets of a site");
 
 std::uint64_t address_of(const volatile void *p) { return reinterpret_cast<std::uintptr_t>(p); }
 

@@ -45,7 +45,7 @@ inline long as_argument(const volatile void *p) { return static_cast<long>(reint
 
 template <class... Arguments>
 long system_call(long number, Arguments... arguments) {
-    static_assert(sizeof...(arguments) <= 6);
+    static_assert(sizeof...(arguments) <= 6, "the kernel takes six arguments at most");
     count(Event::system_call);
     const long a[7] = {as_argument(arguments)..., 0};
     return raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);

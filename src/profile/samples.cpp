@@ -9,7 +9,7 @@
 namespace gr {
 
 bool Samples::initialise() {
-    static_assert(sizeof(Slot) == 24);
+    static_assert(sizeof(Slot) == 24, "a sample is three words");
     if (slots_ == nullptr) slots_ = static_cast<Slot *>(platform::map(kSlots * sizeof(Slot), 1));
     return slots_ != nullptr;
 }

@@ -52,7 +52,7 @@ class Stacks {
     static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
     static constexpr std::size_t kWords = 1 + kMostStacks * (kMostCalls + 1);
     static constexpr std::size_t kStepWords = std::size_t{1} << 16;  // committed in one step
-    static_assert(kMostStacks <= kSlots / 4 * 3);
+    static_assert(kMostStacks <= kSlots / 4 * 3, "a quarter of the slots stays free, so that a search ends soon");
     static constexpr platform::Rank kRank = platform::Rank::stacks;
 
     static std::uint64_t mix(std::span<const std::uintptr_t> calls);

@@ -87,7 +87,9 @@ class Group {
 };
 
 static_assert(1 + divide_up(GR_RECORDING_MOST_CALLS * sizeof(void *), sizeof(gr_record)) + 3 <=
-              GR_RECORDING_LEAST_RECORDS - 1);
-static_assert(1 + divide_up(GR_RECORDING_MOST_TEXT, sizeof(gr_record)) <= GR_RECORDING_LEAST_RECORDS - 1);
+                  GR_RECORDING_LEAST_RECORDS - 1,
+              "the longest stack fits into a buffer");
+static_assert(1 + divide_up(GR_RECORDING_MOST_TEXT, sizeof(gr_record)) <= GR_RECORDING_LEAST_RECORDS - 1,
+              "the longest text fits into a buffer");
 
 }  // namespace gr

@@ -115,7 +115,8 @@ bool Region::open(std::size_t wanted, const TableSizes &sizes) {
 bool Region::spread(std::size_t wanted, const TableSizes &sizes, std::size_t address_limit) {
     constexpr Distances kDistances = {.farthest = kTiB, .nearest = 4 * kGiB};
     constexpr Distances kPrefixed = {.farthest = 4 * kTiB, .nearest = 4 * kTiB};
-    static_assert(kScarceLimit * kScarceRangePerByte + kDistances.farthest < kPrefixed.nearest);
+    static_assert(kScarceLimit * kScarceRangePerByte + kDistances.farthest < kPrefixed.nearest,
+                  "a spread region ends below the place of prefixed libraries");
     least_hole_ = UnitCount(static_cast<std::uint32_t>(divide_up(address_limit / kMostHoles, kUnitBytes)));
     return take_far(wanted, sizes, Space::scarce, platform::is_prefixed() ? kPrefixed : kDistances, Side::below);
 }

@@ -56,6 +56,6 @@ class PageSet {
     static constexpr unsigned kWords = divide_up(kMaxPages, kWordBits);
     Word words_[kWords] = {};
 };
-static_assert(kMaxPages % kWordBits == 0);
+static_assert(kMaxPages % kWordBits == 0, "a set is whole words");
 
 }  // namespace gr

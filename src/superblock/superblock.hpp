@@ -50,7 +50,7 @@ struct alignas(128) Superblock {
     bool is_empty() const { return free_count == shape().blocks; }
     std::size_t bytes() const { return std::size_t{units.value} * kUnitBytes; }
 };
-static_assert(sizeof(Superblock) == 128);
-static_assert(std::atomic<OwnerIndex>::is_always_lock_free);
+static_assert(sizeof(Superblock) == 128, "a descriptor is two cache lines");
+static_assert(std::atomic<OwnerIndex>::is_always_lock_free, "an owner is read without a lock");
 
 }  // namespace gr

@@ -217,6 +217,17 @@ def word_errors(path, lines, words):
                 yield f"{path}:{number}: '{word}' has no place in {folder_of(path)}, by words.txt"
 
 
+def assert_errors(path, text):
+    for found in re.finditer(r"^[^/\n]*\bstatic_assert\(", text, re.M):
+        depth, end = 1, found.end()
+        while depth > 0 and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        if '"' not in text[found.end():end]:
+            line = text.count("\n", 0, found.end()) + 1
+            yield f"{path}:{line}: static_assert says nothing; give it a message"
+
+
 def size_errors(path, lines, allowed, limits):
     if len(lines) > limits.get(folder_of(path), MAX_FILE) and path not in allowed:
         yield f"{path}: {len(lines)} lines; split it, or give a reason in exceptions.txt"
@@ -241,6 +252,7 @@ def check(tree, rules):
         errors += preprocessor_errors(path, lines)
         errors += word_errors(path, lines, words)
         errors += size_errors(path, lines, allowed, limits)
+        errors += assert_errors(path, text)
     for folder, lines in rules.plans.items():
         errors += plan_errors(folder, texts, lines)
     return errors + list(circle_errors({path: neighbours(path, text, texts) for path, text in texts.items()}))

@@ -24,8 +24,10 @@ constexpr unsigned bucket_of(std::uint64_t number) {
 constexpr std::uint64_t begin_of(unsigned bucket) {
     return bucket < 4 ? bucket : (std::uint64_t{4} + (bucket & 3)) << ((bucket >> 2) - 1);
 }
-static_assert(bucket_of(3) == 3 && bucket_of(4) == 4 && bucket_of(7) == 7 && bucket_of(8) == 8 && bucket_of(9) == 8);
-static_assert(begin_of(8) == 8 && begin_of(9) == 10 && bucket_of(10) == 9 && begin_of(12) == 16);
+static_assert(bucket_of(3) == 3 && bucket_of(4) == 4 && bucket_of(7) == 7 && bucket_of(8) == 8 && bucket_of(9) == 8,
+              "buckets are exact up to 8");
+static_assert(begin_of(8) == 8 && begin_of(9) == 10 && bucket_of(10) == 9 && begin_of(12) == 16,
+              "a bucket begins where the one before ends");
 
 using Counts = std::array<std::uint64_t, kBuckets>;
 

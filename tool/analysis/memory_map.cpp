@@ -13,7 +13,7 @@
 
 namespace gr::analysis {
 
-static_assert(AddressGrid::kColumns == TimeAxis::kPoints);
+static_assert(AddressGrid::kColumns == TimeAxis::kPoints, "a column is a point of the time axis");
 
 namespace {
 

@@ -27,7 +27,7 @@ class SparseArray {
     }
 
   private:
-    static_assert(std::is_trivially_copyable_v<Value>);
+    static_assert(std::is_trivially_copyable_v<Value>, "values are copied as bytes");
     static constexpr std::size_t kStretch = std::size_t{1} << 15;
     static constexpr std::size_t kRecent = 256;
     struct Free {

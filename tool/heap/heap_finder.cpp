@@ -66,9 +66,9 @@ struct Head {
     std::uint64_t version;
     std::uint64_t self;
 };
-static_assert(offsetof(gr_heap_tables, self) == offsetof(Head, self));
-static_assert(offsetof(gr_collector_tables, self) == offsetof(Head, self));
-static_assert(offsetof(gr_profile_tables, self) == offsetof(Head, self));
+static_assert(offsetof(gr_heap_tables, self) == offsetof(Head, self), "all tables begin alike");
+static_assert(offsetof(gr_collector_tables, self) == offsetof(Head, self), "all tables begin alike");
+static_assert(offsetof(gr_profile_tables, self) == offsetof(Head, self), "all tables begin alike");
 
 [[noreturn]] void fail_overwritten(const ProcessMemory &memory, const std::string &file) {
     throw Failure(

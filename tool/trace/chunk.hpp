@@ -13,7 +13,7 @@
 
 namespace gr::trace {
 
-static_assert(std::endian::native == std::endian::little);
+static_assert(std::endian::native == std::endian::little, "the format is little-endian, and read as it lies");
 
 // A byte above 127 and both kinds of line end: what was sent as text is no longer a trace.
 inline constexpr std::array<char, 12> kMagic = {'\x89', 'G', 'R', 'T', 'R', 'A', 'C', 'E', '\r', '\n', '\x1a', '\n'};
@@ -23,7 +23,7 @@ struct FileHead {
     std::array<char, kMagic.size()> magic = kMagic;
     std::uint32_t version = kVersion;
 };
-static_assert(sizeof(FileHead) == 16);
+static_assert(sizeof(FileHead) == 16, "the format says 16 bytes");
 
 constexpr std::uint32_t name_of_four(const char (&letters)[5]) {
     std::uint32_t name = 0;
@@ -52,7 +52,7 @@ struct ChunkHead {
     std::uint32_t body_check = 0;  // CRC-32 of the body
     std::uint32_t head_check = 0;  // CRC-32 of the four numbers before and of the summary
 };
-static_assert(sizeof(ChunkHead) == 20);
+static_assert(sizeof(ChunkHead) == 20, "the format says 20 bytes");
 
 // Where it is known how much a chunk may hold, more is damage.
 inline constexpr std::uint32_t kMostSummaryBytes = 1U << 20;
@@ -77,8 +77,10 @@ constexpr std::uint64_t bucket_end(unsigned bucket) {
     const unsigned steps = bucket + 3;
     return bucket == 0 ? 16 : (std::uint64_t{4} + (steps & 3) + 1) << ((steps >> 2) + 1);
 }
-static_assert(size_bucket(17) == 1 && bucket_end(1) == 20 && size_bucket(20) == 1 && size_bucket(21) == 2);
-static_assert(bucket_end(4) == 32 && size_bucket(32) == 4 && size_bucket(33) == 5 && bucket_end(5) == 40);
+static_assert(size_bucket(17) == 1 && bucket_end(1) == 20 && size_bucket(20) == 1 && size_bucket(21) == 2,
+              "the format says where buckets end");
+static_assert(bucket_end(4) == 32 && size_bucket(32) == 4 && size_bucket(33) == 5 && bucket_end(5) == 40,
+              "the format says where buckets end");
 
 // Events of one thread, in the order in which it made them.
 struct EventsSummary {
@@ -97,7 +99,7 @@ struct EventsSummary {
     std::uint64_t highest = 0;
     std::array<std::uint32_t, kSizeBuckets> sizes{};  // of those that got memory
 };
-static_assert(sizeof(EventsSummary) == 72 + 4 * kSizeBuckets);
+static_assert(sizeof(EventsSummary) == 72 + 4 * kSizeBuckets, "the format has no padding");
 
 // Nodes of the tree of stacks, numbered on from first.
 struct StacksSummary {
@@ -128,7 +130,7 @@ struct ColumnHead {
     std::uint32_t bytes = 0;      // as it lies in the file
     std::uint32_t raw_bytes = 0;  // before it was compressed
 };
-static_assert(sizeof(ColumnHead) == 12);
+static_assert(sizeof(ColumnHead) == 12, "the format says 12 bytes");
 inline constexpr std::uint8_t kZstd = 1;
 
 // The columns of events. A column without anything is not there.

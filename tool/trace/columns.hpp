@@ -27,7 +27,8 @@ class Damage : public std::runtime_error {
 // Small numbers of either sign become small numbers.
 constexpr std::uint64_t zigzag(std::uint64_t difference) { return difference << 1 ^ (0 - (difference >> 63)); }
 constexpr std::uint64_t unzigzag(std::uint64_t number) { return number >> 1 ^ (0 - (number & 1)); }
-static_assert(unzigzag(zigzag(std::uint64_t(-5))) == std::uint64_t(-5) && zigzag(std::uint64_t(-1)) == 1);
+static_assert(unzigzag(zigzag(std::uint64_t(-5))) == std::uint64_t(-5) && zigzag(std::uint64_t(-1)) == 1,
+              "zigzag has an inverse");
 
 class NumberWriter {
   public:

@@ -80,7 +80,7 @@ void put_heap(JsonWriter &json, const HeapSnapshot &heap) {
 
 void put_amounts(JsonWriter &json, const HeapSnapshot &heap) {
     constexpr std::array kNames{"live", "waiting", "magazines", "remote", "free", "tails", "empty"};
-    static_assert(kNames.size() == kParts);
+    static_assert(kNames.size() == kParts, "each part has a name");
     json.key("parts");
     json.begin_object();
     for (std::size_t i = 0; i < kParts; ++i) {

@@ -29,10 +29,10 @@ struct MagazineHeader {
     constexpr std::uint32_t capacity() const { return is_detached() ? 0 : limit - std::uint32_t{begin}; }
     constexpr bool is_detached() const { return current < begin; }
 };
-static_assert(sizeof(MagazineHeader) == 8);
+static_assert(sizeof(MagazineHeader) == 8, "a header is replaced as one word");
 
 inline constexpr unsigned kSlabShift = 17;
-static_assert(std::size_t{1} << kSlabShift == kSlabBytes);
+static_assert(std::size_t{1} << kSlabShift == kSlabBytes, "a shift finds the slab of a concurrency id");
 
 // A slab has headers in [0, kSlotDisplacement), then as many bytes that always stay zero (the pop of an all-zero header
 // reads them), then slots.
@@ -43,7 +43,7 @@ inline constexpr std::size_t kSlotsOffset = 2 * kSlotDisplacement;
 
 // The bytes of PerCpuCounter for each CPU.
 inline constexpr std::size_t kCounterBytes = 64;
-static_assert(kCounterBytes == kCacheLineBytes);
+static_assert(kCounterBytes == kCacheLineBytes, "the counters of two CPUs share no cache line");
 
 constexpr std::uint32_t header_offset(std::uint32_t index) {
     return index * static_cast<std::uint32_t>(sizeof(MagazineHeader));

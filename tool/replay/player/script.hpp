@@ -28,7 +28,7 @@ struct Operation {
     std::uint32_t slot;       // or the number of a thread, or of a milestone
     std::uint32_t pages;      // of the block that are written to
 };
-static_assert(sizeof(Operation) == 16);
+static_assert(sizeof(Operation) == 16, "four operations share a cache line");
 inline constexpr std::uint64_t kMostSize = (std::uint64_t{1} << 40) - 1;
 inline constexpr std::uint8_t kMostAlignment = (1 << 5) - 1;
 inline constexpr std::uint8_t kMostAction = (1 << 3) - 1;
