@@ -22,9 +22,7 @@ class DenseChunksTest : public testing::Test {
     void fill(std::uint32_t but) {
         for (std::uint32_t i = 0; i < kUnitsPerChunk - but; ++i) blocks_.push_back(parts_.take_all(kHeapA, kClass));
     }
-    Superblock *acquire_run(std::uint32_t units) {
-        return fake::acquire_run(parts_.store, parts_.superblocks, units);
-    }
+    Superblock *acquire_run(std::uint32_t units) { return fake::acquire_run(parts_.store, parts_.superblocks, units); }
     void become_large() { ASSERT_NE(acquire_run(kLarge), nullptr); }
     void tick() {
         for (unsigned i = 0; i < kTicks; ++i) dense_chunks_.make_huge_pages_of_tick();

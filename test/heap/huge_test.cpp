@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "heap/world.hpp"
 #include "heap/acquire_run.hpp"
+#include "heap/world.hpp"
 
 namespace gr::huge_test {
 

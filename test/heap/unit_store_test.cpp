@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "heap/acquire_run.hpp"
 #include "fake/region.hpp"
+#include "heap/acquire_run.hpp"
 #include "platform/reentry.hpp"
 
 namespace gr::unit_store_test {

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "heap/world.hpp"
 #include "heap/acquire_run.hpp"
+#include "heap/world.hpp"
 
 namespace gr::untouched_test {
 
