@@ -215,6 +215,11 @@ MUTANTS = (
          "if (!platform::Reentry::is_again() && pages_", "if (pages_"),
     ),
     *of_file(
+        "src/heap/unit_store.cpp", "instance.stopped_thread",
+        ("units-unheld", "a run's address is computed after the run can be found",
+         "    return block;\n", "    return superblocks_.begin(s);\n"),
+    ),
+    *of_file(
         "src/heap/owners.hpp", "heap.flusher",
         ("owners-share", "each heap's magazines may hold what all together may",
          "(kBudgetParts * std::size_t{active_heaps()})", "kBudgetParts"),
@@ -428,8 +433,7 @@ MUTANTS = (
         ("collect-dead-runs", "dead runs stay",
          "} else if (dead_runs_.add({&kind, run})) {", "} else if (false) {"),
         ("collect-live-runs", "live runs are freed",
-         "if (!is_collected || kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_) {",
-         "if (!is_collected) {"),
+         "kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_;", "false;"),
         ("collect-undead", "dead blocks keep descriptors that others are taken for",
          "if (kind.setup.asks_blocks()) zero_dead(kind);", ""),
         ("collect-until-freed", "what lies in blocks that are kept until freed keeps nothing",
@@ -630,6 +634,11 @@ MUTANTS = (
         "src/collector/pace.hpp", "collector.collector",
         ("pace-never", "a collection is never due",
          "return held >= due_at_", "return false && held >= due_at_"),
+    ),
+    *of_file(
+        "src/collector/meeting.hpp", "collector.meeting",
+        ("meeting-held", "a thread that is held leaves when its time is up",
+         "            state = kAttended;\n            if (is_over)", "            if (is_over)"),
     ),
     *of_file(
         "src/collector/beside.cpp", "libgc.incremental_storm libgc.api_incremental",
