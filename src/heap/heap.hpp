@@ -24,8 +24,9 @@ struct Heap : Owner {
             ticks_to_idle.store(kTicksToIdle, std::memory_order_relaxed);
     }
     void note_tick() {
-        if (const std::uint32_t ticks = ticks_to_idle.load(std::memory_order_relaxed); ticks != 0)
-            ticks_to_idle.store(ticks - 1, std::memory_order_relaxed);
+        // A use that comes meanwhile is not overwritten.
+        if (std::uint32_t ticks = ticks_to_idle.load(std::memory_order_relaxed); ticks != 0)
+            ticks_to_idle.compare_exchange_strong(ticks, ticks - 1, std::memory_order_relaxed);
     }
     bool is_idle() const { return ticks_to_idle.load(std::memory_order_relaxed) == 0; }
 };

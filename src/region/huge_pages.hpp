@@ -32,7 +32,7 @@ class HugePages {
 
     bool may_be_huge(ChunkIndex c) const {
         const State s = state(c).load(std::memory_order_relaxed);
-        return s == State::huge || (s == State::unknown && maker_ == Maker::kernel);
+        return s == State::huge || (s == State::unknown && maker_.load(std::memory_order_relaxed) == Maker::kernel);
     }
     // Units of the chunk have become empty.
     void was_released(ChunkIndex c) { replace(c, State::settling, State::unknown); }

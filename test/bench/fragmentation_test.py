@@ -60,6 +60,8 @@ class Counting(unittest.TestCase):
         subprocess.run(["cc", "-O0", "-w", "-x", "c", "-", "-o", self.program], input=KNOWN, text=True, check=True)
 
     def count(self, libraries: list[Path], *words: str) -> dict:
+        for library in libraries:
+            self.assertTrue(library.exists(), f"{library} is not built; the loader would go on without it")
         environment = {"LD_PRELOAD": ":".join(map(str, libraries)), "REQUESTED_FILE": str(self.report)}
         subprocess.run([self.program, *words], check=True, timeout=60, env=environment)
         return json.loads(self.report.read_text())
