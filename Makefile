@@ -8,8 +8,9 @@ DESTDIR ?=
 CPUS := $(shell nproc)
 # What a newcomer waits for, and the rest. Each preset's tests: CONTRIBUTING.md.
 PRESETS := release
-LIB_BUILD := build/lib
 PRESETS_REST := counted debug clang sanitize aarch64
+# Where `make lib` builds.
+LIB_BUILD := build/lib
 SOURCES = $(shell find include src tool lab test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 PRODUCTS := granary_shared granary_static granary_prefixed granary_prefixed_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
 

@@ -16,9 +16,16 @@ function(granary_offsets name source)
   cmake_path(GET base PARENT_PATH folder)
   file(MAKE_DIRECTORY "${folder}")
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
+  if(CMAKE_CXX_COMPILER_TARGET)
+    list(APPEND flags "${CMAKE_CXX_COMPILE_OPTIONS_TARGET}${CMAKE_CXX_COMPILER_TARGET}")
+  endif()
+  if(CMAKE_SYSROOT)
+    list(APPEND flags "${CMAKE_CXX_COMPILE_OPTIONS_SYSROOT}${CMAKE_SYSROOT}")
+  endif()
+  list(APPEND flags -std=c++20 -O1 -fno-lto) # with LTO the compiler writes no assembly
   add_custom_command(OUTPUT "${base}.inc"
-    COMMAND "${CMAKE_CXX_COMPILER}" ${flags} -std=c++20 -O1 "-I${root}" "-I${PROJECT_SOURCE_DIR}/include" -MD -MT "${base}.inc" -MF "${base}.d" -S
-            -o "${base}.s" "${source}"
+    COMMAND "${CMAKE_CXX_COMPILER}" ${flags} "-I${root}" "-I${PROJECT_SOURCE_DIR}/include"
+            -MD -MT "${base}.inc" -MF "${base}.d" -S -o "${base}.s" "${source}"
     COMMAND "${CMAKE_COMMAND}" "-DFROM=${base}.s" "-DTO=${base}.inc" -P "${PROJECT_SOURCE_DIR}/cmake/write_offsets.cmake"
     DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/cmake/write_offsets.cmake" DEPFILE "${base}.d"
     VERBATIM COMMENT "Computing the offsets of ${path}")

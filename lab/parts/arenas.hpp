@@ -39,7 +39,7 @@ concept ArenaLike = std::constructible_from<A, const RunLayout *> && Lockable<A>
 template <ArenaLike Arena, ArenaChoice Choice, std::size_t kLeastSize>
 class Arenas {
     static_assert(is_power_of_two(kLeastSize) && kLeastSize >= (1U << QuantumBins::kLeastTinyShift),
-                  "a tiny bin begins at the least size");
+                  "the least size is the size of a tiny bin");
 
   public:
     static constexpr unsigned kPerCpu = 4;

@@ -131,6 +131,6 @@ class RunShape {
 
 // No run is longer: one of the largest size holds kWasteParts regions, of which the header takes one.
 inline constexpr unsigned kMostRunOrder = 4;
-static_assert(RunShape(QuantumBins::largest()).order() == kMostRunOrder, "the largest quantum has the largest run");
+static_assert(RunShape(QuantumBins::largest()).order() == kMostRunOrder, "a run of the largest size is the longest");
 
 }  // namespace gr::lab

@@ -216,17 +216,18 @@ inline constexpr std::size_t kMostSites = std::size_t{1} << 18;
 
 static_assert(kUnitsPerChunk == 32, "a chunk's units are one 32-bit mask");
 static_assert(kClassLimit <= kUnitBytes && kFineLimit < kClassLimit && kClassLimit <= kZeroedAtOnce,
-              "the largest class fits into a unit, lies above the fine steps, and is zeroed by hand");
+              "the largest class fits into a unit, and is above the fine steps and at most kZeroedAtOnce");
 static_assert(kFineLimit % kFineStep == 0 && (kFineLimit & (kFineLimit - 1)) == 0,
               "fine steps end at a power of two, where the doublings begin");
-static_assert(kMessages > kMessagesAhead && kRemoteMagazineBytes >= kMagazineFirstSlots * kClassLimit,
-              "a message is prefetched before it is opened, and the first slots hold the largest blocks");
+static_assert(
+    kMessages > kMessagesAhead && kRemoteMagazineBytes >= kMagazineFirstSlots * kClassLimit,
+    "a heap has more messages than are prefetched; the first slots of a remote magazine may hold the largest blocks");
 static_assert(kRemoteThreshold >= 2 * kRemoteMagazineBytes,
               "a heap that runs has time to read what one magazine brought");
 static_assert(kJunkAllocated != kJunkFreed && kJunkAllocated != 0 && kJunkFreed != 0 && kJunkAllocated != 0xff &&
                   kJunkFreed != 0xff,
               "the two patterns differ, and neither is zeros or ones");
 static_assert(kMagazineMaxSlots <= 1024 && kMagazineFirstSlots >= 2 && kMagazineNarrowSlots >= kMagazineFirstSlots,
-              "a slot has a 16-bit index, and every magazine has room for two blocks");
+              "the limits of a magazine fit into its header, and every magazine has room for two blocks");
 
 }  // namespace gr

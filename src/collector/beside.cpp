@@ -196,7 +196,8 @@ bool Collector::while_still_beside(CollectionReport *report, Walk walk) {
         if (calls_program() && !meet_program()) return false;
         is_missed = false;
         while_still(report, [&] {
-            // Procedures of the program for the dead, and those that are told of steps, run after the stop, too.
+            // The program's procedures for dead objects and for events run after the stop, too. The thread that attends
+            // stays for them.
             is_missed = calls_program() && !cycle_.meeting.hold();
             if (is_missed || is_forbidden()) return;
             walk();

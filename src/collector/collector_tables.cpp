@@ -30,12 +30,12 @@ constinit std::uint32_t told_memory_count = 0;
 static_assert(static_cast<std::uint64_t>(Reason::asked) == GR_REASON_ASKED &&
                   static_cast<std::uint64_t>(Reason::due) == GR_REASON_DUE &&
                   static_cast<std::uint64_t>(Reason::refused) == GR_REASON_REFUSED,
-              "reasons have the numbers that granary/heap_tables.h gives them");
+              "reasons have the numbers that granary/collector_tables.h gives them");
 static_assert(static_cast<std::uint64_t>(Lifetime::collected) == GR_LIFETIME_COLLECTED &&
                   static_cast<std::uint64_t>(Lifetime::until_freed) == GR_LIFETIME_UNTIL_FREED &&
                   static_cast<std::uint64_t>(Lifetime::watched) == GR_LIFETIME_WATCHED &&
                   static_cast<std::uint64_t>(Lifetime::held_back) == GR_LIFETIME_HELD_BACK,
-              "lifetimes have the numbers that granary/heap_tables.h gives them");
+              "lifetimes have the numbers that granary/collector_tables.h gives them");
 static_assert(sizeof(CollectionReport::reason) == 1 && sizeof(CollectionReport::number) == 8 &&
                   sizeof(CollectionReport::threads) == 8 && sizeof(CollectionReport::live_bytes) == 8,
               "a reader reads the fields of a report by these widths");

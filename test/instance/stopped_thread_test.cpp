@@ -99,7 +99,9 @@ TEST(StoppedThread, HoldsTheRunThatItHasMade) {
 
 #else
 
-TEST(StoppedThread, HoldsTheRunThatItHasMade) { GTEST_SKIP() << "the processor traps at a program's wish on x86 only"; }
+TEST(StoppedThread, HoldsTheRunThatItHasMade) {
+    GTEST_SKIP() << "only x86 lets a program ask for a trap after each instruction";
+}
 
 #endif
 

@@ -434,6 +434,8 @@ MUTANTS = (
          "} else if (dead_runs_.add({&kind, run})) {", "} else if (false) {"),
         ("collect-live-runs", "live runs are freed",
          "kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_;", "false;"),
+        ("collect-making", "a run that a stopped thread is acquiring is freed",
+         "load_entry(region, run->unit) != kRunEntry ||", ""),
         ("collect-undead", "dead blocks keep descriptors that others are taken for",
          "if (kind.setup.asks_blocks()) zero_dead(kind);", ""),
         ("collect-until-freed", "what lies in blocks that are kept until freed keeps nothing",

@@ -70,6 +70,28 @@ TEST_F(Steps, WhatAHookMarksStaysWithAllThatItReaches) {
     EXPECT_LE(std::ranges::count_if(chain, is_used), 10);
 }
 
+std::uintptr_t run_in_making = 0;
+
+void store_run_entry(UnitEntry entry) {
+    const Region &region = kinds()[kNormal].kind->instance.region();
+    std::atomic_ref<UnitEntry>(region.entry(region.unit_of(shown(run_in_making)))).store(entry);
+}
+
+// As if a thread was stopped between the two steps of acquiring the run.
+TEST_F(Steps, ARunThatHasNoEntryYetStays) {
+    run_in_making = hidden(make(kNormal, 10000));
+    collector.hooks().push_roots = [] {};  // nothing points to the run
+    collector.hooks().step = [](Step step) {
+        if (step == Step::stopping) store_run_entry(0);
+        if (step == Step::resumed) store_run_entry(kRunEntry);
+    };
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_TRUE(is_used(run_in_making));
+    collector.hooks().step = nullptr;
+    EXPECT_TRUE(collector.collect().done);
+    EXPECT_FALSE(is_used(run_in_making));
+}
+
 unsigned asked_inside = 0;
 unsigned done_inside = 0;
 
