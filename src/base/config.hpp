@@ -82,7 +82,11 @@ inline constexpr unsigned kFullnessGroups = 4;
 inline constexpr unsigned kEmptinessParts = 4;                // f = 1 / kEmptinessParts
 inline constexpr unsigned kSlackSuperblocks = 1;              // K
 inline constexpr std::size_t kRemoteThreshold = 1024 * kKiB;  // T of the bound: beyond it an idle owner is drained
-inline constexpr unsigned kStripesPerCpu = 2;                 // heaps in use without rseq
+// A heap remembers so many superblocks that it gave up, and takes their memory first. While the global heap has at most
+// kForeignSuperblocks of a class for each heap, a heap takes warm units rather than a superblock that another heap gave.
+inline constexpr unsigned kRecentUnits = 32;
+inline constexpr unsigned kForeignSuperblocks = 2;
+inline constexpr unsigned kStripesPerCpu = 2;  // heaps in use without rseq
 inline constexpr unsigned kMinStripes = 4;
 
 // Address-saving mode begins when the memory in use has fallen by one part in kAddressSavingFallParts. It ends when

@@ -7,12 +7,14 @@
 #include "heap/bin.hpp"
 #include "heap/magazine.hpp"
 #include "heap/owner.hpp"
+#include "region/recent_units.hpp"
 
 namespace gr {
 
 struct Heap : Owner {
     Bin bins[kClassCount];
     MagazinePolicy magazines;
+    RecentUnits recent;
     // Ticks until the heap counts as idle. Ordered by nothing, so the heap may count as idle too early.
     std::atomic<std::uint32_t> ticks_to_idle;
     // Slow paths of the threads on this heap's CPU. Changed under the lock; without the lock a hint.

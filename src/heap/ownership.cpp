@@ -27,7 +27,7 @@ void Ownership::gave(OwnerIndex o, Superblock *s, std::uint32_t blocks) {
     freed(o, s, blocks);
     if (s->is_empty()) {
         if (!is_heap(o)) global_free_.subtract(superblocks_.idle_bytes(s));
-        release(bin, s);
+        release(o, s);
     }
     if (!is_heap(o)) {
         owners_.global(c).offered.store(bin.superblocks(), std::memory_order_relaxed);
@@ -47,7 +47,7 @@ void Ownership::restore_invariant(OwnerIndex o, ClassIndex c, MayWait may_wait) 
         Superblock *const emptiest = bin.emptiest();
         if (emptiest == nullptr) return;
         if (emptiest->is_empty()) {
-            release(bin, emptiest);
+            release(o, emptiest);
         } else if (!give_to_global(o, emptiest, may_wait)) {
             // The next free tries again. If there is none, the next heap that wants a new superblock of the class does.
             owners_.global(c).excess.store(true, std::memory_order_relaxed);
@@ -65,8 +65,9 @@ void Ownership::restore_invariants() {
     });
 }
 
-void Ownership::release(Bin &bin, Superblock *s) {
-    bin.abandon(s);
+void Ownership::release(OwnerIndex o, Superblock *s) {
+    if (is_heap(o)) owners_.heap(o).recent.note(s->unit);
+    owners_.bin_of(o, s->size_class).abandon(s);
     store_.take_back(s);
 }
 
@@ -83,7 +84,7 @@ void Ownership::for_each_empty(Bin &bin, Visit visit) {
 void Ownership::release_empty(OwnerIndex o) {
     for (std::uint32_t c = 1; c < kClassCount; ++c) {
         Bin &bin = owners_.heap(o).bins[c];
-        for_each_empty(bin, [&](Superblock *s) { release(bin, s); });
+        for_each_empty(bin, [&](Superblock *s) { release(o, s); });
     }
 }
 
@@ -100,7 +101,7 @@ void Ownership::release_all_empty() {
         Bin &bin = owners_.global(ClassIndex(c)).bin;
         for_each_empty(bin, [&](Superblock *s) {
             global_free_.subtract(superblocks_.idle_bytes(s));
-            release(bin, s);
+            release(o, s);
         });
         owners_.global(ClassIndex(c)).offered.store(bin.superblocks(), std::memory_order_relaxed);
         remote_.unlock_and_settle(o);
@@ -113,6 +114,7 @@ bool Ownership::give_to_global(OwnerIndex from, Superblock *s, MayWait may_wait)
     const OwnerIndex to = owner_of_global(c);
     GlobalBin &target = owners_.global(c);
     if (!owners_.lock(to, may_wait)) return false;
+    owners_.heap(from).recent.note(s->unit);
     owners_.heap(from).bins[c.value].abandon(s);
     store_.hand_over(s, to);
     target.bin.adopt(s);
@@ -122,11 +124,25 @@ bool Ownership::give_to_global(OwnerIndex from, Superblock *s, MayWait may_wait)
     return true;
 }
 
-Superblock *Ownership::take_from_global(OwnerIndex to, ClassIndex c) {
+// The lock of the global bin is held. nullptr: none of its superblocks is known to come from that heap.
+Superblock *Ownership::recently_given(OwnerIndex by, ClassIndex c) const {
+    const UnitEntry wanted = entry_of(owner_of_global(c), c);
+    UnitIndex first;
+    const bool found = owners_.heap(by).recent.find(
+        [&](UnitIndex u) {
+            return store_.entry(u) == wanted && superblocks_.descriptor(u)->use == UnitUse::superblock;
+        },
+        &first);
+    return found ? superblocks_.descriptor(first) : nullptr;
+}
+
+Superblock *Ownership::take_from_global(OwnerIndex to, ClassIndex c, Foreign foreign) {
     const OwnerIndex from = owner_of_global(c);
     GlobalBin &source = owners_.global(c);
     if (source.offered.load(std::memory_order_relaxed) == 0 || !owners_.lock(from)) return nullptr;
-    Superblock *const s = source.bin.fullest();
+    Superblock *s = recently_given(to, c);
+    const bool few = source.bin.superblocks() <= kForeignSuperblocks * owners_.active_heaps();
+    if (s == nullptr && (foreign == Foreign::take || !few)) s = source.bin.fullest();
     if (s != nullptr) {
         source.bin.abandon(s);
         global_free_.subtract(superblocks_.idle_bytes(s));
@@ -150,7 +166,7 @@ Superblock *Ownership::take_from(OwnerIndex from, OwnerIndex to, ClassIndex c) {
 
 Superblock *Ownership::take_new(OwnerIndex to, ClassIndex c, Prefer prefer) {
     Bin &bin = owners_.heap(to).bins[c.value];
-    Superblock *const s = store_.acquire_superblock(c, prefer);
+    Superblock *const s = store_.acquire_superblock(c, prefer, &owners_.heap(to).recent);
     if (s == nullptr) return nullptr;
     if (!owners_.lock(kNobody)) {
         store_.release(s);
@@ -162,7 +178,7 @@ Superblock *Ownership::take_new(OwnerIndex to, ClassIndex c, Prefer prefer) {
     return s;
 }
 
-Superblock *Ownership::collect_excess(OwnerIndex to, ClassIndex c) {
+Superblock *Ownership::collect_excess(OwnerIndex to, ClassIndex c, Foreign foreign) {
     std::atomic<bool> &excess = owners_.global(c).excess;
     if (!excess.load(std::memory_order_relaxed)) return nullptr;
     excess.store(false, std::memory_order_relaxed);  // first: a heap that is in excess later sets it again
@@ -175,7 +191,7 @@ Superblock *Ownership::collect_excess(OwnerIndex to, ClassIndex c) {
         restore_invariant(from, c, MayWait::yes);
         remote_.unlock_and_settle(from);
     });
-    return take_from_global(to, c);
+    return take_from_global(to, c, foreign);
 }
 
 }  // namespace gr

@@ -11,6 +11,11 @@
 
 namespace gr {
 
+// What a heap does with the global heap's superblocks that it did not give itself: takes one, or leaves them if they are
+// few. Their blocks in use probably belong to threads on other CPUs: such a CPU would take cache lines away from this
+// one, and each of its frees would be a remote free.
+enum class Foreign : bool { leave_few, take };
+
 class Ownership {
   public:
     constexpr Ownership(Owners &owners, RemoteFrees &remote, UnitStore &store, GlobalFree &global_free,
@@ -28,13 +33,13 @@ class Ownership {
     // Frees the blocks of the remote bits of s.
     void collect(OwnerIndex o, Superblock *s);
     void release_empty(OwnerIndex o);
-    // nullptr: there is no superblock, or no memory.
-    Superblock *take_from_global(OwnerIndex to, ClassIndex c);
+    // nullptr: there is no superblock, or no memory; or `foreign` says to leave what there is.
+    Superblock *take_from_global(OwnerIndex to, ClassIndex c, Foreign foreign);
     Superblock *take_from(OwnerIndex from, OwnerIndex to, ClassIndex c);
     Superblock *take_new(OwnerIndex to, ClassIndex c, Prefer prefer);
     // Called before memory of the class grows. Restores the invariant of other heaps where taken locks had prevented
-    // that, as far as their locks are free now. Then takes a superblock from the global heap; nullptr: there is none.
-    Superblock *collect_excess(OwnerIndex to, ClassIndex c);
+    // that, as far as their locks are free now. Then takes a superblock from the global heap, as take_from_global does.
+    Superblock *collect_excess(OwnerIndex to, ClassIndex c, Foreign foreign);
 
     // No lock is held. Restores the invariant of all heaps, where taken locks had prevented that.
     [[gnu::cold]] void restore_invariants();
@@ -71,7 +76,8 @@ class Ownership {
 
   private:
     void restore_invariant(OwnerIndex o, ClassIndex c, MayWait may_wait);
-    void release(Bin &bin, Superblock *s);
+    void release(OwnerIndex o, Superblock *s);
+    Superblock *recently_given(OwnerIndex by, ClassIndex c) const;
     template <class Visit>
     void for_each_empty(Bin &bin, Visit visit);
     bool give_to_global(OwnerIndex from, Superblock *s, MayWait may_wait);

@@ -65,14 +65,16 @@ std::uint32_t Refiller::take(OwnerIndex o, ClassIndex c, std::span<void *> room,
 }
 
 Superblock *Refiller::superblock_for(OwnerIndex o, ClassIndex c, Prefer prefer) {
-    if (Superblock *const s = ownership_.take_from_global(o, c)) return s;
-    if (Superblock *const s = ownership_.collect_excess(o, c)) return s;
+    const bool has_warm = pages_.retained_bytes() >= std::size_t{shape_of(c).units} * kUnitBytes;
+    const Foreign foreign = prefer == Prefer::warm && has_warm ? Foreign::leave_few : Foreign::take;
+    if (Superblock *const s = ownership_.take_from_global(o, c, foreign)) return s;
+    if (Superblock *const s = ownership_.collect_excess(o, c, foreign)) return s;
     capacities_.empty_unused(o, c);
     if (Superblock *const s = ownership_.take_new(o, c, prefer)) return s;
     // Memory is used up: take what this heap's magazines hold, then what other heaps have free.
     flusher_.flush_all(o);
     if (Superblock *const s = owners_.heap(o).bins[c.value].fullest()) return s;
-    if (Superblock *const s = ownership_.take_from_global(o, c)) return s;
+    if (Superblock *const s = ownership_.take_from_global(o, c, Foreign::take)) return s;
     if (Superblock *const s = take_from_others(o, c)) return s;
     return ownership_.take_new(o, c, prefer);
 }

@@ -8,10 +8,10 @@
 
 namespace gr {
 
-Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer) {
+Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer, RecentUnits *recent) {
     release_deferred();
     Run run;
-    if (!pages_.allocate(UnitCount(shape_of(c).units), UnitCount(1), prefer, &run)) return nullptr;
+    if (!pages_.allocate(UnitCount(shape_of(c).units), UnitCount(1), prefer, &run, recent)) return nullptr;
     if (Superblocks::is_wide(c) && !pages_.ensure_table(Superblocks::kWideBitmaps, run)) {
         pages_.release(run.first, run.count);
         return nullptr;

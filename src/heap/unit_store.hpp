@@ -18,7 +18,7 @@ class UnitStore {
         : region_(region), superblocks_(superblocks), pages_(pages) {}
 
     // All blocks are free; no owner and no entries are stored yet. nullptr: no memory.
-    Superblock *acquire_superblock(ClassIndex c, Prefer prefer);
+    Superblock *acquire_superblock(ClassIndex c, Prefer prefer, RecentUnits *recent = nullptr);
     // Releases a superblock that has no owner, or a run.
     void release(Superblock *s);
 

@@ -50,6 +50,14 @@ unsigned PageHeap::surely_holds(UnitCount count, UnitCount alignment) {
     return sure < kUnitsPerChunk ? sure : kUnitsPerChunk;
 }
 
+// Entries that are not warm, or too short, are removed, so each entry is looked at once.
+bool PageHeap::find_recent(UnitCount count, RecentUnits *recent, UnitIndex *first) const {
+    while (recent != nullptr && recent->take_latest(first)) {
+        if (is_warm(*first, count)) return true;
+    }
+    return false;
+}
+
 // The tightest place, so that large holes stay for large runs.
 bool PageHeap::find_warm(UnitCount count, UnitCount alignment, UnitIndex *first) const {
     if (count.value > kUnitsPerChunk) return find_warm_long(count, alignment, first);
@@ -170,20 +178,22 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
     if (!dirty && region_.is_scarce()) unmap_cold(first, count, region_.least_hole());
 }
 
-bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
+bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, RecentUnits *recent) {
     // Retained memory counts against the hard limit, too, so the second attempt comes after a purge.
-    if (!try_allocate(count, alignment, prefer, run) &&
-        (!limit_.has_hard() || purge_beyond(0) == 0 || !try_allocate(count, alignment, prefer, run)))
+    if (!try_allocate(count, alignment, prefer, run, recent) &&
+        (!limit_.has_hard() || purge_beyond(0) == 0 || !try_allocate(count, alignment, prefer, run, recent)))
         return false;
     retain_what_may_stay();
     return true;
 }
 
-bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run) {
+bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, RecentUnits *recent) {
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) return false;
     const auto get = [&](bool found) { return found && obtain(run->first, count); };
-    const auto get_warm = [&] { return get(find_warm(count, alignment, &run->first)); };
+    const auto get_warm = [&] {
+        return get(find_recent(count, recent, &run->first)) || get(find_warm(count, alignment, &run->first));
+    };
     const bool cold = prefer == Prefer::cold;
     // Without preferred units the lowest free run is tried, and at last warm units also for Prefer::cold: in a scarce
     // region the lowest run may not be mapped, and warm units are.
@@ -243,6 +253,14 @@ bool PageHeap::is_free(UnitIndex first, UnitCount count) const {
         free = free && c.value < region_.chunk_limit() && (chunks_[c.value].used & mask) == 0;
     });
     return free;
+}
+
+bool PageHeap::is_warm(UnitIndex first, UnitCount count) const {
+    bool warm = true;
+    for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
+        warm = warm && c.value < region_.chunk_limit() && (chunks_[c.value].dirty & mask) == mask;
+    });
+    return warm;
 }
 
 bool PageHeap::extend(UnitIndex first, UnitCount old_count, UnitCount new_count) {

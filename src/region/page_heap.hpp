@@ -18,6 +18,7 @@
 #include "region/first_fit_index.hpp"
 #include "region/huge_pages.hpp"
 #include "region/memory_limit.hpp"
+#include "region/recent_units.hpp"
 #include "region/region.hpp"
 #include "region/time_budget.hpp"
 
@@ -58,8 +59,9 @@ class PageHeap {
                     std::size_t most_earned = SIZE_MAX);
 
     // A run of `count` units whose first address is a multiple of `alignment` units (a power of two, at most a chunk).
-    // false: no room, no memory, or the calling thread is inside the page heap already.
-    bool allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run);
+    // recent: units that are taken first if they are warm and warm units are preferred. false: no room, no memory, or
+    // the calling thread is inside the page heap already.
+    bool allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, RecentUnits *recent = nullptr);
     // absent_pages: pages of the run that are absent already. false: the calling thread is inside the page heap
     // already, nothing was released.
     bool release(UnitIndex first, UnitCount count, std::uint32_t absent_pages = 0);
@@ -181,15 +183,17 @@ class PageHeap {
     bool find(UnitCount count, UnitCount alignment, UnitIndex *first) const;
     static unsigned surely_holds(UnitCount count, UnitCount alignment);
     static int find_aligned(std::uint32_t mask, unsigned count, unsigned alignment);
+    bool find_recent(UnitCount count, RecentUnits *recent, UnitIndex *first) const;
     bool find_warm(UnitCount count, UnitCount alignment, UnitIndex *first) const;
     bool find_cold(UnitCount count, UnitCount alignment, UnitIndex *first);
     bool place(ChunkIndex c, std::uint32_t units, UnitCount count, UnitCount alignment, UnitIndex *first) const;
-    bool try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run);
+    bool try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, RecentUnits *recent);
     bool obtain(UnitIndex first, UnitCount count);
     bool map_missing(UnitIndex first, UnitCount count);
     void unmap_cold(UnitIndex first, UnitCount count, UnitCount least);
     void became_scarce();
     bool is_free(UnitIndex first, UnitCount count) const;
+    bool is_warm(UnitIndex first, UnitCount count) const;
     enum class For : bool { use, purge };
     bool take(UnitIndex first, UnitCount count, For what);
     static std::uint32_t take_absent_pages(Chunk *chunk, std::uint32_t warm);

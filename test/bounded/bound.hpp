@@ -20,7 +20,7 @@ constexpr std::uint64_t kept_blocks(ClassIndex c) {
 // Hoard's part: superblocks of a class when at most `out` of its blocks were ever not free in a bitmap at once.
 constexpr std::uint64_t bound_of_superblocks(ClassIndex c, std::uint64_t out, std::uint64_t heaps) {
     const std::uint64_t full_enough = (kEmptinessParts - 1) * std::uint64_t{shape_of(c).blocks};
-    return out * kEmptinessParts / full_enough + heaps * (kSlackSuperblocks + 1);
+    return out * kEmptinessParts / full_enough + heaps * (kSlackSuperblocks + 1 + kForeignSuperblocks);
 }
 
 // Superblock bytes of a class of which the program held at most `live` blocks at once.

@@ -81,8 +81,9 @@ void print(std::ostream &out) {
     row("all classes, nothing ever live", [](std::uint64_t heaps) {
         return over_all_classes([&](ClassIndex c) { return test::bound_of_bytes(c, 0, heaps); });
     });
-    row("K and the superblocks being made, all classes", [](std::uint64_t heaps) {
-        return over_all_classes([&](ClassIndex c) { return heaps * (kSlackSuperblocks + 1) * shape_of(c).bytes(); });
+    row("K, G, superblocks being made, all classes", [](std::uint64_t heaps) {
+        return over_all_classes(
+            [&](ClassIndex c) { return heaps * (kSlackSuperblocks + 1 + kForeignSuperblocks) * shape_of(c).bytes(); });
     });
     row("blocks in magazines at one moment", [](std::uint64_t heaps) { return heaps * kBudget; });
     row("and in remote magazines", [](std::uint64_t heaps) { return heaps * kRemoteMagazineBytes; });

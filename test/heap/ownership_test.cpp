@@ -59,7 +59,7 @@ TEST_F(OwnershipTest, WhatIsTooEmptyGoesToTheGlobalHeapAndFromThereToWhoAsks) {
     EXPECT_EQ(parts_.global_free.bytes(), bin(kGlobal).free_blocks() * shape_of(kClass).size);
     const std::uint32_t offered = bin(kGlobal).superblocks();
     parts_.holding(kHeapB, [&] {
-        Superblock *const s = parts_.ownership.take_from_global(kHeapB, kClass);
+        Superblock *const s = parts_.ownership.take_from_global(kHeapB, kClass, Foreign::take);
         ASSERT_NE(s, nullptr);
         EXPECT_EQ(owner_of(s), kHeapB);
         EXPECT_EQ(parts_.store.entry(s->unit), entry_of(kHeapB, kClass));
@@ -69,7 +69,49 @@ TEST_F(OwnershipTest, WhatIsTooEmptyGoesToTheGlobalHeapAndFromThereToWhoAsks) {
     EXPECT_EQ(parts_.global_free.bytes(), bin(kGlobal).free_blocks() * shape_of(kClass).size);
 }
 
-TEST_F(OwnershipTest, WhatAHeldLockLeavesUndoneIsArrearsUntilSomebodyNeedsIt) {
+// Of three superblocks of each heap, half of the blocks are free, so each heap gave some to the global heap.
+TEST_F(OwnershipTest, AHeapTakesFromTheGlobalHeapWhatItGaveItselfFirst) {
+    for (const OwnerIndex heap : {kHeapA, kHeapB}) {
+        std::vector<std::vector<void *>> held;
+        for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(heap, kClass));
+        for (const auto &blocks : held) parts_.give_back(heap, blocks, 0, each_ / 2);
+    }
+    std::vector<Superblock *> given_by_a;
+    for (std::uint32_t u = 0; u < parts_.pages.used_bytes() / kUnitBytes; ++u) {
+        Superblock *const s = parts_.superblocks.descriptor(parts_.region.first_unit() + UnitCount(u));
+        if (owner_of(s) == kGlobal && s->use == UnitUse::superblock && u < 3 * shape_of(kClass).units)
+            given_by_a.push_back(s);
+    }
+    ASSERT_FALSE(given_by_a.empty());
+    ASSERT_LT(given_by_a.size(), bin(kGlobal).superblocks());
+    for (std::size_t i = 0; i < given_by_a.size(); ++i) {
+        parts_.holding(kHeapA, [&] {
+            Superblock *const s = parts_.ownership.take_from_global(kHeapA, kClass, Foreign::leave_few);
+            EXPECT_TRUE(std::ranges::find(given_by_a, s) != given_by_a.end());
+        });
+    }
+    parts_.holding(kHeapA, [&] {
+        EXPECT_EQ(parts_.ownership.take_from_global(kHeapA, kClass, Foreign::leave_few), nullptr);
+        EXPECT_NE(parts_.ownership.take_from_global(kHeapA, kClass, Foreign::take), nullptr);
+    });
+}
+
+TEST_F(OwnershipTest, OnlyFewForeignSuperblocksAreLeft) {
+    const std::uint32_t few = kForeignSuperblocks * parts_.owners.active_heaps();
+    std::vector<std::vector<void *>> held;
+    for (std::uint32_t i = 0; i < 2 * few + 4; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
+    for (const auto &blocks : held) parts_.give_back(kHeapA, blocks, 0, each_ - 1);
+    const std::uint32_t offered = bin(kGlobal).superblocks();
+    ASSERT_GT(offered, few);
+    parts_.holding(kHeapB, [&] {
+        for (std::uint32_t i = 0; i < offered - few; ++i)
+            ASSERT_NE(parts_.ownership.take_from_global(kHeapB, kClass, Foreign::leave_few), nullptr);
+        EXPECT_EQ(parts_.ownership.take_from_global(kHeapB, kClass, Foreign::leave_few), nullptr);
+    });
+    EXPECT_EQ(bin(kGlobal).superblocks(), few);
+}
+
+TEST_F(OwnershipTest, WhatAHeldLockLeavesUndoneIsExcessUntilAHeapNeedsIt) {
     std::vector<std::vector<void *>> held;
     for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
     parts_.while_held_elsewhere(kGlobal, [&] {
@@ -83,11 +125,12 @@ TEST_F(OwnershipTest, WhatAHeldLockLeavesUndoneIsArrearsUntilSomebodyNeedsIt) {
 
     // A heap that is busy is asked again next time.
     parts_.while_held_elsewhere(kHeapA, [&] {
-        parts_.holding(kHeapB, [&] { EXPECT_EQ(parts_.ownership.collect_excess(kHeapB, kClass), nullptr); });
+        parts_.holding(kHeapB,
+                       [&] { EXPECT_EQ(parts_.ownership.collect_excess(kHeapB, kClass, Foreign::take), nullptr); });
     });
     EXPECT_TRUE(parts_.owners.global(kClass).excess.load());
 
-    parts_.holding(kHeapB, [&] { EXPECT_NE(parts_.ownership.collect_excess(kHeapB, kClass), nullptr); });
+    parts_.holding(kHeapB, [&] { EXPECT_NE(parts_.ownership.collect_excess(kHeapB, kClass, Foreign::take), nullptr); });
     EXPECT_TRUE(bin(kHeapA).keeps_hoards_invariant(kClass));
     EXPECT_FALSE(parts_.owners.global(kClass).excess.load());
     EXPECT_EQ(bin(kHeapB).superblocks(), 1U);

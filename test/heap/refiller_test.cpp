@@ -103,6 +103,26 @@ TEST_F(RefillerTest, MemoryGrowsOnlyWhenNoHeapHoldsMoreThanItMay) {
     EXPECT_TRUE(bin(kHeapA).keeps_hoards_invariant(kClass));
 }
 
+// Half of the blocks in each superblock belong to threads of heap A, so heap B takes empty units if these are warm.
+TEST_F(RefillerTest, WarmUnitsServeBeforeFewForeignSuperblocksAndColdOnesAfterThem) {
+    std::vector<std::vector<void *>> held;
+    for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
+    const std::vector<void *> warm = parts_.take_all(kHeapA, kOther);
+    for (const auto &blocks : held) parts_.give_back(kHeapA, blocks, 0, each_ / 2);
+    const OwnerIndex global = owner_of_global(kClass);
+    const std::uint32_t offered = bin(global).superblocks();
+    ASSERT_GT(offered, 0U);
+    parts_.holding(kHeapB, [&] { ASSERT_TRUE(parts_.capacities.grow(kHeapB, kClass)); });
+    parts_.give_back(kHeapA, warm, 0, warm.size());
+    ASSERT_EQ(parts_.pages.retained_bytes(), kUnitBytes);
+    ASSERT_NE(refill(kHeapB), nullptr);
+    EXPECT_EQ(bin(global).superblocks(), offered);
+    EXPECT_EQ(parts_.pages.retained_bytes(), 0U);
+    while (bin(kHeapB).free_blocks() != 0) ASSERT_NE(refill(kHeapB), nullptr);
+    ASSERT_NE(refill(kHeapB), nullptr);
+    EXPECT_EQ(bin(global).superblocks(), offered - 1);
+}
+
 TEST_F(RefillerTest, InNeedItsOwnMagazinesServe) {
     ASSERT_EQ(parts_.fill(kHeapA, parts_.take_all(kHeapA, kOther)), shape_of(kOther).blocks);
     use_memory_up();

@@ -38,9 +38,10 @@ class PageHeapTest : public testing::Test {
         EXPECT_EQ(pages_.used_bytes(), live_units() * kUnitBytes);
     }
 
-    bool allocate(std::uint32_t count, std::uint32_t alignment = 1, Prefer prefer = Prefer::warm) {
+    bool allocate(std::uint32_t count, std::uint32_t alignment = 1, Prefer prefer = Prefer::warm,
+                  RecentUnits *recent = nullptr) {
         gr::Run run;
-        if (!pages_.allocate(UnitCount(count), UnitCount(alignment), prefer, &run)) return false;
+        if (!pages_.allocate(UnitCount(count), UnitCount(alignment), prefer, &run, recent)) return false;
         EXPECT_EQ(run.count.value, count);
         EXPECT_EQ(run.first.value % alignment, region_.first_unit().value % alignment);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region_.address(run.first)) % (alignment * kUnitBytes), 0U);
@@ -176,6 +177,39 @@ TEST_F(PageHeapTest, PrefersWarmUnitsOfTheSameChunk) {
     release(warm);
     ASSERT_TRUE(allocate(1));
     EXPECT_EQ(last_, warm);
+}
+
+// Which units these are, a heap says; here it is the test.
+TEST_F(PageHeapTest, RecentUnitsComeFirstIfTheyAreWarmAndLongEnough) {
+    std::uint32_t firsts[6];
+    for (std::uint32_t &first : firsts) {
+        ASSERT_TRUE(allocate(2));
+        first = last_;
+        ASSERT_TRUE(allocate(2));
+    }
+    for (const std::uint32_t i : {0U, 1U, 2U, 4U}) release(firsts[i]);
+    RecentUnits recent{};
+    for (const std::uint32_t i : {4U, 3U, 2U, 1U}) recent.note(UnitIndex(firsts[i]));
+    ASSERT_TRUE(allocate(3, 1, Prefer::warm, &recent)) << "none is long enough: these entries are gone";
+    EXPECT_GT(last_, firsts[5]);
+    for (const std::uint32_t i : {4U, 3U, 2U}) recent.note(UnitIndex(firsts[i]));
+    ASSERT_TRUE(allocate(2, 1, Prefer::cold, &recent));
+    EXPECT_GT(last_, firsts[5]) << "cold units were preferred";
+    ASSERT_TRUE(allocate(2, 1, Prefer::warm, &recent));
+    EXPECT_EQ(last_, firsts[2]);
+    ASSERT_TRUE(allocate(2, 1, Prefer::warm, &recent));
+    EXPECT_EQ(last_, firsts[4]) << "3 is in use";
+    ASSERT_TRUE(allocate(2, 1, Prefer::warm, &recent));
+    EXPECT_EQ(last_, firsts[0]) << "without entries the tightest";
+    ASSERT_TRUE(allocate(2, 1, Prefer::warm, &recent));
+    EXPECT_EQ(last_, firsts[1]);
+    release(firsts[2]);
+    pages_.trim(0);
+    recent.note(UnitIndex(firsts[2]));
+    recent.note(UnitIndex(region_.first_unit().value + kChunks * kUnitsPerChunk - 1));
+    release(firsts[5]);
+    ASSERT_TRUE(allocate(2, 1, Prefer::warm, &recent));
+    EXPECT_EQ(last_, firsts[5]) << "2 is not warm any more, and the last unit has no neighbour";
 }
 
 // A superblock that may stay nearly empty leaves resident units to others that fill them, while there are cold units.
