@@ -4,6 +4,7 @@
 #include "heap/ownership.hpp"
 
 #include "heap/misuse.hpp"
+#include "platform/events.hpp"
 #include "platform/reentry.hpp"
 
 namespace gr {
@@ -124,16 +125,26 @@ bool Ownership::give_to_global(OwnerIndex from, Superblock *s, MayWait may_wait)
     return true;
 }
 
-// The lock of the global bin is held. nullptr: none of its superblocks is known to come from that heap.
+namespace {
+
+// What Hoard's table 3 counts.
+void count_shared(const Superblock *s) {
+    platform::count(platform::Event::shared_superblock);
+    platform::count(platform::Event::shared_block, s->used_count());
+}
+
+}  // namespace
+
+// The lock of the global bin is held. nullptr: none of its superblocks is known to come from that heap. While a purge
+// returns pages of a superblock, the superblock may count as full.
 Superblock *Ownership::recently_given(OwnerIndex by, ClassIndex c) const {
     const UnitEntry wanted = entry_of(owner_of_global(c), c);
+    const auto has_free_blocks = [&](UnitIndex u) {
+        const Superblock *const s = superblocks_.descriptor(u);
+        return store_.entry(u) == wanted && s->use == UnitUse::superblock && !s->is_full();
+    };
     UnitIndex first;
-    const bool found = owners_.heap(by).recent.find(
-        [&](UnitIndex u) {
-            return store_.entry(u) == wanted && superblocks_.descriptor(u)->use == UnitUse::superblock;
-        },
-        &first);
-    return found ? superblocks_.descriptor(first) : nullptr;
+    return owners_.heap(by).recent.find(has_free_blocks, &first) ? superblocks_.descriptor(first) : nullptr;
 }
 
 Superblock *Ownership::take_from_global(OwnerIndex to, ClassIndex c, Foreign foreign) {
@@ -142,7 +153,10 @@ Superblock *Ownership::take_from_global(OwnerIndex to, ClassIndex c, Foreign for
     if (source.offered.load(std::memory_order_relaxed) == 0 || !owners_.lock(from)) return nullptr;
     Superblock *s = recently_given(to, c);
     const bool few = source.bin.superblocks() <= kForeignSuperblocks * owners_.active_heaps();
-    if (s == nullptr && (foreign == Foreign::take || !few)) s = source.bin.fullest();
+    if (s == nullptr && (foreign == Foreign::take || !few)) {
+        s = source.bin.fullest();
+        if (s != nullptr) count_shared(s);
+    }
     if (s != nullptr) {
         source.bin.abandon(s);
         global_free_.subtract(superblocks_.idle_bytes(s));

@@ -19,6 +19,8 @@ enum class Event : unsigned {
     flush,
     remote_flush,
     message,
+    shared_superblock,
+    shared_block,
     lock,
     global_lock,
     page_heap_lock,

@@ -44,7 +44,7 @@ TEST_F(CensusTest, BlocksInMagazinesOfAllHeapsAreCached) {
     EXPECT_EQ(cached(kOther), of_other);
 }
 
-TEST_F(CensusTest, BlocksInRemoteMagazinesAndLettersAreCachedByTheirOwnClass) {
+TEST_F(CensusTest, BlocksInRemoteMagazinesAndMessagesAreCachedByTheirOwnClass) {
     const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     const std::vector<void *> others = parts_.take_all(kHeapA, kOther);
     parts_.fill_remote(kHeapB, {blocks.data(), 7});

@@ -68,10 +68,10 @@ TEST_F(FlusherTest, ARemoteMagazineGoesWhole) {
     const std::vector<void *> blocks = parts_.take_all(kHeapB, class_of(64));
     parts_.fill_remote(kHeapA, {blocks.data(), kRemoteMagazineSlots});
     EXPECT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
-    EXPECT_EQ(parts_.in_letters_of(kHeapA), kRemoteMagazineSlots);
+    EXPECT_EQ(parts_.in_messages_of(kHeapA), kRemoteMagazineSlots);
 }
 
-TEST_F(FlusherTest, LargeBlocksGoByLetterAsSmallOnesDo) {
+TEST_F(FlusherTest, LargeBlocksGoByMessageAsSmallOnesDo) {
     ASSERT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
     Slab slab = parts_.owners.slab(kHeapA);
     const std::vector<void *> blocks = parts_.take_all(kHeapB, class_of(kClassLimit));
@@ -83,13 +83,13 @@ TEST_F(FlusherTest, LargeBlocksGoByLetterAsSmallOnesDo) {
 }
 
 // Where addresses are scarce and what is in use falls, blocks of no size wait for others of their way.
-TEST_F(FlusherTest, InThriftNothingIsGathered) {
+TEST_F(FlusherTest, InAddressSavingModeNothingIsGathered) {
     ASSERT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
     Slab slab = parts_.owners.slab(kHeapA);
     for (const std::size_t size : {std::size_t{64}, kClassLimit}) {
         const std::vector<void *> blocks = parts_.take_all(kHeapB, class_of(size));
         ASSERT_TRUE(slab.push(kRemoteMagazine, blocks[0]));
-        parts_.begin_thrift();
+        parts_.begin_address_saving();
         parts_.holding(kHeapA, [&] {
             flusher_.flush_all(kHeapA);
             parts_.capacities.close(kHeapA);
@@ -99,7 +99,7 @@ TEST_F(FlusherTest, InThriftNothingIsGathered) {
         EXPECT_EQ(width(), 0U);
         EXPECT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::refused);
         EXPECT_EQ(width(), 0U);
-        parts_.end_thrift();
+        parts_.end_address_saving();
         EXPECT_EQ(flusher_.flush_remote(kHeapA), Flusher::Result::room);
         EXPECT_EQ(width(), kMagazineFirstSlots);
     }
@@ -141,7 +141,7 @@ TEST_F(FlusherTest, AllMagazinesAreEmptiedForWhoNeedsTheMemory) {
     EXPECT_EQ(cached(kHeapA, kClass), 0U);
     EXPECT_EQ(parts_.in_magazine(kHeapA, kRemoteMagazine), 0U);
     EXPECT_EQ(owner_of(s), kNobody) << "a block was lost";
-    EXPECT_EQ(parts_.in_letters_of(kHeapA), 5U);
+    EXPECT_EQ(parts_.in_messages_of(kHeapA), 5U);
 }
 
 // As a stop leaves them: a message to this heap itself may come back to the magazines that are emptied last.
@@ -158,7 +158,7 @@ TEST_F(FlusherTest, WhatWasTakenOutOfReachGoesBackAndItsMagazinesBeginAnew) {
     parts_.holding(kHeapA, [&] { flusher_.flush_detached(kHeapA); });
     EXPECT_FALSE(parts_.owners.slab(kHeapA).has_detached());
     EXPECT_EQ(owner_of(s), kNobody) << "a block was lost";
-    EXPECT_EQ(parts_.in_letters_of(kHeapA), 5U);
+    EXPECT_EQ(parts_.in_messages_of(kHeapA), 5U);
     EXPECT_EQ(parts_.owners.heap(kHeapA).magazines.capacity(kClass), 0U);
     const platform::MagazineHeader header = parts_.owners.slab(kHeapA).header(magazine_of(kClass));
     EXPECT_EQ(header.limit, header.begin);

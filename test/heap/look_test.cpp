@@ -120,7 +120,7 @@ TEST(LookDeathTest, AMagazineThatBecomesNarrowIsLookedAtWhole) {
 }
 
 // The sender finds it: no heap opens the message here.
-TEST(LookDeathTest, NoneEntersALetter) {
+TEST(LookDeathTest, NoneEntersAMessage) {
     constexpr ClassIndex kClass = class_of(208);
     World world;
     char *const p = static_cast<char *>(world.allocate_in(1, kClass));

@@ -22,7 +22,7 @@ class MessengerTest : public testing::Test {
         parts_.holding(from, [&] { bytes = parts_.messenger.send(from, blocks); });
         return bytes;
     }
-    std::size_t in_letters_of(OwnerIndex sender) const { return parts_.in_letters_of(sender); }
+    std::size_t in_messages_of(OwnerIndex sender) const { return parts_.in_messages_of(sender); }
 
     // Blocks in use of a superblock that the global heap owns.
     std::vector<void *> take_global(ClassIndex c = kClass) {
@@ -43,11 +43,11 @@ class MessengerTest : public testing::Test {
     const std::uint32_t each_ = shape_of(kClass).blocks;
 };
 
-TEST_F(MessengerTest, BlocksWaitInLettersUntilTheirHeapOpensThem) {
+TEST_F(MessengerTest, BlocksWaitInMessagesUntilTheirHeapReadsThem) {
     const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     const std::uint32_t count = 2 * Message::kBlocks + 3;
     send(kHeapB, {blocks.data(), count});
-    EXPECT_EQ(in_letters_of(kHeapB), count);
+    EXPECT_EQ(in_messages_of(kHeapB), count);
     EXPECT_TRUE(parts_.owners.owner(kHeapA).inbox.has_any());
     EXPECT_EQ(parts_.owners.owner(kHeapA).remote_bytes.load(), count * shape_of(kClass).size);
     EXPECT_EQ(parts_.superblock_of(blocks[0])->free_count, 0U) << "no bit is touched";
@@ -60,7 +60,7 @@ TEST_F(MessengerTest, BlocksWaitInLettersUntilTheirHeapOpensThem) {
     const std::uint32_t room = parts_.owners.heap(kHeapA).magazines.capacity(kClass);
     EXPECT_EQ(parts_.in_magazine(kHeapA, magazine_of(kClass)), room);
     EXPECT_EQ(parts_.superblock_of(blocks[0])->free_count, count - room);
-    EXPECT_EQ(in_letters_of(kHeapB), 0U) << "read messages are blank";
+    EXPECT_EQ(in_messages_of(kHeapB), 0U) << "read messages are blank";
 }
 
 TEST_F(MessengerTest, AMessageMayHoldSeveralClassesOfWhichSomeHaveRoom) {
@@ -76,7 +76,7 @@ TEST_F(MessengerTest, AMessageMayHoldSeveralClassesOfWhichSomeHaveRoom) {
     std::vector<void *> mixed;
     for (std::size_t i = 0; i < 4; ++i) mixed.insert(mixed.end(), {none[i], blocks[i], others[i]});
     send(kHeapB, mixed);
-    EXPECT_EQ(in_letters_of(kHeapB), mixed.size());
+    EXPECT_EQ(in_messages_of(kHeapB), mixed.size());
     parts_.holding(kHeapA, [&] { parts_.messenger.receive(kHeapA); });
     EXPECT_EQ(parts_.in_magazine(kHeapA, magazine_of(kClass)), 4U);
     EXPECT_EQ(parts_.in_magazine(kHeapA, magazine_of(kOther)), 4U);
@@ -86,7 +86,7 @@ TEST_F(MessengerTest, AMessageMayHoldSeveralClassesOfWhichSomeHaveRoom) {
 }
 
 // Rule 6: it has no slow path of its own, and its lock is free.
-TEST_F(MessengerTest, AnIdleOwnerIsDrainedWhenTooMuchWaitsInLetters) {
+TEST_F(MessengerTest, AnIdleOwnerIsDrainedWhenTooMuchWaitsInMessages) {
     constexpr ClassIndex kLarge = class_of(8192);
     std::vector<void *> blocks;
     while (blocks.size() * shape_of(kLarge).size <= kRemoteThreshold) {
@@ -96,17 +96,17 @@ TEST_F(MessengerTest, AnIdleOwnerIsDrainedWhenTooMuchWaitsInLetters) {
     const std::size_t most = kRemoteThreshold / shape_of(kLarge).size;
     send(kHeapB, {blocks.data(), most});
     EXPECT_TRUE(parts_.owners.owner(kHeapA).inbox.has_any()) << "so much may wait";
-    EXPECT_EQ(in_letters_of(kHeapB), most);
+    EXPECT_EQ(in_messages_of(kHeapB), most);
     send(kHeapB, {&blocks[most], 1});
     EXPECT_FALSE(parts_.owners.owner(kHeapA).inbox.has_any());
-    EXPECT_EQ(in_letters_of(kHeapB), 0U);
+    EXPECT_EQ(in_messages_of(kHeapB), 0U);
     EXPECT_EQ(parts_.owners.owner(kHeapA).remote_bytes.load(), 0U);
 }
 
-TEST_F(MessengerTest, TheGlobalHeapGetsNoLetters) {
+TEST_F(MessengerTest, TheGlobalHeapGetsNoMessages) {
     const std::vector<void *> rest = take_global();
     send(kHeapB, rest);
-    EXPECT_EQ(in_letters_of(kHeapB), 0U);
+    EXPECT_EQ(in_messages_of(kHeapB), 0U);
     for (const void *p : rest) EXPECT_TRUE(parts_.is_free(p));
 }
 
@@ -119,7 +119,7 @@ TEST_F(MessengerTest, BlocksOfSeveralBinsAndOfHeapsMayComeInTurn) {
     std::vector<void *> mixed;
     for (std::size_t i = 0; i < 5; ++i) mixed.insert(mixed.end(), {global[i], own[i], other_global[i]});
     EXPECT_EQ(send(kHeapB, mixed), 5 * (2 * shape_of(kClass).size + shape_of(kOther).size));
-    EXPECT_EQ(in_letters_of(kHeapB), 5U);
+    EXPECT_EQ(in_messages_of(kHeapB), 5U);
     for (std::size_t i = 0; i < 5; ++i) {
         EXPECT_TRUE(parts_.is_free(global[i])) << i;
         EXPECT_TRUE(parts_.is_free(other_global[i])) << i;
@@ -147,22 +147,22 @@ TEST_F(MessengerTest, WithoutABlankMessageBitsAreSetAndTheOwnerIsToldOfBoth) {
     for (Message *message : messages) parts_.owners.owner(owner_of_heap(2)).inbox.push(message);
     send(kHeapB, {&blocks[4], 4});
     EXPECT_EQ(parts_.superblock_of(slow[0])->free_count, kMessages) << "the slowest's messages were read for it";
-    EXPECT_EQ(in_letters_of(kHeapB), 4U);
+    EXPECT_EQ(in_messages_of(kHeapB), 4U);
     EXPECT_TRUE(parts_.owners.outbox(kHeapB).is_asleep(owner_of_heap(2)));
 }
 
-TEST_F(MessengerTest, WhoSleepsGetsItsBlocksWithoutLettersUntilItIsUsedAgain) {
+TEST_F(MessengerTest, WhoSleepsGetsItsBlocksWithoutMessagesUntilItIsUsedAgain) {
     const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     const Superblock *const s = parts_.superblock_of(blocks[0]);
     Outbox &outbox = parts_.owners.outbox(kHeapB);
     outbox.found_asleep(kHeapA, parts_.owners.heap(kHeapA).uses.load());
     send(kHeapB, {blocks.data(), 4});
-    EXPECT_EQ(in_letters_of(kHeapB), 0U);
+    EXPECT_EQ(in_messages_of(kHeapB), 0U);
     EXPECT_EQ(s->free_count, 4U);
     EXPECT_TRUE(outbox.is_asleep(kHeapA));
     parts_.owners.heap(kHeapA).note_use();
     send(kHeapB, {&blocks[4], 4});
-    EXPECT_EQ(in_letters_of(kHeapB), 4U);
+    EXPECT_EQ(in_messages_of(kHeapB), 4U);
     EXPECT_EQ(s->free_count, 4U);
     EXPECT_FALSE(outbox.is_asleep(kHeapA));
 }
@@ -173,7 +173,7 @@ TEST_F(MessengerTest, WhoseLockIsTakenIsAwake) {
     outbox.found_asleep(kHeapA, parts_.owners.heap(kHeapA).uses.load());
     parts_.hold(kHeapA);
     send(kHeapB, {blocks.data(), 4});
-    EXPECT_EQ(in_letters_of(kHeapB), 4U);
+    EXPECT_EQ(in_messages_of(kHeapB), 4U);
     EXPECT_FALSE(outbox.is_asleep(kHeapA));
     parts_.let_go(kHeapA);
 }
@@ -197,7 +197,7 @@ TEST_F(MessengerTest, BlocksOfSleepersAndOthersMayComeInTurn) {
     for (std::size_t i = 0; i < 5; ++i) mixed.insert(mixed.end(), {blocks[i], others[i]});
     send(kHeapB, mixed);
     EXPECT_EQ(parts_.superblock_of(blocks[0])->free_count, 5U);
-    EXPECT_EQ(in_letters_of(kHeapB), 5U);
+    EXPECT_EQ(in_messages_of(kHeapB), 5U);
 }
 
 // Between the writing and the reading of a message.
@@ -219,7 +219,7 @@ TEST_F(MessengerTest, WhatWentToAnotherHeapMeanwhileIsPassedOn) {
     EXPECT_TRUE(parts_.owners.owner(third).has_news());
 }
 
-TEST_F(MessengerTest, SomeLettersHoldMoreThanGoesBackAtOnce) {
+TEST_F(MessengerTest, SomeMessagesHoldMoreThanGoesBackAtOnce) {
     const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     constexpr std::uint32_t kCount = 10 * Message::kBlocks;
     ASSERT_LT(kCount, blocks.size());

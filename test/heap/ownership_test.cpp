@@ -96,6 +96,27 @@ TEST_F(OwnershipTest, AHeapTakesFromTheGlobalHeapWhatItGaveItselfFirst) {
     });
 }
 
+// A purge counts the blocks of free pages as used while it returns these pages.
+TEST_F(OwnershipTest, ASuperblockWithoutFreeBlocksIsNotTakenFromTheGlobalHeap) {
+    std::vector<std::vector<void *>> held;
+    for (int i = 0; i < 3; ++i) held.push_back(parts_.take_all(kHeapA, kClass));
+    for (const auto &blocks : held) parts_.give_back(kHeapA, blocks, 0, each_ / 2);
+    ASSERT_EQ(bin(kGlobal).superblocks(), 1U);
+    Superblock *given = nullptr;
+    for (const auto &blocks : held)
+        if (owner(blocks) == kGlobal) given = parts_.superblock_of(blocks[0]);
+    ASSERT_NE(given, nullptr);
+    std::vector<void *> free_blocks(given->free_count);
+    parts_.holding(kGlobal, [&] {
+        ASSERT_EQ(parts_.superblocks.take(given, free_blocks), free_blocks.size());
+        parts_.ownership.took(kGlobal, given, static_cast<std::uint32_t>(free_blocks.size()));
+    });
+    parts_.holding(kHeapA,
+                   [&] { EXPECT_EQ(parts_.ownership.take_from_global(kHeapA, kClass, Foreign::take), nullptr); });
+    parts_.give_back(kHeapA, free_blocks, 0, free_blocks.size());
+    parts_.holding(kHeapA, [&] { EXPECT_EQ(parts_.ownership.take_from_global(kHeapA, kClass, Foreign::take), given); });
+}
+
 TEST_F(OwnershipTest, OnlyFewForeignSuperblocksAreLeft) {
     const std::uint32_t few = kForeignSuperblocks * parts_.owners.active_heaps();
     std::vector<std::vector<void *>> held;

@@ -135,12 +135,12 @@ struct Parts {
         const BlockRef ref = superblocks.find(p);
         return superblocks.is_free(ref.superblock, ref.index);
     }
-    void begin_thrift() {
+    void begin_address_saving() {
         address_saving.initialise(kAddressSavingLeast);
         ASSERT_FALSE(address_saving.begins(kAddressSavingLeast));
         ASSERT_TRUE(address_saving.begins(kAddressSavingLeast / 2));
     }
-    void end_thrift() { ASSERT_FALSE(address_saving.lasts(kAddressSavingLeast, kAddressSavingLeast)); }
+    void end_address_saving() { ASSERT_FALSE(address_saving.lasts(kAddressSavingLeast, kAddressSavingLeast)); }
     std::uint32_t in_magazine(OwnerIndex heap, std::uint32_t magazine) const {
         const platform::MagazineHeader h = owners.slab(heap).header(magazine);
         return h.held();
@@ -167,7 +167,7 @@ struct Parts {
         const auto count = static_cast<std::uint32_t>(blocks.size());
         EXPECT_EQ(slab.push_n(kRemoteMagazine, blocks.data(), count), std::int64_t{count});
     }
-    std::size_t in_letters_of(OwnerIndex sender) const {
+    std::size_t in_messages_of(OwnerIndex sender) const {
         std::size_t count = 0;
         owners.outbox(sender).for_each_block([&](const void *) { ++count; });
         return count;

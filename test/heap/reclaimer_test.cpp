@@ -69,12 +69,12 @@ TEST_F(ReclaimerOfOthers, AStopReachesTheMagazinesOfEveryId) {
     EXPECT_EQ(parts_.in_magazine(far_, kRemoteMagazine), 0U);
     EXPECT_EQ(owner_of(own), kNobody) << "a block was lost";
     EXPECT_EQ(parts_.superblock_of(others[0])->free_count, kSent);
-    EXPECT_EQ(parts_.in_letters_of(far_), 0U);
+    EXPECT_EQ(parts_.in_messages_of(far_), 0U);
     parts_.owners.for_each_heap([&](OwnerIndex o) { EXPECT_FALSE(parts_.owners.owner(o).mutex.is_held()); });
 }
 
 // Messages that a stop brought to light may be for the caller's own heap, whose magazines take them.
-TEST_F(ReclaimerOfOthers, WhatCameByLetterMeanwhileGoesToo) {
+TEST_F(ReclaimerOfOthers, WhatCameByMessageMeanwhileGoesToo) {
     if (!platform::register_for_stops()) GTEST_SKIP() << "the kernel cannot stop sequences";
     const auto cid = static_cast<std::uint32_t>(platform::current_cid(platform::gr_sequence_state));
     const OwnerIndex mine = owner_of_heap(cid);
@@ -97,14 +97,14 @@ TEST_F(ReclaimerOfOthers, WhoInterruptedTheHeapsStopsNobody) {
     EXPECT_EQ(cached(far_), before);
 }
 
-TEST_F(ReclaimerTest, EveryHeapsMagazinesAreEmptiedAndEveryLetterIsOpened) {
+TEST_F(ReclaimerTest, EveryHeapsMagazinesAreEmptiedAndEveryMessageIsRead) {
     const Superblock *const own = cache(kHeapA);
     cache(kHeapB);
     const std::vector<void *> others = parts_.take_all(kHeapA, kClass);
     parts_.fill_remote(kHeapB, {others.data(), kSent});
     reclaimer_.reclaim();
     EXPECT_EQ(cached(kHeapB), 0U);
-    EXPECT_EQ(parts_.in_letters_of(kHeapB), 0U);
+    EXPECT_EQ(parts_.in_messages_of(kHeapB), 0U);
     EXPECT_EQ(owner_of(own), kNobody) << "what fell empty stays";
 }
 

@@ -68,7 +68,7 @@ TEST_F(RefillerTest, WhatWasFreedElsewhereComesBeforeAnyNewSuperblock) {
     EXPECT_EQ(bin(kHeapA).superblocks(), 1U);
 }
 
-TEST_F(RefillerTest, WhatALetterBroughtIsServedFromTheMagazine) {
+TEST_F(RefillerTest, WhatAMessageBroughtIsServedFromTheMagazine) {
     const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     parts_.holding(kHeapA, [&] { ASSERT_TRUE(parts_.capacities.grow(kHeapA, kClass)); });
     parts_.holding(kHeapB, [&] { parts_.messenger.send(kHeapB, {blocks.data(), 3}); });

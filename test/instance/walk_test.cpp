@@ -68,7 +68,7 @@ TEST(Walk, VisitsExactlyWhatIsInUse) {
         if (live.size() > 300 && random() % 2 == 0) {
             auto victim = live.lower_bound(reinterpret_cast<void *>(random() * std::uintptr_t{0x1000001}));
             if (victim == live.end()) victim = live.begin();
-            // Some by another thread: they go by remote magazines, letters and remote bits.
+            // Some by another thread: they go by remote magazines, messages and remote bits.
             if (random() % 16 == 0) {
                 std::thread([&] { instance->free("test", victim->first); }).join();
             } else {

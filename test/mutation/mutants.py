@@ -196,6 +196,7 @@ MUTANTS = (
          "restore_invariant(from, c, MayWait::yes);  // what", "// what"),
         ("owner-own-last", "a heap does not take first what it gave to the global heap itself",
          "Superblock *s = recently_given(to, c);", "Superblock *s = nullptr;"),
+        ("owner-takes-full", "a heap takes a superblock without a free block", " && !s->is_full();", ";"),
         ("owner-leaves-all", "a heap leaves any number of foreign superblocks in the global heap",
          "foreign == Foreign::take || !few", "foreign == Foreign::take"),
         ("owner-forgets", "a heap does not remember what it gives to the global heap",

@@ -102,7 +102,7 @@ class Accounted(WhyTest):
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
     def test_freed_by_a_stranger(self):
         report, _ = self.account(fixture("holder"), "strangers")
-        # In remote magazines and letters; or in the owner's own, where the two never ran at once.
+        # In remote magazines and messages; or in the owner's own, where the two never ran at once.
         self.assertGreaterEqual(self.bytes(report, "magazines") + self.bytes(report, "remote"), 20 * (9000 + 500))
 
     def test_empty_memory_that_a_program_keeps_taking_again(self):
