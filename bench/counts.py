@@ -25,8 +25,8 @@ from workloads import beyond, multithreaded, own
 
 ROOT = Path(__file__).resolve().parent.parent
 
-EVENTS = ("refills", "flushes", "remote_flushes", "letters", "locks", "global_locks", "page_heap_locks", "waits",
-          "atomic_operations", "aborted_sequences", "system_calls")
+EVENTS = ("refills", "flushes", "remote_flushes", "messages", "shared_superblocks", "shared_blocks", "locks",
+          "global_locks", "page_heap_locks", "waits", "atomic_operations", "aborted_sequences", "system_calls")
 SECONDS = 0.3  # of a first run, which tells how many operations the counted ones do
 MILLION = 1_000_000
 
@@ -63,8 +63,8 @@ def per_million(program: Path, words: list[str], allocator: Allocator, rounds: i
     return {name: statistics.median(row[name] for row in measured) for name in measured[0]}
 
 
-HEADS = ("workload/threads", "refills", "flushes", "remote", "letters", "locks", "global", "page heap", "waits",
-         "atomic", "aborts", "syscalls")
+HEADS = ("workload/threads", "refills", "flushes", "remote", "messages", "shared", "their blocks", "locks", "global",
+         "page heap", "waits", "atomic", "aborts", "syscalls")
 
 
 def counted_allocators(options: argparse.Namespace) -> list[Allocator]:

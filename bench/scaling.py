@@ -48,7 +48,7 @@ def projected(row: dict, options: argparse.Namespace) -> tuple[list[float], str]
     """Speedups against one CPU alone, and the first bottleneck with the number of CPUs that fill it."""
     demands = stations(row, options)
     visited = [*demands.values(), *[demands["global heap"]] * (options.parts - 1)]
-    lines = (row["remote_flushes"] + row["letters"] / 4) * options.line_ns * options.times * 1e-9 / MILLION
+    lines = (row["remote_flushes"] + row["messages"] / 4) * options.line_ns * options.times * 1e-9 / MILLION
     think = max(row["seconds_per_operation"] - sum(visited), 1e-9) + lines
     alone = throughput(think, visited, 1)
     speedups = [throughput(think, visited, cpus) / alone for cpus in CPUS[1:]]

@@ -12,7 +12,8 @@
 //      crosses f, K: s1 down, at least f empty;  needs one: up
 //                        heap 0                    one lock; empty superblocks for any class
 //
-//     above S/2: mapped alone. GRANARY_LAB="f=1/8,K=0,S=16384,b=1.4" chooses otherwise (5.5 varies f).
+//     above S/2: mapped alone. GRANARY_LAB="f=1/8,K=0,S=16384,b=1.4,e=0" chooses otherwise (5.5 varies f). Which superblock
+//     heap 0 gives first the paper leaves open; here it is an empty one (e=1), which shares no cache line with anyone.
 #pragma once
 
 #include "parts/emptiness_heaps.hpp"
@@ -25,11 +26,12 @@ namespace gr::lab {
 struct HoardOptions {
     // What the paper measures with (5), and how far it may be chosen otherwise: in parts of 1 the value, the least, the
     // most.
-    static constexpr std::array<Option, 4> kTable{{
+    static constexpr std::array<Option, 5> kTable{{
         {"f", 8, 2, 1, 7, "from 1/8 to 7/8 in eighths"},
         {"K", 1, 4, 0, 1024, "from 0 to 1024"},
         {"S", 1, 8 * kKiB, 4 * kKiB, 64 * kKiB, "a power of two from 4096 to 65536", true},
         {"b", 100, 120, 105, 200, "from 1.05 to 2 in hundredths"},
+        {"e", 1, 1, 0, 1, "1: heap 0 gives empty superblocks first; 0: the fullest of the class first"},
     }};
 };
 inline constexpr unsigned kHeapsPerProcessor = 2;

@@ -34,11 +34,13 @@ bool is_report_wanted() {
 
 [[gnu::destructor(101)]] void end() {
     if (!is_report_wanted()) return;
-    gr::TextBuffer<256> line;
+    gr::TextBuffer<512> line;
     line << "{\"locks\": " << gr::platform::counted(Event::lock)
          << ", \"waits\": " << gr::platform::counted(Event::wait)
          << ", \"atomic_operations\": " << gr::platform::counted(Event::atomic_operation)
-         << ", \"system_calls\": " << gr::platform::counted(Event::system_call) << "}\n";
+         << ", \"system_calls\": " << gr::platform::counted(Event::system_call)
+         << ", \"shared_superblocks\": " << gr::platform::counted(Event::shared_superblock)
+         << ", \"shared_blocks\": " << gr::platform::counted(Event::shared_block) << "}\n";
     report.write_all(line.data(), line.size());
 }
 

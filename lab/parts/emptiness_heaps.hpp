@@ -18,6 +18,7 @@
 #include "parts/size_bins.hpp"
 #include "parts/which_heap.hpp"
 #include "parts/wilderness.hpp"
+#include "platform/events.hpp"
 #include "platform/memory.hpp"
 
 namespace gr::lab {
@@ -25,14 +26,15 @@ namespace gr::lab {
 constexpr bool is_option(const Option &option, std::string_view name, std::uint64_t parts) {
     return option.name == name && option.parts == parts && option.is_valid();
 }
-// A table of f (in groups), K, S and b (in hundredths), in this order.
+// A table of f (in groups), K, S, b (in hundredths) and e (0 or 1), in this order.
 template <class O>
 concept EmptinessOptions = requires {
-    requires O::kTable.size() == 4;
+    requires O::kTable.size() == 5;
     requires is_option(O::kTable[0], "f", EmptinessThreshold::kGroups);
     requires is_option(O::kTable[1], "K", 1);
     requires is_option(O::kTable[2], "S", 1);
     requires is_option(O::kTable[3], "b", 100);
+    requires is_option(O::kTable[4], "e", 1);
     requires O::kTable[2].is_power_of_two;
 };
 
@@ -111,6 +113,7 @@ class EmptinessHeaps {
         OptionReader(table).read_environment();
         threshold_ = {table[0].value, table[1].value};
         chosen_bytes = table[2].value;
+        empty_first_ = table[4].value != 0;
         const std::size_t largest = align_down((table[2].value - sizeof(Container)) / 2, kAlignment);
         classes_ = RadixMap<kMostBlock, kMostBins>(largest, static_cast<unsigned>(table[3].value));
         const std::size_t count = 1 + kHeapsPerProcessor * Which::count();
@@ -122,20 +125,27 @@ class EmptinessHeaps {
         return true;
     }
     // Lines 6 to 14: a superblock with free blocks, owned by heap i. Of empty ones heap 0 forgets the class (3: recycled for
-    // any).
+    // any). Line 6 leaves open which superblock of heap 0 comes first. A partly full one has blocks of other threads, so it
+    // may share cache lines with them: table 3 counts these. Empty ones first (e=1) makes fewer.
     Container *obtain(unsigned bin, HeapNumber i) {
         const std::lock_guard held(heap_0_lock_);
         FullnessGroups &global = heaps_[0].classes[bin];
-        Container *s = global.fullest();
-        if (s != nullptr) {
-            global.remove(s);  // lines 11 and 13
-        } else {
-            s = empty_.pop_front();
-            if (s == nullptr) s = Container::make(wilderness_.extend(chosen_bytes, chosen_bytes), chosen_bytes);
-            if (s == nullptr) return nullptr;
-            s->format(bin, classes_.size_of(bin));
-        }
+        Container *s = empty_first_ ? empty_.pop_front() : nullptr;
+        if (s == nullptr) s = take_partly_full(global);
+        if (s == nullptr && !empty_first_) s = empty_.pop_front();
+        if (s == nullptr) s = Container::make(wilderness_.extend(chosen_bytes, chosen_bytes), chosen_bytes);
+        if (s == nullptr) return nullptr;
+        if (s->is_empty()) s->format(bin, classes_.size_of(bin));
         s->heap.store(i, std::memory_order_release);
+        return s;
+    }
+    // Lines 11 and 13, for heap 0. nullptr: there is none.
+    static Container *take_partly_full(FullnessGroups &global) {
+        Container *const s = global.fullest();
+        if (s == nullptr) return nullptr;
+        global.remove(s);
+        platform::count(platform::Event::shared_superblock);
+        platform::count(platform::Event::shared_block, s->used);
         return s;
     }
 
@@ -180,6 +190,7 @@ class EmptinessHeaps {
     std::atomic<std::size_t> limit_{0};
     std::span<Heap> heaps_;  // heap 0 the first
     EmptinessThreshold threshold_;
+    bool empty_first_ = true;
     RadixMap<kMostBlock, kMostBins> classes_;
     Lock<Rank::instances> start_lock_;
     Lock<Rank::global_bin> heap_0_lock_;

@@ -72,7 +72,7 @@ class Scripts(unittest.TestCase):
 
     def test_the_projection_is_that_of_queues(self):
         row = {"case": "made/2", "seconds_per_operation": 1e-6, "global_locks": 1e6,
-               "page_heap_locks": 0, "system_calls": -5, "remote_flushes": 0, "letters": 0}
+               "page_heap_locks": 0, "system_calls": -5, "remote_flushes": 0, "messages": 0}
         self.output.write_text("{}\n" + json.dumps(row) + "\n")
         line = self.run_it("scaling.py", self.output).stdout.splitlines()[1]
         # A fifth of the time under one lock: five CPUs fill it, and more than five times as fast nothing becomes.
@@ -143,8 +143,8 @@ class Counts(unittest.TestCase):
                 (report | {"operations": 4000, "cpu_seconds": 1000.0}, dict.fromkeys(EVENTS, 7) | {"locks": 11, "waits": 6})]
         with mock.patch.object(counts, "run", side_effect=runs):
             row = counts.per_million(Path("workload"), [], Path("library"), rounds=1)
-        self.assertEqual({event: row[event] for event in ("locks", "waits", "letters")},
-                         {"locks": 2000, "waits": -500, "letters": 0})
+        self.assertEqual({event: row[event] for event in ("locks", "waits", "messages")},
+                         {"locks": 2000, "waits": -500, "messages": 0})
         self.assertEqual((row["operations"], row["seconds_per_operation"]), (2000, 0.25))
 
     def test_of_rounds_the_median_counts(self):

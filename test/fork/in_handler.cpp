@@ -130,6 +130,7 @@ int main(int argc, char **argv) {
     Random random(5);
     std::array<void *, 512> places = {};
     std::vector<std::thread> threads;
+    threads.reserve(3);  // the signals begin with the last thread: a vector that grew then would free outside `inside`
     threads.emplace_back(allocate_beside, 11);
     threads.emplace_back(allocate_beside, 12);
     threads.emplace_back(storm, pthread_self(), wanted);

@@ -9,7 +9,7 @@ using namespace gr::lab;
 
 template <bool kIsPowerOfTwo>
 struct Options {
-    static constexpr std::array<Option, 4> kTable{{
+    static constexpr std::array<Option, 5> kTable{{
         {.name = "f", .parts = 8, .value = 2, .least = 1, .most = 7, .told = ""},
         {.name = "K", .parts = 1, .value = 4, .least = 0, .most = 64, .told = ""},
         {.name = "S",
@@ -20,6 +20,7 @@ struct Options {
          .told = "",
          .is_power_of_two = kIsPowerOfTwo},
         {.name = "b", .parts = 100, .value = 120, .least = 120, .most = 120, .told = ""},
+        {.name = "e", .parts = 1, .value = 1, .least = 0, .most = 1, .told = ""},
     }};
 };
 

@@ -26,7 +26,7 @@ struct Told {
 };
 
 struct Options {
-    static constexpr std::array<Option, 4> kTable{{
+    static constexpr std::array<Option, 5> kTable{{
         {.name = "f", .parts = 8, .value = 2, .least = 1, .most = 7, .told = ""},
         {.name = "K", .parts = 1, .value = 4, .least = 0, .most = 64, .told = ""},
         {.name = "S",
@@ -37,6 +37,7 @@ struct Options {
          .told = "",
          .is_power_of_two = true},
         {.name = "b", .parts = 100, .value = 120, .least = 105, .most = 200, .told = ""},
+        {.name = "e", .parts = 1, .value = 1, .least = 0, .most = 1, .told = ""},
     }};
 };
 
@@ -97,6 +98,21 @@ TEST_F(Emptiness, AFreedBlockGoesToTheHeapThatOwnsItsSuperblock) {
     EXPECT_EQ(u(2), kBlocks - 1);
     EXPECT_EQ(a(1), 0U);
     EXPECT_EQ(take(2), blocks[3]);
+}
+
+// The paper leaves open which superblock of heap 0 line 6 takes.
+TEST_F(Emptiness, HeapZeroGivesAnEmptySuperblockOrTheFullestFirst) {
+    for (const char *const options : {"K=0,e=1", "K=0,e=0"}) {
+        start(options);
+        const std::vector<void *> blocks = take_many(1, 2 * kBlocks);
+        for (std::size_t i = kBlocks; i < 2 * kBlocks; ++i) put(1, blocks[i]);
+        for (std::size_t i = 0; i < 3; ++i) put(1, blocks[i]);
+        ASSERT_EQ(owner(blocks[0]), 0U);
+        ASSERT_EQ(a(1), 0U);
+        Container *const empty = superblock(blocks[kBlocks]);
+        Container *const partly_full = superblock(blocks[0]);
+        EXPECT_EQ(superblock(take(2)), options[6] == '1' ? empty : partly_full) << options;
+    }
 }
 
 // Figure 1, bottom: the free that crosses the threshold moves the superblock that is at least f empty, and only that.
@@ -228,7 +244,7 @@ TEST_P(Invariant, HoldsAfterEachOperation) {
 
 INSTANTIATE_TEST_SUITE_P(Settings, Invariant,
                          testing::Values("", "K=0", "f=1/8,K=1,S=4096", "f=1/2,K=0,b=1.4", "f=7/8,K=0,S=16384",
-                                         "f=1/8,K=0,S=65536,b=2", "f=3/8,K=2,S=4096,b=1.05"));
+                                         "f=1/8,K=0,S=65536,b=2", "f=3/8,K=2,S=4096,b=1.05", "e=0", "K=0,e=0"));
 
 // Threads that free each other's blocks while superblocks change their owners.
 TEST(EmptinessOfThreads, NothingIsLostAndNothingIsGivenTwice) {
