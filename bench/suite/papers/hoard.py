@@ -67,8 +67,8 @@ PAPER = Paper(
                 cases=("active-false", "passive-false"), views=(OVER_BASE_ALONE,)),
         Exhibit("table 3", "Objects that could be falsely shared, on 14 processors", "5.3",
                 says="None in any of five programs: superblocks came empty from the global heap.",
-                why_not="it asks Hoard's insides; here lines that two threads share are counted by address, for every "
-                        "allocator, in active-false and passive-false"),
+                elsewhere="bench/counts.py --with lab:hoard,lab:hoard:e=0; lines that two threads share are counted by "
+                          "address, for every allocator, in active-false and passive-false"),
         Exhibit("table 4", "Fragmentation, and what the programs request", "5.4",
                 says="A/U from 1.02 to 1.24, but for espresso (1.47) and shbench (3.17).",
                 elsewhere="bench/fragmentation.py --with lab:hoard,granary,system"),
