@@ -7,8 +7,9 @@
 """Usage: line_transfers.py [--build build/release] [--with A,B] [--library NAME=FILE] [--cases threadtest,shbench]
                          [--threads 2] [--rounds 20] [--seconds 0.5] [--far NANOSECONDS] [--json FILE]
 
-Prints nanoseconds for one operation, median [least greatest], in the near and in the far rounds. --library adds a
-library by its file, for example an older build; it may be given more than once."""
+Prints nanoseconds for one operation, median [least greatest], in the near and in the far rounds. The distance is that of
+the first two CPUs that the process may use; on a machine with more, choose two with taskset. --library adds a library
+by its file, for example an older build; it may be given more than once."""
 
 import argparse
 import json
@@ -29,7 +30,7 @@ def output_of(words: list[str], library: Path | None = None, settings: dict | No
     done = subprocess.run(words, env=environment(library, settings or {}), capture_output=True, text=True,
                           timeout=TIMEOUT)
     if done.returncode != 0:
-        raise RuntimeError(f"{words[0]}: exit code {done.returncode}: {done.stderr.strip()}")
+        raise RuntimeError(f"{words[0]}: exit code {done.returncode}: {(done.stderr.strip().splitlines() or [''])[-1]}")
     return done.stdout
 
 
@@ -47,7 +48,8 @@ def measure(options: argparse.Namespace, allocators: list[Allocator], record: Re
         for case in options.cases.split(","):
             for place in range(len(allocators)):
                 allocator = allocators[(place + number) % len(allocators)]
-                print(f"\r\033[K{number + 1} of {options.rounds}: {case}, {allocator.name}", end="", file=sys.stderr, flush=True)
+                print(f"\r\033[K{number + 1} of {options.rounds}: {case}, {allocator.name}", end="", file=sys.stderr,
+                      flush=True)
                 taken[case, allocator.name] = nanoseconds(options.build / "bench/workloads" / case, options, allocator)
         ways.append(float(output_of([str(options.build / "bench/controls/line-transfer")])))
         rounds.append({"ways": ways, "taken": taken})
@@ -92,6 +94,8 @@ def main() -> int:
     parser.add_argument("--far", type=float, default=80, help="from so many nanoseconds on the CPUs count as far")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error(f"--rounds {options.rounds}: must be at least 1")
     peers = Peers(options.build.resolve(), options.peers)
     try:
         allocators = [peers.get(name) for name in options.names.split(",") if name]
@@ -104,7 +108,11 @@ def main() -> int:
             print(f"line_transfers: --library {text}: no such file", file=sys.stderr)
             return 2
         allocators.append(Allocator(name, Path(file).resolve()))
-    rounds = measure(options, allocators, Record(options.json))
+    try:
+        rounds = measure(options, allocators, Record(options.json))
+    except (RuntimeError, OSError, subprocess.TimeoutExpired) as problem:
+        print(f"\r\033[Kline_transfers: {problem}", file=sys.stderr)
+        return 1
     print_groups(options, allocators, rounds)
     return 0
 

@@ -95,7 +95,7 @@ constexpr EventRow kEvents[] = {
     {"remote_flushes", platform::Event::remote_flush, "flushes of remote magazines"},
     {"messages", platform::Event::message, "messages sent to other heaps"},
     {"shared_superblocks", platform::Event::shared_superblock,
-     "superblocks taken from the global heap that another heap gave and that have blocks in use"},
+     "superblocks with blocks in use that a heap took from the global heap and does not remember to have given"},
     {"shared_blocks", platform::Event::shared_block,
      "blocks in use in these when they were taken: possible false sharing"},
     {"locks", platform::Event::lock, "locks acquired, of any kind"},

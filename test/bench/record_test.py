@@ -60,6 +60,14 @@ class Scripts(unittest.TestCase):
         self.assertEqual(counts, {1, 2, 8, 64, 256})
         self.assertIn("2 threads without rseq: ", shown)
 
+    def test_line_transfers_of_what_does_not_exist(self):
+        for words, said in ((("--with", "nothing"), "nothing"),
+                            (("--library", "old=/no/such.so"), "/no/such.so: no such file"),
+                            (("--with", "system", "--build", self.output.parent), "line-transfer")):
+            done = self.run_it("line_transfers.py", *words, code=1 if "--build" in words else 2)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+
     def test_counts_of_nothing(self):
         done = self.run_it("counts.py", "--counted", self.output.parent, code=2)
         self.assertIn("run: make counted", done.stderr)

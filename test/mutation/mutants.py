@@ -924,7 +924,7 @@ MUTANTS = (
         ("hoard-class-for-ever", "empty superblocks of heap 0 serve one class for ever",
          "global.put(s, block);\n        if (s->is_empty()) {", "global.put(s, block);\n        if (false) {"),
         ("hoard-global-last", "a superblock is made while heap 0 has some of the class",
-         "Container *s = global.fullest();", "Container *s = nullptr;"),
+         "Container *const s = global.fullest();", "Container *const s = nullptr;"),
     ),
     *of_file(
         "lab/parts/fullness_groups.hpp", "lab.parts.fullness_groups",
