@@ -271,7 +271,7 @@ class Options(unittest.TestCase):
     def test_what_is_out_of_range_or_no_option_is_one_line(self):
         peers = Peers(BUILD, Path("/no/such/list.json"))
         told = {"lab:hoard:f=9/8": "not measured: 'f=9/8': must be from 1/8 to 7/8 in eighths",
-                "lab:hoard:g=1": "not measured: 'g=1': not an option of this allocator; the options are f K S b",
+                "lab:hoard:g=1": "not measured: 'g=1': not an option of this allocator; the options are f K S b e",
                 "lab:hoard:K=0:f=2/7": "not measured: 'f=2/7': must be from 1/8 to 7/8 in eighths",
                 "lab:single:f=1/8": "not measured: this allocator has no options"}
         for name, words in told.items():

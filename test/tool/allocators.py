@@ -112,7 +112,7 @@ class Options(ToolTest):
     NAMES = {"lab:hoard:f=1/8": "f=1/8", "lab:hoard:f=1/8:K=0": "f=1/8,K=0", "lab:hoard": "outer"}
     REFUSED = {"lab:hoard:f=9/8": "'f=9/8': must be from 1/8 to 7/8 in eighths",
                "lab:hoard:K=0:f=2/7": "'f=2/7': must be from 1/8 to 7/8 in eighths",
-               "lab:hoard:g=1": "'g=1': not an option of this allocator; the options are f K S b",
+               "lab:hoard:g=1": "'g=1': not an option of this allocator; the options are f K S b e",
                "lab:single:f=1/8": "this allocator has no options",
                "lab:jemalloc2006:K": "this allocator has no options"}
 
