@@ -86,6 +86,8 @@ inline constexpr std::size_t kRemoteThreshold = 1024 * kKiB;  // T of the bound:
 // kForeignSuperblocks of a class for each heap, a heap takes warm units rather than a superblock that another heap gave.
 inline constexpr unsigned kRecentUnits = 32;
 inline constexpr unsigned kForeignSuperblocks = 2;
+// Empty memory goes first to the CPUs that used it. CPUs are counted modulo kCpuGroups.
+inline constexpr unsigned kCpuGroups = 8;
 inline constexpr unsigned kStripesPerCpu = 2;  // heaps in use without rseq
 inline constexpr unsigned kMinStripes = 4;
 

@@ -35,6 +35,7 @@ using ClassIndex = Quantity<struct ClassIndexTag>;  // of a size class; 0 is no 
 using BlockIndex = Quantity<struct BlockIndexTag>;  // of a block in its superblock
 using BlockCount = Quantity<struct BlockCountTag>;  // of blocks
 using OwnerIndex = Quantity<struct OwnerIndexTag>;  // of the owner of a superblock: a heap, a global bin, nobody
+using CpuGroup = Quantity<struct CpuGroupTag>;      // concurrency ids that are equal modulo kCpuGroups
 
 constexpr UnitIndex operator+(UnitIndex first, UnitCount count) { return UnitIndex(first.value + count.value); }
 

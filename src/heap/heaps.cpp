@@ -31,6 +31,11 @@ OwnerIndex Heaps::home_stripe() const {
     return owner_of_heap((platform::thread_number() - 1) % owners_.setup().stripes);
 }
 
+CpuGroup Heaps::cpu_group() const {
+    const std::int32_t cid = uses_sequences() ? platform::current_cid(platform::gr_sequence_state) : -1;
+    return cpu_group_of(cid >= 0 ? owner_of_heap(static_cast<std::uint32_t>(cid)) : home_stripe());
+}
+
 // Allocates under the lock of a stripe: the thread's own if it is free, otherwise the next free one. If no lock is
 // free, the thread waits for its own stripe's lock.
 void *Heaps::allocate_by_stripe(ClassIndex c) {

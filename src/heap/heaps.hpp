@@ -54,6 +54,8 @@ class Heaps {
     void free(const char *function, void *p, UnitEntry e);
 
     UnitStore &store() { return store_; }
+    // Of the caller's CPU. A hint: the thread may run on another CPU by the time this returns.
+    CpuGroup cpu_group() const;
     std::uint32_t active_heaps() const { return owners_.active_heaps(); }
     const std::atomic<std::uint32_t> *active_heaps_cell() const { return owners_.active_heaps_cell(); }
     bool uses_sequences() const { return owners_.setup().has_sequences(); }

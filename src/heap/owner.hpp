@@ -20,6 +20,7 @@ constexpr OwnerIndex owner_of_global(ClassIndex c) { return OwnerIndex(kMaxHeaps
 inline constexpr OwnerIndex kNobody{kMaxHeaps + kClassCount};
 
 constexpr bool is_heap(OwnerIndex o) { return o.value < kMaxHeaps; }
+constexpr CpuGroup cpu_group_of(OwnerIndex heap) { return CpuGroup(heap.value % kCpuGroups); }
 constexpr platform::Rank rank_of(OwnerIndex o) {
     if (is_heap(o)) return platform::Rank::heap;
     return o == kNobody ? platform::Rank::nobody : platform::Rank::global_bin;

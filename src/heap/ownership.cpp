@@ -180,7 +180,7 @@ Superblock *Ownership::take_from(OwnerIndex from, OwnerIndex to, ClassIndex c) {
 
 Superblock *Ownership::take_new(OwnerIndex to, ClassIndex c, Prefer prefer) {
     Bin &bin = owners_.heap(to).bins[c.value];
-    Superblock *const s = store_.acquire_superblock(c, prefer, &owners_.heap(to).recent);
+    Superblock *const s = store_.acquire_superblock(c, prefer, Near{cpu_group_of(to), &owners_.heap(to).recent});
     if (s == nullptr) return nullptr;
     if (!owners_.lock(kNobody)) {
         store_.release(s);

@@ -8,10 +8,10 @@
 
 namespace gr {
 
-Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer, RecentUnits *recent) {
+Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer, Near near) {
     release_deferred();
     Run run;
-    if (!pages_.allocate(UnitCount(shape_of(c).units), UnitCount(1), prefer, &run, recent)) return nullptr;
+    if (!pages_.allocate(UnitCount(shape_of(c).units), UnitCount(1), prefer, &run, near)) return nullptr;
     if (Superblocks::is_wide(c) && !pages_.ensure_table(Superblocks::kWideBitmaps, run)) {
         pages_.release(run.first, run.count);
         return nullptr;
@@ -19,12 +19,12 @@ Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer, RecentUni
     return superblocks_.make_superblock(run.first, c, run.zeroed);
 }
 
-void *UnitStore::acquire_run(UnitCount count, UnitCount alignment, bool *zeroed) {
+void *UnitStore::acquire_run(UnitCount count, UnitCount alignment, CpuGroup group, bool *zeroed) {
     const platform::Reentry entry;
     if (entry.again()) return nullptr;
     release_deferred();
     Run run;
-    if (!pages_.allocate(count, alignment, Prefer::warm, &run)) return nullptr;
+    if (!pages_.allocate(count, alignment, Prefer::warm, &run, Near{group})) return nullptr;
     *zeroed = run.zeroed;
     char *block = region_.address(run.first);
     // A collection that stops this thread frees a run with an entry unless a register or the stack has its address. So

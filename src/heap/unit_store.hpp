@@ -18,7 +18,7 @@ class UnitStore {
         : region_(region), superblocks_(superblocks), pages_(pages) {}
 
     // All blocks are free; no owner and no entries are stored yet. nullptr: no memory.
-    Superblock *acquire_superblock(ClassIndex c, Prefer prefer, RecentUnits *recent = nullptr);
+    Superblock *acquire_superblock(ClassIndex c, Prefer prefer, Near near = {});
     // Releases a superblock that has no owner, or a run.
     void release(Superblock *s);
 
@@ -30,7 +30,7 @@ class UnitStore {
     UnitEntry entry(UnitIndex u) const { return load_entry(region_, u); }
 
     // A single block of whole units at a multiple of `alignment` units; nullptr: no memory.
-    void *acquire_run(UnitCount count, UnitCount alignment, bool *zeroed);
+    void *acquire_run(UnitCount count, UnitCount alignment, CpuGroup group, bool *zeroed);
     // false: it was released already.
     bool release_run(Superblock *run);
     // In place. false: not possible.

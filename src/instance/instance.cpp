@@ -211,7 +211,7 @@ void *Instance::allocate_large(std::size_t size, std::size_t alignment, bool *ze
     if (ensure_started() && size <= largest_run() && alignment <= kChunkBytes) {
         const UnitCount count(static_cast<std::uint32_t>(divide_up(size == 0 ? 1 : size, kUnitBytes)));
         const UnitCount step(alignment <= kUnitBytes ? 1U : static_cast<std::uint32_t>(alignment / kUnitBytes));
-        if (void *const p = heaps_.store().acquire_run(count, step, zeroed)) return p;
+        if (void *const p = heaps_.store().acquire_run(count, step, heaps_.cpu_group(), zeroed)) return p;
     }
     *zeroed = true;
     return direct_.allocate(size, alignment);

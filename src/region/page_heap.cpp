@@ -58,10 +58,10 @@ bool PageHeap::find_recent(UnitCount count, RecentUnits *recent, UnitIndex *firs
     return false;
 }
 
-// The tightest place, so that large holes stay for large runs.
-bool PageHeap::find_warm(UnitCount count, UnitCount alignment, UnitIndex *first) const {
+// The tightest place in the group's chunks, so that large holes stay for large runs.
+bool PageHeap::find_warm(UnitCount count, UnitCount alignment, CpuGroup group, UnitIndex *first) const {
     if (count.value > kUnitsPerChunk) return find_warm_long(count, alignment, first);
-    const std::int64_t c = warm_index_.find(surely_holds(count, alignment));
+    const std::int64_t c = warm_index_.find(surely_holds(count, alignment), group);
     if (c < 0) return false;
     const ChunkIndex chunk(static_cast<std::uint32_t>(c));
     return place(chunk, chunks_[chunk.value].dirty, count, alignment, first);
@@ -178,21 +178,22 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
     if (!dirty && region_.is_scarce()) unmap_cold(first, count, region_.least_hole());
 }
 
-bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, RecentUnits *recent) {
+bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, Near near) {
     // Retained memory counts against the hard limit, too, so the second attempt comes after a purge.
-    if (!try_allocate(count, alignment, prefer, run, recent) &&
-        (!limit_.has_hard() || purge_beyond(0) == 0 || !try_allocate(count, alignment, prefer, run, recent)))
+    if (!try_allocate(count, alignment, prefer, run, near) &&
+        (!limit_.has_hard() || purge_beyond(0) == 0 || !try_allocate(count, alignment, prefer, run, near)))
         return false;
     retain_what_may_stay();
     return true;
 }
 
-bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, RecentUnits *recent) {
+bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, Near near) {
     const platform::Guard guard(mutex_, kRank);
     if (!guard.locked()) return false;
     const auto get = [&](bool found) { return found && obtain(run->first, count); };
     const auto get_warm = [&] {
-        return get(find_recent(count, recent, &run->first)) || get(find_warm(count, alignment, &run->first));
+        return get(find_recent(count, near.recent, &run->first)) ||
+               get(find_warm(count, alignment, near.group, &run->first));
     };
     const bool cold = prefer == Prefer::cold;
     // Without preferred units the lowest free run is tried, and at last warm units also for Prefer::cold: in a scarce
@@ -201,9 +202,18 @@ bool PageHeap::try_allocate(UnitCount count, UnitCount alignment, Prefer prefer,
         !get(find(count, alignment, &run->first)) && !(cold && get_warm()))
         return false;
     run->count = count;
+    assign_unused(run->first, count, near.group);
     run->zeroed = take(run->first, count, For::use);
     fall_.note(in_use_bytes());
     return true;
+}
+
+// A chunk of which nothing is used belongs to the group that takes units of it. Another group may use it meanwhile, but
+// each group prefers its own chunks, so they soon part.
+void PageHeap::assign_unused(UnitIndex first, UnitCount count, CpuGroup group) {
+    for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t) {
+        if (chunks_[c.value].used == 0) warm_index_.set_group(c, group);
+    });
 }
 
 // Counts the units of the run that are not dirty against the limit, and makes sure that they have memory and tables.
@@ -270,6 +280,7 @@ bool PageHeap::extend(UnitIndex first, UnitCount old_count, UnitCount new_count)
         const UnitCount count(new_count.value - old_count.value);
         if (!guard.locked() || !is_free(more, count)) return false;
         if (!obtain(more, count)) return false;
+        assign_unused(more, count, warm_index_.group(region_.chunk_of(first)));
         take(more, count, For::use);
     }
     retain_what_may_stay();

@@ -34,6 +34,12 @@ struct Run {
 // Cold units cost only the pages that are touched: for memory that may stay nearly empty.
 enum class Prefer : std::uint8_t { warm, cold };
 
+// Which warm units the caches of the caller's CPU may hold.
+struct Near {
+    CpuGroup group{};               // chunks that are in use only by this group
+    RecentUnits *recent = nullptr;  // these are taken first
+};
+
 class PageHeap {
     struct Chunk : BestFitNode {
         std::uint32_t used;
@@ -59,9 +65,9 @@ class PageHeap {
                     std::size_t most_earned = SIZE_MAX);
 
     // A run of `count` units whose first address is a multiple of `alignment` units (a power of two, at most a chunk).
-    // recent: units that are taken first if they are warm and warm units are preferred. false: no room, no memory, or
-    // the calling thread is inside the page heap already.
-    bool allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, RecentUnits *recent = nullptr);
+    // near: which warm units are taken first if warm units are preferred. false: no room, no memory, or the calling
+    // thread is inside the page heap already.
+    bool allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, Near near = {});
     // absent_pages: pages of the run that are absent already. false: the calling thread is inside the page heap
     // already, nothing was released.
     bool release(UnitIndex first, UnitCount count, std::uint32_t absent_pages = 0);
@@ -184,10 +190,11 @@ class PageHeap {
     static unsigned surely_holds(UnitCount count, UnitCount alignment);
     static int find_aligned(std::uint32_t mask, unsigned count, unsigned alignment);
     bool find_recent(UnitCount count, RecentUnits *recent, UnitIndex *first) const;
-    bool find_warm(UnitCount count, UnitCount alignment, UnitIndex *first) const;
+    bool find_warm(UnitCount count, UnitCount alignment, CpuGroup group, UnitIndex *first) const;
     bool find_cold(UnitCount count, UnitCount alignment, UnitIndex *first);
     bool place(ChunkIndex c, std::uint32_t units, UnitCount count, UnitCount alignment, UnitIndex *first) const;
-    bool try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, RecentUnits *recent);
+    bool try_allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, Near near);
+    void assign_unused(UnitIndex first, UnitCount count, CpuGroup group);
     bool obtain(UnitIndex first, UnitCount count);
     bool map_missing(UnitIndex first, UnitCount count);
     void unmap_cold(UnitIndex first, UnitCount count, UnitCount least);

@@ -11,8 +11,8 @@ namespace gr::fake {
 inline Superblock *acquire_run(UnitStore &store, const Superblocks &superblocks, std::uint32_t units,
                                std::uint32_t alignment = 1, bool *zeroed = nullptr) {
     bool found_zeroed = false;
-    const void *const block =
-        store.acquire_run(UnitCount(units), UnitCount(alignment), zeroed == nullptr ? &found_zeroed : zeroed);
+    const void *const block = store.acquire_run(UnitCount(units), UnitCount(alignment), CpuGroup(0),
+                                                zeroed == nullptr ? &found_zeroed : zeroed);
     return block == nullptr ? nullptr : superblocks.find(block).superblock;
 }
 

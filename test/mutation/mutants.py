@@ -400,6 +400,8 @@ MUTANTS = (
          "chunk.given_back &= ~mask;", ""),
         ("pages-recent-cold", "recent units count as warm, whoever uses them",
          "if (is_warm(*first, count)) return true;", "return true;"),
+        ("pages-no-groups", "every chunk belongs to the first group of CPUs",
+         "if (chunks_[c.value].used == 0) warm_index_", "if (false) warm_index_"),
     ),
     *of_file(
         "src/region/recent_units.hpp", "region.recent_units",

@@ -38,10 +38,9 @@ class PageHeapTest : public testing::Test {
         EXPECT_EQ(pages_.used_bytes(), live_units() * kUnitBytes);
     }
 
-    bool allocate(std::uint32_t count, std::uint32_t alignment = 1, Prefer prefer = Prefer::warm,
-                  RecentUnits *recent = nullptr) {
+    bool allocate(std::uint32_t count, std::uint32_t alignment = 1, Prefer prefer = Prefer::warm, Near near = {}) {
         gr::Run run;
-        if (!pages_.allocate(UnitCount(count), UnitCount(alignment), prefer, &run, recent)) return false;
+        if (!pages_.allocate(UnitCount(count), UnitCount(alignment), prefer, &run, near)) return false;
         EXPECT_EQ(run.count.value, count);
         EXPECT_EQ(run.first.value % alignment, region_.first_unit().value % alignment);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region_.address(run.first)) % (alignment * kUnitBytes), 0U);
@@ -190,25 +189,25 @@ TEST_F(PageHeapTest, RecentUnitsComeFirstIfTheyAreWarmAndLongEnough) {
     for (const std::uint32_t i : {0U, 1U, 2U, 4U}) release(firsts[i]);
     RecentUnits recent{};
     for (const std::uint32_t i : {4U, 3U, 2U, 1U}) recent.note(UnitIndex(firsts[i]));
-    ASSERT_TRUE(allocate(3, 1, Prefer::warm, &recent)) << "none is long enough: these entries are gone";
+    ASSERT_TRUE(allocate(3, 1, Prefer::warm, {.recent = &recent})) << "none is long enough: these entries are gone";
     EXPECT_GT(last_, firsts[5]);
     for (const std::uint32_t i : {4U, 3U, 2U}) recent.note(UnitIndex(firsts[i]));
-    ASSERT_TRUE(allocate(2, 1, Prefer::cold, &recent));
+    ASSERT_TRUE(allocate(2, 1, Prefer::cold, {.recent = &recent}));
     EXPECT_GT(last_, firsts[5]) << "cold units were preferred";
-    ASSERT_TRUE(allocate(2, 1, Prefer::warm, &recent));
+    ASSERT_TRUE(allocate(2, 1, Prefer::warm, {.recent = &recent}));
     EXPECT_EQ(last_, firsts[2]);
-    ASSERT_TRUE(allocate(2, 1, Prefer::warm, &recent));
+    ASSERT_TRUE(allocate(2, 1, Prefer::warm, {.recent = &recent}));
     EXPECT_EQ(last_, firsts[4]) << "3 is in use";
-    ASSERT_TRUE(allocate(2, 1, Prefer::warm, &recent));
+    ASSERT_TRUE(allocate(2, 1, Prefer::warm, {.recent = &recent}));
     EXPECT_EQ(last_, firsts[0]) << "without entries the tightest";
-    ASSERT_TRUE(allocate(2, 1, Prefer::warm, &recent));
+    ASSERT_TRUE(allocate(2, 1, Prefer::warm, {.recent = &recent}));
     EXPECT_EQ(last_, firsts[1]);
     release(firsts[2]);
     pages_.trim(0);
     recent.note(UnitIndex(firsts[2]));
     recent.note(UnitIndex(region_.first_unit().value + kChunks * kUnitsPerChunk - 1));
     release(firsts[5]);
-    ASSERT_TRUE(allocate(2, 1, Prefer::warm, &recent));
+    ASSERT_TRUE(allocate(2, 1, Prefer::warm, {.recent = &recent}));
     EXPECT_EQ(last_, firsts[5]) << "2 is not warm any more, and the last unit has no neighbour";
 }
 
@@ -574,6 +573,48 @@ TEST_F(PageHeapTest, AbsentPagesOfWarmUnitsAreTakenAgainWithThem) {
     ASSERT_TRUE(pages_.release(UnitIndex(last), UnitCount(2), kAbsent));
     pages_.trim(0);
     EXPECT_EQ(pages_.allowance().earned(), kAbsent * page);
+}
+
+// As large-blocks does with two threads. Without groups about half of the units would go to the other CPU.
+TEST_F(PageHeapTest, EachCpuGetsTheUnitsThatItReleased) {
+    constexpr std::uint32_t kCpus = 2;
+    constexpr std::uint32_t kHeld = 8;
+    constexpr int kSteps = 4000;
+    constexpr std::uint32_t kCrossParts = 20;
+    pages_.set_least_retained(kChunks * kChunkBytes);
+    std::map<std::uint32_t, std::uint32_t> users;
+    std::vector<std::uint32_t> held[kCpus];
+    std::uint32_t taken = 0;
+    std::uint32_t crossed = 0;
+    for (int i = 0; i < kSteps; ++i) {
+        const std::uint32_t cpu = random_() % kCpus;
+        std::vector<std::uint32_t> &blocks = held[cpu];
+        if (blocks.size() == kHeld) {
+            std::swap(blocks[random_() % kHeld], blocks.back());
+            release(blocks.back());
+            blocks.pop_back();
+        }
+        const std::uint32_t count = 1U << (random_() % 5);
+        ASSERT_TRUE(allocate(count, 1, Prefer::warm, {.group = CpuGroup(cpu)}));
+        blocks.push_back(last_);
+        for (std::uint32_t u = last_; u < last_ + count; ++u) {
+            const auto user = users.try_emplace(u, cpu).first;
+            const bool settled = i >= kSteps / 2;
+            taken += settled ? 1 : 0;
+            crossed += settled && user->second != cpu ? 1 : 0;
+            user->second = cpu;
+        }
+    }
+    EXPECT_LT(crossed, taken / kCrossParts);
+}
+
+TEST_F(PageHeapTest, AGroupTakesWarmUnitsOfAnotherBeforeColdOnes) {
+    ASSERT_TRUE(allocate(4));
+    const std::uint32_t first = last_;
+    release(first);
+    ASSERT_TRUE(allocate(4, 1, Prefer::warm, {.group = CpuGroup(1)}));
+    EXPECT_EQ(last_, first);
+    EXPECT_EQ(pages_.retained_bytes(), 0U);
 }
 
 TEST_F(PageHeapTest, ARunLongerThanAChunkGoesWhereMostIsWarm) {
