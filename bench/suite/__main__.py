@@ -7,6 +7,7 @@
 
 import argparse
 import datetime
+import importlib.util
 import math
 import shlex
 import signal
@@ -102,9 +103,9 @@ def paper_of(arguments: argparse.Namespace) -> Paper | None:
 
 
 def threads_of(arguments: argparse.Namespace) -> tuple[int, ...]:
-    """Of the workloads that scale: a paper's own, too, but in a run from which nothing is concluded."""
+    """Of the workloads that scale: a paper's own, too."""
     profile, paper = asked_of(arguments), paper_of(arguments)
-    if arguments.threads or not paper or not paper.threads or not profile.calibrated:
+    if arguments.threads or not paper or not paper.threads:
         return arguments.threads or profile.threads
     return tuple(sorted({*profile.threads, *paper.threads}))
 
@@ -200,6 +201,16 @@ def read(arguments: argparse.Namespace) -> Results:
     return Results.load(arguments.source)
 
 
+def check_that_pictures_can_be_drawn(arguments: argparse.Namespace) -> None:
+    """Asked before anything is measured."""
+    if not (arguments.html or arguments.pictures) or importlib.util.find_spec("matplotlib"):
+        return
+    missing = "no pictures: python3-matplotlib is not installed; run: scripts/setup bench"
+    if arguments.pictures:
+        raise Missing(missing)
+    tell(f"{missing}; the page will have its tables only")
+
+
 def conclude(arguments: argparse.Namespace, results: Results, stored: Results | None) -> int:
     print(f"{results.profile}: {len(results.trials)} trials; {machine.sentence(results.machine)}\n")
     print(report.text(results))
@@ -223,6 +234,7 @@ def main() -> int:
         print(listing(arguments, peers))
         return 0
     try:
+        check_that_pictures_can_be_drawn(arguments)
         stored = Results.load(arguments.check) if arguments.check else None
         results, over = (read(arguments), True) if arguments.source else measure(arguments, peers)
         found = conclude(arguments, results, stored)

@@ -104,7 +104,7 @@ def text(results: Results) -> str:
                                  *(verdict_line(results, metric, selection)
                                    for selection in results.selections(metric) or (ALL,)),
                                  *filter(None, [each_best_line(results, metric), behind_line(results, metric)])]))
-    return "\n\n".join(blocks + black_box_blocks(results) + paper_blocks(results) + failure_lines(results))
+    return "\n\n".join(paper_blocks(results) + blocks + black_box_blocks(results) + failure_lines(results))
 
 
 def medians_only(results: Results) -> str:
@@ -116,7 +116,7 @@ def medians_only(results: Results) -> str:
             rows.append([case, *(metric.shown(statistics.median(by[name].values())) if name in by else "-"
                                  for name in results.names())])
         blocks.append("\n".join([f"{metric.title}: medians", *aligned(rows)]))
-    return "\n\n".join(blocks + black_box_blocks(results) + paper_blocks(results) + failure_lines(results))
+    return "\n\n".join(paper_blocks(results) + blocks + black_box_blocks(results) + failure_lines(results))
 
 
 def in_lines(table: black_box.Table) -> list[str]:

@@ -22,6 +22,7 @@ from results import METRICS, Results
 from workloads import FAMILIES, SUITES
 
 CRASHING = "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n"
+HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 QUICK = ("--profile", "smoke", "--only", "loop-16")
 
 
@@ -89,6 +90,33 @@ class LeftOut(CommandLine):
         self.assertRegex(done.stderr, r"^bench: loop-16/1 on crashing: .*SIGABRT.*\n$")
         self.assertEqual(done.stdout.count("loop-16/1"), 4, "a row for each metric, and the failure")
         self.assertRegex(done.stdout, r"Failed:\n  loop-16/1 on crashing: .*SIGABRT")
+
+
+class Suites(CommandLine):
+    def test_a_paper_is_measured_with_its_own_threads_however_short_the_run(self):
+        done = self.bench("--suite", "hoard", "--profile", "smoke", "--only", "larson", "--with", "system")
+        self.assertIn("larson/14", done.stdout)
+
+
+class Pictures(CommandLine):
+    """A user without matplotlib learns of it before anything is measured."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "sitecustomize.py").write_text("import sys\nsys.modules['matplotlib'] = None\n")
+        patch = mock.patch.dict("os.environ", {"PYTHONPATH": str(self.folder)})
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_pictures_cannot_be_had(self):
+        said = self.refused(*QUICK, "--with", "system", "--pictures", self.folder / "pictures")
+        self.assertEqual(said, "bench: no pictures: python3-matplotlib is not installed; run: scripts/setup bench\n")
+
+    def test_a_page_has_its_tables(self):
+        page = self.folder / "page.html"
+        done = self.bench(*QUICK, "--with", "system", "--html", page)
+        self.assertIn("bench: no pictures: ", done.stderr)
+        self.assertIn("None: the library that draws them was not installed", page.read_text())
 
 
 class Paths(CommandLine):
@@ -209,10 +237,12 @@ class Check(CommandLine):
         run, page, pictures = self.folder / "run.json", self.folder / "run.html", self.folder / "pictures"
         measured = self.bench(*QUICK, "--rounds", "3", "--with", "granary,system", "--json", run).stdout
         before = run.read_bytes()
-        drawn = self.bench("--from", run, "--html", page, "--pictures", pictures, "--check", run).stdout
+        drawing = ("--pictures", pictures) if HAS_MATPLOTLIB else ()
+        drawn = self.bench("--from", run, "--html", page, *drawing, "--check", run).stdout
         self.assertEqual(drawn, measured + f"\nno regression against {run}\n")
         self.assertIn(Results.load(run).command, page.read_text())
-        self.assertEqual((pictures / "standing-time.svg").exists(), "<svg" in page.read_text())
+        self.assertEqual((pictures / "standing-time.svg").exists(), HAS_MATPLOTLIB)
+        self.assertEqual("<svg" in page.read_text(), HAS_MATPLOTLIB)
         better = self.with_granary_at(Results.load(run), 0.01, self.folder / "better.json")
         self.assertIn("\nregression: loop-16/1: ", self.bench("--from", run, "--check", better, code=1).stdout)
         self.assertEqual(run.read_bytes(), before)

@@ -14,8 +14,11 @@ from pathlib import Path
 
 from support import BUILD, ROOT, SUITE, failed, main, results, steady
 
+import machine
 import report
+from comparison import Comparison
 from draw.page import Page, add_paper
+from draw.page import text as text_of_page
 from harness.allocators import Missing
 from papers import PAPERS
 from papers.exhibit import (CPUS, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_BASE_ALONE, OVER_ITSELF, THROUGHPUT, TIME,
@@ -232,6 +235,14 @@ class Shown(unittest.TestCase):
                       "0.94  0.50 [0.50 0.50]  threadtest/1", "figure 1: Not reproduced: an example",
                       "figure 3: throughput over lab:single's with one thread"):
             self.assertIn(words, text)
+
+    def test_the_paper_comes_first(self):
+        made = self.made()
+        made.machine = machine.facts()
+        text = report.text(made)
+        self.assertLess(text.index("table 2: their numbers and ours"), text.index("medians, ratios of medians"))
+        page = text_of_page(Comparison(made))
+        self.assertLess(page.index('id="paper"'), page.index('id="summary"'))
 
     def test_without_granary_it_has_it_too(self):
         made = self.made()

@@ -5,7 +5,6 @@
 # Must not know: how a number is computed; how a picture is drawn.
 """The page."""
 
-import sys
 from collections.abc import Iterable
 from html import escape
 from itertools import groupby
@@ -148,13 +147,13 @@ def add_paper(page: Page, paper: Paper, results: Results, drawing=None) -> None:
 
 
 def matplotlib_pictures():
-    """The module that draws; None, and a line about it, where its library is missing."""
+    """The module that draws; None if its library is not installed. Only the command line tells of that: the user wants
+    to know it before anything is measured."""
     try:
         from draw import pictures
     except ModuleNotFoundError as problem:
         if str(problem.name).partition(".")[0] != "matplotlib":
             raise
-        print("bench: no pictures: python3-matplotlib is not installed; run: scripts/setup bench", file=sys.stderr)
         return None
     return pictures
 
@@ -166,13 +165,13 @@ def text(comparison: Comparison, drawing=None) -> str:
     keys = {name: drawing.key(name, look, f"key{place}") for place, (name, look) in enumerate(looks.items())
             } if drawing else {}
     page.add("run", "The run", run_section(results, keys))
+    if results.suite in PAPERS:
+        add_paper(page, PAPERS[results.suite], results, drawing)
     page.add("summary", "Who is ahead where", summary_section(comparison))
     if drawing:
         add_pictures(page, drawing.all_pictures(comparison), drawing)
     else:
         page.add("pictures", "Pictures", "<p>None: the library that draws them was not installed.</p>")
-    if results.suite in PAPERS:
-        add_paper(page, PAPERS[results.suite], results, drawing)
     for metric in METRICS:
         page.add(f"table-{metric.key}", f"Tables: {metric.title}", tables.of_metric(comparison, metric))
     page.add("table-latency", "Tables: Latency of single calls", tables.of_latencies(comparison))
