@@ -5,7 +5,7 @@
 # Must not know: how it is shown; which papers there are.
 """A run, read as a paper."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from black_box import Cell, Table
 from intervals import Interval, Samples, ratio
@@ -18,6 +18,8 @@ KEYS = {TIME: "cost", THROUGHPUT: "cost", MEMORY: "peak_kib"}
 VIEWED = {OVER_BASE: THROUGHPUT, OVER_BASE_ALONE: THROUGHPUT, OVER_ITSELF: THROUGHPUT, TIME_OVER_BASE: TIME,
           MEMORY_OVER_BASE: MEMORY}
 NOT_MEASURED = "not measured"
+A_CURVE = "a curve"
+NUMBERS = "their numbers and ours"
 
 # Of a side of a ratio: what it was measured with, case and allocator.
 Side = tuple[str, str]
@@ -37,14 +39,48 @@ class View:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """One of the paper's numbers beside ours. `of`: two of the paper's allocators, and what they ran; `at`: on what, in
+    the paper's words. `theirs` is None if the paper's text has only the shape of it; `ours` if it was not measured."""
+
+    what: str
+    of: str
+    at: str
+    theirs: float | None
+    ours: Interval | None
+    cases: str
+
+    def row(self) -> tuple[str, list[Cell]]:
+        title = f"{self.what}, {self.of}"
+        return f"{title}; {self.at}" if self.at else title, [
+            A_CURVE if self.theirs is None else f"{self.theirs:.2f}", str(self.ours) if self.ours else NOT_MEASURED,
+            self.cases if self.ours else None]
+
+
+@dataclass(frozen=True)
 class Shown:
-    """An exhibit: its names, a title, sentences, tables, of which `views` are those that can be drawn, too."""
+    """An exhibit: its names, a title, sentences and tables. `compared` and `views` are what of the tables can be
+    drawn."""
 
     name: str
     title: str
     sentences: list[str]
     tables: list[Table]
-    views: list[View]
+    compared: list[Compared] = field(default_factory=list)
+    views: list[View] = field(default_factory=list)
+
+
+def in_the_papers_words(view: View, paper: Paper, exhibit: Exhibit) -> View:
+    """The allocators under the paper's names. Left out is an allocator with options that the exhibit does not
+    show."""
+    names = {ours: theirs for theirs, ours in reversed(paper.stands_for.items())}
+    in_numbers = (name for number in exhibit.numbers for name in (number.top, number.bottom))
+    asked = {paper.stands_for[name] for name in (*in_numbers, *exhibit.variants)}
+    kept = [place for place, name in enumerate(view.names) if ":" not in name.partition(":")[2] or name in asked]
+    base = paper.stands_for[paper.base]
+    return View(view.title.replace(f"{base}'s", f"{paper.base}'s"),
+                [names.get(view.names[place], view.names[place]) for place in kept],
+                {case: [found[place] for place in kept] for case, found in view.rows.items()})
 
 
 def over(samples: Samples, what: str, tops: list[Side], bottoms: list[Side]) -> Interval | None:
@@ -83,16 +119,13 @@ class Reading:
         found = [self.case(label, threads) for label in number.cases for threads in wanted]
         return list(dict.fromkeys(case for case in found if case))
 
-    def number_row(self, number: Number) -> tuple[str, list[Cell]]:
+    def compared(self, number: Number) -> Compared:
         top, bottom = (self.paper.stands_for[name] for name in (number.top, number.bottom))
         cases = self.cases_of(number)
         found = over(self.samples[number.what], number.what, [(case, top) for case in cases],
                      [(case, bottom) for case in cases])
-        title = f"{number.what}, {number.top} / {number.bottom}, {', '.join(number.cases)}"
-        theirs = "a curve" if number.theirs is None else f"{number.theirs:.2f}"
-        ours = str(found) if found else NOT_MEASURED
-        return f"{title}; {number.theirs_at}" if number.theirs_at else title, [
-            theirs, ours, ", ".join(cases) if found else None]
+        return Compared(number.what, f"{number.top} / {number.bottom}, {', '.join(number.cases)}", number.theirs_at,
+                        number.theirs, found, ", ".join(cases))
 
     def bottom_of(self, view: str, case: str, allocator: str) -> Side | None:
         """What an allocator's figure in a case is held against."""
@@ -121,13 +154,15 @@ class Reading:
             told.append(f"Not reproduced: {exhibit.why_not}.")
         if exhibit.elsewhere:
             told.append(f"See: {exhibit.elsewhere}.")
-        rows = dict(self.number_row(number) for number in exhibit.numbers)
-        tables = [Table(f"{exhibit.name}: their numbers and ours", ["theirs", "ours", "measured in"], rows)] if rows else []
+        compared = [self.compared(number) for number in exhibit.numbers]
+        rows = dict(each.row() for each in compared)
+        tables = [Table(f"{exhibit.name}: {NUMBERS}", ["theirs", "ours", "measured in"], rows)] if rows else []
         views = [view for each in exhibit.views if (view := self.view(exhibit, each))]
         tables += [view.table() for view in views]
         if exhibit.cases and not any(self.cases(label) for label in exhibit.cases):
             told.append(f"Not measured: {', '.join(exhibit.cases)}.")
-        return Shown(exhibit.name, f"{exhibit.name}: {exhibit.title} ({exhibit.where})", told, tables, views)
+        return Shown(exhibit.name, f"{exhibit.name}: {exhibit.title} ({exhibit.where})", told, tables, compared,
+                     [in_the_papers_words(view, self.paper, exhibit) for view in views])
 
     def who_stands_for_whom(self) -> list[str]:
         """What must be known before the ratios."""
@@ -147,5 +182,5 @@ class Reading:
                 sentence = " ".join(self.exhibit(exhibit).sentences)
                 told.setdefault(sentence, []).extend(exhibit.names())
         rest = [f"{', '.join(names)}: {sentence}" for sentence, names in told.items()]
-        return [Shown("", f"{self.paper.title} ({self.paper.source})", self.who_stands_for_whom(), [], []), *found,
-                *([Shown("", "What is measured elsewhere or not at all", rest, [], [])] if rest else [])]
+        return [Shown("", f"{self.paper.title} ({self.paper.source})", self.who_stands_for_whom(), []), *found,
+                *([Shown("", "What is measured elsewhere or not at all", rest, [])] if rest else [])]

@@ -19,8 +19,10 @@ HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 if HAS_MATPLOTLIB:
     import paper_pictures
     from draw import exhibits, page
-    from paper_pictures import BEGIN, FRAGMENTATION, HELD, PICTURES, cell, pictures, view_of, views_of
-    from reproduction import View
+    from paper_pictures import BEGIN, FRAGMENTATION, HELD, PICTURES, cell, all_compared, compared_of, pictures, shown_in, view_of
+    from papers import PAPERS
+    from papers.exhibit import THROUGHPUT, Exhibit, Number
+    from reproduction import Compared, View, in_the_papers_words
 
 VIEW = """figure 3: throughput over lab:single's with one thread
               lab:hoard           granary
@@ -33,8 +35,9 @@ figure 3: Speedup (5.2)
 The paper: curves.
 
 figure 3: their numbers and ours
-      theirs  ours
-time    0.94  0.50 [0.40 0.60]
+                                                        theirs              ours  measured in
+throughput, Hoard / Ptmalloc, larson; 14 processors      18.00  0.50 [0.40 0.60]     larson/2
+throughput, Hoard / Solaris, larson; 14 processors     a curve      not measured            -
 
 {VIEW}
 
@@ -56,8 +59,12 @@ class Outputs(unittest.TestCase):
         self.assertIsNone(cell("-"))
 
     def test_what_a_suite_printed_of_a_figure(self):
-        ((key, view),) = views_of("reproduction-hoard", OUTPUT)
+        (key, compared), (same, view) = shown_in("reproduction-hoard", OUTPUT)
         self.assertEqual((key, view.names), (("hoard", "figure 3"), ["lab:hoard", "granary"]))
+        self.assertEqual(same, key)
+        self.assertEqual(compared, [
+            Compared("throughput", "Hoard / Ptmalloc, larson", "14 processors", 18.0, known(0.5, 0.4, 0.6), "larson/2"),
+            Compared("throughput", "Hoard / Solaris, larson", "14 processors", None, None, "-")])
         self.assertEqual(view.rows, {"larson/1": [known(1.1, 1, 1.2), known(2.1, 2, 2.2)],
                                      "larson/2": [known(1.3, 1.25, 1.35), None]})
 
@@ -65,9 +72,17 @@ class Outputs(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "larson/2: 1 cells for 2 allocators"):
             view_of("figure 3", VIEW.replace("                 -", "").split("\n")[1:])
 
+    def test_a_row_that_names_no_quantity_is_no_row(self):
+        with self.assertRaisesRegex(ValueError, "Hoard: no quantity and allocators"):
+            compared_of(["theirs  ours  measured in", "Hoard  1.00  1.00  larson/2"])
+
+    def test_what_one_output_measured_stands_for_those_that_did_not(self):
+        rows = [Compared("time", "A / B, work", "", 2.0, ours, "") for ours in (None, known(3, 3, 3), None)]
+        self.assertEqual(all_compared([[row] for row in rows]), [rows[1]])
+
     def test_fragmentation(self):
         text = f"$ python3 bench/fragmentation.py\n\n{HELD}: asked\n      lab:a  lab:b\nwork   1.69   1.47\nmean, all  1.00  1.00\n"
-        ((key, view),) = views_of("reproduction-containers", text)
+        ((key, view),) = shown_in("reproduction-containers", text)
         self.assertEqual((key, list(view.rows)), (FRAGMENTATION["reproduction-containers"], ["work"]))
 
 
@@ -86,6 +101,27 @@ class Panels(unittest.TestCase):
         self.assertEqual(rows.description, "Time over lab:a's: lab:a 1.00 [1.00 1.00], lab:b 2.00 [1.50 2.50].")
         self.assertEqual([panel.title for panel in self.made({"work/1": [one, two], "work/8": [one, two]})],
                          ["work, 1 thread", "work, 8 threads"])
+
+    def test_the_papers_numbers_stand_beside_ours(self):
+        rows = [Compared("throughput", "A / B, work", "14 processors", 18.0, known(0.5, 0.4, 0.6), "work/2"),
+                Compared("throughput", "A / B, play", "14 processors", None, known(2, 2, 2), "play/2"),
+                Compared("throughput", "A / B, idle", "14 processors", None, None, ""),
+                Compared("time", "A / B, work", "1 processor", None, known(2, 2, 2), "work/1")]
+        (panel,) = exhibits.of_numbers(rows)
+        self.assertEqual(panel.title, "The paper's numbers and ours: throughput")
+        self.assertEqual(panel.description, "Ratio; hollow: the paper, 14 processors; filled: here. A / B, work: the paper "
+                                            "18.00, here 0.50 [0.40 0.60]; A / B, play: the paper a curve, here 2.00 [2.00 2.00].")
+
+    def test_allocators_have_the_papers_names_and_no_variant_that_the_exhibit_has_not(self):
+        names, one = ["lab:hoard", "lab:hoard:f=1/8", "lab:single", "granary"], known(1, 1, 1)
+        view = View("figure 3: throughput over lab:single's", names, {"larson/2": [one] * len(names)})
+        hoard = PAPERS["hoard"]
+        plain = in_the_papers_words(view, hoard, Exhibit("figure 3", "Made up", "5"))
+        self.assertEqual((plain.title, plain.names), ("figure 3: throughput over Solaris's", ["Hoard", "Solaris", "granary"]))
+        self.assertEqual(len(plain.rows["larson/2"]), 3)
+        number = Number(("larson",), THROUGHPUT, "Hoard, f = 1/8", "Hoard", 1.0)
+        asked = in_the_papers_words(view, hoard, Exhibit("table 5", "Made up", "5", numbers=(number,)))
+        self.assertEqual(asked.names, ["Hoard", "Hoard, f = 1/8", "Solaris", "granary"])
 
     def test_who_has_no_number_is_not_drawn(self):
         (panel,) = self.made({"work/1": [known(1, 1, 1), None]})

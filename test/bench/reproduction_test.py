@@ -71,7 +71,7 @@ class Kept(unittest.TestCase):
 
     def test_numbers_are_of_the_exhibit_and_of_known_allocators(self):
         for paper, exhibit in self.exhibits():
-            titles = [Reading(results({}), paper).number_row(number)[0] for number in exhibit.numbers]
+            titles = [Reading(results({}), paper).compared(number).row()[0] for number in exhibit.numbers]
             self.assertEqual(len(titles), len(set(titles)))
             for number in exhibit.numbers:
                 self.assertLessEqual(set(number.cases), set(exhibit.cases))
@@ -156,7 +156,7 @@ COSTS = {"work/1": {"lab:new": 3, "lab:old": 6, "granary": 2}, "work/2": {"lab:n
 
 class Numbers(unittest.TestCase):
     def row(self, number: Number, made: Results | None = None) -> list:
-        return Reading(made or run(COSTS), paper()).number_row(number)[1]
+        return Reading(made or run(COSTS), paper()).compared(number).row()[1]
 
     def of(self, what: str, cases: tuple[str, ...], *threads: int) -> list:
         return self.row(Number(cases, what, "New", "Old", 1.5, "", threads))

@@ -26,6 +26,8 @@ from draw.styles import DARK, DRAWING, INK, MUTED, PAPER, roles
 WIDTH = 360
 COLUMNS = 3
 GUTTER = 16.0
+SURELY_FITS = 0.95
+HEAD_TITLE, HEAD_LINE = 22.0, 14.0  # from the top to the caption, and from a line of it to the next
 SIZE, SMALL = 12.0, 10.5
 
 SVG = "http://www.w3.org/2000/svg"
@@ -62,13 +64,15 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """`name` is that of its files; pictures of one title belong together, each of them with a `part` of its own."""
+    """`name` is that of its files; pictures of one title belong together, each of them with a `part` of its own. A file
+    of a picture that `is_headed` begins with its title and caption."""
 
     name: str
     title: str
     caption: str
     panels: list[Panel]
     part: str = ""
+    is_headed: bool = False
 
 
 @lru_cache(maxsize=None)
@@ -89,8 +93,29 @@ def place(figure: Figure, panel: Panel, x: float, top: float) -> None:
     panel.draw(axes)
 
 
-def figure_of(panels: Sequence[Panel], columns: int = 1) -> Figure:
-    """Each panel goes below the shortest column."""
+def wrapped(text: str, room: float) -> list[str]:
+    """Lines of small text for `room` points; some fonts are a little wider than that of width_of."""
+    room *= SURELY_FITS
+    lines: list[str] = []
+    for word in text.split():
+        if lines and width_of(f"{lines[-1]} {word}", SMALL) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def head(figure: Figure, title: str, lines: Sequence[str]) -> None:
+    height = figure.get_size_inches()[1] * 72
+    left = 2 / (figure.get_size_inches()[0] * 72)
+    figure.text(left, (height - 4) / height, title, va="top", weight="bold")
+    for number, line in enumerate(lines):
+        figure.text(left, (height - HEAD_TITLE - number * HEAD_LINE) / height, line, va="top", size=SMALL,
+                    color=MUTED.light)
+
+
+def figure_of(panels: Sequence[Panel], columns: int = 1, title: str = "", caption: str = "") -> Figure:
+    """Each panel goes below the shortest column; a title and a caption stand above all."""
     filled = [0.0] * min(columns, len(panels))
     corners = []
     for panel in panels:
@@ -98,7 +123,11 @@ def figure_of(panels: Sequence[Panel], columns: int = 1) -> Figure:
         corners.append((column * (WIDTH + GUTTER), filled[column]))
         filled[column] += panel.height + GUTTER
     width, height = (WIDTH + GUTTER) * len(filled) - GUTTER, max(filled) - GUTTER
-    figure = Figure(figsize=(width / 72, height / 72), dpi=72)
+    lines = wrapped(caption, width)
+    figure = Figure(figsize=(width / 72, (height + (HEAD_TITLE + HEAD_LINE * len(lines) + GUTTER if title else 0)) / 72),
+                    dpi=72)
+    if title:
+        head(figure, title, lines)
     for panel, (x, down) in zip(panels, corners):
         place(figure, panel, x, height - down)
     return figure
@@ -174,7 +203,8 @@ def inline(panel: Panel, prefix: str) -> str:
 def save(picture: Picture, folder: Path) -> None:
     """As NAME.svg, with its own background and style sheet."""
     words = " ".join(f"{panel.title}: {panel.description}" for panel in picture.panels)
-    root = drawn(figure_of(picture.panels, COLUMNS), picture.name, picture.title, f"{picture.caption} {words}")
+    heading = (picture.title, picture.caption) if picture.is_headed else ()
+    root = drawn(figure_of(picture.panels, COLUMNS, *heading), picture.name, picture.title, f"{picture.caption} {words}")
     style = ET.Element(f"{{{SVG}}}style")
     style.text = "svg{color-scheme:light dark}" + DRAWING + DARK
     paper = ET.Element(f"{{{SVG}}}rect", {"width": "100%", "height": "100%"})

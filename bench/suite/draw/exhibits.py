@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What: the figures of a paper as pictures: curves where a workload was run with enough numbers of threads, else a row
-#    for each allocator.
-# Invariant: all are ratios, on logarithmic axes with 1 marked; what is drawn stands in the description, too.
+# What: the figures of a paper as pictures: the paper's numbers beside ours; then curves where a workload was run with
+#    enough numbers of threads, else a row for each allocator.
+# Invariant: all are ratios, on logarithmic axes with 1 marked; the paper's marks are hollow and ours are filled; what is
+#    drawn stands in the description, too.
 # Must not know: how a panel becomes a file or a page; which papers there are.
 """Figures of papers."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from matplotlib.axes import Axes
 
 from comparison import upper
 from draw.axes import PITCH, around_one, beside, curves, mark, ratio_axis, rows_axis, threads_axis, titled, widest
-from draw.canvas import WIDTH, Margins, Panel, Picture
+from draw.canvas import SMALL, WIDTH, Margins, Panel, Picture, wrapped
 from draw.labels import LABEL_ROOM, weight
-from draw.styles import Look, looks_of
+from draw.styles import INK, MUTED, PAPER, Look, looks_of
 from intervals import Interval
-from reproduction import View
+from reproduction import Compared, View
 
 LEAST_HEIGHT = 150.0
+LABELLED_PITCH, MARK_ROOM = 32.0, 4.0  # a row whose label stands above its marks
+LEFT = 12.0
+BOLD = 1.15  # how much wider a bold name is
 ENOUGH_THREADS = 3  # of two, where most allocators do the same, rows tell more
 Curve = dict[int, Interval]  # by threads
 
@@ -31,11 +36,12 @@ def label_of(case: str) -> tuple[str, int | None]:
 def of_threads(title: str, note: str, by_name: dict[str, Curve], looks: dict[str, Look]) -> Panel:
     counts = sorted({threads for curve in by_name.values() for threads in curve})
     limits = around_one([point for curve in by_name.values() for point in curve.values()])
-    margins = Margins(left=36, right=widest(list(by_name)), top=50, bottom=22)
+    margins = Margins(left=36, right=widest(list(by_name)), top=50, bottom=36)
     room = max(LEAST_HEIGHT, LABEL_ROOM * len(by_name))
 
     def draw(axes: Axes) -> None:
         threads_axis(axes, counts)
+        axes.set_xlabel("threads", size=SMALL, color=MUTED.light, labelpad=1)
         ratio_axis(axes, "y", limits, room)
         curves(axes, by_name, looks)
 
@@ -46,7 +52,7 @@ def of_threads(title: str, note: str, by_name: dict[str, Curve], looks: dict[str
 
 def of_rows(title: str, note: str, by_name: dict[str, Interval], looks: dict[str, Look]) -> Panel:
     limits = around_one(list(by_name.values()))
-    margins = Margins(left=widest(list(by_name)), right=14, top=50, bottom=22)
+    margins = Margins(left=widest(list(by_name)) * BOLD, right=14, top=50, bottom=22)
 
     def draw(axes: Axes) -> None:
         ratio_axis(axes, "x", limits, WIDTH - margins.left - margins.right)
@@ -61,9 +67,48 @@ def of_rows(title: str, note: str, by_name: dict[str, Interval], looks: dict[str
                  draw)
 
 
+def of_numbers(compared: Sequence[Compared]) -> Iterator[Panel]:
+    """The paper's numbers and ours, a panel for each quantity; rows without either number are left out."""
+    for what in dict.fromkeys(each.what for each in compared):
+        rows = [each for each in compared if each.what == what and (each.theirs is not None or each.ours)]
+        if any(each.theirs is not None for each in rows):
+            yield of_compared(f"The paper's numbers and ours: {what}", rows)
+
+
+def of_compared(title: str, rows: Sequence[Compared]) -> Panel:
+    places = {each.at for each in rows if each.theirs is not None}
+    note = f"ratio; hollow: the paper, {', '.join(sorted(places))}; filled: here" if len(places) == 1 and "" not in places \
+        else "ratio; hollow: the paper; filled: here"
+    names = [each.of if len(places) == 1 or not each.at else f"{each.of}; {each.at}" for each in rows]
+    labels = [wrapped(name, WIDTH) for name in names]
+    pitch = LABELLED_PITCH + LABEL_ROOM * (max(map(len, labels)) - 1)
+    theirs = [Interval(each.theirs, each.theirs, each.theirs) for each in rows if each.theirs is not None]
+    limits = around_one([*theirs, *(each.ours for each in rows if each.ours)])
+    margins = Margins(left=14, right=14, top=50, bottom=22)
+    mark_of = {"marker": "o", "markersize": 6, "markeredgewidth": 1.2, "linestyle": "", "clip_on": False,
+               "color": INK.light}
+
+    def draw(axes: Axes) -> None:
+        ratio_axis(axes, "x", limits, WIDTH - margins.left - margins.right)
+        rows_axis(axes, len(rows))
+        for row, (label, each) in enumerate(zip(labels, rows)):
+            if each.ours:
+                axes.hlines(row, each.ours.low, each.ours.high, color=INK.light, linewidth=1.3)
+                axes.plot([each.ours.value], [row], markerfacecolor=INK.light, **mark_of)
+            if each.theirs is not None:
+                axes.plot([each.theirs], [row], markerfacecolor=PAPER.light, **mark_of)
+            axes.annotate("\n".join(label), (0, row), xycoords=("axes fraction", "data"), xytext=(-LEFT, MARK_ROOM), size=SMALL,
+                          textcoords="offset points", va="bottom", annotation_clip=False)
+
+    told = "; ".join(f"{name}: the paper {each.row()[1][0]}, here {each.ours or 'not measured'}"
+                     for name, each in zip(names, rows))
+    return Panel(title, note, upper(f"{note}. {told}."), margins.top + margins.bottom + pitch * len(rows), margins, draw)
+
+
 def panels(view: View) -> Iterator[Panel]:
     """One for each workload or program, in the order of the view."""
-    note, looks = view.title.rpartition(": ")[2], looks_of(view.names)
+    note = view.title.rpartition(": ")[2]
+    looks = {name: replace(look, hollow=False) for name, look in looks_of(view.names).items()}
     by_label: dict[str, dict[int | None, list[Interval | None]]] = {}
     for case, found in view.rows.items():
         label, threads = label_of(case)
@@ -79,5 +124,6 @@ def panels(view: View) -> Iterator[Panel]:
             yield of_rows(titled(label, threads), note, found, looks)
 
 
-def picture(name: str, title: str, caption: str, views: Sequence[View]) -> Picture:
-    return Picture(name, title, caption, [panel for view in views for panel in panels(view)])
+def picture(name: str, title: str, caption: str, compared: Sequence[Compared], views: Sequence[View]) -> Picture:
+    return Picture(name, title, caption, [*of_numbers(compared), *(panel for view in views for panel in panels(view))],
+                   is_headed=True)

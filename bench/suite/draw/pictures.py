@@ -30,10 +30,9 @@ def all_pictures(comparison: Comparison) -> list[Picture]:
 
 def of_exhibit(shown: Shown) -> Picture | None:
     """None where nothing of it can be drawn."""
-    if not shown.views:
-        return None
-    return exhibits.picture(shown.name.replace(", ", "-").replace(" ", "-"), shown.title, " ".join(shown.sentences),
-                            shown.views)
+    made = exhibits.picture(shown.name.replace(", ", "-").replace(" ", "-"), shown.title, " ".join(shown.sentences),
+                            shown.compared, shown.views)
+    return made if made.panels else None
 
 
 def panels(picture: Picture) -> list[str]:

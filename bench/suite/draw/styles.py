@@ -55,7 +55,9 @@ LOOKS = {
 
 # For names that are not in the list, in the order of the alphabet.
 SPARE = (Look(Colour("#5a4fcf", "#a79ff7"), "<"), Look(Colour("#008b9a", "#5fd3df"), ">"),
-         Look(Colour("#8c3a4a", "#e08a98"), "p"), Look(Colour("#4f5b66", "#b7c3cf"), "*"))
+         Look(Colour("#8c3a4a", "#e08a98"), "p"), Look(Colour("#4f5b66", "#b7c3cf"), "*"),
+         Look(Colour("#d98200", "#f5b041"), "^"), Look(Colour("#3a6fb0", "#8fb8ea"), "v"),
+         Look(Colour("#4d7f3a", "#9ccc86"), "d"), Look(Colour("#b0559c", "#e3a1d4"), "H"))
 
 
 # Beyond as many strangers the same looks again, with other lines and marks filled or not.

@@ -51,6 +51,7 @@ class Exhibit:
     numbers: tuple[Number, ...] = ()
     elsewhere: str = ""
     why_not: str = ""
+    variants: tuple[str, ...] = ()  # allocators with options that the exhibit shows, besides those of its numbers
 
     def names(self) -> list[str]:
         return self.name.split(", ")

@@ -82,6 +82,7 @@ PAPER = Paper(
                          *by_fraction("larson", THROUGHPUT, 4_407_654, 4_416_303, 4_352_163))),
         Exhibit("table 6", "Fragmentation on 14 processors with other empty fractions", "5.5",
                 says="Only larson's grows, from 1.22 to 1.61 at f = 1/2.",
+                variants=(EIGHTH, HALF),
                 elsewhere="bench/fragmentation.py --with lab:hoard:f=1/8,lab:hoard,lab:hoard:f=1/2"),
         Exhibit("table of the taxonomy", "Five classes of allocators (its number is lost)", "6.1",
                 says="A single heap does not scale; pure private heaps blow up without bound, those with ownership by the "
