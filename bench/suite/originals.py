@@ -72,7 +72,7 @@ def writing(repetitions: int) -> Job:
 FACTORED = by_profile(
     Job(("1000000001930000000057",), {227_092: "Wasik's table 6.1, CFRAC-2"}),
     Job(("41757646344123832613190542166099121",), {10_890_124: "Wasik's table 6.1, CFRAC"}))
-MINIMISED = Job(("{folder}/largest.espresso",), {1_675_521: "a build of today on glibc",
+MINIMISED = Job(("{folder}/largest.espresso",), {1_675_521: "the source of today, not checked here",
                                                  1_675_492: "Wasik's table 6.1", 1_675_493: "Hoard's table 4"})
 SIMULATED = Job(())
 
