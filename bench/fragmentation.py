@@ -5,7 +5,8 @@
 # Invariant: the same operations on every allocator; what is counted and what is measured from without are different
 #    runs, so that counting costs no allocator memory. Only reports, never judges.
 # Must not know: how an allocator is asked; controls/held.cpp does.
-"""Usage: fragmentation.py [--build build/release] [--with A,B] [--only CASE,CASE] [--rounds 3] [--json FILE]
+"""Usage: fragmentation.py [--build build/release] [--with A,B] [--only CASE,CASE] [--originals DIR] [--rounds 3]
+                        [--json FILE]
 
 docs/results/fragmentation.md defines what is printed."""
 
@@ -23,8 +24,10 @@ from record import Record, print_table  # finds the suite's modules
 from harness.allocators import Allocator, Missing, shared_library
 from harness.launcher import Launcher, ProgramFailed, Usage
 from harness.program import INPUTS
+from originals import Originals
 from peers import LAB, Peers
 from places import ROOT
+from profiles import STANDARD
 from schedule import build_measure
 
 # Where a paper tells it, as many live bytes as there.
@@ -52,6 +55,7 @@ CASES = {
     "huge-realloc": "huge-realloc --threads 1 --ops 100",
     "fragmentation": "fragmentation --mib 32 --phases 100 --ops 1",
 }
+ALONE = 1  # thread, of an original
 MIB = 1 << 20
 LARGE = 4 * MIB  # below it, what a process has anyway is most of its memory
 NOTHING = "-"
@@ -78,17 +82,33 @@ class Counted:
 class Bench:
     """Runs cases on allocators."""
 
-    def __init__(self, build: Path, measure: Path, folder: Path):
+    def __init__(self, build: Path, measure: Path, folder: Path, originals: Originals | None):
         self.workloads = build / "bench" / "workloads"
         self.counter = build / "bench" / "controls" / "libgranary-requested.so"
         if not self.counter.is_file():
             raise Missing(f"{self.counter} does not exist; run: make bench")
         self.measure = measure
         self.folder = folder
+        # What a clock ends does not request the same again.
+        self.originals = {case: original for case, original in (originals.complete if originals else {}).items()
+                          if original.rate is None}
+        self.inputs = originals.folder if originals else Path()
 
     def command(self, case: str) -> list[str]:
+        if original := self.originals.get(case):
+            return [str(self.inputs / original.program), *original.jobs[STANDARD].words(ALONE, self.inputs)]
         program, *words = shlex.split(CASES[case].format(inputs=INPUTS))
         return [str(self.workloads / program), *words]  # which an absolute path is not in
+
+    def input(self, case: str) -> Path | None:
+        original = self.originals.get(case)
+        return self.inputs / original.stdin if original and original.stdin else None
+
+    def words(self, case: str) -> str:
+        """The command without the places of this machine."""
+        if original := self.originals.get(case):
+            return " ".join([original.program, *original.jobs[STANDARD].words(ALONE, Path())])
+        return CASES[case]
 
     def has(self, case: str) -> bool:
         return Path(self.command(case)[0]).is_file()
@@ -96,15 +116,17 @@ class Bench:
     def count(self, case: str, allocator: Allocator) -> Counted:
         report = self.folder / "requested.json"
         report.unlink(missing_ok=True)
-        # The operators of libstdc++ call malloc; an allocator's own would not be counted.
-        libraries = [self.counter, shared_library("libstdc++.so.6"), *filter(None, [allocator.library])]
+        # The operators of libstdc++ call malloc; an allocator's own would not be counted. The originals are in C, and
+        # would be counted with what libstdc++ requests when it is loaded.
+        operators = [] if case in self.originals else [shared_library("libstdc++.so.6")]
+        libraries = [self.counter, *operators, *filter(None, [allocator.library])]
         extra = {"LD_PRELOAD": ":".join(map(str, libraries)), "REQUESTED_FILE": str(report)}
-        Launcher(None, allocator.environment | extra).run(self.command(case), self.folder)
+        Launcher(None, allocator.environment | extra).run(self.command(case), self.folder, self.input(case))
         return Counted.of(json.loads(report.read_text()))
 
     def use(self, case: str, allocator: Allocator) -> Usage:
         return Launcher(allocator.library, allocator.environment, self.measure).run(
-            self.command(case), self.folder).usage
+            self.command(case), self.folder, self.input(case)).usage
 
 
 @dataclass
@@ -138,7 +160,7 @@ def collect(bench: Bench, cases: list[str], allocators: list[Allocator], rounds:
                 print(f"\r\033[K{case} on {allocator.name}: {problem}", file=sys.stderr)
                 continue
             results[case, allocator.name] = result
-            record.write({"case": case, "command": CASES[case], "allocator": allocator.name,
+            record.write({"case": case, "command": bench.words(case), "allocator": allocator.name,
                           "counted": vars(result.counted), "usage": [vars(usage) for usage in result.usages]})
     print("\r\033[K", end="", file=sys.stderr)
     return results
@@ -215,6 +237,8 @@ def main() -> int:
     parser.add_argument("--with", dest="allocators", default="", metavar="A,B",
                         help="default: all that are built, except those of the lab")
     parser.add_argument("--only", default="", metavar="CASE,CASE")
+    parser.add_argument("--originals", type=Path, metavar="DIR",
+                        help="as of granary bench: programs in place of the cases written after them")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the measurements from outside")
     parser.add_argument("--json", type=Path, help="write every value to FILE")
     options = parser.parse_args()
@@ -223,9 +247,15 @@ def main() -> int:
         names = chosen(options.allocators, peers.names(), "allocator")
         cases = chosen(options.only, list(CASES), "case")
         allocators = [peers.get(name) for name in names]
+        originals = Originals(options.originals.resolve()) if options.originals else None
+        for line in originals.without_inputs() if originals else ():
+            print(line, file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
             measure = build_measure(Path(folder))
-            bench = Bench(options.build.resolve(), measure, Path(folder))
+            bench = Bench(options.build.resolve(), measure, Path(folder), originals)
+            for case in cases:
+                if case in bench.originals:
+                    print(f"{case}: {bench.words(case)}, the paper's own program")
             results = collect(bench, cases, allocators, options.rounds, Record(options.json))
     except Missing as problem:
         print(f"fragmentation: {problem}", file=sys.stderr)

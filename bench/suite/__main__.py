@@ -24,6 +24,7 @@ import machine
 import pieces
 import report
 from harness.allocators import Allocator, Missing
+from originals import Originals
 from papers import PAPERS
 from papers.exhibit import Paper
 from peers import BUMP, SIX, Peers
@@ -31,8 +32,8 @@ from places import Places
 from profiles import PROFILES, STANDARD, Profile
 from results import Results
 from schedule import OutOfTime, Schedule, tell
-from subjects import Subject
-from workloads import FAMILIES, SUITES, all_subjects
+from subjects import OriginalSubject, Subject
+from workloads import FAMILIES, SUITES, all_subjects, in_place
 
 
 def names(text: str) -> list[str]:
@@ -47,7 +48,7 @@ def thread_counts(text: str) -> tuple[int, ...]:
 
 
 # What has no meaning for a result that is stored already.
-MEASURING = ("suite", "profile", "allocators", "only", "threads", "rounds", "json", "minutes", "resume")
+MEASURING = ("suite", "profile", "allocators", "only", "originals", "threads", "rounds", "json", "minutes", "resume")
 
 UNFINISHED = 3  # the exit code when time was over
 
@@ -65,6 +66,8 @@ def parse_arguments() -> argparse.Namespace:
                              "the paper's)")
     parser.add_argument("--only", type=names, metavar="NAMES",
                         help="measure only these workloads, programs or families")
+    parser.add_argument("--originals", type=Path, metavar="DIR",
+                        help="run the papers' own programs that you have built in DIR in place of those written anew")
     parser.add_argument("--threads", type=thread_counts, metavar="N,N",
                         help="numbers of threads for the workloads that scale")
     parser.add_argument("--rounds", type=int,
@@ -110,9 +113,11 @@ def threads_of(arguments: argparse.Namespace) -> tuple[int, ...]:
     return tuple(sorted({*profile.threads, *paper.threads}))
 
 
-def chosen_subjects(arguments: argparse.Namespace) -> list[Subject]:
+def chosen_subjects(arguments: argparse.Namespace, originals: Originals | None) -> list[Subject]:
     profile = asked_of(arguments)
     subjects = all_subjects(profile, threads_of(arguments), arguments.build / "bench" / "workloads")
+    if originals:
+        subjects = in_place(subjects, originals, arguments.build / "bench" / "controls" / "libgranary-requested.so")
     if arguments.suite not in (None, "all"):
         subjects = [subject for subject in subjects if arguments.suite in subject.suites]
     if not arguments.only:
@@ -157,10 +162,13 @@ def listing(arguments: argparse.Namespace, peers: Peers) -> str:
 def measure(arguments: argparse.Namespace, peers: Peers) -> tuple[Results, bool]:
     """The run, and whether it is over."""
     profile = asked_of(arguments)
-    subjects, allocators = chosen_subjects(arguments), chosen_allocators(arguments, peers)
+    originals = Originals(arguments.originals.absolute()) if arguments.originals else None
+    for line in originals.without_inputs() if originals else ():
+        tell(line)
+    subjects, allocators = chosen_subjects(arguments, originals), chosen_allocators(arguments, peers)
     if not subjects or not allocators:
         raise Missing("nothing is left to measure; choose other workloads or allocators, see --list")
-    places = Places([arguments.build, arguments.peers.parent])
+    places = Places([arguments.build, arguments.peers.parent, *([originals.folder] if originals else [])])
     results = Results(
         command=places.named(shlex.join(["granary", "bench", *arguments.words])),
         date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
@@ -168,7 +176,8 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> tuple[Results, bool]
         allocators=places.named([{**peers.facts(allocator.name), "name": allocator.name} for allocator in allocators]),
         cases={subject.name: {"label": subject.label, "threads": subject.threads, "family": subject.family,
                               "suites": list(subject.suites), "summary": subject.summary} for subject in subjects},
-        suite=arguments.suite if paper_of(arguments) else "")
+        suite=arguments.suite if paper_of(arguments) else "",
+        originals=originals.told({subject.label for subject in subjects}) if originals else {})
     if arguments.resume and arguments.json.exists():
         results = pieces.go_on(Results.load(arguments.json), results)
         operations = pieces.operations(results)
@@ -188,6 +197,8 @@ def measure(arguments: argparse.Namespace, peers: Peers) -> tuple[Results, bool]
         over = False
         tell("the time is over; the trials so far are shown and stored; continue with --resume")
     finally:
+        results.originals |= {subject.original.program: subject.told for subject in subjects
+                              if isinstance(subject, OriginalSubject) and subject.told}
         saved.save()
     return results, over
 

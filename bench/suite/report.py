@@ -104,7 +104,7 @@ def text(results: Results) -> str:
                                  *(verdict_line(results, metric, selection)
                                    for selection in results.selections(metric) or (ALL,)),
                                  *filter(None, [each_best_line(results, metric), behind_line(results, metric)])]))
-    return "\n\n".join(paper_blocks(results) + blocks + black_box_blocks(results) + failure_lines(results))
+    return "\n\n".join(paper_blocks(results) + blocks + more_blocks(results))
 
 
 def medians_only(results: Results) -> str:
@@ -116,7 +116,12 @@ def medians_only(results: Results) -> str:
             rows.append([case, *(metric.shown(statistics.median(by[name].values())) if name in by else "-"
                                  for name in results.names())])
         blocks.append("\n".join([f"{metric.title}: medians", *aligned(rows)]))
-    return "\n\n".join(paper_blocks(results) + blocks + black_box_blocks(results) + failure_lines(results))
+    return "\n\n".join(paper_blocks(results) + blocks + more_blocks(results))
+
+
+def more_blocks(results: Results) -> list[str]:
+    """What follows the metrics."""
+    return black_box_blocks(results) + original_lines(results) + failure_lines(results)
 
 
 def in_lines(table: black_box.Table) -> list[str]:
@@ -135,6 +140,13 @@ def paper_blocks(results: Results) -> list[str]:
     return ["\n".join([shown.title, *(line for sentence in shown.sentences for line in textwrap.wrap(sentence, WIDTH)),
                        *(line for table in shown.tables for line in ["", *in_lines(table)])])
             for shown in reproduction.Reading(results, PAPERS[results.suite]).all()]
+
+
+def original_lines(results: Results) -> list[str]:
+    if not results.originals:
+        return []
+    return ["\n".join(["The papers' own programs:", *(f"  {program}: {told}"
+                                                       for program, told in results.originals.items())])]
 
 
 def failure_lines(results: Results) -> list[str]:

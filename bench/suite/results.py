@@ -70,7 +70,8 @@ def one_line(failure: object) -> str:
 @dataclass
 class Results:
     """`cases`: name to {label, threads, family, suites, summary}; `trials` as the schedule records them; `suite`: the
-    paper that it was measured for, if it was for one."""
+    paper that it was measured for, if it was for one; `originals`: of a run that had originals, program to what must be
+    known of it."""
 
     command: str
     date: str
@@ -80,6 +81,7 @@ class Results:
     cases: dict[str, dict]
     trials: list[dict] = field(default_factory=list)
     suite: str = ""
+    originals: dict[str, str] = field(default_factory=dict)
 
     def samples(self, key: str, zeros: bool = False) -> Samples:
         """In the order of the cases; what a trial does not tell is left out, and what it told as nothing unless `zeros`

@@ -98,13 +98,15 @@ class Schedule:
     def _prepare(self, subject: Subject, work: Work, measure: Path, tools: Work) -> bool:
         try:
             subject.require()
-            subject.prepare(work, measure, system())
+            remark = subject.prepare(work, measure, system())
         except Missing as problem:
             tell(problem)
             return False
         except ProgramFailed as problem:
             tell(f"{subject.name} on the system's malloc: {problem}")
             return False
+        if remark:
+            tell(remark)
         for allocator in self.allocators:
             if self.failures.get((subject.name, allocator.name), 0) >= ENOUGH_FAILURES:
                 continue

@@ -132,4 +132,4 @@ def remarks(comparison: Comparison) -> list[str]:
         told.append("There is no allocator to compare Granary with, so there is no verdict.")
     if 0 < len({trial["round"] for trial in results.trials if "failed" not in trial}) < ENOUGH_ROUNDS:
         told.append("There were too few rounds: the ratios have no intervals, and nothing can be concluded from them.")
-    return told
+    return told + [f"The papers' own program {program}: {words}." for program, words in results.originals.items()]

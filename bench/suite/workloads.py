@@ -10,8 +10,9 @@ from pathlib import Path
 
 from catalogue import PROGRAMS
 
+from originals import Originals
 from profiles import Profile
-from subjects import CompiledSubject, ProgramSubject, Subject, Workload
+from subjects import CompiledSubject, OriginalSubject, ProgramSubject, Subject, Workload
 
 SUITES = ("wasik", "hoard", "lfmalloc", "jemalloc", "boehm")
 
@@ -156,6 +157,16 @@ def thread_counts(workload: Workload, profile: Profile, threads: tuple[int, ...]
         return fixed
     most = workload.most.get(profile.name) if threads == profile.threads else None
     return threads if most is None else tuple(count for count in threads if count <= most)
+
+
+def in_place(subjects: list[Subject], originals: Originals, counter: Path) -> list[Subject]:
+    """The subjects with originals in the places of the workloads that they replace; of these nothing is left, so that a
+    curve is of one program."""
+    def original(subject: Subject) -> Subject:
+        found = originals.complete.get(subject.label)
+        return OriginalSubject(found, subject, originals.folder, counter) if found else subject
+
+    return [original(subject) for subject in subjects]
 
 
 def all_subjects(profile: Profile, threads: tuple[int, ...], folder: Path) -> list[Subject]:
