@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: locks taken and found taken while threads recycle blocks of their own, and while they free each other's (Wasik
 //    6.1.2's recycle and consume).
-// Invariant: locks are counted, in the counted build; nothing is timed.
+// Invariant: locks are counted, in the counted build, and printed; nothing is timed.
 // Must not know: how a lock is made.
 #pragma once
 
 #include <atomic>
 #include <barrier>
+#include <cstdio>
 
 #include "lab/teams.hpp"
 #include "platform/events.hpp"
@@ -41,8 +42,14 @@ Counts count_while(std::size_t rounds, Work work) {
 }
 
 template <class A>
+Counts printed(const char *work, Counts counts) {
+    std::printf("%-9s %9.0f locks, %7.0f waits: %s\n", work, counts.locks, counts.waits, kNameOf<A>);
+    return counts;
+}
+
+template <class A>
 Counts recycle() {
-    return count_while(kRounds, [](std::size_t) {
+    const Counts counts = count_while(kRounds, [](std::size_t) {
         std::vector<void *> blocks(kBatch);
         for (std::size_t round = 0; round < kRounds; ++round) {
             for (void *&block : blocks) block = the_allocator<A>.allocate(kSize);
@@ -50,6 +57,7 @@ Counts recycle() {
         }
         the_allocator<A>.thread_ends();
     });
+    return printed<A>("recycle", counts);
 }
 
 // Each frees what its neighbour allocated.
@@ -57,7 +65,7 @@ template <class A>
 Counts hand_over() {
     std::vector<std::vector<void *>> blocks(kThreads, std::vector<void *>(kBatch));
     std::barrier<> everybody(kThreads);
-    return count_while(kRoundsTogether, [&](std::size_t t) {
+    const Counts counts = count_while(kRoundsTogether, [&](std::size_t t) {
         for (std::size_t round = 0; round < kRoundsTogether; ++round) {
             for (void *&block : blocks[t]) block = the_allocator<A>.allocate(kSize);
             everybody.arrive_and_wait();
@@ -66,6 +74,7 @@ Counts hand_over() {
         }
         the_allocator<A>.thread_ends();
     });
+    return printed<A>("hand over", counts);
 }
 
 inline constexpr double kEachOperation = 1e6;

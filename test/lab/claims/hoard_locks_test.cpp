@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <vector>
 
 #include "platform/events.hpp"
@@ -24,7 +25,9 @@ template <class Work>
 std::uint64_t global_locks(Work work) {
     const std::uint64_t before = platform::counted(platform::Event::global_lock);
     work();
-    return platform::counted(platform::Event::global_lock) - before;
+    const std::uint64_t locks = platform::counted(platform::Event::global_lock) - before;
+    std::printf("heap 0's lock: %llu\n", static_cast<unsigned long long>(locks));
+    return locks;
 }
 std::vector<void *> allocate(std::size_t count) {
     std::vector<void *> blocks(count);

@@ -5,6 +5,13 @@
 #include "allocators/hoard.hpp"
 #include "lab/claims/sharing.hpp"
 
+namespace gr::lab {
+
+template <>
+inline constexpr const char *kNameOf<Chosen> = "hoard";
+
+}  // namespace gr::lab
+
 namespace gr::lab::hoard_sharing_test {
 
 // Two threads whose numbers follow each other have two heaps.

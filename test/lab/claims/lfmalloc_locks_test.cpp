@@ -7,10 +7,20 @@
 
 #include "lab/claims/counting.hpp"
 
-namespace gr::lab::lfmalloc_locks_test {
+namespace gr::lab {
 
 using ByMutexAndCpu = HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByCpu>>>;
 using ByMutexAndHash = HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByThreadHash>>>;
+template <>
+inline constexpr const char *kNameOf<Chosen> = "lfmalloc";
+template <>
+inline constexpr const char *kNameOf<ByMutexAndCpu> = "lfmalloc-mutex-cpu";
+template <>
+inline constexpr const char *kNameOf<ByMutexAndHash> = "lfmalloc-mutex-hash";
+
+}  // namespace gr::lab
+
+namespace gr::lab::lfmalloc_locks_test {
 
 // What a thread holds when it is moved to another CPU comes back by the remote list.
 TEST(LfmallocLocks, SequencesRecycleWithoutLocks) {
