@@ -41,14 +41,13 @@ Counts count_while(std::size_t rounds, Work work) {
     return {(read(platform::Event::lock) - locks) / millions, (read(platform::Event::wait) - waits) / millions};
 }
 
-template <class A>
-Counts printed(const char *work, Counts counts) {
-    std::printf("%-9s %9.0f locks, %7.0f waits: %s\n", work, counts.locks, counts.waits, kNameOf<A>);
+inline Counts printed(const char *work, Counts counts, const char *name) {
+    std::printf("%-9s %9.0f locks, %7.0f waits: %s\n", work, counts.locks, counts.waits, name);
     return counts;
 }
 
 template <class A>
-Counts recycle() {
+Counts recycle(const char *name = kNameOf<A>) {
     const Counts counts = count_while(kRounds, [](std::size_t) {
         std::vector<void *> blocks(kBatch);
         for (std::size_t round = 0; round < kRounds; ++round) {
@@ -57,12 +56,12 @@ Counts recycle() {
         }
         the_allocator<A>.thread_ends();
     });
-    return printed<A>("recycle", counts);
+    return printed("recycle", counts, name);
 }
 
 // Each frees what its neighbour allocated.
 template <class A>
-Counts hand_over() {
+Counts hand_over(const char *name = kNameOf<A>) {
     std::vector<std::vector<void *>> blocks(kThreads, std::vector<void *>(kBatch));
     std::barrier<> everybody(kThreads);
     const Counts counts = count_while(kRoundsTogether, [&](std::size_t t) {
@@ -74,7 +73,7 @@ Counts hand_over() {
         }
         the_allocator<A>.thread_ends();
     });
-    return printed<A>("hand over", counts);
+    return printed("hand over", counts, name);
 }
 
 inline constexpr double kEachOperation = 1e6;
