@@ -103,15 +103,15 @@ TEST(HoardLocks, APathologicalShrinkTakesOneForEachFreeAtMost) {
     EXPECT_GT(locks, then.size() / 4);
 }
 
-// Table 3 has zeros throughout. Here every second superblock is freed whole and every other one by half, so heap 0 has
-// both kinds, and its order decides.
+// Table 3 has zeros throughout. Here every second superblock is freed whole, and of the others two to seven eighths: so
+// heap 0 has superblocks of each fullness, and its order decides.
 TEST(HoardLocks, HeapZeroGivesNoSuperblockInUseWhileItHasEmptyOnes) {
     std::vector<void *> freed;
     std::vector<void *> kept;
     std::size_t i = 0;
     for (void *const block : allocate(kOperations)) {
         const std::size_t number = reinterpret_cast<std::uintptr_t>(block) / allocator.heaps().container_bytes();
-        (number % 2 == 0 || ++i % 2 == 0 ? freed : kept).push_back(block);
+        (number % 2 == 0 || ++i % 8 < 2 + number / 2 % 6 ? freed : kept).push_back(block);
     }
     free_all(freed);
     std::vector<void *> again;
