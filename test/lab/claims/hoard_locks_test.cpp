@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -106,12 +107,16 @@ TEST(HoardLocks, APathologicalShrinkTakesOneForEachFreeAtMost) {
 // Table 3 has zeros throughout. Here every second superblock is freed whole, and of the others two to seven eighths: so
 // heap 0 has superblocks of each fullness, and its order decides.
 TEST(HoardLocks, HeapZeroGivesNoSuperblockInUseWhileItHasEmptyOnes) {
+    const std::vector<void *> blocks = allocate(kOperations);
+    const auto number_of = [](const void *block) {
+        return reinterpret_cast<std::uintptr_t>(block) / allocator.heaps().container_bytes();
+    };
+    const std::size_t first = number_of(*std::min_element(blocks.begin(), blocks.end()));
     std::vector<void *> freed;
     std::vector<void *> kept;
-    std::size_t i = 0;
-    for (void *const block : allocate(kOperations)) {
-        const std::size_t number = reinterpret_cast<std::uintptr_t>(block) / allocator.heaps().container_bytes();
-        (number % 2 == 0 || ++i % 8 < 2 + number / 2 % 6 ? freed : kept).push_back(block);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const std::size_t number = number_of(blocks[i]) - first;
+        (number % 2 == 0 || i % 8 < 2 + number / 2 % 6 ? freed : kept).push_back(blocks[i]);
     }
     free_all(freed);
     std::vector<void *> again;
