@@ -120,7 +120,7 @@ TEST(HoardLocks, HeapZeroGivesNoSuperblockInUseWhileItHasEmptyOnes) {
     }
     free_all(freed);
     std::vector<void *> again;
-    const OfHeap0 counts = count_heap_0([&] { again = allocate(kOperations / 3); });
+    const OfHeap0 counts = count_heap_0([&] { again = allocate(kOperations / 6); });
     EXPECT_GT(counts.locks, 0U) << "the heap had enough";
     EXPECT_EQ(counts.shared, 0U);
     free_all(again);
