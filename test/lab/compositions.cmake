@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: granary_composed_allocators(HEADER) writes each lab/allocators/NAME.hpp whose Chosen is a Composed<...> as
-#    a type of that name in CamelCase, and a list of all, for tests of many in one program.
+#    a type of that name in CamelCase, a list of all, and each sum as text, for tests of many in one program.
 # Invariant: what a test has is what the allocator's own file says, now. A file that includes the sums and whose Chosen
 #    is none ends the configuration: no allocator is left out unseen.
 # Must not know: the names of the allocators; what one is made of.
@@ -10,6 +10,7 @@ function(granary_composed_allocators header)
   file(GLOB paths CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/allocators/*.hpp")
   set(types)
   set(list)
+  set(texts)
   foreach(path ${paths})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
     file(READ "${path}" text)
@@ -24,10 +25,14 @@ function(granary_composed_allocators header)
     granary_camel_case("${name}" type)
     string(APPEND types "using ${type} = ${sum};\n")
     string(APPEND list "${type}, ")
+    string(REGEX REPLACE "^Composed<(.*)>$" "\\1" words "${sum}")
+    string(APPEND texts "    if constexpr (std::is_same_v<A, ${type}>) return \"${words}\";\n")
   endforeach()
   file(CONFIGURE OUTPUT "${header}" CONTENT
 "#pragma once
 #include <gtest/gtest.h>
+
+#include <type_traits>
 
 #include \"parts/composed.hpp\"
 
@@ -35,6 +40,10 @@ namespace gr::lab {
 ${types}
 template <class... More>
 using ComposedAllocatorsAnd = testing::Types<${list}More...>;
+template <class A>
+constexpr const char *sum_of() {
+${texts}    return \"no sum\";
+}
 }  // namespace gr::lab
 ")
 endfunction()

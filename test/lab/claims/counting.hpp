@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: locks taken and found taken while threads recycle blocks of their own, and while they free each other's (Wasik
 //    6.1.2's recycle and consume).
-// Invariant: locks are counted, in the counted build; nothing is timed.
+// Invariant: locks are counted, in the counted build, and printed; nothing is timed.
 // Must not know: how a lock is made.
 #pragma once
 
 #include <atomic>
 #include <barrier>
+#include <cstdio>
 
 #include "lab/teams.hpp"
 #include "platform/events.hpp"
@@ -40,9 +41,14 @@ Counts count_while(std::size_t rounds, Work work) {
     return {(read(platform::Event::lock) - locks) / millions, (read(platform::Event::wait) - waits) / millions};
 }
 
+inline Counts printed(const char *work, Counts counts, const char *name) {
+    std::printf("%-9s %9.0f locks, %7.0f waits: %s\n", work, counts.locks, counts.waits, name);
+    return counts;
+}
+
 template <class A>
-Counts recycle() {
-    return count_while(kRounds, [](std::size_t) {
+Counts recycle(const char *name = kNameOf<A>) {
+    const Counts counts = count_while(kRounds, [](std::size_t) {
         std::vector<void *> blocks(kBatch);
         for (std::size_t round = 0; round < kRounds; ++round) {
             for (void *&block : blocks) block = the_allocator<A>.allocate(kSize);
@@ -50,14 +56,15 @@ Counts recycle() {
         }
         the_allocator<A>.thread_ends();
     });
+    return printed("recycle", counts, name);
 }
 
 // Each frees what its neighbour allocated.
 template <class A>
-Counts hand_over() {
+Counts hand_over(const char *name = kNameOf<A>) {
     std::vector<std::vector<void *>> blocks(kThreads, std::vector<void *>(kBatch));
     std::barrier<> everybody(kThreads);
-    return count_while(kRoundsTogether, [&](std::size_t t) {
+    const Counts counts = count_while(kRoundsTogether, [&](std::size_t t) {
         for (std::size_t round = 0; round < kRoundsTogether; ++round) {
             for (void *&block : blocks[t]) block = the_allocator<A>.allocate(kSize);
             everybody.arrive_and_wait();
@@ -66,6 +73,7 @@ Counts hand_over() {
         }
         the_allocator<A>.thread_ends();
     });
+    return printed("hand over", counts, name);
 }
 
 inline constexpr double kEachOperation = 1e6;

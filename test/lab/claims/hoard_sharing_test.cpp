@@ -2,7 +2,7 @@
 // What: what Hoard's paper claims of it (000, 3.3): threads do not share lines.
 // Invariant: told by addresses, never by time.
 // Must not know: how superblocks move.
-#include "allocators/hoard.hpp"
+#include "lab/claims/named_hoard.hpp"
 #include "lab/claims/sharing.hpp"
 
 namespace gr::lab::hoard_sharing_test {

@@ -11,23 +11,28 @@ namespace gr::lab::lfmalloc_locks_test {
 
 using ByMutexAndCpu = HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByCpu>>>;
 using ByMutexAndHash = HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByThreadHash>>>;
+constexpr const char *kByMutexAndCpu = "lfmalloc-mutex-cpu";
 
 // What a thread holds when it is moved to another CPU comes back by the remote list.
 TEST(LfmallocLocks, SequencesRecycleWithoutLocks) {
-    const Counts recycled = recycle<Chosen>();
+    const Counts recycled = recycle<Chosen>("lfmalloc");
     if (!ByCpu::is_kept) GTEST_SKIP() << "libc registers no rseq here";
     EXPECT_LT(recycled.locks, kSeldom * 5);
     EXPECT_LT(recycled.waits, kSeldom);
 }
 
 TEST(LfmallocLocks, MutexesAreTakenForEachOperation) {
-    EXPECT_GE(recycle<ByMutexAndCpu>().locks, kEachOperation);
-    EXPECT_GE(recycle<ByMutexAndHash>().locks, kEachOperation);
+    EXPECT_GE(recycle<ByMutexAndCpu>(kByMutexAndCpu).locks, kEachOperation);
+    EXPECT_GE(recycle<ByMutexAndHash>("lfmalloc-mutex-hash").locks, kEachOperation);
 }
 
-TEST(LfmallocLocks, TheHeapOfOnesCpuIsSeldomFoundTaken) { EXPECT_LT(recycle<ByMutexAndCpu>().waits, kSeldom); }
+TEST(LfmallocLocks, TheHeapOfOnesCpuIsSeldomFoundTaken) {
+    EXPECT_LT(recycle<ByMutexAndCpu>(kByMutexAndCpu).waits, kSeldom);
+}
 
 // A block of another CPU's costs its superblock's lock, half of the operations are frees.
-TEST(LfmallocLocks, WhatIsHandedOverCostsALockAtMost) { EXPECT_LT(hand_over<Chosen>().locks, kEachOperation * 3 / 4); }
+TEST(LfmallocLocks, WhatIsHandedOverCostsALockAtMost) {
+    EXPECT_LT(hand_over<Chosen>("lfmalloc").locks, kEachOperation * 3 / 4);
+}
 
 }  // namespace gr::lab::lfmalloc_locks_test

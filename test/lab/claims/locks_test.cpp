@@ -8,6 +8,13 @@
 #include "lab/claims/stopped.hpp"
 #include "platform/process.hpp"
 
+namespace gr::lab {
+
+template <>
+inline constexpr const char *kNameOf<Chosen> = "jemalloc2006";
+
+}  // namespace gr::lab
+
 namespace gr::lab::locks_test {
 
 TEST(Locks, OneHeapLocksForEachOperationOfARecycle) { EXPECT_GE(recycle<Single>().locks, kEachOperation); }

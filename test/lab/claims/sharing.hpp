@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: cache lines that come to have blocks of two threads: by turns of malloc, by reuse of what another allocated, and by
 //    containers that move in use.
-// Invariant: told by addresses, never by time.
+// Invariant: told by addresses, never by time. Each count is printed.
 // Must not know: how an allocator comes to its addresses.
 #pragma once
+
+#include <cstdio>
 
 #include "lab/teams.hpp"
 
@@ -15,6 +17,12 @@ inline std::size_t shared_lines(const std::vector<void *> &one, const std::vecto
     std::size_t shared = 0;
     for (const std::uintptr_t line : parts_of(other, kCacheLineBytes)) shared += lines.count(line);
     return shared;
+}
+
+template <class A>
+std::size_t printed(const char *how, std::size_t lines) {
+    std::printf("%-17s %5zu lines: %s\n", how, lines, kNameOf<A>);
+    return lines;
 }
 
 inline constexpr std::size_t kBlocks = 1000;
@@ -30,7 +38,7 @@ std::size_t actively_shared() {
     }
     const std::size_t shared = shared_lines(held[0], held[1]);
     for (std::size_t member : {0U, 1U}) team.free(member, held[member]);
-    return shared;
+    return printed<A>("shared actively", shared);
 }
 
 // One allocates; the other frees every second block and allocates as many.
@@ -46,7 +54,7 @@ std::size_t passively_shared() {
     const std::size_t shared = shared_lines(kept, own);
     team.free(0, kept);
     team.free(1, own);
-    return shared;
+    return printed<A>("shared passively", shared);
 }
 
 // Figure 3.7: a container that moves with blocks in use gives its lines to another thread. So much is freed that
@@ -65,7 +73,7 @@ std::size_t shared_by_moving() {
     const std::size_t shared = shared_lines(kept, own);
     team.free(0, kept);
     team.free(1, own);
-    return shared;
+    return printed<A>("shared by moving", shared);
 }
 
 }  // namespace gr::lab

@@ -7,6 +7,13 @@
 
 #include "allocators/jemalloc2006.hpp"
 
+namespace gr::lab {
+
+template <>
+inline constexpr const char *kNameOf<Chosen> = "jemalloc2006";
+
+}  // namespace gr::lab
+
 namespace gr::lab::sharing_test {
 
 TEST(Sharing, ASingleHeapSharesActively) {

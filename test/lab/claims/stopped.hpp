@@ -85,6 +85,7 @@ std::size_t waiting_for_who_is_stopped(std::size_t size) {
     page.let_go();
     for (std::size_t member = 0; member < kThreads; ++member) team[member].wait();
     team.free(0, blocks);
+    std::printf("stopped   %9zu of %zu wait: %s\n", waiting, kThreads - 1, kNameOf<A>);
     return waiting;
 }
 

@@ -20,6 +20,13 @@ using Compositions = ComposedAllocatorsAnd<OwnedRemote>;
 template <class A>
 inline constinit A the_allocator{};
 
+// What a test prints beside a count: the words of the sum. Who tests an allocator that is none says its name.
+template <class A>
+inline constexpr const char *kNameOf = sum_of<A>();
+template <>
+inline constexpr const char *kNameOf<OwnedRemote> =
+    "thread_heaps + containers + ownership + remote_lists + global_remote_list";
+
 // What its heaps keep blocks in.
 template <class A>
 using BlocksOf = typename std::remove_reference_t<decltype(std::declval<A &>().heaps())>::Blocks;
