@@ -33,8 +33,7 @@ Short of_short_threads() {
             std::array<void *, kFew> blocks;
             for (void *&block : blocks) block = the_allocator<A>.allocate(kSize);
             for (void *const block : blocks) the_allocator<A>.free(block);
-            auto &heaps = the_allocator<A>.heaps();
-            all.kept_at_end += heaps.lists_of_caller()->free_objects(heaps.Blocks::bin_of(kSize));
+            all.kept_at_end += the_allocator<A>.heaps().lists_of_caller()->free_objects(BlocksOf<A>::bin_of(kSize));
             the_allocator<A>.thread_ends();
         }).join();
     all.locks = (count() - before) / kShortThreads;
@@ -52,17 +51,45 @@ double produced_and_consumed() {
 
 void tell(const char *what, double locks) { std::printf("%-60s %12.0f locks\n", what, locks); }
 
-// Of a million operations.
-TEST(BoehmLocks, ThreadsRecycleTheirOwnBlocksWithoutLocks) {
-    const Counts with = recycle<Chosen>();
-    const Counts without = recycle<AtOnce>();
-    tell("recycle, a million pairs, with the threshold", 2 * with.locks);
-    tell("recycle, a million pairs, without", 2 * without.locks);
-    EXPECT_LT(with.locks, kSeldom);
-    EXPECT_LT(without.locks, with.locks);
-    // The threshold costs a page's worth of locks for each thread and size.
-    const double pairs = kThreads * kRounds * kBatch / 1e6;
-    EXPECT_NEAR(with.locks - without.locks, kThreads * kPagesWorth / (2 * pairs), kThreads * 4 / (2 * pairs));
+// Each of kThreads threads takes so many blocks and frees them, again and again: locks, for all threads.
+constexpr std::size_t kPairs = kRounds * kBatch;  // of a thread
+template <class A>
+double recycled(std::size_t batch) {
+    const std::uint64_t before = platform::counted(platform::Event::lock);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < kThreads; ++t)
+        threads.emplace_back([batch] {
+            std::vector<void *> blocks(batch);
+            for (std::size_t round = 0; round < kPairs / batch; ++round) {
+                for (void *&block : blocks) block = the_allocator<A>.allocate(kSize);
+                for (void *const block : blocks) the_allocator<A>.free(block);
+            }
+            the_allocator<A>.thread_ends();
+        });
+    for (std::thread &thread : threads) thread.join();
+    return static_cast<double>(platform::counted(platform::Event::lock) - before);
+}
+constexpr double kMillionsOfPairs = static_cast<double>(kThreads * kPairs) / 1e6;
+
+TEST(BoehmLocks, ThreadsRecycleLessThanAPagesWorthWithoutLocks) {
+    const double with = recycled<Chosen>(kPagesWorth / 2);
+    const double without = recycled<AtOnce>(kPagesWorth / 2);
+    tell("half a page's worth at a time, a million pairs", with / kMillionsOfPairs);
+    tell("the same without the threshold", without / kMillionsOfPairs);
+    EXPECT_LT(with / kMillionsOfPairs, kSeldom);
+    // The threshold costs a lock for each object of a page's worth. Beside it: what a thread's begin, refills and end cost.
+    constexpr double kBeside = 8;
+    EXPECT_LT(without, kThreads * kBeside);
+    EXPECT_NEAR(with - without, kThreads * kPagesWorth, kThreads * kBeside);
+}
+
+// Beyond two pages' worth a thread keeps nothing, so it takes and gives each page's worth with a lock.
+TEST(BoehmLocks, ThreadsRecycleMoreWithTwoLocksForAPagesWorthAtMost) {
+    for (const double locks : {recycled<Chosen>(4 * kPagesWorth), recycled<AtOnce>(4 * kPagesWorth)}) {
+        tell("four pages' worth at a time, a million pairs", locks / kMillionsOfPairs);
+        EXPECT_GT(locks / kMillionsOfPairs, kEachOperation / kGroup / 2);
+        EXPECT_LT(locks / kMillionsOfPairs, kEachOperation * 2.2 / kGroup);
+    }
 }
 
 // What the threshold is for: a thread that takes little of a size takes no page of it.
@@ -79,8 +106,8 @@ TEST(BoehmLocks, AThreadThatAllocatesLittleTakesALockForEachAndKeepsNothing) {
 
 // Observations: explicit allocators take a lock for each object that is freed; the paper proposes groups.
 TEST(BoehmLocks, FreeInGroupsTakesALockForAGroupAndOneByOneForEachObject) {
-    const double one_by_one = 2 * recycle<FreesGlobally>().locks;
-    tell("recycle, a million pairs, free one by one", one_by_one);
+    const double one_by_one = recycled<FreesGlobally>(kPagesWorth / 2) / kMillionsOfPairs;
+    tell("half a page's worth at a time, a million pairs, one by one", one_by_one);
     EXPECT_GE(one_by_one, kEachOperation);
     EXPECT_LT(one_by_one, kEachOperation * (1 + 3 / kGroup));
 
