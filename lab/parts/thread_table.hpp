@@ -104,7 +104,7 @@ class ThreadTable {
     std::size_t made() const { return made_; }
 
   private:
-    struct Entry {
+    struct alignas(kCacheLineBytes) Entry {
         std::atomic<std::uintptr_t> thread{0};  // its thread pointer; 0: idle. Ordered by what leads to the entry
         std::atomic<std::uintptr_t> quick{0};   // under which the cache may give it; 0: none. Only its thread sets it
         std::atomic<Entry *> next{nullptr};     // of its chain, or of the idle ones
