@@ -48,6 +48,7 @@ class FreeList {
     }
 
   private:
+    friend class BlockGroups;
     friend class LockFreeRemoteList;
 
     FreeBlock *head_ = nullptr;

@@ -4,10 +4,12 @@
 // Must not know: how memory comes back.
 #include "allocators/hoard.hpp"
 #include "lab/claims/piles.hpp"
+#include "parts/lists_of_threads.hpp"
 
 namespace gr::lab::blowup_test {
 
 using Hoard = Chosen;
+using Boehm = HeapsAndLarge<ListsOfThreads<ThreadPointer, Frees::to_local_list>>;
 
 void expect_bounded(const Piles &piles) {
     EXPECT_LT(piles.handed_on, kBounded);
@@ -44,6 +46,9 @@ TEST(Blowup, PrivateHeapsWithOwnershipKeepAPileForEachHeap) {
     // A thread that never finds a lock taken stays in the heap where all begin.
     EXPECT_LT(piles_of<PtmallocLike>("ptmalloc-like, all in one heap").of_many, 2);
 }
+
+// Boehm (002): less than two pages of a size stay with a thread.
+TEST(Blowup, GlobalFreeListsHandThePileOn) { expect_bounded(piles_of<Boehm>("boehm")); }
 
 TEST(Blowup, HoardIsBounded) { expect_bounded(piles_of<Hoard>("hoard")); }
 
