@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: phkmalloc as its descriptions have it (Kamp, "Malloc(3) revisited", 1998; what jemalloc's paper measures
-//    against): pages, an array that says of each what it is, powers of two with bitmaps apart from blocks; one lock
+//    against): pages, an array that says of each what it is, powers of two with bitmaps apart from blocks; one lock.
 // Invariant: a block up to half a page lies in a page of one power of two, a larger one is a run of whole pages. What is
 //    free is not touched.
 // Must not know: how a part does what it does.
