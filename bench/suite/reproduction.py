@@ -64,10 +64,9 @@ class Reading:
     """A run and the paper that it is read as."""
 
     def __init__(self, results: Results, paper: Paper):
-        self.results, self.paper = results, paper
+        self.results, self.paper = results, paper.of_run(results.names())
         self.samples = {what: results.samples(key) for what, key in KEYS.items()}
-        self.stand_ins = paper.stand_ins(results.names())
-        self.base = self.stand_ins[paper.base]
+        self.base = self.paper.stands_for[paper.base]
 
     def case(self, label: str, threads: int | None) -> str | None:
         """A workload with so many threads, or a program."""
@@ -85,7 +84,7 @@ class Reading:
         return list(dict.fromkeys(case for case in found if case))
 
     def number_row(self, number: Number) -> tuple[str, list[Cell]]:
-        top, bottom = (self.stand_ins[name] for name in (number.top, number.bottom))
+        top, bottom = (self.paper.stands_for[name] for name in (number.top, number.bottom))
         cases = self.cases_of(number)
         found = over(self.samples[number.what], number.what, [(case, top) for case in cases],
                      [(case, bottom) for case in cases])
@@ -134,7 +133,7 @@ class Reading:
         """What must be known before the ratios."""
         measured = self.results.names()
         told = [f"{theirs} = {ours}" + ("" if ours in measured else f" ({NOT_MEASURED})")
-                for theirs, ours in self.stand_ins.items()]
+                for theirs, ours in self.paper.stands_for.items()]
         return [f"The paper's machine: {self.paper.machine}. Compare only ratios and the shapes of curves.",
                 f"The paper's allocators and their stand-ins here: {', '.join(told)}. The base is {self.paper.base}.",
                 *(f"No allocator here stands for {theirs}: {why}." for theirs, why in self.paper.without.items())]

@@ -14,9 +14,11 @@
 //     above        runs of pages: list of free runs by address, first fit, joined; beyond 16 at the heap's end given back
 //
 // Pages are mmap's, so the heap grows downwards and the directory has two levels: all orders are mirrored. Records of
-// runs and pages lie in pages of their own, where phkmalloc takes blocks of its own for them; so free needs no memory.
-// MALLOC_OPTIONS: A H J V X Z < > (parts/paged_allocator.hpp); A is the default here. Left out are D (a dump), R (realloc
-// is lab/face's, for all alike) and U (Linux has no utrace). Alignments above a page, which it did not have, are runs.
+// runs and pages lie in pages of their own, where phkmalloc takes blocks of its own for them, so free asks for no block.
+// Where there is no memory for a record, a run goes back to the kernel. Alignments above a page, which phkmalloc does not
+// have, are runs, too. Options: A H J V X Z < > (parts/paged_allocator.hpp, parts/malloc_options.hpp). A is the default
+// here, and J fills with jemalloc's bytes. Left out are D (a dump), R (realloc is lab/face's, for all allocators alike)
+// and U (Linux has no utrace).
 #pragma once
 
 #include "parts/paged_allocator.hpp"

@@ -22,7 +22,7 @@ class PageRuns {
   public:
     const PageDirectory<Info> &directory() const { return directory_; }
 
-    // Of the end of the heap so much stays free; a page at least.
+    // How much of the end of the heap may stay free: a page at least.
     void set_cache(std::size_t bytes) { cache_bytes_ = bytes; }
 
     // Whole pages at a multiple of a power of two, of a page at least; nullptr: no memory.
@@ -34,7 +34,7 @@ class PageRuns {
         directory_.enter_all(run + kRunPageBytes, bytes - kRunPageBytes, PageState::follow);
         return run;
     }
-    // All of a run, whatever its first page was used for meanwhile.
+    // All of a run.
     void put(char *begin, std::size_t bytes) {
         FreeRun *const run = add_free(begin, bytes);
         if (run == nullptr) return give_back(begin, bytes);
@@ -46,7 +46,7 @@ class PageRuns {
         while (directory_.of(begin + bytes).state() == PageState::follow) bytes += kRunPageBytes;
         return bytes;
     }
-    // A run that is free is one page of this, or more.
+    // A run of one page, which is the info's from now on. It comes back by put.
     void divide(char *page, Info *info) { directory_.enter(page, Entry(info)); }
 
     bool is_valid() const {
@@ -141,8 +141,9 @@ class PageRuns {
         records_.put(run);
     }
 
-    // So many bytes more, as phkmalloc: not one page beyond what is asked for. false: no memory.
+    // So many bytes more, as phkmalloc: not one page of the kernel's beyond what is asked for. false: no memory.
     bool grow(std::size_t bytes) {
+        bytes = align_up(bytes, platform::page_size());
         auto *const begin = static_cast<char *>(platform::map(bytes, kRunPageBytes));
         if (begin == nullptr) return false;
         if (!directory_.make_room(begin, bytes) || add_free(begin, bytes) == nullptr) {
@@ -154,11 +155,12 @@ class PageRuns {
         return true;
     }
     void shrink(FreeRun *run) {
-        if (run->bytes() <= cache_bytes_) return;
+        if (run->bytes() < cache_bytes_ + platform::page_size()) return;
         char *const begin = run->begin();
-        end_of_heap_ = run->end() - cache_bytes_;
+        const std::size_t bytes = align_down(run->bytes() - cache_bytes_, platform::page_size());
+        end_of_heap_ = begin + bytes;
         run->set(end_of_heap_, run->end());
-        give_back(begin, static_cast<std::size_t>(end_of_heap_ - begin));
+        give_back(begin, bytes);
     }
     // Where the kernel refuses, the pages are lost: they stay mapped, and nothing leads to them.
     void give_back(char *begin, std::size_t bytes) {

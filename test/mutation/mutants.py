@@ -1069,7 +1069,7 @@ MUTANTS = (
         ("phkmalloc-all-kept", "nothing goes back to the kernel",
          "if (run->begin() == end_of_heap_) shrink(run);", ""),
         ("phkmalloc-cache-forgotten", "of the heap's end one page stays, whatever the cache is",
-         "end_of_heap_ = run->end() - cache_bytes_;", "end_of_heap_ = run->end() - kRunPageBytes;"),
+         "align_down(run->bytes() - cache_bytes_,", "align_down(run->bytes() - kRunPageBytes,"),
         ("phkmalloc-rest-above-lost", "what lies above an aligned run is lost",
          "if (bytes_above != 0 && know(above, bytes_above) == nullptr) return nullptr;", ""),
     ),

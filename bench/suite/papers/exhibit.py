@@ -5,7 +5,7 @@
 # Must not know: how anything is measured or shown; any paper.
 """A paper as the bench knows it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 CPUS = 0  # among numbers of threads: as many as this machine has processors, for as many as the paper's had
 
@@ -73,11 +73,11 @@ class Paper:
     stood_for: dict[str, str] = field(default_factory=dict)
     threads: tuple[int, ...] = ()
 
-    def stand_ins(self, measured: list[str]) -> dict[str, str]:
-        """Who stands for whom in a run with these allocators: today's stand-in, unless only the former was measured."""
+    def of_run(self, measured: list[str]) -> "Paper":
+        """As a run with these allocators shows it: with today's stand-ins, unless only the former was measured."""
         former = {theirs: ours for theirs, ours in self.stood_for.items()
                   if ours in measured and self.stands_for[theirs] not in measured}
-        return self.stands_for | former
+        return replace(self, stands_for=self.stands_for | former)
 
     def allocators(self) -> list[str]:
         """Once each: two of the paper's may have the same stand-in."""
