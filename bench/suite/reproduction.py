@@ -100,9 +100,9 @@ class Reading:
     """A run and the paper that it is read as."""
 
     def __init__(self, results: Results, paper: Paper):
-        self.results, self.paper = results, paper
+        self.results, self.paper = results, paper.of_run(results.names())
         self.samples = {what: results.samples(key) for what, key in KEYS.items()}
-        self.base = paper.stands_for[paper.base]
+        self.base = self.paper.stands_for[paper.base]
 
     def case(self, label: str, threads: int | None) -> str | None:
         """A workload with so many threads, or a program."""

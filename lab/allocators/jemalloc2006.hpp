@@ -15,7 +15,11 @@
 //    above 1 MiB                 chunks of their own, in one red-black tree with one lock
 //
 // Today's malloc gives blocks of any size the alignment of the widest type, so there are no regions below kAlignment:
-// the paper's tiny ones of 2, 4 and 8 bytes are there with 2 in its place. MALLOC_OPTIONS: parts/malloc_options.hpp.
+// the paper's tiny ones of 2, 4 and 8 bytes are there with 2 in its place. Options: parts/arena_options.hpp, read where
+// the paper says (parts/malloc_options.hpp).
+// A cannot be taken away: misuse always ends the program, because parts find it in the middle of a change.
+// U is left out: Linux has no utrace. V concerns malloc and calloc, and errno then is ENOMEM as for every nullptr.
+// An arena is a thread's from its first call on, also if that is free.
 // Exhaustion: chunks that are kept for their next use go back, then it is tried again.
 #pragma once
 

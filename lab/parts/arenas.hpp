@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the arenas of the process, and which of them a thread works on: in turn, as threads first ask, for ever
+// What: the arenas of the process, and which of them a thread works on: in turn, as threads first allocate or free, for ever
 //    (jemalloc; its figure 2 is the hash of thread identifiers that this replaces).
 // Invariant: of two arenas neither was given to two threads more than the other. Arenas are made once, all together,
 //    when the layout is decided, and stay.
@@ -84,8 +84,8 @@ class Arenas {
     }
     // false: no memory; the next thread that asks tries again.
     bool make() {
-        MallocOptions options;
-        options.read_environment();
+        ArenaOptions options;
+        options.read();
         const unsigned count = count_for(platform::usable_cpus(), options.arena_doublings);
         char *const memory = wilderness_.extend(count * sizeof(Arena), kRunPageBytes);
         if (memory == nullptr) return false;

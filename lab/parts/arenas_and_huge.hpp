@@ -18,11 +18,16 @@ class ArenasAndHuge {
     using OwnChunk = Chunk<OneArena>;
 
   public:
-    void *allocate(std::size_t size) { return allocate_at(size, kAlignment); }
+    void *allocate(std::size_t size) {
+        if (size == 0 && is_system_v()) return nullptr;
+        return allocate_at(size, kAlignment);
+    }
     void *allocate_aligned(std::size_t size, std::size_t alignment) {
         return allocate_at(RunLayout::rounded_for(size, alignment), alignment);
     }
+    // A thread whose first call this is has an arena from here on, as the paper has it.
     void free(void *p) {
+        arenas_.mine();
         if (layout().chunk().is_begin(p)) return huge_.free(p);
         OwnChunk *const chunk = OwnChunk::of(p, layout().chunk());
         chunk->owner()->free(chunk, p);
@@ -41,6 +46,8 @@ class ArenasAndHuge {
 
   private:
     const RunLayout &layout() const { return arenas_.layout(); }
+    // Options are read when arenas are made.
+    bool is_system_v() { return arenas_.mine() != nullptr && layout().options().system_v != 0; }
 
     void *allocate_at(std::size_t size, std::size_t alignment) {
         void *block = serve(size, alignment);

@@ -9,10 +9,9 @@
 #include <new>
 
 #include "parts/chunk.hpp"
-#include "parts/free_list.hpp"
 #include "parts/lock.hpp"
+#include "parts/records.hpp"
 #include "parts/red_black_tree.hpp"
-#include "parts/wilderness.hpp"
 
 namespace gr::lab {
 
@@ -78,8 +77,9 @@ class HugeBlocks {
     // false: no memory.
     bool enter(void *begin, std::size_t bytes) {
         const std::lock_guard held(lock_);
-        if (unused_.is_empty() && !make_nodes()) return false;
-        auto *const block = new (unused_.pop()) HugeBlock();
+        void *const record = records_.take();
+        if (record == nullptr) return false;
+        auto *const block = new (record) HugeBlock();
         block->begin = reinterpret_cast<std::uintptr_t>(begin);
         block->bytes = bytes;
         blocks_.insert(block);
@@ -93,22 +93,14 @@ class HugeBlocks {
         HugeBlock *const block = of(p);
         const std::size_t bytes = block->bytes;
         blocks_.remove(block);
-        unused_.push(block);
+        records_.put(block);
         counts_.bytes -= bytes;
         return bytes;
-    }
-    bool make_nodes() {
-        char *const page = wilderness_.extend(kRunPageBytes, kRunPageBytes);
-        if (page == nullptr) return false;
-        for (std::size_t at = 0; at + sizeof(HugeBlock) <= kRunPageBytes; at += sizeof(HugeBlock))
-            unused_.push(page + at);
-        return true;
     }
 
     Lock<Rank::page_heap> lock_;
     RedBlackTree<HugeBlock, ByBegin> blocks_;
-    FreeList unused_;
-    Wilderness wilderness_;
+    Records<sizeof(HugeBlock)> records_;
     Counts counts_;
 };
 

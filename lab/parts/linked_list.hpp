@@ -22,12 +22,16 @@ class LinkedList {
     Element *first() const { return static_cast<Element *>(first_); }
     static Element *after(const Element *element) { return static_cast<Element *>(element->next); }
 
-    void push_front(Element *element) {
+    void push_front(Element *element) { insert_after(nullptr, element); }
+    // Behind one that is in the list; nullptr: in front of all.
+    void insert_after(Element *place, Element *element) {
+        ListNode *const previous = place;
         ListNode *const node = element;
-        node->previous = nullptr;
-        node->next = first_;
-        if (first_ != nullptr) first_->previous = node;
-        first_ = node;
+        ListNode *&link = previous != nullptr ? previous->next : first_;
+        node->previous = previous;
+        node->next = link;
+        if (link != nullptr) link->previous = node;
+        link = node;
     }
     void remove(Element *element) {
         ListNode *const node = element;

@@ -1,42 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: MALLOC_OPTIONS, the letters in the environment that jemalloc took from phkmalloc, from one table.
-// Invariant: a letter in upper case adds one to its option, in lower case it takes one away, within the option's
-//    bounds. A letter that is none, or that goes beyond a number's bound, is told in one line and changes nothing. Who
-//    runs with rights its user lacks reads no environment.
-// Must not know: what an option changes.
+// What: the options of phkmalloc, which jemalloc took over: letters, read from three places, by an allocator's own table.
+// Invariant: /etc/malloc.conf, a symbolic link whose text is letters, is read first, then the variable MALLOC_OPTIONS,
+//    then the program's own string _malloc_options; the last one that changes an option counts. A letter that is none,
+//    or that goes beyond an option's bound, is told in one line and changes nothing. Who runs with rights its user
+//    lacks reads no environment.
+// Must not know: what an option changes, beyond the filling of blocks.
 #pragma once
 
-#include <algorithm>
+#include <fcntl.h>
+#include <sys/syscall.h>
+
 #include <cstring>
+#include <span>
+#include <string_view>
 
 #include "base/text.hpp"
-#include "parts/quantum_bins.hpp"
 #include "platform/process.hpp"
+#include "platform/syscall.hpp"
+
+// A program that is not linked with the allocator exports it: -Wl,--export-dynamic-symbol=_malloc_options.
+extern "C" [[gnu::weak, gnu::visibility("default")]] const char *_malloc_options;
 
 namespace gr::lab {
 
-// What has no meaning here is left out: A (misuse always ends the program), U (there is no ktrace), V (a program of today
-// takes nullptr for "no memory").
+// Those that both allocators have. phkmalloc's U is none: Linux has no utrace.
 struct MallocOptions {
-    int hint = 0;
-    int junk = 0;
-    int chunk_shift = 21;
-    int arena_doublings = 0;
-    int statistics = 0;
-    int quantum_shift = QuantumBins::kLeastQuantumShift;
-    int limit_shift = 9;
-    int fatal_exhaustion = 0;
-    int zero = 0;
+    int abort = 1;             // A: misuse ends the program
+    int hint = 0;              // H: give the pages of a run that ends back to the kernel
+    int junk = 0;              // J: fill blocks with kJunk, and what is freed with kFreedJunk
+    int system_v = 0;          // V: a request of 0 bytes gets nullptr
+    int fatal_exhaustion = 0;  // X: end the program where there is no memory
+    int zero = 0;              // Z: fill blocks with zeroes
 
-    static constexpr const char *kName = "MALLOC_OPTIONS";
     static constexpr unsigned char kJunk = 0xa5;
     static constexpr unsigned char kFreedJunk = 0x5a;
-
-    // What its letters change.
-    void read(const char *letters);
-    void read_environment() {
-        if (const char *const letters = platform::variable(kName)) read(letters);
-    }
 
     // A block as it is handed out, given whether it is zero.
     void fill(void *block, std::size_t size, bool is_zero) const {
@@ -48,59 +45,83 @@ struct MallocOptions {
     }
 };
 
+// One letter adds one to the value, another takes one away.
+template <class Options>
 struct MallocOption {
-    char letter;
-    int MallocOptions::*value;
+    char more;
+    char less;
+    int Options::*value;
     int least;
     int most;
 
-    constexpr bool is_switch() const { return least == 0 && most == 1; }
+    constexpr bool is_switch() const { return most == 1; }
 };
 
-inline constexpr MallocOption kMallocOptions[] = {
-    {'H', &MallocOptions::hint, 0, 1},              // give the pages of a run that ends back to the kernel
-    {'J', &MallocOptions::junk, 0, 1},              // fill blocks with 0xa5, and what is freed with 0x5a
-    {'K', &MallocOptions::chunk_shift, 18, 30},     // chunks twice, or half, as large
-    {'N', &MallocOptions::arena_doublings, -6, 6},  // twice, or half, as many arenas
-    {'P', &MallocOptions::statistics, 0, 1},        // print statistics at exit
-    {'Q', &MallocOptions::quantum_shift, 4, 10},    // the quantum twice, or half, as large
-    {'S', &MallocOptions::limit_shift, 4, 11},      // the last multiple of the quantum twice, or half, as large
-    {'X', &MallocOptions::fatal_exhaustion, 0, 1},  // end the program where there is no memory
-    {'Z', &MallocOptions::zero, 0, 1},              // fill blocks with zeroes
-};
+template <class Options>
+class MallocOptionReader {
+  public:
+    using Table = std::span<const MallocOption<Options>>;
 
-[[gnu::cold]] inline void tell_of_letter(char letter, const char *what) {
-    TextBuffer<160> line;
-    line << "granary: lab: ignoring '" << (letter < ' ' || letter > '~' ? '?' : letter) << "' in "
-         << MallocOptions::kName << ": it " << what << "; the options are ";
-    for (const MallocOption &option : kMallocOptions) line << option.letter;
-    line << '\n';
-    platform::write_all(2, line.data(), line.size());
-}
+    static constexpr const char *kLink = "/etc/malloc.conf";
+    static constexpr const char *kVariable = "MALLOC_OPTIONS";
+    static constexpr const char *kString = "_malloc_options";
 
-inline void MallocOptions::read(const char *letters) {
-    for (; *letters != '\0'; ++letters) {
-        const bool is_lower = *letters >= 'a' && *letters <= 'z';
-        const char upper = is_lower ? static_cast<char>(*letters - 'a' + 'A') : *letters;
-        const auto *const found = std::ranges::find(kMallocOptions, upper, &MallocOption::letter);
-        if (found == std::end(kMallocOptions)) {
-            tell_of_letter(*letters, "is not an option");
-            continue;
-        }
-        const int wanted = this->*found->value + (is_lower ? -1 : 1);
-        if (wanted >= found->least && wanted <= found->most) {
-            this->*found->value = wanted;
-        } else if (!found->is_switch()) {
-            tell_of_letter(*letters, "exceeds the option's bound");
+    MallocOptionReader(Options *options, Table table) : options_(options), table_(table) {}
+
+    void read_all() {
+        read_link(kLink);
+        read_environment();
+        if (&_malloc_options != nullptr && _malloc_options != nullptr) read(_malloc_options, kString);
+    }
+    void read_link(const char *path) {
+        char letters[128];
+        const long length = platform::system_call(SYS_readlinkat, AT_FDCWD, path, &letters[0],
+                                                  static_cast<std::size_t>(sizeof letters));
+        if (length > 0) read({&letters[0], static_cast<std::size_t>(length)}, path);
+    }
+    void read_environment() {
+        if (const char *const letters = platform::variable(kVariable)) read(letters, kVariable);
+    }
+    // `where` they stand is told with those that are ignored.
+    void read(std::string_view letters, std::string_view where) {
+        for (const char letter : letters) {
+            if (const char *const why = apply(letter)) tell(letter, where, why);
         }
     }
-}
+
+  private:
+    // nullptr: done; otherwise why not.
+    const char *apply(char letter) {
+        for (const MallocOption<Options> &option : table_) {
+            if (letter != option.more && letter != option.less) continue;
+            int &value = options_->*option.value;
+            const int wanted = value + (letter == option.more ? 1 : -1);
+            if (wanted >= option.least && wanted <= option.most) {
+                value = wanted;
+                return nullptr;
+            }
+            const bool stands_so = option.is_switch() && value == (letter == option.more ? 1 : 0);
+            return stands_so ? nullptr : "exceeds the option's bound";
+        }
+        return "is not an option";
+    }
+    [[gnu::cold]] void tell(char letter, std::string_view where, const char *why) const {
+        TextBuffer<192> line;
+        line << "granary: lab: ignoring '" << (letter < ' ' || letter > '~' ? '?' : letter) << "' in " << where
+             << ": it " << why << "; the options are ";
+        for (const MallocOption<Options> &option : table_) line << option.more;
+        line << '\n';
+        platform::write_all(2, line.data(), line.size());
+    }
+
+    Options *options_;
+    Table table_;
+};
 
 // X: what a program that never looks at nullptr asks for.
 [[noreturn, gnu::cold, gnu::noinline]] inline void die_of_exhaustion(std::size_t size) {
     TextBuffer<160> line;
-    line << "granary: lab: no memory for " << size << " bytes; aborting, because " << MallocOptions::kName
-         << " has X\n";
+    line << "granary: lab: no memory for " << size << " bytes; aborting, because of option X\n";
     platform::fatal(line.data(), line.size());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what is decided once, by MALLOC_OPTIONS: the sizes of regions, runs and chunks, and which of them a request is
+// What: what is decided once, by the options: the sizes of regions, runs and chunks, and which of them a request is
 //    served by.
 // Invariant: after the first allocation of the process nothing of it changes. A size that was rounded for an alignment
 //    has that alignment where it is served, up to a chunk's own.
@@ -8,8 +8,8 @@
 
 #include <array>
 
+#include "parts/arena_options.hpp"
 #include "parts/chunk.hpp"
-#include "parts/malloc_options.hpp"
 #include "parts/small_run.hpp"
 
 namespace gr::lab {
@@ -18,7 +18,7 @@ class RunLayout {
   public:
     constexpr RunLayout() = default;
     // least_size: of the smallest region, a power of two.
-    RunLayout(const MallocOptions &options, std::size_t least_size)
+    RunLayout(const ArenaOptions &options, std::size_t least_size)
         : options_(options),
           bins_(static_cast<unsigned>(std::countr_zero(least_size)), static_cast<unsigned>(options.quantum_shift),
                 static_cast<unsigned>(options.limit_shift)),
@@ -26,7 +26,7 @@ class RunLayout {
         for (unsigned bin = 0; bin < bins_.count(); ++bin) shapes_[bin] = RunShape(bins_.size_of(bin));
     }
 
-    const MallocOptions &options() const { return options_; }
+    const ArenaOptions &options() const { return options_; }
     const QuantumBins &bins() const { return bins_; }
     const RunShape &shape(unsigned bin) const { return shapes_[bin]; }
     const ChunkShape &chunk() const { return chunk_; }
@@ -44,7 +44,7 @@ class RunLayout {
     }
 
   private:
-    MallocOptions options_;
+    ArenaOptions options_;
     QuantumBins bins_;
     std::array<RunShape, QuantumBins::kMostBins> shapes_{};
     ChunkShape chunk_;

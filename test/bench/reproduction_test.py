@@ -82,7 +82,8 @@ class Kept(unittest.TestCase):
     def test_who_stands_for_somebody_is_in_the_lab(self):
         for paper in PAPERS.values():
             self.assertIn(paper.base, paper.stands_for)
-            for name in paper.allocators():
+            self.assertLessEqual(set(paper.stood_for), set(paper.stands_for))
+            for name in (*paper.allocators(), *paper.stood_for.values()):
                 file = f"{without_options(name).removeprefix(LAB).replace('-', '_')}.hpp"
                 self.assertTrue((ROOT / "lab" / "allocators" / file).is_file(), name)
 
@@ -214,6 +215,15 @@ class Views(unittest.TestCase):
 
     def test_memory_over_the_base(self):
         self.assertEqual(self.rows(MEMORY_OVER_BASE)["work/1"], {"lab:new": 1, "lab:old": 1, "granary": 1})
+
+    def test_an_older_run_has_who_stood_for_them_then(self):
+        for costs, base in (({"lab:jemalloc2006": 1, "lab:single": 2}, "lab:single"),
+                            ({"lab:jemalloc2006": 1, "lab:single": 2, "lab:phkmalloc-like": 4}, "lab:phkmalloc-like"),
+                            ({"lab:jemalloc2006": 1}, "lab:phkmalloc-like")):
+            read = Reading(run({"malloc-test/1": costs}), PAPERS["jemalloc"])
+            self.assertEqual(read.base, base)
+            self.assertIn(f"phkmalloc = {base}", read.who_stands_for_whom()[1])
+            self.assertEqual(read.paper.stands_for["phkmalloc"], base)
 
     def test_nothing_was_measured(self):
         exhibit = Exhibit("figure 1", "Made up", "1", cases=("absent",), views=(OVER_BASE,))

@@ -5,7 +5,7 @@
 # Must not know: how anything is measured or shown; any paper.
 """A paper as the bench knows it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 CPUS = 0  # among numbers of threads: as many as this machine has processors, for as many as the paper's had
 
@@ -60,7 +60,8 @@ class Exhibit:
 @dataclass(frozen=True)
 class Paper:
     """`base` is the paper's allocator that others are held against. `stands_for`: the paper's allocators to names as
-    --with takes them; `without`: those for which nobody stands, and why. `threads` are measured besides the profile's."""
+    --with takes them; `stood_for`: the same of older runs, whose stand-in was another; `without`: those for which nobody
+    stands, and why. `threads` are measured besides the profile's."""
 
     suite: str
     title: str
@@ -70,7 +71,14 @@ class Paper:
     stands_for: dict[str, str]
     exhibits: tuple[Exhibit, ...]
     without: dict[str, str]
+    stood_for: dict[str, str] = field(default_factory=dict)
     threads: tuple[int, ...] = ()
+
+    def of_run(self, measured: list[str]) -> "Paper":
+        """As a run with these allocators shows it: with today's stand-ins, unless only the former was measured."""
+        former = {theirs: ours for theirs, ours in self.stood_for.items()
+                  if ours in measured and self.stands_for[theirs] not in measured}
+        return replace(self, stands_for=self.stands_for | former)
 
     def allocators(self) -> list[str]:
         """Once each: two of the paper's may have the same stand-in."""

@@ -106,7 +106,7 @@ TEST_F(ChunkTest, EveryLegalSizeHasRoomForItsHeader) {
 
 class ArenaTest : public testing::Test {
   protected:
-    RunLayout layout_{MallocOptions(), kAlignment};
+    RunLayout layout_{ArenaOptions(), kAlignment};
     // What the arena has when the test ends goes with the process.
     std::unique_ptr<TheArena> arena_ = std::make_unique<TheArena>(&layout_);
 
@@ -206,7 +206,7 @@ TEST_F(ArenaTest, MisuseEndsInALine) {
 }
 
 TEST_F(ArenaTest, OptionHGivesPagesBack) {
-    MallocOptions options;
+    ArenaOptions options;
     options.hint = 1;
     layout_ = RunLayout(options, kAlignment);
     char *const stays = static_cast<char *>(arena_->allocate_large(kRunPageBytes));

@@ -79,6 +79,21 @@ TEST(Jemalloc2006Test, ABlockGoesBackToItsArenaWhoeverFreesIt) {
     allocator.free(again);
 }
 
+// "The first time that a thread allocates or deallocates memory, it is assigned to an arena."
+TEST(Jemalloc2006Test, AThreadWhoseFirstCallIsFreeHasAnArena) {
+    static constinit Chosen fresh;
+    const auto free_in_a_thread = [] {
+        void *const block = fresh.allocate(64);
+        std::thread([block] { fresh.free(block); }).join();
+    };
+    const std::uintptr_t first = chunk_of(fresh.allocate(64));
+    const unsigned arenas = platform::usable_cpus() == 1 ? 1 : 4 * platform::usable_cpus();
+    for (unsigned i = 1; i < arenas; ++i) free_in_a_thread();
+    std::uintptr_t next = 0;
+    std::thread([&next] { next = chunk_of(fresh.allocate(64)); }).join();
+    EXPECT_EQ(next, first) << "each of the others has had an arena before";
+}
+
 // Of this process: a sanitizer's is large.
 std::size_t address_space() {
     std::size_t pages = 0;
@@ -147,7 +162,13 @@ TEST(Jemalloc2006OptionsTest, ChunksQuantumAndLimitChangeSizes) {
 }
 
 TEST(Jemalloc2006OptionsTest, ExhaustionMayBeFatal) {
-    EXPECT_DEATH(with_options("X", [](Chosen &fresh) { fresh.allocate(kMaxRequest); }), "MALLOC_OPTIONS has X");
+    EXPECT_DEATH(with_options("X", [](Chosen &fresh) { fresh.allocate(kMaxRequest); }),
+                 "no memory for [0-9]+ bytes; aborting, because of option X");
+}
+
+TEST(Jemalloc2006OptionsTest, NoBytesMayBeNoBlock) {
+    EXPECT_EXIT(with_options("VX", [](Chosen &fresh) { _exit(fresh.allocate(0) == nullptr && fresh.allocate(1)); }),
+                testing::ExitedWithCode(1), "^$");
 }
 
 TEST(Jemalloc2006OptionsTest, StatisticsAreToldAtExit) {
