@@ -73,6 +73,7 @@ class Shown:
 def in_the_papers_words(view: View, paper: Paper, exhibit: Exhibit) -> View:
     """The allocators under the paper's names. Left out is an allocator with options that the exhibit does not
     show."""
+    paper = paper.of_run(view.names)
     names = {ours: theirs for theirs, ours in reversed(paper.stands_for.items())}
     in_numbers = (name for number in exhibit.numbers for name in (number.top, number.bottom))
     asked = {paper.stands_for[name] for name in (*in_numbers, *exhibit.variants)}
