@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the default malloc of Solaris as Wasik has it (001, 4.1): a single heap, one lock, free blocks in a search tree by
+// What: The default malloc of Solaris as Wasik has it (001, 4.1): a single heap, one lock, free blocks in a search tree by
 //    size, which are split and coalesced.
 // Invariant: the tightest free block is taken, of several that with the lowest address. No two neighbours are free.
 // Must not know: how any feature works.

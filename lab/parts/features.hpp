@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the features of Wasik's chapter 3, as words that are added up, and which sums make no sense.
+// What: the features of Wasik's chapter 3 and of the allocators that the papers compare, as words that are added up, and
+//    which sums make no sense.
 // Invariant: an illegal sum does not compile and says why in one line; what the thesis calls without benefit is legal.
 // Must not know: how any feature is built.
 #pragma once
@@ -19,7 +20,7 @@ enum class Feature : std::uint8_t {
     coalescing,                  // exact sizes; neighbours that are free are joined (3.2.1.3)
     best_fit,                    // the tightest of all that fit (2.2.1)
     search_tree,                 // found in a tree of what is free, by size (4.1, Solaris)
-    power_of_two_bins,           // each twice as large as the one before
+    power_of_two_bins,           // each twice as large as the one before (here: MTmalloc)
     containers,                  // blocks of one size behind one header (3.1.2)
     varied_containers,           // of four sizes (3.1.2.2)
     header_table,                // whose headers lie in a table by page (4.5)

@@ -35,7 +35,7 @@ concept ObjectLayout = requires(std::size_t size, unsigned bin, void *block, typ
 template <bool kHasOwnBuffer, bool kBufferPerBin = false, SizeBins B = GeometricBins<kLargestTagged>>
 struct TaggedObjects : TaggedBlocks {
     using Bins = B;
-    static_assert(Bins::largest() == kLargestTagged);
+    static_assert(Bins::largest() == kLargestTagged, "the largest bin must hold the largest object");
     static constexpr unsigned kBins = Bins::kCount;
     static constexpr bool kHeapHasBuffer = kHasOwnBuffer;
 

@@ -30,8 +30,7 @@ struct ByThreadHash {
     static unsigned of_caller(unsigned count) { return platform::thread_number() % count; }
 };
 
-// Hoard 6 of MTmalloc: each call takes the heap after the one that the call before it took, whichever thread made that
-// call.
+// MTmalloc (Hoard 6): a call takes the heap after that of the call before it, whichever thread made that one.
 class ByTurn {
   public:
     static unsigned count() { return platform::usable_cpus(); }

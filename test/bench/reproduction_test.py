@@ -212,6 +212,10 @@ class Views(unittest.TestCase):
     def test_memory_over_the_base(self):
         self.assertEqual(self.rows(MEMORY_OVER_BASE)["work/1"], {"lab:new": 1, "lab:old": 1, "granary": 1})
 
+    def test_who_has_no_stand_in_is_said(self):
+        told = Reading(run(COSTS), paper()).who_stands_for_whom()
+        self.assertIn("No allocator here stands for Lost: nobody has it.", told)
+
     def test_nothing_was_measured(self):
         exhibit = Exhibit("figure 1", "Made up", "1", cases=("absent",), views=(OVER_BASE,))
         (shown,) = [shown for shown in Reading(run(COSTS), paper(exhibit)).all() if shown.title.startswith("figure")]
@@ -227,7 +231,7 @@ class Shown(unittest.TestCase):
     def test_the_text_of_a_suite_has_the_paper(self):
         text = report.text(self.made())
         for words in ("Hoard = lab:hoard, Solaris = lab:single, Ptmalloc = lab:ptmalloc-like\n(not measured)",
-                      "No allocator here stands for MTmalloc", "table 2: their numbers and ours",
+                      "MTmalloc = lab:mtmalloc (not measured)", "table 2: their numbers and ours",
                       "time, Hoard / Solaris, threadtest",
                       "0.94  0.50 [0.50 0.50]  threadtest/1", "figure 1: Not reproduced: an example",
                       "figure 3: throughput over lab:single's with one thread"):
