@@ -16,16 +16,16 @@
 
 namespace gr::lab {
 
-// In regions of so many bytes, at multiples of it.
-template <std::size_t kRegion>
+// In regions of so many bytes, at multiples of it. Node: what a free block holds.
+template <std::size_t kRegion, class Node = ListNode>
 struct BoundaryTags : TaggedBlocks {
     static_assert(is_power_of_two(kRegion) && kRegion <= std::size_t{1} << 31,
                   "a region is found by dropping the lower bits of an address");
 
     static constexpr std::size_t kRegionBytes = kRegion;
     static constexpr std::size_t kTagsBytes = 2 * kTagBytes;
-    static constexpr std::size_t kWholeBytes = kRegion - 2 * kTagBytes;        // of the block that is a whole region
-    static constexpr std::size_t kLeastBytes = kTagsBytes + sizeof(ListNode);  // so that it can be in a list
+    static constexpr std::size_t kWholeBytes = kRegion - 2 * kTagBytes;  // of the block that is a whole region
+    static constexpr std::size_t kLeastBytes = align_up(kTagsBytes + sizeof(Node), kAlignment);
 
     // Of a block for a request.
     static constexpr std::size_t bytes_for(std::size_t size) {

@@ -7,33 +7,46 @@
 // Must not know: which thread's heap it is.
 #pragma once
 
+#include <type_traits>
+
 #include "parts/block_store.hpp"
 #include "parts/features.hpp"
 #include "parts/free_ranges.hpp"
 #include "parts/lock.hpp"
+#include "parts/range_bins.hpp"
 #include "parts/remote_list.hpp"
+#include "parts/size_tree.hpp"
 #include "parts/wilderness.hpp"
 
 namespace gr::lab {
 
-constexpr Fit fit_of(Features features) { return features.have(best_fit) ? Fit::best : Fit::first_of_bin; }
-
-// Regions and bins of the thesis; with the best fit larger regions (Ptmalloc's heaps have that size), what is mapped alone
-// as Doug Lea's (4.2), and narrower bins, so that less is looked at.
-template <Fit kFit>
-struct CoalescedBlocks : BoundaryTags<64 * kKiB> {
+// Regions and bins of the thesis (5.10).
+struct FirstFitBlocks : BoundaryTags<64 * kKiB> {
     using Bins = GeometricBins<kWholeBytes>;
+    using Index = RangeBins<Bins, Fit::first_of_bin>;
     static constexpr std::size_t largest() { return kWholeBytes - kTagsBytes; }
 };
-template <>
-struct CoalescedBlocks<Fit::best> : BoundaryTags<kMiB> {
-    using Bins = GeometricBins<kWholeBytes, 11>;
+// With the best fit larger regions (Ptmalloc's heaps have that size), and what is mapped alone as Doug Lea's (4.2).
+template <class Node>
+struct LargeRegions : BoundaryTags<kMiB, Node> {
     static constexpr std::size_t largest() { return 128 * kKiB; }
 };
+// Narrower bins, so that less is looked at.
+struct BestFitBlocks : LargeRegions<ListNode> {
+    using Bins = GeometricBins<kWholeBytes, 11>;
+    using Index = RangeBins<Bins, Fit::best>;
+};
+// Solaris' (4.1).
+struct TreeBlocks : LargeRegions<SizeTree::Node> {
+    using Index = SizeTree;
+};
+template <Features kF>
+using CoalescedBlocks = std::conditional_t<kF.have(search_tree), TreeBlocks,
+                                           std::conditional_t<kF.have(best_fit), BestFitBlocks, FirstFitBlocks>>;
 
 // What heaps have in common, and memory that nobody had yet. What is free here has the number 0. With a remote list, what
 // is given waits apart under a lock of its own (3.2.1.5).
-template <class Blocks, Fit kFit, bool kHasRemoteList>
+template <class Blocks, bool kHasRemoteList>
 class GlobalRanges {
   public:
     // Of so many bytes at least; nullptr: there is none.
@@ -67,18 +80,18 @@ class GlobalRanges {
 
   private:
     Lock<Rank::global_bin> lock_;
-    FreeRanges<Blocks, typename Blocks::Bins, kFit> ranges_;
+    FreeRanges<Blocks, typename Blocks::Index> ranges_;
     LockedRemoteList<Rank::worklist> given_;
     Wilderness wilderness_;
 };
 
 template <Features kF>
-class CoalescingStore : public CoalescedBlocks<fit_of(kF)> {
-    using Blocks = CoalescedBlocks<fit_of(kF)>;
-    using Free = FreeRanges<Blocks, typename Blocks::Bins, fit_of(kF)>;
+class CoalescingStore : public CoalescedBlocks<kF> {
+    using Blocks = CoalescedBlocks<kF>;
+    using Free = FreeRanges<Blocks, typename Blocks::Index>;
 
   public:
-    using Global = GlobalRanges<Blocks, fit_of(kF), kF.have(global_remote_list)>;
+    using Global = GlobalRanges<Blocks, kF.have(global_remote_list)>;
 
     // One remote list for all sizes (5.10): what was freed there may be joined to any.
     static constexpr unsigned kBins = 1;
@@ -87,17 +100,8 @@ class CoalescingStore : public CoalescedBlocks<fit_of(kF)> {
 
     void *take(std::size_t size) { return free_.take(Blocks::bytes_for(size)); }
     void put(void *block, Global &global) {
-        const unsigned bin = free_.put(block, kIsOwned ? Blocks::heap_of(block) : number());
-        if constexpr (!kF.have_global_heap()) return;
-        FreeList given;
-        take_down_to(0, kWhole, &given);
-        if constexpr (!kIsOwned) {
-            constexpr std::size_t kMost = kMostOfBin * Blocks::kWholeBytes;
-            if (free_.ranges().bytes_in(bin) > kMost) take_down_to(kMost / 2, bin, &given);
-            if (free_.ranges().bytes() > kMostOfHeap * Blocks::kWholeBytes)
-                for (unsigned each = 0; each < kWhole; ++each) take_down_to(0, each, &given);
-        }
-        global.give(given);
+        void *const joined = free_.put(block, kIsOwned ? Blocks::heap_of(block) : number());
+        if constexpr (kF.have_global_heap()) global.give(surplus(Free::Ranges::bin_of(joined)));
     }
     bool grow(std::size_t size, Global &global, HeapNumber heap) {
         void *block = kF.have_global_heap() ? global.take(Blocks::bytes_for(size)) : nullptr;
@@ -110,8 +114,20 @@ class CoalescingStore : public CoalescedBlocks<fit_of(kF)> {
 
   private:
     static constexpr bool kIsOwned = kF.have(ownership);
-    static constexpr unsigned kWhole = Free::Ranges::kLast;
 
+    // What is too much, once a block came to that bin. Taken out.
+    FreeList surplus(unsigned bin) {
+        constexpr unsigned kWhole = Free::Ranges::kLast;
+        FreeList given;
+        take_down_to(0, kWhole, &given);
+        if constexpr (!kIsOwned) {
+            constexpr std::size_t kMost = kMostOfBin * Blocks::kWholeBytes;
+            if (free_.ranges().bytes_in(bin) > kMost) take_down_to(kMost / 2, bin, &given);
+            if (free_.ranges().bytes() > kMostOfHeap * Blocks::kWholeBytes)
+                for (unsigned each = 0; each < kWhole; ++each) take_down_to(0, each, &given);
+        }
+        return given;
+    }
     void take_down_to(std::size_t bytes, unsigned bin, FreeList *taken) {
         while (free_.ranges().bytes_in(bin) > bytes) taken->push(free_.pop(bin));
     }

@@ -46,9 +46,9 @@ class ComposedHeaps {
         HeapLock &lock_of(unsigned bin) { return locks[has(locks_per_bin) ? bin : 0]; }
     };
     using ListLock = std::conditional_t<has(lock_free), NoLock, Lock<Rank::instances>>;
-    using Choice =
-        std::conditional_t<has(single_heap), SingleHeap<Heap>,
-                           std::conditional_t<has(thread_heaps), ThreadHeaps<Heap, ListLock>, TrylockHeaps<Heap>>>;
+    using SharedChoice = std::conditional_t<has(turn_heaps), HeapsOfCalls<Heap, ByTurn>, TrylockHeaps<Heap>>;
+    using Choice = std::conditional_t<has(single_heap), SingleHeap<Heap>,
+                                      std::conditional_t<has(thread_heaps), ThreadHeaps<Heap, ListLock>, SharedChoice>>;
     static_assert(HeapChoice<Choice, Heap>, "the choice of heaps lacks what composed.hpp calls");
 
   public:

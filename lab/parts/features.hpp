@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the features of Wasik's chapter 3, as words that are added up, and which sums make no sense.
+// What: the features of Wasik's chapter 3 and of the allocators that the papers compare, as words that are added up, and
+//    which sums make no sense.
 // Invariant: an illegal sum does not compile and says why in one line; what the thesis calls without benefit is legal.
 // Must not know: how any feature is built.
 #pragma once
@@ -12,11 +13,14 @@ enum class Feature : std::uint8_t {
     single_heap,                 // all threads share one heap (3.1.1)
     thread_heaps,                // each thread has its own; a thread that starts takes over that of one that ended
     trylock_heaps,               // a thread takes one that nobody is in (4.3, Ptmalloc)
+    turn_heaps,                  // each malloc takes the next of all heaps (Hoard 6, MTmalloc)
     no_global_heap,              // what a heap got it keeps
     locks_per_bin,               // of a single heap each bin has a lock of its own
     locks_of_threads,            // no heap's lock is taken before there is a second thread (4.4, 7.1.2)
     coalescing,                  // exact sizes; neighbours that are free are joined (3.2.1.3)
     best_fit,                    // the tightest of all that fit (2.2.1)
+    search_tree,                 // found in a tree of what is free, by size (4.1, Solaris)
+    power_of_two_bins,           // each twice as large as the one before (here: MTmalloc)
     containers,                  // blocks of one size behind one header (3.1.2)
     varied_containers,           // of four sizes (3.1.2.2)
     header_table,                // whose headers lie in a table by page (4.5)
@@ -54,8 +58,8 @@ struct LegalSum {
     static constexpr bool has(Feature feature) { return kF.have(feature); }
     static constexpr bool kAnyRemote = has(remote_lists) || has(remote_lists_on_containers);
 
-    static_assert(has(single_heap) + has(thread_heaps) + has(trylock_heaps) == 1,
-                  "choose exactly one of single_heap, thread_heaps and trylock_heaps (3.1.1)");
+    static_assert(has(single_heap) + has(thread_heaps) + has(trylock_heaps) + has(turn_heaps) == 1,
+                  "choose exactly one of single_heap, thread_heaps, trylock_heaps and turn_heaps (3.1.1)");
     static_assert(!(has(coalescing) && has(containers)),
                   "coalescing changes block sizes; all blocks of a container have one size (3.2)");
     static_assert(!kAnyRemote || has(ownership),
@@ -83,6 +87,12 @@ struct LegalSum {
     static_assert(!has(no_global_heap) || !has(global_remote_list), "global_remote_list needs a global heap");
     static_assert(!has(best_fit) || has(coalescing),
                   "best_fit needs coalescing: otherwise all blocks of a bin have one size");
+    static_assert(!has(search_tree) || (has(best_fit) && has(single_heap)),
+                  "search_tree needs best_fit and single_heap: buffers and the global heap take blocks by bin");
+    static_assert(!has(power_of_two_bins) || !(has(containers) || has(coalescing)),
+                  "power_of_two_bins needs headers of objects, without containers and coalescing");
+    static_assert(!has(turn_heaps) || has(ownership),
+                  "turn_heaps needs ownership: malloc takes a turn, free goes to the owner (Hoard 6)");
     static_assert(!has(locks_per_bin) || (has(single_heap) && !has(coalescing)),
                   "locks_per_bin needs single_heap without coalescing");
     static_assert(!has(free_list_buffer) || has(thread_heaps), "free_list_buffer needs thread_heaps (3.1.3)");

@@ -5,17 +5,34 @@
 // Must not know: buffers, remote lists, the global heap.
 #pragma once
 
+#include <concepts>
+
 #include "parts/boundary_tags.hpp"
-#include "parts/range_bins.hpp"
 
 namespace gr::lab {
 
-template <class Tags, SizeBins Bins, Fit kFit>
+// How free blocks are found by size: range_bins.hpp, size_tree.hpp.
+template <class I>
+concept FreeIndex = requires(I index, const I const_index, std::size_t bytes, void *block) {
+    // What it writes into a block; and whether it is for blocks up to a whole region of so many bytes.
+    requires sizeof(typename I::Node) > 0;
+    { I::is_for(bytes) } -> std::same_as<bool>;
+    // Of all blocks.
+    { const_index.bytes() } -> std::same_as<std::size_t>;
+    index.insert(block);
+    { index.remove(block) } -> std::same_as<void>;
+    // One of so many bytes at least, which stays; nullptr: there is none.
+    { const_index.find(bytes) } -> std::same_as<void *>;
+};
+
+template <class Tags, FreeIndex Index>
 class FreeRanges {
-    static_assert(Bins::largest() == Tags::kWholeBytes, "the last bin must hold whole regions");
+    static_assert(Index::is_for(Tags::kWholeBytes), "the last bin must hold whole regions");
+    static_assert(Tags::kLeastBytes >= Tags::kTagsBytes + sizeof(typename Index::Node),
+                  "the smallest block must have room for a node");
 
   public:
-    using Ranges = RangeBins<Bins, kFit>;
+    using Ranges = Index;
 
     const Ranges &ranges() const { return ranges_; }
 
@@ -31,8 +48,8 @@ class FreeRanges {
     // Any of a bin; nullptr: there is none.
     void *pop(unsigned bin) { return take_out(ranges_.first(bin)); }
 
-    // In which bin it lies now, with what was free beside it.
-    unsigned put(void *block, HeapNumber heap) {
+    // The block that it is now, with what was free beside it.
+    void *put(void *block, HeapNumber heap) {
         if (void *const before = Tags::free_before(block, heap)) {
             ranges_.remove(before);
             block = Tags::join(before, block);
@@ -42,7 +59,8 @@ class FreeRanges {
             Tags::join(block, after);
         }
         Tags::set_tags(block, Tags::bytes_of(block), heap, BlockState::free);
-        return ranges_.insert(block);
+        ranges_.insert(block);
+        return block;
     }
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; or one
-//    that nobody is in.
+// What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; one that
+//    nobody is in; or one of as many as there are CPUs, chosen anew at each call.
 // Invariant: enter(heap) returns with the heap's lock held. A thread that has ended has no heap between two calls. A
 //    number that was given out leads to its heap for ever: heaps are never unmade. 0 is no heap's. Who holds the list's
 //    lock sees no heap being made.
@@ -15,6 +15,7 @@
 #include "parts/lock.hpp"
 #include "parts/lock_free_stack.hpp"
 #include "parts/thread_end.hpp"
+#include "parts/which_heap.hpp"
 #include "parts/wilderness.hpp"
 
 namespace gr::lab {
@@ -153,6 +154,33 @@ class TrylockHeaps : public HeapTable<Heap, Lock<Rank::instances>> {
 
   private:
     static inline thread_local constinit Heap *own = nullptr;
+};
+
+// So many heaps as Which counts, and for each malloc the one that it names. No thread has one for longer than a call.
+template <class Heap, WhichHeap Which>
+class HeapsOfCalls : public HeapTable<Heap, Lock<Rank::instances>> {
+  public:
+    Heap *mine() {
+        // acquire: pairs with make_all, which another thread may have done.
+        unsigned count = complete_.load(std::memory_order_acquire);
+        if (count == 0) [[unlikely]]
+            count = make_all();
+        return count == 0 ? nullptr : this->of(1 + Which::of_caller(count));
+    }
+    Heap *mine_if_any() { return nullptr; }
+
+  private:
+    // Their number; 0: no memory for all of them.
+    [[gnu::noinline]] unsigned make_all() {
+        const std::lock_guard held(this->lock_);
+        const unsigned wanted = Which::count();
+        while (this->count() < wanted)
+            if (this->make() == nullptr) return 0;
+        complete_.store(wanted, std::memory_order_release);
+        return wanted;
+    }
+
+    std::atomic<unsigned> complete_{0};  // the number of heaps, once all are made
 };
 
 }  // namespace gr::lab

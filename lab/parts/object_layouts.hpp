@@ -31,10 +31,11 @@ concept ObjectLayout = requires(std::size_t size, unsigned bin, void *block, typ
     { buffer.renew(bin) } -> std::same_as<bool>;
 };
 
-// A header each. kBuffers: for each bin one (a lock for each bin), or one for all.
-template <bool kHasOwnBuffer, bool kBufferPerBin = false>
+// A header each. kBufferPerBin: for each bin a buffer (a lock for each bin), else one for all.
+template <bool kHasOwnBuffer, bool kBufferPerBin = false, SizeBins B = GeometricBins<kLargestTagged>>
 struct TaggedObjects : TaggedBlocks {
-    using Bins = GeometricBins<kLargestTagged>;
+    using Bins = B;
+    static_assert(Bins::largest() == kLargestTagged, "the largest bin must hold the largest object");
     static constexpr unsigned kBins = Bins::kCount;
     static constexpr bool kHeapHasBuffer = kHasOwnBuffer;
 

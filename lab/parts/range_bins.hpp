@@ -20,7 +20,12 @@ enum class Fit : std::uint8_t { first_of_bin, best };
 template <SizeBins Bins, Fit kFit>
 class RangeBins {
   public:
+    // What lies in a block while it is in a list.
+    using Node = ListNode;
     static constexpr unsigned kLast = Bins::kCount - 1;
+
+    // The last list must have whole regions and nothing else, so that they are told apart.
+    static constexpr bool is_for(std::size_t whole_bytes) { return Bins::largest() == whole_bytes; }
 
     std::size_t bytes() const { return bytes_; }
     std::size_t bytes_in(unsigned bin) const { return bins_[bin].bytes; }

@@ -35,6 +35,16 @@ class RedBlackTree {
         while (node != nullptr && key_of(node) != key) node = node->child[key_of(node) < key];
         return static_cast<Element *>(node);
     }
+    // The first whose key is not less; nullptr: there is none.
+    Element *first_from(const Key &key) const {
+        TreeNode *found = nullptr;
+        for (TreeNode *node = root_; node != nullptr;) {
+            const bool is_less = key_of(node) < key;
+            if (!is_less) found = node;
+            node = node->child[is_less];
+        }
+        return static_cast<Element *>(found);
+    }
     void insert(Element *element) {
         TreeNode *const node = element;
         *node = {{}, true};

@@ -26,8 +26,9 @@ struct Parts {
         std::conditional_t<has(remote_lists_on_containers), RemoteContainers<Fixed, LockFreeRemoteList>, OneSize>>;
     // The base case takes new objects from the global heap (5.2); who owns its objects has a buffer (3.2.2.1).
     static constexpr bool kHeapHasBuffer = has(ownership) || !kF.have_global_heap();
-    using Layout =
-        std::conditional_t<has(containers), ContainedObjects<Fixed>, TaggedObjects<kHeapHasBuffer, has(locks_per_bin)>>;
+    using TaggedBins = GeometricBins<kLargestTagged, has(power_of_two_bins) ? 20 : 12>;
+    using Layout = std::conditional_t<has(containers), ContainedObjects<Fixed>,
+                                      TaggedObjects<kHeapHasBuffer, has(locks_per_bin), TaggedBins>>;
     using UncoalescedStore =
         std::conditional_t<has(containers) && has(ownership), ContainerStore<Sizes, kF>, FreeListStore<Layout, kF>>;
     using Store = std::conditional_t<has(coalescing), CoalescingStore<kF>, UncoalescedStore>;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how many heaps there are, and which a thread uses: by the number of its CPU, or by a hash of the thread.
+// What: how many heaps there are, and which a call uses: by the number of the thread's CPU, by a hash of the thread, or
+//    each in turn.
 // Invariant: a number below what count() was at the start; that of the CPU may be out of date as soon as it is known.
 // Must not know: what a heap is.
 #pragma once
 
 #include <sched.h>
 
+#include <atomic>
 #include <concepts>
 
+#include "platform/events.hpp"
 #include "platform/process.hpp"
 #include "platform/rseq/sequences.hpp"
 #include "platform/thread.hpp"
@@ -25,6 +28,21 @@ concept WhichHeap = requires(unsigned count) {
 struct ByThreadHash {
     static unsigned count() { return platform::usable_cpus(); }
     static unsigned of_caller(unsigned count) { return platform::thread_number() % count; }
+};
+
+// MTmalloc (Hoard 6): a call takes the heap after that of the call before it, whichever thread made that one.
+class ByTurn {
+  public:
+    static unsigned count() { return platform::usable_cpus(); }
+    static unsigned of_caller(unsigned count) {
+        platform::count(platform::Event::atomic_operation);
+        return next_heap.fetch_add(1, std::memory_order_relaxed) % count;
+    }
+
+  private:
+    // Orders nothing: what lies in a heap is read under that heap's lock. Where it wraps around, a heap may be passed over
+    // or used twice.
+    static inline constinit std::atomic<unsigned> next_heap{0};
 };
 
 // LFMalloc 3.1.3: the kernel keeps the number where the thread can read it, in libc's rseq area; without one it is asked.

@@ -225,6 +225,10 @@ class Views(unittest.TestCase):
             self.assertIn(f"phkmalloc = {base}", read.who_stands_for_whom()[1])
             self.assertEqual(read.paper.stands_for["phkmalloc"], base)
 
+    def test_who_has_no_stand_in_is_said(self):
+        told = Reading(run(COSTS), paper()).who_stands_for_whom()
+        self.assertIn("No allocator here stands for Lost: nobody has it.", told)
+
     def test_nothing_was_measured(self):
         exhibit = Exhibit("figure 1", "Made up", "1", cases=("absent",), views=(OVER_BASE,))
         (shown,) = [shown for shown in Reading(run(COSTS), paper(exhibit)).all() if shown.title.startswith("figure")]
@@ -240,7 +244,7 @@ class Shown(unittest.TestCase):
     def test_the_text_of_a_suite_has_the_paper(self):
         text = report.text(self.made())
         for words in ("Hoard = lab:hoard, Solaris = lab:single, Ptmalloc = lab:ptmalloc-like\n(not measured)",
-                      "No allocator here stands for MTmalloc", "table 2: their numbers and ours",
+                      "MTmalloc = lab:mtmalloc (not measured)", "table 2: their numbers and ours",
                       "time, Hoard / Solaris, threadtest",
                       "0.94  0.50 [0.50 0.50]  threadtest/1", "figure 1: Not reproduced: an example",
                       "figure 3: throughput over lab:single's with one thread"):

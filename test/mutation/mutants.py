@@ -911,13 +911,32 @@ MUTANTS = (
          "> Ranges::bin_of_bytes(bytes) + 1)", "> Ranges::bin_of_bytes(bytes) + 2)"),
     ),
     *of_file(
-        "lab/parts/heap_choice.hpp", "lab.parts.features lab.parts.trylock_heaps",
+        "lab/parts/heap_choice.hpp", "lab.parts.features lab.parts.trylock_heaps lab.parts.heaps_of_calls",
         ("lab-heaps-not-reused", "each thread makes a heap, those of ended ones are lost",
          "own = idle_.pop();", "own = nullptr;"),
         ("lab-heap-after-end", "a thread that ended keeps the heap of a later call",
          "if (has_ended) [[unlikely]]\n            release();", ""),
         ("lab-trylock-forgets", "who finds his heap taken looks for another at each call",
          "return own = other;", "return other;"),
+        ("lab-turn-of-first", "calls by turns leave out the last heap",
+         "complete_.store(wanted, std::memory_order_release);", "complete_.store(wanted - 1, std::memory_order_release);"),
+    ),
+    *of_file(
+        "lab/parts/which_heap.hpp", "lab.parts.heaps_of_calls",
+        ("lab-no-turn", "all calls take the same heap",
+         "next_heap.fetch_add(1, std::memory_order_relaxed)", "next_heap.load(std::memory_order_relaxed)"),
+    ),
+    *of_file(
+        "lab/parts/size_tree.hpp", "lab.parts.size_tree",
+        ("size-tree-above", "a block of exactly the size is passed over",
+         "return tree_.first_from({bytes, 0});", "return tree_.first_from({bytes + 1, 0});"),
+        ("size-tree-sum", "what leaves the tree is still counted",
+         "bytes_ -= tag_of(block).bytes;", ""),
+    ),
+    *of_file(
+        "lab/parts/free_ranges.hpp", "lab.parts.free_ranges",
+        ("ranges-not-joined", "a free neighbour behind a block stays apart",
+         "if (void *const after = Tags::free_after(block, heap)) {", "if (void *const after = nullptr; after != nullptr) {"),
     ),
     *of_file(
         "lab/parts/emptiness_heaps.hpp", "lab.parts.emptiness_heaps",
@@ -1040,6 +1059,8 @@ MUTANTS = (
          "if (is_red(top->child[0]) && is_red(top->child[1])) recolour(top);", ""),
         ("tree-lent-unrotated", "a removal leaves the tree unbalanced",
          "if (!side) top->child[1] = rotated(top->child[1], false);", ""),
+        ("tree-first-before", "the element before the first that fits is found",
+         "if (!is_less) found = node;", "found = node;"),
     ),
     *of_file(
         "lab/parts/boundary_tags.hpp", "lab.parts.boundary_tags lab.parts.free_ranges lab.parts.coalescing_store",

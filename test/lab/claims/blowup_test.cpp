@@ -25,7 +25,8 @@ void expect_one_for_each_thread(const Piles &piles) {
 }
 
 TEST(Blowup, OneHeapHasOnePile) {
-    for (const Piles &piles : {piles_of<Single>("single"), piles_of<ConcurrentSingle>("concurrent-single")}) {
+    for (const Piles &piles : {piles_of<Single>("single"), piles_of<ConcurrentSingle>("concurrent-single"),
+                               piles_of<SolarisLike>("solaris-like")}) {
         EXPECT_LT(piles.handed_on, 2);
         EXPECT_LT(piles.of_many, 2);
     }
@@ -49,6 +50,59 @@ TEST(Blowup, PrivateHeapsWithOwnershipKeepAPileForEachHeap) {
 
 // Boehm (002): less than two pages of a size stay with a thread.
 TEST(Blowup, GlobalFreeListsHandThePileOn) { expect_bounded(piles_of<Boehm>("boehm")); }
+
+// The program of Hoard 6.1: each of P threads allocates a pile, and the next one frees it.
+template <class A>
+double handed_round(Team<A> &team) {
+    Footprint footprint;
+    for (std::size_t member = 0; member < team.size(); ++member) {
+        const std::vector<void *> pile = team.allocate(member, kBlocks, kSize);
+        footprint.see(pile);
+        team.free((member + 1) % team.size(), pile);
+    }
+    return footprint.piles();
+}
+
+TEST(Blowup, OfTheProgramOfTheTaxonomyHeapsOfThreadsKeepAPileEach) {
+    Team<PtmallocLike> team(kMany);
+    team.part();
+    EXPECT_GT(handed_round(team), kMostly * kMany);
+    Team<Mtmalloc> by_turns(kMany);
+    EXPECT_LT(handed_round(by_turns), 2);
+}
+
+// One thread's piles: each has all its blocks from one of so many heaps that calls take by turns, because between two of its
+// blocks there are as many other calls as other heaps. The next pile is in the next heap.
+template <class A>
+double in_step(unsigned heaps) {
+    A &allocator = the_allocator<A>;
+    Footprint footprint;
+    for (unsigned heap = 0; heap < heaps; ++heap) {
+        std::vector<void *> pile;
+        for (std::size_t i = 0; i < kBlocks; ++i) {
+            pile.push_back(allocator.allocate(kSize));
+            for (unsigned other = 1; other < heaps; ++other) allocator.free(allocator.allocate(1));
+        }
+        footprint.see(pile);
+        for (void *const block : pile) allocator.free(block);
+        allocator.free(allocator.allocate(1));
+    }
+    return footprint.piles();
+}
+
+// Calls that go round all heaps leave a part of a pile in each, and whichever thread comes next takes it from there. So
+// O(P) is only for a program that keeps step with the turns.
+TEST(Blowup, HeapsThatCallsTakeByTurnsKeepAPileEachOnlyForWhoKeepsStep) {
+    const Piles piles = piles_of<Mtmalloc>("mtmalloc");
+    EXPECT_LT(piles.handed_on, 2);
+    EXPECT_LT(piles.of_few, 2);
+    EXPECT_LT(piles.of_many, 2);
+    const unsigned heaps = ByTurn::count();
+    const double stepping = in_step<Mtmalloc>(heaps);
+    std::printf("piles of mtmalloc, in step with its %u heaps: %.2f\n", heaps, stepping);
+    EXPECT_GT(stepping, kMostly * heaps);
+    EXPECT_LT(stepping, 2 * heaps);
+}
 
 TEST(Blowup, HoardIsBounded) { expect_bounded(piles_of<Hoard>("hoard")); }
 
@@ -82,6 +136,7 @@ TEST(Blowup, CoalescingIsBoundedWithAndWithoutOwnership) {
     expect_both(the_allocator<Coalescing>);
     expect_both(the_allocator<CoalescingClearedIntoBuffer>);
     expect_both(the_allocator<DlmallocLike>);
+    expect_both(the_allocator<SolarisLike>);
 }
 
 }  // namespace gr::lab::blowup_test

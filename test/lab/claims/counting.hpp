@@ -23,10 +23,14 @@ inline constexpr std::size_t kRoundsTogether = kRounds / 8;
 inline constexpr std::size_t kBatch = 64;
 inline constexpr std::size_t kSize = 64;
 
+// Of each lock: it is taken and released.
+inline constexpr double kAtomicsOfLock = 2;
+
 // For a million operations.
 struct Counts {
     double locks;
     double waits;
+    double atomics;  // operations, besides those of locks
 };
 
 template <class Work>
@@ -34,11 +38,14 @@ Counts count_while(std::size_t rounds, Work work) {
     const auto read = [](platform::Event event) { return static_cast<double>(platform::counted(event)); };
     const double locks = read(platform::Event::lock);
     const double waits = read(platform::Event::wait);
+    const double atomics = read(platform::Event::atomic_operation);
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < kThreads; ++t) threads.emplace_back([&work, t] { work(t); });
     for (std::thread &thread : threads) thread.join();
     const double millions = static_cast<double>(kThreads * rounds * kBatch * 2) / 1e6;
-    return {(read(platform::Event::lock) - locks) / millions, (read(platform::Event::wait) - waits) / millions};
+    const double taken = read(platform::Event::lock) - locks;
+    const double others = read(platform::Event::atomic_operation) - atomics - kAtomicsOfLock * taken;
+    return {taken / millions, (read(platform::Event::wait) - waits) / millions, others / millions};
 }
 
 inline Counts printed(const char *work, Counts counts, const char *name) {

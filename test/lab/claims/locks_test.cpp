@@ -23,6 +23,7 @@ TEST(Locks, OneHeapLocksForEachOperationOfARecycle) { EXPECT_GE(recycle<Single>(
 TEST(Locks, WhoIsInTheOnlyHeapIsWaitedForByAll) {
     EXPECT_EQ(waiting_for_who_is_stopped<Single>(kSize), kThreads - 1);
     EXPECT_EQ(waiting_for_who_is_stopped<DlmallocLike>(kSize), kThreads - 1);
+    EXPECT_EQ(waiting_for_who_is_stopped<SolarisLike>(kSize), kThreads - 1);
 }
 
 // Hoard 6.1: a lock for each bin.
@@ -97,7 +98,18 @@ TEST(Locks, CoalescingIsSparedItsLocksByABufferOrByRemoteLists) {
 // Hoard 6: each call takes one, whether or not it waits for it.
 TEST(Locks, OneHeapAndOneThatIsChosenByItsLockLockForEachOperation) {
     EXPECT_GE(recycle<DlmallocLike>().locks, kEachOperation);
+    EXPECT_GE(recycle<SolarisLike>().locks, kEachOperation);
     EXPECT_GE(recycle<PtmallocLike>().locks, kEachOperation);
+}
+
+// Hoard 6: each malloc, which is half of the operations, writes the word that says whose turn it is, and each operation
+// locks a heap.
+TEST(Locks, HeapsThatCallsTakeByTurnsChangeOneWordForEachMalloc) {
+    const Counts turns = recycle<Mtmalloc>();
+    EXPECT_GE(turns.locks, kEachOperation);
+    EXPECT_GE(turns.atomics, kEachOperation / 2);
+    EXPECT_LT(turns.atomics, kEachOperation / 2 + kSeldom);
+    EXPECT_LT(recycle<DlmallocLike>().atomics, kSeldom);
 }
 
 }  // namespace gr::lab::locks_test

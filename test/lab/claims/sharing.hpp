@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdio>
+#include <random>
 
 #include "lab/teams.hpp"
 
@@ -41,20 +42,47 @@ std::size_t actively_shared() {
     return printed<A>("shared actively", shared);
 }
 
-// One allocates; the other frees every second block and allocates as many.
+// Two threads allocate in an order by chance, as they do without a barrier. By strict turns each of them could come to the
+// same heap again and again, where calls take the heaps by turns.
 template <class A>
-std::size_t passively_shared() {
+std::size_t actively_shared_by_chance() {
+    Team<A> team(2);
+    std::vector<void *> held[2];
+    std::mt19937 random(23);
+    for (std::size_t i = 0; i < 2 * kBlocks; ++i) {
+        const std::size_t member = random() % 2;
+        held[member].push_back(team.allocate(member, 1, kSize).front());
+    }
+    const std::size_t shared = shared_lines(held[0], held[1]);
+    for (std::size_t member : {0U, 1U}) team.free(member, held[member]);
+    return shared;
+}
+
+// One allocates; the other frees the blocks whose number is told, and allocates as many.
+template <class A>
+std::size_t passively_shared(auto is_passed) {
     Team<A> team(2);
     const std::vector<void *> all = team.allocate(0, kBlocks, kSize);
     std::vector<void *> kept;
     std::vector<void *> passed;
-    for (std::size_t i = 0; i < all.size(); ++i) (i % 2 == 0 ? kept : passed).push_back(all[i]);
+    for (std::size_t i = 0; i < all.size(); ++i) (is_passed(i) ? passed : kept).push_back(all[i]);
     team.free(1, passed);
-    const std::vector<void *> own = team.allocate(1, kBlocks / 2, kSize);
+    const std::vector<void *> own = team.allocate(1, passed.size(), kSize);
     const std::size_t shared = shared_lines(kept, own);
     team.free(0, kept);
     team.free(1, own);
     return printed<A>("shared passively", shared);
+}
+
+// Every second block; or blocks by chance, since every second one can be all that lies in one of two heaps.
+template <class A>
+std::size_t passively_shared() {
+    return passively_shared<A>([](std::size_t i) { return i % 2 != 0; });
+}
+template <class A>
+std::size_t passively_shared_by_chance() {
+    std::mt19937 random(29);
+    return passively_shared<A>([&random](std::size_t) { return random() % 2 != 0; });
 }
 
 // Figure 3.7: a container that moves with blocks in use gives its lines to another thread. So much is freed that

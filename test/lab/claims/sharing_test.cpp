@@ -5,6 +5,8 @@
 // Must not know: how an allocator comes to its addresses.
 #include "lab/claims/sharing.hpp"
 
+#include <cstdio>
+
 #include "allocators/jemalloc2006.hpp"
 
 namespace gr::lab {
@@ -92,7 +94,21 @@ TEST(Sharing, CoalescingWithoutOwnershipSharesPassively) {
 // Hoard 6: threads that meet no lock stay in the same heap.
 TEST(Sharing, OneHeapAndOneThatIsChosenByItsLockShareActively) {
     EXPECT_GT(actively_shared<DlmallocLike>(), kBlocks / 8);
+    EXPECT_GT(actively_shared<SolarisLike>(), kBlocks / 8);
     EXPECT_GT(actively_shared<PtmallocLike>(), kBlocks / 8);
+}
+
+// Hoard 6: each call takes another heap, so a heap's lines come to all threads. Ownership does not help: what a thread
+// freed goes to a heap from which all take.
+TEST(Sharing, HeapsThatCallsTakeByTurnsShareActivelyAndPassively) {
+    const std::size_t active = actively_shared_by_chance<Mtmalloc>();
+    const std::size_t passive = passively_shared_by_chance<Mtmalloc>();
+    std::printf("lines that two threads share, mtmalloc: active %zu, passive %zu\n", active, passive);
+    EXPECT_GT(active, kBlocks / 8);
+    EXPECT_GT(passive, kBlocks / 8);
+    // The same, where each thread has a heap.
+    EXPECT_EQ(actively_shared_by_chance<Io>(), 0U);
+    EXPECT_EQ(passively_shared_by_chance<Io>(), 0U);
 }
 
 // jemalloc (2006): an arena has chunks of its own, and gets back what lies in them.

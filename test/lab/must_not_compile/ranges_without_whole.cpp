@@ -4,12 +4,13 @@
 // Must not know: anything but the header it includes.
 // Expects: the last bin must hold whole regions
 #include "parts/free_ranges.hpp"
+#include "parts/range_bins.hpp"
 
 using namespace gr::lab;
 using Tags = BoundaryTags<65536>;
 
 #ifdef CONTROL
-FreeRanges<Tags, GeometricBins<Tags::kWholeBytes>, Fit::best> ranges;
+FreeRanges<Tags, RangeBins<GeometricBins<Tags::kWholeBytes>, Fit::best>> ranges;
 #else
-FreeRanges<Tags, GeometricBins<Tags::kRegionBytes>, Fit::best> ranges;
+FreeRanges<Tags, RangeBins<GeometricBins<Tags::kRegionBytes>, Fit::best>> ranges;
 #endif

@@ -14,22 +14,25 @@
 
 #include "base/config.hpp"
 #include "lab/parts/free_blocks.hpp"
+#include "parts/range_bins.hpp"
+#include "parts/size_tree.hpp"
 
 namespace gr::lab::free_ranges_test {
 
-using Tags = BoundaryTags<64 * kKiB>;
-
-template <SizeBins B, Fit kF>
+template <FreeIndex Index, Fit kF>
 struct Kind {
-    using Ranges = FreeRanges<Tags, B, kF>;
+    using Tags = BoundaryTags<64 * kKiB, typename Index::Node>;
+    using Ranges = FreeRanges<Tags, Index>;
     static constexpr Fit kFit = kF;
 };
-using Kinds = testing::Types<Kind<GeometricBins<Tags::kWholeBytes>, Fit::first_of_bin>,
-                             Kind<GeometricBins<Tags::kWholeBytes, 11>, Fit::best>>;
+template <Fit kFit, unsigned kTenths>
+using BinKind = Kind<RangeBins<GeometricBins<BoundaryTags<64 * kKiB>::kWholeBytes, kTenths>, kFit>, kFit>;
+using Kinds = testing::Types<BinKind<Fit::first_of_bin, 12>, BinKind<Fit::best, 11>, Kind<SizeTree, Fit::best>>;
 
 template <class K>
 class FreeRangesTest : public testing::Test {
   protected:
+    using Tags = typename K::Tags;
     static constexpr HeapNumber kHeaps = 3;
     static constexpr std::size_t kRegions = 4;
 
@@ -117,6 +120,7 @@ class FreeRangesTest : public testing::Test {
 TYPED_TEST_SUITE(FreeRangesTest, Kinds);
 
 TYPED_TEST(FreeRangesTest, TakesAndPutsAsTheReference) {
+    using Blocks = typename TypeParam::Tags;
     std::mt19937 random(31);
     std::size_t refused = 0;
     for (int i = 0; i < 40000; ++i) {
@@ -125,7 +129,7 @@ TYPED_TEST(FreeRangesTest, TakesAndPutsAsTheReference) {
         const bool fills = i / 2000 % 2 == 0;
         if (random() % 4 < (fills ? 3 : 1) || this->held.empty()) {
             const std::size_t most = std::size_t{32} << random() % 12;
-            const std::size_t wanted = std::min(Tags::bytes_for(random() % most), Tags::kWholeBytes);
+            const std::size_t wanted = std::min(Blocks::bytes_for(random() % most), Blocks::kWholeBytes);
             const std::size_t largest = this->largest_of(heap);
             auto *const block = static_cast<char *>(this->heaps[heap].take(wanted));
             ASSERT_EQ(block != nullptr, largest >= wanted);
@@ -133,8 +137,8 @@ TYPED_TEST(FreeRangesTest, TakesAndPutsAsTheReference) {
                 ++refused;
                 continue;
             }
-            ASSERT_GE(Tags::bytes_of(block), wanted);
-            ASSERT_LT(Tags::bytes_of(block), wanted + Tags::kLeastBytes);
+            ASSERT_GE(Blocks::bytes_of(block), wanted);
+            ASSERT_LT(Blocks::bytes_of(block), wanted + Blocks::kLeastBytes);
             if (TypeParam::kFit == Fit::best) {
                 const std::size_t had = this->free.at(block).bytes;
                 for (const auto &[other, is] : this->free)
@@ -154,12 +158,13 @@ TYPED_TEST(FreeRangesTest, TakesAndPutsAsTheReference) {
 }
 
 TYPED_TEST(FreeRangesTest, WhatOneHeapGetsBackIsWholeAgain) {
+    using Blocks = typename TypeParam::Tags;
     std::mt19937 random(8);
     for (HeapNumber heap = 0; heap < this->kHeaps; ++heap)
-        while (auto *const block = static_cast<char *>(this->heaps[heap].take(Tags::bytes_for(random() % 3000))))
+        while (auto *const block = static_cast<char *>(this->heaps[heap].take(Blocks::bytes_for(random() % 3000))))
             this->take(block, heap);
     for (HeapNumber heap = 0; heap < this->kHeaps; ++heap)
-        while (void *const rest = this->heaps[heap].take_unsplit(Tags::kLeastBytes))
+        while (void *const rest = this->heaps[heap].take_unsplit(Blocks::kLeastBytes))
             this->take(static_cast<char *>(rest), heap);
     ASSERT_FALSE(this->HasFailure());
     EXPECT_TRUE(this->free.empty());
@@ -168,7 +173,7 @@ TYPED_TEST(FreeRangesTest, WhatOneHeapGetsBackIsWholeAgain) {
     EXPECT_EQ(this->free.size(), this->kRegions);
     this->expect_same();
     for (std::size_t r = 0; r < this->kRegions; ++r)
-        EXPECT_EQ(Tags::bytes_of(this->heaps[1].pop(TypeParam::Ranges::Ranges::kLast)), Tags::kWholeBytes);
+        EXPECT_EQ(Blocks::bytes_of(this->heaps[1].take_unsplit(Blocks::kWholeBytes)), Blocks::kWholeBytes);
     EXPECT_EQ(this->heaps[1].ranges().bytes(), 0U);
 }
 

@@ -47,6 +47,10 @@ RC_GTEST_PROP(RedBlackTreeTest, HoldsWhatASetHolds, ()) {
             model.insert(value);
         }
         RC_ASSERT(is_valid(tree));
+        const auto from = model.lower_bound(most / 2);
+        const Number *const first = tree.first_from(most / 2);
+        RC_ASSERT((first == nullptr) == (from == model.end()));
+        if (first != nullptr) RC_ASSERT(first->value == *from);
     }
     for (int value = 0; value < most; ++value) RC_ASSERT((tree.find(value) != nullptr) == model.contains(value));
 }

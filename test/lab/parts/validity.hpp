@@ -6,6 +6,7 @@
 
 #include "parts/fullness_groups.hpp"
 #include "parts/red_black_tree.hpp"
+#include "parts/size_tree.hpp"
 
 namespace gr::lab {
 
@@ -51,6 +52,16 @@ template <class Element, class Order>
 bool is_valid(const RedBlackTree<Element, Order> &tree) {
     using Walk = TreeWalk<Element, Order>;
     return !Walk::is_red(tree.root()) && Walk::black_nodes(tree.root(), nullptr, nullptr) >= 0;
+}
+
+inline std::size_t bytes_below(const TreeNode *top) {
+    if (top == nullptr) return 0;
+    return tag_of(static_cast<const SizeTree::Node *>(top)).bytes + bytes_below(top->child[0]) +
+           bytes_below(top->child[1]);
+}
+// The tree, and its sum.
+inline bool is_valid(const SizeTree &sizes) {
+    return is_valid(sizes.tree()) && bytes_below(sizes.tree().root()) == sizes.bytes();
 }
 
 }  // namespace gr::lab
