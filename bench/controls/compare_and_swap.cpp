@@ -43,9 +43,7 @@ double nanoseconds(Swap swap) {
     return least;
 }
 
-bool by_instruction(std::uint64_t i) {
-    return word.compare_exchange_strong(i, i + 1, std::memory_order_relaxed);
-}
+bool by_instruction(std::uint64_t i) { return word.compare_exchange_strong(i, i + 1, std::memory_order_relaxed); }
 
 #ifdef __x86_64__
 // Whole with regard to what interrupts it on its CPU, as the sequence, but not with regard to other CPUs.

@@ -67,7 +67,8 @@ class TransactionSlots {
   public:
     // `cpus`: above each number of a CPU.
     bool start(unsigned cpus) {
-        slots_ = static_cast<TransactionSlot *>(platform::map(cpus * sizeof(TransactionSlot), alignof(TransactionSlot)));
+        slots_ =
+            static_cast<TransactionSlot *>(platform::map(cpus * sizeof(TransactionSlot), alignof(TransactionSlot)));
         if (slots_ == nullptr) return false;
         for (unsigned cpu = 0; cpu < cpus; ++cpu) slots_[cpu].cpu = cpu;
         return true;
@@ -144,8 +145,8 @@ class Transaction {
     // it preempts, moves or signals the thread outside of a sequence.
     static bool is_interrupted() {
         constexpr std::int64_t kRseqCsOffset = 8;
-        const auto *const area = reinterpret_cast<const char *>(platform::thread_pointer()) +
-                                 platform::gr_sequence_state.rseq_offset;
+        const auto *const area =
+            reinterpret_cast<const char *>(platform::thread_pointer()) + platform::gr_sequence_state.rseq_offset;
         return *reinterpret_cast<const volatile std::uint64_t *>(area + kRseqCsOffset) == 0;
     }
 
