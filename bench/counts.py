@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: what a million operations of each multithreaded workload cost Granary in slow paths, messages, locks, waits,
 #    atomic operations, aborted sequences and system calls (LFMalloc, table 2, in today's terms); and the lab's
-#    allocators, which have no slow paths or messages.
+#    allocators, which have no slow paths or messages. Of lfmalloc-transactional also how many transactions were
+#    interrupted, and how many of those continued, because nobody interfered.
 # Invariant: the same work at any speed (--ops); what a program does only once is subtracted, by a run of half as much.
 # Must not know: what an event costs; scaling.py assumes that.
 """Usage: counts.py [--build build/release] [--counted build/counted] [--threads 1,2,8] [--only A,B] [--json FILE]
@@ -26,7 +27,8 @@ from workloads import beyond, multithreaded, own
 ROOT = Path(__file__).resolve().parent.parent
 
 EVENTS = ("refills", "flushes", "remote_flushes", "messages", "shared_superblocks", "shared_blocks", "locks",
-          "global_locks", "page_heap_locks", "waits", "atomic_operations", "aborted_sequences", "system_calls")
+          "global_locks", "page_heap_locks", "waits", "atomic_operations", "aborted_sequences", "system_calls",
+          "interrupted_transactions", "continued_transactions")
 SECONDS = 0.3  # of a first run, which tells how many operations the counted ones do
 MILLION = 1_000_000
 
@@ -64,7 +66,7 @@ def per_million(program: Path, words: list[str], allocator: Allocator, rounds: i
 
 
 HEADS = ("workload/threads", "refills", "flushes", "remote", "messages", "shared", "their blocks", "locks", "global",
-         "page heap", "waits", "atomic", "aborts", "syscalls")
+         "page heap", "waits", "atomic", "aborts", "syscalls", "interrupted", "continued")
 
 
 def counted_allocators(options: argparse.Namespace) -> list[Allocator]:

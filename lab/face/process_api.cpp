@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "face/process.hpp"
 #include "granary/granary.h"
+#include "parts/transaction_counts.hpp"
 #include "platform/events.hpp"
 #include "platform/fork_handlers.hpp"
 #include "platform/process.hpp"
@@ -40,7 +41,10 @@ bool is_report_wanted() {
          << ", \"atomic_operations\": " << gr::platform::counted(Event::atomic_operation)
          << ", \"system_calls\": " << gr::platform::counted(Event::system_call)
          << ", \"shared_superblocks\": " << gr::platform::counted(Event::shared_superblock)
-         << ", \"shared_blocks\": " << gr::platform::counted(Event::shared_block) << "}\n";
+         << ", \"shared_blocks\": " << gr::platform::counted(Event::shared_block)
+         << ", \"aborted_sequences\": " << gr::platform::counted(Event::aborted_sequence)
+         << ", \"interrupted_transactions\": " << gr::lab::transaction_counts.interrupted.load()
+         << ", \"continued_transactions\": " << gr::lab::transaction_counts.continued.load() << "}\n";
     report.write_all(line.data(), line.size());
 }
 

@@ -84,8 +84,6 @@ class LockedHeaps {
 
   protected:
     LocalHeap *heaps_ = nullptr;
-
-  private:
     unsigned count_ = 0;
 };
 

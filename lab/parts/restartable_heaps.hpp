@@ -8,6 +8,7 @@
 
 #include <concepts>
 
+#include "parts/compare_and_swap.hpp"
 #include "parts/local_heaps.hpp"
 
 namespace gr::lab {
@@ -39,9 +40,7 @@ class RestartableHeaps : public LockedHeaps<ByCpu> {
     }
     bool install(int heap, unsigned bin, LocalList *expected, LocalList *desired) {
         if (!ByCpu::is_kept) return Without::install(heap, bin, expected, desired);
-        const auto offset = static_cast<std::uint32_t>(bin * sizeof(std::atomic<LocalList *>));
-        return platform::gr_sequence_replace(static_cast<std::uint32_t>(heap), offset, word(expected), word(desired),
-                                             reinterpret_cast<char *const *>(&heaps_)) == 0;
+        return compare_and_swap(heap, heaps_[heap].online[bin], expected, desired);
     }
     // For fork, whose child finds each list as the last commit left it.
     void lock() {
@@ -50,9 +49,6 @@ class RestartableHeaps : public LockedHeaps<ByCpu> {
     void unlock() {
         if (!ByCpu::is_kept) Without::unlock();
     }
-
-  private:
-    static std::uint64_t word(LocalList *list) { return reinterpret_cast<std::uintptr_t>(list); }
 };
 
 }  // namespace gr::lab

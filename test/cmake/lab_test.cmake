@@ -25,7 +25,7 @@ endfunction()
 
 # One of each algorithm: between them they use every store, every heap choice and every way of a remote free.
 set(granary_lab_samples smallest single recommended coalescing varied streamflow mtmalloc solaris_like hoard lfmalloc
-    boehm jemalloc2006 phkmalloc_like)
+    lfmalloc_transactional boehm jemalloc2006 phkmalloc_like)
 
 # granary_lab_test(<suite> COMMAND <command...> [ENVIRONMENT <NAME=value...>] [TIMEOUT <seconds>] [SOAK|EACH])
 # Registers lab.<allocator>.<suite>. In the command and the environment @LIBRARY@ is the target of the allocator's library.

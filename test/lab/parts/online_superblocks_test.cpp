@@ -23,6 +23,7 @@
 
 #include "parts/heaps_and_large.hpp"
 #include "parts/restartable_heaps.hpp"
+#include "parts/transactional_heaps.hpp"
 
 namespace gr::lab::online_superblocks_test {
 
@@ -124,7 +125,8 @@ class Online : public testing::Test {
   protected:
     static inline auto &allocator_ = the_allocator<LocalHeaps>;
 };
-using Ways = testing::Types<RestartableHeaps<ByCpu>, LockedHeaps<ByCpu>, LockedHeaps<ByThreadHash>>;
+using Ways =
+    testing::Types<RestartableHeaps<ByCpu>, TransactionalHeaps<ByCpu>, LockedHeaps<ByCpu>, LockedHeaps<ByThreadHash>>;
 TYPED_TEST_SUITE(Online, Ways);
 
 struct Marked {

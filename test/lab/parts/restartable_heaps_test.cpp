@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the sequences of a CPU's heap against their twins in C++: the same random histories, signals falling in between.
+// What: the sequences of a CPU's heap, and its transactions, against their twins in C++: the same random histories, signals
+//    falling in between.
 // Invariant: after each operation both superblocks have the same word and the same links, and results are the same places.
 // Must not know: where superblocks come from.
 #include "parts/restartable_heaps.hpp"
@@ -7,10 +8,8 @@
 #include <gtest/gtest.h>
 #include <linux/rseq.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <new>
@@ -18,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "lab/interruptions.hpp"
+#include "parts/transactional_heaps.hpp"
 #include "parts/wilderness.hpp"
 
 namespace gr::lab::restartable_heaps_test {
@@ -25,45 +26,16 @@ namespace gr::lab::restartable_heaps_test {
 constexpr unsigned kBin = 3;
 constexpr std::size_t kSize = 4080;
 
-volatile sig_atomic_t signals;
-
-// Every few dozen microseconds.
-class Interruptions {
-  public:
-    Interruptions() {
-        struct sigaction action {};
-        action.sa_handler = [](int) { signals = signals + 1; };
-        sigaction(SIGALRM, &action, &before_);
-        const itimerval often{{0, 40}, {0, 40}};
-        setitimer(ITIMER_REAL, &often, nullptr);
-    }
-    ~Interruptions() {
-        const itimerval never{};
-        setitimer(ITIMER_REAL, &never, nullptr);
-        sigaction(SIGALRM, &before_, nullptr);
-    }
-    Interruptions(const Interruptions &) = delete;
-    Interruptions &operator=(const Interruptions &) = delete;
-
-  private:
-    struct sigaction before_ {};
-};
-
+template <LocalHeapsLike Heaps>
 class Restartable : public testing::Test {
   protected:
     void SetUp() override {
-        sched_getaffinity(0, sizeof before_, &before_);
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
-        sched_setaffinity(0, sizeof one, &one);
         ASSERT_TRUE(heaps_.start());
         ASSERT_TRUE(twins_.start());
         if (!ByCpu::is_kept) GTEST_SKIP() << "libc registers no rseq here: the twins serve";
         cpu_ = heaps_.heap_of_caller();
         ASSERT_EQ(cpu_, sched_getcpu());
     }
-    void TearDown() override { sched_setaffinity(0, sizeof before_, &before_); }
 
     LocalList *make(std::size_t size = kSize) {
         auto *const s = new (wilderness_.extend(kSuperblockBytes, kSuperblockBytes)) Superblock();
@@ -90,49 +62,59 @@ class Restartable : public testing::Test {
         return links;
     }
 
-    RestartableHeaps<ByCpu> heaps_;
+    const OnOneCpu on_one_cpu_;
+    Heaps heaps_;
     LockedHeaps<ByCpu> twins_;
     Wilderness wilderness_;
-    cpu_set_t before_{};
     int cpu_ = 0;
 };
 
-TEST_F(Restartable, WithNothingOnlineRefuse) {
-    LocalList *const list = make();
-    EXPECT_EQ(heaps_.pop(kBin), nullptr);
+struct Names {
+    template <class Heaps>
+    static std::string GetName(int) {
+        return std::same_as<Heaps, RestartableHeaps<ByCpu>> ? "BySequences" : "ByTransactions";
+    }
+};
+using Kinds = testing::Types<RestartableHeaps<ByCpu>, TransactionalHeaps<ByCpu>>;
+TYPED_TEST_SUITE(Restartable, Kinds, Names);
+
+TYPED_TEST(Restartable, WithNothingOnlineRefuse) {
+    LocalList *const list = this->make();
+    EXPECT_EQ(this->heaps_.pop(kBin), nullptr);
     void *const block = list->pop();
-    EXPECT_FALSE(heaps_.push(list, block));
+    EXPECT_FALSE(this->heaps_.push(list, block));
     EXPECT_EQ(list->state().count, 0U);
 }
 
-TEST_F(Restartable, InstallReplacesWhatItExpectsOnTheCpuItExpects) {
-    LocalList *const one = make();
-    LocalList *const other = make();
-    put_online(one, nullptr);
-    EXPECT_EQ(heaps_.online(cpu_, kBin), one);
-    EXPECT_FALSE(heaps_.install(cpu_, kBin, other, nullptr));
-    EXPECT_FALSE(heaps_.install(cpu_ + 1, kBin, one, other));
-    EXPECT_EQ(heaps_.online(cpu_, kBin), one);
-    void *const block = pop(one);
-    put_online(other, nullptr);
-    EXPECT_FALSE(heaps_.push(one, block)) << "it is offline";
-    EXPECT_NE(pop(other), nullptr);
+TYPED_TEST(Restartable, InstallReplacesWhatItExpectsOnTheCpuItExpects) {
+    LocalList *const one = this->make();
+    LocalList *const other = this->make();
+    this->put_online(one, nullptr);
+    EXPECT_EQ(this->heaps_.online(this->cpu_, kBin), one);
+    EXPECT_FALSE(this->heaps_.install(this->cpu_, kBin, other, nullptr));
+    EXPECT_FALSE(this->heaps_.install(this->cpu_ + 1, kBin, one, other));
+    EXPECT_FALSE(this->heaps_.install(this->cpu_ + 1, kBin, nullptr, other));
+    EXPECT_EQ(this->heaps_.online(this->cpu_, kBin), one);
+    void *const block = this->pop(one);
+    this->put_online(other, nullptr);
+    EXPECT_FALSE(this->heaps_.push(one, block)) << "it is offline";
+    EXPECT_NE(this->pop(other), nullptr);
     EXPECT_EQ(one->state().fresh, 1U);
 }
 
-TEST_F(Restartable, SequencesDoWhatTheirTwinsDo) {
+TYPED_TEST(Restartable, SequencesDoWhatTheirTwinsDo) {
     for (const std::size_t size : {std::size_t{16}, kSize, std::size_t{32640}}) {
-        LocalList *const list = make(size);
-        LocalList *const twin = make(size);
-        put_online(list, twin);
+        LocalList *const list = this->make(size);
+        LocalList *const twin = this->make(size);
+        this->put_online(list, twin);
         const Interruptions interruptions;
         std::mt19937 random(5);
         std::vector<char *> held;
         // As long as some were interrupted, and long enough to see all of it.
         for (int i = 0; i < 200000; ++i) {
             if (random() % 2 == 0) {
-                auto *const block = static_cast<char *>(pop(list));
-                auto *const same = static_cast<char *>(twins_.pop(kBin));
+                auto *const block = static_cast<char *>(this->pop(list));
+                auto *const same = static_cast<char *>(this->twins_.pop(kBin));
                 ASSERT_EQ(block == nullptr, same == nullptr);
                 if (block == nullptr) continue;
                 ASSERT_EQ(block - list->begin(), same - twin->begin());
@@ -141,25 +123,25 @@ TEST_F(Restartable, SequencesDoWhatTheirTwinsDo) {
                 std::swap(held[random() % held.size()], held.back());
                 char *const block = held.back();
                 held.pop_back();
-                while (!heaps_.push(list, block)) {
+                while (!this->heaps_.push(list, block)) {
                 }
-                ASSERT_TRUE(twins_.push(twin, twin->begin() + (block - list->begin())));
+                ASSERT_TRUE(this->twins_.push(twin, twin->begin() + (block - list->begin())));
             }
             ASSERT_EQ(list->word.load(), twin->word.load());
             if (i % 1024 == 0) {
-                ASSERT_EQ(links(list), links(twin));
+                ASSERT_EQ(this->links(list), this->links(twin));
             }
         }
-        ASSERT_EQ(links(list), links(twin));
+        ASSERT_EQ(this->links(list), this->links(twin));
         EXPECT_EQ(list->state().fresh - list->state().count, held.size());
     }
 }
 
 // A thread of a program that manages rseq by itself: its field holds a negative CPU.
-TEST_F(Restartable, AThreadWithoutRseqIsRefused) {
-    LocalList *const list = make();
-    put_online(list, nullptr);
-    void *const block = pop(list);
+TYPED_TEST(Restartable, AThreadWithoutRseqIsRefused) {
+    LocalList *const list = this->make();
+    this->put_online(list, nullptr);
+    void *const block = this->pop(list);
     bool unregistered = false;
     bool refused = false;
     std::thread([&] {
@@ -168,8 +150,8 @@ TEST_F(Restartable, AThreadWithoutRseqIsRefused) {
             reinterpret_cast<char *>(platform::thread_pointer()) + platform::gr_sequence_state.rseq_offset;
         unregistered = syscall(SYS_rseq, area, kRegisteredBytes, RSEQ_FLAG_UNREGISTER, RSEQ_SIG) == 0;
         if (!unregistered) return;
-        refused = heaps_.pop(kBin) == nullptr && !heaps_.push(list, block) &&
-                  !heaps_.install(cpu_, kBin, list, nullptr) && heaps_.heap_of_caller() == -1;
+        refused = this->heaps_.pop(kBin) == nullptr && !this->heaps_.push(list, block) &&
+                  !this->heaps_.install(this->cpu_, kBin, list, nullptr) && this->heaps_.heap_of_caller() == -1;
     }).join();
     if (!unregistered) GTEST_SKIP() << "libc registered more than the original 32 bytes; cannot unregister them";
     EXPECT_TRUE(refused);
