@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: what a million operations of each multithreaded workload cost Granary in slow paths, messages, locks, waits,
 #    atomic operations, aborted sequences and system calls (LFMalloc, table 2, in today's terms); and the lab's
-#    allocators, which have no slow paths or messages. Of lfmalloc-transactional also how many transactions were
-#    interrupted, and how many of those continued, because nobody interfered.
+#    allocators, which refill a heap from what is behind it, and send no messages. Of lfmalloc-transactional also how many
+#    transactions were interrupted, and how many of those continued, because nobody interfered.
 # Invariant: the same work at any speed (--ops); what a program does only once is subtracted, by a run of half as much.
 # Must not know: what an event costs; scaling.py assumes that.
 """Usage: counts.py [--build build/release] [--counted build/counted] [--threads 1,2,8] [--only A,B] [--json FILE]

@@ -22,11 +22,11 @@ LAB = Path(__file__).resolve().parent.parent / "lab"
 ALLOCATORS, PAGE = LAB / "allocators", LAB / "README.md"
 HEAD = "| name | what it is | "
 # In the order in which the papers build one on the other.
-ORDER = """single threads containers owned restricted buffered remote recommended varied lockfree
+ORDER = """single threads threads_destroyed containers owned owned_destroyed restricted buffered remote recommended varied lockfree
 in_l in_r in_c in_cl in_cr io io_l io_r io_c io_cl io_cr cn_l cn_r coalescing coalescing_cleared_into_buffer
-delayed delayed_reused container_remote hoard hoard36 streamflow lfmalloc lfmalloc_transactional lfmalloc_mutex_cpu
-lfmalloc_mutex_hash boehm boehm_global_free jemalloc2006 phkmalloc_like private ptmalloc_like mtmalloc concurrent_single
-dlmalloc_like solaris_like""".split()
+delayed delayed_reused container_remote hoard hoard36 streamflow lfmalloc lfmalloc_quarter lfmalloc_transactional
+lfmalloc_mutex_cpu lfmalloc_mutex_hash boehm boehm_global_free jemalloc2006 phkmalloc_like private ptmalloc_like mtmalloc
+concurrent_single dlmalloc_like solaris_like""".split()
 TIMES = ("recycle/2", "larson/2", "consume/2", "espresso-like/1")
 MEMORY = ("larson/2", "espresso-like/1")
 

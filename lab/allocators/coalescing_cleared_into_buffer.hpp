@@ -5,6 +5,7 @@
 // Must not know: how any feature works.
 // Finds: by header and trailer a double free, a foreign address, the inside of a block; when it is freed, a write past
 //    the block's end.
+// Differs: as coalescing.
 //
 //     threads   T1 --own--> buffer at 64 KiB --joined--> heap      no lock
 //                              ^ cleared

@@ -6,6 +6,7 @@
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; when the buffer is emptied, a double free where the
 //    container has no block in use.
+// Differs: as delayed.
 //
 //     threads   T1 --own--> buffer <--takes
 //                  --others'--> waiting <--takes

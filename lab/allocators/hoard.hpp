@@ -5,6 +5,9 @@
 // Must not know: how any feature works.
 // Finds: an address that leads to no superblock, or is not aligned; a double free where the superblock has no block in
 //    use.
+// Differs: free takes the owner's lock and not the superblock's. u and a count blocks, for each class. malloc, too,
+//    moves a superblock to the front of its next group. Heap 0 first gives an empty superblock (e=1); the paper leaves
+//    open which.
 //
 //     hash(thread)     heap 1 ..... heap 2P        one lock each
 //                      u, a         u, a           a size class:  [7/8 full] ... [1/8 full] [emptier]   fullest first
@@ -12,8 +15,7 @@
 //      crosses f, K: s1 down, at least f empty;  needs one: up
 //                        heap 0                    one lock; empty superblocks for any class
 //
-//     above S/2: mapped alone. GRANARY_LAB="f=1/8,K=0,S=16384,b=1.4,e=0" chooses otherwise (5.5 varies f). Which superblock
-//     heap 0 gives first the paper leaves open; here it is an empty one (e=1), which shares no cache line with anyone.
+//     above S/2: mapped alone. GRANARY_LAB="f=1/8,K=0,S=16384,b=1.4,e=0" chooses otherwise (5.5 varies f).
 #pragma once
 
 #include "parts/emptiness_heaps.hpp"

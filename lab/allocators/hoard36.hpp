@@ -5,6 +5,7 @@
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; when the buffer is emptied, a double free where the
 //    container has no block in use.
+// Differs: 4.4 gives neither the size of a superblock nor a threshold; here they are D's (5.3, 5.4).
 //
 //     threads   T1 --all--> buffer <--takes
 //     heaps     [full] [roomy] [empty]

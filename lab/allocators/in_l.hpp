@@ -4,6 +4,8 @@
 // Invariant: as in B; what a thread freed lies in its buffer first.
 // Must not know: how any feature works.
 // Finds: by the header a double free, a foreign address, the inside of a block.
+// Differs: new objects come from the global heap one by one, as in 5.2; in 3.2.1.1 one thread gets a whole allocation
+//    buffer.
 //
 //     threads   T1       T2
 //     buffers   o->o     o->o                   as private as the heap behind it

@@ -3,6 +3,8 @@
 // Invariant: as in B; who gives to the global heap and who takes from it wait for different locks.
 // Must not know: how any feature works.
 // Finds: by the header a double free, a foreign address, the inside of a block.
+// Differs: new objects come from the global heap one by one, as in 5.2; in 3.2.1.1 one thread gets a whole allocation
+//    buffer.
 //
 //     heaps     bins     bins
 //              gives|   |takes

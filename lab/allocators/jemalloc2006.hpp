@@ -5,6 +5,8 @@
 //    lock.
 // Must not know: how a part does what it does.
 // Finds: by region bitmap, page map and the huge blocks' tree a double free, a foreign address, the inside of a block.
+// Differs: no regions below kAlignment, since malloc today aligns a block of any size for the widest type; the paper
+//    has 2, 4 and 8 bytes. Where memory is exhausted, chunks kept for their next use go back, then it is tried again.
 //
 //    thread --in turn, for ever--> one of 4 arenas per CPU (of one CPU: the only one), a lock each
 //    arena: chunks of 2 MiB      | header: page map | run | run        | run                      |
@@ -14,13 +16,10 @@
 //           up to 1 MiB          a run each
 //    above 1 MiB                 chunks of their own, in one red-black tree with one lock
 //
-// Today's malloc gives blocks of any size the alignment of the widest type, so there are no regions below kAlignment:
-// the paper's tiny ones of 2, 4 and 8 bytes are there with 2 in its place. Options: parts/arena_options.hpp, read where
-// the paper says (parts/malloc_options.hpp).
-// A cannot be taken away: misuse always ends the program, because parts find it in the middle of a change.
-// U is left out: Linux has no utrace. V concerns malloc and calloc, and errno then is ENOMEM as for every nullptr.
-// An arena is a thread's from its first call on, also if that is free.
-// Exhaustion: chunks that are kept for their next use go back, then it is tried again.
+// Options: parts/arena_options.hpp, read where the paper says (parts/malloc_options.hpp). A cannot be taken away: misuse
+// always ends the program, because parts find it in the middle of a change. U is left out: Linux has no utrace. V concerns
+// malloc and calloc, and errno then is ENOMEM as for every nullptr. An arena is a thread's from its first call on, also if
+// that is free.
 #pragma once
 
 #include "parts/allocator.hpp"

@@ -5,6 +5,7 @@
 // Must not know: how any feature works.
 // Finds: an address that leads to no superblock, or is not aligned; a double free where the block lies on top of its
 //    local list, or its superblock has none in use.
+// Differs: as lfmalloc.
 //
 //     CPU 0      heap [lock | S online | S | ...]      S: local list   <- the heap's lock
 //     CPU 1      heap [lock | S online | S | ...]         remote list  <- the superblock's lock

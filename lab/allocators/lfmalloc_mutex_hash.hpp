@@ -5,6 +5,7 @@
 // Must not know: how any feature works.
 // Finds: an address that leads to no superblock, or is not aligned; a double free where the block lies on top of its
 //    local list, or its superblock has none in use.
+// Differs: as lfmalloc.
 //
 //     hash(thread)    heap [lock | S online | S | ...]     as many as CPUs
 //     global          as lfmalloc

@@ -5,6 +5,7 @@
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; a double free where the container has no block in
 //    use; one by others, if at all, when the remote list is cleared.
+// Differs: the global heap is one stack of wholly free containers for any bin, so the limit of 5.4 has no meaning.
 //
 //     threads   T1 --own--> heap                no lock
 //                  --others'--> remote list     compare-and-swap; cleared by one exchange

@@ -36,7 +36,9 @@ bool is_report_wanted() {
 [[gnu::destructor(101)]] void end() {
     if (!is_report_wanted()) return;
     gr::TextBuffer<512> line;
-    line << "{\"locks\": " << gr::platform::counted(Event::lock)
+    line << "{\"refills\": " << gr::platform::counted(Event::refill)
+         << ", \"locks\": " << gr::platform::counted(Event::lock)
+         << ", \"global_locks\": " << gr::platform::counted(Event::global_lock)
          << ", \"waits\": " << gr::platform::counted(Event::wait)
          << ", \"atomic_operations\": " << gr::platform::counted(Event::atomic_operation)
          << ", \"system_calls\": " << gr::platform::counted(Event::system_call)

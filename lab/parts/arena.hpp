@@ -9,6 +9,7 @@
 #include "parts/chunk.hpp"
 #include "parts/lock.hpp"
 #include "parts/run_layout.hpp"
+#include "platform/events.hpp"
 
 namespace gr::lab {
 
@@ -121,6 +122,7 @@ class Arena {
 
     // false: no memory.
     bool choose_current(Bin &bin, unsigned index) {
+        platform::count(platform::Event::refill);
         SmallRun *run = nullptr;
         for (const RunState state : States::preference())
             if (run == nullptr) run = bin.in(state).pop_front();

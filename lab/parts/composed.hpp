@@ -13,6 +13,7 @@
 #include "parts/heap_choice.hpp"
 #include "parts/heaps_and_large.hpp"
 #include "parts/stores.hpp"
+#include "platform/events.hpp"
 
 namespace gr::lab {
 
@@ -61,15 +62,17 @@ class ComposedHeaps {
     void *take(std::size_t size) {
         Heap *const heap = heaps_.mine();
         void *const block = heap == nullptr ? nullptr : take_from(heap, size);
-        heaps_.done();
+        done();
         return block == nullptr ? nullptr : Store::hand_out(block);
     }
     void put(void *block) {
         Store::take_back(block);
         give_back(block);
-        heaps_.done();
+        done();
     }
-    void thread_ends() { heaps_.thread_ends(); }
+    void thread_ends() {
+        heaps_.thread_ends([this](Heap &heap) { leave_for_ever(heap); });
+    }
 
     void lock() {
         heaps_.lock();
@@ -87,6 +90,17 @@ class ComposedHeaps {
     }
 
   private:
+    void done() {
+        heaps_.done([this](Heap &heap) { leave_for_ever(heap); });
+    }
+    // Its memory is the next thread's heap, since others may still look at its lock to find that a block is not its own.
+    void leave_for_ever([[maybe_unused]] Heap &heap) {
+        if constexpr (has(destroyed_heaps)) {
+            const std::lock_guard held(heap.lock_of(0));
+            heap.store.empty(global_);
+        }
+    }
+
     void *take_from(Heap *heap, std::size_t size) {
         if constexpr (has(free_list_buffer))
             if (void *const block = heap->buffer.take(size)) return block;
@@ -96,9 +110,13 @@ class ComposedHeaps {
         heap = heaps_.enter(heap, bin);
         void *block = heap->store.take(size);
         if (block == nullptr) block = take_remote(heap, size);
-        if (block == nullptr && heap->store.grow(size, global_, heap->number)) block = heap->store.take(size);
+        if (block == nullptr && grow(heap, size)) block = heap->store.take(size);
         heaps_.leave(heap, bin);
         return block;
+    }
+    bool grow(Heap *heap, std::size_t size) {
+        platform::count(platform::Event::refill);
+        return heap->store.grow(size, global_, heap->number);
     }
     // What others freed, before anything new.
     void *take_remote(Heap *heap, std::size_t size) {

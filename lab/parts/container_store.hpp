@@ -4,6 +4,8 @@
 //    and takes more than 2 times the largest bin in one bin, or 64 times in all, goes to the global heap with its
 //    container, wholly free ones first; no others where movement is restricted.
 // Must not know: which thread's heap it is.
+// Differs: a list that has too much keeps half of what it may; 5.4 says only as many as required. Where all lists
+//    together have too much, those that keep less than this half stay as they are.
 #pragma once
 
 #include <array>
@@ -52,6 +54,12 @@ class ContainerStore : public ContainedBlocks<Sizes> {
         if (free_bytes_ <= kMostOfHeap * Blocks::largest()) return;
         for (Lists &each : bins_) shed(each, global);
     }
+    // All containers go to the global heap, also those with blocks in use.
+    void empty(Global &global) {
+        for (Lists &lists : bins_)
+            for (auto *const list : {&lists.full, &lists.roomy, &lists.empty})
+                while (Container *const container = list->pop_front()) give(lists, container, global);
+    }
     bool grow(std::size_t size, Global &global, HeapNumber heap) {
         const unsigned bin = Blocks::bin_of(size);
         Container *const container = global.take(bin, Blocks::size_of(bin), heap);
@@ -96,9 +104,13 @@ class ContainerStore : public ContainedBlocks<Sizes> {
                 }
             }
             if (container == nullptr) return;
-            freed(lists, 0 - container->free.count() * container->block_bytes);
-            global.give(container);
+            give(lists, container, global);
         }
+    }
+    // One that is in no list.
+    void give(Lists &lists, Container *container, Global &global) {
+        freed(lists, 0 - container->free.count() * container->block_bytes);
+        global.give(container);
     }
 
     std::array<Lists, Blocks::kBins> bins_{};

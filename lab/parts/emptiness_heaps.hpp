@@ -128,6 +128,7 @@ class EmptinessHeaps {
     // any). Line 6 leaves open which superblock of heap 0 comes first. A partly full one has blocks of other threads, so it
     // may share cache lines with them: table 3 counts these. Empty ones first (e=1) makes fewer.
     Container *obtain(unsigned bin, HeapNumber i) {
+        platform::count(platform::Event::refill);
         const std::lock_guard held(heap_0_lock_);
         FullnessGroups &global = heaps_[0].classes[bin];
         Container *s = empty_first_ ? empty_.pop_front() : nullptr;

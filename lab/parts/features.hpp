@@ -15,6 +15,7 @@ enum class Feature : std::uint8_t {
     trylock_heaps,               // a thread takes one that nobody is in (4.3, Ptmalloc)
     turn_heaps,                  // each malloc takes the next of all heaps (Hoard 6, MTmalloc)
     no_global_heap,              // what a heap got it keeps
+    destroyed_heaps,             // what is free in a heap goes to the global heap when its thread ends (3.1.1)
     locks_per_bin,               // of a single heap each bin has a lock of its own
     locks_of_threads,            // no heap's lock is taken before there is a second thread (4.4, 7.1.2)
     coalescing,                  // exact sizes; neighbours that are free are joined (3.2.1.3)
@@ -85,6 +86,13 @@ struct LegalSum {
     static_assert(!has(ownership) || !has(single_heap),
                   "a single heap owns everything, so ownership has no meaning (3.1.1)");
     static_assert(!has(no_global_heap) || !has(global_remote_list), "global_remote_list needs a global heap");
+    static_assert(!has(destroyed_heaps) || (has(thread_heaps) && kF.have_global_heap()),
+                  "destroyed_heaps needs thread_heaps and a global heap (3.1.1)");
+    static_assert(!has(destroyed_heaps) || !has(ownership) || (has(containers) && !has(restricted_movement)),
+                  "destroyed_heaps needs owners that can change while blocks are in use: no ownership, or containers "
+                  "that move freely (5.5)");
+    static_assert(!has(destroyed_heaps) || !(has(coalescing) || has(free_list_buffer) || kAnyRemote),
+                  "destroyed_heaps excludes coalescing, free_list_buffer and remote lists: it empties stores only");
     static_assert(!has(best_fit) || has(coalescing),
                   "best_fit needs coalescing: otherwise all blocks of a bin have one size");
     static_assert(!has(search_tree) || (has(best_fit) && has(single_heap)),

@@ -4,6 +4,8 @@
 //    joining and splitting (3.2.1.4, 5.10).
 // Invariant: one thread is in it. When a list takes too much, or a cache, all of the buffer is given away (5.6).
 // Must not know: whose the blocks are.
+// Differs: a buffer gives block by block, and where their heap has a lock each takes it anew; in 3.1.3 it is taken
+//    once.
 #pragma once
 
 #include <array>

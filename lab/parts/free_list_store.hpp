@@ -77,7 +77,10 @@ class FreeListStore : public Layout {
         if constexpr (!kF.have_global_heap()) return;
         const std::size_t count = lists_[bin].count();
         if (count * Layout::size_of(bin) > kMostOfBin * Layout::largest()) give(bin, count / 2, global);
-        if (free_bytes_ <= kMostOfHeap * Layout::largest()) return;
+        if (free_bytes_ > kMostOfHeap * Layout::largest()) empty(global);
+    }
+    // All that was freed here goes to the global heap.
+    void empty(Global &global) {
         for (unsigned each = 0; each < Layout::kBins; ++each) give(each, lists_[each].count(), global);
     }
     bool grow(std::size_t size, Global &global, HeapNumber heap) {

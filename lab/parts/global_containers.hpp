@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the global heap of those whose containers move (Wasik 5.4): partly free ones for their own bin, wholly free
-//    ones, and where none is, new ones.
+//    ones, and where none is, new ones. Full ones come from heaps that were destroyed (3.1.1).
 // Invariant: a container here belongs to heap 0 and lies in one list. Of wholly free ones at most kMostFormatted keep
 //    their bin; beyond it up to half are there for any (5.4). Where movement is restricted, all are wholly free.
 // Must not know: the heaps.
@@ -53,7 +53,7 @@ class GlobalContainers {
         take_given();
         Container *const container = Sizes::container_of(block);
         if (container->heap.load(std::memory_order_relaxed) != 0) return false;
-        partial_[container->bin].remove(container);
+        of_used(container).remove(container);
         container->put(block);
         keep(container);
         return true;
@@ -64,11 +64,17 @@ class GlobalContainers {
   private:
     static constexpr unsigned kMostFormatted = 128;
 
+    // What was given is looked at when there is nothing else (3.2.1.5).
     Container *find(unsigned bin, unsigned shape) {
-        if constexpr (kHasRemoteList) {
+        Container *const container = find_kept(bin, shape);
+        if (container != nullptr || !kHasRemoteList) return container;
+        {
             const std::lock_guard given_held(given_lock_);
             take_given();
         }
+        return find_kept(bin, shape);
+    }
+    Container *find_kept(unsigned bin, unsigned shape) {
         if (Container *const container = partial_[bin].pop_front()) return container;
         if (Container *const container = empty_[bin].pop_front()) {
             --formatted_;
@@ -76,8 +82,11 @@ class GlobalContainers {
         }
         return convertible_[shape].pop_front();
     }
+    LinkedList<Container> &of_used(const Container *container) {
+        return (container->is_full() ? full_ : partial_)[container->bin];
+    }
     void keep(Container *container) {
-        if (!container->is_empty()) return partial_[container->bin].push_front(container);
+        if (!container->is_empty()) return of_used(container).push_front(container);
         empty_[container->bin].push_front(container);
         if (++formatted_ > kMostFormatted) convert(kMostFormatted / 2);
     }
@@ -94,6 +103,7 @@ class GlobalContainers {
     }
 
     Lock<Rank::global_bin> lock_;
+    std::array<LinkedList<Container>, Bins::kCount> full_{};
     std::array<LinkedList<Container>, Bins::kCount> partial_{};
     std::array<LinkedList<Container>, Bins::kCount> empty_{};
     std::array<LinkedList<Container>, Sizes::kShapes> convertible_{};

@@ -5,22 +5,33 @@
 //    its pages go back, but for the first, which has the header, so that a late unlock, or whoever asks for its state
 //    after the last block was freed, finds it; and its addresses are used again.
 // Must not know: local heaps.
+// Differs: a superblock that is destroyed (3.2.3, line 17) keeps its first page and its addresses.
 #pragma once
 
 #include "parts/linked_list.hpp"
 #include "parts/local_list.hpp"
 #include "parts/lock.hpp"
 #include "parts/wilderness.hpp"
+#include "platform/events.hpp"
 
 namespace gr::lab {
 
-template <unsigned kBins, std::size_t kMostEmpty>
+// When a superblock that was full, or nearly, is taken again: with one free block, which is all that line 17 asks for; or
+// with a quarter of its blocks free, as Hoard's global heap has them by its f (000, 5).
+enum class RoomToGoOnline : std::uint8_t { one_block, a_quarter };
+
+constexpr bool is_roomy(RoomToGoOnline wanted, std::size_t in_use, std::size_t blocks) {
+    return wanted == RoomToGoOnline::one_block ? in_use < blocks : in_use * 4 <= blocks * 3;
+}
+
+template <unsigned kBins, RoomToGoOnline kRoom, std::size_t kMostEmpty>
 class GlobalSuperblocks {
     using State = Superblock::State;
 
   public:
     // One with room for blocks of the class, which is the caller's from now on; nullptr: no memory.
     Superblock *take(unsigned bin, std::size_t size) {
+        platform::count(platform::Event::refill);
         const std::lock_guard held(lock_);
         Superblock *s = roomy_[bin].pop_front();
         if (s == nullptr) s = pop_empty();
@@ -40,7 +51,9 @@ class GlobalSuperblocks {
             const std::lock_guard held(s->lock);
             if (s->in_use() == 0) die_of_no_block(block);
             s->free.push(block);
-            if (s->state != State::full && (s->state != State::roomy || s->in_use() != 0)) return;
+            const bool is_due = s->state == State::full ? is_roomy(kRoom, s->in_use(), s->blocks)
+                                                        : s->state == State::roomy && s->in_use() == 0;
+            if (!is_due) return;
         }
         settle(s, State::roomy);
     }
@@ -67,7 +80,7 @@ class GlobalSuperblocks {
     // The rest with both locks held.
     void place(Superblock *s) {
         const std::size_t in_use = s->in_use();
-        s->state = in_use == 0 ? State::empty : in_use == s->blocks ? State::full : State::roomy;
+        s->state = in_use == 0 ? State::empty : is_roomy(kRoom, in_use, s->blocks) ? State::roomy : State::full;
         if (s->state == State::roomy) roomy_[s->bin].push_front(s);
         if (s->state != State::empty) return;
         empty_.push_front(s);

@@ -29,10 +29,14 @@ concept HeapChoice = Lockable<C> && requires(C choice, Heap *heap, HeapNumber nu
     // Of a call: the heap to work on and its lock.
     { choice.enter(heap, bin) } -> std::same_as<Heap *>;
     { choice.leave(heap, bin) } -> std::same_as<void>;
-    // At the end of each call.
-    { choice.done() } -> std::same_as<void>;
+    // At the end of each call, and of a thread. Of a heap that its thread leaves for ever they call what they are given.
+    {
+        choice.done([](Heap &) {})
+        } -> std::same_as<void>;
+    {
+        choice.thread_ends([](Heap &) {})
+        } -> std::same_as<void>;
     { choice.of(number) } -> std::same_as<Heap *>;
-    { choice.thread_ends() } -> std::same_as<void>;
 };
 
 // Heaps by number, made when they are first wanted, and how a call enters one.
@@ -54,8 +58,8 @@ class HeapTable {
         return heap;
     }
     void leave(Heap *heap, unsigned bin) { heap->lock_of(bin).unlock(); }
-    void done() {}
-    void thread_ends() {}
+    void done(auto) {}
+    void thread_ends(auto) {}
     void lock() { lock_.lock(); }
     void unlock() { lock_.unlock(); }
 
@@ -102,13 +106,13 @@ class ThreadHeaps : public HeapTable<Heap, ListLock> {
   public:
     Heap *mine() { return own != nullptr ? own : acquire(); }
     Heap *mine_if_any() { return own; }
-    void done() {
+    void done(auto leave_for_ever) {
         if (has_ended) [[unlikely]]
-            release();
+            release(leave_for_ever);
     }
-    void thread_ends() {
+    void thread_ends(auto leave_for_ever) {
         has_ended = true;
-        release();
+        release(leave_for_ever);
     }
 
   private:
@@ -123,8 +127,9 @@ class ThreadHeaps : public HeapTable<Heap, ListLock> {
         if (own == nullptr) own = this->make();
         return own;
     }
-    void release() {
+    void release(auto leave_for_ever) {
         if (own == nullptr) return;
+        leave_for_ever(*own);
         idle_.push(own);
         own = nullptr;
     }

@@ -76,7 +76,8 @@ static_assert(offsetof(LocalList, blocks) == 12 && offsetof(LocalList, bin) == 1
 
 // Its container's `free` is the remote list; `used`, `fresh` and `heap` are not used.
 struct Superblock : Container {
-    // What is in a list of the global heap, and in which. Written under its lock and the superblock's, read under either.
+    // What is in a list of the global heap, and in which. Full: not roomy, in none. Written under its lock and the
+    // superblock's, read under either.
     enum class State : std::uint8_t { online, roomy, full, empty, destroyed };
 
     LocalList local;

@@ -3,6 +3,7 @@
 //    caller's heap, and go back to its local list, or to the remote list of another's.
 // Invariant: a superblock is online in one heap, in the global heap, or this thread's alone on its way between them.
 // Must not know: how local heaps are kept apart.
+// Differs: who was interrupted kRetries times has a block from the global heap; lines 8 to 31 try for ever.
 #pragma once
 
 #include "parts/container_sizes.hpp"
@@ -15,7 +16,8 @@ namespace gr::lab {
 // "A limit" of line 15.
 inline constexpr std::size_t kMostEmptySuperblocks = 16;
 
-template <LocalHeapsLike LocalHeaps, std::size_t kMostEmpty = kMostEmptySuperblocks>
+template <LocalHeapsLike LocalHeaps, RoomToGoOnline kRoom = RoomToGoOnline::one_block,
+          std::size_t kMostEmpty = kMostEmptySuperblocks>
 class OnlineSuperblocks {
     // A step between two classes is 20% at most (3.2.1).
     static constexpr std::size_t kLargest = (kSuperblockBytes - kSuperblockHeaderBytes) / 2;
@@ -78,7 +80,7 @@ class OnlineSuperblocks {
 
     std::atomic<std::size_t> limit_{0};
     LocalHeaps local_;
-    GlobalSuperblocks<LocalHeap::kMostBins, kMostEmpty> global_;
+    GlobalSuperblocks<LocalHeap::kMostBins, kRoom, kMostEmpty> global_;
     Lock<Rank::instances> start_lock_;
 };
 

@@ -23,9 +23,10 @@ function(granary_lab_names result)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
 
-# One of each algorithm: between them they use every store, every heap choice and every way of a remote free.
-set(granary_lab_samples smallest single recommended coalescing varied streamflow mtmalloc solaris_like hoard lfmalloc
-    lfmalloc_transactional boehm jemalloc2006 phkmalloc_like)
+# One of each algorithm: between them they use every store, every heap choice, every end of a heap and every way of a
+# remote free.
+set(granary_lab_samples smallest single owned_destroyed recommended coalescing varied streamflow mtmalloc solaris_like
+    hoard lfmalloc lfmalloc_transactional boehm jemalloc2006 phkmalloc_like)
 
 # granary_lab_test(<suite> COMMAND <command...> [ENVIRONMENT <NAME=value...>] [TIMEOUT <seconds>] [SOAK|EACH])
 # Registers lab.<allocator>.<suite>. In the command and the environment @LIBRARY@ is the target of the allocator's library.

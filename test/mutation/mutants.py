@@ -877,6 +877,21 @@ MUTANTS = (
          "if (void *const block = heap->others.take(size)) return block;", "{}"),
     ),
     *of_file(
+        "lab/parts/composed.hpp", "lab.parts.features",
+        ("lab-not-destroyed", "a heap keeps what is free in it when its thread ends",
+         "heap.store.empty(global_);", ""),
+    ),
+    *of_file(
+        "lab/parts/container_store.hpp", "lab.parts.features",
+        ("lab-full-not-destroyed", "a destroyed heap keeps its full containers",
+         "{&lists.full, &lists.roomy, &lists.empty}", "{&lists.roomy, &lists.empty}"),
+    ),
+    *of_file(
+        "lab/parts/global_containers.hpp", "lab.parts.features",
+        ("lab-global-gives-full", "the global heap gives a full container as one with room",
+         "(container->is_full() ? full_ : partial_)[container->bin]", "partial_[container->bin]"),
+    ),
+    *of_file(
         "lab/parts/container_store.hpp", "lab.parts.features lab.parts.bounds",
         ("lab-bin-unbounded", "a heap keeps what is free in one bin",
          "if (lists.free_bytes > kMostOfBin * Blocks::largest()) shed(lists, global);", ""),
@@ -899,7 +914,7 @@ MUTANTS = (
         ("lab-list-unbounded", "a heap's list of free objects keeps all",
          "if (count * Layout::size_of(bin) > kMostOfBin * Layout::largest()) give(bin, count / 2, global);", ""),
         ("lab-lists-unbounded", "a heap's lists of free objects keep all together",
-         "if (free_bytes_ <= kMostOfHeap * Layout::largest()) return;", "return;"),
+         "if (free_bytes_ > kMostOfHeap * Layout::largest()) empty(global);", ""),
     ),
     *of_file(
         "lab/parts/free_list_buffer.hpp", "lab.parts.free_list_buffer lab.parts.exact_buffer",
@@ -915,7 +930,7 @@ MUTANTS = (
         ("lab-heaps-not-reused", "each thread makes a heap, those of ended ones are lost",
          "own = idle_.pop();", "own = nullptr;"),
         ("lab-heap-after-end", "a thread that ended keeps the heap of a later call",
-         "if (has_ended) [[unlikely]]\n            release();", ""),
+         "if (has_ended) [[unlikely]]\n            release(leave_for_ever);", ""),
         ("lab-trylock-forgets", "who finds his heap taken looks for another at each call",
          "return own = other;", "return other;"),
         ("lab-turn-of-first", "calls by turns leave out the last heap",
@@ -966,8 +981,9 @@ MUTANTS = (
          "s->state == State::roomy ? s->merge() : s->format_superblock(bin, size);",
          "s->format_superblock(bin, size);"),
         ("lfmalloc-empty-roomy", "a wholly free superblock stays its class's",
-         "if (s->state != State::full && (s->state != State::roomy || s->in_use() != 0)) return;",
-         "if (s->state != State::full) return;"),
+         ": s->state == State::roomy && s->in_use() == 0;", ": false;"),
+        ("lfmalloc-nearly-full", "a superblock goes online with less room than it should have",
+         "in_use * 4 <= blocks * 3;", "in_use < blocks;"),
     ),
     *of_file(
         "lab/parts/online_superblocks.hpp", "lab.parts.online_superblocks",

@@ -103,6 +103,29 @@ def check_trees_beside():
             assert errors == [] if expected is None else len(errors) == 1 and expected in errors[0], (text, errors)
 
 
+# What a file says of how it differs from its paper, and what the table of known deviations says of it.
+def check_deviations():
+    told = {"base/bits.hpp": HEAD, "heap/heap.hpp": HEAD + "// Finds: d\n// Differs: free takes\n//    one lock.\n#pragma once\n"}
+    rules = structure.Rules(order=RULES.order, heads=["heap Finds: | it finds"],
+                            differs=["heap/heap.hpp | takes one lock | the paper takes two"])
+    assert errors_of(told, rules) == [], errors_of(told, rules)
+    unsaid = HEAD + "// Finds: d\n#pragma once\n"
+    for text, expected in (
+            (unsaid, "heap/heap.hpp:1: no 'Differs:' in the head, though differs.txt knows a deviation"),
+            (unsaid.replace("#", "//\n" * 8 + "// Differs: free takes one lock.\n#"),
+             "heap/heap.hpp:1: no 'Differs:' in the head, though differs.txt knows a deviation"),
+            (told["heap/heap.hpp"].replace("one lock", "two locks"), "heap/heap.hpp:6: 'Differs:' does not say 'takes one lock'"),
+            (told["heap/heap.hpp"].replace("//    one", "//\n//    one"),
+             "heap/heap.hpp:6: 'Differs:' does not say 'takes one lock'"),
+            (HEAD + "// Differs: takes one lock\n// Finds: d\n", "heap/heap.hpp:5: 'Differs:' is not the last statement")):
+        errors = errors_of({**told, "heap/heap.hpp": text}, rules)
+        assert errors == [expected], (text, errors)
+    unknown = {**told, "base/bits.hpp": HEAD + "// Differs: more\n"}
+    assert errors_of(unknown, rules) == ["base/bits.hpp:5: 'Differs:' says what differs.txt does not know"]
+    gone = {"base/bits.hpp": HEAD}
+    assert errors_of(gone, rules) == ["differs.txt: there is no heap/heap.hpp"], errors_of(gone, rules)
+
+
 def main():
     assert errors_of(CLEAN) == [], errors_of(CLEAN)
     check_trees_beside()
@@ -127,9 +150,10 @@ def main():
     for text in (HEAD, HEAD.replace("// What:", "// Finds: d\n// What:"), HEAD + "//\n" * 12 + "// Finds: d\n"):
         errors = errors_of({**told, "heap/heap.hpp": text}, finding)
         assert errors == ["heap/heap.hpp:1: the file does not open with 'Finds:'"], errors
+    check_deviations()
     beside = structure.Rules(order=RULES.order, plans={"heap": ["owner heap drain*"]})
     assert len(errors_of(CLEAN, beside)) == 1 and "not above it" in errors_of(CLEAN, beside)[0], errors_of(CLEAN, beside)
-    print(f"structure: {len(TAMPERED) + 15} tampered trees found out")
+    print(f"structure: {len(TAMPERED) + 22} tampered trees found out")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: checks a tree of sources against its own rules: layers, plans of folders, circles, preprocessor, sizes, words
 #    that have no place, headers of files.
-# Invariant: reads order.txt, exceptions.txt, limits.txt, words.txt, heads.txt and <folder>_order.txt in the given folder
-#    of rules and the files under the given tree, and of trees beside it the names of files in folders that its
+# Invariant: reads order.txt, exceptions.txt, limits.txt, words.txt, heads.txt, differs.txt and <folder>_order.txt in the
+#    given folder of rules and the files under the given tree, and of trees beside it the names of files in folders that its
 #    order names.
 # Must not know: C++; it reads lines, includes and braces.
 """usage: structure.py TREE RULES"""
@@ -15,6 +15,8 @@ import sys
 MAX_FILE, MAX_FUNCTION = 400, 60
 LICENCE = "SPDX-License-Identifier: Apache-2.0 OR MIT"
 STATEMENTS = ("What:", "Invariant:", "Must not know:")
+HEAD_LINES = 12
+DIFFERS = "Differs:"
 MAY_USE_IF = re.compile(r"platform/|base/config\.hpp$")
 MAY_DEFINE = re.compile(r"base/check\.hpp$|.*\.(S|inc)$")
 SOURCES = (".hpp", ".cpp", ".S", ".inc", ".h", ".c")
@@ -58,11 +60,12 @@ class Rules:
     limits: list = dataclasses.field(default_factory=list)
     words: list = dataclasses.field(default_factory=list)
     heads: list = dataclasses.field(default_factory=list)
+    differs: list = dataclasses.field(default_factory=list)
 
 
 def read_rules(folder):
     plans = {path.name.removesuffix("_order.txt"): table(path) for path in sorted(folder.glob("*_order.txt"))}
-    read = {name: table(folder / f"{name}.txt") for name in ("order", "exceptions", "limits", "words", "heads")}
+    read = {name: table(folder / f"{name}.txt") for name in ("order", "exceptions", "limits", "words", "heads", "differs")}
     return Rules(plans=plans, **read)
 
 
@@ -83,7 +86,7 @@ def opening_errors(path, text, heads, files):
     lines = text.splitlines() or [""]
     if has_short_head(path, lines, files):
         return
-    head = lines[:12]
+    head = lines[:HEAD_LINES]
     at = 0
     for wanted in (LICENCE, *STATEMENTS, *heads.get(folder_of(path), ())):
         found = next((i for i in range(at, len(head)) if wanted in head[i]), None)
@@ -95,6 +98,34 @@ def opening_errors(path, text, heads, files):
         if wanted != LICENCE and not re.search(rf"{wanted} \S", head[found]):
             yield f"{path}:{found + 1}: '{wanted}' is followed by one space and its text"
         at = found + 1
+
+
+# The deviations of each file, as words of its statement.
+def known_deviations(rows):
+    known = {}
+    for row in rows:
+        path, words, *_ = (part.strip() for part in row.split("|"))
+        known.setdefault(path, []).append(words)
+    return known
+
+
+# A statement that some heads have, after all others: how the file differs from its paper.
+def deviation_errors(path, text, heads, known):
+    lines = text.splitlines()
+    at = next((i for i, line in enumerate(lines[:HEAD_LINES]) if re.match(rf"\W+{DIFFERS} \S", line)), None)
+    if at is None:
+        if path in known:
+            yield f"{path}:1: no '{DIFFERS}' in the head, though differs.txt knows a deviation"
+        return
+    if path not in known:
+        yield f"{path}:{at + 1}: '{DIFFERS}' says what differs.txt does not know"
+    if any(wanted in line for line in lines[at + 1:HEAD_LINES] for wanted in (*STATEMENTS, *heads.get(folder_of(path), ()))):
+        yield f"{path}:{at + 1}: '{DIFFERS}' is not the last statement"
+    more = itertools.takewhile(lambda line: re.match(r"(//|#) {4}\S", line), lines[at + 1:])
+    said = " ".join(" ".join(line.lstrip("/# ") for line in (lines[at], *more)).split())
+    for words in known.get(path, ()):
+        if words not in said:
+            yield f"{path}:{at + 1}: '{DIFFERS}' does not say '{words}'"
 
 
 # A file beside the folders counts as one of its name.
@@ -242,12 +273,14 @@ def check(tree, rules):
     (levels, faces), allowed = levels_of(rules.order), exceptions(rules.exceptions)
     texts = {p.relative_to(tree).as_posix(): p.read_text() for p in sorted(tree.rglob("*")) if p.suffix in SOURCES}
     limits = {folder: int(most[0]) for folder, most in words_by_first(rules.limits).items()}
-    words, heads = words_by_first(rules.words), words_by_first(rules.heads)
+    words, heads, known = words_by_first(rules.words), words_by_first(rules.heads), known_deviations(rules.differs)
     files = texts.keys() | files_beside(tree, rules.order)
     errors = [] if texts else [f"{tree}: no sources here"]
+    errors += [f"differs.txt: there is no {path}" for path in sorted(known.keys() - texts.keys())]
     for path, text in texts.items():
         lines = text.splitlines()
         errors += opening_errors(path, text, heads, texts)
+        errors += deviation_errors(path, text, heads, known)
         errors += layer_errors(path, text, levels, faces, files, allowed)
         errors += preprocessor_errors(path, lines)
         errors += word_errors(path, lines, words)

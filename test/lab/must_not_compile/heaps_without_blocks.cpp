@@ -9,7 +9,7 @@
 using namespace gr::lab;
 
 #ifdef CONTROL
-HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByCpu>, 1>> allocator;
+HeapsAndLarge<OnlineSuperblocks<LockedHeaps<ByCpu>>> allocator;
 #else
 HeapsAndLarge<LockedHeaps<ByCpu>> allocator;
 #endif

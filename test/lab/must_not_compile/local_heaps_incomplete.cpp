@@ -16,7 +16,7 @@ struct Part {
 };
 
 #ifdef CONTROL
-OnlineSuperblocks<LockedHeaps<ByCpu>, 1> heaps;
+OnlineSuperblocks<LockedHeaps<ByCpu>> heaps;
 #else
-OnlineSuperblocks<Part, 1> heaps;
+OnlineSuperblocks<Part> heaps;
 #endif

@@ -4,6 +4,8 @@
 // Invariant: told by addresses and by the heap that a block names; threads take turns at an allocator that was not used
 //    before.
 // Must not know: how a feature does it.
+#include <algorithm>
+
 #include "lab/teams.hpp"
 
 namespace gr::lab::features_test {
@@ -185,6 +187,28 @@ TEST(FeaturesTest, WhoAllocatesAfterItsEndKeepsNoHeap) {
     team[0].run([] { allocator.thread_ends(); });
     const std::vector<void *> late = team.allocate(0, 1, kSize);
     EXPECT_EQ(heaps_of<A>(team.allocate(1, 1, kSize)), heaps_of<A>(late));
+}
+
+// 3.1.1, 5.5: the owner of a block in use is the global heap then. It gives away only what has room, and each block once it
+// is freed.
+TEST(FeaturesTest, BlocksOutliveADestroyedHeapAndComeBackFromTheGlobalHeap) {
+    using A = OwnedDestroyed;
+    static constinit A allocator{};
+    constexpr std::size_t kOfTwoContainers = 2 * kUnitBytes / kSize;
+    Team<A> others(1, allocator);
+    others.allocate(0, 1, kSize);
+    std::vector<void *> left;
+    {
+        Team<A> ending(1, allocator);
+        left = ending.allocate(0, kOfTwoContainers, kSize);
+    }
+    for (void *const block : left) EXPECT_EQ(BlocksOf<A>::heap_of(block), 0U);
+    const std::vector<void *> meanwhile = others.allocate(0, kOfTwoContainers, kSize);
+    EXPECT_EQ(std::ranges::count(meanwhile, nullptr), 0);
+    EXPECT_EQ(common(left, meanwhile), 0U);
+    others.free(0, left);
+    Team<A> next(1, allocator);
+    EXPECT_GE(common(left, next.allocate(0, kOfTwoContainers, kSize)), kOfTwoContainers / 2);
 }
 
 }  // namespace gr::lab::features_test

@@ -30,7 +30,7 @@ namespace gr::lab::online_superblocks_test {
 constexpr std::size_t kMostEmpty = 2;
 constexpr std::size_t kSize = 8192;
 
-using Global = GlobalSuperblocks<4, kMostEmpty>;
+using Global = GlobalSuperblocks<4, RoomToGoOnline::one_block, kMostEmpty>;
 
 class GlobalHeap : public testing::Test {
   protected:
@@ -55,6 +55,22 @@ TEST_F(GlobalHeap, WhatHasRoomIsTakenAgainWithWhatWasFreedRemotely) {
     EXPECT_EQ(s->state, Superblock::State::online);
     EXPECT_EQ(s->local.pop(), blocks[2]);
     EXPECT_EQ(s->local.pop(), nullptr);
+}
+
+TEST_F(GlobalHeap, WhereAQuarterIsAskedForWhatHasLessRoomIsNotTaken) {
+    constexpr std::size_t kSmall = 64 * kAlignment;
+    GlobalSuperblocks<4, RoomToGoOnline::a_quarter, kMostEmpty> global;
+    Superblock *const s = global.take(1, kSmall);
+    const std::vector<void *> blocks = take_all(s);
+    global.put(s);
+    std::size_t freed = 0;
+    while ((freed + 1) * 4 < s->blocks) global.put_block(s, blocks[freed++]);
+    EXPECT_EQ(s->state, Superblock::State::full);
+    EXPECT_NE(global.take(1, kSmall), s);
+    global.put_block(s, blocks[freed++]);
+    EXPECT_EQ(s->state, Superblock::State::roomy);
+    EXPECT_EQ(global.take(1, kSmall), s);
+    EXPECT_EQ(take_all(s).size(), freed);
 }
 
 TEST_F(GlobalHeap, WhatIsFreedRemotelyWhileOnlineIsSeenWhenItGoesOffline) {
@@ -118,7 +134,7 @@ TEST_F(GlobalHeap, ABlockOfASuperblockWithNoneInUseEnds) {
 
 // Of the process, as the sequences' state is.
 template <class LocalHeaps>
-inline constinit HeapsAndLarge<OnlineSuperblocks<LocalHeaps, kMostEmpty>> the_allocator{};
+inline constinit HeapsAndLarge<OnlineSuperblocks<LocalHeaps, RoomToGoOnline::one_block, kMostEmpty>> the_allocator{};
 
 template <class LocalHeaps>
 class Online : public testing::Test {

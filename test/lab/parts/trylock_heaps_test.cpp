@@ -26,7 +26,7 @@ HeapNumber worked_on(Heaps &heaps) {
     Heap *const heap = heaps.enter(heaps.mine(), 0);
     const HeapNumber number = heap->number;
     heaps.leave(heap, 0);
-    heaps.done();
+    heaps.done([](auto &) {});
     return number;
 }
 
@@ -36,7 +36,7 @@ TEST(TrylockHeapsTest, AThreadStaysWhereItIsUntilItMeetsALock) {
     std::thread([] {
         EXPECT_EQ(heaps.mine_if_any(), nullptr);
         EXPECT_EQ(worked_on(heaps), 1U);
-        heaps.thread_ends();
+        heaps.thread_ends([](auto &) {});
     }).join();
     EXPECT_EQ(heaps.count(), 1U);
 
