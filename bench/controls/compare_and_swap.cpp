@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: Question: is compare-and-swap by a restartable sequence faster than the instruction (LFMalloc 5.1; the paper: 1.8
-//    times)? Prints nanoseconds of one swap, the least of kRounds rounds: by the instruction, by the same without the lock
-//    prefix where the machine has one, and by the sequence. The word is nobody else's.
+// What: Question: is compare-and-swap by a restartable sequence faster than the instruction (LFMalloc 5.1; the paper:
+//    1.8 times)? Prints nanoseconds of one swap, the least of kRounds rounds: by the instruction, by the same without
+//    the lock prefix where the machine has one, and by the sequence. The word is nobody else's.
 // Invariant: each swap succeeds, and the next one expects what it stored.
 // Must not know: malloc.
 #include <sched.h>

@@ -4,6 +4,7 @@
 // Invariant: a thread's lists are filled by a page's worth only: less than one is free in each.
 // Must not know: how a table finds a thread, and what is in a list.
 // Finds: an address that leads to no page, or is not aligned. Objects have no header, so no double free.
+// Differs: as boehm.
 //
 //     threads   T1             T2
 //     local     [list|list|2K] [ 0 |list|1K]

@@ -4,8 +4,8 @@
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; a double free where the container has no block in
 //    use; one by others, if at all, when the remote list is cleared.
-// Differs: containers of one size, a table by unit and not by page, and no lock at all, where 4.5 tells it of the remote
-//    lists only; the global heap is H's.
+// Differs: containers of one size, a table by unit and not by page, and no lock at all, where 4.5 tells it of the
+//    remote lists only; the global heap is H's.
 //
 //     table     [unit] -> header
 //     units     [o|o|o|o|o|o|o]                 no header within

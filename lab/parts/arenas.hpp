@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the arenas of the process, and which of them a thread works on: in turn, as threads first allocate or free, for ever
-//    (jemalloc; its figure 2 is the hash of thread identifiers that this replaces).
+// What: the arenas of the process, and which of them a thread works on: in turn, as threads first allocate or free, for
+//    ever (jemalloc; its figure 2 is the hash of thread identifiers that this replaces).
 // Invariant: of two arenas neither was given to two threads more than the other. Arenas are made once, all together,
 //    when the layout is decided, and stay.
 // Must not know: what an arena does.

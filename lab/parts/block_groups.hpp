@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: groups of free blocks that are handed over as one (Boehm 002, Observations: objects that are enqueued in groups, so
-//    that a lock is taken for each group and not for each object).
+// What: groups of free blocks that are handed over as one (Boehm 002, Observations: objects that are enqueued in
+//    groups, so that a lock is taken for each group and not for each object).
 // Invariant: all groups have the same number of blocks, which the caller knows. The first block of a group leads to the
 //    group below by its first word, and to the rest of its own by its second.
 // Must not know: how long a block is, and who may touch the groups.

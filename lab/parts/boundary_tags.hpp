@@ -57,8 +57,9 @@ struct BoundaryTags : TaggedBlocks {
         set_tags(block, bytes, tag.heap, tag.state);
         return rest;
     }
-    // The neighbour, if it is free in that heap's list; else nullptr. Of others' tags, which may change meanwhile, nothing is
-    // believed but that they are others': who takes a block from this heap's list or puts it there is who asks.
+    // The neighbour, if it is free in that heap's list; else nullptr. Of others' tags, which may change meanwhile,
+    // nothing is believed but that they are others': who takes a block from this heap's list or puts it there is who
+    // asks.
     static void *free_before(const void *block, HeapNumber heap) {
         const BlockTag tag = tag_of(static_cast<const char *>(block) - kTagBytes);
         if (tag.state != BlockState::free || tag.heap != heap) return nullptr;
@@ -79,7 +80,8 @@ struct BoundaryTags : TaggedBlocks {
         set_tags(first, tag.bytes + second_bytes, tag.heap, tag.state);
         return first;
     }
-    // What the program gives back. A header that its trailer does not confirm is none, or the block's end was written over.
+    // What the program gives back. A header that its trailer does not confirm is none, or the block's end was written
+    // over.
     static void take_back(void *block) {
         const BlockTag tag = tag_of(block);
         const std::size_t offset = reinterpret_cast<std::uintptr_t>(block) % kRegion;

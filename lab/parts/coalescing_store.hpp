@@ -44,8 +44,8 @@ template <Features kF>
 using CoalescedBlocks = std::conditional_t<kF.have(search_tree), TreeBlocks,
                                            std::conditional_t<kF.have(best_fit), BestFitBlocks, FirstFitBlocks>>;
 
-// What heaps have in common, and memory that nobody had yet. What is free here has the number 0. With a remote list, what
-// is given waits apart under a lock of its own (3.2.1.5).
+// What heaps have in common, and memory that nobody had yet. What is free here has the number 0. With a remote list,
+// what is given waits apart under a lock of its own (3.2.1.5).
 template <class Blocks, bool kHasRemoteList>
 class GlobalRanges {
   public:

@@ -16,8 +16,8 @@ enum class Swap : std::uint32_t { refused, swapped, interrupted };
 // compare_and_swap_*.S. refused: the word differs, or the thread is not on the CPU.
 extern "C" Swap gr_lab_compare_and_swap(std::uint32_t cpu, void *word, std::uint64_t expected, std::uint64_t desired);
 
-// false: refused, or interrupted at each try (a debugger's single steps). As with compare_exchange_weak the caller looks
-// at the word again. Negative CPUs have no words: the thread's rseq is not registered.
+// false: refused, or interrupted at each try (a debugger's single steps). As with compare_exchange_weak the caller
+// looks at the word again. Negative CPUs have no words: the thread's rseq is not registered.
 template <class T>
 bool compare_and_swap(int cpu, std::atomic<T> &word, T expected, T desired) {
     static_assert(sizeof(std::atomic<T>) == sizeof(std::uint64_t), "the sequence swaps a word");

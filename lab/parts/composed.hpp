@@ -80,8 +80,8 @@ class ComposedHeaps {
         global_.lock();
         heaps_.for_each([](Heap &heap) { lock_all(heap.remote); });
     }
-    // Heaps of threads that fork's child does not have stay as they are: nobody enters them but under a lock, and nobody
-    // takes one over.
+    // Heaps of threads that fork's child does not have stay as they are: nobody enters them but under a lock, and
+    // nobody takes one over.
     void unlock() {
         heaps_.for_each([](Heap &heap) { unlock_all(heap.remote); });
         global_.unlock();
@@ -93,7 +93,8 @@ class ComposedHeaps {
     void done() {
         heaps_.done([this](Heap &heap) { leave_for_ever(heap); });
     }
-    // Its memory is the next thread's heap, since others may still look at its lock to find that a block is not its own.
+    // Its memory is the next thread's heap, since others may still look at its lock to find that a block is not its
+    // own.
     void leave_for_ever([[maybe_unused]] Heap &heap) {
         if constexpr (has(destroyed_heaps)) {
             const std::lock_guard held(heap.lock_of(0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a page that is divided into blocks of one size, a power of two, with a bit for each free block (phkmalloc's page
-//    info).
+// What: a page that is divided into blocks of one size, a power of two, with a bit for each free block (phkmalloc's
+//    page info).
 // Invariant: the info of small blocks lies in the page's first blocks, which are never free; the info of larger ones
 //    lies in a record elsewhere. So a block's address is a multiple of its size.
 // Must not know: in which list the page is, and where records come from.

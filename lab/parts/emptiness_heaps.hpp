@@ -81,8 +81,9 @@ class EmptinessHeaps {
         return block;
     }
     // free of figure 2 from line 3 on. Its lock on the superblock keeps the owner what it was until the owner's lock is
-    // held. Nothing else is done under it, so here the owner is looked at again with its lock held: one lock less for each
-    // free, and no superblock's lock is taken before a heap's while malloc, which has a heap's, would want a superblock's.
+    // held. Nothing else is done under it, so here the owner is looked at again with its lock held: one lock less for
+    // each free, and no superblock's lock is taken before a heap's while malloc, which has a heap's, would want a
+    // superblock's.
     void put(void *block) {
         Container *const s = container_of(block);
         for (;;) {
@@ -124,9 +125,9 @@ class EmptinessHeaps {
         limit_.store(largest + 1, std::memory_order_release);
         return true;
     }
-    // Lines 6 to 14: a superblock with free blocks, owned by heap i. Of empty ones heap 0 forgets the class (3: recycled for
-    // any). Line 6 leaves open which superblock of heap 0 comes first. A partly full one has blocks of other threads, so it
-    // may share cache lines with them: table 3 counts these. Empty ones first (e=1) makes fewer.
+    // Lines 6 to 14: a superblock with free blocks, owned by heap i. Of empty ones heap 0 forgets the class (3:
+    // recycled for any). Line 6 leaves open which superblock of heap 0 comes first. A partly full one has blocks of
+    // other threads, so it may share cache lines with them: table 3 counts these. Empty ones first (e=1) makes fewer.
     Container *obtain(unsigned bin, HeapNumber i) {
         platform::count(platform::Event::refill);
         const std::lock_guard held(heap_0_lock_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the features of Wasik's chapter 3 and of the allocators that the papers compare, as words that are added up, and
-//    which sums make no sense.
+// What: the features of Wasik's chapter 3 and of the allocators that the papers compare, as words that are added up,
+//    and which sums make no sense.
 // Invariant: an illegal sum does not compile and says why in one line; what the thesis calls without benefit is legal.
 // Must not know: how any feature is built.
 #pragma once

@@ -17,8 +17,8 @@
 
 namespace gr::lab {
 
-// The heap behind all heaps: objects that any heap may take (3.1.1). With a remote list, what is given waits apart under
-// a lock of its own, so that who takes does not wait for who gives (3.2.1.5).
+// The heap behind all heaps: objects that any heap may take (3.1.1). With a remote list, what is given waits apart
+// under a lock of its own, so that who takes does not wait for who gives (3.2.1.5).
 template <class Layout, bool kHasRemoteList>
 class GlobalObjects {
   public:

@@ -44,8 +44,8 @@ class GlobalContainers {
             keep(container);
         }
     }
-    // A block of a container that lies here; false: it is another heap's by now. Where movement is restricted, none is in
-    // use here.
+    // A block of a container that lies here; false: it is another heap's by now. Where movement is restricted, none is
+    // in use here.
     bool put(void *block) {
         if constexpr (kF.have(restricted_movement)) die_of_no_block(block);
         const std::lock_guard held(lock_);

@@ -16,8 +16,8 @@
 
 namespace gr::lab {
 
-// When a superblock that was full, or nearly, is taken again: with one free block, which is all that line 17 asks for; or
-// with a quarter of its blocks free, as Hoard's global heap has them by its f (000, 5).
+// When a superblock that was full, or nearly, is taken again: with one free block, which is all that line 17 asks for;
+// or with a quarter of its blocks free, as Hoard's global heap has them by its f (000, 5).
 enum class RoomToGoOnline : std::uint8_t { one_block, a_quarter };
 
 constexpr bool is_roomy(RoomToGoOnline wanted, std::size_t in_use, std::size_t blocks) {

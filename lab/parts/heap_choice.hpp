@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; one that
-//    nobody is in; or one of as many as there are CPUs, chosen anew at each call.
+// What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; one
+//    that nobody is in; or one of as many as there are CPUs, chosen anew at each call.
 // Invariant: enter(heap) returns with the heap's lock held. A thread that has ended has no heap between two calls. A
 //    number that was given out leads to its heap for ever: heaps are never unmade. 0 is no heap's. Who holds the list's
 //    lock sees no heap being made.
@@ -29,7 +29,8 @@ concept HeapChoice = Lockable<C> && requires(C choice, Heap *heap, HeapNumber nu
     // Of a call: the heap to work on and its lock.
     { choice.enter(heap, bin) } -> std::same_as<Heap *>;
     { choice.leave(heap, bin) } -> std::same_as<void>;
-    // At the end of each call, and of a thread. Of a heap that its thread leaves for ever they call what they are given.
+    // At the end of each call, and of a thread. Of a heap that its thread leaves for ever they call what they are
+    // given.
     {
         choice.done([](Heap &) {})
         } -> std::same_as<void>;

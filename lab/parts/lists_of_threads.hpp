@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Boehm's allocator (002, Parallel allocation) over explicit free: each thread's free lists over the global ones.
-// Invariant: a free object is in one thread's list or in the global lists. Who is no owner of lists, or has none for the
-//    size, works on the global lists, with the lock. A thread that has ended has no lists.
+// Invariant: a free object is in one thread's list or in the global lists. Who is no owner of lists, or has none for
+//    the size, works on the global lists, with the lock. A thread that has ended has no lists.
 // Must not know: how a thread finds its lists.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace gr::lab {
 
-// Where free puts a small object: to the list of the thread that frees, which gives groups to the global lists; or to the
-// global list, one at a time.
+// Where free puts a small object: to the list of the thread that frees, which gives groups to the global lists; or to
+// the global list, one at a time.
 enum class Frees : std::uint8_t { to_local_list, to_global_list };
 
 inline constexpr std::size_t kHeapPageBytes = 4 * kKiB;
@@ -23,8 +23,8 @@ class ListsOfThreads {
     static_assert(Quick::kStaysWithThread, "two threads that live at once must not find the same lists");
 
     using Global = GlobalFreeLists<kHeapPageBytes>;
-    // Of larger requests each takes the lock: the paper's bound is lost; this is its collector's of that time where objects
-    // are aligned as here.
+    // Of larger requests each takes the lock: the paper's bound is lost; this is its collector's of that time where
+    // objects are aligned as here.
     static constexpr std::size_t kMostLocal = 768;
 
   public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: one thread's free-list headers (Boehm 002, Parallel allocation): for each size a count of what the thread took from
-//    the global lists, or put there; and once that is the threshold, a free list of its own.
+// What: one thread's free-list headers (Boehm 002, Parallel allocation): for each size a count of what the thread took
+//    from the global lists, or put there; and once that is the threshold, a free list of its own.
 // Invariant: one thread is in it. A list has objects only where the count has reached the threshold, and less than two
 //    groups of them.
 // Must not know: where objects come from, and how many are a group.

@@ -100,13 +100,14 @@ struct Superblock : Container {
         local.blocks = blocks;
         local.bin = bin;
     }
-    // With the lock held. Of one that is online it is out of date at once, yet above 0 while a block of the caller's is in use.
+    // With the lock held. Of one that is online it is out of date at once, yet above 0 while a block of the caller's is
+    // in use.
     std::size_t in_use() const { return local.state().fresh - local.state().count - free.count(); }
     void merge() {
         while (void *const block = free.pop()) local.push(block);
     }
-    // Of a block that the program gave back: if it lies on top, or nothing can be in use, it is free already. Its own being
-    // in use keeps both from being true, whatever others do.
+    // Of a block that the program gave back: if it lies on top, or nothing can be in use, it is free already. Its own
+    // being in use keeps both from being true, whatever others do.
     void check_in_use(const void *block) const {
         const LocalWord s = local.state();
         if (s.first == LocalList::place_of(block) || s.count >= s.fresh) die_of_no_block(block);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the options of phkmalloc, which jemalloc took over: letters, read from three places, by an allocator's own table.
+// What: the options of phkmalloc, which jemalloc took over: letters, read from three places, by an allocator's own
+//    table.
 // Invariant: /etc/malloc.conf, a symbolic link whose text is letters, is read first, then the variable MALLOC_OPTIONS,
 //    then the program's own string _malloc_options; the last one that changes an option counts. A letter that is none,
 //    or that goes beyond an option's bound, is told in one line and changes nothing. Who runs with rights its user

@@ -2,8 +2,8 @@
 // What: runs of pages: the list of free runs in the order of their addresses, first fit, neighbours joined (phkmalloc),
 //    and the memory from the kernel that they are cut from.
 // Invariant: no two free runs touch. The directory says of each page what it is. What is known about a free run lies
-//    apart, so a free page is not touched. Of the run at the heap's end no more than the cache stays free; the rest goes
-//    back to the kernel at once.
+//    apart, so a free page is not touched. Of the run at the heap's end no more than the cache stays free; the rest
+//    goes back to the kernel at once.
 // Must not know: what is in a run that was taken.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace gr::lab {
 
-// phkmalloc's heap grows upwards by brk. Linux puts mappings below each other, so here the heap grows downwards: its end
-// is its lowest page, and the first fit is the highest.
+// phkmalloc's heap grows upwards by brk. Linux puts mappings below each other, so here the heap grows downwards: its
+// end is its lowest page, and the first fit is the highest.
 template <class Info>
 class PageRuns {
   public:

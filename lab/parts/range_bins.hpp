@@ -13,8 +13,8 @@
 
 namespace gr::lab {
 
-// Which of several blocks: the first that is large enough of the request's own bin, else the first of any larger bin (5.10);
-// or the tightest of all (2.2.1).
+// Which of several blocks: the first that is large enough of the request's own bin, else the first of any larger bin
+// (5.10); or the tightest of all (2.2.1).
 enum class Fit : std::uint8_t { first_of_bin, best };
 
 template <SizeBins Bins, Fit kFit>

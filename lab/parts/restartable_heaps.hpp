@@ -13,8 +13,8 @@
 
 namespace gr::lab {
 
-// sequences_*.S; the twins are LocalList's and LockedHeaps's functions. `heaps`: where it stands where they lie. A thread
-// whose rseq is not registered is refused.
+// sequences_*.S; the twins are LocalList's and LockedHeaps's functions. `heaps`: where it stands where they lie. A
+// thread whose rseq is not registered is refused.
 extern "C" {
 void *gr_lab_sequence_pop(std::uint32_t bin, LocalHeap *const *heaps);
 bool gr_lab_sequence_push(LocalList *list, void *block, LocalHeap *const *heaps);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: free blocks of any size in a search tree by size (Wasik 4.1, Solaris' malloc), which finds the best fit.
-// Invariant: a block that is in the tree keeps its bytes. Blocks of the same size are ordered by their addresses. bytes()
-//    is the sum of all.
+// Invariant: a block that is in the tree keeps its bytes. Blocks of the same size are ordered by their addresses.
+//    bytes() is the sum of all.
 // Must not know: what lies beside a block, and whose it is.
 #pragma once
 
@@ -29,7 +29,8 @@ class SizeTree {
         tree_.remove(static_cast<Node *>(block));
         bytes_ -= tag_of(block).bytes;
     }
-    // The smallest of so many bytes at least, of several that with the lowest address; it stays. nullptr: there is none.
+    // The smallest of so many bytes at least, of several that with the lowest address; it stays. nullptr: there is
+    // none.
     void *find(std::size_t bytes) const { return tree_.first_from({bytes, 0}); }
 
     struct BySize {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: data of each thread, found without help from the compiler or the thread library (Boehm 002, Thread-specific data):
-//    a hash table of threads, and before it a cache that is indexed by a quick id of the thread.
-// Invariant: of two threads that live at once, one never has the other's entry, if the quick id stays with its thread. An
-//    entry is in the chain of its thread, or idle; its memory stays an entry for ever. So who reads needs no lock: an
-//    entry that names the caller is the caller's, and a walk that another thread's change leads astray finds nothing.
+// What: data of each thread, found without help from the compiler or the thread library (Boehm 002, Thread-specific
+//    data): a hash table of threads, and before it a cache that is indexed by a quick id of the thread.
+// Invariant: of two threads that live at once, one never has the other's entry, if the quick id stays with its thread.
+//    An entry is in the chain of its thread, or idle; its memory stays an entry for ever. So who reads needs no lock:
+//    an entry that names the caller is the caller's, and a walk that another thread's change leads astray finds
+//    nothing.
 // Must not know: what the data is.
 #pragma once
 
@@ -28,8 +29,8 @@ concept QuickThreadId = requires {
     { Q::kStaysWithThread } -> std::convertible_to<bool>;
 };
 
-// The paper's: the upper bits of the stack pointer. True as long as each thread keeps to a stack of its own. A stack that
-// goes from one living thread to another (a coroutine's, or one for signals) brings the first one's entry with it.
+// The paper's: the upper bits of the stack pointer. True as long as each thread keeps to a stack of its own. A stack
+// that goes from one living thread to another (a coroutine's, or one for signals) brings the first one's entry with it.
 struct StackPage {
     static constexpr bool kStaysWithThread = false;
     static std::uintptr_t of_caller() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: local heaps entered by LFMalloc's transactional layer (3.1.4): what restartable_heaps.hpp does in assembly, in C++.
-// Invariant: as RestartableHeaps. A CPU's table and the words of the lists in it change by transactions on that CPU, each
-//    by its last step. What a push announced may be done late; until then its list counts one block too many in use. A
-//    pop's word is done at once, since its block may come back on another CPU, which must not find it free.
+// What: local heaps entered by LFMalloc's transactional layer (3.1.4): what restartable_heaps.hpp does in assembly, in
+//    C++.
+// Invariant: as RestartableHeaps. A CPU's table and the words of the lists in it change by transactions on that CPU,
+//    each by its last step. What a push announced may be done late; until then its list counts one block too many in
+//    use. A pop's word is done at once, since its block may come back on another CPU, which must not find it free.
 //    Without rseq these are LockedHeaps by CPU.
 // Must not know: where superblocks come from.
 #pragma once

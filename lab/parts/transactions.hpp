@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: LFMalloc's transactional layer (3.1.4) over Linux's rseq: begin, conditional load, conditional store, called from
-//    C++. And stores of several words at once by commit records, which the paper plans (5.1).
-// Invariant: a CPU's words are changed only by transactions on that CPU. A step happens only while its thread is there and
-//    no other transaction has begun there since its own did. What is announced is done before any later step there.
-//    The paper's flag is set for a thread that was preempted; here whoever comes next on the CPU counts up the CPU's turn,
-//    so a thread that was interrupted, but by nobody who has to do with the CPU's words, goes on.
+// What: LFMalloc's transactional layer (3.1.4) over Linux's rseq: begin, conditional load, conditional store, called
+//    from C++. And stores of several words at once by commit records, which the paper plans (5.1).
+// Invariant: a CPU's words are changed only by transactions on that CPU. A step happens only while its thread is there
+//    and no other transaction has begun there since its own did. What is announced is done before any later step there.
+//    The paper's flag is set for a thread that was preempted; here whoever comes next on the CPU counts up the CPU's
+//    turn, so a thread that was interrupted, but by nobody who has to do with the CPU's words, goes on.
 // Must not know: what the words are for.
 #pragma once
 
@@ -80,8 +80,8 @@ class TransactionSlots {
     TransactionSlot *slots_ = nullptr;
 };
 
-// On the CPU on which it began, while that is the thread's. A thread has one at a time, and none in a signal handler that
-// interrupted another.
+// On the CPU on which it began, while that is the thread's. A thread has one at a time, and none in a signal handler
+// that interrupted another.
 class Transaction {
   public:
     explicit Transaction(const TransactionSlots &slots) : slots_(slots) {
@@ -141,8 +141,8 @@ class Transaction {
         if (step.outcome != Outcome::done) begun_.slot = nullptr;
         return step;
     }
-    // What the kernel tells: each sequence leaves its descriptor in the thread's rseq area, and the kernel clears that when
-    // it preempts, moves or signals the thread outside of a sequence.
+    // What the kernel tells: each sequence leaves its descriptor in the thread's rseq area, and the kernel clears that
+    // when it preempts, moves or signals the thread outside of a sequence.
     static bool is_interrupted() {
         constexpr std::int64_t kRseqCsOffset = 8;
         const auto *const area =

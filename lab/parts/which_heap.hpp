@@ -40,12 +40,13 @@ class ByTurn {
     }
 
   private:
-    // Orders nothing: what lies in a heap is read under that heap's lock. Where it wraps around, a heap may be passed over
-    // or used twice.
+    // Orders nothing: what lies in a heap is read under that heap's lock. Where it wraps around, a heap may be passed
+    // over or used twice.
     static inline constinit std::atomic<unsigned> next_heap{0};
 };
 
-// LFMalloc 3.1.3: the kernel keeps the number where the thread can read it, in libc's rseq area; without one it is asked.
+// LFMalloc 3.1.3: the kernel keeps the number where the thread can read it, in libc's rseq area; without one it is
+// asked.
 struct ByCpu {
     // Above every number that the kernel can give, if it says which.
     static unsigned count() {

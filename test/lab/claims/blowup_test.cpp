@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: blowup by class of allocator (Hoard 2.2 and 6.1): a producer and a consumer, and threads that take turns at a pile.
+// What: blowup by class of allocator (Hoard 2.2 and 6.1): a producer and a consumer, and threads that take turns at a
+//    pile.
 // Invariant: footprint is the pages in which a block ever lay, counted by address; no time, no RSS.
 // Must not know: how memory comes back.
 #include "allocators/hoard.hpp"
@@ -71,8 +72,8 @@ TEST(Blowup, OfTheProgramOfTheTaxonomyHeapsOfThreadsKeepAPileEach) {
     EXPECT_LT(handed_round(by_turns), 2);
 }
 
-// One thread's piles: each has all its blocks from one of so many heaps that calls take by turns, because between two of its
-// blocks there are as many other calls as other heaps. The next pile is in the next heap.
+// One thread's piles: each has all its blocks from one of so many heaps that calls take by turns, because between two
+// of its blocks there are as many other calls as other heaps. The next pile is in the next heap.
 template <class A>
 double in_step(unsigned heaps) {
     A &allocator = the_allocator<A>;

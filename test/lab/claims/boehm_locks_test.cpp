@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how often the allocation lock is taken with Boehm's free lists of threads (002, Parallel allocation): with and without
-//    the threshold of a page's worth, and where free goes to local lists, in groups, or to the global list.
+// What: how often the allocation lock is taken with Boehm's free lists of threads (002, Parallel allocation): with and
+//    without the threshold of a page's worth, and where free goes to local lists, in groups, or to the global list.
 // Invariant: locks are counted, in the counted build; nothing is timed.
 // Must not know: how a lock is made.
 #include "allocators/boehm.hpp"
@@ -77,7 +77,8 @@ TEST(BoehmLocks, ThreadsRecycleLessThanAPagesWorthWithoutLocks) {
     tell("half a page's worth at a time, a million pairs", with / kMillionsOfPairs);
     tell("the same without the threshold", without / kMillionsOfPairs);
     EXPECT_LT(with / kMillionsOfPairs, kSeldom);
-    // The threshold costs a lock for each object of a page's worth. Beside it: what a thread's begin, refills and end cost.
+    // The threshold costs a lock for each object of a page's worth. Beside it: what a thread's begin, refills and end
+    // cost.
     constexpr double kBeside = 8;
     EXPECT_LT(without, kThreads * kBeside);
     EXPECT_NEAR(with - without, kThreads * kPagesWorth, kThreads * kBeside);

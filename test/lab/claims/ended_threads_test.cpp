@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what becomes of a heap whose thread has ended (Wasik 3.1.1): it waits for the next thread, or its free blocks go to
-//    the global heap.
+// What: what becomes of a heap whose thread has ended (Wasik 3.1.1): it waits for the next thread, or its free blocks
+//    go to the global heap.
 // Invariant: blocks are counted by address; no time, no RSS.
 // Must not know: how a heap is emptied.
 #include <gtest/gtest.h>

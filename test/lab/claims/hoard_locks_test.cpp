@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: Hoard's bounds on synchronisation (000, 4.2): how often heap 0's lock is taken while a heap grows, stays and shrinks;
-//    and table 3: the superblocks that heap 0 gives while blocks in them are in use.
+// What: Hoard's bounds on synchronisation (000, 4.2): how often heap 0's lock is taken while a heap grows, stays and
+//    shrinks; and table 3: the superblocks that heap 0 gives while blocks in them are in use.
 // Invariant: locks are counted, in the counted build, and printed; nothing is timed.
 // Must not know: how superblocks move.
 #include "allocators/hoard.hpp"
@@ -89,8 +89,8 @@ TEST(HoardLocks, ASteadyStateTakesNone) {
     free_all(blocks);
 }
 
-// The first free that crosses the threshold, and from then on every free of a block whose superblock was moved: here each
-// superblock is freed up to the threshold first, then one block at a time.
+// The first free that crosses the threshold, and from then on every free of a block whose superblock was moved: here
+// each superblock is freed up to the threshold first, then one block at a time.
 TEST(HoardLocks, APathologicalShrinkTakesOneForEachFreeAtMost) {
     const std::size_t per_superblock = blocks_of_superblock();
     const std::vector<void *> blocks = allocate(kOperations);

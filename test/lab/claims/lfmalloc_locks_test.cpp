@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what table 3 of LFMalloc's paper (004, 4.3) compares: sequences take no lock where a mutex for each heap takes one
-//    for each operation, and a thread that knows its CPU seldom finds the lock taken.
+// What: what table 3 of LFMalloc's paper (004, 4.3) compares: sequences take no lock where a mutex for each heap takes
+//    one for each operation, and a thread that knows its CPU seldom finds the lock taken.
 // Invariant: locks are counted, in the counted build; nothing is timed.
 // Must not know: how a lock is made.
 #include "allocators/lfmalloc.hpp"

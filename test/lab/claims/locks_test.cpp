@@ -110,28 +110,29 @@ TEST(Locks, HeapsThatCallsTakeByTurnsChangeOneWordForEachMalloc) {
     EXPECT_GE(turns.atomics, kEachOperation / 2);
     EXPECT_LT(turns.atomics, kEachOperation / 2 + kSeldom);
     EXPECT_LT(recycle<DlmallocLike>().atomics, kSeldom);
+}
 
-    // 3.1.1, 5.2: threads that come one after the other and ask for the same find it in the heap of the one before. Where its
-    // heap was destroyed, each block comes from the global heap.
-    template <class A>
-    double locks_of_a_thread_that_follows() {
-        constexpr std::size_t kGenerations = 50;
-        const auto live = [] {
-            std::vector<void *> blocks(kBatch);
-            for (void *&block : blocks) block = the_allocator<A>.allocate(kSize);
-            for (void *const block : blocks) the_allocator<A>.free(block);
-            the_allocator<A>.thread_ends();
-        };
-        std::thread(live).join();
-        const std::uint64_t before = platform::counted(platform::Event::lock);
-        for (std::size_t i = 0; i < kGenerations; ++i) std::thread(live).join();
-        return static_cast<double>(platform::counted(platform::Event::lock) - before) / kGenerations;
-    }
+// 3.1.1, 5.2: threads that come one after the other and ask for the same find it in the heap of the one before. Where
+// its heap was destroyed, each block comes from the global heap.
+template <class A>
+double locks_of_a_thread_that_follows() {
+    constexpr std::size_t kGenerations = 50;
+    const auto live = [] {
+        std::vector<void *> blocks(kBatch);
+        for (void *&block : blocks) block = the_allocator<A>.allocate(kSize);
+        for (void *const block : blocks) the_allocator<A>.free(block);
+        the_allocator<A>.thread_ends();
+    };
+    std::thread(live).join();
+    const std::uint64_t before = platform::counted(platform::Event::lock);
+    for (std::size_t i = 0; i < kGenerations; ++i) std::thread(live).join();
+    return static_cast<double>(platform::counted(platform::Event::lock) - before) / kGenerations;
+}
 
-    TEST(Locks, AHeapThatIsReusedSparesTheNextThreadTheGlobalHeap) {
-        // Of the list of heaps.
-        EXPECT_LE(locks_of_a_thread_that_follows<Threads>(), 2);
-        EXPECT_GE(locks_of_a_thread_that_follows<ThreadsDestroyed>(), kBatch);
-    }
+TEST(Locks, AHeapThatIsReusedSparesTheNextThreadTheGlobalHeap) {
+    // Of the list of heaps.
+    EXPECT_LE(locks_of_a_thread_that_follows<Threads>(), 2);
+    EXPECT_GE(locks_of_a_thread_that_follows<ThreadsDestroyed>(), kBatch);
+}
 
 }  // namespace gr::lab::locks_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: cache lines that come to have blocks of two threads: by turns of malloc, by reuse of what another allocated, and by
-//    containers that move in use.
+// What: cache lines that come to have blocks of two threads: by turns of malloc, by reuse of what another allocated,
+//    and by containers that move in use.
 // Invariant: told by addresses, never by time. Each count is printed.
 // Must not know: how an allocator comes to its addresses.
 #pragma once
@@ -42,8 +42,8 @@ std::size_t actively_shared() {
     return printed<A>("shared actively", shared);
 }
 
-// Two threads allocate in an order by chance, as they do without a barrier. By strict turns each of them could come to the
-// same heap again and again, where calls take the heaps by turns.
+// Two threads allocate in an order by chance, as they do without a barrier. By strict turns each of them could come to
+// the same heap again and again, where calls take the heaps by turns.
 template <class A>
 std::size_t actively_shared_by_chance() {
     Team<A> team(2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: LFMalloc by its transactional layer: it takes no lock where lfmalloc takes none; and what selective notification
-//    (004, 3.1.2) is worth: how many interrupted transactions nobody interfered with.
+// What: LFMalloc by its transactional layer: it takes no lock where lfmalloc takes none; and what selective
+//    notification (004, 3.1.2) is worth: how many interrupted transactions nobody interfered with.
 // Invariant: locks and interruptions are counted, in the counted build; nothing is timed.
 // Must not know: how a transaction is made.
 #include "allocators/lfmalloc_transactional.hpp"

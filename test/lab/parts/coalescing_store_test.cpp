@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: coalescing heaps and the global heap behind them: what is taken and put at random, what moves and when, and that
-//    memory is bounded.
+// What: coalescing heaps and the global heap behind them: what is taken and put at random, what moves and when, and
+//    that memory is bounded.
 // Invariant: blocks lie apart, and all bytes of all regions are somewhere.
 // Must not know: threads.
 #include "parts/coalescing_store.hpp"
@@ -166,8 +166,8 @@ TYPED_TEST(CoalescingStoreTest, ProducersAndConsumersDoNotBlowUp) {
     EXPECT_LE(this->regions.size() * Tested::kRegionBytes, kept + 4 * kBlocks * kSize);
 }
 
-// Without ownership, where a region seldom becomes whole: between any two that are freed one stays in use. Other heaps keep
-// what they get.
+// Without ownership, where a region seldom becomes whole: between any two that are freed one stays in use. Other heaps
+// keep what they get.
 TYPED_TEST(CoalescingStoreTest, AllBinsKeepLessThanTheyMightEach) {
     using Tested = typename TestFixture::Store;
     if constexpr (!TestFixture::kIsOwned && TestFixture::kHasGlobalHeap) {

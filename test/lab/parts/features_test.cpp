@@ -189,8 +189,8 @@ TEST(FeaturesTest, WhoAllocatesAfterItsEndKeepsNoHeap) {
     EXPECT_EQ(heaps_of<A>(team.allocate(1, 1, kSize)), heaps_of<A>(late));
 }
 
-// 3.1.1, 5.5: the owner of a block in use is the global heap then. It gives away only what has room, and each block once it
-// is freed.
+// 3.1.1, 5.5: the owner of a block in use is the global heap then. It gives away only what has room, and each block
+// once it is freed.
 TEST(FeaturesTest, BlocksOutliveADestroyedHeapAndComeBackFromTheGlobalHeap) {
     using A = OwnedDestroyed;
     static constinit A allocator{};

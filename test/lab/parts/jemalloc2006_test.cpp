@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: jemalloc2006 as it is composed: what serves which size, whose a block is that another thread frees, its options.
+// What: jemalloc2006 as it is composed: what serves which size, whose a block is that another thread frees, its
+//    options.
 // Invariant: each option is tried in a process of its own, for it is read once.
 // Must not know: the face.
 #include "allocators/jemalloc2006.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/lists_of_threads.hpp, global_free_lists.hpp, local_free_lists.hpp and block_groups.hpp:
-//    Boehm's allocation (002), step by step; and by many threads.
+// What: the unit tests of lab/parts/lists_of_threads.hpp, global_free_lists.hpp, local_free_lists.hpp and
+//    block_groups.hpp: Boehm's allocation (002), step by step; and by many threads.
 // Invariant: a block in use bears its own mark, so one that is given twice is seen.
 // Must not know: how a table finds a thread.
 #include "parts/lists_of_threads.hpp"

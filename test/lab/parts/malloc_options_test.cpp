@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the options that phkmalloc and jemalloc have: each letter of both tables, what is none, where an option ends, and
-//    the three places in which letters stand.
+// What: the options that phkmalloc and jemalloc have: each letter of both tables, what is none, where an option ends,
+//    and the three places in which letters stand.
 // Invariant: what is ignored says one line.
 // Must not know: what an option changes.
 #include "parts/malloc_options.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/online_superblocks.hpp and global_superblocks.hpp: malloc and free of LFMalloc, by each
-//    way of keeping heaps apart.
+// What: the unit tests of lab/parts/online_superblocks.hpp and global_superblocks.hpp: malloc and free of LFMalloc, by
+//    each way of keeping heaps apart.
 // Invariant: more threads than CPUs; a block in use bears its own mark, so one that is given twice is seen.
 // Must not know: the words of the sequences.
 #include "parts/online_superblocks.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the sequences of a CPU's heap, and its transactions, against their twins in C++: the same random histories, signals
-//    falling in between.
-// Invariant: after each operation both superblocks have the same word and the same links, and results are the same places.
+// What: the sequences of a CPU's heap, and its transactions, against their twins in C++: the same random histories,
+//    signals falling in between.
+// Invariant: after each operation both superblocks have the same word and the same links, and results are the same
+//    places.
 // Must not know: where superblocks come from.
 #include "parts/restartable_heaps.hpp"
 

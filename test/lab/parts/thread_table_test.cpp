@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/thread_table.hpp: each thread finds its own, whoever comes and goes; and where a stack
-//    is no name of a thread.
+// What: the unit tests of lab/parts/thread_table.hpp: each thread finds its own, whoever comes and goes; and where a
+//    stack is no name of a thread.
 // Invariant: a table of its own for each test.
 // Must not know: who keeps what in a table.
 #include "parts/thread_table.hpp"

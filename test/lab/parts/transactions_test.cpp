@@ -52,8 +52,8 @@ TEST_F(Transactions, LoadAndStore) {
     EXPECT_EQ(transaction.load(first_), 6U) << "a conditional store does not end it";
 }
 
-// 3.1.2: "if a thread is preempted, and other unrelated threads run, ... there is no risk of interference". rseq tells a
-// thread only that it was interrupted. That nobody interfered, the slot tells.
+// 3.1.2: "if a thread is preempted, and other unrelated threads run, ... there is no risk of interference". rseq tells
+// a thread only that it was interrupted. That nobody interfered, the slot tells.
 TEST_F(Transactions, WhoIsInterruptedGoesOnWhereNobodyCameToTheSlot) {
     Transaction transaction(slots_);
     ASSERT_EQ(transaction.load(first_), 5U);
