@@ -12,8 +12,8 @@
 #include <cstdio>
 #include <ctime>
 
-#include "parts/compare_and_swap.hpp"
-#include "parts/which_heap.hpp"
+#include "parts/composed/which_heap.hpp"
+#include "parts/lfmalloc/compare_and_swap.hpp"
 
 namespace {
 

@@ -19,8 +19,8 @@
 // of the stack pointer as the quick id, which a malloc cannot trust (thread_table.hpp).
 #pragma once
 
-#include "parts/heaps_and_large.hpp"
-#include "parts/lists_of_threads.hpp"
+#include "parts/boehm/lists_of_threads.hpp"
+#include "parts/composed/heaps_and_large.hpp"
 
 namespace gr::lab {
 

@@ -12,8 +12,8 @@
 //     global    [list + groups|...]  <-
 #pragma once
 
-#include "parts/heaps_and_large.hpp"
-#include "parts/lists_of_threads.hpp"
+#include "parts/boehm/lists_of_threads.hpp"
+#include "parts/composed/heaps_and_large.hpp"
 
 namespace gr::lab {
 

@@ -11,7 +11,7 @@
 //       global    bins of objects
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -10,7 +10,7 @@
 //       global  given -> bins of objects
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -13,7 +13,7 @@
 //     global    whole regions of 64 KiB
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

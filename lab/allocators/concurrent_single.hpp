@@ -11,7 +11,7 @@
 //     bins     [16]   [32]   [48] ...           a lock, a list and a buffer each
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

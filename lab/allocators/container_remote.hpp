@@ -11,7 +11,7 @@
 //     heaps     clear the lists of their own containers when a bin has no more
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

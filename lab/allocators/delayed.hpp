@@ -13,7 +13,7 @@
 //                  --others'--> waiting         given to their heaps when one bin has many
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

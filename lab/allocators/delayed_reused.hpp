@@ -12,7 +12,7 @@
 //                  --others'--> waiting <--takes
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -13,7 +13,7 @@
 //               regions of 1 MiB   |head|.....|tail|head|..|tail|
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -18,10 +18,10 @@
 //     above S/2: mapped alone. GRANARY_LAB="f=1/8,K=0,S=16384,b=1.4,e=0" chooses otherwise (5.5 varies f).
 #pragma once
 
-#include "parts/emptiness_heaps.hpp"
-#include "parts/heaps_and_large.hpp"
-#include "parts/options.hpp"
-#include "parts/which_heap.hpp"
+#include "parts/composed/heaps_and_large.hpp"
+#include "parts/composed/which_heap.hpp"
+#include "parts/hoard/emptiness_heaps.hpp"
+#include "parts/memory/options.hpp"
 
 namespace gr::lab {
 

@@ -13,7 +13,7 @@
 //       global    [partly free] [empty]
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -12,7 +12,7 @@
 //     global    bins of ranges, joined with what came before
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

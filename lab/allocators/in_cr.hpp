@@ -11,7 +11,7 @@
 //     global           given  -->  bins of ranges
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

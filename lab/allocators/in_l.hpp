@@ -15,7 +15,7 @@
 //       global      bins, buffer
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

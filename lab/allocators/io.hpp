@@ -10,7 +10,7 @@
 //       global    bins
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

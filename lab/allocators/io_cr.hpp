@@ -10,7 +10,7 @@
 //     global    given -> whole regions of 64 KiB
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -8,7 +8,7 @@
 //                  --others'--> their heap      lock
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -9,7 +9,7 @@
 //       global  given -> bins
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

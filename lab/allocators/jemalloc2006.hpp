@@ -16,16 +16,16 @@
 //           up to 1 MiB          a run each
 //    above 1 MiB                 chunks of their own, in one red-black tree with one lock
 //
-// Options: parts/arena_options.hpp, read where the paper says (parts/malloc_options.hpp). A cannot be taken away:
+// Options: parts/jemalloc/arena_options.hpp, read where the paper says (parts/memory/malloc_options.hpp). A cannot be taken away:
 // misuse always ends the program, because parts find it in the middle of a change. U is left out: Linux has no utrace.
 // V concerns malloc and calloc, and errno then is ENOMEM as for every nullptr. An arena is a thread's from its first
 // call on, also if that is free.
 #pragma once
 
-#include "parts/allocator.hpp"
-#include "parts/arena.hpp"
-#include "parts/arenas_and_huge.hpp"
-#include "parts/run_states.hpp"
+#include "parts/contract/allocator.hpp"
+#include "parts/jemalloc/arena.hpp"
+#include "parts/jemalloc/arenas_and_huge.hpp"
+#include "parts/jemalloc/run_states.hpp"
 
 namespace gr::lab {
 

@@ -16,10 +16,10 @@
 //     global     roomy by class | wholly free, for any class -> beyond a limit given back        one lock
 #pragma once
 
-#include "parts/heaps_and_large.hpp"
-#include "parts/online_superblocks.hpp"
-#include "parts/restartable_heaps.hpp"
-#include "parts/which_heap.hpp"
+#include "parts/composed/heaps_and_large.hpp"
+#include "parts/composed/which_heap.hpp"
+#include "parts/lfmalloc/online_superblocks.hpp"
+#include "parts/lfmalloc/restartable_heaps.hpp"
 
 namespace gr::lab {
 

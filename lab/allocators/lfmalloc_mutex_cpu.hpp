@@ -12,9 +12,9 @@
 //     global     as lfmalloc
 #pragma once
 
-#include "parts/heaps_and_large.hpp"
-#include "parts/online_superblocks.hpp"
-#include "parts/which_heap.hpp"
+#include "parts/composed/heaps_and_large.hpp"
+#include "parts/composed/which_heap.hpp"
+#include "parts/lfmalloc/online_superblocks.hpp"
 
 namespace gr::lab {
 

@@ -12,10 +12,10 @@
 //     global     a quarter free, by class | wholly free | in no list: all others
 #pragma once
 
-#include "parts/heaps_and_large.hpp"
-#include "parts/online_superblocks.hpp"
-#include "parts/restartable_heaps.hpp"
-#include "parts/which_heap.hpp"
+#include "parts/composed/heaps_and_large.hpp"
+#include "parts/composed/which_heap.hpp"
+#include "parts/lfmalloc/online_superblocks.hpp"
+#include "parts/lfmalloc/restartable_heaps.hpp"
 
 namespace gr::lab {
 

@@ -14,10 +14,10 @@
 //     global     as lfmalloc
 #pragma once
 
-#include "parts/heaps_and_large.hpp"
-#include "parts/online_superblocks.hpp"
-#include "parts/transactional_heaps.hpp"
-#include "parts/which_heap.hpp"
+#include "parts/composed/heaps_and_large.hpp"
+#include "parts/composed/which_heap.hpp"
+#include "parts/lfmalloc/online_superblocks.hpp"
+#include "parts/lfmalloc/transactional_heaps.hpp"
 
 namespace gr::lab {
 

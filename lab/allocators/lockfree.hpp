@@ -12,7 +12,7 @@
 //       global  a stack of empty containers     compare-and-swap with a tag
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -14,7 +14,7 @@
 //       buffer  [======........]               128 KiB, where new objects come from
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -12,7 +12,7 @@
 //       global    [partly free] [empty: beyond 128 for any bin]
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

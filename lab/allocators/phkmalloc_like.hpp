@@ -17,12 +17,12 @@
 //
 // All orders are mirrored, since the heap grows downwards. Records apart from blocks mean that free asks for no block.
 // Where there is no memory for a record, a run goes back to the kernel. Alignments above a page, which phkmalloc does
-// not have, are runs, too. Options: A H J V X Z < > (parts/paged_allocator.hpp, parts/malloc_options.hpp). A is the
+// not have, are runs, too. Options: A H J V X Z < > (parts/phkmalloc/paged_allocator.hpp, parts/memory/malloc_options.hpp). A is the
 // default here, and J fills with jemalloc's bytes. Left out are D (a dump), R (realloc is lab/face's, for all
 // allocators alike) and U (Linux has no utrace).
 #pragma once
 
-#include "parts/paged_allocator.hpp"
+#include "parts/phkmalloc/paged_allocator.hpp"
 
 namespace gr::lab {
 

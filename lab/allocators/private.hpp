@@ -8,7 +8,7 @@
 //     heaps     bins      bins                  what T2 frees T1 never sees again
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

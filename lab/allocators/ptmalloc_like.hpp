@@ -11,7 +11,7 @@
 //     heaps     each dlmalloc-like, regions of 1 MiB of its own
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

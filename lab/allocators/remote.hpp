@@ -12,7 +12,7 @@
 //       global  given -> [empty]
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -18,7 +18,7 @@
 // are dlmalloc-like's.
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -12,7 +12,7 @@
 //     threads   T1 --others'--> remote list     compare-and-swap
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

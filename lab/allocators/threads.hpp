@@ -12,7 +12,7 @@
 //       global      bins, 128 KiB buffer
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -13,7 +13,7 @@
 //       global      bins, 128 KiB buffer
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -10,7 +10,7 @@
 //     [1K|1K|1K|...]   [  4K  |  4K  |...]   [    16K    |...]   [        64K        ]
 #pragma once
 
-#include "parts/composed.hpp"
+#include "parts/composed/composed.hpp"
 
 namespace gr::lab {
 

@@ -14,16 +14,17 @@
 #include "chosen_allocator.hpp"
 #include "face/process.hpp"
 #include "granary/granary.h"
-#include "parts/allocator.hpp"
-#include "parts/aside.hpp"
-#include "parts/remote_list.hpp"
-#include "parts/thread_end.hpp"
+#include "parts/contract/allocator.hpp"
+#include "parts/lists/remote_list.hpp"
+#include "parts/memory/aside.hpp"
+#include "parts/memory/thread_end.hpp"
 #include "platform/libc_rules.hpp"
 
 namespace gr::lab {
 namespace {
 
-static_assert(Allocator<Chosen>, "allocators/NAME.hpp ends with a type Chosen that parts/allocator.hpp describes");
+static_assert(Allocator<Chosen>,
+              "allocators/NAME.hpp ends with a type Chosen that parts/contract/allocator.hpp describes");
 
 constinit Chosen allocator;
 constinit Aside aside;

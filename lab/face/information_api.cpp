@@ -12,7 +12,7 @@
 
 #include "base/text.hpp"
 #include "granary/granary.h"
-#include "parts/wilderness.hpp"
+#include "parts/memory/wilderness.hpp"
 #include "platform/process.hpp"
 
 using gr::lab::Held;

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "face/process.hpp"
 #include "granary/granary.h"
-#include "parts/transaction_counts.hpp"
+#include "parts/lfmalloc/transaction_counts.hpp"
 #include "platform/events.hpp"
 #include "platform/fork_handlers.hpp"
 #include "platform/process.hpp"

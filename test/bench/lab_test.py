@@ -59,7 +59,7 @@ class Map(unittest.TestCase):
     def test_each_allocator_and_each_part_is_on_it(self):
         page = (ROOT / "lab" / "README.md").read_text()
         names = {path.stem.replace("_", "-") for path in (ROOT / "lab" / "allocators").glob("*.hpp")}
-        names |= {path.stem for path in (ROOT / "lab" / "parts").glob("*.hpp")}
+        names |= {path.stem for path in (ROOT / "lab" / "parts").rglob("*.hpp")}
         self.assertEqual(sorted(name for name in names if f"`{name}`" not in page), [])
 
 

@@ -14,7 +14,7 @@ function(granary_composed_allocators header)
   foreach(path ${paths})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
     file(READ "${path}" text)
-    if(NOT text MATCHES "#include \"parts/composed\\.hpp\"")
+    if(NOT text MATCHES "#include \"parts/composed/composed\\.hpp\"")
       continue()
     endif()
     if(NOT text MATCHES "using Chosen =[ \n]+(Composed<[^;]*>);")
@@ -34,7 +34,7 @@ function(granary_composed_allocators header)
 
 #include <type_traits>
 
-#include \"parts/composed.hpp\"
+#include \"parts/composed/composed.hpp\"
 
 namespace gr::lab {
 ${types}

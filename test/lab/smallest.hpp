@@ -10,11 +10,11 @@
 
 #include <bit>
 
-#include "parts/allocator.hpp"
-#include "parts/block_tag.hpp"
-#include "parts/free_list.hpp"
-#include "parts/lock.hpp"
-#include "parts/wilderness.hpp"
+#include "parts/contract/allocator.hpp"
+#include "parts/layout/block_tag.hpp"
+#include "parts/lists/free_list.hpp"
+#include "parts/lists/lock.hpp"
+#include "parts/memory/wilderness.hpp"
 
 namespace gr::lab {
 

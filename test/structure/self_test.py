@@ -87,7 +87,7 @@ def check_short_heads():
 
 # Of a tree beside, what its order names may be included, and else nothing.
 def check_trees_beside():
-    order = ["src/base | another tree's", "parts"]
+    order = ["../src/base | another tree's", "parts"]
     with tempfile.TemporaryDirectory() as root:
         for path in ("src/base/bits.hpp", "src/heap/heap.hpp"):
             (pathlib.Path(root) / path).parent.mkdir(parents=True)
@@ -101,6 +101,20 @@ def check_trees_beside():
             part.write_text(HEAD + text)
             errors = structure.check(pathlib.Path(root) / "lab", structure.Rules(order, exceptions))
             assert errors == [] if expected is None else len(errors) == 1 and expected in errors[0], (text, errors)
+
+
+# Folders inside a folder are layers, too, if the order names them.
+def check_inner_folders():
+    order = ["parts/lists", "parts/stores", "allocators"]
+    clean = {"parts/lists/list.hpp": HEAD, "parts/stores/store.hpp": HEAD + '#include "parts/lists/list.hpp"\n',
+             "allocators/one.hpp": HEAD + '#include "parts/stores/store.hpp"\n'}
+    for changed, expected in (
+            ({}, []),
+            ({"parts/lists/list.hpp": HEAD + '#include "parts/stores/store.hpp"\n', "parts/stores/store.hpp": HEAD},
+             ['parts/lists/list.hpp: includes "parts/stores/store.hpp" from a folder that is not below its own']),
+            ({"parts/more/part.hpp": HEAD}, ["parts/more/part.hpp:1: folder 'parts' is not in order.txt"])):
+        errors = errors_of({**clean, **changed}, structure.Rules(order=order))
+        assert errors == expected, errors
 
 
 # What a file says of how it differs from its paper, and what the table of known deviations says of it.
@@ -129,6 +143,7 @@ def check_deviations():
 def main():
     assert errors_of(CLEAN) == [], errors_of(CLEAN)
     check_trees_beside()
+    check_inner_folders()
     check_short_heads()
     assert errors_of({}) != [], "an empty tree must not pass"
     for path, text, expected in TAMPERED:

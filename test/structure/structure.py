@@ -33,10 +33,11 @@ def exceptions(lines):
     return {what.strip() for what, *reason in pairs if reason and reason[0].strip()}
 
 
-# Names by lines: the level of each, and those that have a star. A folder of another tree is named with it.
+# Names by lines: the level of each, and those that have a star. `../TREE/FOLDER` is a folder of another tree,
+# `FOLDER/INNER` a folder inside one of this tree.
 def levels_of(lines):
     rows = [line.split("|")[0].split() for line in lines]
-    levels = {name.rstrip("*").split("/")[-1]: level for level, names in enumerate(rows) for name in names}
+    levels = {re.sub(r"^\.\./\w+/", "", name.rstrip("*")): level for level, names in enumerate(rows) for name in names}
     return levels, {name.rstrip("*") for names in rows for name in names if name.endswith("*")}
 
 
@@ -47,8 +48,8 @@ def words_by_first(lines):
 
 # What may be included of other trees.
 def files_beside(tree, order):
-    names = [name.rstrip("*") for line in order for name in line.split("|")[0].split() if "/" in name]
-    roots = [(tree.parent / name.split("/")[0], name.split("/")[1]) for name in names]
+    names = [name.rstrip("*") for line in order for name in line.split("|")[0].split() if name.startswith("../")]
+    roots = [(tree.parent / name.split("/")[1], name.split("/")[2]) for name in names]
     return {path.relative_to(root).as_posix() for root, folder in roots for path in (root / folder).rglob("*")}
 
 
@@ -133,13 +134,19 @@ def folder_of(path):
     return path.split("/")[0] if "/" in path else pathlib.Path(path).stem
 
 
+# Of a file in a folder's folder that order.txt names: that one.
+def layer_of(path, levels):
+    inner = "/".join(path.split("/")[:2])
+    return inner if inner in levels else folder_of(path)
+
+
 # The build computes it from the source beside it (cmake/GranaryOffsets.cmake).
 def is_computed(target, files):
     return target.endswith("/offsets.inc") and target.removesuffix("inc") + "cpp" in files
 
 
 def layer_errors(path, text, levels, faces, files, allowed):
-    folder = folder_of(path)
+    folder = layer_of(path, levels)
     if folder not in levels:
         yield f"{path}:1: folder '{folder}' is not in order.txt"
         return
@@ -151,7 +158,7 @@ def layer_errors(path, text, levels, faces, files, allowed):
             continue
         elif target not in files and not is_computed(target, files):
             yield f"{path}: includes \"{target}\", which is not a path from the tree's root"
-        elif folder_of(target) != folder and levels.get(folder_of(target), 0) >= levels[folder]:
+        elif layer_of(target, levels) != folder and levels.get(layer_of(target, levels), 0) >= levels[folder]:
             yield f"{path}: includes \"{target}\" from a folder that is not below its own"
 
 

@@ -5,7 +5,7 @@
 // Must not know: how memory comes back.
 #include "allocators/hoard.hpp"
 #include "lab/claims/piles.hpp"
-#include "parts/lists_of_threads.hpp"
+#include "parts/boehm/lists_of_threads.hpp"
 
 namespace gr::lab::blowup_test {
 

@@ -12,7 +12,7 @@
 
 #include "allocators/jemalloc2006.hpp"
 #include "lab/teams.hpp"
-#include "parts/paged_allocator.hpp"
+#include "parts/phkmalloc/paged_allocator.hpp"
 
 namespace gr::lab::fragmentation_test {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what a face asks of an allocator is all there (parts/allocator.hpp).
+// What: what a face asks of an allocator is all there (parts/contract/allocator.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
-#include "parts/allocator.hpp"
+#include "parts/contract/allocator.hpp"
 
 using namespace gr::lab;
 

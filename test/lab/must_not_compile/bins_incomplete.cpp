@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: bins lead from a size to a bin and back (parts/size_bins.hpp).
+// What: bins lead from a size to a bin and back (parts/layout/size_bins.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
-#include "parts/size_bins.hpp"
+#include "parts/layout/size_bins.hpp"
 
 using namespace gr::lab;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: bins grow by a part of themselves (parts/size_bins.hpp).
+// What: bins grow by a part of themselves (parts/layout/size_bins.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: each bin must be larger than the one before
-#include "parts/size_bins.hpp"
+#include "parts/layout/size_bins.hpp"
 
 using namespace gr::lab;
 

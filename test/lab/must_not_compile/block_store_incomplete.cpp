@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a store takes, puts and grows (parts/block_store.hpp).
+// What: a store takes, puts and grows (parts/stores/block_store.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
-#include "parts/free_list_store.hpp"
+#include "parts/stores/free_list_store.hpp"
 
 using namespace gr::lab;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the smallest block has room for what the index writes into it (parts/free_ranges.hpp).
+// What: the smallest block has room for what the index writes into it (parts/layout/free_ranges.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: the smallest block must have room for a node
-#include "parts/free_ranges.hpp"
-#include "parts/size_tree.hpp"
+#include "parts/layout/free_ranges.hpp"
+#include "parts/layout/size_tree.hpp"
 
 using namespace gr::lab;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a free-list buffer takes and gives blocks (parts/free_list_buffer.hpp).
+// What: a free-list buffer takes and gives blocks (parts/stores/free_list_buffer.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
-#include "parts/free_list_buffer.hpp"
-#include "parts/free_list_store.hpp"
+#include "parts/stores/free_list_buffer.hpp"
+#include "parts/stores/free_list_store.hpp"
 
 using namespace gr::lab;
 

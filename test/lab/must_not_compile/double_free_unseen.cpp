@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: that a region was free already is looked at (parts/small_run.hpp).
+// What: that a region was free already is looked at (parts/jemalloc/small_run.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: ignoring return value
-#include "parts/small_run.hpp"
+#include "parts/jemalloc/small_run.hpp"
 
 using namespace gr::lab;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what is linked has a node (parts/linked_list.hpp).
+// What: what is linked has a node (parts/lists/linked_list.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: constraint|derived_from
-#include "parts/linked_list.hpp"
+#include "parts/lists/linked_list.hpp"
 
 using namespace gr::lab;
 

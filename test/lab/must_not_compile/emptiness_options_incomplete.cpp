@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: superblocks are found by an address's lower bits, so S is a power of two (parts/emptiness_heaps.hpp).
+// What: superblocks are found by an address's lower bits, so S is a power of two (parts/hoard/emptiness_heaps.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: constraints not satisfied|does not satisfy|constraint failure
-#include "parts/emptiness_heaps.hpp"
+#include "parts/hoard/emptiness_heaps.hpp"
 
 using namespace gr::lab;
 

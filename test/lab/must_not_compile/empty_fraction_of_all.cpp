@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: an empty fraction of all there is would let a heap keep everything (parts/emptiness_heaps.hpp).
+// What: an empty fraction of all there is would let a heap keep everything (parts/hoard/emptiness_heaps.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: f must be above 0 and below 1
-#include "parts/emptiness_heaps.hpp"
+#include "parts/hoard/emptiness_heaps.hpp"
 
 using namespace gr::lab;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: how free blocks are found by size says how many bytes they have (parts/free_ranges.hpp).
+// What: how free blocks are found by size says how many bytes they have (parts/layout/free_ranges.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: constraints not satisfied|does not satisfy|constraint failure
-#include "parts/free_ranges.hpp"
-#include "parts/size_tree.hpp"
+#include "parts/layout/free_ranges.hpp"
+#include "parts/layout/size_tree.hpp"
 
 using namespace gr::lab;
 using Tags = BoundaryTags<65536, SizeTree::Node>;

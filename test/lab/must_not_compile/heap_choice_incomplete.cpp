@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a choice of heaps says which heap a call has entered (parts/heap_choice.hpp).
+// What: a choice of heaps says which heap a call has entered (parts/composed/heap_choice.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
-#include "parts/heap_choice.hpp"
+#include "parts/composed/heap_choice.hpp"
 
 using namespace gr::lab;
 

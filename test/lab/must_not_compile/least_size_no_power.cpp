@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the smallest region is a power of two (parts/arenas.hpp).
+// What: the smallest region is a power of two (parts/jemalloc/arenas.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
-#include "parts/arena.hpp"
-#include "parts/arenas.hpp"
+#include "parts/jemalloc/arena.hpp"
+#include "parts/jemalloc/arenas.hpp"
 
 using namespace gr::lab;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: local heaps can install a superblock and say what is online (parts/local_heaps.hpp).
+// What: local heaps can install a superblock and say what is online (parts/lfmalloc/local_heaps.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: constraint
-#include "parts/online_superblocks.hpp"
+#include "parts/lfmalloc/online_superblocks.hpp"
 
 using namespace gr::lab;
 

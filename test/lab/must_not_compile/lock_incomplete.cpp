@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a lock of the lab can be tried (parts/lock.hpp).
+// What: a lock of the lab can be tried (parts/lists/lock.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
-#include "parts/lock.hpp"
+#include "parts/lists/lock.hpp"
 
 using namespace gr::lab;
 

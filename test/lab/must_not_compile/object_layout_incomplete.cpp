@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: an object's size and owner can be told (parts/object_layouts.hpp).
+// What: an object's size and owner can be told (parts/layout/object_layouts.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
-#include "parts/object_layouts.hpp"
+#include "parts/layout/object_layouts.hpp"
 
 using namespace gr::lab;
 

@@ -3,7 +3,7 @@
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: power_of_two_bins needs headers of objects
-#include "parts/features.hpp"
+#include "parts/stores/features.hpp"
 
 using namespace gr::lab;
 

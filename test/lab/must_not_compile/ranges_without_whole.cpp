@@ -3,8 +3,8 @@
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: the last bin must hold whole regions
-#include "parts/free_ranges.hpp"
-#include "parts/range_bins.hpp"
+#include "parts/layout/free_ranges.hpp"
+#include "parts/layout/range_bins.hpp"
 
 using namespace gr::lab;
 using Tags = BoundaryTags<65536>;

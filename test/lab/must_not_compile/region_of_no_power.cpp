@@ -3,7 +3,7 @@
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: a region is found by dropping the lower bits of an address
-#include "parts/boundary_tags.hpp"
+#include "parts/layout/boundary_tags.hpp"
 
 using namespace gr::lab;
 

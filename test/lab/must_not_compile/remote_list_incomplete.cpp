@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a remote list can be pushed to, cleared and locked (parts/remote_list.hpp).
+// What: a remote list can be pushed to, cleared and locked (parts/lists/remote_list.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: static assertion failed|static_assert failed
-#include "parts/remote_list.hpp"
+#include "parts/lists/remote_list.hpp"
 
 using namespace gr::lab;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: states of runs say which is looked in first (parts/run_states.hpp).
+// What: states of runs say which is looked in first (parts/jemalloc/run_states.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: constraints not satisfied|does not satisfy|constraint failure
-#include "parts/arena.hpp"
+#include "parts/jemalloc/arena.hpp"
 
 using namespace gr::lab;
 

@@ -3,7 +3,7 @@
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: search_tree needs best_fit and single_heap
-#include "parts/features.hpp"
+#include "parts/stores/features.hpp"
 
 using namespace gr::lab;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the sequence compares and swaps a whole word (parts/compare_and_swap.hpp).
+// What: the sequence compares and swaps a whole word (parts/lfmalloc/compare_and_swap.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: the sequence swaps a word
-#include "parts/compare_and_swap.hpp"
+#include "parts/lfmalloc/compare_and_swap.hpp"
 
 using namespace gr::lab;
 

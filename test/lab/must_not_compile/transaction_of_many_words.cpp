@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a transaction stores at once no more words than a commit record holds (parts/transactions.hpp).
+// What: a transaction stores at once no more words than a commit record holds (parts/lfmalloc/transactions.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: a commit record has no room for so many stores
-#include "parts/transactions.hpp"
+#include "parts/lfmalloc/transactions.hpp"
 
 using namespace gr::lab;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: transactions need the CPU's heap: threads of one hash run on different CPUs at once
-//    (parts/transactional_heaps.hpp).
+//    (parts/lfmalloc/transactional_heaps.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: transactions exclude only threads on the same CPU
-#include "parts/transactional_heaps.hpp"
+#include "parts/lfmalloc/transactional_heaps.hpp"
 
 using namespace gr::lab;
 

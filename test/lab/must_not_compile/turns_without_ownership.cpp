@@ -3,7 +3,7 @@
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: turn_heaps needs ownership
-#include "parts/features.hpp"
+#include "parts/stores/features.hpp"
 
 using namespace gr::lab;
 

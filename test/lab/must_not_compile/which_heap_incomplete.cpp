@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a part that says which heap is the caller's also says how many there are (parts/which_heap.hpp).
+// What: a part that says which heap is the caller's also says how many there are (parts/composed/which_heap.hpp).
 // Invariant: only the line under #else is at fault.
 // Must not know: anything but the header it includes.
 // Expects: constraint
-#include "parts/local_heaps.hpp"
+#include "parts/lfmalloc/local_heaps.hpp"
 
 using namespace gr::lab;
 

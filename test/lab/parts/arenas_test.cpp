@@ -2,7 +2,7 @@
 // What: chunks, arenas, which thread has which, and huge blocks, each without the others as far as it goes.
 // Invariant: a block that is in use keeps its bytes.
 // Must not know: the allocator they make up.
-#include "parts/arenas.hpp"
+#include "parts/jemalloc/arenas.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "lab/parts/validity.hpp"
-#include "parts/arena.hpp"
-#include "parts/huge_blocks.hpp"
+#include "parts/jemalloc/arena.hpp"
+#include "parts/jemalloc/huge_blocks.hpp"
 
 namespace gr::lab::arenas_test {
 

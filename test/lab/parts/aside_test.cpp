@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/aside.hpp.
+// What: the unit tests of lab/parts/memory/aside.hpp.
 // Invariant: what is misused dies with the lab's line.
 // Must not know: who comes in a signal handler.
-#include "parts/aside.hpp"
+#include "parts/memory/aside.hpp"
 
 #include <gtest/gtest.h>
 

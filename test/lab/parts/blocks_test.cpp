@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "lab/parts/validity.hpp"
-#include "parts/container_sizes.hpp"
-#include "parts/global_containers.hpp"
-#include "parts/header_table.hpp"
-#include "parts/object_layouts.hpp"
+#include "parts/layout/container_sizes.hpp"
+#include "parts/layout/header_table.hpp"
+#include "parts/layout/object_layouts.hpp"
+#include "parts/stores/global_containers.hpp"
 
 namespace gr::lab::blocks_test {
 

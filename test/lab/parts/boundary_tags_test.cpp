@@ -2,7 +2,7 @@
 // What: boundary tags of one region against a list of its blocks: split, found, joined; and what is found written over.
 // Invariant: the blocks fill the region but for its first and last 8 bytes.
 // Must not know: lists and heaps.
-#include "parts/boundary_tags.hpp"
+#include "parts/layout/boundary_tags.hpp"
 
 #include <gtest/gtest.h>
 

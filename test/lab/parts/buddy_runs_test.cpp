@@ -2,7 +2,7 @@
 // What: buddy runs against a row of pages: what may be free together is free together, and nothing else.
 // Invariant: compared whole after every step; each page belongs to a run or to the header, or is free.
 // Must not know: how the runs are found.
-#include "parts/buddy_runs.hpp"
+#include "parts/jemalloc/buddy_runs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 //    that memory is bounded.
 // Invariant: blocks lie apart, and all bytes of all regions are somewhere.
 // Must not know: threads.
-#include "parts/coalescing_store.hpp"
+#include "parts/stores/coalescing_store.hpp"
 
 #include <gtest/gtest.h>
 

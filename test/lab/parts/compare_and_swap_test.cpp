@@ -3,7 +3,7 @@
 //    interrupted.
 // Invariant: who adds does so by swaps alone; the sum is exact.
 // Must not know: how long anything takes.
-#include "parts/compare_and_swap.hpp"
+#include "parts/lfmalloc/compare_and_swap.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lab/interruptions.hpp"
-#include "parts/which_heap.hpp"
+#include "parts/composed/which_heap.hpp"
 
 namespace gr::lab::compare_and_swap_test {
 

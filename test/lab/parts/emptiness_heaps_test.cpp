@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/emptiness_heaps.hpp: figure 2's moves, one by one, and its invariant after each of many
+// What: the unit tests of lab/parts/hoard/emptiness_heaps.hpp: figure 2's moves, one by one, and its invariant after each of many
 //    operations.
 // Invariant: the test says which heap is the caller's; memory is never given back.
 // Must not know: the paper's defaults.
-#include "parts/emptiness_heaps.hpp"
+#include "parts/hoard/emptiness_heaps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "lab/parts/validity.hpp"
-#include "parts/heaps_and_large.hpp"
+#include "parts/composed/heaps_and_large.hpp"
 
 namespace gr::lab::emptiness_heaps_test {
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <vector>
 
-#include "parts/coalescing_store.hpp"
-#include "parts/free_list_buffer.hpp"
+#include "parts/stores/coalescing_store.hpp"
+#include "parts/stores/free_list_buffer.hpp"
 
 namespace gr::lab::exact_buffer_test {
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "parts/block_tag.hpp"
+#include "parts/layout/block_tag.hpp"
 
 namespace gr::lab {
 

@@ -2,7 +2,7 @@
 // What: the thread-local free-list buffer: what it gives again, and when it gives all away (Wasik 5.6).
 // Invariant: a block that was put is taken or given away, once.
 // Must not know: a store.
-#include "parts/free_list_buffer.hpp"
+#include "parts/stores/free_list_buffer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // What: three heaps that split and join blocks of the same regions, against a reference that knows every interval.
 // Invariant: blocks lie apart; neighbours that are free in one heap are one block; no byte is lost; regions stay apart.
 // Must not know: the global heap.
-#include "parts/free_ranges.hpp"
+#include "parts/layout/free_ranges.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 
 #include "base/config.hpp"
 #include "lab/parts/free_blocks.hpp"
-#include "parts/range_bins.hpp"
-#include "parts/size_tree.hpp"
+#include "parts/layout/range_bins.hpp"
+#include "parts/layout/size_tree.hpp"
 
 namespace gr::lab::free_ranges_test {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/fullness_groups.hpp.
+// What: the unit tests of lab/parts/hoard/fullness_groups.hpp.
 // Invariant: superblocks lie in memory of the test.
 // Must not know: heaps.
-#include "parts/fullness_groups.hpp"
+#include "parts/hoard/fullness_groups.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "parts/heap_choice.hpp"
+#include "parts/composed/heap_choice.hpp"
 
 namespace gr::lab::heaps_of_calls_test {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of Held in lab/parts/wilderness.hpp: what is counted as taken of the kernel, and when.
+// What: the unit tests of Held in lab/parts/memory/wilderness.hpp: what is counted as taken of the kernel, and when.
 // Invariant: only differences are looked at, for the count is one for all.
 // Must not know: any allocator.
-#include "parts/wilderness.hpp"
+#include "parts/memory/wilderness.hpp"
 
 #include <gtest/gtest.h>
 
-#include "parts/container_sizes.hpp"
+#include "parts/layout/container_sizes.hpp"
 
 namespace gr::lab::held_test {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/lists_of_threads.hpp, global_free_lists.hpp, local_free_lists.hpp and
+// What: the unit tests of lab/parts/boehm/lists_of_threads.hpp, global_free_lists.hpp, local_free_lists.hpp and
 //    block_groups.hpp: Boehm's allocation (002), step by step; and by many threads.
 // Invariant: a block in use bears its own mark, so one that is given twice is seen.
 // Must not know: how a table finds a thread.
-#include "parts/lists_of_threads.hpp"
+#include "parts/boehm/lists_of_threads.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "lab/teams.hpp"
-#include "parts/heaps_and_large.hpp"
+#include "parts/composed/heaps_and_large.hpp"
 
 namespace gr::lab::lists_of_threads_test {
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "parts/allocator.hpp"
-#include "parts/free_list.hpp"
-#include "parts/linked_list.hpp"
-#include "parts/lock_free_stack.hpp"
-#include "parts/remote_list.hpp"
+#include "parts/contract/allocator.hpp"
+#include "parts/lists/free_list.hpp"
+#include "parts/lists/linked_list.hpp"
+#include "parts/lists/lock_free_stack.hpp"
+#include "parts/lists/remote_list.hpp"
 
 namespace gr::lab::lists_test {
 

@@ -3,7 +3,7 @@
 //    and the three places in which letters stand.
 // Invariant: what is ignored says one line.
 // Must not know: what an option changes.
-#include "parts/malloc_options.hpp"
+#include "parts/memory/malloc_options.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 #include <set>
 #include <string>
 
-#include "parts/arena_options.hpp"
-#include "parts/paged_allocator.hpp"
+#include "parts/jemalloc/arena_options.hpp"
+#include "parts/phkmalloc/paged_allocator.hpp"
 
 // This program's definition of _malloc_options. It has another name here, because the header's declaration lets it be
 // absent.

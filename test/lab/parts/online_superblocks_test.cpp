@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/online_superblocks.hpp and global_superblocks.hpp: malloc and free of LFMalloc, by
+// What: the unit tests of lab/parts/lfmalloc/online_superblocks.hpp and global_superblocks.hpp: malloc and free of LFMalloc, by
 //    each way of keeping heaps apart.
 // Invariant: more threads than CPUs; a block in use bears its own mark, so one that is given twice is seen.
 // Must not know: the words of the sequences.
-#include "parts/online_superblocks.hpp"
+#include "parts/lfmalloc/online_superblocks.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -21,9 +21,9 @@
 #include <thread>
 #include <vector>
 
-#include "parts/heaps_and_large.hpp"
-#include "parts/restartable_heaps.hpp"
-#include "parts/transactional_heaps.hpp"
+#include "parts/composed/heaps_and_large.hpp"
+#include "parts/lfmalloc/restartable_heaps.hpp"
+#include "parts/lfmalloc/transactional_heaps.hpp"
 
 namespace gr::lab::online_superblocks_test {
 

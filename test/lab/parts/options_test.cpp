@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/options.hpp.
+// What: the unit tests of lab/parts/memory/options.hpp.
 // Invariant: what is told is compared word for word.
 // Must not know: whose options they are.
-#include "parts/options.hpp"
+#include "parts/memory/options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // What: the page directory, lists by address, and runs of pages: first fit, joining, alignment, and what goes back.
 // Invariant: pages lie where the kernel put them; only their order among each other is asked.
 // Must not know: blocks.
-#include "parts/page_runs.hpp"
+#include "parts/phkmalloc/page_runs.hpp"
 
 #include <gtest/gtest.h>
 

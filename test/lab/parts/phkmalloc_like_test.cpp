@@ -3,7 +3,7 @@
 //    options.
 // Invariant: each option is tried in a process of its own, for it is read once.
 // Must not know: the face.
-#include "parts/paged_allocator.hpp"
+#include "parts/phkmalloc/paged_allocator.hpp"
 
 #include <gtest/gtest.h>
 

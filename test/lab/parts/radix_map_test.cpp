@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of the table in lab/parts/size_bins.hpp.
+// What: the unit tests of the table in lab/parts/layout/size_bins.hpp.
 // Invariant: held against a search over the sizes.
 // Must not know: who maps sizes.
-#include "parts/size_bins.hpp"
+#include "parts/layout/size_bins.hpp"
 
 #include <gtest/gtest.h>
 

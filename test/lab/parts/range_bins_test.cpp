@@ -2,7 +2,7 @@
 // What: bins of ranges, of both kinds, against a plain set of blocks: where a block lies, and which one fits.
 // Invariant: every size that a block can have.
 // Must not know: neighbours and heaps.
-#include "parts/range_bins.hpp"
+#include "parts/layout/range_bins.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // What: the red-black tree against std::set, by random insertions and removals.
 // Invariant: valid after every step.
 // Must not know: how it is balanced.
-#include "parts/red_black_tree.hpp"
+#include "parts/lists/red_black_tree.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

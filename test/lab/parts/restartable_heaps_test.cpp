@@ -4,7 +4,7 @@
 // Invariant: after each operation both superblocks have the same word and the same links, and results are the same
 //    places.
 // Must not know: where superblocks come from.
-#include "parts/restartable_heaps.hpp"
+#include "parts/lfmalloc/restartable_heaps.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/rseq.h>
@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "lab/interruptions.hpp"
-#include "parts/transactional_heaps.hpp"
-#include "parts/wilderness.hpp"
+#include "parts/lfmalloc/transactional_heaps.hpp"
+#include "parts/memory/wilderness.hpp"
 
 namespace gr::lab::restartable_heaps_test {
 

@@ -2,7 +2,7 @@
 // What: the search tree of free blocks against a set of sizes and addresses.
 // Invariant: valid after every step.
 // Must not know: how the tree is balanced; neighbours and heaps.
-#include "parts/size_tree.hpp"
+#include "parts/layout/size_tree.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lab/parts/validity.hpp"
-#include "parts/free_ranges.hpp"
+#include "parts/layout/free_ranges.hpp"
 
 namespace gr::lab::size_tree_test {
 

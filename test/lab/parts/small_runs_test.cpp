@@ -2,7 +2,7 @@
 // What: a run of small regions: its sizes by figure 4, its length, its bitmap against a set, its states by figure 5.
 // Invariant: every size of every legal quantum and limit is tried.
 // Must not know: arenas.
-#include "parts/small_run.hpp"
+#include "parts/jemalloc/small_run.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the unit tests of lab/parts/thread_table.hpp: each thread finds its own, whoever comes and goes; and where a
+// What: the unit tests of lab/parts/boehm/thread_table.hpp: each thread finds its own, whoever comes and goes; and where a
 //    stack is no name of a thread.
 // Invariant: a table of its own for each test.
 // Must not know: who keeps what in a table.
-#include "parts/thread_table.hpp"
+#include "parts/boehm/thread_table.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -3,7 +3,7 @@
 //    several words change at once.
 // Invariant: the threads of a test share one CPU, except one that leaves it.
 // Must not know: superblocks.
-#include "parts/transactions.hpp"
+#include "parts/lfmalloc/transactions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lab/interruptions.hpp"
-#include "parts/which_heap.hpp"
+#include "parts/composed/which_heap.hpp"
 
 namespace gr::lab::transactions_test {
 

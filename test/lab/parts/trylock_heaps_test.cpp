@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "parts/heap_choice.hpp"
+#include "parts/composed/heap_choice.hpp"
 
 namespace gr::lab::trylock_heaps_test {
 

@@ -4,9 +4,9 @@
 // Must not know: how it came to be.
 #pragma once
 
-#include "parts/fullness_groups.hpp"
-#include "parts/red_black_tree.hpp"
-#include "parts/size_tree.hpp"
+#include "parts/hoard/fullness_groups.hpp"
+#include "parts/layout/size_tree.hpp"
+#include "parts/lists/red_black_tree.hpp"
 
 namespace gr::lab {
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the remote free-list (Wasik 3.1.4): where others put what they free, for the owner to come and take.
+// Invariant: a block that was put is taken once, by one take_all that comes after. It takes all, so no ABA. Of bins
+//    nothing: an array has one each.
+// Must not know: whose the blocks are.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+
+#include "parts/lists/free_list.hpp"
+#include "parts/lists/lock.hpp"
+#include "platform/events.hpp"
+
+namespace gr::lab {
+
+template <class R>
+concept RemoteListLike = Lockable<R> && requires(R list, void *block) {
+    { list.push(block) } -> std::same_as<void>;
+    { list.take_all() } -> std::same_as<FreeList>;
+};
+
+template <Rank kRank>
+class LockedRemoteList {
+  public:
+    void push(void *block) {
+        const std::lock_guard held(lock_);
+        list_.push(block);
+    }
+    FreeList take_all() {
+        const std::lock_guard held(lock_);
+        return list_.take_all();
+    }
+    void lock() { lock_.lock(); }
+    void unlock() { lock_.unlock(); }
+
+  private:
+    Lock<kRank> lock_;
+    FreeList list_;
+};
+
+// 3.1.6
+class LockFreeRemoteList {
+  public:
+    void push(void *block) {
+        auto *const b = static_cast<FreeBlock *>(block);
+        FreeBlock *first = head_.load(std::memory_order_relaxed);
+        do {
+            platform::count(platform::Event::atomic_operation);
+            b->next = first;
+            // release: what the freeing thread did to the block, with the acquire of take_all.
+        } while (!head_.compare_exchange_weak(first, b, std::memory_order_release, std::memory_order_relaxed));
+    }
+    FreeList take_all() {
+        FreeList all;
+        if (is_empty()) return all;
+        platform::count(platform::Event::atomic_operation);
+        // acquire: pairs with each push.
+        FreeBlock *const first = head_.exchange(nullptr, std::memory_order_acquire);
+        all.head_ = first;
+        for (const FreeBlock *b = first; b != nullptr; b = b->next) ++all.count_;
+        return all;
+    }
+    // A hint.
+    bool is_empty() const { return head_.load(std::memory_order_relaxed) == nullptr; }
+    void lock() {}
+    void unlock() {}
+
+  private:
+    std::atomic<FreeBlock *> head_{nullptr};
+};
+
+static_assert(RemoteListLike<LockedRemoteList<Rank::worklist>> && RemoteListLike<LockFreeRemoteList>,
+              "each list can stand for another");
+
+}  // namespace gr::lab

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a heap whose blocks have exact sizes and are split and joined (Wasik 5.10), and the global heap behind it.
+// Invariant: with ownership all blocks of a region are one heap's, and go to the global heap together, wholly free; in
+//    use or not, each names its owner. Without it a block may be freed into any heap and names the one in whose lists
+//    it is free; a list that takes more than 2 times the largest block gives half of it away, a heap whose lists take
+//    64 times gives all (5.2), for its regions seldom become whole.
+// Must not know: which thread's heap it is.
+#pragma once
+
+#include <type_traits>
+
+#include "parts/layout/free_ranges.hpp"
+#include "parts/layout/range_bins.hpp"
+#include "parts/layout/size_tree.hpp"
+#include "parts/lists/lock.hpp"
+#include "parts/lists/remote_list.hpp"
+#include "parts/memory/wilderness.hpp"
+#include "parts/stores/block_store.hpp"
+#include "parts/stores/features.hpp"
+
+namespace gr::lab {
+
+// Regions and bins of the thesis (5.10).
+struct FirstFitBlocks : BoundaryTags<64 * kKiB> {
+    using Bins = GeometricBins<kWholeBytes>;
+    using Index = RangeBins<Bins, Fit::first_of_bin>;
+    static constexpr std::size_t largest() { return kWholeBytes - kTagsBytes; }
+};
+// With the best fit larger regions (Ptmalloc's heaps have that size), and what is mapped alone as Doug Lea's (4.2).
+template <class Node>
+struct LargeRegions : BoundaryTags<kMiB, Node> {
+    static constexpr std::size_t largest() { return 128 * kKiB; }
+};
+// Narrower bins, so that less is looked at.
+struct BestFitBlocks : LargeRegions<ListNode> {
+    using Bins = GeometricBins<kWholeBytes, 11>;
+    using Index = RangeBins<Bins, Fit::best>;
+};
+// Solaris' (4.1).
+struct TreeBlocks : LargeRegions<SizeTree::Node> {
+    using Index = SizeTree;
+};
+template <Features kF>
+using CoalescedBlocks = std::conditional_t<kF.have(search_tree), TreeBlocks,
+                                           std::conditional_t<kF.have(best_fit), BestFitBlocks, FirstFitBlocks>>;
+
+// What heaps have in common, and memory that nobody had yet. What is free here has the number 0. With a remote list,
+// what is given waits apart under a lock of its own (3.2.1.5).
+template <class Blocks, bool kHasRemoteList>
+class GlobalRanges {
+  public:
+    // Of so many bytes at least; nullptr: there is none.
+    void *take(std::size_t bytes) {
+        const std::lock_guard held(lock_);
+        if (void *const block = ranges_.take_unsplit(bytes)) return block;
+        if constexpr (!kHasRemoteList) return nullptr;
+        FreeList given = given_.take_all();
+        while (void *const block = given.pop()) ranges_.put(block, 0);
+        return ranges_.take_unsplit(bytes);
+    }
+    // A whole region; nullptr: no memory.
+    void *make() {
+        char *const region = wilderness_.extend(Blocks::kRegionBytes, Blocks::kRegionBytes);
+        return region == nullptr ? nullptr : Blocks::make_whole(region);
+    }
+    void give(FreeList blocks) {
+        if (blocks.is_empty()) return;
+        if constexpr (kHasRemoteList) {
+            while (void *const block = blocks.pop()) given_.push(block);
+        } else {
+            const std::lock_guard held(lock_);
+            while (void *const block = blocks.pop()) ranges_.put(block, 0);
+        }
+    }
+    // Nothing that lies here is in use.
+    bool put(void *) { return false; }
+
+    void lock() { lock_all(lock_, given_); }
+    void unlock() { unlock_all(lock_, given_); }
+
+  private:
+    Lock<Rank::global_bin> lock_;
+    FreeRanges<Blocks, typename Blocks::Index> ranges_;
+    LockedRemoteList<Rank::worklist> given_;
+    Wilderness wilderness_;
+};
+
+template <Features kF>
+class CoalescingStore : public CoalescedBlocks<kF> {
+    using Blocks = CoalescedBlocks<kF>;
+    using Free = FreeRanges<Blocks, typename Blocks::Index>;
+
+  public:
+    using Global = GlobalRanges<Blocks, kF.have(global_remote_list)>;
+
+    // One remote list for all sizes (5.10): what was freed there may be joined to any.
+    static constexpr unsigned kBins = 1;
+    static unsigned bin_of(std::size_t) { return 0; }
+    static unsigned bin_of_block(const void *) { return 0; }
+
+    void *take(std::size_t size) { return free_.take(Blocks::bytes_for(size)); }
+    void put(void *block, Global &global) {
+        void *const joined = free_.put(block, kIsOwned ? Blocks::heap_of(block) : number());
+        if constexpr (kF.have_global_heap()) global.give(surplus(Free::Ranges::bin_of(joined)));
+    }
+    bool grow(std::size_t size, Global &global, HeapNumber heap) {
+        void *block = kF.have_global_heap() ? global.take(Blocks::bytes_for(size)) : nullptr;
+        if (block == nullptr) block = global.make();
+        if (block == nullptr) return false;
+        free_.put(block, kIsOwned ? heap : number());
+        return true;
+    }
+    std::size_t free_bytes() const { return free_.ranges().bytes(); }
+
+  private:
+    static constexpr bool kIsOwned = kF.have(ownership);
+
+    // What is too much, once a block came to that bin. Taken out.
+    FreeList surplus(unsigned bin) {
+        constexpr unsigned kWhole = Free::Ranges::kLast;
+        FreeList given;
+        take_down_to(0, kWhole, &given);
+        if constexpr (!kIsOwned) {
+            constexpr std::size_t kMost = kMostOfBin * Blocks::kWholeBytes;
+            if (free_.ranges().bytes_in(bin) > kMost) take_down_to(kMost / 2, bin, &given);
+            if (free_.ranges().bytes() > kMostOfHeap * Blocks::kWholeBytes)
+                for (unsigned each = 0; each < kWhole; ++each) take_down_to(0, each, &given);
+        }
+        return given;
+    }
+    void take_down_to(std::size_t bytes, unsigned bin, FreeList *taken) {
+        while (free_.ranges().bytes_in(bin) > bytes) taken->push(free_.pop(bin));
+    }
+    // Who puts blocks that name no owner names these lists himself, before he knows of a heap.
+    HeapNumber number() {
+        static constinit std::atomic<HeapNumber> numbers{0};  // ordered by nothing
+        if (number_ == 0) number_ = numbers.fetch_add(1, std::memory_order_relaxed) + 1;
+        return number_;
+    }
+
+    Free free_;
+    HeapNumber number_ = 0;  // without ownership
+};
+
+}  // namespace gr::lab

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the thread-local free-list buffer (Wasik 3.1.3, 5.6): what a thread freed it takes again without a lock. Where
+//    blocks coalesce it is a cache of them at the size that they were freed with, so that the same request needs no
+//    joining and splitting (3.2.1.4, 5.10).
+// Invariant: one thread is in it. When a list takes too much, or a cache, all of the buffer is given away (5.6).
+// Must not know: whose the blocks are.
+// Differs: a buffer gives block by block, and where their heap has a lock each takes it anew; in 3.1.3 it is taken
+//    once.
+#pragma once
+
+#include <array>
+#include <concepts>
+
+#include "base/config.hpp"
+#include "parts/layout/range_bins.hpp"
+#include "parts/lists/free_list.hpp"
+
+namespace gr::lab {
+
+template <class B>
+concept FreeListBufferLike = requires(B buffer, std::size_t size, void *block) {
+    // nullptr: none that fits.
+    { buffer.take(size) } -> std::same_as<void *>;
+    // Calls give(block) for each block that is given away, this one among them.
+    buffer.put(block, [](void *) {});
+};
+
+template <class Store>
+class FreeListBuffer {
+  public:
+    void *take(std::size_t size) { return lists_[Store::bin_of(size)].pop(); }
+    void put(void *block, auto give) {
+        const unsigned bin = Store::bin_of_block(block);
+        lists_[bin].push(block);
+        if (lists_[bin].count() * Store::size_of(bin) <= kMostBytes) return;
+        for (FreeList &list : lists_)
+            while (void *const each = list.pop()) give(each);
+    }
+
+  private:
+    static constexpr std::size_t kMostBytes = 2 * kUnitBytes;  // two containers' (5.6)
+
+    std::array<FreeList, Store::kBins> lists_{};
+};
+
+template <class Store>
+class ExactBuffer {
+    using Ranges = RangeBins<typename Store::Bins, Fit::first_of_bin>;
+
+  public:
+    // Of the request's own bin any that is large enough, else one of the next bin.
+    void *take(std::size_t size) {
+        const std::size_t bytes = Store::bytes_for(size);
+        void *const block = ranges_.find(bytes);
+        if (block == nullptr || Ranges::bin_of(block) > Ranges::bin_of_bytes(bytes) + 1) return nullptr;
+        ranges_.remove(block);
+        return block;
+    }
+    void put(void *block, auto give) {
+        ranges_.insert(block);
+        if (ranges_.bytes() < kMostBytes) return;
+        for (unsigned bin = 0; bin <= Ranges::kLast; ++bin) {
+            while (void *const each = ranges_.first(bin)) {
+                ranges_.remove(each);
+                give(each);
+            }
+        }
+    }
+
+  private:
+    static constexpr std::size_t kMostBytes = 64 * kKiB;  // (5.10)
+
+    Ranges ranges_;
+};
+
+// What is owned by others waits where it is not taken again (3.1.1.1).
+struct NoBuffer {};
+
+}  // namespace gr::lab
