@@ -7,6 +7,8 @@
 import contextlib
 import io
 import json
+import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -67,6 +69,23 @@ class Scripts(unittest.TestCase):
             done = self.run_it("line_transfers.py", *words, code=1 if "--build" in words else 2)
             self.assertIn(said, done.stderr)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+
+    def test_execution_of_what_does_not_exist(self):
+        for words, said in ((("--with", "nothing"), "execution: nothing: "), (("--with", "lab:nobody"), "lab:nobody"),
+                            (("--rounds", "0"), "must be positive")):
+            done = self.run_it("execution.py", *words, code=2)
+            self.assertIn(said, done.stderr)
+
+    def test_execution(self):
+        shown = self.run_it("execution.py", "--build", BUILD, "--with", "system", "--threads", "3", "--seconds", "0.1",
+                            "--rounds", "2", "--json", self.output).stdout
+        for row in ("nanoseconds for a pair", "pairs in a second", "use of the CPUs, %", "context switches in a second"):
+            self.assertRegex(shown, re.compile(rf"^{re.escape(row)} +[\d,.]+ \[[\d,.]+ [\d,.]+\]$", re.MULTILINE))
+        self.assertRegex(shown, re.compile(r"^interrupted sections in a second +-$", re.MULTILINE))
+        _, *rows = [json.loads(line) for line in self.output.read_text().splitlines()]
+        self.assertEqual([row["allocator"] for row in rows], ["system", "system"])
+        for row in rows:
+            self.assertAlmostEqual(row["latency"] * row["throughput"], len(os.sched_getaffinity(0)) * 1e9, places=0)
 
     def test_counts_of_nothing(self):
         done = self.run_it("counts.py", "--counted", self.output.parent, code=2)
