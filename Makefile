@@ -57,9 +57,8 @@ test-long: ## the release build's long tests: real programs, the lab, the report
 	mkdir -p build/release-long
 	ctest --preset release-long
 
-test-rest: ## make test-long, and the presets debug, clang, sanitize, aarch64, counted
-	$(MAKE) test-long
-	$(MAKE) $(PRESETS_REST:%=test-%)
+# Prerequisites, so that `make -k` goes on after one that failed.
+test-rest: test-long $(PRESETS_REST:%=test-%) ## make test-long, and the presets debug, clang, sanitize, aarch64, counted
 	@echo "make test-rest: everything passed"
 
 test-all: test test-rest ## both

@@ -52,6 +52,23 @@ class Make(unittest.TestCase):
         self.assertEqual(filters["release-long"], {"include": words})
 
 
+class GoingOn(unittest.TestCase):
+    def test_what_comes_after_a_preset_that_failed_runs_all_the_same(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            shutil.copy(ROOT / "Makefile", folder)
+            for program, text in (("scripts/setup", ""), ("bin/cmake", ""),
+                                  ("bin/ctest", 'echo "$2" >> asked\n[ "$2" != release-long ]\n')):
+                (folder / program).parent.mkdir(exist_ok=True)
+                (folder / program).write_text("#!/bin/sh\n" + text)
+                (folder / program).chmod(0o755)
+            clean = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+            done = subprocess.run(["make", "test-rest", "-k"], cwd=folder, capture_output=True, text=True,
+                                  env=clean | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}"})
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual((folder / "asked").read_text().split(), presets_of("test-rest"))
+
+
 class ContinuousIntegration(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
