@@ -3,7 +3,7 @@
 //    list used by restartable sequences: no lock and no atomic operation while malloc finds room in what is online and
 //    free gives it a block of its own. A block of any other superblock goes to that one's remote list, under its lock
 //    (3.2.3).
-// Invariant: a CPU's heap is changed by who runs on that CPU. Without rseq this is lfmalloc-mutex-cpu.
+// Invariant: a CPU's heap is changed by threads on that CPU alone. Without rseq this is lfmalloc-mutex-cpu.
 // Must not know: how any feature works.
 // Finds: an address that leads to no superblock, or is not aligned; a double free where the block lies on top of its
 //    local list, or its superblock has none in use.

@@ -6,7 +6,7 @@
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; a double free where the container has no block in
 //    use.
-// Differs: the heap's own memory stays, for the next thread: who frees may still look at its lock.
+// Differs: the heap's own memory stays, for the next thread: a thread that frees may still look at its lock.
 //
 //     threads   T1 ---free---> T2's heap        T3 ends
 //     heaps     [full] [roomy] [empty]           | all

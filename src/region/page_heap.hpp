@@ -36,8 +36,8 @@ enum class Prefer : std::uint8_t { warm, cold };
 
 // Which warm units the caches of the caller's CPU may hold.
 struct Near {
-    CpuGroup group{};               // chunks that are in use only by this group
-    RecentUnits *recent = nullptr;  // these are taken first
+    CpuGroup group{};               // its chunks come before those of other groups
+    RecentUnits *recent = nullptr;  // these units come before all others
 };
 
 class PageHeap {

@@ -77,9 +77,9 @@ def of_numbers(compared: Sequence[Compared]) -> Iterator[Panel]:
 
 def of_compared(title: str, rows: Sequence[Compared]) -> Panel:
     places = {each.at for each in rows if each.theirs is not None}
-    note = f"ratio; hollow: the paper, {', '.join(sorted(places))}; filled: here" if len(places) == 1 and "" not in places \
-        else "ratio; hollow: the paper; filled: here"
-    names = [each.of if len(places) == 1 or not each.at else f"{each.of}; {each.at}" for each in rows]
+    at = places.pop() if len(places) == 1 else ""  # where all rows have it in common
+    note = f"ratio; hollow: the paper{at and f', {at}'}; filled: here"
+    names = [each.of if at or not each.at else f"{each.of}; {each.at}" for each in rows]
     labels = [wrapped(name, WIDTH) for name in names]
     pitch = LABELLED_PITCH + LABEL_ROOM * (max(map(len, labels)) - 1)
     theirs = [Interval(each.theirs, each.theirs, each.theirs) for each in rows if each.theirs is not None]
@@ -97,8 +97,8 @@ def of_compared(title: str, rows: Sequence[Compared]) -> Panel:
                 axes.plot([each.ours.value], [row], markerfacecolor=INK.light, **mark_of)
             if each.theirs is not None:
                 axes.plot([each.theirs], [row], markerfacecolor=PAPER.light, **mark_of)
-            axes.annotate("\n".join(label), (0, row), xycoords=("axes fraction", "data"), xytext=(-LEFT, MARK_ROOM), size=SMALL,
-                          textcoords="offset points", va="bottom", annotation_clip=False)
+            axes.annotate("\n".join(label), (0, row), xycoords=("axes fraction", "data"), xytext=(-LEFT, MARK_ROOM),
+                          textcoords="offset points", size=SMALL, va="bottom", annotation_clip=False)
 
     told = "; ".join(f"{name}: the paper {each.row()[1][0]}, here {each.ours or 'not measured'}"
                      for name, each in zip(names, rows))

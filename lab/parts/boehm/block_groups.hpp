@@ -3,7 +3,7 @@
 //    groups, so that a lock is taken for each group and not for each object).
 // Invariant: all groups have the same number of blocks, which the caller knows. The first block of a group leads to the
 //    group below by its first word, and to the rest of its own by its second.
-// Must not know: how long a block is, and who may touch the groups.
+// Must not know: how long a block is, and which threads may touch the groups.
 #pragma once
 
 #include "parts/contract/allocator.hpp"

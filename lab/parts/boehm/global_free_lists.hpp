@@ -3,7 +3,7 @@
 //    allocation lock (Boehm 002, Context and Parallel allocation).
 // Invariant: a page has objects of one size, for ever. A free object is here in the list of its size, or in a group of
 //    as many as a page has; the list is shorter than a group. With the lock held, only one object or one group is
-//    moved, or a page is taken; who wants a page's worth divides the page after the lock is free again.
+//    moved, or a page is taken; a thread that wants a page's worth divides the page after it released the lock.
 // Must not know: threads, and what they keep.
 #pragma once
 

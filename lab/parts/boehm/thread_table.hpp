@@ -2,7 +2,7 @@
 // What: data of each thread, found without help from the compiler or the thread library (Boehm 002, Thread-specific
 //    data): a hash table of threads, and before it a cache that is indexed by a quick id of the thread.
 // Invariant: of two threads that live at once, one never has the other's entry, if the quick id stays with its thread.
-//    An entry is in the chain of its thread, or idle; its memory stays an entry for ever. So who reads needs no lock:
+//    An entry is in the chain of its thread, or idle; its memory stays an entry for ever. So a reader needs no lock:
 //    an entry that names the caller is the caller's, and a walk that another thread's change leads astray finds
 //    nothing.
 // Must not know: what the data is.
@@ -59,7 +59,7 @@ class ThreadTable {
     // The calling thread's, new where it has none; nullptr: no memory.
     Value *add() {
         const std::lock_guard held(lock_);
-        if (Value *const known = find()) return known;  // nobody changes a chain now, so the walk misses nothing
+        if (Value *const known = find()) return known;  // no thread changes a chain now, so the walk misses nothing
         Entry *const entry = take_idle();
         if (entry == nullptr) return nullptr;
         const std::uintptr_t thread = platform::thread_pointer();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: records of one length that an allocator keeps about its blocks, in pages that hold nothing else.
 // Invariant: a record that came back is handed out again before a page is cut. Pages of records stay.
-// Must not know: what a record says, and who may touch it.
+// Must not know: what a record says, and which threads may touch it.
 #pragma once
 
 #include "parts/jemalloc/quantum_bins.hpp"

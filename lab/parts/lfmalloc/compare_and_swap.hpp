@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: compare-and-swap by a restartable sequence (LFMalloc 5.1), on a word that belongs to one CPU.
 // Invariant: only threads on the word's CPU change it, and only by this. The paper emulates the instruction where all
-//    threads of the process are bound to one CPU; here each call checks the CPU, because anybody may move a thread.
+//    threads of the process are bound to one CPU; here each call checks the CPU, because another process may move a thread.
 // Must not know: what the word is for.
 #pragma once
 

@@ -3,7 +3,7 @@
 //    caller's heap, and go back to its local list, or to the remote list of another's.
 // Invariant: a superblock is online in one heap, in the global heap, or this thread's alone on its way between them.
 // Must not know: how local heaps are kept apart.
-// Differs: who was interrupted kRetries times has a block from the global heap; lines 8 to 31 try for ever.
+// Differs: a thread that was interrupted kRetries times gets a block from the global heap; lines 8 to 31 try for ever.
 #pragma once
 
 #include "parts/layout/container_sizes.hpp"

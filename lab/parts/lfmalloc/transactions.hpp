@@ -4,7 +4,7 @@
 // Invariant: a CPU's words are changed only by transactions on that CPU. A step happens only while its thread is there
 //    and no other transaction has begun there since its own did. What is announced is done before any later step there.
 //    The paper's flag is set for a thread that was preempted; here whoever comes next on the CPU counts up the CPU's
-//    turn, so a thread that was interrupted, but by nobody who has to do with the CPU's words, goes on.
+//    turn, so an interrupted thread goes on if no transaction began on the CPU meanwhile.
 // Must not know: what the words are for.
 #pragma once
 
@@ -91,7 +91,7 @@ class Transaction {
     // -1: it could not begin, and all its steps are annulled.
     int cpu() const { return begun_.slot == nullptr ? -1 : static_cast<int>(begun_.slot->cpu); }
 
-    // 0 where it is annulled: who computes with that stores nothing.
+    // 0 if the transaction is annulled; a store of what is computed from it then does nothing.
     std::uint64_t load(const void *word) {
         return step([&] { return gr_lab_transaction_load(begun_.slot, begun_.turn, word); }).value;
     }
@@ -100,8 +100,8 @@ class Transaction {
         return step([&] { return gr_lab_transaction_store(begun_.slot, begun_.turn, word, value); }).outcome ==
                Outcome::done;
     }
-    // All of them or none, and the transaction is over. The caller does them, as whoever comes next; where he was moved
-    // to another CPU, somebody else does, before anything else happens on this one.
+    // All of them or none, and the transaction is over. The next transaction on the CPU does them, before its own
+    // steps: mostly that of this caller, else that of another thread.
     template <std::size_t count>
     bool store_all(const Store (&stores)[count]) {
         static_assert(count <= TransactionSlot::kMostStores, "a commit record has no room for so many stores");

@@ -53,7 +53,7 @@ class PagedAllocator {
         auto *const begin = static_cast<char *>(p);
         free_run(begin, runs_.bytes_of(begin));
     }
-    // Who has locked all for a fork may ask, too.
+    // A thread that holds the lock for a fork may ask, too.
     std::size_t usable_size(const void *p) {
         if (lock_.is_mine()) return size_of(p);
         const std::lock_guard held(lock_);

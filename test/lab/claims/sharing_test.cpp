@@ -106,7 +106,7 @@ TEST(Sharing, HeapsThatCallsTakeByTurnsShareActivelyAndPassively) {
     std::printf("lines that two threads share, mtmalloc: active %zu, passive %zu\n", active, passive);
     EXPECT_GT(active, kBlocks / 8);
     EXPECT_GT(passive, kBlocks / 8);
-    // The same, where each thread has a heap.
+    // Where each thread has a heap of its own, no line is shared.
     EXPECT_EQ(actively_shared_by_chance<Io>(), 0U);
     EXPECT_EQ(passively_shared_by_chance<Io>(), 0U);
 }

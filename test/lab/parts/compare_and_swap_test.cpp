@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: compare-and-swap by a sequence: it refuses what the instruction would, and loses no update however often it is
 //    interrupted.
-// Invariant: who adds does so by swaps alone; the sum is exact.
+// Invariant: threads add by swaps alone; the sum is exact.
 // Must not know: how long anything takes.
 #include "parts/lfmalloc/compare_and_swap.hpp"
 

@@ -168,7 +168,7 @@ TEST(ListsOfThreadsTest, BeforeThatFreedObjectsGoToTheGlobalListAndCountToo) {
     });
 }
 
-// So who frees what others allocate has a list, too, and takes a lock for each group only.
+// So a thread that frees what others allocate has a list, too, and takes a lock for each group only.
 TEST(ListsOfThreadsTest, WhoOnlyFreesHasAListAfterAPagesWorth) {
     in_thread<Chosen>([](Chosen &heaps) {
         const std::vector<void *> objects = take_many(heaps, 2 * kPagesWorth);

@@ -2,7 +2,7 @@
 // What: the unit tests of lab/parts/boehm/thread_table.hpp: each thread finds its own, whoever comes and goes; and where a
 //    stack is no name of a thread.
 // Invariant: a table of its own for each test.
-// Must not know: who keeps what in a table.
+// Must not know: what is kept in a table.
 #include "parts/boehm/thread_table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the transactional layer: who is annulled and who goes on, what is announced is done by whoever comes next, and
+// What: the transactional layer: which transaction is annulled and which goes on, that the next one does what is announced, and
 //    several words change at once.
 // Invariant: the threads of a test share one CPU, except one that leaves it.
 // Must not know: superblocks.
