@@ -3,7 +3,6 @@
 // Invariant: while one wave is freed the next allocates, at one pace, and every wave makes the same blocks: so memory
 //    must be flat, whichever of them the kernel favours.
 // Must not know: which heap owns the memory of a thread that is gone.
-#include <semaphore>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "options.hpp"
 #include "parcel.hpp"
 #include "rss.hpp"
+#include "semaphore.hpp"
 
 using namespace gr::test;
 
@@ -28,10 +28,10 @@ class Pace {
     void after_free() { lead_.release(); }
 
   private:
-    static constexpr size_t kLead = 1024;
+    static constexpr unsigned kLead = 1024;
 
-    std::counting_semaphore<> lead_{kLead};
-    std::counting_semaphore<> made_{0};
+    Semaphore lead_{kLead};
+    Semaphore made_{0};
 };
 
 void fill(std::vector<Parcel *> &blocks, const Spread &spread, size_t number, Pace &pace) {
@@ -63,7 +63,7 @@ void turn_over(Wave &allocated, Wave &freed, const Spread &spread) {
 
 int main(int argc, char **argv) {
     require_granary();
-    Options options = {.steps = 300, .threads = 8};
+    Options options = {.steps = 600, .threads = 8};
     int status = 0;
     if (!options.parse("Threads allocate and exit, one frees.", argc, argv, status)) return status;
     Wave even(options.threads, std::vector<Parcel *>(kBlocks));
