@@ -23,7 +23,7 @@ all: release ## build the libraries, the command and its man pages in build/rele
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-# A release tree that is configured already keeps its tests and benchmarks. Warnings are errors for who tests, not for who
+# A tree that is configured already keeps its tests and benchmarks (so does `make counted`). Warnings are errors for who tests, not for who
 # builds: a newer compiler may warn.
 release:
 	scripts/setup --check build
@@ -106,7 +106,7 @@ view: ## build the page of granary report, which the repository carries built
 
 counted: ## the library that counts its locks and atomic operations, for bench/counts.py
 	scripts/setup --check build
-	cmake --preset counted -DGRANARY_TESTS=OFF
+	test -f build/counted/build.ninja || cmake --preset counted -DGRANARY_TESTS=OFF
 	cmake --build build/counted --target granary_shared lab -j $(CPUS)
 
 bench: ## what granary bench needs

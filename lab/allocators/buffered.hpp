@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's allocator F1 (001, 5.6), CO-l of table 3.1: E with a free-list buffer for a thread's own blocks.
-// Invariant: the buffer holds only blocks of the thread's own heap (immediate ownership); others' go home at once,
-//    under their heap's lock. No heap's lock is taken before there is a second thread (7.1.2).
+// Invariant: the buffer holds only blocks of the thread's own heap (immediate ownership). Other threads' blocks return
+//    at once to their owners' heaps, under the heap's lock. No heap's lock is taken before there is a second thread
+//    (7.1.2).
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; a double free where the container has no block in
 //    use, of a thread's own block when the buffer is emptied.
 //
 //     threads   T1 --own--> buffer              no lock
-//                  --others'--> their heap      lock
+//                  --remote---> their heap      lock
 //     heaps     [full] [roomy] [empty]
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: CN-l of table 3.1 (Wasik 001, 3.2.3.2): C with a free-list buffer, of which the thesis says that it brings
 //    nothing.
-// Invariant: as in C; what a thread freed lies in its buffer first.
+// Invariant: as in C; a block that a thread freed lies in its buffer first.
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned. Blocks have no header, so no double free.
 //

@@ -8,7 +8,7 @@
 // Differs: a block of the request's own bin is split, too, if the rest can be a block; 5.10 gives it away whole.
 //
 //     threads   T1 --own--> buffer at 64 KiB --joined--> heap      no lock
-//                  --others'--> remote list --joined--> heap        a lock
+//                  --remote---> remote list --joined--> heap        a lock
 //     heaps     bins of ranges, split on demand     |head|.....|tail|head|..|tail|
 //     global    whole regions of 64 KiB
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Wasik's allocator C (001, 5.3), CN of table 3.1: B with objects in containers of 64 KiB.
-// Invariant: a container has blocks of one size, all first given to one thread; freed, they lie in whoever's list.
+// Invariant: a container has blocks of one size, and all are first given to one thread. A freed block lies in a list of
+//    the thread that freed it, whichever container it is of.
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned. Blocks have no header, so no double free.
 //

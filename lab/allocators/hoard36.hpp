@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Hoard 3.6 as Wasik places it (001, 4.4): CO-l, delayed ownership with reallocation, containers move freely.
-// Invariant: what a thread frees it may take again, whosever it was. No heap's lock is taken before there is a second
-//    thread.
+// Invariant: a thread may take each block again that it freed, its own or another thread's. No heap's lock is taken
+//    before there is a second thread.
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; when the buffer is emptied, a double free where the
 //    container has no block in use.

@@ -7,7 +7,7 @@
 //    the block's end.
 //
 //     threads   T1 --own--> buffer at 64 KiB        no lock
-//                  --others'--> their heap          a lock
+//                  --remote---> their heap          a lock
 //     global    whole regions of 64 KiB
 #pragma once
 

@@ -5,7 +5,7 @@
 // Finds: by the header a double free, a foreign address, the inside of a block.
 //
 //     threads   T1 --own--> buffer              no lock
-//                  --others'--> their heap      lock
+//                  --remote---> their heap      lock
 #pragma once
 
 #include "parts/composed/composed.hpp"

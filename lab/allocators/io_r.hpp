@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: IO-r of table 3.1 (Wasik 001, 3.2.2.5): IO with remote lists, so that heaps need no lock.
-// Invariant: a heap is entered by its thread only.
+// Invariant: only its own thread enters a heap.
 // Must not know: how any feature works.
 // Finds: by the header a double free, a foreign address, the inside of a block.
 //
 //     threads   T1 --own--> heap                no lock
-//                  --others'--> remote list     a lock for each bin
+//                  --remote---> remote list     a lock for each bin
 //       global  given -> bins
 #pragma once
 

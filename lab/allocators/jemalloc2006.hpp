@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: `jemalloc2006`: the first jemalloc (Evans, "A Scalable Concurrent malloc(3) Implementation for FreeBSD", 2006,
 //    Algorithms and data structures).
-// Invariant: a block is served and freed by the arena whose chunk it lies in, whoever frees it, under that arena's
-//    lock.
+// Invariant: a block is served and freed by the arena whose chunk it lies in, under that arena's lock, whichever thread
+//    frees it.
 // Must not know: how a part does what it does.
 // Finds: by region bitmap, page map and the huge blocks' tree a double free, a foreign address, the inside of a block.
 // Differs: no regions below kAlignment, since malloc today aligns a block of any size for the widest type; the paper

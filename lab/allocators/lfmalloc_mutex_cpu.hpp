@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the second row of LFMalloc's table 3 (004, 4.3): LFMalloc with a mutex for each CPU's heap instead of
 //    sequences, so that the difference is what they bring.
-// Invariant: as lfmalloc; a heap is changed with its lock held, by whoever was on its CPU when he chose it.
+// Invariant: as lfmalloc. A thread chooses the heap of the CPU on which it runs, and changes the heap with its lock
+//    held. It may have moved to another CPU meanwhile.
 // Must not know: how any feature works.
 // Finds: an address that leads to no superblock, or is not aligned; a double free where the block lies on top of its
 //    local list, or its superblock has none in use.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: LFMalloc (004, 3.2.3) whose superblocks go online again only when a quarter of their blocks is free, not with
 //    the first, so that the difference to lfmalloc is what that choice costs.
-// Invariant: as lfmalloc; a superblock that is offline with less room is in no list and serves nobody.
+// Invariant: as lfmalloc. A superblock that is offline with less room is in no list, and malloc takes no block of it.
 // Must not know: how any feature works.
 // Finds: an address that leads to no superblock, or is not aligned; a double free where the block lies on top of its
 //    local list, or its superblock has none in use.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Pure private heaps (Hoard 000, 6.1): a heap for each thread and nothing behind it.
-// Invariant: what is freed stays with who freed it: a producer and a consumer take memory without bound (blowup).
+// Invariant: a block stays in the heap of the thread that freed it, so a producer and a consumer take memory without
+//    bound (blowup).
 // Must not know: how any feature works.
 // Finds: by the header a double free, a foreign address, the inside of a block.
 //

@@ -3,13 +3,13 @@
 // Invariant: a header lies apart from its blocks, so blocks begin at the unit and a write beyond one spoils no header.
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; a double free where the container has no block in
-//    use; one by others, if at all, when the remote list is cleared.
+//    use; a double free by another thread, if at all, when the remote list is cleared.
 // Differs: containers of one size, a table by unit and not by page, and no lock at all, where 4.5 tells it of the
 //    remote lists only; the global heap is H's.
 //
 //     table     [unit] -> header
 //     units     [o|o|o|o|o|o|o]                 no header within
-//     threads   T1 --others'--> remote list     compare-and-swap
+//     threads   T1 --remote---> remote list     compare-and-swap
 #pragma once
 
 #include "parts/composed/composed.hpp"

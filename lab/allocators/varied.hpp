@@ -4,7 +4,7 @@
 //    more.
 // Must not know: how any feature works.
 // Finds: an address that leads to no container, or is not aligned; a double free where the container has no block in
-//    use; one by others, if at all, when the remote list is cleared.
+//    use; a double free by another thread, if at all, when the remote list is cleared.
 //
 //     super-container of 64 KiB: one size of container within
 //     [1K|1K|1K|...]   [  4K  |  4K  |...]   [    16K    |...]   [        64K        ]

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libc's allocation family over the allocator that this library was built for. C++'s operators are the C++
 //    runtime's, which call it.
-// Invariant: as glibc where libcs differ; a failure sets errno, free and success never touch it. A thread is in the
-//    allocator once: what its signal handlers ask for meanwhile they get aside, and what they free waits until the
-//    thread is out.
+// Invariant: as glibc where libcs differ; a failure sets errno, free and success never touch it. A signal handler that
+//    interrupted the allocator gets its blocks aside.
 // Must not know: which allocator; how blocks are found.
 #include <malloc.h>
 #include <stdlib.h>
 
-#include <atomic>
 #include <cstring>
 
 #include "chosen_allocator.hpp"
+#include "face/entrance.hpp"
 #include "face/process.hpp"
 #include "granary/granary.h"
 #include "parts/contract/allocator.hpp"
-#include "parts/lists/remote_list.hpp"
 #include "parts/memory/aside.hpp"
 #include "parts/memory/thread_end.hpp"
 #include "platform/libc_rules.hpp"
@@ -28,9 +26,11 @@ static_assert(Allocator<Chosen>,
 
 constinit Chosen allocator;
 constinit Aside aside;
+using AllocatorEntrance = Entrance<allocator>;
+using Inside = AllocatorEntrance::Inside;
 
-// Before the loader has relocated this library (an IFUNC resolver of another one calls) there is neither a thread's memory
-// nor an allocator: who comes then is served aside. Volatile, or the compiler would know.
+// Before the loader has relocated this library there is neither a thread's memory nor an allocator. An IFUNC resolver of
+// another library may call even then, and is served aside. Volatile, or the compiler would know the answer.
 [[gnu::used]] const volatile void *const volatile relocated = &relocated;
 bool is_relocated() { return relocated == &relocated; }
 
@@ -39,58 +39,6 @@ void *early_zeroed(void *p, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) static_cast<volatile char *>(p)[i] = 0;
     return p;
 }
-
-// Of the calling thread, ordered by nothing but against its own signal handlers.
-struct Here {
-    std::atomic<bool> is_inside{false};
-    bool has_locked = false;
-    unsigned forks = 0;
-    LockFreeRemoteList left;  // freed by handlers meanwhile
-};
-thread_local constinit Here here;
-
-void enter() {
-    here.is_inside.store(true, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-// A handler that comes before the store leaves its blocks, one that comes later needs not.
-void leave() {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    here.is_inside.store(false, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-bool is_inside() { return here.is_inside.load(std::memory_order_relaxed); }
-
-[[gnu::cold, gnu::noinline]] void free_what_was_left() {
-    while (!here.left.is_empty()) {
-        FreeList blocks = here.left.take_all();
-        enter();
-        while (void *const block = blocks.pop()) allocator.free(block);
-        leave();
-    }
-}
-
-// For a scope; tells whether the thread was outside.
-class [[nodiscard]] Inside {
-  public:
-    Inside() : is_first_(!is_inside()) {
-        if (is_first_) [[likely]]
-            enter();
-    }
-    ~Inside() {
-        if (!is_first_) return;
-        leave();
-        if (!here.left.is_empty()) [[unlikely]]
-            free_what_was_left();
-    }
-    Inside(const Inside &) = delete;
-    Inside &operator=(const Inside &) = delete;
-
-    bool is_first() const { return is_first_; }
-
-  private:
-    bool is_first_;
-};
 
 [[gnu::always_inline]] inline void *allocate(std::size_t size) {
     if (!is_relocated()) [[unlikely]]
@@ -116,7 +64,7 @@ void *allocate_aligned(std::size_t alignment, std::size_t size) {
         return aside.free(p);
     const Inside inside;
     if (!inside.is_first()) [[unlikely]]
-        return here.left.push(p);
+        return AllocatorEntrance::free_later(p);
     allocator.free(p);
 }
 
@@ -180,20 +128,8 @@ void end_thread() {
 
 void start() { thread_end.start(end_thread); }
 
-void lock() {
-    if (here.forks++ != 0 || is_inside()) return;
-    enter();
-    allocator.lock();
-    here.has_locked = true;
-}
-
-void unlock() {
-    if (--here.forks != 0 || !here.has_locked) return;
-    here.has_locked = false;
-    allocator.unlock();
-    leave();
-    free_what_was_left();
-}
+void lock() { AllocatorEntrance::lock(); }
+void unlock() { AllocatorEntrance::unlock(); }
 
 }  // namespace gr::lab
 

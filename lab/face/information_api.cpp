@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: glibc's introspection of malloc, as far as an allocator of the lab can answer.
-// Invariant: what is told is true. Nobody counts blocks here: a counter in each call would stand in every ratio for
+// Invariant: what is told is true. Blocks are not counted: a counter in each call would stand in every ratio for
 //    which the lab is there, so mallinfo tells what is held of the kernel, and none of its fields for what is in use.
 // Must not know: which allocator.
 #include <malloc.h>

@@ -9,8 +9,9 @@ namespace gr::lab {
 // Once, before the second thread: from then on the allocator learns of threads that end.
 void start();
 
-// For fork; they may nest, as where a handler that interrupts fork forks. A handler that interrupted the allocator itself
-// locks nothing: its child may do what POSIX allows to one that was forked by a handler, and the allocator is not among it.
+// For fork; they may nest, as where a handler that interrupts fork forks. A handler that interrupted the allocator locks
+// nothing. The child of such a fork may call what POSIX allows a signal handler to call: neither malloc nor free, and it
+// may not return into the interrupted call, which may wait for a lock whose holder the child does not have.
 void lock();
 void unlock();
 

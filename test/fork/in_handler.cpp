@@ -4,6 +4,11 @@
 //    POSIX allows it, and ends; one forked outside can allocate, and every second of them returns from the
 //    handler and goes on as its parent does.
 // Must not know: which instruction was interrupted.
+//
+// Why a child that goes on cannot hang: the parent's thread was outside malloc, so its fork took all of malloc's locks,
+// and the child has them. A child that was forked inside malloc must not go on. The interrupted call may wait for a lock
+// that another thread holds, and the child does not have that thread. So `inside_heap` must tell of every malloc, realloc
+// and free of the main thread while signals come.
 #include "child.hpp"
 #include "program_options.hpp"
 #include "wait_child.hpp"
@@ -130,7 +135,9 @@ int main(int argc, char **argv) {
     Random random(5);
     std::array<void *, 512> places = {};
     std::vector<std::thread> threads;
-    threads.reserve(3);  // the signals begin with the last thread: a vector that grew then would free outside `inside`
+    // Signals come from the last thread's start on. A vector that grew then would free its old storage while
+    // `inside_heap` is 0, and a child forked there would wait for ever.
+    threads.reserve(3);
     threads.emplace_back(allocate_beside, 11);
     threads.emplace_back(allocate_beside, 12);
     threads.emplace_back(storm, pthread_self(), wanted);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "fake/single_steps.hpp"
 #include "instance/fresh_instance.hpp"
 
 namespace gr::stopped_thread_test {
@@ -47,19 +48,6 @@ void after_instruction(int, siginfo_t *, void *context) {
     watched.without_address += is_held ? 0 : 1;
 }
 
-void set_trap_flag(bool on) {
-    asm volatile(
-        "lea -128(%%rsp), %%rsp\n"  // the red zone
-        "pushfq\n"
-        "andq $~0x100, (%%rsp)\n"
-        "orq %0, (%%rsp)\n"
-        "popfq\n"
-        "lea 128(%%rsp), %%rsp\n"
-        :
-        : "r"(on ? std::uintptr_t{0x100} : std::uintptr_t{0})
-        : "memory", "cc");
-}
-
 template <class Request>
 [[gnu::noinline]] std::uintptr_t hidden_address_of(Request request) {
     return ~reinterpret_cast<std::uintptr_t>(request());
@@ -74,15 +62,8 @@ void expect_held(fake::FreshInstance &instance, std::size_t bytes, Request reque
                .bytes = bytes,
                .caller = static_cast<const char *>(__builtin_frame_address(0)),
                .hidden = hidden};
-    struct sigaction action {};
-    struct sigaction before {};
-    action.sa_sigaction = after_instruction;
-    action.sa_flags = SA_SIGINFO;
-    ASSERT_EQ(sigaction(SIGTRAP, &action, &before), 0);
-    set_trap_flag(true);
-    void *const block = request();
-    set_trap_flag(false);
-    ASSERT_EQ(sigaction(SIGTRAP, &before, nullptr), 0);
+    void *block = nullptr;
+    fake::run_by_steps(after_instruction, [&] { block = request(); });
     EXPECT_EQ(~reinterpret_cast<std::uintptr_t>(block), hidden) << "another run was watched";
     EXPECT_GT(watched.instructions, 100U);
     EXPECT_GT(watched.with_run, 5U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: Boehm's allocator (002, Parallel allocation) over explicit free: each thread's free lists over the global ones.
-// Invariant: a free object is in one thread's list or in the global lists. Who is no owner of lists, or has none for
-//    the size, works on the global lists, with the lock. A thread that has ended has no lists.
+// Invariant: a free object is in one thread's list or in the global lists. A thread without lists, or without a list
+//    for the size, works on the global lists, under their lock. A thread that has ended has no lists.
 // Must not know: how a thread finds its lists.
 #pragma once
 

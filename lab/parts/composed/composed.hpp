@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: an allocator of Wasik's design space (3.1, 3.2): heaps, a store in each, and what stands before it.
-// Invariant: a block that is free lies in one place: a store, a buffer, a remote list or the global heap. With
-//    ownership it comes back to the heap that its header names, at once or when a buffer or list is cleared.
+// What: an allocator of Wasik's design space (3.1, 3.2): heaps, the store of each heap, and the buffers and remote
+//    lists in front of the stores.
+// Invariant: a free block lies in one place: a store, a buffer, a remote list or the global heap. With ownership a
+//    block returns to the heap that its header names, at once or when a buffer or a remote list is cleared.
 // Must not know: how a store keeps blocks; which features are good.
 #pragma once
 
@@ -26,7 +27,7 @@ class ComposedHeaps {
     using Global = typename Store::Global;
     static_assert(BlockStore<Store>, "the store lacks what composed.hpp calls");
 
-    // A heap that others never enter needs no lock: without ownership, or with remote lists (5.7).
+    // A heap that only its own thread enters needs no lock: without ownership, or with remote lists (5.7).
     static constexpr bool kIsPrivate =
         has(thread_heaps) && (!has(ownership) || has(remote_lists) || has(remote_lists_on_containers));
     using HeapLock =
@@ -80,8 +81,8 @@ class ComposedHeaps {
         global_.lock();
         heaps_.for_each([](Heap &heap) { lock_all(heap.remote); });
     }
-    // Heaps of threads that fork's child does not have stay as they are: nobody enters them but under a lock, and
-    // nobody takes one over.
+    // The child of a fork does not have the other threads. Their heaps stay as they are: no thread of the child takes
+    // one over, and a free into one holds the heap's lock.
     void unlock() {
         heaps_.for_each([](Heap &heap) { unlock_all(heap.remote); });
         global_.unlock();
@@ -93,8 +94,8 @@ class ComposedHeaps {
     void done() {
         heaps_.done([this](Heap &heap) { leave_for_ever(heap); });
     }
-    // Its memory is the next thread's heap, since others may still look at its lock to find that a block is not its
-    // own.
+    // The heap's memory stays, as the next thread's heap: a thread that frees may still take the heap's lock, and then
+    // find that the block is no longer the heap's.
     void leave_for_ever([[maybe_unused]] Heap &heap) {
         if constexpr (has(destroyed_heaps)) {
             const std::lock_guard held(heap.lock_of(0));
@@ -119,7 +120,7 @@ class ComposedHeaps {
         platform::count(platform::Event::refill);
         return heap->store.grow(size, global_, heap->number);
     }
-    // What others freed, before anything new.
+    // Blocks that other threads freed come before new memory.
     void *take_remote(Heap *heap, std::size_t size) {
         if constexpr (has(remote_lists)) {
             FreeList freed = heap->remote[Store::bin_of(size)].take_all();
@@ -136,7 +137,7 @@ class ComposedHeaps {
             return nullptr;
         }
     }
-    // A block of a remote list: its container may have moved on since.
+    // A block of a remote list. Its container may have moved to another heap since the block was pushed.
     void clear(Heap *heap, void *block) {
         if (!is_of(heap, block)) return give_to_owner(block);
         if constexpr (has(cleared_into_buffer)) {
@@ -154,7 +155,7 @@ class ComposedHeaps {
             give_to_mine(block);
         } else {
             if constexpr (has(free_list_buffer)) {
-                // Who keeps others' blocks needs a heap to keep them at.
+                // A thread that keeps other threads' blocks needs a heap of its own to keep them in.
                 Heap *const mine = has(delayed_ownership) ? heaps_.mine() : heaps_.mine_if_any();
                 const auto give = [this](void *b) { give_to_owner(b); };
                 if (is_of(mine, block)) return mine->buffer.put(block, give);
@@ -164,8 +165,8 @@ class ComposedHeaps {
             give_to_owner(block);
         }
     }
-    // Without a heap, for want of memory, the block is lost, not the program. Where there is a buffer, the heap is
-    // private.
+    // A thread that gets no heap, because there is no memory, loses the block, and the program goes on. Where there is
+    // a buffer, the heap is private.
     void give_to_mine(void *block) {
         Heap *heap = heaps_.mine();
         if (heap == nullptr) return;
@@ -176,7 +177,7 @@ class ComposedHeaps {
         heap->store.put(block, global_);
         heaps_.leave(heap, bin);
     }
-    // Whoever that is by now.
+    // The owner may change until its lock is held, so the owner is read again under the lock.
     void give_to_owner(void *block) {
         if constexpr (kIsPrivate) {
             Heap *const mine = heaps_.mine_if_any();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: which heap a thread works on (Wasik 3.1.1): the only one; its own, taken over from a thread that ended; one
-//    that nobody is in; or one of as many as there are CPUs, chosen anew at each call.
+// What: which heap a thread works on (Wasik 3.1.1): the only heap; a heap of its own, taken over from a thread that
+//    ended; any heap whose lock is free; or one of a fixed number of heaps, chosen anew at each call.
 // Invariant: enter(heap) returns with the heap's lock held. A thread that has ended has no heap between two calls. A
-//    number that was given out leads to its heap for ever: heaps are never unmade. 0 is no heap's. Who holds the list's
-//    lock sees no heap being made.
+//    number leads to the heap that it was given to for ever, because heaps are never unmade; 0 is the number of no
+//    heap. While a thread holds the list's lock, no other thread makes a heap.
 // Must not know: what a heap holds.
 #pragma once
 
@@ -29,8 +29,8 @@ concept HeapChoice = Lockable<C> && requires(C choice, Heap *heap, HeapNumber nu
     // Of a call: the heap to work on and its lock.
     { choice.enter(heap, bin) } -> std::same_as<Heap *>;
     { choice.leave(heap, bin) } -> std::same_as<void>;
-    // At the end of each call, and of a thread. Of a heap that its thread leaves for ever they call what they are
-    // given.
+    // At the end of each call, and of a thread. Both call their argument with each heap that its thread leaves for
+    // ever.
     {
         choice.done([](Heap &) {})
         } -> std::same_as<void>;
@@ -75,7 +75,7 @@ class HeapTable {
         heaps_[number].store(heap, std::memory_order_release);  // the heap's contents, with the acquire of `of`
         return heap;
     }
-    // The one that all share, or begin with.
+    // The heap that all threads share, or begin with.
     Heap *first() {
         if (Heap *const heap = of(1)) return heap;
         const std::lock_guard held(lock_);
@@ -93,7 +93,7 @@ class HeapTable {
     std::atomic<Heap *> heaps_[kMost]{};
 };
 
-// One for all.
+// One heap for all threads.
 template <class Heap>
 class SingleHeap : public HeapTable<Heap, Lock<Rank::instances>> {
   public:
@@ -101,7 +101,7 @@ class SingleHeap : public HeapTable<Heap, Lock<Rank::instances>> {
     Heap *mine_if_any() { return this->first(); }
 };
 
-// A heap for each thread. ListLock: NoLock where who has none waits for nobody (5.9).
+// A heap for each thread. ListLock: NoLock where a thread that has no heap yet waits for no other thread (5.9).
 template <class Heap, LockLike ListLock>
 class ThreadHeaps : public HeapTable<Heap, ListLock> {
   public:
@@ -135,10 +135,10 @@ class ThreadHeaps : public HeapTable<Heap, ListLock> {
         own = nullptr;
     }
 
-    LockFreeStack<Heap, kCacheLineBytes> idle_;  // whose threads ended
+    LockFreeStack<Heap, kCacheLineBytes> idle_;  // heaps whose threads ended
 };
 
-// A thread's last heap, or another that nobody is in, or a new one (4.3).
+// The thread's last heap if its lock is free, else another heap whose lock is free, else a new heap (4.3).
 template <class Heap>
 class TrylockHeaps : public HeapTable<Heap, Lock<Rank::instances>> {
   public:
@@ -162,7 +162,7 @@ class TrylockHeaps : public HeapTable<Heap, Lock<Rank::instances>> {
     static inline thread_local constinit Heap *own = nullptr;
 };
 
-// So many heaps as Which counts, and for each malloc the one that it names. No thread has one for longer than a call.
+// As many heaps as Which counts. Which names the heap for each malloc, and no thread keeps a heap beyond a call.
 template <class Heap, WhichHeap Which>
 class HeapsOfCalls : public HeapTable<Heap, Lock<Rank::instances>> {
   public:

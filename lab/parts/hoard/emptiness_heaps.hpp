@@ -3,7 +3,7 @@
 //    other.
 // Invariant: u >= a - K * S or u >= (1 - f) * a for each heap but heap 0 and each size class, after each operation
 //    (with K = 0 after each free: a first block in a superblock is below any threshold). A superblock changes its owner
-//    under the locks of both, and has one owner: where a block was freed, nobody else's heap takes it.
+//    under the locks of both, and has one owner: a freed block goes to the owner's heap.
 // Must not know: which heap is whose.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the table that option P of MALLOC_OPTIONS asks for, at the program's end (jemalloc, analysis of cca).
-// Invariant: allocates nothing; a line at a time, to standard error as it was when the table was asked for. What nobody
-//    used has no line.
-// Must not know: who asks.
+// Invariant: allocates nothing; writes a line at a time to standard error as it was when the table was asked for. An
+//    arena or a bin that was not used has no line.
+// Must not know: the code that asks.
 #pragma once
 
 #include "parts/jemalloc/arena.hpp"

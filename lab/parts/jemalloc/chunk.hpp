@@ -2,7 +2,7 @@
 // What: the chunk: memory from the kernel at a multiple of its size, which an address leads to by dropping its lower
 //    bits; its runs, and a map that tells of each page what it is used for (jemalloc, figure 3). And the chunks of an
 //    arena.
-// Invariant: the map lies at the chunk's head, so that a page that nobody uses is not touched. What begins at a chunk's
+// Invariant: the map lies at the chunk's head, so a page that is not used is not touched. What begins at a chunk's
 //    begin is no block of a chunk. A page's entry changes only while its run is free or just taken.
 // Must not know: what lies in a run, and what runs are for.
 #pragma once

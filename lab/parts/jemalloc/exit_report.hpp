@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a report at the program's end, by whoever asked for it.
+// What: a report at the end of the program, for the code that asked for it.
 // Invariant: given once, when the library is finished: after main and what was registered with atexit, to standard
 //    error as it was when it was asked for.
 // Must not know: what is reported.

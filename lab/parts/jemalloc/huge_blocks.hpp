@@ -42,7 +42,7 @@ class HugeBlocks {
         Held::gave(bytes);
         platform::unmap(p, bytes);
     }
-    // Who has locked all for a fork may ask, too.
+    // A thread that has taken all locks for a fork may ask, too.
     std::size_t usable_size(const void *p) {
         if (lock_.is_mine()) return of(p)->bytes;
         const std::lock_guard held(lock_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the individual header (Wasik 3.1.2): a word in front of each block, its length, whose it is and its state.
+// What: the individual header (Wasik 3.1.2): a word in front of each block with the block's length, owner and state.
 // Invariant: a tag lies kTagBytes below a multiple of kAlignment. A block's address leads to its tag and back by a
 //    subtraction. A state is no small number, so that memory that is no header is seldom taken for one.
 // Must not know: lists and heaps; whether there is a trailer, too.
@@ -25,7 +25,7 @@ enum class BlockState : std::uint8_t {
     displaced = 0xc5,  // an aligned address inside of a block, `bytes` behind the block's own
 };
 
-using HeapNumber = std::uint32_t;                        // 0: nobody's
+using HeapNumber = std::uint32_t;                        // 0: no heap's
 inline constexpr HeapNumber kHeapMask = (1U << 24) - 1;  // of all that there are
 
 struct BlockTag {
@@ -37,8 +37,8 @@ struct BlockTag {
 inline constexpr std::size_t kTagBytes = sizeof(BlockTag);
 static_assert(kTagBytes == sizeof(std::uint64_t), "a tag is one word");
 
-// Others may look at a neighbour's tag while its owner writes it: relaxed, for what they conclude from a tag of their own
-// is ordered by the lock under which they look, and of anybody else's they conclude nothing.
+// A thread may read a neighbour's tag while the neighbour's owner writes it. relaxed: the tag of a block in the
+// reader's own heap is ordered by that heap's lock, and from any other tag the reader concludes nothing.
 inline BlockTag tag_of(const void *block) {
     auto *const word = reinterpret_cast<std::uint64_t *>(reinterpret_cast<std::uintptr_t>(block) - kTagBytes);
     return std::bit_cast<BlockTag>(std::atomic_ref<std::uint64_t>(*word).load(std::memory_order_relaxed));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: boundary tags (Knuth's; Wasik 5.10, figure 5.1): a tag before each block and one behind it, so that its
-//    neighbours are found by a subtraction and an addition; splitting and joining.
-// Invariant: the blocks of a region lie without gaps from its 8th byte to its 8th last: header, what the program has,
-//    trailer; each header lies at 8 mod 16. Both tags tell the same bytes and heap. The header's state is the block's,
-//    the trailer's is free where that is, else in_use. A region's first and last 8 bytes stay zero, which is no tag, so
-//    that nothing is joined beyond them; nor do tags stay where blocks were joined.
+// What: boundary tags (Knuth's; Wasik 5.10, figure 5.1): a tag before each block and a tag behind it, so that an
+//    addition or a subtraction leads to a block's neighbours; splitting and joining.
+// Invariant: the blocks of a region lie without gaps from its 8th byte to its 8th last. A block is a header, the
+//    program's bytes and a trailer; each header lies at 8 mod 16. Both tags have the same bytes and the same heap. The
+//    header has the block's state; the trailer's state is free where the block is free, else in_use. The first and the
+//    last 8 bytes of a region stay zero, which is no tag, so no block is joined beyond them. Where blocks were joined,
+//    the tags between them are erased.
 // Must not know: lists and locks.
 #pragma once
 
@@ -16,7 +17,7 @@
 
 namespace gr::lab {
 
-// In regions of so many bytes, at multiples of it. Node: what a free block holds.
+// Regions have kRegion bytes and lie at multiples of kRegion. Node: what a free block holds.
 template <std::size_t kRegion, class Node = ListNode>
 struct BoundaryTags : TaggedBlocks {
     static_assert(is_power_of_two(kRegion) && kRegion <= std::size_t{1} << 31,
@@ -34,7 +35,7 @@ struct BoundaryTags : TaggedBlocks {
     static std::size_t bytes_of(const void *block) { return tag_of(block).bytes; }
     static std::size_t usable_size(const void *p) { return TaggedBlocks::usable_size(p, 2); }
 
-    // Of a region that is all zero: one block, in no list.
+    // Makes one block, which is in no list, of a region that is all zero.
     static void *make_whole(char *region) {
         void *const block = region + 2 * kTagBytes;
         set_tags(block, kWholeBytes, 0, BlockState::cached);
@@ -46,7 +47,8 @@ struct BoundaryTags : TaggedBlocks {
         if (state != BlockState::free) tag.state = BlockState::in_use;
         set_tag(end_of(block, bytes), tag);
     }
-    // Leaves so many bytes of a block, and returns the rest with the same state; nullptr: it would be no block.
+    // Shortens a block to so many bytes and returns the rest as a block of the same state; nullptr: the rest is too
+    // small for a block, and the block stays as it is.
     static void *split(void *block, std::size_t bytes) {
         const BlockTag tag = tag_of(block);
         GR_CHECK(tag.bytes >= bytes);
@@ -57,9 +59,9 @@ struct BoundaryTags : TaggedBlocks {
         set_tags(block, bytes, tag.heap, tag.state);
         return rest;
     }
-    // The neighbour, if it is free in that heap's list; else nullptr. Of others' tags, which may change meanwhile,
-    // nothing is believed but that they are others': who takes a block from this heap's list or puts it there is who
-    // asks.
+    // The neighbour, if it is free in that heap's list; else nullptr. Only the calling thread puts blocks into the
+    // heap's list or takes blocks from it, so a tag that says so is true. Any other tag may change meanwhile, and is
+    // used for nothing but the answer nullptr.
     static void *free_before(const void *block, HeapNumber heap) {
         const BlockTag tag = tag_of(static_cast<const char *>(block) - kTagBytes);
         if (tag.state != BlockState::free || tag.heap != heap) return nullptr;
@@ -70,7 +72,7 @@ struct BoundaryTags : TaggedBlocks {
         const BlockTag tag = tag_of(next);
         return tag.state == BlockState::free && tag.heap == heap ? next : nullptr;
     }
-    // Two neighbours, both in the caller's hands.
+    // Two neighbours, neither of them in a list.
     static void *join(void *first, void *second) {
         const BlockTag tag = tag_of(first);
         GR_CHECK(static_cast<char *>(first) + tag.bytes == second);
@@ -80,8 +82,8 @@ struct BoundaryTags : TaggedBlocks {
         set_tags(first, tag.bytes + second_bytes, tag.heap, tag.state);
         return first;
     }
-    // What the program gives back. A header that its trailer does not confirm is none, or the block's end was written
-    // over.
+    // Checks a block that the program frees. If header and trailer differ, the address is no block's, or the program
+    // wrote beyond the block's end.
     static void take_back(void *block) {
         const BlockTag tag = tag_of(block);
         const std::size_t offset = reinterpret_cast<std::uintptr_t>(block) % kRegion;

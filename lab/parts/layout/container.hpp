@@ -4,7 +4,7 @@
 // Invariant: used + free.count() + blocks never taken = blocks. A container begins at a multiple of its size; an
 //    address that the program has is never the begin, so that of a larger alignment leads to the container before it.
 //    What heap it is of changes under that heap's lock, or while no block is in use.
-// Must not know: who has the container, and in which list it is.
+// Must not know: which heap has the container, and in which list it is.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ struct alignas(kCacheLineBytes) Container : ListNode {
     std::uint32_t used = 0;
     std::uint32_t fresh = 0;  // so many were ever taken: what follows is the allocation buffer (3.1.5)
     FreeList free;
-    std::atomic<HeapNumber> heap{0};  // relaxed where its lock is held; else acquire, with the release of who moved it
+    std::atomic<HeapNumber> heap{0};  // relaxed under the heap's lock; else acquire, with the release of each move
     std::atomic<bool> holds_displaced{false};  // an aligned address inside of a block was handed out; for ever
     std::atomic<Container *> below{nullptr};   // of a lock-free stack
     char *first_block;                         // behind the header, or elsewhere
@@ -38,7 +38,7 @@ struct alignas(kCacheLineBytes) Container : ListNode {
 
     Container(char *place, std::size_t bytes) : first_block(place), place_bytes(bytes) {}
 
-    // In memory that nobody else has; nullptr: there is none.
+    // In memory that only the caller has. nullptr: memory is nullptr.
     static Container *make(char *memory, std::size_t bytes) {
         if (memory == nullptr) return nullptr;
         return new (memory) Container(memory + sizeof(Container), bytes - sizeof(Container));
@@ -62,7 +62,7 @@ struct alignas(kCacheLineBytes) Container : ListNode {
         free = FreeList();
         holds_displaced.store(false, std::memory_order_relaxed);
     }
-    // To a heap that nobody knows it from yet, for blocks of this size.
+    // To a heap, for blocks of this size, while no other thread can find the container.
     void move_to(HeapNumber to, unsigned wanted, std::size_t size) {
         if (mark != kMark || bin != wanted) format(wanted, size);
         heap.store(to, std::memory_order_release);  // pairs with heap_of
@@ -129,7 +129,7 @@ struct ContainedLargeBlocks {
 template <class Place>
 struct InContainers {
     static HeapNumber heap_of(const void *block) {
-        return Place::container_of(block)->heap.load(std::memory_order_acquire);  // pairs with who moved it
+        return Place::container_of(block)->heap.load(std::memory_order_acquire);  // pairs with the release of each move
     }
     static void *block_of(const void *p) {
         if (reinterpret_cast<std::uintptr_t>(p) % kAlignment != 0) die_of_no_block(p);
@@ -137,7 +137,7 @@ struct InContainers {
     }
     static void *hand_out(void *block) { return block; }
     static void take_back(void *) {}
-    // Whoever frees it has it from this thread.
+    // relaxed: a thread that frees the block got it from this thread, by way of the program's own ordering.
     static void *aligned_in(void *block, std::size_t alignment) {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
         const std::uintptr_t aligned = align_up(address, alignment);

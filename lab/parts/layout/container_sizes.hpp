@@ -3,7 +3,7 @@
 //    5.3); of four sizes in super-containers (3.1.2.2, 5.8); any with a remote list (3.2.4.3).
 // Invariant: an address leads to its container by its bits and, in a super-container, by the size that stands in the
 //    first header of it, which is never another's.
-// Must not know: what lies in containers, and who has them.
+// Must not know: what lies in containers, and which heap has them.
 #pragma once
 
 #include <array>
@@ -100,8 +100,8 @@ class VariedContainers {
     std::array<char *, kShapes> rests_{};  // of a super-container for each; where the next begins it is used up
 };
 
-// With a remote list in their headers (3.2.4.3), behind the rest and before the first block: who frees needs not know whose
-// the container is, and waits for no one but those who free there, too. A block in it counts as used.
+// Containers with a remote list (3.2.4.3) between header and first block. A thread that frees need not know which heap
+// has the container, and meets only threads that free into the same container. A block in the list counts as used.
 template <ContainerSizes Sizes, RemoteListLike List>
 class RemoteContainers : public Sizes {
     static constexpr std::size_t kListBytes = align_up(sizeof(List), kCacheLineBytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: containers whose headers lie apart, found in a table by page (Streamflow's BIBOP; Wasik 4.5).
 // Invariant: each unit of addresses that has a container has its header in the table; what was entered stays, but for
-//    large blocks. Entries are read without a lock: whoever has a block was given it after its header was entered.
-// Must not know: what lies in containers, and who has them.
+//    large blocks. Entries are read without a lock: a block is handed out after its header was entered.
+// Must not know: what lies in containers, and which heap has them.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class UnitTable {
         if (leaf == nullptr) {
             auto *const made = static_cast<Leaf *>(platform::map(sizeof(Leaf), 1));
             if (made == nullptr) return false;
-            // release: the leaf's zeroes; acquire on failure: whoever was faster has entered it.
+            // release: the leaf's zeroes; acquire on failure: the leaf of the thread that was faster.
             if (place.compare_exchange_strong(leaf, made, std::memory_order_acq_rel)) {
                 leaf = made;
             } else {

@@ -96,7 +96,7 @@ struct ContainedObjects : ContainedBlocks<Sizes> {
     using Blocks = ContainedBlocks<Sizes>;
     static constexpr bool kHeapHasBuffer = true;
 
-    // The container stays whose it was: nobody asks.
+    // The container keeps its heap, which no code reads.
     static void move_to(void *, HeapNumber) {}
 
     // The unused part of the newest container of each bin.

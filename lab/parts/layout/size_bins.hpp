@@ -3,7 +3,7 @@
 //    bin in a constant number of instructions: a table by the size (LFMalloc 3.2.2, item 6; pseudo-code line 5).
 // Invariant: of a size up to largest() the bin is the smallest that holds it; a bin is at most the given part larger
 //    than the one before, but by kAlignment at least, and a multiple of it.
-// Must not know: what a block of a bin is, and headers: who has some asks for the size with them.
+// Must not know: what a block of a bin is, and headers: a caller whose blocks have headers asks for the size with them.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the global heap of LFMalloc (3.2): superblocks that are offline, by size class; wholly free ones for any class;
 //    and those that were given back to the system.
-// Invariant: a superblock is online, or in the list of its state. Beyond kMostEmpty wholly free ones, one is destroyed:
-//    its pages go back, but for the first, which has the header, so that a late unlock, or whoever asks for its state
-//    after the last block was freed, finds it; and its addresses are used again.
+// Invariant: a superblock is online, or in the list of its state. Beyond kMostEmpty wholly free superblocks, one is
+//    destroyed: its pages go back to the kernel, but for the first, which has the header. A late unlock, and a thread
+//    that reads the state after the last block was freed, find the header. The superblock's addresses are used again.
 // Must not know: local heaps.
 // Differs: a superblock that is destroyed (3.2.3, line 17) keeps its first page and its addresses.
 #pragma once
@@ -43,7 +43,7 @@ class GlobalSuperblocks {
         s->state = State::online;
         return s;
     }
-    // What the caller has and nobody else's heap.
+    // A superblock that the caller has and no heap has online.
     void put(Superblock *s) { settle(s, State::online); }
     // A block that is not local: lines 9 to 18.
     void put_block(Superblock *s, void *block) {

@@ -48,7 +48,7 @@ class LockedHeaps {
         const std::size_t bytes = count * sizeof(LocalHeap);
         heaps_ = static_cast<LocalHeap *>(platform::map(bytes, alignof(LocalHeap)));
         if (heaps_ == nullptr) return false;
-        platform::allow_huge_pages(heaps_, bytes, false);  // most of it nobody touches
+        platform::allow_huge_pages(heaps_, bytes, false);  // most of it is never touched
         count_ = count;
         return true;
     }

@@ -2,8 +2,8 @@
 // What: LFMalloc's superblock (3.2.2): a container with a local free list that one commit changes, and a remote one
 //    under a lock.
 // Invariant: blocks = in use + local + remote + never taken. The local list, linked through its blocks, is described by
-//    one word: what a sequence stores last. Its functions here are the sequences' twins, for whoever is alone with it.
-//    A superblock's header stays mapped and a superblock's header for ever.
+//    one word: what a sequence stores last. Its functions do what the sequences do, for a thread that is alone with the
+//    list. A superblock's header stays mapped for ever, and stays a superblock's header.
 // Must not know: heaps, and when a superblock goes online.
 #pragma once
 

@@ -53,9 +53,9 @@ class OnlineSuperblocks {
     void unlock() { unlock_all(start_lock_, local_, global_); }
 
   private:
-    // Lines 15 to 31. Where there is no other superblock to be had, what is online goes offline all the same: then
-    // blocks that were freed remotely can be found. Who may use no heap, or is interrupted at each try (a debugger's
-    // single steps), has a block of a superblock that stays offline.
+    // Lines 15 to 31. If there is no other superblock to be had, the online one goes offline all the same, and then
+    // blocks that were freed remotely can be found. A thread that may use no heap, or is interrupted at each try, as by
+    // a debugger's single steps, gets a block of a superblock that stays offline.
     [[gnu::noinline]] void *replace_and_take(unsigned bin) {
         for (unsigned i = 0; i < kRetries; ++i) {
             const int heap = local_.heap_of_caller();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: local heaps entered by restartable sequences (LFMalloc 3.1.1), which Linux calls rseq: no lock, no atomic.
-// Invariant: as LockedHeaps. A sequence that was preempted, moved to another CPU or interrupted starts over, so nobody
-//    goes on with what he read before another one was on that CPU: no A-B-A, and what he reads is there (3.1.5).
-//    Without rseq these are LockedHeaps by CPU.
+// Invariant: as LockedHeaps. A sequence that was preempted, moved to another CPU or interrupted starts over. So it
+//    never goes on with values that it read before another thread was on that CPU: no A-B-A, and what it reads is there
+//    (3.1.5). Without rseq these are LockedHeaps by CPU.
 // Must not know: where superblocks come from.
 #pragma once
 

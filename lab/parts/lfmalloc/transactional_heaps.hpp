@@ -50,7 +50,7 @@ class TransactionalHeaps : public LockedHeaps<ByCpu> {
         std::atomic<LocalList *> &online = heaps_[heap].online[bin];
         return transaction.load(online) == expected && transaction.store(online, desired);
     }
-    // For fork, whose child does what was announced, as whoever comes next.
+    // For fork. The child's first transaction on a CPU does what was announced there, as any next transaction does.
     void lock() {
         if (!ByCpu::is_kept) Without::lock();
     }

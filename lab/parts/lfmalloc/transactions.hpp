@@ -3,7 +3,7 @@
 //    from C++. And stores of several words at once by commit records, which the paper plans (5.1).
 // Invariant: a CPU's words are changed only by transactions on that CPU. A step happens only while its thread is there
 //    and no other transaction has begun there since its own did. What is announced is done before any later step there.
-//    The paper's flag is set for a thread that was preempted; here whoever comes next on the CPU counts up the CPU's
+//    The paper's flag is set for a thread that was preempted; here the next transaction on the CPU counts up the CPU's
 //    turn, so an interrupted thread goes on if no transaction began on the CPU meanwhile.
 // Must not know: what the words are for.
 #pragma once

@@ -2,7 +2,7 @@
 // What: the aarch64 sequences of the transactional layer: begin, load, store, announce. C++ declares them in
 //    transactions.hpp.
 // Invariant: the last instruction before .L*_commit commits. Before it only what no reader relies on yet is written: a record
-//    that is not announced, and the stores of one that is, which whoever comes next would do again. Offsets are those of
+//    that is not announced, and the stores of one that is, which the next transaction would do again. Offsets are those of
 //    TransactionSlot and Store.
 // Must not know: what the words are for.
 

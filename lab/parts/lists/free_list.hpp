@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a list of free blocks, last in first out, linked through their first words, with their number.
 // Invariant: count = the blocks that a walk from head meets.
-// Must not know: how long a block is, and who may touch the list.
+// Must not know: how long a block is, and which thread may touch the list.
 #pragma once
 
 #include <cstddef>

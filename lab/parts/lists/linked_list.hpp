@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a doubly linked list through nodes that its elements inherit.
 // Invariant: a node is in one list at most; node->next->previous = node.
-// Must not know: what the elements are, and who may touch the list.
+// Must not know: what the elements are, and which thread may touch the list.
 #pragma once
 
 #include <concepts>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the lab's locks: always taken, taken once the program has a second thread, or none at all; and, for fork, many.
-// Invariant: the platform's mutex counts each acquisition, and whether it found the lock taken (counted builds). What
-//    is locked can be told from its word, so fork's child lets go of what a single thread's rule would not have taken.
+// Invariant: the platform's mutex counts each acquisition, and whether it found the lock taken (counted builds). A
+//    lock's word tells whether it is held, so fork's child, which has one thread, unlocks what the fork locked.
 // Must not know: what the lock protects.
 #pragma once
 
@@ -48,7 +48,7 @@ class LockOfThreads {
         if (__libc_single_threaded == 0) lock_.lock();
     }
     bool try_lock() { return __libc_single_threaded != 0 || lock_.try_lock(); }
-    // Who did not take it is alone, so nobody holds it.
+    // A thread that did not take the lock is the only one, so no thread holds the lock.
     void unlock() {
         if (lock_.is_held()) lock_.unlock();
     }
@@ -57,7 +57,7 @@ class LockOfThreads {
     Lock<kRank> lock_;
 };
 
-// Of what one thread alone touches.
+// For data that one thread alone touches.
 struct NoLock {
     void lock() {}
     bool try_lock() { return true; }
@@ -67,7 +67,7 @@ struct NoLock {
 static_assert(LockLike<Lock<Rank::heap>> && LockLike<LockOfThreads<Rank::heap>> && LockLike<NoLock>,
               "each lock can stand for another");
 
-// For fork: what is locked, or rows of it, in the order in which anyone takes them.
+// For fork: takes locks, and ranges of locks, in the order in which every thread takes them.
 inline void lock_all() {}
 template <class First>
 void lock_all(First &&first, auto &&...others) {
@@ -78,7 +78,7 @@ void lock_all(First &&first, auto &&...others) {
     }
     lock_all(others...);
 }
-// And back.
+// Unlocks in the reverse order.
 inline void unlock_all() {}
 template <class First>
 void unlock_all(First &&first, auto &&...others) {

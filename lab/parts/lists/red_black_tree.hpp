@@ -4,7 +4,7 @@
 // Invariant: no red node has a red child, none is a second child, and all ways down meet as many black ones. An element
 //    is in one tree at most; no two there have the same key, and none changes. A tree is constant at its start, which
 //    Boost.Intrusive's is not: a constructor links its head.
-// Must not know: what the elements are, where they lie, and who may touch the tree.
+// Must not know: what the elements are, where they lie, and which thread may touch the tree.
 #pragma once
 
 #include <concepts>

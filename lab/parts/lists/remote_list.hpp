@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the remote free-list (Wasik 3.1.4): where others put what they free, for the owner to come and take.
-// Invariant: a block that was put is taken once, by one take_all that comes after. It takes all, so no ABA. Of bins
-//    nothing: an array has one each.
-// Must not know: whose the blocks are.
+// What: the remote free-list (Wasik 3.1.4): other threads push blocks that they free, and the owner takes them.
+// Invariant: a block that was pushed is taken once, by one take_all that comes after. take_all empties the list, so
+//    there is no ABA. A list knows no bins: there is an array with a list for each bin.
+// Must not know: which heap owns a block.
 #pragma once
 
 #include <atomic>

@@ -3,7 +3,7 @@
 //    a thread that is in it, so what such a handler asks for comes from here.
 // Invariant: no lock; whatever instruction was interrupted, a handler's call here ends. All blocks lie in one
 //    reservation that is made for the first of them, so an address tells whether it is one.
-// Must not know: the allocator, and who is in it.
+// Must not know: the allocator, and which thread is in it.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +25,12 @@ namespace gr::lab {
 class Aside {
   public:
     bool owns(const void *p) const {
-        // relaxed: whoever has a block got it by way of somebody who saw the reservation.
+        // relaxed: a block comes by way of the thread that got it, which saw the reservation.
         const std::uintptr_t begin = begin_.load(std::memory_order_relaxed);
         return reinterpret_cast<std::uintptr_t>(p) - begin < bytes_.load(std::memory_order_relaxed);
     }
 
-    // nullptr: no memory, or more than anybody should want in a signal handler.
+    // nullptr: no memory, or more bytes than kLargest, which is enough for a signal handler.
     void *allocate(std::size_t size, std::size_t alignment) {
         if (size > kLargest || alignment > kLargest) return nullptr;
         const std::size_t slack = alignment > kAlignment ? alignment : 0;
@@ -116,7 +116,7 @@ class Aside {
         const std::size_t bytes = align_down(std::min(most, kReservation), kPiece);
         void *const place = platform::reserve(bytes);
         if (place == nullptr) return false;
-        bytes_.store(bytes, std::memory_order_relaxed);  // anybody's who comes now is the same
+        bytes_.store(bytes, std::memory_order_relaxed);  // every thread that comes here stores the same
         std::uintptr_t nowhere = kNowhere;
         if (!begin_.compare_exchange_strong(nowhere, reinterpret_cast<std::uintptr_t>(place),
                                             std::memory_order_acq_rel))

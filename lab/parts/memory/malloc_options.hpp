@@ -3,8 +3,8 @@
 //    table.
 // Invariant: /etc/malloc.conf, a symbolic link whose text is letters, is read first, then the variable MALLOC_OPTIONS,
 //    then the program's own string _malloc_options; the last one that changes an option counts. A letter that is none,
-//    or that goes beyond an option's bound, is told in one line and changes nothing. Who runs with rights its user
-//    lacks reads no environment.
+//    or that goes beyond an option's bound, is told in one line and changes nothing. A program with
+//    more rights than its user has reads no environment.
 // Must not know: what an option changes, beyond the filling of blocks.
 #pragma once
 

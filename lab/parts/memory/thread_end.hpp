@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: that a thread ends is told to who asked for it.
-// Invariant: told after the destructors of thread-specific data that the program made before; what the thread allocates
-//    or frees later it does as one that has ended.
-// Must not know: what is done then.
+// What: calls a function when a thread ends that asked for it.
+// Invariant: the function runs after the destructors of thread-specific data that the program made before. Afterwards
+//    the thread may still call malloc and free, as a thread that has ended.
+// Must not know: what the function does.
 #pragma once
 
 #include <pthread.h>

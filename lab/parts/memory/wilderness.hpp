@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: memory that nobody had yet, as sbrk's: it only grows; and how much was taken of the kernel, there and
+// What: memory that was never used, as sbrk gives it: it only grows; and how much was taken from the kernel, there and
 //    elsewhere.
 // Invariant: a piece is handed out once, zeroed; the word names the first page that was not handed out and how many
 //    follow it. No lock: one compare-and-swap takes a piece.
-// Must not know: who wants the memory.
+// Must not know: what the memory is for.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@ class Wilderness {
     // Whole pages at a multiple of a power of two, of a page at least; nullptr: the kernel refused.
     char *extend(std::size_t bytes, std::size_t alignment) {
         bytes = align_up(bytes, kPage);
-        // acquire: pairs with the release of whoever mapped the rest; only the kernel's zeroes lie there.
+        // acquire: pairs with the release of the thread that mapped the rest, which holds only the kernel's zeroes.
         Rest rest = unpack(word_.load(std::memory_order_acquire));
         for (;;) {
             const std::uintptr_t piece = align_up(rest.begin, alignment);
@@ -73,7 +73,7 @@ class Wilderness {
         *expected = unpack(word);
         return false;
     }
-    // What is left of the rest is lost: less than a piece. Where others were faster, what was mapped goes back.
+    // The end of the old rest, less than a piece, is lost. If another thread was faster, the new mapping is unmapped.
     bool map_more(Rest rest, std::size_t bytes, std::size_t alignment) {
         if (bytes > low_bits(kCountBits) << kPageShift) return false;
         for (const std::size_t wanted : {align_up(bytes, kStep), bytes}) {

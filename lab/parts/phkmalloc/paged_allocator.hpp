@@ -66,7 +66,7 @@ class PagedAllocator {
     void lock() { lock_.lock(); }
     void unlock() { lock_.unlock(); }
 
-    // Nobody is in it.
+    // While no thread is in the allocator.
     bool is_valid() const {
         for (unsigned shift = kLeastShift; shift <= kMostShift; ++shift) {
             const AddressList<DividedPage> &pages = roomy_[shift];

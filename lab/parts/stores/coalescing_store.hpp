@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a heap whose blocks have exact sizes and are split and joined (Wasik 5.10), and the global heap behind it.
-// Invariant: with ownership all blocks of a region are one heap's, and go to the global heap together, wholly free; in
-//    use or not, each names its owner. Without it a block may be freed into any heap and names the one in whose lists
-//    it is free; a list that takes more than 2 times the largest block gives half of it away, a heap whose lists take
-//    64 times gives all (5.2), for its regions seldom become whole.
+// What: the store of a heap whose blocks have exact sizes and are split and joined (Wasik 5.10), and the global heap
+//    behind the stores.
+// Invariant: with ownership, all blocks of a region are one heap's and name it, in use or not; the region goes to the
+//    global heap when it is one free block. Without ownership, a block may be freed into any heap, and a free block
+//    names the store in whose lists it lies. Such regions seldom become one block, so a list that takes more than 2
+//    times the largest block gives half of it to the global heap, and a heap whose lists take 64 times gives all (5.2).
 // Must not know: which thread's heap it is.
 #pragma once
 
@@ -26,12 +27,13 @@ struct FirstFitBlocks : BoundaryTags<64 * kKiB> {
     using Index = RangeBins<Bins, Fit::first_of_bin>;
     static constexpr std::size_t largest() { return kWholeBytes - kTagsBytes; }
 };
-// With the best fit larger regions (Ptmalloc's heaps have that size), and what is mapped alone as Doug Lea's (4.2).
+// For the best fit: regions are larger, as Ptmalloc's heaps are, and the limit above which a block is mapped alone is
+// Doug Lea's (4.2).
 template <class Node>
 struct LargeRegions : BoundaryTags<kMiB, Node> {
     static constexpr std::size_t largest() { return 128 * kKiB; }
 };
-// Narrower bins, so that less is looked at.
+// Narrower bins, so that a search looks at fewer blocks.
 struct BestFitBlocks : LargeRegions<ListNode> {
     using Bins = GeometricBins<kWholeBytes, 11>;
     using Index = RangeBins<Bins, Fit::best>;
@@ -44,12 +46,12 @@ template <Features kF>
 using CoalescedBlocks = std::conditional_t<kF.have(search_tree), TreeBlocks,
                                            std::conditional_t<kF.have(best_fit), BestFitBlocks, FirstFitBlocks>>;
 
-// What heaps have in common, and memory that nobody had yet. What is free here has the number 0. With a remote list,
-// what is given waits apart under a lock of its own (3.2.1.5).
+// The global heap: free blocks that any heap may take, and memory that was never used. Blocks that are free here have
+// the number 0. With a remote list, blocks that heaps give wait in it, under a lock of its own (3.2.1.5).
 template <class Blocks, bool kHasRemoteList>
 class GlobalRanges {
   public:
-    // Of so many bytes at least; nullptr: there is none.
+    // A block of so many bytes at least; nullptr: there is none.
     void *take(std::size_t bytes) {
         const std::lock_guard held(lock_);
         if (void *const block = ranges_.take_unsplit(bytes)) return block;
@@ -93,7 +95,7 @@ class CoalescingStore : public CoalescedBlocks<kF> {
   public:
     using Global = GlobalRanges<Blocks, kF.have(global_remote_list)>;
 
-    // One remote list for all sizes (5.10): what was freed there may be joined to any.
+    // One remote list for all sizes (5.10): a block from it may be joined to a block of any size.
     static constexpr unsigned kBins = 1;
     static unsigned bin_of(std::size_t) { return 0; }
     static unsigned bin_of_block(const void *) { return 0; }
@@ -115,7 +117,7 @@ class CoalescingStore : public CoalescedBlocks<kF> {
   private:
     static constexpr bool kIsOwned = kF.have(ownership);
 
-    // What is too much, once a block came to that bin. Taken out.
+    // Takes out the blocks that are to go to the global heap, after a block came to that bin.
     FreeList surplus(unsigned bin) {
         constexpr unsigned kWhole = Free::Ranges::kLast;
         FreeList given;
@@ -131,7 +133,8 @@ class CoalescingStore : public CoalescedBlocks<kF> {
     void take_down_to(std::size_t bytes, unsigned bin, FreeList *taken) {
         while (free_.ranges().bytes_in(bin) > bytes) taken->push(free_.pop(bin));
     }
-    // Who puts blocks that name no owner names these lists himself, before he knows of a heap.
+    // Without ownership, the number by which free blocks name this store. The store takes it itself, because blocks may
+    // be put before the store knows its heap's number.
     HeapNumber number() {
         static constinit std::atomic<HeapNumber> numbers{0};  // ordered by nothing
         if (number_ == 0) number_ = numbers.fetch_add(1, std::memory_order_relaxed) + 1;

@@ -12,9 +12,9 @@ namespace gr::lab {
 enum class Feature : std::uint8_t {
     single_heap,                 // all threads share one heap (3.1.1)
     thread_heaps,                // each thread has its own; a thread that starts takes over that of one that ended
-    trylock_heaps,               // a thread takes one that nobody is in (4.3, Ptmalloc)
+    trylock_heaps,               // a thread takes one whose lock is free (4.3, Ptmalloc)
     turn_heaps,                  // each malloc takes the next of all heaps (Hoard 6, MTmalloc)
-    no_global_heap,              // what a heap got it keeps
+    no_global_heap,              // a heap keeps the memory that it got
     destroyed_heaps,             // what is free in a heap goes to the global heap when its thread ends (3.1.1)
     locks_per_bin,               // of a single heap each bin has a lock of its own
     locks_of_threads,            // no heap's lock is taken before there is a second thread (4.4, 7.1.2)
@@ -27,10 +27,10 @@ enum class Feature : std::uint8_t {
     header_table,                // whose headers lie in a table by page (4.5)
     ownership,                   // a block goes back to the heap that it was allocated from (3.1.1.1)
     restricted_movement,         // a container moves between heaps only when it is wholly free (3.1.2.1)
-    free_list_buffer,            // what a thread freed it may take again without a lock (3.1.3)
-    delayed_ownership,           // others' blocks wait in the buffer, too (3.1.1.1)
+    free_list_buffer,            // a thread takes what it freed again, without a lock (3.1.3)
+    delayed_ownership,           // other threads' blocks wait in the buffer, too (3.1.1.1)
     reallocation,                // and may be taken again there
-    remote_lists,                // what others free waits in a list of the owner's (3.1.4)
+    remote_lists,                // blocks that other threads free wait in a list of the owner's (3.1.4)
     remote_lists_on_containers,  // or of the container's (3.2.4.3)
     global_remote_list,          // what the global heap is given waits apart from what it gives
     lock_free,                   // by compare-and-swap (3.1.6)

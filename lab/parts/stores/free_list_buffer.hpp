@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the thread-local free-list buffer (Wasik 3.1.3, 5.6): what a thread freed it takes again without a lock. Where
-//    blocks coalesce it is a cache of them at the size that they were freed with, so that the same request needs no
-//    joining and splitting (3.2.1.4, 5.10).
-// Invariant: one thread is in it. When a list takes too much, or a cache, all of the buffer is given away (5.6).
-// Must not know: whose the blocks are.
+// What: the thread-local free-list buffer (Wasik 3.1.3, 5.6): a thread takes blocks that it freed again without a lock.
+//    Where blocks coalesce, the buffer is a cache of blocks at the size that they were freed with, so that a request of
+//    that size needs no joining and splitting (3.2.1.4, 5.10).
+// Invariant: one thread uses a buffer. When a list, or a cache, takes too much, all of the buffer is given away (5.6).
+// Must not know: which heap owns a block.
 // Differs: a buffer gives block by block, and where their heap has a lock each takes it anew; in 3.1.3 it is taken
 //    once.
 #pragma once
@@ -73,7 +73,7 @@ class ExactBuffer {
     Ranges ranges_;
 };
 
-// What is owned by others waits where it is not taken again (3.1.1.1).
+// Stands for the second buffer, of other heaps' blocks, where there is none (3.1.1.1).
 struct NoBuffer {};
 
 }  // namespace gr::lab

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a heap whose free blocks lie in a list for each bin, whatever container or buffer they came from (Wasik 5.1 to
-//    5.3).
-// Invariant: a block is in one list, the bin's that its header says. A list whose blocks take more than 2 times the
-//    largest bin gives half of them to the global heap; a heap whose lists take 64 times gives all (5.2).
+// What: the store of a heap whose free blocks lie in a list for each bin, whatever container or buffer a block came
+//    from (Wasik 5.1 to 5.3), and the global heap behind the stores.
+// Invariant: a free block is in one list: the list of the bin that its header names. A list whose blocks take more than
+//    2 times the largest bin gives half of them to the global heap; a heap whose lists take 64 times gives all (5.2).
 // Must not know: which thread's heap it is.
 #pragma once
 
@@ -17,12 +17,12 @@
 
 namespace gr::lab {
 
-// The heap behind all heaps: objects that any heap may take (3.1.1). With a remote list, what is given waits apart
-// under a lock of its own, so that who takes does not wait for who gives (3.2.1.5).
+// The global heap: objects that any heap may take (3.1.1). With a remote list, objects that heaps give wait in it,
+// under a lock of its own, so a thread that takes objects does not wait for threads that give objects (3.2.1.5).
 template <class Layout, bool kHasRemoteList>
 class GlobalObjects {
   public:
-    // nullptr: there is none. Its allocation buffer is the layout's, if it has one here (5.2).
+    // nullptr: there is none. In the base case the global heap has the allocation buffer (5.2).
     void *take(unsigned bin, HeapNumber heap) {
         const std::lock_guard held(lock_);
         void *block = lists_[bin].pop();
@@ -46,7 +46,7 @@ class GlobalObjects {
             lists_[bin].append(blocks);
         }
     }
-    // Objects that lie here are nobody's, and free.
+    // false: no heap owns the objects here, and all are free.
     bool put(void *) { return false; }
 
     void lock() { lock_all(lock_, given_); }
@@ -98,14 +98,15 @@ class FreeListStore : public Layout {
     }
 
   private:
-    // The bin.
+    // Returns the bin.
     unsigned keep(void *block) {
         const unsigned bin = Layout::bin_of_block(block);
         lists_[bin].push(block);
         count_free(Layout::size_of(bin));
         return bin;
     }
-    // Where each bin has a lock of its own nobody asks what they have together.
+    // The sum is kept only if there is a global heap. Without one, bins may have locks of their own, and no lock would
+    // protect the sum.
     void count_free(std::size_t bytes) {
         if constexpr (kF.have_global_heap()) free_bytes_ += bytes;
     }

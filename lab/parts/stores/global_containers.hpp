@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the global heap of those whose containers move (Wasik 5.4): partly free ones for their own bin, wholly free
-//    ones, and where none is, new ones. Full ones come from heaps that were destroyed (3.1.1).
+// What: the global heap for containers that move (Wasik 5.4). For a bin it has partly free containers, wholly free ones
+//    and new ones, in that order. Heaps that were destroyed leave full containers here (3.1.1).
 // Invariant: a container here belongs to heap 0 and lies in one list. Of wholly free ones at most kMostFormatted keep
 //    their bin; beyond it up to half are there for any (5.4). Where movement is restricted, all are wholly free.
 // Must not know: the heaps.
@@ -49,7 +49,7 @@ class GlobalContainers {
     bool put(void *block) {
         if constexpr (kF.have(restricted_movement)) die_of_no_block(block);
         const std::lock_guard held(lock_);
-        const std::lock_guard given_held(given_lock_);  // nobody gives meanwhile
+        const std::lock_guard given_held(given_lock_);  // no heap gives meanwhile
         take_given();
         Container *const container = Sizes::container_of(block);
         if (container->heap.load(std::memory_order_relaxed) != 0) return false;

@@ -24,7 +24,8 @@ struct Parts {
     using Sizes = std::conditional_t<
         has(varied_containers), VariedContainers,
         std::conditional_t<has(remote_lists_on_containers), RemoteContainers<Fixed, LockFreeRemoteList>, OneSize>>;
-    // The base case takes new objects from the global heap (5.2); who owns its objects has a buffer (3.2.2.1).
+    // In the base case new objects come from the global heap (5.2). A heap that owns its objects has a buffer
+    // (3.2.2.1).
     static constexpr bool kHeapHasBuffer = has(ownership) || !kF.have_global_heap();
     using TaggedBins = GeometricBins<kLargestTagged, has(power_of_two_bins) ? 20 : 12>;
     using Layout = std::conditional_t<has(containers), ContainedObjects<Fixed>,
