@@ -14,8 +14,9 @@
 namespace {
 
 void print_option(const char *name) {
-    char value[64] = "";
-    if (gr_option_get(name, value, sizeof value) < 0) {
+    char value[8192] = "";  // longer than any path
+    const int length = gr_option_get(name, value, sizeof value);
+    if (length < 0 || std::strlen(value) != static_cast<size_t>(length)) {
         std::exit(1);
     }
     std::printf("%s=%s\n", name, value);
