@@ -233,8 +233,8 @@ GR_EXPORT extern const char *gr_options;
 GR_EXPORT int gr_options_print(int fd, gr_format format);
 
 /* Copies the value of the option called name to value. The name has no GRANARY_ and may be in upper or lower case. The
- * copy is terminated and cut to capacity bytes. A value longer than 64 bytes, which only a path can have, is cut to 64.
- * Returns the length of the value, or -1 with errno = ENOENT. */
+ * copy is terminated and cut to capacity bytes: 64 are enough for all values but paths.
+ * Returns the length of the value, which may be more than was copied, or -1 with errno = ENOENT. */
 GR_EXPORT int gr_option_get(const char *name, char *value, size_t capacity);
 
 /* Changes an option while the program runs. The name is as for gr_option_get, the value as in the environment. Options

@@ -26,6 +26,8 @@
 enum {
     GR_LEAKS_VERSION = 1,
     GR_LEAKS_SIGNAL = 63, /* a process that gets this signal writes a report now */
+    /* A process looks for no leaks if its limit on address space or on data is at most so many GiB. */
+    GR_LEAKS_SCARCE_GIB = 32,
 };
 
 #endif

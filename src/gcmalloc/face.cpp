@@ -22,6 +22,8 @@
 namespace gr {
 namespace {
 
+static_assert(kScarceLimit == GR_LEAKS_SCARCE_GIB * kGiB, "granary leaks refuses the limits that Face refuses");
+
 constexpr std::size_t kLater = kMiB;  // allocated after a collection that could not be done, before the next is tried
 
 // Of the process that started; a child of vfork has another, and its parent's memory.

@@ -99,8 +99,7 @@ void *Direct::map(std::size_t bytes, std::size_t alignment) const {
 
 void *Direct::allocate(std::size_t bytes, std::size_t alignment) {
     const std::size_t rounded = align_up(bytes == 0 ? 1 : bytes, platform::page_size());
-    if (rounded < bytes || is_forbidden_) return nullptr;
-    if (!may_take(rounded)) return nullptr;
+    if (rounded < bytes || !may_take(rounded)) return nullptr;
     void *const p = map(rounded, alignment);
     if (p != nullptr && insert(reinterpret_cast<std::uintptr_t>(p), rounded)) return p;
     if (p == nullptr) {

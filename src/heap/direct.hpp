@@ -29,7 +29,7 @@ class Direct {
 
     // All blocks, including those that exist already, count against the limit from now on.
     void count_against(MemoryLimit *limit);
-    // No new block is mapped from now on: the caller relies on all blocks being in the region.
+    // No new block is mapped and no block grows from now on: the caller relies on all blocks being in the region.
     void forbid() { is_forbidden_ = true; }
     bool is_forbidden() const { return is_forbidden_; }
     // For all blocks that are mapped from now on.
@@ -96,7 +96,7 @@ class Direct {
     void add_bytes(std::size_t bytes);
     void subtract(std::size_t bytes);
     void *map(std::size_t bytes, std::size_t alignment) const;
-    bool may_take(std::size_t bytes) { return limit_ == nullptr || limit_->may_take(bytes); }
+    bool may_take(std::size_t bytes) { return !is_forbidden_ && (limit_ == nullptr || limit_->may_take(bytes)); }
     void gave(std::size_t bytes) {
         if (limit_ != nullptr) limit_->gave(bytes);
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "instance/instance.hpp"
@@ -20,20 +21,20 @@ constinit Background background;
 namespace {
 
 constexpr std::uint64_t kTickNanoseconds = kTickMilliseconds * kNanosecondsPerMillisecond;
+using Reason = TextBuffer<96>;  // why there is no thread
 constexpr std::uint64_t kRestMostMilliseconds = 3'600'000;
 
-// error: what libc's start of the thread returned. 0: it was not tried, since the first thread's end cannot be noticed.
-void say_missing(std::size_t error, bool ticks, bool has_file) {
+// Without notice of the first thread's end no thread is started.
+const char *why_no_end_is_noticed() {
+    return platform::is_first_thread() ? "pthread_key_create or pthread_setspecific failed"
+                                       : "the library was loaded by another thread than the first of the process";
+}
+
+void say_missing(const Text &reason, bool ticks, bool has_file) {
     const bool is_told = has_file || (ticks && load_option(instance.options().verbose) != 0);
     if (!is_told) return;
     TextBuffer<320> line;
-    line << "granary: no background thread (";
-    if (error != 0) {
-        line << "pthread_create: error " << error;
-    } else {
-        line << "the library was loaded by another thread than the first of the process";
-    }
-    line << "); ";
+    line << "granary: no background thread (" << std::string_view(reason.data(), reason.size()) << "); ";
     if (ticks) line << "the memory of idle magazines stays until malloc_trim returns it";
     if (ticks && has_file) line << ", and ";
     if (has_file) line << "no statistics are written to GRANARY_STATS_FILE";
@@ -49,7 +50,9 @@ void Background::begin() {
     ticks_.store(options.background != 0, std::memory_order_relaxed);
     if (!has_task()) return;
     if (tie()) return expect();
-    say_missing(0, may_tick(), file_.is_wanted());
+    Reason reason;
+    reason << why_no_end_is_noticed();
+    say_missing(reason, may_tick(), file_.is_wanted());
     ticks_.store(false, std::memory_order_relaxed);
 }
 
@@ -135,7 +138,10 @@ void Background::start_slowly() {
     note_slowly();
     if (platform::Reentry::is_inside() || !change(State::due, State::active) || !is_wanted()) return;
     const int error = start();
-    if (error != 0) say_missing(static_cast<std::size_t>(error), may_tick(), file_.is_wanted());
+    if (error == 0) return;
+    Reason reason;
+    reason << "pthread_create: error " << static_cast<unsigned>(error);
+    say_missing(reason, may_tick(), file_.is_wanted());
 }
 
 // Returns libc's error, or 0: the thread runs.

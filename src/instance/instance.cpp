@@ -332,18 +332,24 @@ bool Instance::set_size_in_place(void *p, std::size_t size) {
     if (Superblock *const run = run_at(p)) {
         if (size > largest_run()) return false;
         const UnitCount count(static_cast<std::uint32_t>(divide_up(size == 0 ? 1 : size, kUnitBytes)));
-        return count != run->units && heaps_.store().resize_run(run, count);
+        if (count == run->units) return false;
+        // A handler that interrupted the allocator cannot shrink the run, whose end must then stay as it is.
+        if (count < run->units && !platform::Reentry::is_inside()) fill_given_up(run, count);
+        return heaps_.store().resize_run(run, count);
     }
     return entry_at(p) == 0 && size <= kMaxRequest && direct_.resize_in_place(p, size);
+}
+
+// Called before the run becomes shorter, because another thread may get the rest afterwards.
+void Instance::fill_given_up(const Superblock *run, UnitCount kept) const {
+    filling_.fill_freed(superblocks_.begin(run), std::size_t{kept.value} * kUnitBytes, run->bytes());
 }
 
 // nullptr: the block has to move.
 void *Instance::resize_run(Superblock *run, std::size_t size) {
     if (size <= kClassLimit || size > largest_run()) return nullptr;
     const UnitCount count(static_cast<std::uint32_t>(divide_up(size, kUnitBytes)));
-    // Another thread may get the rest afterwards.
-    if (count < run->units)
-        filling_.fill_freed(superblocks_.begin(run), std::size_t{count.value} * kUnitBytes, run->bytes());
+    if (count < run->units) fill_given_up(run, count);
     // A shrink that fails still leaves the block large enough.
     if (count == run->units || heaps_.store().resize_run(run, count) || count < run->units)
         return superblocks_.begin(run);

@@ -202,6 +202,7 @@ class Instance {
     void free_run(const char *function, void *p);
     [[noreturn]] void die_outside(const char *function, const void *p) const;
     [[noreturn]] void die_of(const char *function, const void *p, const BlockRef &ref) const;
+    void fill_given_up(const Superblock *run, UnitCount kept) const;
     void *resize_run(Superblock *run, std::size_t size);
     bool should_remap(std::size_t old_size, std::size_t size) const {
         return size > kClassLimit && (size > old_size || size * 2 > growth_limit());

@@ -197,6 +197,11 @@ bool is_plain_path(const char *text) {
     return true;
 }
 
+std::string_view path_of(const OptionRow &row, const Options &options) {
+    const std::size_t address = load_option(options.*row.value);
+    return address == 0 ? std::string_view() : std::string_view(reinterpret_cast<const char *>(address));
+}
+
 void put_value(Text &out, const OptionRow &row, const Options &options) {
     const std::size_t value = load_option(options.*row.value);
     switch (row.kind) {
@@ -220,7 +225,7 @@ void put_value(Text &out, const OptionRow &row, const Options &options) {
             if (options.*row.third != 0) out << ",every=" << options.*row.third;
             break;
         case Kind::path:
-            if (value != 0) out << reinterpret_cast<const char *>(value);
+            out << path_of(row, options);
             break;
     }
 }
@@ -310,11 +315,12 @@ void print_options(const Options &options, bool json, void (*put)(void *sink, co
     if (json) put(sink, static_cast<Text &>(line << "\n]\n"));
 }
 
-bool option_value(const Options &options, const char *name, Text *value) {
+std::optional<std::string_view> option_value(const Options &options, const char *name, OptionText *room) {
     const OptionRow *const row = find_option(name);
-    if (row == nullptr) return false;
-    put_value(*value, *row, options);
-    return true;
+    if (row == nullptr) return std::nullopt;
+    if (row->kind == Kind::path) return path_of(*row, options);
+    put_value(*room, *row, options);
+    return std::string_view(room->data(), room->size());
 }
 
 }  // namespace gr

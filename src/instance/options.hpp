@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
+#include <string_view>
 
 #include "base/text.hpp"
 
@@ -94,9 +96,12 @@ void tell_unread_options();
 // Prints one line for each option, or a JSON array. `options` must have been given to read_options before.
 void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink);
 
-// Writes the value as text. The name has no GRANARY_, may be a former name, and may be in any case. false: no such
-// option.
-bool option_value(const Options &options, const char *name, Text *value);
+// Room for every value as text, except for paths.
+using OptionText = TextBuffer<64>;
+
+// The value as text: a path where it lies, any other value as it is written to `room`. The name has no GRANARY_, may be a
+// former name, and may be in any case. No value: no such option.
+std::optional<std::string_view> option_value(const Options &options, const char *name, OptionText *room);
 
 // What gr_option_set does: 0, or an errno value.
 int set_option(const char *name, const char *value);

@@ -131,7 +131,7 @@ HeapsSetup Instance::heaps_within(std::size_t slabs_most, std::uint32_t ids, cha
 bool Instance::set_up() {
     options_ = Options::defaults();
     read_options(OptionSources::of_process(), &options_);
-    if (!platform::is_secure()) filling_ = Filling(options_);
+    filling_ = Filling(options_);
     if (static_cast<HugePolicy>(options_.huge_pages) == HugePolicy::automatic)
         huge_pages_for_ = platform::huge_pages_for();
 

@@ -11,6 +11,7 @@
 #include "platform/file.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
+#include "platform/public_names.hpp"
 
 namespace gr {
 namespace {
@@ -20,9 +21,24 @@ constexpr int kStandardError = 2;
 constexpr std::size_t kTextBytes = 128 * kKiB;
 static_assert(HeapCount::kRows * 1000 <= kTextBytes, "a row has ten fields of less than 100 bytes");
 
+constexpr std::string_view kPrometheusEnding = ".prom";
+constexpr std::string_view kJsonEnding = ".json";
+
 StatisticsFormat format_of(std::string_view path) {
-    if (path.ends_with(".prom")) return StatisticsFormat::prometheus;
-    return path.ends_with(".json") ? StatisticsFormat::json : StatisticsFormat::text;
+    if (path.ends_with(kPrometheusEnding)) return StatisticsFormat::prometheus;
+    return path.ends_with(kJsonEnding) ? StatisticsFormat::json : StatisticsFormat::text;
+}
+
+// The part of the path that chooses the format.
+std::string_view ending_of(std::string_view path) {
+    switch (format_of(path)) {
+        case StatisticsFormat::prometheus:
+            return kPrometheusEnding;
+        case StatisticsFormat::json:
+            return kJsonEnding;
+        default:
+            return {};
+    }
 }
 
 void put_in_text(void *text, const Text &line) {
@@ -31,24 +47,30 @@ void put_in_text(void *text, const Text &line) {
 
 }  // namespace
 
-// The file's name, and the name under which it is written first. The second belongs to this process only, because
-// several processes may share the first.
+// The file's name, and the name under which it is written first. The second belongs to this library of this process
+// only, because several processes may share the first. Several libraries of a process may have libgranary-prefixed.a in
+// them, so there an address in the library belongs to the second name.
 struct StatisticsFile::Names {
-    explicit Names(const char *path) : process(platform::process_id()) {
-        for (const char *c = path; *c != '\0'; ++c) {
-            if (c[0] == '%' && c[1] == 'p') {
-                file << process;
-                ++c;
-            } else {
-                file << *c;
-            }
-        }
-        beside << std::string_view(file.data(), file.size()) << '.' << process << ".tmp" << '\0';
+    Names(std::string_view path, const void *in_library) : process(platform::process_id()) {
+        const std::string_view ending = ending_of(path);
+        put(path.substr(0, path.size() - ending.size()));
+        if (platform::is_prefixed()) file << ".prefixed";
+        file << ending;
+        beside << std::string_view(file.data(), file.size()) << '.' << process;
+        if (platform::is_prefixed()) beside << '.' << in_library;
+        beside << ".tmp" << '\0';
         file << '\0';
+    }
+    void put(std::string_view path) {
+        while (!path.empty()) {
+            const bool is_process = path.starts_with("%p");
+            is_process ? file << process : file << path.front();
+            path.remove_prefix(is_process ? 2 : 1);
+        }
     }
     unsigned process;
     TextBuffer<kPathBytes> file;
-    TextBuffer<kPathBytes + 32> beside;
+    TextBuffer<kPathBytes + 64> beside;
 };
 
 void StatisticsFile::begin(const char *path, std::size_t seconds) {
@@ -66,7 +88,7 @@ void StatisticsFile::begin_interval() {
 void StatisticsFile::write_if_due() {
     if (!is_wanted() || platform::nanoseconds() < due_at_) return;
     begin_interval();
-    const Names names(&path_[0]);
+    const Names names(&path_[0], this);
     const long error = names.file.truncated() ? -ENAMETOOLONG : write(names);
     if (error != 0) say_not_written(&path_[0], error);
 }
@@ -105,7 +127,7 @@ void StatisticsFile::end() {
     const platform::Guard guard(mutex_, kRank);
     has_ended_ = true;
     if (writer_ != platform::process_id()) return;
-    platform::remove_file(Names(&path_[0]).file.data());
+    platform::remove_file(Names(&path_[0], this).file.data());
 }
 
 // Says it once only. The next interval tries again.

@@ -8,6 +8,7 @@
 #include "base/printable.hpp"
 #include "platform/events.hpp"
 #include "platform/process.hpp"
+#include "platform/public_names.hpp"
 
 namespace gr {
 namespace {
@@ -108,6 +109,7 @@ constexpr EventRow kEvents[] = {
 };
 static_assert(std::size(kEvents) == static_cast<unsigned>(platform::Event::count), "each event has a name");
 
+constexpr const char *kPrefixedLibrary = "granary-prefixed";
 constexpr const char *kKinds[] = {"blocks", "runs", "direct"};  // by gr_class_kind
 static_assert(GR_CLASS_BLOCKS == 0 && GR_CLASS_RUNS == 1 && GR_CLASS_DIRECT == 2,
               "the names of kinds are an array that these numbers index");
@@ -166,23 +168,32 @@ class Printer {
     void put_origin() {
         switch (format_) {
             case StatisticsFormat::text:
-                line_ << "granary: statistics of process " << origin_->process << ": " << origin_->command << '\n';
+                line_ << (origin_->is_prefixed ? kPrefixedLibrary : "granary") << ": statistics of process "
+                      << origin_->process << ": " << origin_->command << '\n';
                 break;
             case StatisticsFormat::json:
                 line_ << ",\n  \"pid\": " << origin_->process << ",\n  \"command\": ";
                 put_json_string(line_, origin_->command);
+                if (origin_->is_prefixed) line_ << ",\n  \"library\": \"" << kPrefixedLibrary << '"';
                 break;
             case StatisticsFormat::xml:
                 break;  // the program that calls malloc_info(3) knows its process
             case StatisticsFormat::prometheus:
                 describe_metric("granary_", "process_info", "always 1; the labels tell whose statistics these are");
-                line_ << "granary_process_info{pid=\"" << origin_->process << "\",command=";
+                line_ << "granary_process_info{";
+                put_origin_labels();
+                line_ << ",command=";
                 put_json_string(line_, origin_->command);  // a label's value has the same quotes and escapes
                 line_ << "} 1\n";
                 break;
         }
     }
 
+    // Without the label of the library, a process with both libraries would have two series of one name.
+    void put_origin_labels() {
+        line_ << "pid=\"" << origin_->process << '"';
+        if (origin_->is_prefixed) line_ << ",library=\"" << kPrefixedLibrary << '"';
+    }
     void describe_metric(const char *prefix, std::string_view name, const char *meaning) {
         line_ << "# HELP " << prefix << name << ' ' << meaning << '\n';
         line_ << "# TYPE " << prefix << name << (name.ends_with("_total") ? " counter\n" : " gauge\n");
@@ -191,7 +202,8 @@ class Printer {
         line_ << prefix << name;
         char before = '{';
         if (origin_ != nullptr) {
-            line_ << before << "pid=\"" << origin_->process << '"';
+            line_ << before;
+            put_origin_labels();
             before = ',';
         }
         if (row != nullptr) {
@@ -236,7 +248,7 @@ class Printer {
 
 }  // namespace
 
-OwnOrigin::OwnOrigin() : origin_{platform::process_id(), &command_[0]} {
+OwnOrigin::OwnOrigin() : origin_{platform::process_id(), &command_[0], platform::is_prefixed()} {
     platform::command_line(&command_[0], sizeof command_);
     make_printable(&command_[0], std::strlen(&command_[0]));
 }

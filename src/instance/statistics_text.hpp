@@ -14,11 +14,12 @@ enum class StatisticsFormat : unsigned char { text, json, xml, prometheus };
 // Bytes of a command line that are printed; the rest is cut.
 inline constexpr std::size_t kCommandBytes = 256;
 
-// The process whose statistics are printed. The output begins with it, because several processes may print to one
-// place.
+// The process whose statistics are printed, and its library: it may have libgranary and libgranary-prefixed. The output
+// begins with both, because several processes and both libraries may print to one place.
 struct Origin {
     unsigned process;
     const char *command;  // printable
+    bool is_prefixed = false;
 };
 
 // The calling process, with room for its command line.

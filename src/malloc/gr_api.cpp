@@ -2,6 +2,7 @@
 // What: the functions of granary/granary.h.
 // Invariant: each does what granary/granary.h promises.
 // Must not know: how anything is counted or found.
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -95,17 +96,15 @@ int gr_options_print(int fd, gr_format format) {
 
 int gr_option_get(const char *name, char *value, size_t capacity) {
     gr::instance.ensure_started();
-    gr::TextBuffer<64> text;
-    if (name == nullptr || !gr::option_value(gr::instance.options(), name, &text)) {
-        errno = ENOENT;
-        return -1;
-    }
+    gr::OptionText room;
+    const auto found = name == nullptr ? std::nullopt : gr::option_value(gr::instance.options(), name, &room);
+    if (!found) return or_errno(ENOENT);
     if (capacity != 0) {
-        const std::size_t copied = text.size() < capacity ? text.size() : capacity - 1;
-        std::memcpy(value, text.data(), copied);
+        const std::size_t copied = std::min(found->size(), capacity - 1);
+        std::memcpy(value, found->data(), copied);
         value[copied] = '\0';
     }
-    return static_cast<int>(text.size());
+    return static_cast<int>(found->size());
 }
 
 int gr_option_set(const char *name, const char *value) { return or_errno(gr::set_option(name, value)); }

@@ -16,7 +16,8 @@ struct Helper {
 int start_helper(const Helper &helper);
 
 // From now on call() is called when the calling thread ends but its process goes on. Only one thread may ask for this,
-// any number of times; in fork's child its only thread may. false: libc has no key left.
+// any number of times; in fork's child its only thread may. false: libc has no key left, or no memory for its
+// value.
 bool on_end_of_this_thread(void (*call)());
 
 }  // namespace gr::platform

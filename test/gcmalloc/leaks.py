@@ -9,6 +9,7 @@ import collections
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,15 @@ class Leaks(unittest.TestCase):
         self.assertEqual(leaks("/nonexistent/program").returncode, 127)
         self.assertEqual(leaks("--suppressions", "/nonexistent", "true").returncode, 2)
         self.assertEqual(leaks("sh", "-c", "kill -TERM $$").returncode, 128 + 15)
+
+    def test_a_limit_that_leaves_no_room(self):
+        for limit, words in ((resource.RLIMIT_AS, "address space (ulimit -v)"), (resource.RLIMIT_DATA, "data (ulimit -d)")):
+            done = leaks("echo", "started", preexec_fn=lambda: resource.setrlimit(limit, (32 << 30, 32 << 30)))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertEqual(done.stderr, f"granary: leaks: nothing can be found under a limit on {words} of 32 GiB or less; "
+                                          "raise the limit\n")
+        done = leaks("true", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (33 << 30, 33 << 30)))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_folder_that_is_none(self):
         for value in ("relative", '/with"quote'):

@@ -177,6 +177,18 @@ TEST_F(DirectTest, ResizesInPlaceOrNotAtAll) {
     EXPECT_EQ(limit.held(), 0U);
 }
 
+TEST_F(DirectTest, ForbiddenNoBlockIsMappedAndNoneGrows) {
+    void *const p = direct_.allocate(4 * page_, 1);
+    ASSERT_NE(p, nullptr);
+    direct_.forbid();
+    EXPECT_EQ(direct_.allocate(page_, 1), nullptr);
+    EXPECT_EQ(direct_.resize(p, 5 * page_), nullptr);
+    EXPECT_FALSE(direct_.resize_in_place(p, 5 * page_));
+    EXPECT_EQ(direct_.bytes(), 4 * page_);
+    EXPECT_TRUE(direct_.resize_in_place(p, 3 * page_));
+    EXPECT_TRUE(direct_.release(p));
+}
+
 // A full table of mappings, and pages that the kernel does not take back.
 TEST_F(DirectTest, WhatTheKernelDidNotTakeGoesWithTheNext) {
     constexpr int kBlocks = 3;

@@ -146,6 +146,19 @@ TEST_F(FillingTest, ResizingFillsWhatIsNewAndWhatIsGivenUp) {
     }
 }
 
+// A direct block's pages go to the kernel.
+TEST_F(FillingTest, WhatARunGivesUpWhereItLiesIsFilled) {
+    for (const char *const junk : {"free", "all"}) {
+        FreshInstance instance = fresh(junk, "off");
+        void *const p = instance->allocate(10 * kUnitBytes);
+        written(p, 10 * kUnitBytes);
+        EXPECT_EQ(instance->resize_in_place("test", p, 1, 4 * kUnitBytes - 100), 4 * kUnitBytes);
+        EXPECT_TRUE(holds(p, 0, 4 * kUnitBytes, kProgram));
+        EXPECT_TRUE(holds(p, 4 * kUnitBytes, 10 * kUnitBytes, kJunkFreed)) << junk;
+        instance->free("test", p);
+    }
+}
+
 TEST_F(FillingTest, NewlyUsableBytesAreZeroAlsoAfterTheBlockWasSmaller) {
     FreshInstance instance = fresh("free", "on");
     use_memory(instance);

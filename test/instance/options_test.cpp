@@ -483,8 +483,8 @@ TEST(Options, WhatComesLaterOverridesAndIsTheOrigin) {
 TEST(Options, ValuesAreFoundByNameInAnyCase) {
     const Options options = Options::defaults();
     const auto value = [&](const char *name) {
-        TextBuffer<64> text;
-        return option_value(options, name, &text) ? std::string(text.data(), text.size()) : "none";
+        OptionText room;
+        return std::string(option_value(options, name, &room).value_or("none"));
     };
     EXPECT_EQ(value("RETAIN"), std::to_string(kRetainBytes));
     EXPECT_EQ(value("retain"), std::to_string(kRetainBytes));

@@ -280,7 +280,7 @@ TEST(Statistics, EveryFieldIsPrintedOnceInEveryFormat) {
 }
 
 TEST(Statistics, TellWhoseTheyAre) {
-    const Origin origin{4711, R"(say "a\b")"};
+    Origin origin{4711, R"(say "a\b")"};
     const auto told = [&](StatisticsFormat format) {
         std::string text;
         print_statistics(numbered(), nullptr, format, append, &text, &origin);
@@ -298,6 +298,13 @@ TEST(Statistics, TellWhoseTheyAre) {
               std::string::npos)
         << prometheus;
     EXPECT_NE(prometheus.find("\ngranary_live_bytes{pid=\"4711\"} 90000\n"), std::string::npos) << prometheus;
+    origin.is_prefixed = true;
+    EXPECT_EQ(told(StatisticsFormat::text).find("granary-prefixed: statistics of process 4711: "), 0U);
+    EXPECT_NE(told(StatisticsFormat::json).find(",\n  \"library\": \"granary-prefixed\",\n  \"live_bytes\""),
+              std::string::npos);
+    EXPECT_NE(told(StatisticsFormat::prometheus)
+                  .find("\ngranary_live_bytes{pid=\"4711\",library=\"granary-prefixed\"} 90000\n"),
+              std::string::npos);
 }
 
 TEST(Statistics, PrometheusGetsATypeAndOneNameForEach) {

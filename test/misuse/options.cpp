@@ -14,8 +14,9 @@
 namespace {
 
 void print_option(const char *name) {
-    char value[64] = "";
-    if (gr_option_get(name, value, sizeof value) < 0) {
+    char value[8192] = "";  // longer than any path
+    const int length = gr_option_get(name, value, sizeof value);
+    if (length < 0 || std::strlen(value) != static_cast<size_t>(length)) {
         std::exit(1);
     }
     std::printf("%s=%s\n", name, value);
@@ -36,6 +37,8 @@ int main(int argc, char **) {
         return gr_options_print(1, GR_JSON) == 0 ? 0 : 1;
     }
     std::printf("AT_SECURE=%lu\n", getauxval(AT_SECURE));
+    const unsigned char *const fresh = gr::black_box::opaque(static_cast<unsigned char *>(std::malloc(100)));
+    std::printf("NEW_BYTE=%02x\n", fresh[50]);
     for (const char *name :
          {"STATS", "STATS_FILE", "STATS_INTERVAL", "VERBOSE", "OPTIONS_FILE", "RSEQ", "REGION", "RETAIN", "REUSE",
           "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND", "DEEPBIND", "JUNK", "ZERO"}) {

@@ -116,6 +116,11 @@ class Options(unittest.TestCase):
             if value not in ("0", "off") or name in ("RETAIN", "RSEQ"):
                 self.assertNotEqual(found[name], default[name], f"GRANARY_{name}={value} has no effect")
 
+    def test_a_long_path_is_told_whole(self):
+        path = "/granary" * 100
+        found, lines = run(GRANARY_STATS_FILE=path)
+        self.assertEqual((found["STATS_FILE"], lines), (path, []))
+
     def test_a_file(self):
         with options_file("# comment\n\nRETAIN=3M\n granary_limit = 1G,2G # comment\r\nBREATH=4M") as path:
             found, lines = run(GRANARY_OPTIONS_FILE=path)

@@ -58,6 +58,7 @@ def compare_compiled(copy):
     for options in ({}, OPTIONS):
         found = run(copy, options, **nobody)
         assert "AT_SECURE=1" in found.stdout and f"RETAIN={3 << 20}\n" in found.stdout, found.stdout
+        assert "JUNK=allocate\n" in found.stdout and "NEW_BYTE=a5\n" in found.stdout, found.stdout
         assert "RSEQ=on" in found.stdout or "GLIBC_TUNABLES" in os.environ, found.stdout
         assert found.stderr.splitlines() == ["granary: ignoring gr_options: FOO=1: unknown option; see 'granary options'"]
 

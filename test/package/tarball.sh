@@ -15,6 +15,7 @@ fail() {
     exit 1
 }
 
+command -v readelf > /dev/null || fail "readelf is missing; install binutils"
 for name in plain "with blank" 'with $dollar:colon'; do
     mkdir "$work/$name"
     cd "$work/$name"

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -266,6 +268,72 @@ TEST_F(WorldTest, WhoTakesAllSignalsIsNotWaitedForForEver) {
     end.store(true);
     pthread_kill(taker.native_handle(), SIGUSR1);
     taker.join();
+}
+
+// The kernel gives the next thread the id behind the last one, which root may set.
+bool set_next_id(std::uint32_t id) {
+    const int file = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const std::string last = std::to_string(id - 1);
+    const bool is_set = write(file, last.data(), last.size()) == static_cast<ssize_t>(last.size());
+    close(file);
+    return is_set;
+}
+
+void mask(int how) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPWR);
+    pthread_sigmask(how, &signals, nullptr);
+}
+
+// One thread ends after it was called. Another one, which keeps the stop waiting meanwhile, begins a thread with the id
+// of the first when the stop has noticed that.
+TEST_F(WorldTest, AThreadWithTheIdOfOneThatEndedMeanwhileIsStopped) {
+    constexpr auto kManyLooks = std::chrono::milliseconds(100);
+    std::atomic<std::uint32_t> id{0};
+    std::atomic<bool> is_ready{false};
+    std::atomic<bool> end{false};
+    std::atomic<int> has_id_of_first{-1};
+    std::thread first([&] {
+        mask(SIG_BLOCK);
+        id.store(task_of_caller());
+        sigset_t waiting;
+        do {
+            sigpending(&waiting);
+        } while (sigismember(&waiting, SIGPWR) == 0);
+    });
+    std::thread second([&] {
+        mask(SIG_BLOCK);
+        is_ready.store(true);
+        while (id.load() == 0) {
+        }
+        while (syscall(SYS_tgkill, getpid(), id.load(), 0) == 0) {
+        }
+        const auto begin = std::chrono::steady_clock::now();
+        while (std::chrono::steady_clock::now() - begin < kManyLooks) {
+        }
+        const bool is_set = set_next_id(id.load());
+        std::thread third([&] {
+            has_id_of_first.store(is_set && task_of_caller() == id.load() ? 1 : 0);
+            mask(SIG_UNBLOCK);
+            while (!end.load()) std::this_thread::yield();
+        });
+        while (has_id_of_first.load() < 0) {
+        }
+        mask(SIG_UNBLOCK);
+        third.join();
+    });
+    while (id.load() == 0 || !is_ready.load()) std::this_thread::yield();
+    const bool is_stopped = world_.stop({});
+    const std::size_t count = stopped().size();
+    world_.resume();
+    end.store(true);
+    first.join();
+    second.join();
+    ASSERT_TRUE(is_stopped);
+    if (has_id_of_first.load() != 1) GTEST_SKIP() << "the kernel gives the id to no thread of this process";
+    EXPECT_EQ(count, 2U);
 }
 
 // Its numbers are not those that the process's own namespace has.

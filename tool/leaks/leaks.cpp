@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <granary/leaks.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,6 +87,23 @@ bool tell(const LeaksRequest &request, const std::vector<fs::path> &reports) {
     return std::ranges::any_of(processes, [](const ProcessFindings &found) { return !found.leaks.empty(); });
 }
 
+// A program inherits the limits of the command.
+void require_addresses() {
+    struct Limit {
+        decltype(RLIMIT_AS) resource;
+        const char *name;
+    };
+    constexpr rlim_t kScarce = rlim_t{GR_LEAKS_SCARCE_GIB} << 30;
+    for (const Limit &each : {Limit{RLIMIT_AS, "address space (ulimit -v)"}, Limit{RLIMIT_DATA, "data (ulimit -d)"}}) {
+        struct rlimit limit {};
+        if (::getrlimit(each.resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > kScarce)
+            continue;
+        throw Failure(ExitCode::kUsage, fmt::format("nothing can be found under a limit on {} of {} GiB or less; "
+                                                    "raise the limit",
+                                                    each.name, static_cast<int>(GR_LEAKS_SCARCE_GIB)));
+    }
+}
+
 // Libc keeps stacks of threads that ended, with all that their calls left there: none, where leaks are looked for.
 void drop_dead_stacks() {
     constexpr const char *kTunables = "GLIBC_TUNABLES";
@@ -119,6 +137,7 @@ int run_and_wait(const LeaksRequest &request) {
 
 int find_in_program(const LeaksRequest &request) {
     for (const std::string &file : request.suppressions) Suppressions().read(file);  // before anything runs
+    require_addresses();
     const std::string library = collecting_library(find_library(request.library));
     const Folder folder;
     set_variable(kFolderVariable, folder.path());

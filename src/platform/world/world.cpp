@@ -117,6 +117,11 @@ bool World::stop(std::span<const std::uint32_t> exempt) {
     }
 }
 
+// A new thread may have the id of a thread that was called and has ended since.
+bool World::is_new_thread(const Slot &slot) {
+    return slot.state.load(std::memory_order_relaxed) == kGone && !has_ended(slot.id.load(std::memory_order_relaxed));
+}
+
 World::Round World::call_those_that_run(std::span<const std::uint32_t> exempt) {
     const std::uint32_t me = task_of_caller();
     Tasks tasks;
@@ -129,13 +134,14 @@ World::Round World::call_those_that_run(std::span<const std::uint32_t> exempt) {
         is_told = is_told || id == me;
         if (id == me || std::ranges::find(exempt, id) != exempt.end()) continue;
         Slot &slot = *slot_of(id);
-        if (slot.id.load(std::memory_order_relaxed) == id) continue;
+        const bool is_known = slot.id.load(std::memory_order_relaxed) == id;
+        if (is_known && !is_new_thread(slot)) continue;
         round = Round::found_some;
-        if (is_half_full()) return round;
+        if (!is_known && is_half_full()) return round;
         slot.thread = {.id = id};
         slot.state.store(kCalled, std::memory_order_relaxed);
         slot.id.store(id, std::memory_order_release);
-        ++called_;
+        is_known ? --gone_ : ++called_;
         if (const Sent sent = send(id, signal_); sent != Sent::yes) {
             slot.state.store(kGone, std::memory_order_relaxed);
             ++gone_;

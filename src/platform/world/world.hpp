@@ -58,6 +58,7 @@ class World {
     enum class Round : std::uint8_t { found_some, found_none, failed };
 
     Round call_those_that_run(std::span<const std::uint32_t> exempt);
+    static bool is_new_thread(const Slot &slot);
     void wait_for_called();
     void look_for_gone(unsigned looks);
     bool is_unstoppable(std::uint32_t id, unsigned looks) const;
