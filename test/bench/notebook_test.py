@@ -55,7 +55,7 @@ def interpreter() -> str | None:
 
 def words_of(notebook: dict) -> list[list[str]]:
     """What each cell of code prints, without spaces, which differ between versions of pandas."""
-    return [" ".join("".join(output["text"]) for output in cell["outputs"] if output["output_type"] == "stream").split()
+    return [" ".join("".join(output["text"]) for output in cell["outputs"] if output.get("name") == "stdout").split()
             for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
@@ -88,7 +88,7 @@ class Installed(unittest.TestCase):
 
     def test_frames_of_a_run(self):
         run = results({"a": {"one": steady(1, 3), "two": steady(2, 3)}, "b": {"one": steady(8, 3), "two": steady(2, 3)},
-                       "c": {"two": steady(2, 3)}})
+                       "c": {"two": steady(2, 3)}, "d": {"one": steady(1, 3)}})
         for name in ("run.json", "run.json.gz"):
             run.save(self.folder / name)
             told = self.run_in_folder(self.python, "-c", FRAMES, self.folder / name)

@@ -86,7 +86,8 @@ def means(run: Results, over: str, key: str = COST) -> pandas.DataFrame:
 
 def written(frame: pandas.DataFrame) -> pandas.Series:
     """Each interval as the bench writes it: value [low high]."""
-    return frame.apply(lambda row: str(Interval(*row[COLUMNS])), axis=1)
+    texts = [str(Interval(*row)) for row in frame[COLUMNS].itertuples(index=False)]
+    return pandas.Series(texts, index=frame.index, dtype=object)
 
 
 def table(frame: pandas.DataFrame) -> pandas.DataFrame:
