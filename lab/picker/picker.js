@@ -165,7 +165,7 @@ function about(allocator) {
             element("pre", { tabIndex: 0, textContent: allocator.text }),
         ),
         element("pre", { tabIndex: 0, textContent: `granary run --allocator lab:${allocator.name} PROGRAM` }),
-        ...tableOf("Counts", counts, "Printed by the tests of test/lab/claims. A dash: no test counts it."),
+        ...tableOf("Counts", counts, "Printed by the tests of test/lab/claims. A dash: no test prints it."),
         ...lab.kinds.flatMap((kind) => barsOf(allocator, kind)),
     ];
 }
