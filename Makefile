@@ -54,7 +54,7 @@ test: ## the release build's tests, but for what takes long
 	@echo "make test: everything passed; make test-rest: what takes long, and the other presets"
 
 test-long: ## the release build's long tests: real programs, the lab, the report's page in a browser
-	scripts/setup build test view site
+	scripts/setup build test view site notebook
 	cmake --preset release -DGRANARY_TESTS=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 	cmake --build --preset release -j $(CPUS) --target all lab_tests
 	mkdir -p build/release-long

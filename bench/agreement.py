@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import record  # noqa: F401  (finds the suite's modules)
-from intervals import Interval, ratio
-from results import METRICS, TWICE, Metric, Results
+from granary_results.intervals import Interval, ratio
+from granary_results.results import METRICS, TWICE, Metric, Results
 
 
 @dataclass(frozen=True)

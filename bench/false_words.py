@@ -10,7 +10,7 @@ import random
 import sys
 
 from record import print_table  # finds the suite's modules
-from intervals import Samples, ratio
+from granary_results.intervals import Samples, ratio
 from verdict import against_best
 
 NOISE = 0.05  # standard deviation of the logarithm; the shares hardly depend on it

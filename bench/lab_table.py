@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent / folder) for folder in ("suite", "../test/programs")]
 
-from intervals import Samples, ratio
-from results import Results
+from granary_results.intervals import Samples, ratio
+from granary_results.results import Results
 
 BASE = "lab:single"
 LAB = Path(__file__).resolve().parent.parent / "lab"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: the share of instructions that each workload and program spends in the system's malloc and free, counted by
-#    valgrind's callgrind and kept in suite/malloc_share.json, where the report finds it.
+#    valgrind's callgrind and kept in suite/granary_results/malloc_share.json, where the report finds it.
 # Invariant: instructions are counted once, at the outermost entry of the allocator; a compiled workload's start-up is
 #    not in its share; entries of cases that were not measured now stay as they are.
 # Must not know: what is done with the shares; any allocator but the system's.
 """Counts the share of instructions that is spent in malloc and free, on the system's malloc, and keeps it in
-suite/malloc_share.json."""
+suite/granary_results/malloc_share.json."""
 
 import argparse
 import dataclasses
@@ -20,13 +20,13 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "suite"), str(HERE.parent / "test" / "programs")]
 sys.dont_write_bytecode = True
 
+from granary_results.results import one_line
+from granary_results.shares import Share, load, save
 from harness.allocators import Missing, system
 from harness.launcher import Done, Launcher, ProgramFailed
 from harness.program import Work
 from profiles import PROFILES
-from results import one_line
 from schedule import build_measure
-from shares import Share, load, save
 from subjects import CompiledSubject, ProgramSubject, Subject
 from workloads import all_subjects
 

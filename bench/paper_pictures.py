@@ -21,7 +21,7 @@ except ModuleNotFoundError as problem:
     if str(problem.name).partition(".")[0] != "matplotlib":
         raise
     sys.exit("paper_pictures.py: no pictures: python3-matplotlib is not installed; run: scripts/setup bench")
-from intervals import Interval
+from granary_results.intervals import Interval
 from papers import PAPERS
 from papers.exhibit import Exhibit, Paper
 from reproduction import A_CURVE, NOT_MEASURED, NUMBERS, Compared, View, in_the_papers_words

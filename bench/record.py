@@ -20,7 +20,7 @@ sys.path[:0] = [str(HERE / "suite"), str(HERE.parent / "test" / "programs")]
 sys.dont_write_bytecode = True
 
 import machine
-import stored
+from granary_results import stored
 from harness.allocators import GRANARY, PEERS, SYSTEM, Missing, granary, peer
 from places import Places
 

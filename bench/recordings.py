@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from record import Record  # finds the suite's modules
-import stored
+from granary_results import stored
 from harness.allocators import Missing, system
 from harness.launcher import Launcher, ProgramFailed
 from harness.program import Program, Work

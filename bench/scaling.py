@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 import record  # noqa: F401  (finds the suite's modules)
-import stored
+from granary_results import stored
 
 CPUS = (1, 16, 64, 256)
 MILLION = 1e6

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from record import Record, print_table  # finds the suite's modules
+from granary_results.results import one_line
 from harness.allocators import Missing
 from harness.launcher import ProgramFailed
 from harness.program import Work
 from places import ROOT
-from results import one_line
 
 import recordings
 from class_table import ClassTable, Constants, Cost, chosen, ends, variants

@@ -24,12 +24,12 @@ from collections import defaultdict
 from pathlib import Path
 
 from record import Record, environment, print_table  # finds the suite's modules
+from granary_results.results import one_line
 from harness import bindings
 from harness.allocators import Allocator, Missing
 from harness.launcher import Launcher, ProgramFailed
 from harness.program import Outcome, Program, Work
 from places import ROOT
-from results import one_line
 from schedule import build_measure
 
 import candidates

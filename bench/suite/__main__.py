@@ -23,6 +23,7 @@ import check
 import machine
 import pieces
 import report
+from granary_results.results import Results
 from harness.allocators import Allocator, Missing
 from originals import Originals
 from papers import PAPERS
@@ -30,7 +31,6 @@ from papers.exhibit import Paper
 from peers import BUMP, SIX, Peers
 from places import Places
 from profiles import PROFILES, STANDARD, Profile
-from results import Results
 from schedule import OutOfTime, Schedule, tell
 from subjects import OriginalSubject, Subject
 from workloads import FAMILIES, SUITES, all_subjects, in_place

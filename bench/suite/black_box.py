@@ -11,8 +11,8 @@ import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from intervals import Samples, ratio
-from results import KIBIBYTES, NANOSECONDS, Results, in_units
+from granary_results.intervals import Samples, ratio
+from granary_results.results import KIBIBYTES, NANOSECONDS, Results, in_units
 
 SYSTEM = "system"
 PERCENTILES = {"p50": "p50", "p99": "p99", "p999": "p99.9", "max": "max"}

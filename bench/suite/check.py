@@ -9,9 +9,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from intervals import ENOUGH_ROUNDS, Interval, Samples, ratio
+from granary_results.intervals import ENOUGH_ROUNDS, Interval, Samples, ratio
+from granary_results.results import METRICS, Results, one_line
 from report import OURS, peers_of
-from results import METRICS, Results, one_line
 
 WORTH_A_WORD = 1.02
 

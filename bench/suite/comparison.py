@@ -7,9 +7,9 @@
 import statistics
 from dataclasses import dataclass, replace
 
-from intervals import Groups, Interval, Samples, median, ratio
+from granary_results.intervals import Groups, Interval, Samples, median, ratio
+from granary_results.results import METRICS, Results
 from report import OURS, peers_of
-from results import METRICS, Results
 from verdict import Verdict, against_best
 
 NOUNS = {"cost": "time", "cpu_cost": "CPU time", "peak_kib": "peak memory"}

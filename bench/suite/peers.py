@@ -14,8 +14,8 @@ from pathlib import Path
 from harness import allocators
 from harness.allocators import Allocator, Missing
 
+from granary_results.results import TWICE
 from places import ROOT
-from results import TWICE
 
 # What `standard` compares unless told otherwise.
 SIX = ("granary", "system", "jemalloc", "mimalloc2", "mimalloc3", "tcmalloc")

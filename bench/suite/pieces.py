@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from results import Results
+from granary_results.results import Results
 from schedule import ENOUGH_FAILURES
 
 # Of the machine: what must be the same, for a reader is told of one.

@@ -9,10 +9,10 @@ import textwrap
 
 import black_box
 import reproduction
-from intervals import ratio
+from granary_results.intervals import ratio
+from granary_results.results import ALL, METRICS, Metric, Results, one_line
 from papers import PAPERS
 from peers import LAB
-from results import ALL, METRICS, Metric, Results, one_line
 from verdict import BEHIND, against_best, against_each_best, behind
 
 OURS = "granary"

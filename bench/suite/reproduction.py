@@ -8,10 +8,10 @@
 from dataclasses import dataclass, field
 
 from black_box import Cell, Table
-from intervals import Interval, Samples, ratio
+from granary_results.intervals import Interval, Samples, ratio
+from granary_results.results import Results
 from papers.exhibit import (CPUS, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_BASE_ALONE, OVER_ITSELF, THROUGHPUT, TIME,
                             TIME_OVER_BASE, Exhibit, Number, Paper)
-from results import Results
 
 ALONE = 1
 KEYS = {TIME: "cost", THROUGHPUT: "cost", MEMORY: "peak_kib"}

@@ -19,7 +19,7 @@ from harness.allocators import Allocator, Missing, system
 from harness.launcher import ProgramFailed
 from harness.program import Work
 
-from results import one_line
+from granary_results.results import one_line
 from subjects import Subject
 
 SEED = 7

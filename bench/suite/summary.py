@@ -9,9 +9,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from comparison import NOUNS, Comparison, upper
-from intervals import ENOUGH_ROUNDS, ratio
+from granary_results.intervals import ENOUGH_ROUNDS, ratio
+from granary_results.results import ALL, ALLOCATING, METRICS, TWICE, Metric
 from report import OURS, behind_line, each_best_line, peers_of
-from results import ALL, ALLOCATING, METRICS, TWICE, Metric
 from verdict import Verdict
 
 NO_DIFFERENCE = "no difference"

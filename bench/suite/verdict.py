@@ -10,8 +10,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intervals import (Groups, Interval, Parts, Samples, bootstrapped, comparable, log_ratio, log_ratios, means,
-                       rounds_of)
+from granary_results.intervals import (Groups, Interval, Parts, Samples, bootstrapped, comparable, log_ratio,
+                                       log_ratios, means, rounds_of)
 
 BEHIND = 1.05  # beyond it a case is a loss that must be explained
 

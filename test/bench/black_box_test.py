@@ -9,7 +9,7 @@ import unittest
 from support import failed, main, results, steady
 
 import black_box
-from results import Results
+from granary_results.results import Results
 
 MIB = 1 << 20
 

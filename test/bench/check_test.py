@@ -10,8 +10,8 @@ import unittest
 from support import failed, main, noisy, results, steady
 
 from check import regressions
-from intervals import ENOUGH_ROUNDS
-from results import Results
+from granary_results.intervals import ENOUGH_ROUNDS
+from granary_results.results import Results
 
 ROUNDS = 6
 

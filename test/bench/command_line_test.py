@@ -17,8 +17,8 @@ from unittest import mock
 
 from support import BUILD, ROOT, SUITE, main
 
+from granary_results.results import METRICS, Results
 from profiles import PROFILES
-from results import METRICS, Results
 from workloads import FAMILIES, SUITES
 
 CRASHING = "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n"

@@ -11,7 +11,7 @@ import unittest
 
 from support import main, noisy, steady
 
-from intervals import ENOUGH_ROUNDS, RESAMPLES, SEED, median, ratio
+from granary_results.intervals import ENOUGH_ROUNDS, RESAMPLES, SEED, median, ratio
 
 ROUNDS = 6
 SETS = 100

@@ -13,9 +13,9 @@ from pathlib import Path
 from support import BUILD, ROOT, main
 
 import lab_table
+from granary_results.results import Results
 from harness.allocators import Missing
 from peers import SIX, Peers
-from results import Results
 
 NOBODY = Path("/no/such/list.json")
 

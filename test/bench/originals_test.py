@@ -14,10 +14,10 @@ from pathlib import Path
 
 from support import BUILD, ROOT, SUITE, main
 
+from granary_results.results import Results
 from harness.allocators import Missing
 from originals import ORIGINALS, Originals
 from profiles import PROFILES
-from results import Results
 from subjects import CompiledSubject, OriginalSubject
 from workloads import all_subjects, in_place
 

@@ -19,14 +19,13 @@ from unittest import mock
 
 from support import ROOT, failed, main, results, steady, told
 
-import intervals
-import shares
 from comparison import Comparison
 from draw import page
 from draw.styles import LOOKS, looks_of, roles
 from draw.tables import SELECTIONS
-from results import ALLOCATING, Results
-from shares import Share
+from granary_results import intervals, shares
+from granary_results.results import ALLOCATING, Results
+from granary_results.shares import Share
 from summary import EVERYWHERE, findings, remarks
 
 intervals.RESAMPLES = 200  # how finely an interval is computed is not tested here

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from support import main, results, steady  # finds bench/
 
-from intervals import Interval
+from granary_results.intervals import Interval
 
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 if HAS_MATPLOTLIB:

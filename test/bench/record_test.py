@@ -22,8 +22,8 @@ sys.path[:0] = [str(ROOT / "bench")]
 import agreement
 import counts
 import machine
-import stored
 from counts import EVENTS
+from granary_results import stored
 from record import interval
 
 
@@ -121,7 +121,7 @@ class Lines(unittest.TestCase):
         """By a process of its own: the end of a compressed file is written when that ends."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
-            program = ("import sys; sys.path.insert(0, sys.argv[1]); import stored; from pathlib import Path\n"
+            program = ("import sys; sys.path.insert(0, sys.argv[1]); from granary_results import stored; from pathlib import Path\n"
                        "lines = stored.Lines(Path(sys.argv[2]))\n"
                        "for line in sys.argv[3:]: lines.write(line); print(Path(sys.argv[2]).stat().st_size)")
             done = subprocess.run([sys.executable, "-B", "-c", program, SUITE, path, *self.LINES], capture_output=True,

@@ -10,10 +10,10 @@ from unittest import mock
 from support import failed, main, results, steady
 
 import report
-import shares
+from granary_results import shares
+from granary_results.results import ALLOCATING, METRICS
+from granary_results.shares import Share
 from report import OURS
-from results import ALLOCATING, METRICS
-from shares import Share
 
 ROUNDS = 6
 COST = METRICS[0]

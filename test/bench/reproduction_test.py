@@ -19,6 +19,7 @@ import report
 from comparison import Comparison
 from draw.page import Page, add_paper
 from draw.page import text as text_of_page
+from granary_results.results import Results
 from harness.allocators import Missing
 from papers import PAPERS
 from papers.exhibit import (CPUS, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_BASE_ALONE, OVER_ITSELF, THROUGHPUT, TIME,
@@ -26,7 +27,6 @@ from papers.exhibit import (CPUS, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_BASE
 from peers import LAB, Peers, options_of, without_options
 from profiles import PROFILES
 from reproduction import KEYS, NOT_MEASURED, VIEWED, Reading
-from results import Results
 from workloads import SUITES, all_subjects
 
 PAGE = ROOT / "docs" / "papers" / "reproduction.md"

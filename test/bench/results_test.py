@@ -12,9 +12,9 @@ from pathlib import Path
 
 from support import failed, main, results, steady
 
-import stored
+from granary_results import stored
+from granary_results.results import FORMAT, METRICS, Results, one_line
 from pieces import Saved
-from results import FORMAT, METRICS, Results, one_line
 
 
 class File(unittest.TestCase):

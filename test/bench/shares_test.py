@@ -13,10 +13,10 @@ from support import BUILD, ROOT, main
 
 sys.path.append(str(ROOT / "bench"))
 
-import shares
+from granary_results import shares
+from granary_results.shares import Share
 from malloc_share import Count, chosen_subjects, count
 from profiles import PROFILES
-from shares import Share
 from subjects import CompiledSubject
 from workloads import all_subjects
 

@@ -20,8 +20,8 @@ from support import BUILD, ROOT, main, told
 sys.path.insert(0, str(ROOT / "bench"))
 
 import candidates
-import stored
 from class_table import ClassTable, Constants, Cost, Step, variants
+from granary_results import stored
 from harness.allocators import Missing
 from harness.launcher import ProgramFailed
 from record import Record

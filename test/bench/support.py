@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SUITE = ROOT / "bench" / "suite"
 sys.path[:0] = [str(SUITE), str(ROOT / "bench"), str(ROOT / "test" / "programs")]
 
-from results import Results
+from granary_results.results import Results
 from schedule import build_measure
 
 # One allocator in one case: round to value.

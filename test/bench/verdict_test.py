@@ -12,7 +12,7 @@ import unittest
 
 from support import main, noisy, steady
 
-from intervals import ENOUGH_ROUNDS, RESAMPLES, SEED, log_ratio, ratio
+from granary_results.intervals import ENOUGH_ROUNDS, RESAMPLES, SEED, log_ratio, ratio
 from verdict import BEHIND, against_best, against_each_best, behind
 
 ROUNDS = 6

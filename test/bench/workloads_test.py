@@ -15,10 +15,10 @@ from pathlib import Path
 from support import BUILD, ROOT, main
 
 from catalogue import PROGRAMS
+from granary_results.results import UNCOUNTED
 from harness.allocators import system
 from harness.program import Work
 from profiles import PROFILES
-from results import UNCOUNTED
 from schedule import build_measure
 from subjects import CompiledSubject
 from workloads import FAMILIES, MANY, PROGRAMS_OF_PAPERS, SERVERS, SUITES, all_subjects

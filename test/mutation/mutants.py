@@ -882,6 +882,16 @@ MUTANTS = (
          "heap.store.empty(global_);", ""),
     ),
     *of_file(
+        "lab/parts/stores/features.hpp", "lab.parts.legal_sums",
+        ("lab-any-is-all", "a rule about any of some words concerns sums with all of them only",
+         "sum.common(where_any) > 0)", "sum.have_all(where_any))"),
+        ("lab-excluded-together", "a rule forbids what it excludes only where all of it comes together",
+         "sum.common(excludes) == 0", "(excludes.bits == 0 || !sum.have_all(excludes))"),
+        ("lab-last-objection", "a sum that breaks two rules is refused for the second",
+         "for (const SumRule &rule : kSumRules) {\n        if (!rule.allows(sum)) return rule.why;\n    }\n    return \"\";",
+         "const char *why = \"\";\n    for (const SumRule &rule : kSumRules) {\n        if (!rule.allows(sum)) why = rule.why;\n    }\n    return why;"),
+    ),
+    *of_file(
         "lab/parts/stores/container_store.hpp", "lab.parts.features",
         ("lab-full-not-destroyed", "a destroyed heap keeps its full containers",
          "{&lists.full, &lists.roomy, &lists.empty}", "{&lists.roomy, &lists.empty}"),

@@ -15,9 +15,9 @@ from comparison import Comparison
 from draw.canvas import SMALL, width_of
 from draw.labels import GAP, label_ends
 from draw.styles import MUTED, PAPER, Look
-from intervals import Interval
+from granary_results.intervals import Interval
+from granary_results.results import METRICS
 from report import OURS
-from results import METRICS
 
 PITCH = 16.0  # from a row to the next
 EMPHASIS = 1.8  # of Granary's lines

@@ -13,9 +13,9 @@ from draw.axes import FARTHEST, PITCH, Limits, around_one, beside, ratio_axis, r
 from draw.canvas import SMALL, WIDTH, Margins, Panel, Picture, width_of
 from draw.labels import GAP, weight
 from draw.styles import INK, MUTED, PAPER, Look, looks_of
-from intervals import Interval
+from granary_results.intervals import Interval
+from granary_results.results import Metric
 from report import OURS
-from results import Metric
 
 FILES = {"cost": "time", "peak_kib": "memory"}
 NEAREST = 0.8  # but for controls, a ratio to the best is below 1 at the end of an interval only

@@ -16,7 +16,7 @@ from draw.axes import PITCH, around_one, beside, curves, mark, ratio_axis, rows_
 from draw.canvas import SMALL, WIDTH, Margins, Panel, Picture, wrapped
 from draw.labels import LABEL_ROOM, weight
 from draw.styles import INK, MUTED, PAPER, Look, looks_of
-from intervals import Interval
+from granary_results.intervals import Interval
 from reproduction import Compared, View
 
 LEAST_HEIGHT = 150.0

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from draw.canvas import SMALL, width_of
 from draw.styles import Look
-from intervals import Interval
+from granary_results.intervals import Interval
 from report import OURS
 
 GAP = 6.0

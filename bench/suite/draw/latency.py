@@ -14,8 +14,8 @@ from draw.axes import Limits, curves, title_of, widest
 from draw.canvas import Margins, Panel, Picture
 from draw.labels import LABEL_ROOM
 from draw.styles import looks_of
-from intervals import Interval
-from results import SECONDS
+from granary_results.intervals import Interval
+from granary_results.results import SECONDS
 
 
 def shown(nanoseconds: float, _=None) -> str:

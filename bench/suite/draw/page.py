@@ -15,11 +15,11 @@ from comparison import Comparison, upper
 from draw import tables
 from draw.styles import DRAWING, FONT, looks_of, sheet
 from draw.tables import bold, prose, table
+from granary_results.results import METRICS, Results
 from papers import PAPERS
 from papers.exhibit import Paper
 from report import OURS
 from reproduction import Reading
-from results import METRICS, Results
 from summary import findings, remarks
 
 CSS = sheet() + DRAWING + f"body{{font-family:{FONT}}}\n" + Path(__file__).with_name("page.css").read_text()

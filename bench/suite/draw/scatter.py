@@ -11,8 +11,8 @@ from draw.axes import MEMORY, TIME, Limits, around_one, mark, ratio_axis
 from draw.canvas import SMALL, WIDTH, Margins, Panel, Picture
 from draw.labels import GAP, label_points
 from draw.styles import MUTED, looks_of
-from intervals import Interval
-from results import ALL
+from granary_results.intervals import Interval
+from granary_results.results import ALL
 
 
 def positions(comparison: Comparison, family: str) -> dict[str, tuple[Interval, Interval]]:

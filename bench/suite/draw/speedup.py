@@ -14,7 +14,7 @@ from draw.axes import TIME, curves, threads_axis, widest
 from draw.canvas import SMALL, Margins, Panel, Picture
 from draw.labels import LABEL_ROOM
 from draw.styles import FAINT, MUTED, looks_of
-from intervals import Interval
+from granary_results.intervals import Interval
 
 
 def throughputs(comparison: Comparison, cases: dict[int, str]) -> dict[str, dict[int, Interval]]:

@@ -8,7 +8,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from results import TWICE
+from granary_results.results import TWICE
 
 
 @dataclass(frozen=True)

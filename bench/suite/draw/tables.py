@@ -9,9 +9,9 @@ from html import escape
 
 import black_box
 from comparison import LATENCIES, Comparison, upper
-from intervals import Interval
+from granary_results.intervals import Interval
+from granary_results.results import ALL, ALLOCATING, NANOSECONDS, Metric, Results, in_units
 from report import OURS
-from results import ALL, ALLOCATING, NANOSECONDS, Metric, Results, in_units
 
 SELECTIONS = {ALL: "All that count, families weighted equally",
               ALLOCATING: "Of these, at least a tenth of the instructions in malloc and free"}

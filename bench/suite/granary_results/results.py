@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import shares
-import stored
-from intervals import Groups, Samples
+from . import shares, stored
+from .intervals import Groups, Samples
 
 FORMAT = "granary-bench 1"
 
