@@ -158,6 +158,11 @@ def all_compared(tables: list[list[Compared]]) -> list[Compared]:
     return list(found.values())
 
 
+def of_today(views: list[View], paper: Paper) -> list[View]:
+    """Those with today's stand-ins, if there are any: an older one would be drawn under the same names."""
+    return [view for view in views if paper.of_run(view.names).stands_for == paper.stands_for] or views
+
+
 def caption(key: Key, paper: Paper, exhibit: Exhibit) -> str:
     of = "Counted bytes" if key in (*FRAGMENTATION.values(), *PARTED.values()) else "Medians with 95 % intervals"
     says = f" The paper: {exhibit.says}" if exhibit.says else ""
@@ -199,7 +204,8 @@ def pictures(results: Path = RESULTS) -> list[Picture]:
     made = [example(results), short_lived(results)]
     for key, shown in sorted(found.items()):
         paper, exhibit = PAPERS[key[0]], exhibit_of(key)
-        views = [in_the_papers_words(each, paper, exhibit) for each in shown if isinstance(each, View)]
+        views = [in_the_papers_words(each, paper, exhibit)
+                 for each in of_today([each for each in shown if isinstance(each, View)], paper)]
         compared = all_compared([each for each in shown if isinstance(each, list)])
         if not views and not any(each.ours for each in compared):
             continue  # the paper alone

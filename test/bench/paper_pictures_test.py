@@ -22,7 +22,7 @@ if HAS_MATPLOTLIB:
     import paper_pictures
     from draw import exhibits, page
     from paper_pictures import (BEGIN, EXAMPLE, FRAGMENTATION, HELD, PARTED, PICTURES, ROOM, SHORT_LIVED, all_compared,
-                                cell, compared_of, example, pictures, short_lived, shown_in, view_of)
+                                cell, compared_of, example, of_today, pictures, short_lived, shown_in, view_of)
     from papers import PAPERS
     from papers.exhibit import EXTERNAL, THROUGHPUT, Exhibit, Number
     from reproduction import Compared, View, in_the_papers_words
@@ -159,6 +159,19 @@ class Panels(unittest.TestCase):
         number = Number(("larson",), THROUGHPUT, "Hoard, f = 1/8", "Hoard", 1.0)
         asked = in_the_papers_words(view, hoard, Exhibit("table 5", "Made up", "5", numbers=(number,)))
         self.assertEqual(asked.names, ["Hoard", "Hoard, f = 1/8", "Solaris", "granary"])
+
+    def test_a_row_with_another_place_than_the_papers_numbers_has_says_so(self):
+        rows = [Compared("throughput", "A / B, work", "14 processors over 1", 7.75, known(2, 2, 2), "work/2"),
+                Compared("throughput", "A / B, work", "14 processors", None, known(3, 3, 3), "work/2")]
+        (panel,) = exhibits.of_numbers(rows)
+        self.assertIn("A / B, work; 14 processors: the paper a curve, here 3.00 [3.00 3.00]", panel.description)
+
+    def test_what_former_stand_ins_did_is_drawn_where_todays_did_nothing(self):
+        former, today = (View("figure 6: throughput over its own", names, {})
+                         for names in (["lab:jemalloc2006", "lab:single"], ["lab:jemalloc2006", "lab:phkmalloc-like"]))
+        jemalloc = PAPERS["jemalloc"]
+        self.assertEqual(of_today([former, today], jemalloc), [today])
+        self.assertEqual(of_today([former], jemalloc), [former])
 
     def test_who_has_no_number_is_not_drawn(self):
         (panel,) = self.made({"work/1": [known(1, 1, 1), None]})

@@ -80,9 +80,9 @@ def of_numbers(compared: Sequence[Compared]) -> Iterator[Panel]:
 
 def of_compared(title: str, rows: Sequence[Compared]) -> Panel:
     places = {each.at for each in rows if each.theirs is not None}
-    at = places.pop() if len(places) == 1 else ""  # where all rows have it in common
+    at = places.pop() if len(places) == 1 else ""  # where the paper's numbers have it in common
     note = f"ratio; hollow: the paper{at and f', {at}'}; filled: here"
-    names = [each.of if at or not each.at else f"{each.of}; {each.at}" for each in rows]
+    names = [each.of if each.at in (at, "") else f"{each.of}; {each.at}" for each in rows]
     labels = [wrapped(name, WIDTH) for name in names]
     pitch = LABELLED_PITCH + LABEL_ROOM * (max(map(len, labels)) - 1)
     theirs = [Interval(each.theirs, each.theirs, each.theirs) for each in rows if each.theirs is not None]
