@@ -40,6 +40,7 @@ COMPARED = re.compile(r"(?P<what>[a-z ]+), (?P<of>[^;]*)(?:; (?P<at>.*))?")
 CELLS = re.compile(r" {2,}")
 NUMBER = re.compile(r"(\d+\.\d+)(?: \[(\d+\.\d+) (\d+\.\d+)\])?")
 BOX = re.compile(r"\d+\.\d+(?: \d+\.\d+){4}")
+LEAST = 0.005  # what an output rounds to 0.00 is below it; a logarithmic axis has no zero
 # Of the tables that bench/fragmentation.py prints, and which exhibits ask for them, by the output.
 HELD, ROOM = "A/U, of those that can be asked", "room in blocks over requested bytes"
 HELD_AS = "held by the allocator over in use, both at most (A/U)"
@@ -61,11 +62,11 @@ Key = tuple[str, str]  # a suite, and the first of an exhibit's names
 
 def cell(text: str) -> Interval | Box | None:
     if BOX.fullmatch(text):
-        return Box(*map(float, text.split()))
+        return Box(*(max(float(number), LEAST) for number in text.split()))
     found = NUMBER.fullmatch(text)
     if not found:
         return None
-    value, low, high = (float(number or found[1]) for number in found.groups())
+    value, low, high = (max(float(number or found[1]), LEAST) for number in found.groups())
     return Interval(value, low, high, found[2] is not None)
 
 

@@ -60,6 +60,7 @@ class Outputs(unittest.TestCase):
         self.assertEqual(cell("1.10 [1.00 1.20]"), known(1.1, 1.0, 1.2))
         self.assertEqual(cell("1.10"), Interval(1.1, 1.1, 1.1))
         self.assertEqual(cell("0.10 0.20 0.30 0.40 0.50"), Box(0.1, 0.2, 0.3, 0.4, 0.5))
+        self.assertEqual(cell("0.01 [0.00 1.20]"), known(0.01, 0.005, 1.2))
         self.assertIsNone(cell("-"))
 
     def test_what_a_suite_printed_of_a_figure(self):
