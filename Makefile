@@ -107,10 +107,10 @@ view: ## build the page of granary report, which the repository carries built
 	scripts/setup view
 	cd view && npm ci --ignore-scripts && npm run check && npm run build
 
-counted: ## the library that counts its locks and atomic operations, for bench/counts.py
+counted: ## the libraries that count their locks and atomic operations, for bench/counts.py and bench/boehm.py
 	scripts/setup --check build
 	test -f build/counted/build.ninja || cmake --preset counted -DGRANARY_TESTS=OFF
-	cmake --build build/counted --target granary_shared lab -j $(CPUS)
+	cmake --build build/counted --target granary_shared gc_shared lab -j $(CPUS)
 
 bench: ## what granary bench needs
 	scripts/setup build bench

@@ -394,9 +394,12 @@ def pauses():
     table("pauses", ["markers", "collections", "a stop, ms", "the longest", "of all time"], list(rows.values()))
 
 
+NODES = 14_809_575  # of an iteration of MT_GCBench's second form
+
+
 def locks():
     """Of explicit free, by the build that counts; what the start costs is taken off."""
-    library, nodes = BUILD.parent / "counted" / "libgranary.so", 14_809_575
+    library = BUILD.parent / "counted" / "libgranary.so"
     if not library.is_file():
         print("\nlocks: left out, make counted builds what counts them")
         return
@@ -408,9 +411,52 @@ def locks():
 
     counted = [(told(threads, 2), told(threads, 4)) for threads in (1, 2)]
     table("locks", ["events in a million nodes", "1 thread", "2 threads"],
-          [[event.replace("_", " "), *(f"{max(0, twice[event] - once[event]) / (2 * nodes) * 1e6:,.0f}"
+          [[event.replace("_", " "), *(f"{max(0, twice[event] - once[event]) / (2 * NODES) * 1e6:,.0f}"
                                        for once, twice in counted)]
            for event in ("refills", "flushes", "locks", "page_heap_locks", "waits", "atomic_operations", "system_calls")])
+
+
+def marking():
+    """By the build that counts: what markers do twice, give away, and have no room for on one segment of a stack."""
+    library = BUILD.parent / "counted" / "libgc" / "libgc.so.1"
+    if not library.is_file():
+        print("\nmarking: left out, make counted builds what counts it")
+        return
+    ours = Way("ours, counted", library, words=OURS.words)
+    cases = {("MT_GCBench, 2 clients", markers): Case(trees(2, "--form", "second"), collected(ours, markers), 2)
+             for markers in (1, 2)}
+    marked = Way("ours, counted", None, {"LD_LIBRARY_PATH": str(library.parent)})
+    cases |= {(f"{shape}, shuffled", markers): Case((PROGRAMS / "mark", "shuffled", 1_000_000, shape),
+                                                    marked.but("", GC_MARKERS=str(markers)), 2)
+              for shape in ("tree", "list", "array") for markers in (1, 2)}
+
+    def counted(case):
+        with tempfile.NamedTemporaryFile("w+") as log:
+            run(dataclasses.replace(case, way=case.way.but("", GRANARY_COLLECTIONS=log.name)))
+            collections = [json.loads(line) for line in Path(log.name).read_text().splitlines()]
+        # The last has the events of all.
+        return collections[-1] | {"collections": len(collections),
+                                  "blocks": sum(each["live_blocks"] for each in collections)}
+
+    def cells(case):
+        rounds = [counted(case) for _ in range(ROUNDS)]
+        blocks = median(rounds, "blocks")
+        return [f"{median(rounds, 'collections'):.0f}", f"{blocks:,.0f}",
+                *(f"{median(rounds, event) / blocks * 1e6:,.1f}" for event in
+                  ("blocks_marked_twice", "work_given", "stacks_outgrown"))]
+
+    table("marking", ["in a million blocks marked", "markers", "collections", "blocks marked", "marked twice",
+                      "segments given to other markers", "segments that a marker's own stack filled"],
+          [[name, str(markers), *cells(case)] for (name, markers), case in cases.items()])
+
+    def growth(clients):
+        once, twice = (counted(Case(trees(clients, "--form", "second", operations=iterations), collected(ours, clients), 2))
+                       for iterations in (2, 4))
+        return {event: (twice[event] - once[event]) / (2 * NODES) * 1e6 for event in ("locks", "waits")}
+
+    grown = [growth(clients) for clients in (1, 2)]
+    table("collector-locks", ["events in a million nodes, until the last collection", "1 client", "2 clients"],
+          [[event, *(f"{max(0, by_clients[event]):,.0f}" for by_clients in grown)] for event in ("locks", "waits")])
 
 
 def put_into(output, page):
@@ -427,7 +473,7 @@ def put_into(output, page):
 
 PARTS = {part.__name__.replace("_", "-"): part for part in (
     identity, ghostscript, mt_gcbench, larsons, clients, heaps, depths, sizes, clearing, threads, graphs, marks, memory,
-    pauses, locks)}
+    pauses, locks, marking)}
 
 if sys.argv[1:2] == ["page"] and len(sys.argv) == 4:
     put_into(Path(sys.argv[2]), Path(sys.argv[3]))

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from record import Record, print_table  # finds the suite's modules
+from catalogue import scripts
 from harness.allocators import Allocator, Missing, shared_library
 from harness.launcher import Launcher, ProgramFailed, Usage
 from harness.program import INPUTS
@@ -55,10 +56,24 @@ CASES = {
     "huge-realloc": "huge-realloc --threads 1 --ops 100",
     "fragmentation": "fragmentation --mib 32 --phases 100 --ops 1",
 }
+# Of Wasik's figures 7.10 to 7.12, which run where they are named: the thesis' programs, and its short forms of two
+# workloads (7.2.2) with one, two and four threads or consumers.
+THREADS_OF_FIGURES = (1, 2, 4)
+OBJECTS_OF_RECYCLE = 100_000
+BLOCKS_OF_CONSUME, ROUNDS_OF_CONSUME = 600, 500
+OF_FIGURES = {
+    "gcc": "/usr/bin/g++ -std=c++20 -O1 -DINSTANTIATIONS=1 -S -o /dev/null {inputs}/large.cpp",
+    "gawk": "/usr/bin/gawk -v width=64 -v indent=6 -f {inputs}/paragraphs.awk",
+    **{f"recycle-{number}": f"recycle --threads {number} --ops {OBJECTS_OF_RECYCLE}" for number in THREADS_OF_FIGURES},
+    **{f"consume-{number}": f"consume --threads {number + 1} --blocks {BLOCKS_OF_CONSUME} "
+                            f"--ops {ROUNDS_OF_CONSUME * BLOCKS_OF_CONSUME * number}" for number in THREADS_OF_FIGURES},
+}
+INPUTS_OF = {"gawk": scripts.text}  # on standard input
 ALONE = 1  # thread, of an original
 MIB = 1 << 20
 LARGE = 4 * MIB  # below it, what a process has anyway is most of its memory
 NOTHING = "-"
+EXTERNAL = "external fragmentation"
 
 
 @dataclass(frozen=True)
@@ -71,6 +86,9 @@ class Counted:
     usable: int
     held: int | None
     asked: str
+
+    def external(self) -> float:
+        return ((self.held or 0) - self.usable) / self.requested
 
     @classmethod
     def of(cls, report: dict) -> "Counted":
@@ -97,10 +115,15 @@ class Bench:
     def command(self, case: str) -> list[str]:
         if original := self.originals.get(case):
             return [str(self.inputs / original.program), *original.jobs[STANDARD].words(ALONE, self.inputs)]
-        program, *words = shlex.split(CASES[case].format(inputs=INPUTS))
+        program, *words = shlex.split((CASES | OF_FIGURES)[case].format(inputs=INPUTS))
         return [str(self.workloads / program), *words]  # which an absolute path is not in
 
     def input(self, case: str) -> Path | None:
+        if lines := INPUTS_OF.get(case):
+            made = self.folder / f"{case}.input"
+            if not made.is_file():
+                made.write_text("\n".join(lines()) + "\n")
+            return made
         original = self.originals.get(case)
         return self.inputs / original.stdin if original and original.stdin else None
 
@@ -108,21 +131,25 @@ class Bench:
         """The command without the places of this machine."""
         if original := self.originals.get(case):
             return " ".join([original.program, *original.jobs[STANDARD].words(ALONE, Path())])
-        return CASES[case]
+        return (CASES | OF_FIGURES)[case]
 
     def has(self, case: str) -> bool:
         return Path(self.command(case)[0]).is_file()
 
     def count(self, case: str, allocator: Allocator) -> Counted:
-        report = self.folder / "requested.json"
-        report.unlink(missing_ok=True)
+        """Of several processes the one that requests most often."""
+        for old in self.folder.glob("requested.*"):
+            old.unlink()
         # The operators of libstdc++ call malloc; an allocator's own would not be counted. The originals are in C, and
         # would be counted with what libstdc++ requests when it is loaded.
         operators = [] if case in self.originals else [shared_library("libstdc++.so.6")]
         libraries = [self.counter, *operators, *filter(None, [allocator.library])]
-        extra = {"LD_PRELOAD": ":".join(map(str, libraries)), "REQUESTED_FILE": str(report)}
+        extra = {"LD_PRELOAD": ":".join(map(str, libraries)), "REQUESTED_FILE": str(self.folder / "requested.%p")}
         Launcher(None, allocator.environment | extra).run(self.command(case), self.folder, self.input(case))
-        return Counted.of(json.loads(report.read_text()))
+        reports = [json.loads(report.read_text()) for report in self.folder.glob("requested.*")]
+        if not reports:
+            raise ProgramFailed(f"{case}: no process of it reported its requests")
+        return Counted.of(max(reports, key=lambda report: report["requests"]))
 
     def use(self, case: str, allocator: Allocator) -> Usage:
         return Launcher(allocator.library, allocator.environment, self.measure).run(
@@ -175,7 +202,7 @@ def print_hoard(results: Results, cases: list[str], name: str) -> None:
             continue
         u = counted.requested
         rows.append([case, f"{counted.held / u:.2f}", f"{counted.usable / u - 1:.2f}",
-                     f"{(counted.held - counted.usable) / u:.2f}", f"{u:,}", f"{counted.held:,}",
+                     f"{counted.external():.2f}", f"{u:,}", f"{counted.held:,}",
                      f"{counted.total:,}", f"{counted.requests:,}", f"{counted.total / counted.requests:.1f}"])
     print(f"\n{name}: fragmentation and what the program requests (as Hoard's table 4; bytes)")
     print_table(["", "A/U", "internal", "external", "in use at most (U)", "held at most (A)", "requested in all",
@@ -214,6 +241,8 @@ def print_all(results: Results, cases: list[str], names: list[str]) -> None:
     print_matrix("A/U, of those that can be asked: " + "; ".join(f"{name}: {what}" for name, what in asked.items()),
                  results, measured, telling, lambda _, result: (result.counted.held or 0) / result.counted.requested,
                  2, large)
+    print_matrix(f"{EXTERNAL}: held beyond the room in blocks, over requested bytes, all at most; headers are in it",
+                 results, measured, telling, lambda _, result: result.counted.external(), 3, [])
     print_matrix("room in blocks over requested bytes, both at most (internal fragmentation, plus 1; headers apart)",
                  results, measured, names, lambda _, result: result.counted.usable / result.counted.requested, 3, large)
     print_matrix(f"peak resident memory over U as counted on {names[0]}", results, measured, names,
@@ -222,8 +251,9 @@ def print_all(results: Results, cases: list[str], names: list[str]) -> None:
                  lambda _, result: result.virtual() / MIB, 0, [])
 
 
-def chosen(words: str, known: list[str], what: str) -> list[str]:
-    names = [word for word in words.split(",") if word] or known
+def chosen(words: str, known: list[str], what: str, unasked: list[str] | None = None) -> list[str]:
+    """Those that are named, else `unasked` or all."""
+    names = [word for word in words.split(",") if word] or unasked or known
     for name in names:
         if name not in known and not name.startswith(LAB):
             raise Missing(f"{name}: no such {what}; choose from {', '.join(known)}")
@@ -245,7 +275,7 @@ def main() -> int:
     peers = Peers(options.build.resolve(), options.peers)
     try:
         names = chosen(options.allocators, peers.names(), "allocator")
-        cases = chosen(options.only, list(CASES), "case")
+        cases = chosen(options.only, [*CASES, *OF_FIGURES], "case", list(CASES))
         allocators = [peers.get(name) for name in names]
         originals = Originals(options.originals.resolve()) if options.originals else None
         for line in originals.without_inputs() if originals else ():

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: measures again what docs/papers/reproduction.md stands on: runs the commands at the heads of the kept outputs,
-#    keeps what they print now, puts the new intervals in the places of the old ones in the page, and draws.
+#    keeps what they print now, puts the new intervals in the places of the old ones in the page, and draws. An output that
+#    is new fills the places that the page has for it.
 # Invariant: a file is replaced whole or not at all; an interval is replaced only if each place where the old output has
 #    it has one and the same now. What is not replaced is told, and the page's test fails until it is.
 # Must not know: what a row says; a person who runs this reads its words again.
-"""usage: python3 bench/reproduce.py BUILD [--only NAME,...] [--rounds N] [--minutes N]
+"""usage: python3 bench/reproduce.py BUILD [--only NAME,...] [--measure NAME COMMAND]... [--rounds N] [--minutes N]
 
 Measures stored outputs again. NAME stands for docs/results/raw/reproduction-NAME.txt. The machine should be idle.
 
-  --only NAME,...  measure only these outputs (default: all)
-  --rounds N       use N rounds in the bench's commands
-  --minutes N      start no output after N minutes; exit code 3 if any is left"""
+  --only NAME,...         measure only these outputs (default: all; with --measure: only its)
+  --measure NAME COMMAND  measure NAME by COMMAND, for the first time or from now on
+  --rounds N              use N rounds in the bench's commands
+  --minutes N             start no output after N minutes; exit code 3 if any is left
+
+Where a row of the page is to have a number of a new output, it has {NAME: TITLE // ROW // COLUMN}: the first line of a
+table, the first cell of a row, and the name of a column of the output."""
 
 import argparse
 import collections
@@ -30,6 +35,8 @@ PROMPT = "$ "
 INTERVAL = re.compile(r"\d+\.\d\d \[\d+\.\d\d \d+\.\d\d\]")
 NAMED = re.compile(rf"docs/results/raw/{BEGIN}([a-z-]+){END}")
 CELLS = re.compile(r" {2,}")
+NAME = re.compile(r"[a-z][a-z-]*")
+EMPTY = re.compile(r"\{(?P<name>[a-z-]+): (?P<title>[^{}]+) // (?P<row>[^{}]+) // (?P<column>[^{}]+)\}")
 LEFT = 3  # exit code
 
 
@@ -123,10 +130,28 @@ def renewed(row: str, name: str, new: str, kept: dict[str, str]) -> tuple[str, l
     return INTERVAL.sub(replace, row), left
 
 
+def filled(row: str, name: str, new: str) -> tuple[str, list[str]]:
+    """A row of the page with an output's numbers in the places that are empty, and what is left."""
+    now = places(new)
+    left = []
+
+    def replace(match: re.Match) -> str:
+        if match["name"] != name:
+            return match[0]
+        found = now.get((match["title"], 0, match["row"], match["column"]))
+        if found is None:
+            left.append(f"{match[0]}: the output has no such number")
+        return found or match[0]
+
+    return EMPTY.sub(replace, row), left
+
+
 def renew_page(name: str, new: str, kept: dict[str, str]) -> None:
     rows = []
     for row in PAGE.read_text().split("\n"):
         made, left = renewed(row, name, new, kept) if row.startswith("|") else (row, [])
+        made, missing = filled(made, name, new)
+        left += missing
         rows.append(made)
         told = left + ["new numbers; check the words of the row"] * (made != row)
         for words in told:
@@ -137,12 +162,20 @@ def renew_page(name: str, new: str, kept: dict[str, str]) -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(usage=__doc__.removeprefix("usage: "))
     parser.add_argument("build", type=Path)
-    parser.add_argument("--only", type=lambda text: text.split(","), default=names())
+    parser.add_argument("--only", type=lambda text: text.split(","))
+    parser.add_argument("--measure", nargs=2, action="append", default=[])
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     options = parser.parse_args()
+    options.measure = dict(options.measure)
+    options.only = options.only or list(options.measure) or names()
+    for name, command in options.measure.items():
+        if not NAME.fullmatch(name):
+            parser.error(f"{name}: not a name of an output; use small letters and '-'")
+        if not command.startswith(("granary ", "python3 bench/")):
+            parser.error(f"{name}: {command}: must begin with 'granary' or 'python3 bench/'")
     for name in options.only:
-        if not file_of(name).is_file():
+        if not file_of(name).is_file() and name not in options.measure:
             parser.error(f"{name}: no such stored output; choose from {', '.join(names())}")
     return options
 
@@ -155,9 +188,9 @@ def main() -> int:
             print(f"left, measure with: --only {','.join(options.only[number:])}")
             return LEFT
         print(f"{name} ({number + 1} of {len(options.only)})", file=sys.stderr, flush=True)
-        kept = {other: file_of(other).read_text() for other in names()}
-        new = "\n".join(measured(with_rounds(command, options.rounds), options.build.resolve())
-                        for command in commands_of(kept[name]))
+        kept = {name: "", **{other: file_of(other).read_text() for other in names()}}
+        commands = [options.measure[name]] if name in options.measure else commands_of(kept[name])
+        new = "\n".join(measured(with_rounds(command, options.rounds), options.build.resolve()) for command in commands)
         file_of(name).write_text(new)
         renew_page(name, new, kept)
     return subprocess.run([sys.executable, Path(__file__).with_name("paper_pictures.py")]).returncode

@@ -5,21 +5,29 @@
 # Must not know: how it is shown; which papers there are.
 """A run, read as a paper."""
 
+import statistics
 from dataclasses import dataclass, field
 
 from black_box import Cell, Table
+from box import Box, box_of
+from fragmentation_parts import Fragmentation
 from granary_results.intervals import Interval, Samples, ratio
+from papers.exhibit import (CPUS, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_BASE_ALONE, OVER_ITSELF, RUNS,
+                            SOLVER_OVER_BASE_ALONE, SOLVER_THROUGHPUT, THROUGHPUT, TIME, TIME_OVER_BASE, Exhibit, Number,
+                            Paper)
 from granary_results.results import Results
-from papers.exhibit import (CPUS, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_BASE_ALONE, OVER_ITSELF, THROUGHPUT, TIME,
-                            TIME_OVER_BASE, Exhibit, Number, Paper)
 
 ALONE = 1
-KEYS = {TIME: "cost", THROUGHPUT: "cost", MEMORY: "peak_kib"}
+KEYS = {TIME: "cost", THROUGHPUT: "cost", SOLVER_THROUGHPUT: "solve_seconds", MEMORY: "peak_kib"}
 VIEWED = {OVER_BASE: THROUGHPUT, OVER_BASE_ALONE: THROUGHPUT, OVER_ITSELF: THROUGHPUT, TIME_OVER_BASE: TIME,
-          MEMORY_OVER_BASE: MEMORY}
+          MEMORY_OVER_BASE: MEMORY, SOLVER_OVER_BASE_ALONE: SOLVER_THROUGHPUT, RUNS: THROUGHPUT}
+INVERSE = (THROUGHPUT, SOLVER_THROUGHPUT)  # of what is measured
 NOT_MEASURED = "not measured"
 A_CURVE = "a curve"
 NUMBERS = "their numbers and ours"
+
+# What a cell of a view can be.
+Shape = Interval | Box | Fragmentation
 
 # Of a side of a ratio: what it was measured with, case and allocator.
 Side = tuple[str, str]
@@ -27,11 +35,12 @@ Side = tuple[str, str]
 
 @dataclass(frozen=True)
 class View:
-    """`rows`: case to a ratio for each of `names`; None: not measured, or held against itself."""
+    """`rows`: case to a ratio, or what else a cell can be, for each of `names`; None: not measured, or held against
+    itself."""
 
     title: str
     names: list[str]
-    rows: dict[str, list[Interval | None]]
+    rows: dict[str, list[Shape | None]]
 
     def table(self) -> Table:
         return Table(self.title, self.names, {case: [interval and str(interval) for interval in found]
@@ -88,8 +97,7 @@ def over(samples: Samples, what: str, tops: list[Side], bottoms: list[Side]) -> 
     """The geometric mean of the ratios of pairs of sides, in `what`; None: one of them was not measured."""
     made: Samples = {}
     for number, (top, bottom) in enumerate(zip(tops, bottoms)):
-        # Throughput is the inverse of the cost of an operation.
-        top, bottom = (bottom, top) if what == THROUGHPUT else (top, bottom)
+        top, bottom = (bottom, top) if what in INVERSE else (top, bottom)
         made[str(number)] = {"top": samples.get(top[0], {}).get(top[1], {}),
                              "bottom": samples.get(bottom[0], {}).get(bottom[1], {})}
         if not all(made[str(number)].values()):
@@ -113,18 +121,19 @@ class Reading:
     def cases(self, label: str) -> list[str]:
         return [name for name, facts in self.results.cases.items() if facts["label"] == label]
 
-    def cases_of(self, number: Number) -> list[str]:
+    def cases_of(self, number: Number, wanted: tuple[int, ...]) -> list[str]:
         """Those that were measured of the numbers of threads that are wanted."""
         cpus = self.results.machine.get("cpus", 0)
-        wanted = [cpus if threads == CPUS else threads for threads in number.threads or (ALONE,)]
+        wanted = [cpus if threads == CPUS else threads for threads in wanted or (ALONE,)]
         found = [self.case(label, threads) for label in number.cases for threads in wanted]
         return list(dict.fromkeys(case for case in found if case))
 
     def compared(self, number: Number) -> Compared:
         top, bottom = (self.paper.stands_for[name] for name in (number.top, number.bottom))
-        cases = self.cases_of(number)
+        cases = self.cases_of(number, number.threads)
+        below = self.cases_of(number, (ALONE,)) if number.alone else cases
         found = over(self.samples[number.what], number.what, [(case, top) for case in cases],
-                     [(case, bottom) for case in cases])
+                     [(case, bottom) for case in below]) if len(cases) == len(below) else None
         return Compared(number.what, f"{number.top} / {number.bottom}, {', '.join(number.cases)}", number.theirs_at,
                         number.theirs, found, ", ".join(cases))
 
@@ -133,15 +142,26 @@ class Reading:
         alone = self.case(self.results.cases[case]["label"], ALONE)
         if view == OVER_ITSELF:
             return None if alone in (case, None) else (alone, allocator)
-        if view == OVER_BASE_ALONE:
+        if view in (OVER_BASE_ALONE, SOLVER_OVER_BASE_ALONE):
             return alone and (alone, self.base)
         return case, self.base
+
+    def box(self, case: str, allocator: str) -> Box | None:
+        """The throughput of single runs over the base's median with one thread, or of the same program."""
+        alone = self.case(self.results.cases[case]["label"], ALONE)
+        costs, base = (self.samples[THROUGHPUT].get(of, {}).get(name, {})
+                       for of, name in ((case, allocator), (alone, self.base)))
+        return box_of([statistics.median(base.values()) / cost for cost in costs.values()]) if costs and base else None
 
     def view(self, exhibit: Exhibit, view: str) -> View | None:
         """None where nothing is known."""
         what, names = VIEWED[view], self.results.names()
-        rows: dict[str, list[Interval | None]] = {}
+        rows: dict[str, list[Shape | None]] = {}
         for case in (case for label in exhibit.cases for case in self.cases(label)):
+            if view == RUNS:
+                if any(boxes := [self.box(case, name) for name in names]):
+                    rows[case] = boxes
+                continue
             bottoms = [self.bottom_of(view, case, name) for name in names]
             found = [over(self.samples[what], what, [(case, name)], [bottom]) if bottom else None
                      for name, bottom in zip(names, bottoms)]

@@ -78,7 +78,7 @@ def multithreaded() -> Iterator[Workload]:
                    sizes={"smoke": ("--bodies", "2048"), "standard": ("--bodies", "32768")})
     yield workload("large-live", ("hoard",), "a solver with a large live heap, in BEMengine's place",
                    sizes={"smoke": ("--mib", "16"), "standard": ("--mib", "64"), "paper": ("--mib", "600")},
-                   operations=ONCE, threads=(2,), sweeps={"paper": (1, 2, 4, 8, 14)})
+                   operations=ONCE, threads=(1, 2), sweeps={"paper": (1, 2, 4, 8, 14)})
     yield workload("mt-gcbench", ("boehm",), "GCBench in every thread, with explicit free",
                    operations={"smoke": 1, "standard": 4, "paper": 40}, most={"standard": 8})
 
@@ -137,6 +137,8 @@ def controls() -> Iterator[Workload]:
 def own() -> Iterator[Workload]:
     yield Workload("malloc-test-consumers", "own", (), "malloc-test",
                    "half of the threads free what the others allocate", arguments=("--consumers",), threads=(2, 8))
+    yield Workload("pairs", "own", ("hoard",), "pairs", "producers and consumers in pairs, which work at the same time",
+                   threads=(2, 4, 8, 16))
     yield Workload("burst-idle-older", "own", (), "burst-idle", "burst-idle, the older blocks surviving", threads=ONE,
                    arguments=("--survivors", "older"), sizes=BURST, operations=ONCE)
     yield Workload("large-blocks", "own", (), "large-blocks", "blocks of 32 KiB to 1 MiB in many threads",

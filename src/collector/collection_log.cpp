@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "platform/events.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"
 
@@ -26,6 +27,15 @@ void put_beside(Text &line, const CollectionReport &report) {
     line << ']';
 }
 
+// Of the counted build: all that happened since the process began.
+void put_events(Text &line) {
+    using platform::Event;
+    line << ",\"locks\":" << platform::counted(Event::lock) << ",\"waits\":" << platform::counted(Event::wait)
+         << ",\"blocks_marked_twice\":" << platform::counted(Event::block_marked_twice)
+         << ",\"work_given\":" << platform::counted(Event::work_given)
+         << ",\"stacks_outgrown\":" << platform::counted(Event::stack_outgrown);
+}
+
 void put(Text &line, const CollectionReport &report) {
     line << "{\"process\":" << platform::process_id() << ",\"collection\":" << report.number << ",\"reason\":\""
          << kReasons[static_cast<std::size_t>(report.reason)] << "\",\"began_ns\":" << report.began
@@ -35,6 +45,7 @@ void put(Text &line, const CollectionReport &report) {
          << ",\"held\":" << report.held << ",\"live_bytes\":" << report.live_bytes
          << ",\"live_blocks\":" << report.live_blocks << ",\"freed_blocks\":" << report.freed_blocks;
     if (report.beside_nanoseconds != 0) put_beside(line, report);
+    if constexpr (kCounted) put_events(line);
     line << "}\n";
 }
 

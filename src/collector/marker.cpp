@@ -9,6 +9,7 @@
 
 #include "base/bits.hpp"
 #include "collector/word_at.hpp"
+#include "platform/events.hpp"
 #include "platform/memory.hpp"
 
 namespace gr {
@@ -151,7 +152,7 @@ class Marker::Loop {
     }
     [[gnu::always_inline]] void reach(const Candidate &candidate) {
         if (candidate.mark->load(std::memory_order_relaxed) == number_) return;
-        candidate.mark->store(number_, std::memory_order_relaxed);
+        mark(candidate.mark);
         if (!candidate.task.descriptor.is_nothing()) push(candidate.task);
     }
 
@@ -191,6 +192,15 @@ class Marker::Loop {
     [[gnu::always_inline]] void follow(Found *found) {
         for (std::size_t i = 0; i < found->count; ++i) follow(found->words[i]);
         found->count = 0;
+    }
+    // Two markers that find a block at the same time both mark and scan it. Only the counted build asks whether they did.
+    [[gnu::always_inline]] void mark(Mark *mark) {
+        if constexpr (kCounted) {
+            if (mark->exchange(number_, std::memory_order_relaxed) == number_)
+                platform::count(platform::Event::block_marked_twice);
+        } else {
+            mark->store(number_, std::memory_order_relaxed);
+        }
     }
     // Into the ring, and out of it what was there.
     [[gnu::always_inline]] void exchange(const Candidate &candidate, std::uintptr_t word) {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "platform/events.hpp"
+
 namespace gr {
 namespace {
 
@@ -91,6 +93,7 @@ bool Work::make_room() {
     Segment *const blank = shared_.take_blank();
     if (blank == nullptr) return false;
     if (Segment *const full = seal()) {
+        platform::count(platform::Event::stack_outgrown);
         full->next = rest_;
         rest_ = full;
     }
@@ -129,6 +132,7 @@ void Work::feed() {
     if (rest_ != nullptr) {
         Segment **oldest = &rest_;
         while ((*oldest)->next != nullptr) oldest = &(*oldest)->next;
+        platform::count(platform::Event::work_given);
         return shared_.give_full(std::exchange(*oldest, nullptr));
     }
     const auto count = static_cast<std::uint32_t>(top_ - first_);
@@ -139,6 +143,7 @@ void Work::feed() {
     std::memcpy(&half->tasks[0], first_, half->count * sizeof(Task));
     std::memmove(first_, first_ + half->count, (count - half->count) * sizeof(Task));
     top_ -= half->count;
+    platform::count(platform::Event::work_given);
     shared_.give_full(half);
 }
 

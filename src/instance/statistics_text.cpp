@@ -106,6 +106,9 @@ constexpr EventRow kEvents[] = {
     {"atomic_operations", platform::Event::atomic_operation, "atomic read-modify-write operations"},
     {"aborted_sequences", platform::Event::aborted_sequence, "sequences aborted by preemption, migration or a signal"},
     {"system_calls", platform::Event::system_call, "system calls made by the allocator"},
+    {"blocks_marked_twice", platform::Event::block_marked_twice, "blocks that two markers of a collector marked"},
+    {"work_given", platform::Event::work_given, "segments of work that a marker gave to others"},
+    {"stacks_outgrown", platform::Event::stack_outgrown, "segments that a marker's own stack filled"},
 };
 static_assert(std::size(kEvents) == static_cast<unsigned>(platform::Event::count), "each event has a name");
 

@@ -27,6 +27,9 @@ enum class Event : unsigned {
     wait,
     atomic_operation,
     system_call,
+    block_marked_twice,
+    work_given,
+    stack_outgrown,
     count
 };
 

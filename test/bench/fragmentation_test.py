@@ -7,13 +7,18 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
-from support import BUILD, ROOT, main
+from support import BUILD, ROOT, main  # finds bench/
+
+import fragmentation
+from harness.allocators import system
 
 COUNTER = BUILD / "bench" / "controls" / "libgranary-requested.so"
 GRANARY = BUILD / "libgranary.so"
@@ -110,6 +115,24 @@ class Table(unittest.TestCase):
         own, systems = (record["counted"]["requested"] for record in records)
         self.assertIn(f"{own:,}", done.stdout)
         self.assertLess(abs(own - systems), 1000, "the program requests the same on both")
+
+    def test_the_cases_of_the_thesis_figures_run_where_they_are_named(self):
+        done = self.run_it("--with", "system", "--only", "gawk,recycle-2,consume-1", "--rounds", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        external = done.stdout[done.stdout.index("external fragmentation: held"):].split("\n\n")[0].splitlines()[2:]
+        self.assertEqual([row.split()[0] for row in external], ["gawk", "recycle-2", "consume-1"])
+        for row in external:
+            self.assertGreater(float(row.split()[1]), 0)
+
+    def test_of_several_processes_the_one_that_requests_most_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = fragmentation.Bench(BUILD, Path(), Path(folder), None)
+            words = {"small": "/bin/true", "large": "/usr/bin/perl -e '@numbers = split //, \"7\" x 100000'"}
+            with unittest.mock.patch.dict(fragmentation.OF_FIGURES, words | {
+                    "both": f"/bin/sh -c {shlex.quote('; '.join([words['large'], words['small']]))}"}):
+                small, large, both = (bench.count(case, system()).requests for case in ("small", "large", "both"))
+        self.assertLess(small, large / 10)
+        self.assertGreater(both, large / 2)
 
     def test_what_is_not_there(self):
         for words, message in ((("--only", "nothing"), "nothing: no such case"),

@@ -13,15 +13,18 @@ from pathlib import Path
 
 from support import main, results, steady  # finds bench/
 
+from box import Box
+from fragmentation_parts import Fragmentation
 from granary_results.intervals import Interval
 
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 if HAS_MATPLOTLIB:
     import paper_pictures
     from draw import exhibits, page
-    from paper_pictures import BEGIN, FRAGMENTATION, HELD, PICTURES, cell, all_compared, compared_of, pictures, shown_in, view_of
+    from paper_pictures import (BEGIN, EXAMPLE, FRAGMENTATION, HELD, PARTED, PICTURES, ROOM, SHORT_LIVED, all_compared,
+                                cell, compared_of, example, of_today, pictures, short_lived, shown_in, view_of)
     from papers import PAPERS
-    from papers.exhibit import THROUGHPUT, Exhibit, Number
+    from papers.exhibit import EXTERNAL, THROUGHPUT, Exhibit, Number
     from reproduction import Compared, View, in_the_papers_words
 
 VIEW = """figure 3: throughput over lab:single's with one thread
@@ -56,6 +59,8 @@ class Outputs(unittest.TestCase):
     def test_a_cell(self):
         self.assertEqual(cell("1.10 [1.00 1.20]"), known(1.1, 1.0, 1.2))
         self.assertEqual(cell("1.10"), Interval(1.1, 1.1, 1.1))
+        self.assertEqual(cell("0.10 0.20 0.30 0.40 0.50"), Box(0.1, 0.2, 0.3, 0.4, 0.5))
+        self.assertEqual(cell("0.01 [0.00 1.20]"), known(0.01, 0.005, 1.2))
         self.assertIsNone(cell("-"))
 
     def test_what_a_suite_printed_of_a_figure(self):
@@ -82,8 +87,28 @@ class Outputs(unittest.TestCase):
 
     def test_fragmentation(self):
         text = f"$ python3 bench/fragmentation.py\n\n{HELD}: asked\n      lab:a  lab:b\nwork   1.69   1.47\nmean, all  1.00  1.00\n"
-        ((key, view),) = shown_in("reproduction-containers", text)
-        self.assertEqual((key, list(view.rows)), (FRAGMENTATION["reproduction-containers"], ["work"]))
+        ((key, view),) = shown_in("reproduction-fragmentation", text)
+        self.assertEqual((key, list(view.rows)), (FRAGMENTATION["reproduction-fragmentation"], ["work"]))
+
+    def test_fragmentation_is_parted(self):
+        cases = PAPERS["wasik"].exhibits[[exhibit.names()[0] for exhibit in PAPERS["wasik"].exhibits].index("figure 7.10")]
+        cases = cases.counted[0].cases
+        head = "lab:single  lab:remote  lab:varied"
+        room, external = ("\n".join(f"{case}  {row}" for case in cases)
+                          for row in ("1.100  1.200  1.300", "0.500  2.000  0.400"))
+        text = f"$ python3 bench/fragmentation.py\n\n{ROOM} (internal)\n{head}\n{room}\n\n{EXTERNAL}: held\n{head}\n{external}\n"
+        (key, view), (_, compared) = shown_in("reproduction-containers", text)
+        self.assertEqual(key, PARTED["reproduction-containers"])
+        self.assertEqual([str(parts) for parts in view.rows[cases[0]]], ["0.10 + 0.50", "0.20 + 2.00", "0.30 + 0.40"])
+        self.assertEqual([(row.theirs, round(row.ours.value, 4)) for row in compared], [(5.0, 4.0), (0.5, 0.2)])
+
+    def test_the_example_and_the_stretches(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / EXAMPLE).write_text("$ command\n\nhoard, before: found by t1 8, by t2 0, by both 3\n")
+            (Path(folder) / SHORT_LIVED).write_text("make: allocated at a call\n1,5 3,70\n")
+            (first,), (second,) = example(Path(folder)).panels, short_lived(Path(folder)).panels
+        self.assertIn("before: 8 the first thread alone, 0 the second alone, 3 both", first.description)
+        self.assertIn("2 blocks; the longest lives 70 calls", second.description)
 
 
 @unittest.skipUnless(HAS_MATPLOTLIB, "python3-matplotlib is not installed")
@@ -101,6 +126,19 @@ class Panels(unittest.TestCase):
         self.assertEqual(rows.description, "Time over lab:a's: lab:a 1.00 [1.00 1.00], lab:b 2.00 [1.50 2.50].")
         self.assertEqual([panel.title for panel in self.made({"work/1": [one, two], "work/8": [one, two]})],
                          ["work, 1 thread", "work, 8 threads"])
+
+    def test_single_runs_are_boxes_a_panel_for_each_allocator(self):
+        box = Box(0.5, 0.6, 0.7, 0.8, 0.9)
+        first, second = self.made({f"work/{threads}": [box, None if threads == 8 else box] for threads in (1, 2, 8)})
+        self.assertEqual((first.title, second.title), ("work: lab:a", "work: lab:b"))
+        self.assertIn("0.50 0.60 0.70 0.80 0.90 with 8", first.description)
+        self.assertNotIn("with 8", second.description)
+        (rows,) = self.made({"job": [box, box]})
+        self.assertIn("lab:b 0.50 0.60 0.70 0.80 0.90", rows.description)
+
+    def test_fragmentation_is_stacked(self):
+        (panel,) = self.made({"work": [Fragmentation(0.1, 0.5), Fragmentation(0.2, 2.0)]})
+        self.assertIn("lab:a 0.10 + 0.50, lab:b 0.20 + 2.00", panel.description)
 
     def test_the_papers_numbers_stand_beside_ours(self):
         rows = [Compared("throughput", "A / B, work", "14 processors", 18.0, known(0.5, 0.4, 0.6), "work/2"),
@@ -122,6 +160,19 @@ class Panels(unittest.TestCase):
         number = Number(("larson",), THROUGHPUT, "Hoard, f = 1/8", "Hoard", 1.0)
         asked = in_the_papers_words(view, hoard, Exhibit("table 5", "Made up", "5", numbers=(number,)))
         self.assertEqual(asked.names, ["Hoard", "Hoard, f = 1/8", "Solaris", "granary"])
+
+    def test_a_row_with_another_place_than_the_papers_numbers_has_says_so(self):
+        rows = [Compared("throughput", "A / B, work", "14 processors over 1", 7.75, known(2, 2, 2), "work/2"),
+                Compared("throughput", "A / B, work", "14 processors", None, known(3, 3, 3), "work/2")]
+        (panel,) = exhibits.of_numbers(rows)
+        self.assertIn("A / B, work; 14 processors: the paper a curve, here 3.00 [3.00 3.00]", panel.description)
+
+    def test_what_former_stand_ins_did_is_drawn_where_todays_did_nothing(self):
+        former, today = (View("figure 6: throughput over its own", names, {})
+                         for names in (["lab:jemalloc2006", "lab:single"], ["lab:jemalloc2006", "lab:phkmalloc-like"]))
+        jemalloc = PAPERS["jemalloc"]
+        self.assertEqual(of_today([former, today], jemalloc), [today])
+        self.assertEqual(of_today([former], jemalloc), [former])
 
     def test_who_has_no_number_is_not_drawn(self):
         (panel,) = self.made({"work/1": [known(1, 1, 1), None]})

@@ -5,6 +5,8 @@
 # Must not know: what is measured.
 """Usage: reproduce_test.py BUILD_FOLDER."""
 
+import subprocess
+import sys
 import unittest
 from pathlib import Path
 
@@ -77,12 +79,37 @@ class Rows(unittest.TestCase):
         self.assertEqual(list(found.values()), ["1.10 [1.00 1.20]", "2.10 [2.00 2.20]"])
 
 
+class EmptyPlaces(unittest.TestCase):
+    PLACE = "{a: figure 1: over the base // work/1 // lab:b}"
+
+    def test_a_new_output_fills_its_places(self):
+        text = row(f"time {self.PLACE} (`docs/results/raw/reproduction-a.txt`)")
+        expected = row("time 2.50 [2.40 2.60] (`docs/results/raw/reproduction-a.txt`)")
+        self.assertEqual(reproduce.filled(text, "a", NEW), (expected, []))
+        self.assertEqual(renewed(expected, "a", NEW, KEPT | {"a": NEW})[0], expected)
+
+    def test_another_output_leaves_them(self):
+        self.assertEqual(reproduce.filled(self.PLACE, "b", OTHER), (self.PLACE, []))
+
+    def test_what_the_output_lacks_is_told(self):
+        place = self.PLACE.replace("work/1", "work/3")
+        self.assertEqual(reproduce.filled(place, "a", NEW), (place, [f"{place}: the output has no such number"]))
+
+
 class Commands(unittest.TestCase):
     def test_words(self):
         build = Path("/build")
         self.assertEqual(words_of("granary bench --only 'a b'", build), ["/build/granary", "bench", "--only", "a b"])
         self.assertEqual(words_of("python3 bench/counts.py --only a", build)[1:],
                          ["bench/counts.py", "--only", "a", "--build", "/build"])
+
+    def test_a_name_and_a_command_must_be_such(self):
+        for words, message in ((("Name", "granary bench"), "Name: not a name of an output"),
+                               (("name", "ls"), "name: ls: must begin with 'granary' or 'python3 bench/'")):
+            done = subprocess.run([sys.executable, "-B", ROOT / "bench" / "reproduce.py", "build", "--measure", *words],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
 
     def test_rounds(self):
         self.assertEqual(with_rounds("granary bench --rounds 3 --with a", 6), "granary bench --rounds 6 --with a")
@@ -99,6 +126,9 @@ class ThePage(unittest.TestCase):
             for command in commands:
                 first, *rest = words_of(command, Path("/build"))
                 self.assertTrue(first == "/build/granary" or (ROOT / rest[0]).is_file(), command)
+
+    def test_no_place_is_empty(self):
+        self.assertEqual(reproduce.EMPTY.findall(PAGE.read_text()), [])
 
     def test_each_interval_could_be_found_again(self):
         kept = {name: reproduce.file_of(name).read_text() for name in names()}

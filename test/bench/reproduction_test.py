@@ -22,8 +22,9 @@ from draw.page import text as text_of_page
 from granary_results.results import Results
 from harness.allocators import Missing
 from papers import PAPERS
-from papers.exhibit import (CPUS, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_BASE_ALONE, OVER_ITSELF, THROUGHPUT, TIME,
-                            TIME_OVER_BASE, Exhibit, Number, Paper)
+from papers.exhibit import (CPUS, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_BASE_ALONE, OVER_ITSELF, RUNS,
+                            SOLVER_OVER_BASE_ALONE, SOLVER_THROUGHPUT, THROUGHPUT, TIME, TIME_OVER_BASE, Exhibit, Number,
+                            Paper)
 from peers import LAB, Peers, options_of, without_options
 from profiles import PROFILES
 from reproduction import KEYS, NOT_MEASURED, VIEWED, Reading
@@ -54,6 +55,7 @@ class Kept(unittest.TestCase):
 
     def test_an_exhibit_is_measured_or_elsewhere_or_it_is_said_why_not(self):
         for _, exhibit in self.exhibits():
+            self.assertTrue(exhibit.elsewhere or not exhibit.counted)
             self.assertEqual(sum(map(bool, (exhibit.cases, exhibit.elsewhere, exhibit.why_not))), 1)
             self.assertTrue(exhibit.cases or not (exhibit.numbers or exhibit.views))
             self.assertTrue(exhibit.numbers or exhibit.views or not exhibit.cases, "nothing would be shown")
@@ -98,7 +100,7 @@ class TheirPage(unittest.TestCase):
         for line in PAGE.read_text().splitlines():
             if line.startswith("## "):
                 suite = next((name for name in PAPERS if f"`{name}`" in line), "")
-            elif suite and re.match(r"\| (table|figure)", line):
+            elif suite and re.match(r"\| (table|figure|section)", line):
                 names, *cells = line.strip("|").split(" | ")
                 for name in names.strip().split(", "):
                     self.assertNotIn(name, found.get(suite, {}))
@@ -117,7 +119,7 @@ class TheirPage(unittest.TestCase):
                 told = " | ".join(self.rows()[paper.suite][exhibit.names()[0]])
                 for case in exhibit.cases:
                     self.assertIn(case, told, f"{paper.suite}, {exhibit.name}")
-                for number in exhibit.numbers:
+                for number in (*exhibit.numbers, *exhibit.counted):
                     if number.theirs is not None:
                         words = {f"{number.theirs:.2f}", f"{number.theirs:g}"}
                         self.assertTrue(words & set(re.findall(r"\d+(?:\.\d+)?", told)), (exhibit.name, words))
@@ -173,6 +175,20 @@ class Numbers(unittest.TestCase):
     def test_as_many_threads_as_there_are_processors(self):
         self.assertEqual(self.of(THROUGHPUT, ("work",), CPUS)[1:], ["5.00 [5.00 5.00]", "work/2"])
 
+    def test_the_bottom_may_have_one_thread(self):
+        number = Number(("work",), THROUGHPUT, "New", "Old", 1.5, "", (CPUS,), alone=True)
+        self.assertEqual(self.row(number)[1:], ["3.00 [3.00 3.00]", "work/2"])
+        made = run({"work/2": COSTS["work/2"]})
+        self.assertEqual(self.row(number, made)[1], NOT_MEASURED)
+
+    def test_a_phase_is_measured_by_itself(self):
+        made = run(COSTS)
+        for trial in made.trials:
+            trial["solve_seconds"] = {"lab:new": 2.0, "lab:old": 5.0}.get(trial["allocator"], 1.0)
+        number = Number(("work",), SOLVER_THROUGHPUT, "New", "Old", None, "", (2,))
+        self.assertEqual(self.row(number, made)[1], "2.50 [2.50 2.50]")
+        self.assertEqual(self.row(number)[1], NOT_MEASURED)
+
     def test_a_program_has_no_threads(self):
         for threads in ((), (1,), (CPUS,)):
             self.assertEqual(self.of(TIME, ("job",), *threads)[1:], ["1.40 [1.40 1.40]", "job"])
@@ -213,6 +229,24 @@ class Views(unittest.TestCase):
         self.assertEqual(list(found), ["work/2", "work/16"])
         self.assertEqual(found["work/2"], {"lab:new": 1.5, "lab:old": 0.6, "granary": 2})
 
+    def test_single_runs_are_boxes_over_the_bases_median_with_one_thread(self):
+        made = run({"work/1": {"lab:new": 3, "lab:old": 6}, "work/2": {"lab:new": 2, "lab:old": 10}})
+        for trial in made.trials:
+            if (trial["case"], trial["allocator"]) == ("work/2", "lab:new"):
+                trial["cost"] = (1, 2, 3, 6)[trial["round"] - 1]
+        exhibit = Exhibit("figure 1", "Made up", "1", cases=("work",), views=(RUNS,))
+        (shown,) = [shown for shown in Reading(made, paper(exhibit)).all() if shown.tables]
+        self.assertEqual(shown.tables[0].name, "figure 1: single runs over lab:old's median with one thread")
+        self.assertEqual(shown.tables[0].rows["work/2"], ["1.00 1.75 2.50 3.75 6.00", "0.60 0.60 0.60 0.60 0.60"])
+
+    def test_the_solver_over_the_base_with_one_thread(self):
+        made = run({"work/1": {"lab:new": 3, "lab:old": 6}, "work/2": {"lab:new": 2, "lab:old": 10}})
+        for trial in made.trials:
+            trial["solve_seconds"] = 3 * trial["cost"] if trial["case"] == "work/2" else trial["cost"]
+        exhibit = Exhibit("figure 1", "Made up", "1", cases=("work",), views=(SOLVER_OVER_BASE_ALONE,))
+        (shown,) = [shown for shown in Reading(made, paper(exhibit)).all() if shown.tables]
+        self.assertEqual(shown.tables[0].rows["work/2"], ["1.00 [1.00 1.00]", "0.20 [0.20 0.20]"])
+
     def test_memory_over_the_base(self):
         self.assertEqual(self.rows(MEMORY_OVER_BASE)["work/1"], {"lab:new": 1, "lab:old": 1, "granary": 1})
 
@@ -224,6 +258,23 @@ class Views(unittest.TestCase):
             self.assertEqual(read.base, base)
             self.assertIn(f"phkmalloc = {base}", read.who_stands_for_whom()[1])
             self.assertEqual(read.paper.stands_for["phkmalloc"], base)
+
+    def test_a_run_without_the_later_stand_ins_is_read(self):
+        later = {"hoard": ("lab:mtmalloc", "lab:solaris-like"), "wasik": ("lab:solaris-like",),
+                 "lfmalloc": ("lab:mtmalloc", "lab:solaris-like"), "jemalloc": ("lab:phkmalloc-like",),
+                 "boehm": ("lab:boehm",)}
+        for suite, names in later.items():
+            kept = PAPERS[suite]
+            self.assertLessEqual(set(names), set(kept.allocators()), suite)
+            former = {*kept.allocators(), *kept.stood_for.values()} - set(names)
+            (case, *_) = next(exhibit.cases for exhibit in kept.exhibits if exhibit.views)
+            read = Reading(run({f"{case}/1": dict.fromkeys(sorted(former), 2), f"{case}/2": dict.fromkeys(sorted(former), 4)}),
+                           kept)
+            self.assertIn(read.base, former)
+            self.assertTrue(any(shown.views for shown in read.all()), suite)
+            told = read.who_stands_for_whom()[1]
+            for name in set(names) & set(read.paper.stands_for.values()):
+                self.assertIn(f"{name} ({NOT_MEASURED})", told)
 
     def test_who_has_no_stand_in_is_said(self):
         told = Reading(run(COSTS), paper()).who_stands_for_whom()
@@ -246,7 +297,7 @@ class Shown(unittest.TestCase):
         for words in ("Hoard = lab:hoard, Solaris = lab:single, Ptmalloc = lab:ptmalloc-like\n(not measured)",
                       "MTmalloc = lab:mtmalloc (not measured)", "table 2: their numbers and ours",
                       "time, Hoard / Solaris, threadtest",
-                      "0.94  0.50 [0.50 0.50]  threadtest/1", "figure 1: Not reproduced: an example",
+                      "0.94  0.50 [0.50 0.50]  threadtest/1", "figure 1: The paper: Hoard returns",
                       "figure 3: throughput over lab:single's with one thread"):
             self.assertIn(words, text)
 

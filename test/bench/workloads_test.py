@@ -75,7 +75,7 @@ class Catalogue(unittest.TestCase):
         self.assertEqual(few, set("""
             mt-gcbench sh6bench-like gcbench cfrac-like espresso-like roboop-like hypercube-like large-live
             burst-idle burst-idle-older huge-realloc fragmentation tiny-start malloc-large small-live-set many-sizes
-            separate-processes malloc-test-consumers latency loop-16 loop-64 loop-200 loop-1024 loop-4096""".split()))
+            separate-processes malloc-test-consumers pairs latency loop-16 loop-64 loop-200 loop-1024 loop-4096""".split()))
         self.assertEqual(most("standard", (1, MANY))["mt-gcbench"], MANY)  # since it was asked for
 
     def test_programs_of_papers_are_in_the_catalogue_of_programs(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: the figures of a paper as pictures: the paper's numbers beside ours; then curves where a workload was run with
-#    enough numbers of threads, else a row for each allocator.
+#    enough numbers of threads, else a row for each allocator; of single runs box plots.
 # Invariant: all are ratios, on logarithmic axes with 1 marked; the paper's marks are hollow and ours are filled; what is
 #    drawn stands in the description, too.
 # Must not know: how a panel becomes a file or a page; which papers there are.
@@ -11,13 +11,16 @@ from dataclasses import replace
 
 from matplotlib.axes import Axes
 
+from box import Box
 from comparison import upper
+from draw import boxes, stacks
 from draw.axes import PITCH, around_one, beside, curves, mark, ratio_axis, rows_axis, threads_axis, titled, widest
 from draw.canvas import SMALL, WIDTH, Margins, Panel, Picture, wrapped
 from draw.labels import LABEL_ROOM, weight
 from draw.styles import INK, MUTED, PAPER, Look, looks_of
+from fragmentation_parts import Fragmentation
 from granary_results.intervals import Interval
-from reproduction import Compared, View
+from reproduction import Compared, Shape, View
 
 LEAST_HEIGHT = 150.0
 LABELLED_PITCH, MARK_ROOM = 32.0, 4.0  # a row whose label stands above its marks
@@ -77,9 +80,9 @@ def of_numbers(compared: Sequence[Compared]) -> Iterator[Panel]:
 
 def of_compared(title: str, rows: Sequence[Compared]) -> Panel:
     places = {each.at for each in rows if each.theirs is not None}
-    at = places.pop() if len(places) == 1 else ""  # where all rows have it in common
+    at = places.pop() if len(places) == 1 else ""  # where the paper's numbers have it in common
     note = f"ratio; hollow: the paper{at and f', {at}'}; filled: here"
-    names = [each.of if at or not each.at else f"{each.of}; {each.at}" for each in rows]
+    names = [each.of if each.at in (at, "") else f"{each.of}; {each.at}" for each in rows]
     labels = [wrapped(name, WIDTH) for name in names]
     pitch = LABELLED_PITCH + LABEL_ROOM * (max(map(len, labels)) - 1)
     theirs = [Interval(each.theirs, each.theirs, each.theirs) for each in rows if each.theirs is not None]
@@ -109,11 +112,16 @@ def panels(view: View) -> Iterator[Panel]:
     """One for each workload or program, in the order of the view."""
     note = view.title.rpartition(": ")[2]
     looks = {name: replace(look, hollow=False) for name, look in looks_of(view.names).items()}
-    by_label: dict[str, dict[int | None, list[Interval | None]]] = {}
+    by_label: dict[str, dict[int | None, list[Shape | None]]] = {}
     for case, found in view.rows.items():
         label, threads = label_of(case)
         by_label.setdefault(label, {})[threads] = found
     for label, by_threads in by_label.items():
+        if any(isinstance(point, Box) for row in by_threads.values() for point in row):
+            found = {threads: {name: point for name, point in zip(view.names, row) if point}
+                     for threads, row in by_threads.items()}
+            yield from boxes.panels(label, note, found, looks, ENOUGH_THREADS)
+            continue
         if len(by_threads) >= ENOUGH_THREADS:
             of_names = {name: {threads: point for threads in by_threads if (point := by_threads[threads][place])}
                         for place, name in enumerate(view.names)}
@@ -121,7 +129,10 @@ def panels(view: View) -> Iterator[Panel]:
             continue
         for threads, row in by_threads.items():
             found = {name: point for name, point in zip(view.names, row) if point}
-            yield of_rows(titled(label, threads), note, found, looks)
+            if any(isinstance(point, Fragmentation) for point in found.values()):
+                yield stacks.of_fragmentation(titled(label, threads), note, found, looks)
+            else:
+                yield of_rows(titled(label, threads), note, found, looks)
 
 
 def picture(name: str, title: str, caption: str, compared: Sequence[Compared], views: Sequence[View]) -> Picture:

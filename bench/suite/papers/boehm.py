@@ -14,7 +14,8 @@ PAPER = Paper(
     source="Boehm; HPL-2000-165",
     machine="Pentium Pro, how many is lost; RedHat Linux",
     base="rh",
-    stands_for={"Hoard": "lab:hoard", "rh": "lab:ptmalloc-like", "rh single": "lab:dlmalloc-like"},
+    stands_for={"Hoard": "lab:hoard", "rh": "lab:ptmalloc-like", "rh single": "lab:dlmalloc-like",
+                "gc's allocator, blocks freed": "lab:boehm"},
     without={"gc": "the collectors are measured by bench/boehm.py, which docs/papers/boehm.md shows"},
     exhibits=(
         Exhibit("figure of mark stacks", "The markers' stacks and the global queue", "Parallel marking",

@@ -12,7 +12,11 @@ CPUS = 0  # among numbers of threads: as many as this machine has processors, fo
 # What of a trial a number is about.
 TIME = "time"
 THROUGHPUT = "throughput"
+SOLVER_THROUGHPUT = "solver throughput"  # of large-live's last phase
 MEMORY = "memory"
+
+# What bench/fragmentation.py counts.
+EXTERNAL = "external fragmentation"
 
 # What is shown of an exhibit's cases, all allocators beside each other.
 OVER_BASE = "throughput over the base's, with as many threads"
@@ -20,13 +24,16 @@ OVER_BASE_ALONE = "throughput over the base's with one thread"
 OVER_ITSELF = "throughput over its own with one thread"
 TIME_OVER_BASE = "time over the base's, with as many threads"
 MEMORY_OVER_BASE = "peak resident memory over the base's"
+SOLVER_OVER_BASE_ALONE = "solver throughput over the base's with one thread"
+RUNS = "single runs over the base's median with one thread"  # throughput, as a box plot
 
 
 @dataclass(frozen=True)
 class Number:
     """A ratio: `top` over `bottom`, two of the paper's allocators. `theirs` is in the text or follows from two of its
     numbers; None: the text has only the shape of it. `theirs_at` says where, in the paper's words. Here it is measured in
-    `cases`, workloads or programs of the catalogue, a workload with `threads`; the geometric mean of several."""
+    `cases`, workloads or programs of the catalogue, a workload with `threads`; the geometric mean of several. `alone`:
+    the bottom has one thread."""
 
     cases: tuple[str, ...]
     what: str
@@ -35,6 +42,7 @@ class Number:
     theirs: float | None
     theirs_at: str = ""
     threads: tuple[int, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,7 @@ class Exhibit:
     views: tuple[str, ...] = ()
     numbers: tuple[Number, ...] = ()
     elsewhere: str = ""
+    counted: tuple[Number, ...] = ()  # of an exhibit elsewhere: what bench/fragmentation.py counts, in its cases
     why_not: str = ""
     variants: tuple[str, ...] = ()  # allocators with options that the exhibit shows, besides those of its numbers
 

@@ -4,7 +4,7 @@
 # Must not know: what was measured here.
 """Wasik: Features of a Multi-Threaded Memory Allocator."""
 
-from papers.exhibit import (CPUS, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_ITSELF, THROUGHPUT, TIME, TIME_OVER_BASE,
+from papers.exhibit import (CPUS, EXTERNAL, MEMORY, MEMORY_OVER_BASE, OVER_BASE, OVER_ITSELF, THROUGHPUT, TIME, TIME_OVER_BASE,
                             Exhibit, Number, Paper)
 
 SOLARIS, SOLARIS_TREE, LINUX = "Solaris", "Solaris (search tree)", "Linux (Ptmalloc)"
@@ -12,9 +12,11 @@ COALESCING = "coalescing"
 SOLARIS_MACHINE, OPTERON, ITANIUM = "setup A", "setup B", "setup C"
 TO_EIGHT = (1, 2, 4, 8)
 ONE_THREAD = ("espresso-like", "gcc", "gawk", "roboop-like")  # p2c cannot be had
+SHORT = tuple(f"{case}-{number}" for case in ("recycle", "consume") for number in (1, 2, 4))  # threads or consumers
 
 DRAWINGS = ("1.1", *(f"2.{number}" for number in range(1, 9)), *(f"3.{number}" for number in range(1, 13)), "5.1")
-CHARACTERISTICS = (*(f"table 6.{number}" for number in range(1, 7)), *(f"figure A.{number}" for number in range(1, 15)))
+CHARACTERISTICS = (*(f"table 6.{number}" for number in range(1, 7)),
+                   *(f"figure A.{number}" for number in range(1, 15) if number != 9))
 
 
 def lock_free_over_locked(case: str) -> tuple[Number, ...]:
@@ -50,6 +52,11 @@ PAPER = Paper(
                 why_not="drawings; lab/allocators/ draw what each allocator has, in text"),
         Exhibit("table 3.1", "Combinations of features", "3.2", elsewhere="lab/README.md; each is built"),
         Exhibit(", ".join(CHARACTERISTICS), "How sixteen runs of programs allocate", "6, A", elsewhere="docs/papers/thesis.md"),
+        Exhibit("figure A.9", "Lifetimes of short-lived blocks over a short time", "6.4.2, A",
+                says="Blocks allocated together are freed together in the same order (a horizontal line), slowly in reverse "
+                     "order (a vertical line), or at once after they were allocated over time (45 degrees); and groups of "
+                     "lifetimes repeat.",
+                elsewhere="bench/short_lived.py; docs/papers/thesis.md"),
         Exhibit("table 7.1", "Three machines", "7", elsewhere="the machine that docs/papers/reproduction.md names"),
         Exhibit("figure 7.1, figure 7.2, figure 7.3", "Recycle: runtime and speedup, setups A, B, C", "7.1.2",
                 says="A and Solaris get slower with threads; C, F1, F2, G, H, coalescing and Hoard scale; B nearly does on "
@@ -71,7 +78,9 @@ PAPER = Paper(
         Exhibit("figure 7.10, figure 7.11, figure 7.12", "Fragmentation in programs of one thread, Recycle, Consume", "7.2",
                 says="Containers: less internal, far more external fragmentation; sizes that vary halve the latter; "
                      "coalescing: more internal, less external.",
-                elsewhere="bench/fragmentation.py --with lab:single,lab:coalescing,lab:remote,lab:varied"),
+                elsewhere="bench/fragmentation.py --with lab:single,lab:coalescing,lab:remote,lab:varied",
+                counted=(Number((*ONE_THREAD, *SHORT), EXTERNAL, "F2", "A", 5.0, "on average"),
+                         Number((*ONE_THREAD, *SHORT), EXTERNAL, "G", "F2", 0.5, "at most, in most programs"))),
         Exhibit("figure 7.13", "Memory of programs of one thread, over A's", "7.3.1",
                 says="Containers need more, varied sizes less than fixed ones; GCC needs the same on all.",
                 cases=ONE_THREAD, views=(MEMORY_OVER_BASE,)),

@@ -140,4 +140,18 @@ TEST(Blowup, CoalescingIsBoundedWithAndWithoutOwnership) {
     expect_both(the_allocator<SolarisLike>);
 }
 
+// Hoard 2.2 and 4.2: more pairs take more memory only as they have more in use. Pure private heaps lose a pile in each
+// round of each pair.
+TEST(Blowup, OfPairsOfProducersAndConsumersEachTakesWhatOneDoes) {
+    const auto part = [](Team<PtmallocLike> &team) { team.part(); };
+    for (const std::size_t pairs : {std::size_t{1}, kFew}) {
+        EXPECT_LT(of_pairs<Single>("single", pairs), 2);
+        EXPECT_LT(of_pairs<PtmallocLike>("ptmalloc-like", pairs, part), 2);
+        EXPECT_LT(of_pairs<Threads>("threads", pairs), kBounded);
+        EXPECT_LT(of_pairs<Owned>("owned", pairs), kBounded);
+        EXPECT_LT(of_pairs<Hoard>("hoard", pairs), kBounded);
+        EXPECT_GT(of_pairs<Private>("private", pairs), kMostly * kRounds);
+    }
+}
+
 }  // namespace gr::lab::blowup_test

@@ -59,6 +59,26 @@ double in_turn(std::size_t threads) {
     return in_turn(team);
 }
 
+// Pairs of threads: in each, one thread allocates a pile and the other frees it, again and again, while all pairs have
+// theirs. For each pair.
+template <class A>
+double of_pairs(const char *name, std::size_t pairs, void (*begin)(Team<A> &) = nullptr) {
+    Team<A> team(2 * pairs);
+    if (begin != nullptr) begin(team);
+    Footprint footprint;
+    for (std::size_t round = 0; round < kRounds; ++round) {
+        std::vector<std::vector<void *>> piles;
+        for (std::size_t pair = 0; pair < pairs; ++pair) {
+            piles.push_back(team.allocate(2 * pair, kBlocks, kSize));
+            footprint.see(piles.back());
+        }
+        for (std::size_t pair = 0; pair < pairs; ++pair) team.free(2 * pair + 1, piles[pair]);
+    }
+    const double for_each = footprint.piles() / static_cast<double>(pairs);
+    std::printf("%zu pairs of a producer and a consumer on %s: %.2f piles each\n", pairs, name, for_each);
+    return for_each;
+}
+
 struct Piles {
     double handed_on;
     double of_few;
