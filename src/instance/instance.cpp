@@ -214,6 +214,8 @@ void *Instance::allocate_large(std::size_t size, std::size_t alignment, bool *ze
         if (void *const p = heaps_.store().acquire_run(count, step, heaps_.cpu_group(), zeroed)) return p;
     }
     *zeroed = true;
+    void *const p = direct_.allocate(size, alignment);
+    if (p != nullptr || pages_.limit().has_hard() || !pages_.make_room_outside(size)) return p;
     return direct_.allocate(size, alignment);
 }
 

@@ -76,10 +76,14 @@ void gr_free_slow(void *p) {
 
 GR_EXPORT void *calloc(std::size_t count, std::size_t size) { return zeroed(count, size, __builtin_return_address(0)); }
 
-GR_EXPORT void *realloc(void *p, std::size_t size) { return resized(p, size, __builtin_return_address(0)); }
+// Not inlined into reallocarray: valgrind 3.19 replaces realloc, but not reallocarray, which must not receive a block of
+// valgrind's own.
+[[gnu::noinline]] GR_EXPORT void *realloc(void *p, std::size_t size) {
+    return resized(p, size, __builtin_return_address(0));
+}
 
 GR_EXPORT void *reallocarray(void *p, std::size_t count, std::size_t size) {
-    return resized(p, gr::array_bytes(count, size), __builtin_return_address(0));
+    return realloc(p, gr::array_bytes(count, size));
 }
 
 GR_EXPORT void *memalign(std::size_t alignment, std::size_t size) {
@@ -98,13 +102,12 @@ GR_EXPORT int posix_memalign(void **out, std::size_t alignment, std::size_t size
     return 0;
 }
 
-GR_EXPORT void *valloc(std::size_t size) {
+// Not inlined into pvalloc: valgrind replaces valloc, but not pvalloc.
+[[gnu::noinline]] GR_EXPORT void *valloc(std::size_t size) {
     return aligned(gr::platform::page_size(), size, __builtin_return_address(0));
 }
 
-GR_EXPORT void *pvalloc(std::size_t size) {
-    return aligned(gr::platform::page_size(), gr::whole_pages(size), __builtin_return_address(0));
-}
+GR_EXPORT void *pvalloc(std::size_t size) { return valloc(gr::whole_pages(size)); }  // NOLINT(concurrency-mt-unsafe)
 
 GR_EXPORT std::size_t malloc_usable_size(void *p) {
     return p == nullptr ? 0 : gr::instance_of(p).usable_size("malloc_usable_size", p);

@@ -35,6 +35,11 @@ class Allowance {
             earned_since_.store(0, std::memory_order_relaxed);
     }
 
+    // Changes the maximum of the reuse allowance, unless an option has set another one than the default.
+    void change_default_maximum(std::size_t most_earned) {
+        if (load(most_earned_) == kReuseBytes) change(load(least_), most_earned);
+    }
+
     void set_least(std::size_t bytes) { least_.store(bytes, std::memory_order_relaxed); }
 
     // The allowance without the reuse allowance. present: bytes in use that may be resident.

@@ -179,10 +179,13 @@ void PageHeap::put(UnitIndex first, UnitCount count, bool dirty) {
 }
 
 bool PageHeap::allocate(UnitCount count, UnitCount alignment, Prefer prefer, Run *run, Near near) {
-    // Retained memory counts against the hard limit, too, so the second attempt comes after a purge.
-    if (!try_allocate(count, alignment, prefer, run, near) &&
-        (!limit_.has_hard() || purge_beyond(0) == 0 || !try_allocate(count, alignment, prefer, run, near)))
-        return false;
+    // Retained memory counts against the hard limit, too, and takes addresses in a scarce region. So the second attempt
+    // comes after a purge.
+    const auto after_purge = [&] {
+        return (limit_.has_hard() || region_.is_scarce()) && purge_beyond(0) != 0 &&
+               try_allocate(count, alignment, prefer, run, near);
+    };
+    if (!try_allocate(count, alignment, prefer, run, near) && !after_purge()) return false;
     retain_what_may_stay();
     return true;
 }

@@ -75,6 +75,10 @@ class PageHeap {
     // is inside the page heap already.
     bool extend(UnitIndex first, UnitCount old_count, UnitCount new_count);
 
+    // The kernel refused a mapping of so many bytes outside the region. Returns the addresses of the memory that the
+    // region does not use, unless the region is smaller than the mapping. true: another attempt may succeed.
+    bool make_room_outside(std::size_t bytes);
+
     // Makes the seldom used table cover a run. false: no memory, or the calling thread is inside the page heap already.
     bool ensure_table(std::size_t which, const Run &run);
 

@@ -43,12 +43,25 @@ bool PageHeap::map_missing(UnitIndex first, UnitCount count) {
     return true;
 }
 
-// All units are mapped when a region becomes scarce. Unmaps the cold units.
+// All units are mapped when a region becomes scarce. Unmaps the cold units. Retained units stay mapped, so from now on few
+// of them may stay for reuse.
 void PageHeap::became_scarce() {
     const std::uint32_t chunks = region_.chunk_count();
     for (std::uint32_t c = 0; c < chunks; ++c) chunks_[c].mapped = kWholeChunk;
     for (std::uint32_t c = 0; c < chunks; ++c)
         unmap_cold(region_.unit_at(ChunkIndex(c)), UnitCount(kUnitsPerChunk), region_.least_hole());
+    allowance_.change_default_maximum(region_.reserved_bytes() / kScarceRetainParts);
+}
+
+bool PageHeap::make_room_outside(std::size_t bytes) {
+    bool became = false;
+    {
+        const platform::Guard guard(mutex_, kRank);
+        if (!guard.locked() || bytes > region_.reserved_bytes()) return false;
+        became = region_.become_scarce();
+        if (became) became_scarce();
+    }
+    return (region_.is_scarce() && purge_beyond(0) != 0) || became;
 }
 
 // In a scarce region: unmaps rows of at least `least` cold units in all chunks that the run touches. Their pages are

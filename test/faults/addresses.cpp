@@ -2,7 +2,8 @@
 // What: what others see of the heap's addresses. dump: a debugger that writes a core file. limit MEBIBYTES: a limit on
 //    addresses (RLIMIT_AS) that the program sets on itself after its start.
 // Invariant: a core file has little more than what is in use, and all of that; a limit leaves room for a thread and a
-//    mapping, blocks get at least seven eighths of it, and when they are freed others get that room.
+//    mapping, blocks get at least seven eighths of it, and when they are freed others get that room, blocks of
+//    every size among them.
 // Must not know: where the heap lies.
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -20,6 +21,8 @@ using namespace gr::test;
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
+constexpr unsigned kRounds = 4;        // a heap could retain what is taken again and again
+constexpr size_t kDirect = 50 * kMiB;  // larger than any block that lies in the heap's range
 
 // Bytes of all mappings that a core file may have: not those marked "dd" (do not dump).
 size_t dumped_bytes() {
@@ -49,6 +52,20 @@ void dump() {
     for (void *const block : blocks) std::free(block);
 }
 
+// Takes blocks until none is granted and frees them. Returns the bytes that were granted.
+size_t fill(size_t size, size_t most) {
+    size_t granted = 0;
+    void *kept = nullptr;  // a list of all
+    while (void *const block = std::malloc(size)) {
+        *static_cast<void **>(block) = kept;
+        kept = block;
+        granted += size;
+        if (granted > most) fail("%zu MiB were granted under a limit of %zu MiB", granted / kMiB, most / kMiB);
+    }
+    while (kept != nullptr) std::free(std::exchange(kept, *static_cast<void **>(kept)));
+    return granted;
+}
+
 void limit(size_t mebibytes) {
     const size_t bytes = mebibytes * kMiB;
     const rlimit wanted = {bytes, bytes};
@@ -57,18 +74,9 @@ void limit(size_t mebibytes) {
     void *const page = mmap(nullptr, kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) fail("mmap of a MiB was refused under a limit of %zu MiB", mebibytes);
     munmap(page, kMiB);
-    constexpr size_t kSize = kMiB / 2;
-    size_t granted = 0;
-    void *kept = nullptr;  // a list of all
-    while (void *const block = std::malloc(kSize)) {
-        *static_cast<void **>(block) = kept;
-        kept = block;
-        granted += kSize;
-        if (granted > bytes) fail("%zu MiB were granted under a limit of %zu MiB", granted / kMiB, mebibytes);
-    }
+    const size_t granted = fill(kMiB / 2, bytes);
     if (granted < bytes - bytes / 8)
         fail("only %zu MiB were granted under a limit of %zu MiB", granted / kMiB, mebibytes);
-    while (kept != nullptr) std::free(std::exchange(kept, *static_cast<void **>(kept)));
     void *const half = mmap(nullptr, bytes / 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (half == MAP_FAILED)
         fail("freed blocks of %zu MiB left no room for a mapping of half the limit", granted / kMiB);
@@ -77,6 +85,14 @@ void limit(size_t mebibytes) {
     void *const again = std::malloc(granted / 2);
     if (again == nullptr) fail("malloc of %zu MiB was refused after all was freed", granted / 2 / kMiB);
     std::free(again);
+    for (unsigned round = 0; round < kRounds; ++round) {
+        fill(kMiB / 2, bytes);
+        fill(kMiB / 10, bytes);
+    }
+    const size_t in_large = fill(kDirect, bytes);
+    if (in_large < bytes - bytes / 4)
+        fail("only %zu MiB were granted in blocks of %zu MiB after smaller blocks were freed", in_large / kMiB,
+             kDirect / kMiB);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ ALLOCATE gr_new, gr_new_slow
 // block is pushed on its magazine; a small block of another owner is pushed on the remote magazine. A block that
 // already lies on top is freed twice in a row. The delete operators have addresses of their own, by which tools like
 // valgrind tell them from free.
-FUNCTION free, free_aligned_sized, free_sized, _ZdlPvSt11align_val_t, _ZdlPv
+FUNCTION free, _ZdlPvSt11align_val_t, _ZdlPv
     STATE
     ldr x9, [x8, #BASE]
     sub x16, x0, x9
@@ -74,6 +74,12 @@ FUNCTION free, free_aligned_sized, free_sized, _ZdlPvSt11align_val_t, _ZdlPv
 9:  b gr_free_slow
 END free
 DESCRIBE free, gr_free_slow
+
+// C23's free. They jump to free, so that a tool that replaces free and does not know these names, as valgrind 3.19, gets
+// their blocks, too.
+FUNCTION free_sized, free_aligned_sized
+    b gr_own_free
+END free_sized
 
 // The block of another owner. This is a sequence of its own, so that each has one commit. x9 holds the unit map's
 // entry.

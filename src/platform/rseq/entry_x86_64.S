@@ -44,9 +44,9 @@ ALLOCATE gr_new, gr_new_slow
 // free: rotates the low bits, which are 0 in the address of every block, to the top: an address in which they are not 0
 // exceeds every limit. The unit map's entry is { owner, header offset }. If the calling thread's heap is the owner, the
 // block is pushed on its magazine; a small block of another owner is pushed on the remote magazine. A block that
-// already lies on top is freed twice in a row. The delete operators and C23's names have addresses of their own, by which
-// tools like valgrind tell them from free.
-FUNCTION free, free_aligned_sized, free_sized, _ZdlPvSt11align_val_t, _ZdlPv
+// already lies on top is freed twice in a row. The delete operators have addresses of their own, by which tools like
+// valgrind tell them from free.
+FUNCTION free, _ZdlPvSt11align_val_t, _ZdlPv
     movq STATE(BASE), %rdx
     movq %rdi, %rax
     subq %rdx, %rax
@@ -67,6 +67,12 @@ FUNCTION free, free_aligned_sized, free_sized, _ZdlPvSt11align_val_t, _ZdlPv
     ret
 END free
 DESCRIBE free, gr_free_slow
+
+// C23's free. They jump to free, so that a tool that replaces free and does not know these names, as valgrind 3.19, gets
+// their blocks, too.
+FUNCTION free_sized, free_aligned_sized
+    jmp gr_own_free
+END free_sized
 
 // The block of another owner. This is a sequence of its own, so that each has one commit. rax holds the unit map's
 // entry.
