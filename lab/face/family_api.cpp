@@ -19,6 +19,7 @@
 #include "parts/memory/aside.hpp"
 #include "parts/memory/thread_end.hpp"
 #include "platform/libc_rules.hpp"
+#include "show/recorded.hpp"
 
 namespace gr::lab {
 namespace {
@@ -26,7 +27,7 @@ namespace {
 static_assert(Allocator<Chosen>,
               "allocators/NAME.hpp ends with a type Chosen that parts/contract/allocator.hpp describes");
 
-constinit Chosen allocator;
+constinit show::Served<Chosen> allocator;
 constinit Aside aside;
 
 // Before the loader has relocated this library (an IFUNC resolver of another one calls) there is neither a thread's memory
