@@ -57,6 +57,7 @@ struct DrawnContainer {
     std::size_t blocks;
     std::size_t bytes;
     std::size_t used;
+    std::uint32_t inside;  // another container; kNone: none
 };
 
 struct DrawnBlock {
@@ -134,9 +135,13 @@ class Picture {
         if (known.picture == picture_) die_of("a container is in two places");
         known.picture = picture_;
         known.at = next(container_count_, kMostContainers);
-        containers_[known.at] = {number, kNone, kind, static_cast<const char *>(begin), block_bytes, blocks, bytes, 0};
+        containers_[known.at] = {number, kNone, kind, static_cast<const char *>(begin), block_bytes, blocks, bytes, 0, kNone};
     }
     void stands(const void *container, In place) { containers_[container_at(container)].place = place.at; }
+    // A container that was cut from another one.
+    void lies_in(const void *container, const void *outer) {
+        containers_[container_at(container)].inside = container_at(outer);
+    }
     // The container that this address lies in.
     void stands_around(const char *address, In place) {
         for (std::uint32_t i = 0; i < container_count_; ++i) {

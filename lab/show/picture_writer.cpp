@@ -45,6 +45,10 @@ void PictureWriter::describe(Item &item, const DrawnContainer &container, const 
     item << ",\"label\":\"s" << container.number + 1 << "\",\"block\":" << container.block_bytes
          << ",\"blocks\":" << container.blocks << ",\"bytes\":" << container.bytes << ",\"kind\":\""
          << kContainerKinds[static_cast<unsigned>(container.kind)] << '"';
+    if (container.inside != Picture::kNone) {
+        item << ",\"inside\":";
+        quote(item, container_id(picture_.containers_[container.inside].number).view());
+    }
     const Number used{"used", container.used};
     describe(item, &used, 1);
     item << '}';

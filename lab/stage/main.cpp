@@ -26,9 +26,11 @@ constexpr int kError = 2;
 constexpr std::size_t kMappedAlone = std::size_t{1} << 26;
 
 int fail(const std::string &what) {
-    std::fprintf(stderr, "granary-lab-stage: %s\n", what.c_str());
+    std::fprintf(stderr, "%s\n", what.c_str());
     return kError;
 }
+
+std::string at(const std::string &script, unsigned line) { return script + ':' + std::to_string(line) + ": "; }
 
 int run(const std::string &library_path, const std::string &script_path, const std::string &output_path) {
     std::ifstream file(script_path);
@@ -36,7 +38,7 @@ int run(const std::string &library_path, const std::string &script_path, const s
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const auto read = read_script(text);
     if (const auto *const error = std::get_if<ScriptError>(&read))
-        return fail(script_path + ", line " + std::to_string(error->line) + ": " + error->what);
+        return fail(at(script_path, error->line) + error->what);
     const Script &script = std::get<Script>(read);
     if (script.steps.empty()) return fail(script_path + ": no step: write `1: a = malloc 64`");
     // What the user sets counts more than what the script sets.
@@ -53,7 +55,7 @@ int run(const std::string &library_path, const std::string &script_path, const s
     Actors actors(library, script.threads);
     for (const Step &step : script.steps)
         if (!actors.run(step))
-            return fail(script_path + ", line " + std::to_string(step.line) + ": the allocator had no memory");
+            return fail(at(script_path, step.line) + "the allocator had no memory");
     return 0;
 }
 

@@ -106,7 +106,10 @@ class Chunk : public ListNode {
         for (std::uint32_t i = 0; i < shape.pages(); ++i) {
             const PageEntry entry = map()[i];
             if (entry.first != i) continue;
-            if (entry.used_for() == PageUse::small) visit(at(i));
+            if (entry.used_for() == PageUse::small) {
+                visit(at(i));
+                picture.lies_in(at(i), this);
+            }
             if (entry.used_for() == PageUse::large) picture.range(this, at(i), kRunPageBytes << entry.order);
         }
     }

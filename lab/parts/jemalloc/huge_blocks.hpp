@@ -62,7 +62,7 @@ class HugeBlocks {
         picture.lock(place, &lock_);
         blocks_.for_each([&](const HugeBlock &block) {
             const void *const begin = reinterpret_cast<const void *>(block.begin);
-            picture.container(begin, show::ContainerKind::chunk, block.bytes, 1, block.bytes);
+            picture.container(begin, show::ContainerKind::container, block.bytes, 1, block.bytes);
             picture.stands(begin, place);
             picture.block(begin, 0, begin, block.bytes);
         });

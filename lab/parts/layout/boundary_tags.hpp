@@ -43,7 +43,7 @@ struct BoundaryTags : TaggedBlocks {
     }
     // A region from its begin to its end, block by block.
     static void draw_piece(auto &picture, const void *region, std::size_t bytes) {
-        picture.container(region, show::ContainerKind::chunk, 0, 0, bytes);
+        picture.container(region, show::ContainerKind::buffer, 0, 0, bytes);
         const char *at = static_cast<const char *>(region) + 2 * kTagBytes;
         for (const char *const end = static_cast<const char *>(region) + bytes; at < end; at += bytes_of(at))
             picture.range(region, at, bytes_of(at));

@@ -180,7 +180,7 @@ def refusals():
                              ("1: a[2] = malloc 8\n1: free a[2]\n", 2, "beyond what was allocated"),
                              ("1: repeat 30000 { a = malloc 8; free a }\n", 1, "more than")):
         said = refused("hoard", text)
-        require(f"line {line}: " in said and what in said, repr(text), "is refused by", said)
+        require(f"script.txt:{line}: " in said and what in said, repr(text), "is refused by", said)
 
 
 def plain(path):

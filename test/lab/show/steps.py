@@ -83,6 +83,7 @@ class Steps:
             require(set(names) == self.live, "used:", sorted(names)[:9], "; the script has", sorted(self.live)[:9])
         for key, container in self.containers.items():
             require(container["numbers"]["used"] == used[key], key, "counts", container["numbers"], "and has", used[key])
+            require(container.get("inside") is None or container["inside"] in self.containers, key, "lies in nothing")
         self.check_u()
         self.check_events(step)
 
