@@ -135,7 +135,8 @@ class Picture {
         if (known.picture == picture_) die_of("a container is in two places");
         known.picture = picture_;
         known.at = next(container_count_, kMostContainers);
-        containers_[known.at] = {number, kNone, kind, static_cast<const char *>(begin), block_bytes, blocks, bytes, 0, kNone};
+        containers_[known.at] = {number, kNone, kind, static_cast<const char *>(begin), block_bytes, blocks,
+                                 bytes,  0,     kNone};
     }
     void stands(const void *container, In place) { containers_[container_at(container)].place = place.at; }
     // A container that was cut from another one.

@@ -28,7 +28,7 @@ namespace gr::lab::show {
 namespace {
 
 struct Event {
-    enum class Kind : std::uint8_t { rule, locked, unlocked, kernel };
+    enum class Kind : std::uint8_t { rule, waits, locked, unlocked, kernel };
     Kind kind;
     const void *lock;
     const char *cite;
@@ -97,6 +97,9 @@ constinit DrawnAllocator drawn;
 constinit std::uint32_t event_count = 0;
 constinit std::uint32_t thread_of_step = 0;
 constinit std::uint64_t steps = 0;
+// Of a stage.
+constinit Stopped stopped = nullptr;
+constinit bool is_stop_wanted = false;
 // Of a program.
 constinit platform::Mutex mutex;
 constinit unsigned process = 0;  // 0: a stage says what is a step
@@ -136,11 +139,14 @@ void write_event(const Event &event, const PictureWriter &writer, auto begin_eve
             out << ",\"text\":";
             quote(out, event.text);
             break;
+        case Event::Kind::waits:
         case Event::Kind::locked:
         case Event::Kind::unlocked: {
             const NamedLock *const lock = memory->picture.find(event.lock);
             if (lock == nullptr) die_of("a lock was taken that no place names");
-            begin_event(event.kind == Event::Kind::locked ? "lock" : "unlock");
+            begin_event(event.kind == Event::Kind::waits    ? "wait"
+                        : event.kind == Event::Kind::locked ? "lock"
+                                                            : "unlock");
             out << ",\"place\":";
             Words words;
             quote(out, writer.id_of(*lock, words));
@@ -232,7 +238,18 @@ void add(const Event &event) {
 }  // namespace
 
 void tell_rule(const char *cite, const char *text) { add({Event::Kind::rule, nullptr, cite, text, 0}); }
-void tell_locked(const void *lock) { add({Event::Kind::locked, lock, nullptr, nullptr, 0}); }
+bool tell_waits(const void *lock) {
+    add({Event::Kind::waits, lock, nullptr, nullptr, 0});
+    if (!is_in_step || stopped == nullptr) return false;
+    stopped();
+    return true;
+}
+void tell_locked(const void *lock) {
+    add({Event::Kind::locked, lock, nullptr, nullptr, 0});
+    if (!is_in_step || !is_stop_wanted) return;
+    is_stop_wanted = false;
+    stopped();
+}
 void tell_unlocked(const void *lock) { add({Event::Kind::unlocked, lock, nullptr, nullptr, 0}); }
 void tell_kernel(std::ptrdiff_t bytes) { add({Event::Kind::kernel, nullptr, nullptr, nullptr, bytes}); }
 
@@ -284,15 +301,20 @@ void took_back(const void *block) {
 using namespace gr::lab::show;
 
 extern "C" GR_EXPORT constinit const StageFunctions granary_lab_stage_functions{
-    [](int file, const char *script) {
+    [](int file, const char *script, Stopped when_stopped) {
+        stopped = when_stopped;
         pieces.is_over(false);
         return begin(file, script, nullptr);
     },
-    [](unsigned line, unsigned thread, const char *call, const char *note) {
+    [](unsigned line, unsigned thread, const char *call, const char *note, bool stops_at_lock) {
+        is_stop_wanted = stops_at_lock;
         begin_step(thread);
         write_line(&line, call, note);
     },
-    [] { end_step(); },
+    [] {
+        is_stop_wanted = false;
+        end_step();
+    },
     [](const void *block, const char *name) { PictureWriter(memory->picture, memory->out).name(block, name); },
     [](unsigned thread) { memory->picture.thread_ended(thread); },
     &chosen_allocator,

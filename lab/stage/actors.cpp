@@ -7,8 +7,12 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <utility>
+
 namespace gr::lab::stage {
 namespace {
+
+thread_local Actors *actors_of_thread = nullptr;
 
 // The calling thread; where the kernel refuses it stays where it is.
 void bind_to_cpu(unsigned number) {
@@ -47,7 +51,10 @@ Actors::~Actors() {
     }
 }
 
-bool Actors::run(const Step &step) {
+std::string Actors::run(const Step &step) {
+    if (step.actions.front().call != Call::go && stopped_.contains(step.thread))
+        return "thread " + std::to_string(step.thread) + " is in the middle of a call: write `" +
+               std::to_string(step.thread) + ": go`";
     const bool ends = step.actions.front().call == Call::end;
     {
         std::unique_lock held(mutex_);
@@ -62,17 +69,37 @@ bool Actors::run(const Step &step) {
         library_.show->thread_ended(step.thread);
         library_.show->end_step();
     }
-    return has_memory_;
+    return has_memory_ ? "" : "the allocator had no memory";
+}
+
+void Actors::begin(const Step &step) const {
+    library_.show->begin_step(step.line, step.thread, step.text.c_str(),
+                              step.note.empty() ? nullptr : step.note.c_str(), step.stops_at_lock);
+}
+
+void Actors::stop() { actors_of_thread->stop_here(); }
+
+void Actors::stop_here() {
+    library_.show->end_step();
+    const unsigned number = std::exchange(turn_, 0);
+    stopped_.insert(number);
+    changed_.notify_all();
+    // The thread holds the mutex since its turn began.
+    std::unique_lock held(mutex_, std::adopt_lock);
+    changed_.wait(held, [&] { return turn_ == number; });
+    held.release();
+    stopped_.erase(number);
+    begin(*step_);
 }
 
 void Actors::wait_for_turns(unsigned number) {
     bind_to_cpu(number);
     std::unique_lock held(mutex_);
+    actors_of_thread = this;
     for (;;) {
         changed_.wait(held, [&] { return turn_ == number; });
         if (step_ == nullptr) return;
-        library_.show->begin_step(step_->line, number, step_->text.c_str(),
-                                  step_->note.empty() ? nullptr : step_->note.c_str());
+        begin(*step_);
         if (step_->actions.front().call == Call::end) return;
         has_memory_ = act(*step_);
         library_.show->end_step();
@@ -88,6 +115,7 @@ bool Actors::act(const Step &step) {
 }
 
 bool Actors::act(const Action &action) {
+    if (action.call == Call::go) return true;
     void *&block = blocks_[action.name];
     if (action.call == Call::release) {
         library_.release(block);

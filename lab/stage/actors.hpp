@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,11 +25,17 @@ class Actors {
     Actors(const Actors &) = delete;
     Actors &operator=(const Actors &) = delete;
 
-    // false: the library had no memory for a block.
-    bool run(const Step &step);
+    // What went wrong; empty: nothing.
+    std::string run(const Step &step);
+    // Whether a thread stopped in the middle of a call. Such threads cannot be joined.
+    bool any_stopped() const { return !stopped_.empty(); }
+    // By the library, in a thread's call: gives the turn back, and returns when the thread goes on.
+    static void stop();
 
   private:
     void wait_for_turns(unsigned number);
+    void stop_here();
+    void begin(const Step &step) const;
     bool act(const Step &step);
     bool act(const Action &action);
 
@@ -39,6 +46,7 @@ class Actors {
     unsigned turn_ = 0;           // whose turn it is; 0: the director's
     const Step *step_ = nullptr;  // nullptr in a thread's turn: the thread ends without a step
     bool has_memory_ = true;
+    std::set<unsigned> stopped_;
     std::vector<std::thread> threads_;
 };
 

@@ -51,11 +51,18 @@ int run(const std::string &library_path, const std::string &script_path, const s
     // An allocator counts the CPUs that its first caller may use, and the script's threads are bound to one each. No heap
     // has a block of this size, so the first step finds all heaps untouched.
     library.release(library.allocate(kMappedAlone));
-    if (!library.show->start(output, text.c_str())) return fail("no memory for the picture");
+    if (!library.show->start(output, text.c_str(), &Actors::stop)) return fail("no memory for the picture");
     Actors actors(library, script.threads);
-    for (const Step &step : script.steps)
-        if (!actors.run(step))
-            return fail(at(script_path, step.line) + "the allocator had no memory");
+    for (const Step &step : script.steps) {
+        if (const std::string error = actors.run(step); !error.empty()) {
+            const int code = fail(at(script_path, step.line) + error);
+            if (actors.any_stopped()) std::_Exit(code);
+            return code;
+        }
+    }
+    if (actors.any_stopped())
+        std::_Exit(
+            fail(at(script_path, script.steps.back().line) + "a thread is in the middle of a call: it needs a `go`"));
     return 0;
 }
 

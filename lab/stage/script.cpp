@@ -169,9 +169,21 @@ class Reader {
 
     void call(const Command &command, std::vector<std::string> &words, unsigned thread) {
         const bool is_fast = take(words, "fast");
+        const bool stops = take(words, "stop");
+        const std::size_t before = script_.steps.size();
+        call_without_stop(command, words, thread, is_fast);
+        if (!stops || error_) return;
+        if (script_.steps.size() != before + 1 || script_.steps.back().actions.front().name.empty())
+            return fail(command.line, "`stop` stands behind one malloc, calloc, realloc or free");
+        script_.steps.back().text += " stops";
+        script_.steps.back().stops_at_lock = true;
+    }
+    void call_without_stop(const Command &command, std::vector<std::string> &words, unsigned thread, bool is_fast) {
         if (words.size() == 1 && words[0] == "end") {
             add(command, thread, "thread " + std::to_string(thread) + " ends", {{Call::end, "", 0}});
             ended_.insert(thread);
+        } else if (words.size() == 1 && words[0] == "go") {
+            add(command, thread, "thread " + std::to_string(thread) + " goes on", {{Call::go, "", 0}});
         } else if (words.size() == 2 && words[0] == "free") {
             release(command, words[1], thread, is_fast);
         } else if (words.size() == 4 && words[1] == "=" && (words[2] == "malloc" || words[2] == "calloc")) {
@@ -181,7 +193,7 @@ class Reader {
         } else {
             fail(command.line,
                  "unknown command: it is `a = malloc N`, `a = calloc N`, `a = realloc a N`, `free a`, "
-                 "`end` or `repeat N { ... }`");
+                 "`go`, `end` or `repeat N { ... }`");
         }
     }
     static bool take(std::vector<std::string> &words, std::string_view word) {
@@ -283,7 +295,7 @@ class Reader {
     void add(const Command &command, unsigned thread, std::string text, std::vector<Action> actions) {
         if (script_.steps.size() == kMostSteps)
             return fail(command.line, "more than " + std::to_string(kMostSteps) + " steps");
-        script_.steps.push_back({command.line, thread, std::move(text), command.note, std::move(actions)});
+        script_.steps.push_back({command.line, thread, std::move(text), command.note, std::move(actions), false});
     }
 
     const std::string &text_;

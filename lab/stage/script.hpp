@@ -12,11 +12,11 @@
 
 namespace gr::lab::stage {
 
-enum class Call { allocate, allocate_zeroed, reallocate, release, end };
+enum class Call { allocate, allocate_zeroed, reallocate, release, end, go };
 
 struct Action {
     Call call;
-    std::string name;  // of the block; none where the thread ends
+    std::string name;  // of the block; none where the thread ends or goes on
     std::size_t bytes = 0;
 };
 
@@ -26,6 +26,7 @@ struct Step {
     std::string text;
     std::string note;
     std::vector<Action> actions;
+    bool stops_at_lock = false;  // in the middle of its call, where it holds its first lock
 };
 
 struct Script {

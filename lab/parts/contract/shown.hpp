@@ -19,6 +19,7 @@ enum class ContainerKind : std::uint8_t { superblock, container, run, chunk, pag
 enum class Shown : std::uint8_t { used, free, remote, buffered };
 
 void tell_rule(const char *cite, const char *text);
+bool tell_waits(const void *lock);
 void tell_locked(const void *lock);
 void tell_unlocked(const void *lock);
 void tell_kernel(std::ptrdiff_t bytes);
@@ -28,6 +29,11 @@ void tell_unmade(const void *begin);
 // The call follows this rule of the paper.
 [[gnu::always_inline]] inline void rule(const char *cite, const char *text) {
     if constexpr (kShown) tell_rule(cite, text);
+}
+// The lock is another thread's. true: the thread stopped meanwhile and looks again, so that a stage's thread never sleeps.
+[[gnu::always_inline]] inline bool waits(const void *lock) {
+    if constexpr (!kShown) return false;
+    return tell_waits(lock);
 }
 [[gnu::always_inline]] inline void locked(const void *lock) {
     if constexpr (kShown) tell_locked(lock);

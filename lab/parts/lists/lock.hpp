@@ -32,6 +32,8 @@ template <Rank kRank>
 class Lock {
   public:
     void lock() {
+        while (kShown && mutex_.is_held())
+            if (!show::waits(this)) break;
         mutex_.lock_always(kRank);
         show::locked(this);
     }

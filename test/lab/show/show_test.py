@@ -97,8 +97,26 @@ def blowup():
     for allocator in ("ptmalloc-like", "hoard"):
         held = held_after(allocator, "free(a")
         require(held[-1] == held[1], allocator, "grows:", held)
+    first, last = held_after("ptmalloc-like", "free(a")[-1], held_after("ptmalloc-like", "free(b")[-1]
+    require(first == last, "the heaps of ptmalloc-like had a region each before the batches:", first, last)
+    run = played("ptmalloc-like", "blowup")
+    step = after(run, "two = malloc(64)")
+    require({event["place"] for event in steps.events(step, "lock")} == {"heaps", "heap.2"},
+            "thread 2 of ptmalloc-like took", step["events"])
     first, last = held_after("hoard", "free(a")[-1], held_after("hoard", "free(b")[-1]
     require(last < 3 * first / 2, "heap 0 of hoard does not pass memory on:", first, last)
+
+
+def contention():
+    run = played("single", "contention")
+    step = after(run, "c = malloc(64)")
+    require(step["events"][-1] == {"kind": "wait", "place": "heap.1"}, "thread 2 of single does not wait:", step["events"])
+    require(not any(block.get("name") == "c" for block in run.blocks.values()), "thread 2 of single has a block")
+    step = run.steps[step["step"] + 1]
+    require(step["call"] == "thread 2 goes on" and steps.events(step, "lock"), "thread 2 of single got no lock:", step)
+    for allocator in ("hoard", "ptmalloc-like"):
+        run = played(allocator, "contention")
+        require(not any(steps.events(step, "wait") for step in run.play()), allocator, "waits")
 
 
 def remote_free():
@@ -178,6 +196,8 @@ def refusals():
                              ("repeat 2 {\n1: a = malloc 8\n", 1, "a { without a }"),
                              ("1: end\n1: a = malloc 8\n", 2, "has ended"), ("a = malloc 8\n", 1, "no thread"),
                              ("1: a[2] = malloc 8\n1: free a[2]\n", 2, "beyond what was allocated"),
+                             ("threads 2\n1: a = malloc 8\n1: b = malloc 8 stop\n1: free a\n", 4, "write `1: go`"),
+                             ("1: a = malloc 8 stop\n", 1, "needs a `go`"), ("1: end stop\n", 1, "stands behind one"),
                              ("1: repeat 30000 { a = malloc 8; free a }\n", 1, "more than")):
         said = refused("hoard", text)
         require(f"script.txt:{line}: " in said and what in said, repr(text), "is refused by", said)
@@ -192,7 +212,7 @@ def plain(path):
 
 arguments = sys.argv[5:]
 try:
-    {"every_script": every_script, "hoard_figure_1": hoard_figure_1, "blowup": blowup, "remote_free": remote_free,
+    {"every_script": every_script, "hoard_figure_1": hoard_figure_1, "blowup": blowup, "contention": contention, "remote_free": remote_free,
      "superblock_life": superblock_life, "run_states": run_states, "program": program, "refusals": refusals,
      "plain": plain}[check](*arguments)
 except steps.Wrong as wrong:
