@@ -116,6 +116,8 @@ class Picture {
         places_[known.at] = {number, parent.at, kind, label, 0, {}};
         return {known.at};
     }
+    // A number for what has none of its own: the n-th of all that were asked for.
+    std::uint32_t nth(const void *of) { return known_owners_.number_of(reinterpret_cast<std::uintptr_t>(of)) + 1; }
     void number(In place, const char *name, std::size_t value) {
         Place &to = places_[place.at];
         if (to.count == std::size(to.numbers)) die_of("a place has too many numbers");
@@ -230,6 +232,7 @@ class Picture {
     NamedLock locks_[kMostLocks];
     std::span<const Piece> pieces_;
     KnownIds<kMostPlaces> known_places_;
+    KnownIds<kMostPlaces> known_owners_;
     KnownIds<kMostContainers> known_containers_;
     KnownIds<kMostBlocks> known_blocks_;
     Words place_ids_[kMostPlaces];

@@ -108,6 +108,9 @@ constinit std::uint32_t threads = 0;
 thread_local constinit std::uint32_t own_number = 0;
 thread_local constinit bool is_in_step = false;
 
+// A child of fork records nothing: another thread may have held the recorder's locks.
+bool is_in_child() { return process != 0 && platform::process_id() != process; }
+
 bool begin(int file, const char *script, const char *program) {
     memory = static_cast<Memory *>(platform::map(sizeof(Memory), 1));
     if (memory == nullptr) return false;
@@ -253,8 +256,12 @@ void tell_locked(const void *lock) {
 void tell_unlocked(const void *lock) { add({Event::Kind::unlocked, lock, nullptr, nullptr, 0}); }
 void tell_kernel(std::ptrdiff_t bytes) { add({Event::Kind::kernel, nullptr, nullptr, nullptr, bytes}); }
 
-void tell_made(const void *begin, std::size_t bytes, bool is_alone) { pieces.add({begin, bytes, is_alone}); }
-void tell_unmade(const void *begin) { pieces.remove(begin); }
+void tell_made(const void *begin, std::size_t bytes, bool is_alone) {
+    if (!is_in_child()) pieces.add({begin, bytes, is_alone});
+}
+void tell_unmade(const void *begin) {
+    if (!is_in_child()) pieces.remove(begin);
+}
 
 bool enter_call(const DrawnAllocator &allocator, const ProgramCall &call) {
     if (!is_on.load(std::memory_order_acquire)) return false;
@@ -262,7 +269,7 @@ bool enter_call(const DrawnAllocator &allocator, const ProgramCall &call) {
         drawn = allocator;
         return false;
     }
-    if (platform::process_id() != process) return false;  // a child of fork
+    if (is_in_child()) return false;
     mutex.lock_always(platform::Rank::statistics_call);
     if (steps == most_steps) {
         is_on.store(false, std::memory_order_relaxed);

@@ -189,7 +189,8 @@ def refusals():
         require(done.returncode == 2 and done.stderr.count("\n") == 1, text, "is not refused:", done)
         return done.stderr
 
-    require("boehm: this allocator does not tell" in refused("boehm", "1: a = malloc 8\n"), "boehm is refused otherwise")
+    said = refused("phkmalloc-like", "1: a = malloc 8\n")
+    require("phkmalloc-like: this allocator does not tell" in said, "phkmalloc-like is refused by", said)
     for text, line, what in (("1: free a\n", 1, "a is not in use"), ("\n1: a = malloc 8\n1: a = malloc 8\n", 3, "a is in use"),
                              ("threads 2\n3: a = malloc 8\n", 2, "3: is no thread"),
                              ("1: a = malloc x\n", 1, "has numbers"), ("1: nonsense\n", 1, "unknown command"),
