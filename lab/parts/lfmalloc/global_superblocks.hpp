@@ -129,10 +129,11 @@ class GlobalSuperblocks {
             place(s);
             surplus = empty_count_ > kMostEmpty ? pop_empty() : nullptr;
         }
-        if (surplus == nullptr) return;
-        show::rule("LFMalloc 004, 3.2.3, free lines 13 to 17",
-                   "Too many superblocks are wholly free: one is destroyed.");
-        destroy(surplus);
+        if (surplus != nullptr) {
+            show::rule("LFMalloc 004, 3.2.3, free lines 13 to 17",
+                       "Too many superblocks are wholly free: one is destroyed.");
+            destroy(surplus);
+        }
     }
     Superblock *pop_empty() {
         Superblock *const s = empty_.pop_front();
