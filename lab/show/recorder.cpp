@@ -281,13 +281,12 @@ bool enter_call(const DrawnAllocator &allocator, const ProgramCall &call) {
     drawn = allocator;
     begin_step(own_number);
     TextBuffer<64> text;
-    text << call.name << '(';
+    text << call.name;
     if (call.block != nullptr) {
-        text << "b." << PictureWriter(memory->picture, memory->out).number_of_block(call.block) + 1;
+        text << "(b." << PictureWriter(memory->picture, memory->out).number_of_block(call.block) + 1 << ')';
     } else if (call.size != kNoSize) {
-        text << call.size;
+        text << '(' << call.size << ')';
     }
-    text << ')';
     write_line(nullptr, {text.data(), text.size()}, nullptr);
     return true;
 }

@@ -48,8 +48,10 @@ class OnlineSuperblocks {
     void put(void *block) {
         auto *const s = static_cast<Superblock *>(Container::at(block, kSuperblockBytes));
         s->check_in_use(block);
-        if (!local_.push(&s->local, block)) return global_.put_block(s, block);
-        show::rule("LFMalloc 004, 3.2.3, free lines 4 to 8", "The superblock is online here: the block is local.");
+        const bool is_local = local_.push(&s->local, block);
+        if (is_local)
+            show::rule("LFMalloc 004, 3.2.3, free lines 4 to 8", "The superblock is online here: the block is local.");
+        if (!is_local) global_.put_block(s, block);
     }
     void draw(auto &picture) const {
         global_.draw(picture);

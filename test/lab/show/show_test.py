@@ -20,15 +20,15 @@ def library(allocator):
     return shown / f"liblab-{allocator}.so"
 
 
-def run_stage(allocator, script):
+def run_stage(path, script):
     output = pathlib.Path(folder.name) / "steps.jsonl"
-    done = subprocess.run([stage, "--library", library(allocator), "--script", script, "--output", output],
+    done = subprocess.run([stage, "--library", path, "--script", script, "--output", output],
                           capture_output=True, text=True, check=False)
     return done, output
 
 
 def played(allocator, name):
-    done, output = run_stage(allocator, scripts / f"{name}.txt")
+    done, output = run_stage(library(allocator), scripts / f"{name}.txt")
     require(done.returncode == 0, name, "on", allocator, "ends with", done.returncode, done.stderr)
     result = steps.Steps(output)
     require(result.head["allocator"] == allocator, "the head names", result.head["allocator"])
@@ -181,16 +181,16 @@ def program():
     require(all(step["line"] is None for step in run.play()), "a program's step has a line")
 
 
-def refusals():
-    def refused(allocator, text):
+def refusals(silent):
+    def refused(path, text):
         script = pathlib.Path(folder.name) / "script.txt"
         script.write_text(text, encoding="utf-8")
-        done, _ = run_stage(allocator, script)
+        done, _ = run_stage(path, script)
         require(done.returncode == 2 and done.stderr.count("\n") == 1, text, "is not refused:", done)
         return done.stderr
 
-    said = refused("phkmalloc-like", "1: a = malloc 8\n")
-    require("phkmalloc-like: this allocator does not tell" in said, "phkmalloc-like is refused by", said)
+    said = refused(silent, "1: a = malloc 8\n")
+    require("smallest: this allocator does not tell" in said, "the smallest is refused by", said)
     for text, line, what in (("1: free a\n", 1, "a is not in use"), ("\n1: a = malloc 8\n1: a = malloc 8\n", 3, "a is in use"),
                              ("threads 2\n3: a = malloc 8\n", 2, "3: is no thread"),
                              ("1: a = malloc x\n", 1, "has numbers"), ("1: nonsense\n", 1, "unknown command"),
@@ -200,7 +200,7 @@ def refusals():
                              ("threads 2\n1: a = malloc 8\n1: b = malloc 8 stop\n1: free a\n", 4, "write `1: go`"),
                              ("1: a = malloc 8 stop\n", 1, "needs a `go`"), ("1: end stop\n", 1, "stands behind one"),
                              ("1: repeat 30000 { a = malloc 8; free a }\n", 1, "more than")):
-        said = refused("hoard", text)
+        said = refused(library("hoard"), text)
         require(f"script.txt:{line}: " in said and what in said, repr(text), "is refused by", said)
 
 
