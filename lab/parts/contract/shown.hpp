@@ -32,8 +32,11 @@ void tell_unmade(const void *begin);
 }
 // The lock is another thread's. true: the thread stopped meanwhile and looks again, so that a stage's thread never sleeps.
 [[gnu::always_inline]] inline bool waits(const void *lock) {
-    if constexpr (!kShown) return false;
-    return tell_waits(lock);
+    if constexpr (kShown) {
+        return tell_waits(lock);
+    } else {
+        return false;
+    }
 }
 [[gnu::always_inline]] inline void locked(const void *lock) {
     if constexpr (kShown) tell_locked(lock);
