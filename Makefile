@@ -17,7 +17,7 @@ LIB_BUILD := build/lib
 SOURCES = $(shell find include src tool lab test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
 PRODUCTS := granary_shared granary_static granary_prefixed granary_prefixed_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
 
-.PHONY: all help release lib lab demo test test-long test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install \
+.PHONY: all help release lib lab lab-show demo test test-long test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install \
         uninstall package site format lint lint-format view bench bench-peers counted soak portability mutants clean
 .NOTPARALLEL:
 
@@ -42,6 +42,9 @@ lib: ## build libgranary.so and .a alone in build/lib: needs a C++ compiler, CMa
 # `make install` installs them, too, once they are there.
 lab: release ## build the allocators of the papers, for --allocator lab:NAME
 	cmake --build build/release --target lab
+
+lab-show: release ## build what `granary lab show` needs: the stage, and the allocators that tell what they do
+	cmake --build build/release --target lab_shown
 
 demo: ## three programs, here and on the system malloc: time and memory, four minutes
 	scripts/setup build demo

@@ -17,6 +17,7 @@
 #include "parts/memory/aside.hpp"
 #include "parts/memory/thread_end.hpp"
 #include "platform/libc_rules.hpp"
+#include "show/recorded.hpp"
 
 namespace gr::lab {
 namespace {
@@ -24,7 +25,7 @@ namespace {
 static_assert(Allocator<Chosen>,
               "allocators/NAME.hpp ends with a type Chosen that parts/contract/allocator.hpp describes");
 
-constinit Chosen allocator;
+constinit show::Served<Chosen> allocator;
 constinit Aside aside;
 using AllocatorEntrance = Entrance<allocator>;
 using Inside = AllocatorEntrance::Inside;

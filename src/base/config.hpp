@@ -21,6 +21,13 @@ inline constexpr bool kCounted = true;
 inline constexpr bool kCounted = false;
 #endif
 
+// The allocators of the lab tell what they do, for `granary lab show`.
+#ifdef GRANARY_SHOWN
+inline constexpr bool kShown = true;
+#else
+inline constexpr bool kShown = false;
+#endif
+
 inline constexpr std::size_t kKiB = 1024;
 inline constexpr std::size_t kMiB = 1024 * kKiB;
 inline constexpr std::size_t kGiB = 1024 * kMiB;

@@ -134,10 +134,10 @@ void StatisticsFile::end() {
 void StatisticsFile::say_not_written(const char *path, long error) {
     if (has_failed_) return;
     has_failed_ = true;
-    constexpr std::size_t kShown = 300;
-    TextBuffer<kShown + 200> line;
+    constexpr std::size_t kMostOfPath = 300;
+    TextBuffer<kMostOfPath + 200> line;
     line << "granary: no statistics are written to ";
-    for (const char *c = path; *c != '\0' && line.size() < kShown; ++c) line << *c;
+    for (const char *c = path; *c != '\0' && line.size() < kMostOfPath; ++c) line << *c;
     line << " (error " << static_cast<unsigned long>(-error) << "); set GRANARY_STATS_FILE to a file in a folder that "
          << "can be written to\n";
     platform::write_all(kStandardError, line.data(), line.size());

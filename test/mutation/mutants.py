@@ -881,7 +881,8 @@ MUTANTS = (
         ("lab-remote-last", "what others freed is never taken again",
          "if (block == nullptr) block = take_remote(heap, size);", ""),
         ("lab-not-reallocated", "what is kept for other heaps is not handed out again",
-         "if (void *const block = heap->others.take(size)) return block;", "{}"),
+         "if (void *const block = heap->others.take(size)) {",
+         "if (void *const block = static_cast<void *>(nullptr)) {"),
     ),
     *of_file(
         "lab/parts/composed/composed.hpp", "lab.parts.features",
@@ -911,7 +912,7 @@ MUTANTS = (
     *of_file(
         "lab/parts/stores/container_store.hpp", "lab.parts.features lab.parts.bounds",
         ("lab-bin-unbounded", "a heap keeps what is free in one bin",
-         "if (lists.free_bytes > kMostOfBin * Blocks::largest()) shed(lists, global);", ""),
+         "if (lists.free_bytes > kMostOfBin * Blocks::largest()) {", "if (false) {"),
         ("lab-heap-unbounded", "a heap keeps what is free in all its bins",
          "if (free_bytes_ <= kMostOfHeap * Blocks::largest()) return;", "return;"),
         ("lab-unrestricted", "containers with blocks in use move though that is restricted",
@@ -929,9 +930,9 @@ MUTANTS = (
     *of_file(
         "lab/parts/stores/free_list_store.hpp", "lab.parts.bounds",
         ("lab-list-unbounded", "a heap's list of free objects keeps all",
-         "if (count * Layout::size_of(bin) > kMostOfBin * Layout::largest()) give(bin, count / 2, global);", ""),
+         "if (count * Layout::size_of(bin) > kMostOfBin * Layout::largest()) {", "if (false) {"),
         ("lab-lists-unbounded", "a heap's lists of free objects keep all together",
-         "if (free_bytes_ > kMostOfHeap * Layout::largest()) empty(global);", ""),
+         "if (free_bytes_ > kMostOfHeap * Layout::largest()) {", "if (false) {"),
     ),
     *of_file(
         "lab/parts/stores/free_list_buffer.hpp", "lab.parts.free_list_buffer lab.parts.exact_buffer",

@@ -32,6 +32,13 @@ class BlockGroups {
         return group;
     }
 
+    void for_each(auto visit) const {
+        firsts_.for_each([&](const FreeBlock *first) {
+            visit(first);
+            for (const FreeBlock *b = static_cast<const First *>(first)->rest; b != nullptr; b = b->next) visit(b);
+        });
+    }
+
   private:
     struct First : FreeBlock {
         FreeBlock *rest;

@@ -42,14 +42,18 @@ class GlobalFreeLists {
         Container *page = nullptr;
         {
             const std::lock_guard held(lock_);
+            show::rule("Boehm 002, Parallel allocation", "The thread's list is empty: a page's worth comes at once.");
             if (groups_[bin].count() != 0) return groups_[bin].pop(group_of(bin));
             if (!lists_[bin].is_empty()) return lists_[bin].take_all();
             page = pages_.make(0);
         }
+        show::rule("Boehm 002, Parallel allocation", "A page is divided for the thread, after the lock was released.");
         return divide(page, bin);
     }
     // A page's worth.
     void put_group(unsigned bin, FreeList group) {
+        show::rule("Boehm 002, Observations",
+                   "The thread has two groups: one goes to the global lists, under one lock.");
         const std::lock_guard held(lock_);
         groups_[bin].push(group);
     }
@@ -62,6 +66,24 @@ class GlobalFreeLists {
     void lock() { lock_.lock(); }
     void unlock() { lock_.unlock(); }
 
+    void draw(auto &picture) const {
+        picture.for_each_piece(
+            [&](const void *begin, std::size_t bytes) { Blocks::draw_piece(picture, begin, bytes); });
+        const auto pages =
+            picture.place(picture.top(), show::PlaceKind::list, picture.words("pages"), picture.words("pages"));
+        picture.others_stand(pages);
+        const auto place = picture.place(picture.top(), show::PlaceKind::global, picture.words("global"),
+                                         picture.words("global free lists"));
+        picture.lock(place, &lock_);
+        for (unsigned bin = 0; bin < Blocks::kBins; ++bin) {
+            if (lists_[bin].is_empty() && groups_[bin].count() == 0) continue;
+            const auto own = picture.place(place, show::PlaceKind::bin, picture.words("b", bin),
+                                           picture.words(Blocks::size_of(bin), " bytes"));
+            const auto listed = [&](const void *object) { picture.listed(object, own, show::Shown::free); };
+            lists_[bin].for_each(listed);
+            groups_[bin].for_each(listed);
+        }
+    }
     // For tests.
     std::size_t free_objects(unsigned bin) const { return lists_[bin].count() + groups_[bin].count() * group_of(bin); }
     bool is_valid() const {

@@ -39,16 +39,27 @@ class ListsOfThreads {
     void *take(std::size_t size) {
         const unsigned bin = Blocks::bin_of(size);
         Local *const mine = with_list(bin);
-        if (mine == nullptr) return global_.take(bin);
-        if (void *const object = mine->take(bin)) [[likely]]
+        if (mine == nullptr) {
+            show::rule("Boehm 002, Parallel allocation",
+                       "The thread has no list for the size yet: the global one serves.");
+            return global_.take(bin);
+        }
+        if (void *const object = mine->take(bin)) [[likely]] {
+            show::rule("Boehm 002, Parallel allocation", "The thread's own list has an object: no lock is taken.");
             return object;
+        }
         return mine->refill_and_take(bin, global_.take_group(bin));
     }
     void put(void *object) {
         const unsigned bin = Blocks::bin_of_block(object);
         if constexpr (kFrees == Frees::to_global_list) return global_.put(bin, object);
         Local *const mine = with_list(bin);
-        if (mine == nullptr) return global_.put(bin, object);
+        if (mine == nullptr) {
+            show::rule("Boehm 002, Parallel allocation",
+                       "The thread has no list for the size yet: the global one gets it.");
+            return global_.put(bin, object);
+        }
+        show::rule("Boehm 002, Parallel allocation", "The object goes to the thread's own list, without a lock.");
         const FreeList surplus = mine->put(bin, object, Global::group_of(bin));
         if (!surplus.is_empty()) global_.put_group(bin, surplus);
     }
@@ -61,6 +72,11 @@ class ListsOfThreads {
     }
     void lock() { lock_all(lists_, global_); }
     void unlock() { unlock_all(lists_, global_); }
+
+    void draw(auto &picture) const {
+        global_.draw(picture);
+        lists_.draw(picture);
+    }
 
     // For tests: the calling thread's, and what all share.
     Local *lists_of_caller() { return lists_.find(); }

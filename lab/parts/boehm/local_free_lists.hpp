@@ -38,6 +38,15 @@ class LocalFreeLists {
             if (!headers_[bin].list.is_empty()) give(bin, headers_[bin].list.take_all());
     }
 
+    void draw(auto &picture, auto place) const {
+        for (unsigned bin = 0; bin < kBins; ++bin) {
+            if (headers_[bin].counted == 0 && headers_[bin].list.is_empty()) continue;
+            const auto own =
+                picture.place(place, show::PlaceKind::bin, picture.words("b", bin), picture.words("list ", bin));
+            picture.number(own, "counted", headers_[bin].counted);
+            headers_[bin].list.for_each([&](const void *object) { picture.listed(object, own, show::Shown::free); });
+        }
+    }
     // For tests; group(bin): how many are a group.
     std::size_t free_objects(unsigned bin) const { return headers_[bin].list.count(); }
     bool is_valid(auto group) const {

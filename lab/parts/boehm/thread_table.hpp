@@ -77,6 +77,21 @@ class ThreadTable {
         remove_from(chain_of(mine), [mine](std::uintptr_t thread) { return thread == mine; });
     }
 
+    // Each thread's, while no thread comes or goes.
+    void draw(auto &picture) const {
+        const auto table = picture.place(picture.top(), show::PlaceKind::list, picture.words("threads"),
+                                         picture.words("the table of threads"));
+        picture.lock(table, &lock_);
+        for (const std::atomic<Entry *> &chain : chains_) {
+            for (const Entry *e = chain.load(std::memory_order_relaxed); e != nullptr; e = after(e)) {
+                const auto own =
+                    picture.place(picture.top(), show::PlaceKind::heap, picture.words("lists.", picture.nth(e)),
+                                  picture.words("lists of a thread"));
+                if (e->thread.load(std::memory_order_relaxed) == platform::thread_pointer()) picture.is_callers(own);
+                e->value.draw(picture, own);
+            }
+        }
+    }
     // For fork. In the child the other threads are gone, maybe amid a change of their data.
     void lock() {
         lock_.lock();

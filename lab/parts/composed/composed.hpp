@@ -6,9 +6,9 @@
 // Must not know: how a store keeps blocks; which features are good.
 #pragma once
 
-#include <array>
 #include <type_traits>
 
+#include "parts/composed/composed_heap.hpp"
 #include "parts/composed/heap_choice.hpp"
 #include "parts/composed/heaps_and_large.hpp"
 #include "parts/stores/features.hpp"
@@ -27,26 +27,7 @@ class ComposedHeaps {
     using Global = typename Store::Global;
     static_assert(BlockStore<Store>, "the store lacks what composed.hpp calls");
 
-    // A heap that only its own thread enters needs no lock: without ownership, or with remote lists (5.7).
-    static constexpr bool kIsPrivate =
-        has(thread_heaps) && (!has(ownership) || has(remote_lists) || has(remote_lists_on_containers));
-    using HeapLock =
-        std::conditional_t<kIsPrivate, NoLock,
-                           std::conditional_t<has(locks_of_threads), LockOfThreads<Rank::heap>, Lock<Rank::heap>>>;
-    using RemoteList = std::conditional_t<has(lock_free), LockFreeRemoteList, LockedRemoteList<Rank::worklist>>;
-    using Buffer = typename Parts<kF>::Buffer;
-
-    struct alignas(kCacheLineBytes) Heap {
-        HeapNumber number = 0;
-        Store store;
-        [[no_unique_address]] Buffer buffer;
-        [[no_unique_address]] std::conditional_t<has(delayed_ownership), Buffer, NoBuffer> others;
-        [[no_unique_address]] std::array<HeapLock, has(locks_per_bin) ? Store::kBins : 1> locks{};
-        std::array<RemoteList, has(remote_lists) ? Store::kBins : 0> remote{};
-        std::atomic<Heap *> below{nullptr};  // of the stack of idle heaps
-
-        HeapLock &lock_of(unsigned bin) { return locks[has(locks_per_bin) ? bin : 0]; }
-    };
+    using Heap = ComposedHeap<kF>;
     using ListLock = std::conditional_t<has(lock_free), NoLock, Lock<Rank::instances>>;
     using SharedChoice = std::conditional_t<has(turn_heaps), HeapsOfCalls<Heap, ByTurn>, TrylockHeaps<Heap>>;
     using Choice = std::conditional_t<has(single_heap), SingleHeap<Heap>,
@@ -90,6 +71,21 @@ class ComposedHeaps {
         heaps_.unlock();
     }
 
+    void draw(auto &picture) const {
+        picture.for_each_piece([&](const void *begin, std::size_t bytes) { Store::draw_piece(picture, begin, bytes); });
+        heaps_.draw_lock(picture);
+        heaps_.for_each([&](const Heap &heap) { heap.draw(picture, &heap == heaps_.kept()); });
+        if constexpr (kF.have_global_heap()) {
+            const auto place = picture.place(picture.top(), show::PlaceKind::global, picture.words("global"),
+                                             picture.words("global heap"));
+            global_.draw(picture, place);
+        }
+        if constexpr (has(remote_lists_on_containers)) Store::draw_remote_lists(picture);
+        if constexpr (!has(containers) || !has(ownership))
+            picture.others_stand(picture.place(picture.top(), show::PlaceKind::list, picture.words("cut"),
+                                               picture.words("cut into blocks")));
+    }
+
   private:
     void done() {
         heaps_.done([this](Heap &heap) { leave_for_ever(heap); });
@@ -105,9 +101,16 @@ class ComposedHeaps {
 
     void *take_from(Heap *heap, std::size_t size) {
         if constexpr (has(free_list_buffer))
-            if (void *const block = heap->buffer.take(size)) return block;
+            if (void *const block = heap->buffer.take(size)) {
+                show::rule("Wasik 001, 3.1.3",
+                           "The thread's free-list buffer has a block: it is taken, without a lock.");
+                return block;
+            }
         if constexpr (has(reallocation))
-            if (void *const block = heap->others.take(size)) return block;
+            if (void *const block = heap->others.take(size)) {
+                show::rule("Wasik 001, 3.1.1.1", "A block of another heap that waits in the buffer is taken again.");
+                return block;
+            }
         const unsigned bin = Store::bin_of(size);
         heap = heaps_.enter(heap, bin);
         void *block = heap->store.take(size);
@@ -125,6 +128,8 @@ class ComposedHeaps {
         if constexpr (has(remote_lists)) {
             FreeList freed = heap->remote[Store::bin_of(size)].take_all();
             if (freed.is_empty()) return nullptr;
+            show::rule("Wasik 001, 3.1.4",
+                       "Before it gets more memory, the heap takes back what others freed remotely.");
             while (void *const block = freed.pop()) clear(heap, block);
             if constexpr (has(cleared_into_buffer))
                 if (void *const block = heap->buffer.take(size)) return block;
@@ -159,8 +164,10 @@ class ComposedHeaps {
                 Heap *const mine = has(delayed_ownership) ? heaps_.mine() : heaps_.mine_if_any();
                 const auto give = [this](void *b) { give_to_owner(b); };
                 if (is_of(mine, block)) return mine->buffer.put(block, give);
-                if constexpr (has(delayed_ownership))
+                if constexpr (has(delayed_ownership)) {
+                    show::rule("Wasik 001, 3.1.1.1", "The block is another heap's: it waits in the thread's buffer.");
                     if (mine != nullptr) return mine->others.put(block, give);
+                }
             }
             give_to_owner(block);
         }
@@ -170,6 +177,8 @@ class ComposedHeaps {
     void give_to_mine(void *block) {
         Heap *heap = heaps_.mine();
         if (heap == nullptr) return;
+        show::rule("Wasik 001, 3.1.1.1",
+                   "Without ownership the block stays with the heap of the thread that frees it.");
         if constexpr (has(free_list_buffer))
             return heap->buffer.put(block, [this, heap](void *b) { heap->store.put(b, global_); });
         const unsigned bin = Store::bin_of_block(block);
@@ -179,9 +188,13 @@ class ComposedHeaps {
     }
     // The owner may change until its lock is held, so the owner is read again under the lock.
     void give_to_owner(void *block) {
-        if constexpr (kIsPrivate) {
+        if constexpr (Heap::kIsPrivate) {
             Heap *const mine = heaps_.mine_if_any();
-            if (is_of(mine, block)) return mine->store.put(block, global_);
+            if (is_of(mine, block)) {
+                show::rule("Wasik 001, 3.1.1.1",
+                           "The block goes back to its owner, the heap of the thread that frees it.");
+                return mine->store.put(block, global_);
+            }
         }
         if constexpr (has(remote_lists_on_containers)) return Store::push_remote(block);
         for (;;) {
@@ -192,8 +205,11 @@ class ComposedHeaps {
             }
             Heap *const heap = heaps_.of(owner);
             if constexpr (has(remote_lists)) {
+                show::rule("Wasik 001, 3.1.4",
+                           "The block is another thread's: it goes to the remote list of its owner.");
                 return heap->remote[Store::bin_of_block(block)].push(block);
             } else {
+                show::rule("Wasik 001, 3.1.1.1", "The block goes back to its owner, whose heap's lock is taken.");
                 const std::lock_guard held(heap->lock_of(Store::bin_of_block(block)));
                 if (Store::heap_of(block) == owner) return heap->store.put(block, global_);
             }

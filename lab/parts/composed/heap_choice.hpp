@@ -50,7 +50,7 @@ class HeapTable {
         return heaps_[number].load(std::memory_order_acquire);  // pairs with make
     }
     HeapNumber count() const { return made_.load(std::memory_order_relaxed); }
-    void for_each(auto visit) {
+    void for_each(auto visit) const {
         for (HeapNumber number = 1; number <= count() && number < kMost; ++number)
             if (Heap *const heap = of(number)) visit(*heap);
     }
@@ -63,6 +63,13 @@ class HeapTable {
     void thread_ends(auto) {}
     void lock() { lock_.lock(); }
     void unlock() { lock_.unlock(); }
+    // The heap that the calling thread keeps between two calls; nullptr: none.
+    static const Heap *kept() { return nullptr; }
+    void draw_lock(auto &picture) const {
+        const auto heaps = picture.place(picture.top(), show::PlaceKind::list, picture.words("heaps"),
+                                         picture.words("the list of heaps"));
+        picture.lock(heaps, &lock_);
+    }
 
   protected:
     // The list's lock is held. nullptr: no memory, or more heaps than numbers.
@@ -107,6 +114,7 @@ class ThreadHeaps : public HeapTable<Heap, ListLock> {
   public:
     Heap *mine() { return own != nullptr ? own : acquire(); }
     Heap *mine_if_any() { return own; }
+    static const Heap *kept() { return own; }
     void done(auto leave_for_ever) {
         if (has_ended) [[unlikely]]
             release(leave_for_ever);
@@ -125,6 +133,10 @@ class ThreadHeaps : public HeapTable<Heap, ListLock> {
         if (!has_ended) thread_end.watch();
         const std::lock_guard held(this->lock_);
         own = idle_.pop();
+        if (own != nullptr)
+            show::rule("Wasik 001, 3.1.1", "The thread takes over the heap of a thread that ended.");
+        else
+            show::rule("Wasik 001, 3.1.1", "The thread has no heap yet: one is made for it.");
         if (own == nullptr) own = this->make();
         return own;
     }
@@ -144,6 +156,7 @@ class TrylockHeaps : public HeapTable<Heap, Lock<Rank::instances>> {
   public:
     Heap *mine() { return own != nullptr ? own : own = this->first(); }
     Heap *mine_if_any() { return own; }
+    static const Heap *kept() { return own; }
     Heap *enter(Heap *heap, unsigned bin) {
         if (heap->lock_of(bin).try_lock()) return heap;
         for (HeapNumber i = 1; i <= this->count(); ++i) {

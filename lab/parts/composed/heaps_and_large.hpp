@@ -6,6 +6,7 @@
 #pragma once
 
 #include <concepts>
+#include <utility>
 
 #include "parts/contract/allocator.hpp"
 #include "parts/lists/lock.hpp"
@@ -53,6 +54,15 @@ class HeapsAndLarge {
     void thread_ends() { heaps_.thread_ends(); }
     void lock() { heaps_.lock(); }
     void unlock() { heaps_.unlock(); }
+
+    void draw(auto &picture) const requires requires { std::declval<const Heaps &>().draw(picture); }
+    {
+        const auto alone =
+            picture.place(picture.top(), show::PlaceKind::list, picture.words("alone"), picture.words("mapped alone"));
+        picture.for_each_alone(
+            [&](const void *begin, std::size_t bytes) { Blocks::draw_large(picture, alone, begin, bytes); });
+        heaps_.draw(picture);
+    }
 
     // For tests.
     Heaps &heaps() { return heaps_; }

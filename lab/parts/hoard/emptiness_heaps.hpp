@@ -12,6 +12,7 @@
 #include <span>
 
 #include "parts/composed/which_heap.hpp"
+#include "parts/hoard/emptiness_options.hpp"
 #include "parts/hoard/fullness_groups.hpp"
 #include "parts/layout/container.hpp"
 #include "parts/layout/size_bins.hpp"
@@ -22,21 +23,6 @@
 #include "platform/memory.hpp"
 
 namespace gr::lab {
-
-constexpr bool is_option(const Option &option, std::string_view name, std::uint64_t parts) {
-    return option.name == name && option.parts == parts && option.is_valid();
-}
-// A table of f (in groups), K, S, b (in hundredths) and e (0 or 1), in this order.
-template <class O>
-concept EmptinessOptions = requires {
-    requires O::kTable.size() == 5;
-    requires is_option(O::kTable[0], "f", EmptinessThreshold::kGroups);
-    requires is_option(O::kTable[1], "K", 1);
-    requires is_option(O::kTable[2], "S", 1);
-    requires is_option(O::kTable[3], "b", 100);
-    requires is_option(O::kTable[4], "e", 1);
-    requires O::kTable[2].is_power_of_two;
-};
 
 template <WhichHeap Which, unsigned kHeapsPerProcessor, EmptinessOptions Options>
 class EmptinessHeaps {
@@ -68,6 +54,8 @@ class EmptinessHeaps {
     void *take(std::size_t size) {
         const unsigned bin = classes_.bin_of(size);
         const HeapNumber i = 1 + Which::of_caller(heap_count());
+        show::rule("Hoard 000, figure 2, malloc lines 2 and 3",
+                   "The hash of the thread names heap i, which is locked.");
         const std::lock_guard held(heaps_[i]);  // to line 17
         FullnessGroups &own = heaps_[i].classes[bin];
         Container *s = own.fullest();
@@ -75,8 +63,13 @@ class EmptinessHeaps {
             s = obtain(bin, i);
             if (s == nullptr) return nullptr;
             own.add(s);  // lines 12 and 14
+        } else {
+            show::rule("Hoard 000, figure 2, malloc line 4",
+                       "The fullest superblock that has a free block is taken from.");
         }
         void *const block = own.take(s);  // lines 15 and 16
+        show::rule("Hoard 000, figure 2, malloc lines 15 and 16",
+                   "u of heap i and of the superblock grow by the block.");
         GR_CHECK(threshold_.slack_superblocks == 0 || !own.crosses(threshold_));
         return block;
     }
@@ -97,6 +90,18 @@ class EmptinessHeaps {
     void lock() { lock_all(start_lock_, heaps_, heap_0_lock_); }
     void unlock() { unlock_all(start_lock_, heaps_, heap_0_lock_); }
 
+    void draw(auto &picture) const {
+        const auto start =
+            picture.place(picture.top(), show::PlaceKind::list, picture.words("start"), picture.words("the start"));
+        picture.lock(start, &start_lock_);
+        for (HeapNumber i = 1; i < heaps_.size(); ++i) draw_heap(picture, i, show::PlaceKind::heap);
+        if (heaps_.empty()) return;
+        const auto global = draw_heap(picture, 0, show::PlaceKind::global);
+        picture.lock(global, &heap_0_lock_);
+        empty_.for_each([&](const Container &s) { s.draw(picture, show::ContainerKind::superblock); });
+        empty_.draw(picture, global, show::PlaceKind::list, "empty");
+    }
+
     // For tests.
     const EmptinessThreshold &threshold() const { return threshold_; }
     const RadixMap<kMostBlock, kMostBins> &classes() const { return classes_; }
@@ -109,6 +114,28 @@ class EmptinessHeaps {
         FullnessGroups classes[kMostBins];
     };
 
+    // A heap that has superblocks, with its classes that have some. u and a of a heap are the sums of its classes.
+    auto draw_heap(auto &picture, HeapNumber i, show::PlaceKind kind) const {
+        const auto place = picture.place(picture.top(), kind, picture.words("heap.", i), picture.words("heap ", i));
+        picture.lock(place, &heaps_[i]);
+        if (i != 0 && i == 1 + Which::of_caller(heap_count())) picture.is_callers(place);
+        std::size_t used = 0;
+        std::size_t all = 0;
+        for (unsigned bin = 0; bin < classes_.bins(); ++bin) {
+            const FullnessGroups &groups = heaps_[i].classes[bin];
+            if (groups.blocks() == 0) continue;
+            const std::size_t size = classes_.size_of(bin);
+            groups.draw(
+                picture,
+                picture.place(place, show::PlaceKind::bin, picture.words("b", bin), picture.words(size, " bytes")),
+                size);
+            used += groups.used() * size;
+            all += groups.blocks() * size;
+        }
+        picture.number(place, "u", used);
+        picture.number(place, "a", all);
+        return place;
+    }
     bool set_up() {
         auto table = Options::kTable;
         OptionReader(table).read_environment();
@@ -130,12 +157,21 @@ class EmptinessHeaps {
     // other threads, so it may share cache lines with them: table 3 counts these. Empty ones first (e=1) makes fewer.
     Container *obtain(unsigned bin, HeapNumber i) {
         platform::count(platform::Event::refill);
+        show::rule("Hoard 000, figure 2, malloc line 6",
+                   "No superblock of heap i has a free block: heap 0 is looked at.");
         const std::lock_guard held(heap_0_lock_);
         FullnessGroups &global = heaps_[0].classes[bin];
         Container *s = empty_first_ ? empty_.pop_front() : nullptr;
         if (s == nullptr) s = take_partly_full(global);
         if (s == nullptr && !empty_first_) s = empty_.pop_front();
-        if (s == nullptr) s = Container::make(wilderness_.extend(chosen_bytes, chosen_bytes), chosen_bytes);
+        if (s == nullptr) {
+            show::rule("Hoard 000, figure 2, malloc line 8",
+                       "Heap 0 has none: S bytes of the system are heap i's superblock.");
+            s = Container::make(wilderness_.extend(chosen_bytes, chosen_bytes), chosen_bytes);
+        } else {
+            show::rule("Hoard 000, figure 2, malloc lines 10 to 14",
+                       "A superblock of heap 0 moves to heap i, with its u and a.");
+        }
         if (s == nullptr) return nullptr;
         if (s->is_empty()) s->format(bin, classes_.size_of(bin));
         s->heap.store(i, std::memory_order_release);
@@ -153,12 +189,17 @@ class EmptinessHeaps {
 
     // false: it is not the owner any more.
     bool put_in_heap(HeapNumber i, Container *s, void *block) {
+        show::rule("Hoard 000, figure 2, free lines 3 and 4",
+                   "Heap i owns the superblock of the block: heap i is locked.");
         const std::lock_guard held(heaps_[i]);
         if (s->heap.load(std::memory_order_relaxed) != i) return false;
         FullnessGroups &own = heaps_[i].classes[s->bin];
+        show::rule("Hoard 000, figure 2, free lines 5 to 7",
+                   "The block goes back to its superblock: both u fall by the block.");
         own.put(s, block);  // lines 5 to 7
         // Line 9. Blocks are whole: where S does not divide by f, one superblock can leave part of a block to do.
         while (own.crosses(threshold_)) {
+            show::rule("Hoard 000, figure 2, free line 9", "u < a - K * S and u < (1 - f) * a: heap i is too empty.");
             Container *const s1 = own.emptiest();
             own.remove(s1);
             accept(s1);
@@ -169,6 +210,7 @@ class EmptinessHeaps {
     bool put_in_heap_0(Container *s, void *block) {
         const std::lock_guard held(heap_0_lock_);
         if (s->heap.load(std::memory_order_relaxed) != 0) return false;
+        show::rule("Hoard 000, figure 2, free line 8", "Heap 0 owns the superblock: nothing moves.");
         FullnessGroups &global = heaps_[0].classes[s->bin];
         global.put(s, block);
         if (s->is_empty()) {
@@ -179,6 +221,8 @@ class EmptinessHeaps {
     }
     // Lines 10 to 12.
     void accept(Container *s1) {
+        show::rule("Hoard 000, figure 2, free lines 10 to 12",
+                   "A mostly empty superblock moves to heap 0, with its u and a.");
         const std::lock_guard held(heap_0_lock_);
         s1->heap.store(0, std::memory_order_release);
         if (s1->is_empty())

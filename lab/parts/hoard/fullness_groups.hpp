@@ -74,6 +74,22 @@ class FullnessGroups {
         return threshold.is_crossed(used_, blocks_, superblock_);
     }
 
+    // `size`: of a block, so that u and a are told in bytes.
+    void draw(auto &picture, auto place, std::size_t size) const {
+        picture.number(place, "u", used_ * size);
+        picture.number(place, "a", blocks_ * size);
+        for (unsigned i = 0; i <= kFull; ++i) {
+            const auto own = picture.place(place, show::PlaceKind::group, picture.words("g", i),
+                                           i == kFull ? picture.words("full")
+                                           : i == 0   ? picture.words("emptier than 1/", kFull)
+                                                      : picture.words(i, "/", kFull, " full"));
+            groups_[i].for_each([&](const Container &s) {
+                s.draw(picture, show::ContainerKind::superblock);
+                picture.stands(&s, own);
+            });
+        }
+    }
+
     // For tests.
     const LinkedList<Container> &group(unsigned i) const { return groups_[i]; }
 

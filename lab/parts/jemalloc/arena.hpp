@@ -49,10 +49,14 @@ class Arena {
         Bin &bin = bins_[index];
         const std::lock_guard held(lock_);
         if (bin.current == nullptr && !choose_current(bin, index)) return nullptr;
+        show::rule("jemalloc 2006, figure 5", "The first free region of the bin's current run is taken.");
         SmallRun *const run = bin.current;
         ++bin.counts.requests;
         void *const block = shape.region(run, run->regions.take());
-        run->state = States::after(run->state, run->regions.used(), shape.regions());
+        const RunState before = run->state;
+        run->state = States::after(before, run->regions.used(), shape.regions());
+        if (run->state != before)
+            show::rule("jemalloc 2006, figure 5", "The run is fuller than its state allows: it goes to a higher one.");
         if (run->regions.free() == 0) retire_current(bin);
         return block;
     }
@@ -94,6 +98,7 @@ class Arena {
     void lock() { lock_.lock(); }
     void unlock() { lock_.unlock(); }
 
+    bool has_chunk() const { return chunks_.count() != 0; }
     BinCounts counts_of(unsigned bin) {
         const std::lock_guard held(lock_);
         return bins_[bin].counts;
@@ -105,6 +110,24 @@ class Arena {
     // For tests: the run that a region lies in.
     static const SmallRun *run_of(ArenasChunk *chunk, const void *p) { return run_of(chunk, chunk->entry_of(p), p); }
 
+    // A run that is in no list of its bin and is not current is full.
+    void draw(auto &picture, auto place) const {
+        picture.lock(place, &lock_);
+        const auto chunks =
+            picture.place(place, show::PlaceKind::list, picture.words("chunks"), picture.words("chunks"));
+        const auto full =
+            picture.place(place, show::PlaceKind::list, picture.words("full"), picture.words("full runs"));
+        chunks_.draw(picture, chunks, layout_->chunk(), [&](const void *pages) {
+            const auto *const run = static_cast<const SmallRun *>(pages);
+            layout_->shape(run->bin).draw(picture, run);
+            picture.stands(run, full);
+        });
+        for (unsigned i = 0; i < layout_->bins().count(); ++i)
+            if (bins_[i].counts.runs != 0)
+                bins_[i].draw(picture, picture.place(place, show::PlaceKind::bin, picture.words("b", i),
+                                                     picture.words(layout_->bins().size_of(i), " bytes")));
+    }
+
   private:
     struct Bin {
         SmallRun *current = nullptr;
@@ -112,6 +135,13 @@ class Arena {
         BinCounts counts;
 
         LinkedList<SmallRun> &in(RunState state) { return runs[static_cast<unsigned>(state)]; }
+        void draw(auto &picture, auto place) const {
+            const auto own =
+                picture.place(place, show::PlaceKind::online, picture.words("current"), picture.words("current run"));
+            if (current != nullptr) picture.stands(current, own);
+            for (unsigned i = 0; i < kRunStates; ++i)
+                runs[i].draw(picture, place, show::PlaceKind::list, kRunStateNames[i]);
+        }
     };
 
     static SmallRun *run_of(ArenasChunk *chunk, const PageEntry &entry, const void *p) {
@@ -126,6 +156,11 @@ class Arena {
         SmallRun *run = nullptr;
         for (const RunState state : States::preference())
             if (run == nullptr) run = bin.in(state).pop_front();
+        if (run == nullptr)
+            show::rule("jemalloc 2006, figure 5", "The bin has no run with a free region: a new run begins in QINIT.");
+        else
+            show::rule("jemalloc 2006, figure 5",
+                       "A run of Q50, else Q25, Q0, Q75 or QINIT becomes the bin's current one.");
         if (run == nullptr) run = make_run(bin, index);
         if (run == nullptr) return false;
         run->is_current = true;
@@ -158,6 +193,8 @@ class Arena {
         layout_->options().fill_freed(p, shape.size());
         run->state = States::after(before, run->regions.used(), shape.regions());
 
+        if (run->state != before)
+            show::rule("jemalloc 2006, figure 5", "The run is emptier than its state allows: it goes to a lower one.");
         const bool is_empty = run->regions.used() == 0;
         if (run->is_current) {
             if (!is_empty) return;
@@ -167,6 +204,7 @@ class Arena {
             bin.in(before).remove(run);
         }
         if (!is_empty || !States::is_destroyed_empty(run->state)) return bin.in(run->state).push_front(run);
+        show::rule("jemalloc 2006, figure 5", "A run that emptied in Q0 is destroyed: its pages are free.");
         run->mark = 0;
         --bin.counts.runs;
         put(chunk, entry);

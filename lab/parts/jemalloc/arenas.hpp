@@ -63,6 +63,20 @@ class Arenas {
     }
     std::span<Arena> all() const { return arenas_; }
 
+    // The arenas that have a chunk are drawn by what they have, and the caller's.
+    void draw(auto &picture) const {
+        const auto list = picture.place(picture.top(), show::PlaceKind::list, picture.words("arenas"),
+                                        picture.words("the list of arenas"));
+        picture.lock(list, &lock_);
+        for (std::size_t i = 0; i < arenas_.size(); ++i) {
+            const bool is_callers = mine_of_ == this && mine_ == &arenas_[i];
+            if (!is_callers && !arenas_[i].has_chunk()) continue;
+            const auto place = picture.place(picture.top(), show::PlaceKind::arena, picture.words("arena.", i),
+                                             picture.words("arena ", i));
+            if (is_callers) picture.is_callers(place);
+            arenas_[i].draw(picture, place);
+        }
+    }
     void lock() { lock_all(lock_, arenas_); }
     void unlock() { unlock_all(lock_, arenas_); }
 

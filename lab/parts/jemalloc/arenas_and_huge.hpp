@@ -41,6 +41,10 @@ class ArenasAndHuge {
     }
     void thread_ends() {}
 
+    void draw(auto &picture) const {
+        arenas_.draw(picture);
+        huge_.draw(picture);
+    }
     void lock() { lock_all(arenas_, huge_); }
     void unlock() { unlock_all(arenas_, huge_); }
 

@@ -72,6 +72,11 @@ class BuddyRuns {
         for (unsigned k = 0; k <= order_; ++k) pages += free_[k] << k;
         return pages;
     }
+    void for_each_free(auto visit) const {
+        for (unsigned k = 0; k <= order_; ++k)
+            for (std::uint32_t run = 0; run < std::uint32_t{1} << (order_ - k); ++run)
+                if (free_[k] != 0 && is_free(run, k)) visit(run << k, k);
+    }
     // Of the runs of that order the one with this number.
     bool is_free(std::uint32_t run, unsigned order) const {
         return (rows_[order][run / kWordBits] >> run % kWordBits & 1) != 0;

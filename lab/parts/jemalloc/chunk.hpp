@@ -92,6 +92,28 @@ class Chunk : public ListNode {
     unsigned above_longest_run() const { return runs_.above_longest(); }
     bool is_empty(const ChunkShape &shape) const { return runs_.free_pages() == shape.pages() - header_pages(shape); }
 
+    // Runs of whole pages that are free or a large block's; what else it has are runs of small regions, which visit draws.
+    void draw(auto &picture, auto place, const ChunkShape &shape, auto visit) const {
+        const auto at = [this](std::uint32_t i) {
+            return reinterpret_cast<const char *>(this) + (std::size_t{i} << kRunPageShift);
+        };
+        picture.container(this, show::ContainerKind::chunk, 0, 0, shape.bytes());
+        picture.stands(this, place);
+        runs_.for_each_free([&](std::uint32_t page, unsigned order) {
+            picture.range(this, at(page), kRunPageBytes << order);
+            picture.inside(at(page), show::Shown::free);
+        });
+        for (std::uint32_t i = 0; i < shape.pages(); ++i) {
+            const PageEntry entry = map()[i];
+            if (entry.first != i) continue;
+            if (entry.used_for() == PageUse::small) {
+                visit(at(i));
+                picture.lies_in(at(i), this);
+            }
+            if (entry.used_for() == PageUse::large) picture.range(this, at(i), kRunPageBytes << entry.order);
+        }
+    }
+
     static std::uint32_t header_pages(const ChunkShape &shape) {
         const std::size_t bytes = words_at(shape) + ChunkRuns::words_for(shape.order()) * sizeof(Word);
         return static_cast<std::uint32_t>(divide_up(bytes, kRunPageBytes));
@@ -145,7 +167,11 @@ class ChunkSet {
             chunk = lists_[longest + 1].first();
         if (chunk != nullptr) {
             lists_[chunk->above_longest_run()].remove(chunk);
+            show::rule("jemalloc 2006, figure 3",
+                       "A run of pages is split off a free one of a chunk: the shortest that does.");
         } else {
+            show::rule("jemalloc 2006, figure 3",
+                       "No chunk of the arena has a free run that is long enough: one more chunk.");
             chunk = std::exchange(spare_, nullptr);
             if (chunk == nullptr) chunk = make(shape, owner);
             if (chunk == nullptr) return nullptr;
@@ -171,6 +197,11 @@ class ChunkSet {
         return true;
     }
 
+    void draw(auto &picture, auto place, const ChunkShape &shape, auto visit) const {
+        for (const auto &list : lists_)
+            list.for_each([&](const OwnersChunk &chunk) { chunk.draw(picture, place, shape, visit); });
+        if (spare_ != nullptr) spare_->draw(picture, place, shape, visit);
+    }
     // With the spare one; now, and at most.
     std::size_t count() const { return count_; }
     std::size_t most() const { return most_; }

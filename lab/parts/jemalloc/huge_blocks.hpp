@@ -56,6 +56,17 @@ class HugeBlocks {
         const std::lock_guard held(lock_);
         return counts_;
     }
+    void draw(auto &picture) const {
+        const auto place =
+            picture.place(picture.top(), show::PlaceKind::list, picture.words("huge"), picture.words("huge blocks"));
+        picture.lock(place, &lock_);
+        blocks_.for_each([&](const HugeBlock &block) {
+            const void *const begin = reinterpret_cast<const void *>(block.begin);
+            picture.container(begin, show::ContainerKind::container, block.bytes, 1, block.bytes);
+            picture.stands(begin, place);
+            picture.block(begin, 0, begin, block.bytes);
+        });
+    }
     // For tests.
     const auto &tree() const { return blocks_; }
 

@@ -14,6 +14,7 @@ namespace gr::lab {
 
 enum class RunState : std::uint8_t { init, q0, q25, q50, q75 };
 inline constexpr unsigned kRunStates = 5;
+inline constexpr const char *kRunStateNames[kRunStates] = {"QINIT", "Q0", "Q25", "Q50", "Q75"};
 
 template <class S>
 concept RunStates = requires(RunState state, std::uint32_t used, std::uint32_t regions) {

@@ -6,6 +6,7 @@
 // Must not know: in which list a run is, and what holds its pages.
 #pragma once
 
+#include "parts/contract/shown.hpp"
 #include "parts/jemalloc/quantum_bins.hpp"
 #include "parts/jemalloc/region_bitmap.hpp"
 #include "parts/jemalloc/run_states.hpp"
@@ -50,6 +51,14 @@ class RunShape {
 
     void *region(SmallRun *run, std::uint32_t i) const {
         return reinterpret_cast<char *>(run) + first_ + std::size_t{i} * size_;
+    }
+    void draw(auto &picture, const SmallRun *run) const {
+        picture.container(run, show::ContainerKind::run, size_, regions_, bytes());
+        for (std::uint32_t i = 0; i < regions_; ++i) {
+            const void *const at = region(const_cast<SmallRun *>(run), i);
+            picture.block(run, i, at, size_);
+            if (run->regions.is_free(i)) picture.inside(at, show::Shown::free);
+        }
     }
     // Dies where no region begins.
     std::uint32_t index_of(const SmallRun *run, const void *p) const {

@@ -101,14 +101,21 @@ struct TaggedBlocks {
         Held::took(bytes);
         *reinterpret_cast<std::size_t *>(mapping) = bytes;
         set_tag(mapping + kHeadBytes, {0, 0, BlockState::large});
+        show::made_alone(mapping, bytes);
         return aligned_in(mapping + kHeadBytes, alignment);
     }
     static std::size_t mapped_bytes(const void *block) {
         return *reinterpret_cast<const std::size_t *>(static_cast<const char *>(block) - kHeadBytes);
     }
     static void free_large(void *block) {
+        show::unmade(static_cast<char *>(block) - kHeadBytes);
         Held::gave(mapped_bytes(block));
         platform::unmap(static_cast<char *>(block) - kHeadBytes, mapped_bytes(block));
+    }
+    static void draw_large(auto &picture, auto place, const void *begin, std::size_t bytes) {
+        picture.container(begin, show::ContainerKind::container, bytes, 1, bytes);
+        picture.stands(begin, place);
+        picture.block(begin, 0, static_cast<const char *>(begin) + kHeadBytes, bytes - kHeadBytes);
     }
     // From p on: the block, or an aligned address in it. `tags`: so many words of a small block are no program's.
     static std::size_t usable_size(const void *p, unsigned tags) {

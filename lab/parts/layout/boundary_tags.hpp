@@ -39,7 +39,15 @@ struct BoundaryTags : TaggedBlocks {
     static void *make_whole(char *region) {
         void *const block = region + 2 * kTagBytes;
         set_tags(block, kWholeBytes, 0, BlockState::cached);
+        show::made(region, kRegion);
         return block;
+    }
+    // A region from its begin to its end, block by block.
+    static void draw_piece(auto &picture, const void *region, std::size_t bytes) {
+        picture.container(region, show::ContainerKind::buffer, 0, 0, bytes);
+        const char *at = static_cast<const char *>(region) + 2 * kTagBytes;
+        for (const char *const end = static_cast<const char *>(region) + bytes; at < end; at += bytes_of(at))
+            picture.range(region, at, bytes_of(at));
     }
     static void set_tags(void *block, std::size_t bytes, HeapNumber heap, BlockState state) {
         BlockTag tag{static_cast<std::uint32_t>(bytes), heap & kHeapMask, state};

@@ -41,6 +41,7 @@ struct alignas(kCacheLineBytes) Container : ListNode {
     // In memory that only the caller has. nullptr: memory is nullptr.
     static Container *make(char *memory, std::size_t bytes) {
         if (memory == nullptr) return nullptr;
+        show::made(memory, bytes);
         return new (memory) Container(memory + sizeof(Container), bytes - sizeof(Container));
     }
     // That an address leads to where containers lie at multiples of so many bytes.
@@ -82,6 +83,13 @@ struct alignas(kCacheLineBytes) Container : ListNode {
         free.push(block);
         --used;
     }
+    // Its blocks as far as they were ever taken; those of its free list are free, others may lie in another list.
+    void draw(auto &picture, show::ContainerKind kind) const {
+        picture.container(this, kind, block_bytes, blocks, place_bytes + sizeof(Container));
+        for (std::uint32_t i = 0; i < fresh; ++i)
+            picture.block(this, i, first_block + std::size_t{i} * block_bytes, block_bytes);
+        free.for_each([&](const void *block) { picture.inside(block, show::Shown::free); });
+    }
 };
 
 static_assert(sizeof(Container) % kAlignment == 0, "blocks begin behind the container, aligned");
@@ -116,10 +124,12 @@ struct ContainedLargeBlocks {
         container->mapping = mapping;
         container->mapped_bytes = bytes;
         if (offset != sizeof(Container)) container->holds_displaced.store(true, std::memory_order_relaxed);
+        show::made_alone(container, bytes);
         return begin + offset;
     }
     static void free(Container *container) {
         container->mark = 0;
+        show::unmade(container);
         Held::gave(container->mapped_bytes);
         platform::unmap(container->mapping, container->mapped_bytes);
     }
@@ -149,6 +159,12 @@ struct InContainers {
         return Place::LargeBlocks::allocate(size, alignment);
     }
     static void free_large(void *block) { Place::LargeBlocks::free(Place::container_of(block)); }
+    static void draw_large(auto &picture, auto place, const void *begin, std::size_t bytes) {
+        const auto *const container = static_cast<const Container *>(begin);
+        picture.container(container, show::ContainerKind::container, bytes, 1, bytes);
+        picture.stands(container, place);
+        picture.block(container, 0, container->first_block, bytes);
+    }
     // From p on, which is the block or an aligned address in it.
     static std::size_t usable_size(const void *p) {
         Container *const container = Place::container_of(p);

@@ -40,7 +40,10 @@ class FreeRanges {
     void *take(std::size_t bytes) {
         void *const block = take_unsplit(bytes);
         void *const rest = block == nullptr ? nullptr : Tags::split(block, bytes);
-        if (rest != nullptr) put(rest, Tags::heap_of(rest));
+        if (rest != nullptr) {
+            show::rule("Wasik 001, 3.2.1.3", "The free block is larger than what is asked for: it is split.");
+            put(rest, Tags::heap_of(rest));
+        }
         return block;
     }
     // All of the block that take would take from.
@@ -51,10 +54,12 @@ class FreeRanges {
     // The block that it is now, with what was free beside it.
     void *put(void *block, HeapNumber heap) {
         if (void *const before = Tags::free_before(block, heap)) {
+            show::rule("Wasik 001, 3.2.1.3", "The block before it is free: the two are joined.");
             ranges_.remove(before);
             block = Tags::join(before, block);
         }
         if (void *const after = Tags::free_after(block, heap)) {
+            show::rule("Wasik 001, 3.2.1.3", "The block behind it is free: the two are joined.");
             ranges_.remove(after);
             Tags::join(block, after);
         }
@@ -62,6 +67,8 @@ class FreeRanges {
         ranges_.insert(block);
         return block;
     }
+
+    void draw(auto &picture, auto place) const { ranges_.draw(picture, place, show::Shown::free); }
 
   private:
     // In no list from now on, so that no neighbour takes it for a part of itself.

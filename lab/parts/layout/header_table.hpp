@@ -68,6 +68,7 @@ class TabledContainers : public FixedContainers<kUnitBytes> {
         Container *const header = place == nullptr ? nullptr : take_header();
         if (header == nullptr) return nullptr;
         new (header) Container(place, kUnitBytes);
+        show::made(header, kUnitBytes);
         return table.enter(place, header) ? header : nullptr;
     }
 

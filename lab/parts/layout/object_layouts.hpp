@@ -44,6 +44,13 @@ struct TaggedObjects : TaggedBlocks {
     static unsigned bin_of_block(const void *block) { return Bins::bin_of(tag_of(block).bytes); }
     static std::size_t size_of(unsigned bin) { return Bins::size_of(bin); }
     static std::size_t usable_size(const void *p) { return TaggedBlocks::usable_size(p, 1); }
+    // An allocation buffer from its begin as far as it was cut.
+    static void draw_piece(auto &picture, const void *begin, std::size_t bytes) {
+        picture.container(begin, show::ContainerKind::buffer, 0, 0, bytes);
+        const char *at = static_cast<const char *>(begin) + 2 * kTagBytes;
+        const char *const end = static_cast<const char *>(begin) + bytes;
+        for (; at < end && tag_of(at).bytes != 0; at += tag_of(at).bytes) picture.range(begin, at, tag_of(at).bytes);
+    }
     static void move_to(void *block, HeapNumber heap) {
         BlockTag tag = tag_of(block);
         tag.heap = heap & kHeapMask;
@@ -65,9 +72,16 @@ struct TaggedObjects : TaggedBlocks {
         bool renew(unsigned bin) {
             char *const begin = wilderness.extend(kBufferBytes, Wilderness::kPage);
             if (begin == nullptr) return false;
+            show::rule("Wasik 001, 3.1.5", "No allocation buffer has room: a new one is reserved.");
+            show::made(begin, kBufferBytes);
             // The first tag lies below a multiple of kAlignment.
             rests_[kBufferPerBin ? bin : 0] = {begin + kTagBytes, kBufferBytes - kAlignment};
             return true;
+        }
+        // The buffer that new blocks come from.
+        void draw(auto &picture, auto place) const {
+            for (const Rest &rest : rests_)
+                if (rest.begin != nullptr) picture.stands_around(rest.begin - kTagBytes, place);
         }
 
       private:
@@ -89,6 +103,9 @@ struct ContainedBlocks : GeometricBins<Sizes::kLargestBlock>, InContainers<Sizes
     static constexpr unsigned kBins = ContainedBlocks::kCount;
 
     static unsigned bin_of_block(const void *block) { return Sizes::container_of(block)->bin; }
+    static void draw_piece(auto &picture, const void *begin, std::size_t) {
+        static_cast<const Container *>(begin)->draw(picture, show::ContainerKind::container);
+    }
 };
 
 template <ContainerSizes Sizes>
@@ -106,9 +123,15 @@ struct ContainedObjects : ContainedBlocks<Sizes> {
         bool renew(unsigned bin) {
             Container *const container = sizes.make(0);
             if (container == nullptr) return false;
+            show::rule("Wasik 001, 5.3", "The newest container of the bin is used up: a new one is made.");
             container->format(bin, Blocks::size_of(bin));
             newest_[bin] = container;
             return true;
+        }
+        // The containers that new blocks come from.
+        void draw(auto &picture, auto place) const {
+            for (const Container *const container : newest_)
+                if (container != nullptr) picture.stands(container, place);
         }
 
       private:

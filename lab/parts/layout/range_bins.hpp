@@ -64,6 +64,16 @@ class RangeBins {
         return nullptr;
     }
 
+    // Each bin that holds something, with its blocks.
+    void draw(auto &picture, auto place, show::Shown state) const {
+        for (unsigned bin = 0; bin <= kLast; ++bin) {
+            if (bins_[bin].list.is_empty()) continue;
+            const auto own = picture.place(place, show::PlaceKind::bin, picture.words("b", bin),
+                                           picture.words("from ", Bins::size_of(bin), " bytes"));
+            bins_[bin].list.for_each([&](const ListNode &node) { picture.listed(&node, own, state); });
+        }
+    }
+
   private:
     struct Bin {
         LinkedList<ListNode> list;

@@ -33,6 +33,11 @@ class SizeTree {
     // none.
     void *find(std::size_t bytes) const { return tree_.first_from({bytes, 0}); }
 
+    void draw(auto &picture, auto place, show::Shown state) const {
+        const auto own = picture.place(place, show::PlaceKind::bin, picture.words("tree"), picture.words("by size"));
+        tree_.for_each([&](const Node &node) { picture.listed(&node, own, state); });
+    }
+
     struct BySize {
         static std::pair<std::size_t, std::uintptr_t> key(const Node &node) {
             return {tag_of(&node).bytes, reinterpret_cast<std::uintptr_t>(&node)};

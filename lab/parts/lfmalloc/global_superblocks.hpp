@@ -36,9 +36,18 @@ class GlobalSuperblocks {
         Superblock *s = roomy_[bin].pop_front();
         if (s == nullptr) s = pop_empty();
         if (s == nullptr) s = destroyed_.pop_front();
-        if (s == nullptr) s = create();
+        if (s == nullptr) {
+            show::rule("LFMalloc 004, 3.2.3, malloc line 19",
+                       "The global heap has no superblock with room: one is made.");
+            s = create();
+        } else {
+            show::rule("LFMalloc 004, 3.2.3, malloc lines 16 and 17",
+                       "A superblock with room is taken from the global heap.");
+        }
         if (s == nullptr) return nullptr;
         const std::lock_guard also_held(s->lock);
+        if (s->state == State::roomy)
+            show::rule("LFMalloc 004, 3.2.3, malloc lines 21 to 24", "Its remote list is merged into its local list.");
         s->state == State::roomy ? s->merge() : s->format_superblock(bin, size);
         s->state = State::online;
         return s;
@@ -50,6 +59,8 @@ class GlobalSuperblocks {
         {
             const std::lock_guard held(s->lock);
             if (s->in_use() == 0) die_of_no_block(block);
+            show::rule("LFMalloc 004, 3.2.3, free lines 10 to 12",
+                       "The block is remote or offline: it goes to the remote list.");
             s->free.push(block);
             const bool is_due = s->state == State::full ? is_roomy(kRoom, s->in_use(), s->blocks)
                                                         : s->state == State::roomy && s->in_use() == 0;
@@ -66,6 +77,27 @@ class GlobalSuperblocks {
     void unlock() {
         for (Superblock *s = all_; s != nullptr; s = s->made_before) s->lock.unlock();
         lock_.unlock();
+    }
+
+    // All superblocks; one that is online stands in a local heap, one that is full in no list.
+    void draw(auto &picture) const {
+        const auto place = picture.place(picture.top(), show::PlaceKind::global, picture.words("global"),
+                                         picture.words("global heap"));
+        picture.lock(place, &lock_);
+        const auto full =
+            picture.place(place, show::PlaceKind::list, picture.words("full"), picture.words("full, in no list"));
+        for (const Superblock *s = all_; s != nullptr; s = s->made_before) {
+            s->draw(picture);
+            if (s->state == State::full) picture.stands(s, full);
+        }
+        for (unsigned bin = 0; bin < kBins; ++bin) {
+            if (roomy_[bin].is_empty()) continue;
+            const auto own = picture.place(place, show::PlaceKind::bin, picture.words("b", bin),
+                                           picture.words("roomy, ", roomy_[bin].first()->block_bytes, " bytes"));
+            roomy_[bin].for_each([&](const Superblock &s) { picture.stands(&s, own); });
+        }
+        empty_.draw(picture, place, show::PlaceKind::list, "empty");
+        destroyed_.draw(picture, place, show::PlaceKind::list, "destroyed");
     }
 
   private:
@@ -97,7 +129,11 @@ class GlobalSuperblocks {
             place(s);
             surplus = empty_count_ > kMostEmpty ? pop_empty() : nullptr;
         }
-        if (surplus != nullptr) destroy(surplus);
+        if (surplus != nullptr) {
+            show::rule("LFMalloc 004, 3.2.3, free lines 13 to 17",
+                       "Too many superblocks are wholly free: one is destroyed.");
+            destroy(surplus);
+        }
     }
     Superblock *pop_empty() {
         Superblock *const s = empty_.pop_front();

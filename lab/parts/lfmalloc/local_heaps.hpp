@@ -6,6 +6,7 @@
 // Must not know: where superblocks come from; what a heap is chosen by.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <concepts>
@@ -80,6 +81,27 @@ class LockedHeaps {
     }
     void unlock() {
         for (unsigned i = count_; i > 0; --i) heaps_[i - 1].lock.unlock();
+    }
+
+    // The heaps that have a superblock online, and the caller's.
+    void draw(auto &picture) const {
+        for (unsigned i = 0; i < count_; ++i) {
+            const bool is_callers = i == Which::of_caller(count_);
+            const auto is_online = [](const std::atomic<LocalList *> &list) {
+                return list.load(std::memory_order_relaxed) != nullptr;
+            };
+            if (!is_callers && std::ranges::none_of(heaps_[i].online, is_online)) continue;
+            const auto place = picture.place(picture.top(), show::PlaceKind::heap, picture.words("heap.", i),
+                                             picture.words("heap ", i));
+            picture.lock(place, &heaps_[i].lock);
+            if (is_callers) picture.is_callers(place);
+            for (unsigned bin = 0; bin < LocalHeap::kMostBins; ++bin) {
+                LocalList *const list = online(static_cast<int>(i), bin);
+                if (list == nullptr) continue;
+                picture.stands(list->begin(), picture.place(place, show::PlaceKind::online, picture.words("b", bin),
+                                                            picture.words("online for ", list->block_bytes, " bytes")));
+            }
+        }
     }
 
   protected:

@@ -65,6 +65,16 @@ struct alignas(kCacheLineBytes) LocalList {
         ++s.count;
         word.store(s.word(), std::memory_order_relaxed);
     }
+    // From the block that comes next.
+    void for_each(auto visit) const {
+        const char *const begin_of_all =
+            reinterpret_cast<const char *>(align_down(reinterpret_cast<std::uintptr_t>(this), kSuperblockBytes));
+        for (std::uint16_t at = state().first; at != 0;) {
+            const char *const block = begin_of_all + at * kAlignment;
+            visit(block);
+            at = *reinterpret_cast<const std::uint16_t *>(block);
+        }
+    }
     static std::uint16_t place_of(const void *block) {
         return static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(block) % kSuperblockBytes / kAlignment);
     }
@@ -103,6 +113,15 @@ struct Superblock : Container {
     // With the lock held. Of one that is online it is out of date at once, yet above 0 while a block of the caller's is
     // in use.
     std::size_t in_use() const { return local.state().fresh - local.state().count - free.count(); }
+    // A block of the remote list was freed by another CPU, or while the superblock was offline.
+    void draw(auto &picture) const {
+        picture.container(this, show::ContainerKind::superblock, local.block_bytes, local.blocks, kSuperblockBytes);
+        picture.lock_of(this, &lock);
+        for (std::uint32_t i = 0; i < local.state().fresh; ++i)
+            picture.block(this, i, first_block + std::size_t{i} * local.block_bytes, local.block_bytes);
+        local.for_each([&](const void *block) { picture.inside(block, show::Shown::free); });
+        free.for_each([&](const void *block) { picture.inside(block, show::Shown::remote); });
+    }
     void merge() {
         while (void *const block = free.pop()) local.push(block);
     }

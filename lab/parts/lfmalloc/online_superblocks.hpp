@@ -38,14 +38,27 @@ class OnlineSuperblocks {
 
     void *take(std::size_t size) {
         const unsigned bin = kClasses.bin_of(size);
-        if (void *const block = local_.pop(bin)) [[likely]]
+        if (void *const block = local_.pop(bin)) [[likely]] {
+            show::rule("LFMalloc 004, 3.2.3, malloc lines 9 to 14",
+                       "The local list of the online superblock has a block.");
             return block;
+        }
         return replace_and_take(bin);
     }
     void put(void *block) {
         auto *const s = static_cast<Superblock *>(Container::at(block, kSuperblockBytes));
         s->check_in_use(block);
-        if (!local_.push(&s->local, block)) global_.put_block(s, block);
+        const bool is_local = local_.push(&s->local, block);
+        if (is_local)
+            show::rule("LFMalloc 004, 3.2.3, free lines 4 to 8", "The superblock is online here: the block is local.");
+        if (!is_local) global_.put_block(s, block);
+    }
+    void draw(auto &picture) const {
+        global_.draw(picture);
+        local_.draw(picture);
+        const auto start =
+            picture.place(picture.top(), show::PlaceKind::list, picture.words("start"), picture.words("the start"));
+        picture.lock(start, &start_lock_);
     }
 
     void thread_ends() {}
@@ -66,10 +79,20 @@ class OnlineSuperblocks {
                 if (s == nullptr && online == nullptr) return nullptr;
                 Superblock *const replaced = Superblock::of(online);
                 const bool installed = local_.install(heap, bin, online, s == nullptr ? nullptr : &s->local);
+                if (installed)
+                    show::rule("LFMalloc 004, 3.2.3, malloc lines 25 to 30",
+                               "It goes online; what was online goes offline.");
+                else
+                    show::rule("LFMalloc 004, 3.2.3, malloc lines 27 and 28",
+                               "The thread left the heap: it goes back.");
                 Superblock *const offline = installed ? replaced : s;
                 if (offline != nullptr) global_.put(offline);
             }
-            if (void *const block = local_.pop(bin)) return block;
+            if (void *const block = local_.pop(bin)) {
+                show::rule("LFMalloc 004, 3.2.3, malloc lines 9 to 14",
+                           "The local list of the online superblock has a block.");
+                return block;
+            }
         }
         Superblock *const s = global_.take(bin, kClasses.size_of(bin));
         if (s == nullptr) return nullptr;

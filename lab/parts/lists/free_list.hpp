@@ -42,6 +42,9 @@ class FreeList {
         *this = FreeList();
         return all;
     }
+    void for_each(auto visit) const {
+        for (FreeBlock *b = head_; b != nullptr; b = b->next) visit(b);
+    }
     // All of the other's, in front.
     void append(FreeList other) {
         while (void *const block = other.pop()) push(block);

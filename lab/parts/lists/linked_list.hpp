@@ -46,6 +46,15 @@ class LinkedList {
         return element;
     }
 
+    // The list as a place in which its elements stand.
+    void draw(auto &picture, auto parent, auto kind, const auto &name) const {
+        const auto own = picture.place(parent, kind, picture.words(name), picture.words(name));
+        for_each([&](const Element &element) { picture.stands(&element, own); });
+    }
+    void for_each(auto visit) const {
+        for (Element *element = first(); element != nullptr; element = after(element)) visit(*element);
+    }
+
   private:
     ListNode *first_ = nullptr;
 };

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <mutex>
 
+#include "parts/contract/shown.hpp"
 #include "platform/mutex.hpp"
 
 namespace gr::lab {
@@ -30,9 +31,21 @@ concept LockLike = Lockable<L> && requires(L lock) {
 template <Rank kRank>
 class Lock {
   public:
-    void lock() { mutex_.lock_always(kRank); }
-    bool try_lock() { return mutex_.try_lock(kRank); }
-    void unlock() { mutex_.unlock(kRank); }
+    void lock() {
+        while (kShown && mutex_.is_held())
+            if (!show::waits(this)) break;
+        mutex_.lock_always(kRank);
+        show::locked(this);
+    }
+    bool try_lock() {
+        const bool is_locked = mutex_.try_lock(kRank);
+        if (is_locked) show::locked(this);
+        return is_locked;
+    }
+    void unlock() {
+        show::unlocked(this);
+        mutex_.unlock(kRank);
+    }
     bool is_held() const { return mutex_.is_held(); }
     bool is_mine() const { return mutex_.held_by_me(); }
 

@@ -37,6 +37,12 @@ class LockFreeStack {
         }
     }
 
+    // While nobody pushes or pops.
+    void for_each(auto visit) const {
+        Element *element = pointer_of(top_.load(std::memory_order_relaxed));
+        for (; element != nullptr; element = element->below.load(std::memory_order_relaxed)) visit(*element);
+    }
+
   private:
     // An address has kAddressBits; where it is zero, and above them, stands the tag.
     static constexpr unsigned kAddressBits = 48;

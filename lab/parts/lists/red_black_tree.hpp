@@ -57,11 +57,19 @@ class RedBlackTree {
         root_ = without(root_, element);
         if (root_ != nullptr) root_->is_red = false;
     }
+    // In the order of the keys.
+    void for_each(auto visit) const { for_each_below(root_, visit); }
     // For tests.
     const TreeNode *root() const { return root_; }
 
   private:
     static Key key_of(const TreeNode *node) { return Order::key(*static_cast<const Element *>(node)); }
+    static void for_each_below(const TreeNode *top, auto &visit) {
+        if (top == nullptr) return;
+        for_each_below(top->child[0], visit);
+        visit(*static_cast<const Element *>(top));
+        for_each_below(top->child[1], visit);
+    }
     static bool is_red(const TreeNode *node) { return node != nullptr && node->is_red; }
 
     // The child on that side takes its parent's place and colour, the parent becomes its other child and red.

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <concepts>
 
+#include "parts/contract/shown.hpp"
 #include "parts/lists/free_list.hpp"
 #include "parts/lists/lock.hpp"
 #include "platform/events.hpp"
@@ -33,6 +34,10 @@ class LockedRemoteList {
     }
     void lock() { lock_.lock(); }
     void unlock() { lock_.unlock(); }
+    void draw(auto &picture, auto place) const {
+        picture.lock(place, &lock_);
+        list_.for_each([&](const void *block) { picture.listed(block, place, show::Shown::remote); });
+    }
 
   private:
     Lock<kRank> lock_;
@@ -65,6 +70,10 @@ class LockFreeRemoteList {
     bool is_empty() const { return head_.load(std::memory_order_relaxed) == nullptr; }
     void lock() {}
     void unlock() {}
+    void draw(auto &picture, auto place) const {
+        for (const FreeBlock *b = head_.load(std::memory_order_relaxed); b != nullptr; b = b->next)
+            picture.listed(b, place, show::Shown::remote);
+    }
 
   private:
     std::atomic<FreeBlock *> head_{nullptr};

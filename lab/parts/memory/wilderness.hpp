@@ -12,6 +12,7 @@
 
 #include "base/bits.hpp"
 #include "base/config.hpp"
+#include "parts/contract/shown.hpp"
 #include "platform/events.hpp"
 #include "platform/memory.hpp"
 
@@ -22,8 +23,14 @@ namespace gr::lab {
 class Held {
   public:
     // relaxed: a count alone; nothing is read by it.
-    static void took(std::size_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-    static void gave(std::size_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+    static void took(std::size_t bytes) {
+        bytes_.fetch_add(bytes, std::memory_order_relaxed);
+        show::kernel(static_cast<std::ptrdiff_t>(bytes));
+    }
+    static void gave(std::size_t bytes) {
+        bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+        show::kernel(-static_cast<std::ptrdiff_t>(bytes));
+    }
     static std::size_t bytes() { return bytes_.load(std::memory_order_relaxed); }
 
   private:

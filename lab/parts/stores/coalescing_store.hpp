@@ -79,6 +79,14 @@ class GlobalRanges {
 
     void lock() { lock_all(lock_, given_); }
     void unlock() { unlock_all(lock_, given_); }
+    void draw(auto &picture, auto place) const {
+        picture.lock(place, &lock_);
+        ranges_.draw(picture, place);
+        if constexpr (!kHasRemoteList) return;
+        const auto given =
+            picture.place(place, show::PlaceKind::remote, picture.words("given"), picture.words("given"));
+        given_.draw(picture, given);
+    }
 
   private:
     Lock<Rank::global_bin> lock_;
@@ -107,12 +115,16 @@ class CoalescingStore : public CoalescedBlocks<kF> {
     }
     bool grow(std::size_t size, Global &global, HeapNumber heap) {
         void *block = kF.have_global_heap() ? global.take(Blocks::bytes_for(size)) : nullptr;
-        if (block == nullptr) block = global.make();
+        if (block == nullptr) {
+            show::rule("Wasik 001, 5.10", "Nothing that is free is large enough: a new region is one free block.");
+            block = global.make();
+        }
         if (block == nullptr) return false;
         free_.put(block, kIsOwned ? heap : number());
         return true;
     }
     std::size_t free_bytes() const { return free_.ranges().bytes(); }
+    void draw(auto &picture, auto place) const { free_.draw(picture, place); }
 
   private:
     static constexpr bool kIsOwned = kF.have(ownership);

@@ -31,6 +31,8 @@ class ContainerStore : public ContainedBlocks<Sizes> {
         if (container == nullptr) {
             container = lists.empty.pop_front();
             if (container == nullptr) return nullptr;
+            show::rule("Wasik 001, 5.4",
+                       "No container of the bin is partly free: a wholly free one of the heap is taken.");
             lists.roomy.push_front(container);
         }
         if (!container->free.is_empty()) freed(lists, 0 - std::size_t{container->block_bytes});
@@ -50,8 +52,12 @@ class ContainerStore : public ContainedBlocks<Sizes> {
         freed(lists, container->block_bytes);
         (container->is_empty() ? lists.empty : lists.roomy).push_front(container);
         if constexpr (!kF.have_global_heap()) return;
-        if (lists.free_bytes > kMostOfBin * Blocks::largest()) shed(lists, global);
+        if (lists.free_bytes > kMostOfBin * Blocks::largest()) {
+            show::rule("Wasik 001, 5.4", "The bin has too much that was freed: containers go to the global heap.");
+            shed(lists, global);
+        }
         if (free_bytes_ <= kMostOfHeap * Blocks::largest()) return;
+        show::rule("Wasik 001, 5.4", "The heap has too much that was freed: containers go to the global heap.");
         for (Lists &each : bins_) shed(each, global);
     }
     // All containers go to the global heap, also those with blocks in use.
@@ -62,6 +68,7 @@ class ContainerStore : public ContainedBlocks<Sizes> {
     }
     bool grow(std::size_t size, Global &global, HeapNumber heap) {
         const unsigned bin = Blocks::bin_of(size);
+        show::rule("Wasik 001, 3.1.1", "The thread's heap has no block of this size: the global heap is asked.");
         Container *const container = global.take(bin, Blocks::size_of(bin), heap);
         if (container == nullptr) return false;
         Lists &lists = bins_[bin];
@@ -79,6 +86,28 @@ class ContainerStore : public ContainedBlocks<Sizes> {
         return all;
     }
     static void push_remote(void *block) { Sizes::remote_list_of(Sizes::container_of(block)).push(block); }
+
+    // The bins that have a container.
+    void draw(auto &picture, auto place) const {
+        for (unsigned bin = 0; bin < Blocks::kBins; ++bin) {
+            const Lists &lists = bins_[bin];
+            if (lists.full.is_empty() && lists.roomy.is_empty() && lists.empty.is_empty()) continue;
+            const auto own = picture.place(place, show::PlaceKind::bin, picture.words("b", bin),
+                                           picture.words(Blocks::size_of(bin), " bytes"));
+            picture.number(own, "freed", lists.free_bytes);
+            lists.full.draw(picture, own, show::PlaceKind::group, "full");
+            lists.roomy.draw(picture, own, show::PlaceKind::group, "roomy");
+            lists.empty.draw(picture, own, show::PlaceKind::group, "empty");
+        }
+    }
+    static void draw_remote_lists(auto &picture) {
+        const auto own = picture.place(picture.top(), show::PlaceKind::remote, picture.words("remote"),
+                                       picture.words("remote lists of containers"));
+        picture.for_each_piece([&](const void *begin, std::size_t) {
+            auto *const container = static_cast<Container *>(const_cast<void *>(begin));
+            Sizes::remote_list_of(container).draw(picture, own);
+        });
+    }
 
   private:
     struct Lists {

@@ -32,9 +32,15 @@ class FreeListBuffer {
     void put(void *block, auto give) {
         const unsigned bin = Store::bin_of_block(block);
         lists_[bin].push(block);
+        show::rule("Wasik 001, 3.1.3", "The thread keeps the block in its free-list buffer, without a lock.");
         if (lists_[bin].count() * Store::size_of(bin) <= kMostBytes) return;
+        show::rule("Wasik 001, 5.6", "A list of the buffer has too much: all of the buffer is given away.");
         for (FreeList &list : lists_)
             while (void *const each = list.pop()) give(each);
+    }
+    void draw(auto &picture, auto place) const {
+        for (const FreeList &list : lists_)
+            list.for_each([&](const void *block) { picture.listed(block, place, show::Shown::buffered); });
     }
 
   private:
@@ -58,7 +64,10 @@ class ExactBuffer {
     }
     void put(void *block, auto give) {
         ranges_.insert(block);
+        show::rule("Wasik 001, 3.2.1.4",
+                   "The thread keeps the block in its buffer: it is not joined with its neighbours.");
         if (ranges_.bytes() < kMostBytes) return;
+        show::rule("Wasik 001, 5.10", "The buffer has too much: all of it is given away.");
         for (unsigned bin = 0; bin <= Ranges::kLast; ++bin) {
             while (void *const each = ranges_.first(bin)) {
                 ranges_.remove(each);
@@ -66,6 +75,7 @@ class ExactBuffer {
             }
         }
     }
+    void draw(auto &picture, auto place) const { ranges_.draw(picture, place, show::Shown::buffered); }
 
   private:
     static constexpr std::size_t kMostBytes = 64 * kKiB;  // (5.10)

@@ -17,6 +17,17 @@
 
 namespace gr::lab {
 
+// The bins that hold something.
+template <class Layout>
+void draw_free_lists(auto &picture, auto place, const std::array<FreeList, Layout::kBins> &lists) {
+    for (unsigned bin = 0; bin < Layout::kBins; ++bin) {
+        if (lists[bin].is_empty()) continue;
+        const auto own = picture.place(place, show::PlaceKind::bin, picture.words("b", bin),
+                                       picture.words(Layout::size_of(bin), " bytes"));
+        lists[bin].for_each([&](const void *block) { picture.listed(block, own, show::Shown::free); });
+    }
+}
+
 // The global heap: objects that any heap may take (3.1.1). With a remote list, objects that heaps give wait in it,
 // under a lock of its own, so a thread that takes objects does not wait for threads that give objects (3.2.1.5).
 template <class Layout, bool kHasRemoteList>
@@ -51,6 +62,16 @@ class GlobalObjects {
 
     void lock() { lock_all(lock_, given_); }
     void unlock() { unlock_all(lock_, given_); }
+    void draw(auto &picture, auto place) const {
+        picture.lock(place, &lock_);
+        draw_free_lists<Layout>(picture, place, lists_);
+        if constexpr (kHasRemoteList) {
+            const auto given =
+                picture.place(place, show::PlaceKind::remote, picture.words("given"), picture.words("given"));
+            for (const auto &list : given_) list.draw(picture, given);
+        }
+        if constexpr (!Layout::kHeapHasBuffer) buffer_.draw(picture, place);
+    }
 
   private:
     Lock<Rank::global_bin> lock_;
@@ -67,6 +88,7 @@ class FreeListStore : public Layout {
     void *take(std::size_t size) {
         const unsigned bin = Layout::bin_of(size);
         if (void *const block = lists_[bin].pop()) {
+            show::rule("Wasik 001, 5.1", "The bin's list has a free block: the one that was freed last is taken.");
             count_free(0 - Layout::size_of(bin));
             return block;
         }
@@ -76,8 +98,14 @@ class FreeListStore : public Layout {
         const unsigned bin = keep(block);
         if constexpr (!kF.have_global_heap()) return;
         const std::size_t count = lists_[bin].count();
-        if (count * Layout::size_of(bin) > kMostOfBin * Layout::largest()) give(bin, count / 2, global);
-        if (free_bytes_ > kMostOfHeap * Layout::largest()) empty(global);
+        if (count * Layout::size_of(bin) > kMostOfBin * Layout::largest()) {
+            show::rule("Wasik 001, 5.2", "The bin has too much that is free: half of it goes to the global heap.");
+            give(bin, count / 2, global);
+        }
+        if (free_bytes_ > kMostOfHeap * Layout::largest()) {
+            show::rule("Wasik 001, 5.2", "The heap has too much that is free: all of it goes to the global heap.");
+            empty(global);
+        }
     }
     // All that was freed here goes to the global heap.
     void empty(Global &global) {
@@ -87,6 +115,7 @@ class FreeListStore : public Layout {
         const unsigned bin = Layout::bin_of(size);
         if constexpr (kF.have(ownership)) heap_ = heap;
         if constexpr (kF.have_global_heap()) {
+            show::rule("Wasik 001, 3.1.1", "The thread's heap has nothing of this size: the global heap is asked.");
             if (void *const block = global.take(bin, heap)) {
                 Layout::move_to(block, heap);
                 keep(block);
@@ -95,6 +124,10 @@ class FreeListStore : public Layout {
         }
         if constexpr (!Layout::kHeapHasBuffer) return false;
         return buffer_.renew(bin);
+    }
+    void draw(auto &picture, auto place) const {
+        draw_free_lists<Layout>(picture, place, lists_);
+        if constexpr (Layout::kHeapHasBuffer) buffer_.draw(picture, place);
     }
 
   private:

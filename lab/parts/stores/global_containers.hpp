@@ -27,7 +27,10 @@ class GlobalContainers {
         const std::lock_guard held(lock_);
         const unsigned shape = Sizes::shape_for(size, asked_[bin]++);
         Container *container = find(bin, shape);
-        if (container == nullptr) container = sizes_.make(shape);
+        if (container == nullptr) {
+            show::rule("Wasik 001, 5.4", "The global heap has no container for the bin: a new one is made.");
+            container = sizes_.make(shape);
+        }
         if (container == nullptr) return nullptr;
         container->move_to(heap, bin, size);
         return container;
@@ -60,6 +63,22 @@ class GlobalContainers {
     }
     void lock() { lock_all(lock_, given_lock_); }
     void unlock() { unlock_all(lock_, given_lock_); }
+    void draw(auto &picture, auto place) const {
+        picture.lock(place, &lock_);
+        picture.lock(place, &given_lock_);
+        if constexpr (kHasRemoteList) given_.draw(picture, place, show::PlaceKind::remote, "given");
+        for (unsigned bin = 0; bin < Bins::kCount; ++bin) {
+            if (full_[bin].is_empty() && partial_[bin].is_empty() && empty_[bin].is_empty()) continue;
+            const auto own = picture.place(place, show::PlaceKind::bin, picture.words("b", bin),
+                                           picture.words(Bins::size_of(bin), " bytes"));
+            full_[bin].draw(picture, own, show::PlaceKind::group, "full");
+            partial_[bin].draw(picture, own, show::PlaceKind::group, "partial");
+            empty_[bin].draw(picture, own, show::PlaceKind::group, "empty");
+        }
+        const auto any =
+            picture.place(place, show::PlaceKind::list, picture.words("any"), picture.words("for any bin"));
+        for (const auto &list : convertible_) list.for_each([&](const Container &c) { picture.stands(&c, any); });
+    }
 
   private:
     static constexpr unsigned kMostFormatted = 128;
@@ -75,8 +94,14 @@ class GlobalContainers {
         return find_kept(bin, shape);
     }
     Container *find_kept(unsigned bin, unsigned shape) {
-        if (Container *const container = partial_[bin].pop_front()) return container;
+        if (Container *const container = partial_[bin].pop_front()) {
+            show::rule("Wasik 001, 5.4",
+                       "The global heap has a partly free container of the bin: it moves to the heap.");
+            return container;
+        }
         if (Container *const container = empty_[bin].pop_front()) {
+            show::rule("Wasik 001, 5.4",
+                       "The global heap has a wholly free container of the bin: it moves to the heap.");
             --formatted_;
             return container;
         }
@@ -122,7 +147,10 @@ requires(kF.have(lock_free)) class GlobalContainers<Sizes, kF> {
   public:
     Container *take(unsigned bin, std::size_t size, HeapNumber heap) {
         Container *container = free_.pop();
-        if (container == nullptr) container = sizes_.make(0);
+        if (container == nullptr) {
+            show::rule("Wasik 001, 5.9", "The global heap has no free container: a new one is made.");
+            container = sizes_.make(0);
+        }
         if (container == nullptr) return nullptr;
         container->move_to(heap, bin, size);
         return container;
@@ -134,6 +162,9 @@ requires(kF.have(lock_free)) class GlobalContainers<Sizes, kF> {
     [[noreturn]] bool put(void *block) { die_of_no_block(block); }
     void lock() {}
     void unlock() {}
+    void draw(auto &picture, auto place) const {
+        free_.for_each([&](const Container &container) { picture.stands(&container, place); });
+    }
 
   private:
     LockFreeStack<Container, kCacheLineBytes> free_;
