@@ -41,7 +41,7 @@ class LabTest(ToolTest):
             self.copy(EMPTY, f"build/lab/liblab-{name}.so")
         os.makedirs(self.path("build/lab/scripts"))
         self.write("build/lab/granary-lab-stage", STAGE)
-        self.write("build/lab/scripts/figure_1.txt", "# Figure 1: blowup.\nthreads 2\n", 0o644)
+        self.write("build/lab/scripts/figure_1.txt", "# Figure 1 of\n# a paper: blowup. Run it.\nthreads 2\n", 0o644)
         self.write("build/lab/scripts/bare.txt", "threads 1\n", 0o644)
 
     def lab(self, *arguments, **options):
@@ -74,7 +74,7 @@ class List(LabTest):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         first, *scripts = result.stdout.splitlines()
         self.assertEqual(first, "allocators that can be shown: hoard, private")
-        self.assertEqual([line.split(maxsplit=2) for line in scripts], [["script", "bare"], ["script", "figure_1", "Figure 1: blowup."]])
+        self.assertEqual([line.split(maxsplit=2) for line in scripts], [["script", "bare"], ["script", "figure_1", "Figure 1 of a paper: blowup."]])
 
     def test_a_lab_that_is_not_built(self):
         for arguments in ((), ("show", "hoard", "figure_1"), ("show", "hoard", "true")):

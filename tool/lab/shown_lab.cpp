@@ -48,13 +48,16 @@ fs::path lab() {
     return folder;
 }
 
-// The text of the script's first line, where that is a comment.
-std::string first_comment(const std::string &file) {
+// The first sentence of the comment that a script begins with.
+std::string first_sentence(const std::string &file) {
     std::ifstream script(file);
-    std::string line;
-    std::getline(script, line);
-    const std::size_t text = line.find_first_not_of("# ");
-    return line.starts_with('#') && text != std::string::npos ? printable(line.substr(text)) : "";
+    std::string comment;
+    for (std::string line; std::getline(script, line) && line.starts_with('#');) {
+        const std::size_t text = std::min(line.find_first_not_of("# "), line.size());
+        comment += (comment.empty() ? "" : " ") + line.substr(text);
+    }
+    const std::size_t end = comment.find(". ");
+    return printable(end == std::string::npos ? comment : comment.substr(0, end + 1));
 }
 
 }  // namespace
@@ -73,7 +76,7 @@ std::vector<LabScript> lab_scripts() {
     const fs::path folder = lab() / "scripts";
     for (const std::string &name : names_between(folder, "", kScriptEnd)) {
         const std::string file = (folder / fmt::format("{}{}", name, kScriptEnd)).string();
-        scripts.push_back({name, file, first_comment(file)});
+        scripts.push_back({name, file, first_sentence(file)});
     }
     return scripts;
 }

@@ -19,7 +19,7 @@ struct ShownAllocator {
 struct LabScript {
     std::string name;
     std::string file;
-    std::string about;  // the first line of its comment
+    std::string about;  // the first sentence of its comment
 };
 
 // In the order of their names. Throws Failure where nothing was built.

@@ -6,7 +6,7 @@
 import { format, grouped } from "../data/units";
 import { make } from "../parts/dom";
 import { blockName, blockWords, stateWords, threadClass, threadName } from "./names";
-import type { Block, Container } from "./record";
+import type { Block, Container, StepEvent } from "./record";
 import type { Run } from "./run";
 import { stripOf, type Segment } from "./segments";
 
@@ -19,12 +19,27 @@ export interface Scene {
     thread: number | null; // whose blocks stand out
 }
 
-const kWordyCells = 16; // up to so many cells have room for a name, or a cell with this part of the strip
+const kWordyCells = 16; // up to so many cells have room for a name
+const kFewCells = 48; // up to so many pieces of a strip have room for an outline
 const kLongestName = 6; // letters
 
 export function hasChanged(scene: Scene, id: string): boolean {
     const { places, containers, blocks } = scene.run.step(scene.step);
     return scene.isOwn && (places.has(id) || containers.has(id) || blocks.has(id));
+}
+
+// A place or a container whose lock the step took.
+export function lockMarks(scene: Scene, id: string): HTMLElement[] {
+    if (!scene.isOwn) return [];
+    const here = (event: StepEvent): boolean => "place" in event && event.place === id;
+    const kinds = new Set(
+        scene.run
+            .step(scene.step)
+            .events.filter(here)
+            .map((event) => event.kind),
+    );
+    const words = kinds.has("wait") ? "waited for" : kinds.has("lock") ? "locked" : null;
+    return words === null ? [] : [make("span", { class: "locked" }, words)];
 }
 
 export function blockClass(scene: Scene, block: { state: string; thread: number | null }): string {
@@ -42,14 +57,14 @@ function told(scene: Scene, { ids, state, thread, extent }: Segment, isByBytes: 
     return `${blockName(scene.run, first, scene.step)}, ${format(block.bytes, "bytes")}: ${blockWords(block)}`;
 }
 
-function cellOf(scene: Scene, segment: Segment, isByBytes: boolean, hasRoom: boolean): HTMLElement {
+function cellOf(scene: Scene, segment: Segment, isByBytes: boolean, isWordy: boolean): HTMLElement {
     const { ids, name, extent, changed } = segment;
     const [id] = ids;
     const chosen = scene.block !== null && ids.includes(scene.block);
     const marks = `${changed ? " changed" : ""}${chosen ? " chosen" : ""}`;
     const cell = make("span", { class: blockClass(scene, segment) + marks, title: told(scene, segment, isByBytes) });
     if (id !== undefined && ids.length === 1) cell.dataset.block = id;
-    if (hasRoom && name !== null && name.length <= kLongestName) cell.append(name);
+    if (isWordy && name !== null && name.length <= kLongestName) cell.append(name);
     cell.style.setProperty("--extent", String(extent));
     return cell;
 }
@@ -69,10 +84,9 @@ export function containerView(scene: Scene, id: string, container: Container, bl
     const strip = stripOf(container, blocks, (block) => hasChanged(scene, block));
     const isByBytes = container.blocks === 0 || blocks.some(([, block]) => block.offset !== null);
     const isWordy = strip.segments.length <= kWordyCells;
-    const all = strip.segments.reduce((sum, segment) => sum + segment.extent, 0);
-    const hasRoom = (segment: Segment): boolean => isWordy && segment.extent * kWordyCells >= all;
-    const cells = strip.segments.map((segment) => cellOf(scene, segment, isByBytes, hasRoom(segment)));
-    const shape = strip.isMerged ? "merged" : isWordy ? "wordy" : "grid";
+    const cells = strip.segments.map((segment) => cellOf(scene, segment, isByBytes, isWordy));
+    const isDense = strip.segments.length > kFewCells;
+    const shape = strip.isMerged ? `merged${isWordy ? " few" : isDense ? " dense" : ""}` : isWordy ? "wordy" : "grid";
     const summary = summaryOf(blocks, container);
     const sizes = container.block > 0 ? `${format(container.block, "bytes")} blocks` : format(container.bytes, "bytes");
     const figures = Object.entries(container.numbers).map(([name, value]) => `${name} ${grouped(value)}`);
@@ -83,7 +97,8 @@ export function containerView(scene: Scene, id: string, container: Container, bl
             "p",
             { class: "container-label" },
             make("strong", {}, container.label),
-            make("span", { class: "small" }, ` ${[sizes, ...figures].join(" · ")}`),
+            make("span", { class: "small" }, ` ${[sizes, ...figures].join(" · ")} `),
+            ...lockMarks(scene, id),
         ),
         make("div", { class: `strip ${shape}`, role: "img", "aria-label": `${container.label}: ${summary}` }, ...cells),
     );

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the moments that the reader steps through: all runs' steps, brought together by the script's lines.
+// What: the moments that the reader steps through: all runs' steps, brought together by the script's lines
+//    or, where a program ran, by their numbers.
 // Invariant: each step of each run is at one moment, in the run's order. At a moment that is none of its own a run is
 //    where it was before.
 // Must not know: what a step does.
@@ -13,7 +14,9 @@ export interface Moment {
     is: boolean[]; // of each run: whether the step is of this moment
 }
 
+// Without a script the calls of a program are told by their number alone: blocks have other names in each run.
 function isTheSameCall(one: Step, other: Step): boolean {
+    if (one.line === null && other.line === null) return true;
     return one.line === other.line && one.thread === other.thread && one.call === other.call;
 }
 

@@ -5,6 +5,7 @@
 
 import { draw } from "../parts/svg";
 import type { Scene } from "./container_view";
+import type { StepEvent } from "./record";
 
 const kMilliseconds = 450;
 const kHead = 7; // pixels of the arrow's head
@@ -49,6 +50,15 @@ function arrow(from: DOMRect, to: DOMRect, ground: DOMRect): SVGGElement {
     );
 }
 
+// From where each thing came and where it was in the end, however often it moved in between.
+function journeys(events: StepEvent[]): Map<string, { from: string | null; to: string | null }> {
+    const all = new Map<string, { from: string | null; to: string | null }>();
+    for (const event of events) {
+        if (event.kind === "move") all.set(event.what, { from: all.get(event.what)?.from ?? event.from, to: event.to });
+    }
+    return all;
+}
+
 // The arrows lie over the panel, which must be on the page.
 export function arrowsOver(panel: HTMLElement, { run, step, isOwn }: Scene): SVGSVGElement {
     const ground = panel.getBoundingClientRect();
@@ -56,10 +66,10 @@ export function arrowsOver(panel: HTMLElement, { run, step, isOwn }: Scene): SVG
     if (!isOwn) return sheet;
     const find = (id: string): Element | null =>
         panel.querySelector(`[data-id="${CSS.escape(id)}"], [data-block="${CSS.escape(id)}"]`);
-    for (const event of run.step(step).events) {
-        if (event.kind !== "move" || event.from === null) continue;
-        const from = find(event.from);
-        const to = find(event.what) ?? (event.to === null ? null : find(event.to));
+    for (const [what, ends] of journeys(run.step(step).events)) {
+        if (ends.from === null || ends.from === ends.to) continue;
+        const from = find(ends.from);
+        const to = find(what) ?? (ends.to === null ? null : find(ends.to));
         if (from === null || to === null) continue;
         const label = from.querySelector(":scope > .place-label") ?? from;
         sheet.append(arrow(label.getBoundingClientRect(), to.getBoundingClientRect(), ground));

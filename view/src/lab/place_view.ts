@@ -5,9 +5,9 @@
 
 import { grouped } from "../data/units";
 import { make } from "../parts/dom";
-import { blockClass, containerView, hasChanged, type Scene } from "./container_view";
+import { blockClass, containerView, hasChanged, lockMarks, type Scene } from "./container_view";
 import { blockName, blockWords, threadClass, threadName } from "./names";
-import type { Block, Container, Numbers, Place, StepEvent } from "./record";
+import type { Block, Container, Numbers, Place } from "./record";
 import type { State } from "./run";
 
 // What stands in what.
@@ -57,19 +57,6 @@ function numbersOf(scene: Scene, id: string, numbers: Numbers): HTMLElement[] {
     });
 }
 
-function locksOf(scene: Scene, id: string): HTMLElement[] {
-    if (!scene.isOwn) return [];
-    const here = (event: StepEvent): boolean => "place" in event && event.place === id;
-    const kinds = new Set(
-        scene.run
-            .step(scene.step)
-            .events.filter(here)
-            .map((event) => event.kind),
-    );
-    const words = kinds.has("wait") ? "waited for" : kinds.has("lock") ? "locked" : null;
-    return words === null ? [] : [make("span", { class: "locked" }, words)];
-}
-
 function listedView(scene: Scene, listed: [string, Block][]): HTMLElement[] {
     if (listed.length === 0) return [];
     const chips = listed.slice(0, kMostListed).map(([id, block]) => {
@@ -96,7 +83,7 @@ function placeView(scene: Scene, tree: Tree, id: string, place: Place): HTMLElem
         make("strong", {}, place.label),
         ...owner,
         ...numbersOf(scene, id, place.numbers),
-        ...locksOf(scene, id),
+        ...lockMarks(scene, id),
     );
     const level = place.parent === null ? "outer" : "inner";
     const marks = `${inner.length === 0 ? " empty" : ""}${hasChanged(scene, id) ? " changed" : ""}`;
@@ -110,7 +97,7 @@ function placeView(scene: Scene, tree: Tree, id: string, place: Place): HTMLElem
 
 function innerViews(scene: Scene, tree: Tree, id: string | null): HTMLElement[] {
     const places = (tree.places.get(id) ?? []).filter(
-        ([one, place]) => scene.run.filled.has(one) || place.parent === null,
+        ([one, place]) => scene.run.filled.has(one) || place.kind === "global",
     );
     const containers = tree.containers.get(id) ?? [];
     const held = containers.map(([one, container]) => containerView(scene, one, container, tree.blocks.get(one) ?? []));

@@ -49,13 +49,12 @@ export interface State {
     blocks: Map<string, Block>;
 }
 
-// At the end of a step: bytes at that moment, and counts from the first step on.
+// At the end of a step: bytes at that moment, held of the kernel and in use, and counts from the first step on.
 export interface Totals {
     held: number;
     used: number;
     locks: number;
     waits: number;
-    kernel: number;
 }
 
 export class Run {
@@ -72,7 +71,9 @@ export class Run {
         readonly record: RunRecord,
     ) {
         const now: State = { places: new Map(), containers: new Map(), blocks: new Map() };
-        const counts = { locks: 0, waits: 0, kernel: 0 };
+        const counts = { locks: 0, waits: 0 };
+        const tellsOfKernel = record.steps.some(({ events }) => events.some(({ kind }) => kind === "kernel"));
+        let kernel = 0;
         record.steps.forEach((step, at) => {
             this.places.add(at, step.places);
             this.containers.add(at, step.containers);
@@ -84,9 +85,9 @@ export class Run {
             for (const event of step.events) {
                 if (event.kind === "lock") ++counts.locks;
                 if (event.kind === "wait") ++counts.waits;
-                if (event.kind === "kernel") counts.kernel += event.bytes;
+                if (event.kind === "kernel") kernel += event.bytes;
             }
-            this.totals.push({ held: heldOf(now), used: usedOf(now), ...counts });
+            this.totals.push({ held: tellsOfKernel ? kernel : heldOf(now), used: usedOf(now), ...counts });
             this.fill(now);
         });
         this.threads = [...new Set(record.steps.map((step) => step.thread))].sort((a, b) => a - b);
@@ -146,12 +147,11 @@ function update<T>(now: Map<string, T>, changes: Changes<T>): void {
     }
 }
 
-// Chunks are what other containers are cut from, where there are others.
+// What an allocator that tells nothing of the kernel must hold at least. Runs lie in chunks.
 function heldOf(now: State): number {
-    const all = [...now.containers.values()];
-    const cut = all.filter((container) => container.kind !== "chunk");
+    const containers = [...now.containers.values()].filter((container) => container.kind !== "run");
     const mapped = [...now.blocks.values()].filter((block) => block.container === null && block.state !== "never");
-    return sum(cut.length > 0 ? cut : all) + sum(mapped);
+    return sum(containers) + sum(mapped);
 }
 function usedOf(now: State): number {
     return sum([...now.blocks.values()].filter((block) => block.state === "used"));

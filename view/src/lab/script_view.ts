@@ -30,7 +30,7 @@ export function scriptView(script: string, walk: Walk): HTMLElement {
         if (row === undefined) return;
         row.setAttribute("aria-current", "step");
         // Only the script scrolls, never the page.
-        const above = row.offsetTop - list.offsetTop;
+        const above = row.offsetTop;
         if (above < list.scrollTop || above + row.offsetHeight > list.scrollTop + list.clientHeight)
             list.scrollTop = above - list.clientHeight / 3;
     };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a container's memory from its begin to its end, in pieces that are drawn as one.
-// Invariant: the pieces lie in the order of their addresses and fill the container. A block that changed is a piece of
-//    its own.
+// Invariant: the pieces lie in the order of their addresses and fill the container.
 // Must not know: how a piece is drawn.
 
 import type { Block, BlockState, Container } from "./record";
@@ -56,15 +55,16 @@ function byOffset(container: Container, blocks: Named[], changed: (id: string) =
     return cells;
 }
 
-function merged(cells: Segment[]): Segment[] {
+// Neighbours that look alike become one piece.
+function merged(cells: Segment[], mayMerge: (cell: Segment) => boolean): Segment[] {
     const strip: Segment[] = [];
     for (const cell of cells) {
         const last = strip.at(-1);
-        const fits = last !== undefined && last.state === cell.state && last.thread === cell.thread;
-        if (fits && !last.changed && !cell.changed) {
+        if (last?.state === cell.state && last.thread === cell.thread && mayMerge(last) && mayMerge(cell)) {
             last.extent += cell.extent;
             last.ids.push(...cell.ids);
             last.name = null;
+            last.changed ||= cell.changed;
         } else {
             strip.push({ ...cell, ids: [...cell.ids] });
         }
@@ -72,9 +72,15 @@ function merged(cells: Segment[]): Segment[] {
     return strip;
 }
 
+// What was not cut off yet is merged first, then everything.
+function fitted(cells: Segment[]): Segment[] {
+    const cut = merged(cells, (cell) => cell.state === "never");
+    return cut.length <= kMostCells ? cut : merged(cells, () => true);
+}
+
 export function stripOf(container: Container, blocks: Named[], changed: (id: string) => boolean): Strip {
     const hasOffsets = blocks.some(([, block]) => block.offset !== null) || container.blocks === 0;
     const cells = hasOffsets ? byOffset(container, blocks, changed) : byIndex(container, blocks, changed);
-    const isMerged = cells.length > kMostCells;
-    return { segments: isMerged ? merged(cells) : cells, isMerged: isMerged || hasOffsets };
+    const isTooLong = cells.length > kMostCells;
+    return { segments: isTooLong ? fitted(cells) : cells, isMerged: isTooLong || hasOffsets };
 }
