@@ -168,7 +168,9 @@ export function everyState() {
         kind: "container",
     };
     record.containers.ranges = { place: "all", label: "ranges", block: 0, blocks: 0, bytes: 4096, kind: "container" };
+    const locks = { 1: ["lock"], 2: ["wait"], 3: ["unlock"] };
     for (let thread = 1; thread <= 9; ++thread) {
+        record.events.push(...(locks[thread] ?? []).map((kind) => ({ kind, place: "all" })));
         record.blocks[`cut.${thread}`] = block("cut", thread, "used", thread, `n${thread}`);
         record.step(null, thread, `n${thread} = malloc(${kBlock})`);
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What: runs one test of the page: with its packages installed in a copy of view/, and the browser.
+# What: runs one test of a page: with its packages installed in a copy of view/, and the browser.
 # Invariant: the source tree stays as it is; without node, chromium or the packages the test is skipped, and says why.
 # Must not know: what the tests test.
 """usage: run.py VIEW FOLDER NAME [GRANARY SYNTHETIC_TRACE]   (a copy of VIEW with its packages lies in FOLDER)"""

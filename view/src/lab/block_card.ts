@@ -6,7 +6,7 @@
 import { format } from "../data/units";
 import { make } from "../parts/dom";
 import { momentOf } from "./moments";
-import { blockName, blockWords, containerName, placeName, threadName } from "./names";
+import { blockTitle, blockWords, containerName, placeName, threadName } from "./names";
 import type { Run } from "./run";
 import type { Walk } from "./walk";
 
@@ -39,8 +39,7 @@ export function blockCard(walk: Walk): HTMLElement {
         card.hidden = filter.by !== "block";
         if (filter.by !== "block") return;
         const run = walk.runs[filter.run]!;
-        const step = walk.moment.at[filter.run]!;
-        const name = blockName(run, filter.block, step);
+        const name = blockTitle(run, filter.block);
         const bytes = run.blocks.of(filter.block).find(({ value }) => value !== null)?.value?.bytes ?? 0;
         const whose = walk.runs.length > 1 ? ` of ${run.name}` : "";
         card.replaceChildren(

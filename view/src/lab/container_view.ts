@@ -6,7 +6,7 @@
 import { format, grouped } from "../data/units";
 import { make } from "../parts/dom";
 import { blockName, blockWords, stateWords, threadClass, threadName } from "./names";
-import type { Block, Container, StepEvent } from "./record";
+import type { Block, Container } from "./record";
 import type { Run } from "./run";
 import { stripOf, type Segment } from "./segments";
 
@@ -28,18 +28,17 @@ export function hasChanged(scene: Scene, id: string): boolean {
     return scene.isOwn && (places.has(id) || containers.has(id) || blocks.has(id));
 }
 
-// A place or a container whose lock the step took.
+// The lock of a place or a container: held when the step ends, or taken in it.
 export function lockMarks(scene: Scene, id: string): HTMLElement[] {
-    if (!scene.isOwn) return [];
-    const here = (event: StepEvent): boolean => "place" in event && event.place === id;
-    const kinds = new Set(
-        scene.run
-            .step(scene.step)
-            .events.filter(here)
-            .map((event) => event.kind),
-    );
-    const words = kinds.has("wait") ? "waited for" : kinds.has("lock") ? "locked" : null;
-    return words === null ? [] : [make("span", { class: "locked" }, words)];
+    const { run, step, isOwn } = scene;
+    const events = isOwn ? run.step(step).events.filter((event) => "place" in event && event.place === id) : [];
+    const holder = run.locked[step]!.get(id);
+    const words = [
+        ...(holder !== undefined ? [`held by ${threadName(holder)}`] : []),
+        ...(events.some(({ kind }) => kind === "wait") ? ["waited for"] : []),
+        ...(holder === undefined && events.some(({ kind }) => kind === "lock") ? ["locked"] : []),
+    ];
+    return words.map((text) => make("span", { class: "locked" }, text));
 }
 
 export function blockClass(scene: Scene, block: { state: string; thread: number | null }): string {

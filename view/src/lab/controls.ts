@@ -4,7 +4,7 @@
 // Must not know: what a step shows.
 
 import { choice, make } from "../parts/dom";
-import { blockName, threadName } from "./names";
+import { blockTitle, threadName } from "./names";
 import { kSpeeds, type Walk } from "./walk";
 
 function button(sign: string, name: string, does: () => void): HTMLButtonElement {
@@ -70,7 +70,7 @@ function threadChoice(walk: Walk): HTMLElement {
 function blockChoice(walk: Walk): HTMLElement {
     const groups = walk.runs.map((run, at) => {
         const options = [...run.blocks.ids].map((id) =>
-            make("option", { value: JSON.stringify([at, id]) }, blockName(run, id, run.count)),
+            make("option", { value: JSON.stringify([at, id]) }, blockTitle(run, id)),
         );
         return make("optgroup", { label: run.name }, ...options);
     });

@@ -24,6 +24,7 @@ export async function labDocument(page: Document): Promise<LabDocument> {
     const written = (await parsedOf(embedded)) as Written;
     if (written.version !== 1)
         throw new Error(`This page reads documents of version 1; this one says ${String(written.version)}.`);
+    if (written.runs.length === 0) throw new Error("The document holds no record.");
     const runs = written.runs.map(({ name, record }) => new Run(name, readRecord(name, record)));
     return { title: written.title, runs };
 }

@@ -9,6 +9,8 @@ import type { StepEvent } from "./record";
 
 const kMilliseconds = 450;
 const kHead = 7; // pixels of the arrow's head
+const kBehind = 8; // pixels, so that no word is covered
+const kInside = 60; // pixels
 const kBend = 0.18; // of an arrow's length
 
 // Where the containers stand on the screen.
@@ -31,12 +33,10 @@ export function fly(panel: HTMLElement, before: Map<string, DOMRect>): void {
     }
 }
 
+// From behind the one to the upper edge of the other.
 function arrow(from: DOMRect, to: DOMRect, ground: DOMRect): SVGGElement {
-    const [x1, y1] = [from.left + Math.min(from.width / 2, 60) - ground.left, from.top + from.height / 2 - ground.top];
-    const [x2, y2] = [
-        to.left + Math.min(to.width / 2, 60) - ground.left,
-        to.top + Math.min(to.height / 2, 12) - ground.top,
-    ];
+    const [x1, y1] = [from.right + kBehind - ground.left, from.top + from.height / 2 - ground.top];
+    const [x2, y2] = [to.left + Math.min(to.width / 2, kInside) - ground.left, to.top - ground.top];
     const [bendX, bendY] = [(x1 + x2) / 2 + (y2 - y1) * kBend, (y1 + y2) / 2 - (x2 - x1) * kBend];
     const angle = Math.atan2(y2 - bendY, x2 - bendX);
     const corner = (turn: number): string =>
@@ -71,7 +71,7 @@ export function arrowsOver(panel: HTMLElement, { run, step, isOwn }: Scene): SVG
         const from = find(ends.from);
         const to = find(what) ?? (ends.to === null ? null : find(ends.to));
         if (from === null || to === null) continue;
-        const label = from.querySelector(":scope > .place-label") ?? from;
+        const label = from.querySelector(":scope > .place-label strong") ?? from;
         sheet.append(arrow(label.getBoundingClientRect(), to.getBoundingClientRect(), ground));
     }
     return sheet;

@@ -38,13 +38,27 @@ export function containerName(run: Run, id: string, step: number): string {
     return last(run.containers.of(id), step)?.label ?? id;
 }
 
+function position(run: Run, { container, index, offset }: Block, step: number): string | null {
+    if (container === null) return null;
+    const where = index !== null ? `[${index}]` : offset !== null ? ` + ${offset}` : "";
+    return `${containerName(run, container, step)}${where}`;
+}
+
 export function blockName(run: Run, id: string, step: number): string {
     const block = last(run.blocks.of(id), step);
-    if (block === null) return id;
-    if (block.name !== null) return block.name;
-    if (block.container === null) return id;
-    const where = block.index !== null ? `[${block.index}]` : block.offset !== null ? ` + ${block.offset}` : "";
-    return `${containerName(run, block.container, step)}${where}`;
+    return block === null ? id : (block.name ?? position(run, block, step) ?? id);
+}
+
+// Of a block that had more names.
+const kMostNames = 3;
+
+// By the names that the block had, and where it lies.
+export function blockTitle(run: Run, id: string): string {
+    const names = [...new Set(run.blocks.of(id).flatMap(({ value }) => value?.name ?? []))];
+    const block = last(run.blocks.of(id), run.count);
+    const where = block === null ? null : position(run, block, run.count);
+    const told = names.length > kMostNames ? [...names.slice(0, kMostNames), "…"] : names;
+    return [told.length === 0 ? id : told.join(", "), ...(where === null ? [] : [where])].join(" · ");
 }
 
 // Of whatever a step moved.

@@ -19,7 +19,7 @@ interface Tree {
 }
 
 // So many blocks of a list are drawn.
-const kMostListed = 48;
+const kMostListed = 24;
 
 function grown<K, V>(into: Map<K, V[]>, key: K, value: V): void {
     const known = into.get(key);

@@ -18,6 +18,7 @@ export interface Place {
 // Memory that is cut into blocks.
 export interface Container {
     place: string | null;
+    inside: string | null; // the container that it was cut from
     kind: string;
     label: string;
     block: number; // bytes of each block; 0: each block has bytes of its own
@@ -117,6 +118,7 @@ function placeOf(from: Fields): Place {
 function containerOf(from: Fields): Container {
     return {
         place: textOrNull(from, "place"),
+        inside: textOrNull(from, "inside"),
         kind: text(from, "kind"),
         label: text(from, "label"),
         block: amount(from, "block"),

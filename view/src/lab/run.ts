@@ -49,12 +49,13 @@ export interface State {
     blocks: Map<string, Block>;
 }
 
-// At the end of a step: bytes at that moment, held of the kernel and in use, and counts from the first step on.
+// At the end of a step: bytes at that moment, and counts from the first step on.
 export interface Totals {
     held: number;
     used: number;
     locks: number;
     waits: number;
+    kernel: number; // bytes that came from the kernel, without those that went back
 }
 
 export class Run {
@@ -62,6 +63,8 @@ export class Run {
     readonly containers = new Histories<Container>();
     readonly blocks = new Histories<Block>();
     readonly totals: Totals[] = [];
+    // The locks that are held at the end of each step, and by which thread.
+    readonly locked: ReadonlyMap<string, number>[] = [];
     readonly threads: number[];
     // The places that hold something at any step, and the places around them.
     readonly filled = new Set<string>();
@@ -71,9 +74,8 @@ export class Run {
         readonly record: RunRecord,
     ) {
         const now: State = { places: new Map(), containers: new Map(), blocks: new Map() };
-        const counts = { locks: 0, waits: 0 };
-        const tellsOfKernel = record.steps.some(({ events }) => events.some(({ kind }) => kind === "kernel"));
-        let kernel = 0;
+        const counts = { locks: 0, waits: 0, kernel: 0 };
+        const locked = new Map<string, number>();
         record.steps.forEach((step, at) => {
             this.places.add(at, step.places);
             this.containers.add(at, step.containers);
@@ -83,11 +85,16 @@ export class Run {
             update(now.blocks, step.blocks);
             this.check(now, at);
             for (const event of step.events) {
-                if (event.kind === "lock") ++counts.locks;
+                if (event.kind === "lock") {
+                    ++counts.locks;
+                    locked.set(event.place, step.thread);
+                }
+                if (event.kind === "unlock") locked.delete(event.place);
                 if (event.kind === "wait") ++counts.waits;
-                if (event.kind === "kernel") kernel += event.bytes;
+                if (event.kind === "kernel") counts.kernel += event.bytes;
             }
-            this.totals.push({ held: tellsOfKernel ? kernel : heldOf(now), used: usedOf(now), ...counts });
+            this.locked.push(new Map(locked));
+            this.totals.push({ held: heldOf(now), used: usedOf(now), ...counts });
             this.fill(now);
         });
         this.threads = [...new Set(record.steps.map((step) => step.thread))].sort((a, b) => a - b);
@@ -147,9 +154,9 @@ function update<T>(now: Map<string, T>, changes: Changes<T>): void {
     }
 }
 
-// What an allocator that tells nothing of the kernel must hold at least. Runs lie in chunks.
+// A container that was cut from another one holds nothing besides.
 function heldOf(now: State): number {
-    const containers = [...now.containers.values()].filter((container) => container.kind !== "run");
+    const containers = [...now.containers.values()].filter((container) => container.inside === null);
     const mapped = [...now.blocks.values()].filter((block) => block.container === null && block.state !== "never");
     return sum(containers) + sum(mapped);
 }

@@ -17,13 +17,14 @@ import type { Walk } from "./walk";
 const kMostRows = 7;
 
 function totalsOf(scene: Scene): HTMLElement {
-    const { held, used, locks, waits } = scene.run.totals[scene.step]!;
+    const { held, used, locks, waits, kernel } = scene.run.totals[scene.step]!;
     const facts: [string, string][] = [
         ["held", format(held, "bytes")],
         ["in use", format(used, "bytes")],
         ["held / in use", used === 0 ? "–" : (held / used).toFixed(2)],
         ["locks so far", grouped(locks)],
         ["waits", grouped(waits)],
+        ["from the kernel", format(kernel, "bytes")],
     ];
     const rows = facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
     return make("dl", { class: "totals" }, ...rows);
