@@ -258,6 +258,22 @@ test("runs whose steps differ come together at the same lines", async () => {
     await closeClean(all);
 });
 
+test("a long step is told by its different events, with how often each happened", async () => {
+    const times = 20;
+    const lines = hoard().trim().split("\n");
+    const step = JSON.parse(lines[9]);
+    step.events = Array.from({ length: times }, () => step.events).flat();
+    lines[9] = JSON.stringify(step);
+    documents.long = labDocument("figure 1", { hoard: lines.join("\n") });
+    const all = await opened("long", {}, "#step=9");
+    const { page } = all;
+    const told = await page.locator(".events li").allTextContents();
+    assert.equal(told.length, 6);
+    assert.equal(told.filter((text) => text.endsWith(` × ${times}`)).length, 6);
+    assert.equal(told[3], `moves: heap 0, empty → heap 1, up to 1/8 full × ${times}`);
+    await closeClean(all);
+});
+
 test("a lock that is held over several steps, and who waits for it", async () => {
     const all = await opened("states");
     const { page } = all;

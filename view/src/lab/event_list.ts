@@ -15,6 +15,7 @@ export const kMostEvents = 12;
 interface Told {
     kind: StepEvent["kind"];
     text: string;
+    sort: string; // events of one sort are told together
     cite: string | null;
     times: number;
 }
@@ -22,7 +23,7 @@ interface Told {
 function toldOf(run: Run, step: number, event: StepEvent): Told {
     const { kind } = event;
     const place = (id: string | null): string => placeName(run, id, step);
-    const simply = (text: string): Told => ({ kind, text, cite: null, times: 1 });
+    const simply = (text: string): Told => ({ kind, text, sort: text, cite: null, times: 1 });
     switch (kind) {
         case "lock":
             return simply(`takes the lock of ${thingName(run, event.place, step)}`);
@@ -32,8 +33,10 @@ function toldOf(run: Run, step: number, event: StepEvent): Told {
             return simply(`waits for the lock of ${thingName(run, event.place, step)}`);
         case "rule":
             return { ...simply(event.text), cite: event.cite };
-        case "move":
-            return simply(`${thingName(run, event.what, step)} moves: ${place(event.from)} → ${place(event.to)}`);
+        case "move": {
+            const way = `${place(event.from)} → ${place(event.to)}`;
+            return { ...simply(`${thingName(run, event.what, step)} moves: ${way}`), sort: `moves: ${way}` };
+        }
         case "kernel":
             return simply(
                 event.bytes < 0
@@ -46,9 +49,9 @@ function toldOf(run: Run, step: number, event: StepEvent): Told {
 function summed(all: Told[]): Told[] {
     const different = new Map<string, Told>();
     for (const one of all) {
-        const known = different.get(one.text);
-        if (known === undefined) different.set(one.text, { ...one });
-        else ++known.times;
+        const known = different.get(one.sort);
+        if (known === undefined) different.set(one.sort, { ...one });
+        else different.set(one.sort, { ...known, text: one.sort, times: known.times + 1 });
     }
     return [...different.values()];
 }
