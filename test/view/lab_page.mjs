@@ -350,6 +350,15 @@ test("nothing is cut off from a phone to a large screen, light and dark", async 
     }
 });
 
+test("on a phone the buttons for steps stay in sight", async () => {
+    const all = await opened("both", { viewport: { width: 360, height: 700 } });
+    const { page } = all;
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    const box = await page.getByRole("button", { name: "Next step (right)" }).boundingBox();
+    assert.ok(box.y >= 0 && box.y + box.height <= 700 && box.x >= 0 && box.x + box.width <= 360, JSON.stringify(box));
+    await closeClean(all);
+});
+
 test("on paper: the step without what could be pressed", async () => {
     const all = await opened("both", { colorScheme: "dark" });
     const { page } = all;
