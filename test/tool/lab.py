@@ -54,11 +54,15 @@ class LabTest(ToolTest):
         name = re.fullmatch(r"(.*): [0-9.]+ KiB\n", result.stdout).group(1)
         with open(self.path(name), encoding="utf-8") as file:
             page = file.read()
-        packed = re.search(r'<script id="document" type="application/octet-stream;base64">([^<]+)</script>', page).group(1)
-        document = json.loads(gzip.decompress(base64.b64decode(packed)))
+        document = self.document(page)
         self.assertEqual(document["version"], 1)
         records = {run["name"]: [json.loads(line) for line in run["record"].splitlines()] for run in document["runs"]}
         return name, document["title"], records
+
+    @staticmethod
+    def document(page):
+        packed = re.search(r'<script id="document" type="application/octet-stream;base64">([^<]+)</script>', page).group(1)
+        return json.loads(gzip.decompress(base64.b64decode(packed)))
 
     def refused(self, code, *arguments, **options):
         result = self.lab("show", *arguments, **options)
@@ -162,13 +166,23 @@ class Programs(LabTest):
         result = self.lab("show", "hoard", "sh", "-c", command, environment={"LD_PRELOAD": "libm.so.6"})
         self.assertEqual(result.stdout.splitlines()[0], f"{self.path('build/lab/shown/liblab-hoard.so')}:libm.so.6")
 
+    def test_a_program_that_is_killed_is_shown_until_then(self):
+        command = f'{self.RECORD}; printf "{{half" >> "$GRANARY_LAB_SHOW"; kill -KILL $$'
+        result = self.lab("show", "hoard", "sh", "-c", command)
+        self.assertEqual((result.returncode, self.one_line(result.stderr)),
+                         (0, "granary: lab: hoard: 'sh' ended by Killed; the page shows the steps until then\n"))
+        with open(self.path("sh.html"), encoding="utf-8") as file:
+            self.assertEqual(self.document(file.read())["runs"][0]["record"].count("\n"), 2)
+        os.remove(self.path("sh.html"))
+        self.assertIn("'sh' ended by Killed and left no step", self.refused(1, "-o", "b.html", "hoard", "sh", "-c", "kill -KILL $$"))
+
     def test_two_dashes_make_a_program_of_a_scripts_name(self):
         self.assertIn("'figure_1'", self.refused(127, "hoard", "--", "figure_1"))
 
     def test_programs_that_are_not_there_or_record_nothing(self):
         self.assertIn("'granary lab' lists the scripts", self.refused(127, "hoard", "figure_2"))
         line = self.refused(1, "hoard", fixture("static"))
-        self.assertIn("made no call of malloc that the lab could record", line)
+        self.assertIn("ended with status 0 and left no step; a program must be dynamically linked", line)
 
 
 if __name__ == "__main__":

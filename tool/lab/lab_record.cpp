@@ -15,6 +15,7 @@
 #include "allocators/lab_options.hpp"
 #include "allocators/loader_path.hpp"
 #include "base/failure.hpp"
+#include "base/output.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
@@ -92,12 +93,15 @@ std::string record_of_program(const ShownAllocator &allocator, const std::vector
     variables.emplace_back("GRANARY_LAB_SHOW_CALLS", std::to_string(calls));
     const EndedProgram program = run_to_end(command, variables, StandardError::kInherited);
     std::string record = content_of(file);
+    record.resize(record.rfind('\n') + 1);  // a program that is killed may leave a part of a line
+    const std::string end =
+        fmt::format("{}: {} {}", allocator.name, in_quotes(command.front()), end_words(program.status));
     if (!has_step(record)) {
+        constexpr const char *kWhy = "; a program must be dynamically linked: 'granary doctor' says whether it is";
         throw Failure(ExitCode::kNotRunnable,
-                      fmt::format("{}: {} {} and made no call of malloc that the lab could record; a program must be "
-                                  "dynamically linked ('granary doctor' says whether it is)",
-                                  allocator.name, in_quotes(command.front()), end_words(program.status)));
+                      fmt::format("{} and left no step{}", end, WIFSIGNALED(program.status) ? "" : kWhy));
     }
+    if (WIFSIGNALED(program.status)) complain(fmt::format("lab: {}; the page shows the steps until then", end));
     return record;
 }
 
