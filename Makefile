@@ -56,7 +56,7 @@ test: ## the release build's tests, but for what takes long
 	$(MAKE) $(PRESETS:%=test-%)
 	@echo "make test: everything passed; make test-rest: what takes long, and the other presets"
 
-test-long: ## the release build's long tests: real programs, the lab, the report's page in a browser
+test-long: ## the release build's long tests: real programs, the lab, the pages in a browser
 	scripts/setup build test view site notebook
 	cmake --preset release -DGRANARY_TESTS=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 	cmake --build --preset release -j $(CPUS) --target all lab_tests
@@ -106,7 +106,7 @@ lint-format:
 	scripts/setup lint
 	clang-format-14 --dry-run --Werror $(SOURCES)
 
-view: ## build the page of granary report, which the repository carries built
+view: ## build the pages of granary report and granary lab show, which the repository carries built
 	scripts/setup view
 	cd view && npm ci --ignore-scripts && npm run check && npm run build
 

@@ -20,6 +20,7 @@
 #include "diff/command.hpp"
 #include "doctor/command.hpp"
 #include "export/command.hpp"
+#include "lab/command.hpp"
 #include "leaks/command.hpp"
 #include "options/command.hpp"
 #include "record/command.hpp"
@@ -63,6 +64,7 @@ constexpr auto kCommands = std::to_array<CommandLine::Adder>({
     add_collections,
     add_options,
     add_bench,
+    add_lab,
     add_completion,
     add_version,
 });

@@ -116,6 +116,15 @@ class Bash(ToolTest):
                 self.assertEqual(self.complete(*words, "cat", "on"), ["one.trace"])
                 self.assertEqual(self.complete(*words, "cat", "--"), [])
 
+    def test_operands_in_front_of_a_program(self):
+        self.write("one.trace", "")
+        self.assertEqual(self.complete("lab", ""), ["show"])
+        self.assertEqual(self.complete("lab", "show", "--c"), ["--calls"])
+        self.assertEqual(self.complete("lab", "show", "ho"), [])
+        self.assertIn("python3", self.complete("lab", "show", "-o", "a.html", "hoard", "python"))
+        self.assertEqual(self.complete("lab", "show", "hoard", "cat", "on"), ["one.trace"])
+        self.assertEqual(self.complete("lab", "show", "hoard", "cat", "--"), [])
+
     def test_programs_by_bash_completion(self):
         """Where the helper exists, the program's words are its affair from the program on."""
         for helper in ("_command_offset", "_comp_command_offset"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What: runs one test of the page: with its packages installed in a copy of view/, and the browser.
+# What: runs one test of a page: with its packages installed in a copy of view/, and the browser.
 # Invariant: the source tree stays as it is; without node, chromium or the packages the test is skipped, and says why.
 # Must not know: what the tests test.
 """usage: run.py VIEW FOLDER NAME [GRANARY SYNTHETIC_TRACE]   (a copy of VIEW with its packages lies in FOLDER)"""
@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 SKIPPED = 77
-PARTS = ["build", "src", ".prettierrc.json", "index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts"]
+PARTS = ["build", "src", ".prettierrc.json", "index.html", "lab.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts"]
+PAGES = ["index.html", "lab.html"]
 INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
 
 
@@ -46,13 +47,14 @@ def copy(view, folder):
 
 
 def build(view, folder):
-    """the types fit, and the page in the repository is what its sources build"""
+    """the types fit, and the pages in the repository are what their sources build"""
     for step in ("check", "build"):
         subprocess.run(["npm", "run", "--silent", step], cwd=folder, check=True)
-    built, kept = ((root / "dist" / "index.html").read_bytes() for root in (folder, view))
-    if built != kept:
-        sys.exit("view/dist/index.html is not what view/ builds: (cd view && npm ci && npm run build)")
-    print(f"{len(built)} bytes, as in the repository")
+    for page in PAGES:
+        built, kept = ((root / "dist" / page).read_bytes() for root in (folder, view))
+        if built != kept:
+            sys.exit(f"view/dist/{page} is not what view/ builds: (cd view && npm ci && npm run build)")
+        print(f"{page}: {len(built)} bytes, as in the repository")
 
 
 def main():
@@ -70,7 +72,8 @@ def main():
         return build(view, folder)
     out = folder / "out" / name
     out.mkdir(parents=True, exist_ok=True)
-    settings = {"VIEW_PAGE": view / "dist" / "index.html", "VIEW_CHROMIUM": program("chromium", "chromium-browser"),
+    page = "lab.html" if name.startswith("lab_") else "index.html"
+    settings = {"VIEW_PAGE": view / "dist" / page, "VIEW_CHROMIUM": program("chromium", "chromium-browser"),
                 "VIEW_MODULES": folder, "VIEW_OUT": out}
     settings.update(zip(("VIEW_GRANARY", "VIEW_SYNTHETIC"), map(os.path.abspath, sys.argv[4:])))
     script = pathlib.Path(__file__).with_name(f"{name}.mjs")

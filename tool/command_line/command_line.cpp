@@ -23,13 +23,19 @@ void add_help(CLI::App &app, const std::string &usage) {
 }
 
 // The index at which the program begins among a command's words: the options of the program are not granary's.
-std::size_t program_start(const CLI::App &options, std::span<char *> words) {
+std::size_t program_start(const Command &command, std::span<char *> words) {
     std::size_t index = 0;
+    std::size_t operands = command.operands;
     while (index < words.size()) {
         const std::string word = words[index];
         if (word == "--") return index;
-        if (!word.starts_with('-') || word == "-") return index;
-        const CLI::Option *option = options.get_option_no_throw(word);
+        if (!word.starts_with('-') || word == "-") {
+            if (operands == 0) return command.is_program && !command.is_program(word) ? words.size() : index;
+            --operands;
+            ++index;
+            continue;
+        }
+        const CLI::Option *option = command.options->get_option_no_throw(word);
         const bool value_follows = option != nullptr && option->get_items_expected_min() > 0;
         index += value_follows ? 2 : 1;
     }
@@ -62,7 +68,7 @@ CommandLine::CommandLine(std::string version) : version_(std::move(version)) {
 Command &CommandLine::add(const std::string &name, const std::string &description, const std::string &usage) {
     CLI::App *options = app_.add_subcommand(name, description);
     add_help(*options, usage);
-    return commands_.emplace_back(Command{options, {}, nullptr, nullptr});
+    return commands_.emplace_back(Command{options, {}, nullptr, 0, {}, nullptr});
 }
 
 // Gives a command the words that granary does not parse, and returns the words that granary parses.
@@ -77,7 +83,7 @@ std::vector<std::string> CommandLine::split(std::span<char *> words) const {
         command->words->assign(words.begin() + 1, words.end());
     }
     if (command != commands_.end() && command->program != nullptr) {
-        end = std::min(1 + program_start(*command->options, words.subspan(1)), words.size());
+        end = std::min(1 + program_start(*command, words.subspan(1)), words.size());
         const bool marked = end < words.size() && std::string_view(words[end]) == "--";
         const std::span<char *> program = words.subspan(marked ? end + 1 : end);
         command->program->assign(program.begin(), program.end());

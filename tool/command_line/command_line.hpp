@@ -31,7 +31,10 @@ struct Command {
     CLI::App *options = nullptr;
     std::function<ExitCode()> work;               // once the options are parsed; may throw Failure
     std::vector<std::string> *program = nullptr;  // takes a program and its arguments, which follow the options
-    std::vector<std::string> *words = nullptr;    // takes all words after the command's name: none is an option of it
+    std::size_t operands = 0;                     // in front of the program, which granary parses, too
+    // Whether the program's place holds one; otherwise granary parses that word and all behind it. Empty: it always does.
+    std::function<bool(const std::string &word)> is_program;
+    std::vector<std::string> *words = nullptr;  // takes all words after the command's name: none is an option of it
 };
 
 class CommandLine {

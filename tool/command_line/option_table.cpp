@@ -3,6 +3,7 @@
 #include "command_line/option_table.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -76,7 +77,9 @@ CommandTable CommandLine::table() const {
     CommandTable table{options_of(app_), {}};
     for (const Command &command : commands_) {
         const CLI::App &app = *command.options;
-        table.commands.push_back({app.get_name(), app.get_description(), options_of(app), operands_of(app),
+        std::vector<OptionRow> operands = operands_of(app);
+        if (command.program != nullptr) operands.resize(std::min(operands.size(), command.operands));
+        table.commands.push_back({app.get_name(), app.get_description(), options_of(app), std::move(operands),
                                   command.program != nullptr, command.words != nullptr});
     }
     return table;

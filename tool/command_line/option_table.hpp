@@ -22,9 +22,9 @@ struct CommandRow {
     std::string name;
     std::string description;
     std::vector<OptionRow> options;
-    std::vector<OptionRow> operands;
-    bool takes_program = false;  // a program and its arguments follow the options
-    bool takes_words = false;    // granary parses none of the words
+    std::vector<OptionRow> operands;  // in front of the program, where there is one
+    bool takes_program = false;       // a program and its arguments follow the options and operands
+    bool takes_words = false;         // granary parses none of the words
 };
 
 struct CommandTable {

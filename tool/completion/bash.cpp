@@ -156,9 +156,9 @@ std::vector<std::string> option_lines(const std::vector<OptionRow> &options) {
 }
 
 std::vector<std::string> operand_lines(const CommandRow &command) {
-    if (command.takes_program) return {kProgram};
     std::vector<std::string> lines;
     for (const OptionRow &row : command.operands) lines.push_back(values_text(row));
+    if (command.takes_program) lines.emplace_back(kProgram);
     return lines;
 }
 
@@ -186,7 +186,8 @@ std::string bash_script(const CommandTable &table) {
                        lines_text(commands, "    ")) +
            "\n# Lines NAME|VALUES|DESCRIPTION: the options of the command $1, or those in front of every command." +
            cases_text("_granary_options", options) +
-           "\n# The VALUES of each operand of the command $1; or one line, if a program and its arguments follow." +
+           "\n# The VALUES of each operand of the command $1; a last line says where a program and its arguments "
+           "follow." +
            cases_text("_granary_operands", operands) + kFunctions;
 }
 

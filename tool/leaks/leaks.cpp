@@ -24,6 +24,7 @@
 #include "allocators/granary_library.hpp"
 #include "base/failure.hpp"
 #include "base/output.hpp"
+#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "leaks/leak_findings.hpp"
@@ -35,27 +36,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kFolderVariable = "GRANARY_LEAKS";
-
-class Folder {
-  public:
-    Folder() : path_((fs::temp_directory_path() / "granary-leaks-XXXXXX").string()) {
-        if (::mkdtemp(path_.data()) == nullptr) {
-            throw Failure(ExitCode::kToolFailure, fmt::format("cannot create a folder {}: {}", in_quotes(path_),
-                                                              std::generic_category().message(errno)));
-        }
-    }
-    ~Folder() {
-        std::error_code error;
-        fs::remove_all(path_, error);
-    }
-    Folder(const Folder &) = delete;
-    Folder &operator=(const Folder &) = delete;
-
-    [[nodiscard]] const std::string &path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 // What begins a report's name says whose it is; what ends it, which.
 std::vector<fs::path> reports_in(const fs::path &folder, const std::string &process) {
@@ -139,7 +119,7 @@ int find_in_program(const LeaksRequest &request) {
     for (const std::string &file : request.suppressions) Suppressions().read(file);  // before anything runs
     require_addresses();
     const std::string library = collecting_library(find_library(request.library));
-    const Folder folder;
+    const TemporaryFolder folder("leaks");
     set_variable(kFolderVariable, folder.path());
     drop_dead_stacks();
     preload(library);

@@ -13,6 +13,8 @@
 // built_page.S
 extern "C" const char gr_built_page_begin[];
 extern "C" const char gr_built_page_end[];
+extern "C" const char gr_built_lab_page_begin[];
+extern "C" const char gr_built_lab_page_end[];
 
 namespace gr::tool {
 
@@ -20,6 +22,10 @@ namespace {
 
 std::string_view built_page() {
     return {gr_built_page_begin, static_cast<std::size_t>(gr_built_page_end - gr_built_page_begin)};
+}
+
+std::string_view built_lab_page() {
+    return {gr_built_lab_page_begin, static_cast<std::size_t>(gr_built_lab_page_end - gr_built_lab_page_begin)};
 }
 
 std::vector<std::uint8_t> gzipped(std::string_view text) {
@@ -42,6 +48,16 @@ std::vector<std::uint8_t> gzipped(std::string_view text) {
     return packed;
 }
 
+std::string with_document(std::string_view built, std::string_view document) {
+    constexpr std::string_view kPlace = R"(<script id="document" type="application/octet-stream;base64">)";
+    const std::size_t place = built.find(kPlace);
+    if (place == std::string_view::npos) throw std::runtime_error("the built page has no place for a document");
+    std::string page(built.substr(0, place + kPlace.size()));
+    page += analysis::base64(gzipped(document));
+    page += built.substr(place + kPlace.size());
+    return page;
+}
+
 }  // namespace
 
 std::string page_to_serve() {
@@ -52,15 +68,8 @@ std::string page_to_serve() {
     return page.replace(place, kPolicy.size(), "connect-src 'self'");
 }
 
-std::string page_of(std::string_view document) {
-    constexpr std::string_view kPlace = R"(<script id="document" type="application/octet-stream;base64">)";
-    const std::string_view built = built_page();
-    const std::size_t place = built.find(kPlace);
-    if (place == std::string_view::npos) throw std::runtime_error("the built page has no place for a document");
-    std::string page(built.substr(0, place + kPlace.size()));
-    page += analysis::base64(gzipped(document));
-    page += built.substr(place + kPlace.size());
-    return page;
-}
+std::string page_of(std::string_view document) { return with_document(built_page(), document); }
+
+std::string lab_page_of(std::string_view document) { return with_document(built_lab_page(), document); }
 
 }  // namespace gr::tool

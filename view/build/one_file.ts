@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: puts the built script and style sheet into the HTML, with the policy that lets these two alone run.
+// What: puts a page's built script and style sheet into its HTML, with the policy that lets these two alone run.
 // Invariant: nothing is left beside the one file; its policy names the script and the style sheet by their hashes.
 // Must not know: what they do.
 
@@ -14,8 +14,8 @@ function source(of: string): string {
 }
 
 // What the page holds of others must say so.
-function licences(root: string): string {
-    return ["uplot"]
+function licences(root: string, packages: string[]): string {
+    return packages
         .map((name) => `<!-- ${name}:\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8").trim()} -->`)
         .join("\n");
 }
@@ -32,22 +32,22 @@ function policy(script: string, style: string): string {
     ].join("; ");
 }
 
-export function oneFile(root: string): Plugin {
+export function oneFile(root: string, name: string, packages: string[]): Plugin {
     return {
         name: "one-file",
         enforce: "post",
         generateBundle(_options, bundle) {
             let script = "";
             let style = "";
-            for (const [name, part] of Object.entries(bundle)) {
+            for (const [file, part] of Object.entries(bundle)) {
                 if (part.type === "chunk") script += part.code.trim();
-                else if (name.endsWith(".css")) style += String(part.source).trim();
+                else if (file.endsWith(".css")) style += String(part.source).trim();
                 else continue;
-                delete bundle[name];
+                delete bundle[file];
             }
             if (/<\/(script|style)/i.test(script + style))
                 this.error("the script or the style sheet holds a closing tag");
-            const page = bundle["index.html"];
+            const page = bundle[name];
             if (page?.type !== "asset" || Object.keys(bundle).length !== 1)
                 this.error("more than one file would be left");
             page.source = String(page.source)
@@ -58,7 +58,7 @@ export function oneFile(root: string): Plugin {
                     () => `<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">`,
                 )
                 .replace("<!-- sources -->", () => `<meta name="sources" content="${hashOfSources(root)}">`)
-                .replace("<!-- licences -->", () => licences(root))
+                .replace("<!-- licences -->", () => licences(root, packages))
                 .replace("<!-- style -->", () => `<style>${style}</style>`)
                 .replace("<!-- script -->", () => `<script type="module">${script}</script>`);
         },

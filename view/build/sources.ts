@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: one hash over all that the page is built from.
+// What: one hash over all that the pages are built from.
 // Invariant: depends on the names and contents of the files alone; test/view/sources.py computes the same.
 // Must not know: what the files hold.
 
@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const kFolders = ["build", "src"];
-const kFiles = ["index.html", "package-lock.json", "package.json", "tsconfig.json", "vite.config.ts"];
+const kFiles = ["index.html", "lab.html", "package-lock.json", "package.json", "tsconfig.json", "vite.config.ts"];
 
 function filesUnder(root: string, folder: string): string[] {
     return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) =>

@@ -5,6 +5,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style/ground.css";
+import "./style/parts.css";
 import "./style/layout.css";
 import "./style/charts.css";
 import "./style/print.css";

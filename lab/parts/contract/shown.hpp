@@ -3,7 +3,7 @@
 //    and memory that they cut into blocks. Only a shown build (kShown) records this; in every other build these
 //    functions do nothing. What parts hold they tell by a function `draw(picture)`, which show/picture.hpp calls.
 // Invariant: nothing here changes what a part does. The tell_ functions allocate nothing and are defined by the recorder.
-// Must not know: who reads it, and any allocator.
+// Must not know: which program reads it, and any allocator.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,7 @@ class LockFreeStack {
         }
     }
 
-    // While nobody pushes or pops.
+    // While no thread pushes or pops.
     void for_each(auto visit) const {
         Element *element = pointer_of(top_.load(std::memory_order_relaxed));
         for (; element != nullptr; element = element->below.load(std::memory_order_relaxed)) visit(*element);

@@ -23,6 +23,11 @@ export function checked(document: unknown): ReportDocument {
     return document as ReportDocument;
 }
 
-export async function documentOf(zipped: Uint8Array<ArrayBuffer>): Promise<ReportDocument> {
-    return checked(JSON.parse(await unzipped(zipped)));
+// What an embedded document says, whichever page it is for.
+export async function parsedOf(base64: string): Promise<unknown> {
+    return JSON.parse(await unzipped(bytesOf(base64)));
+}
+
+export async function documentOf(base64: string): Promise<ReportDocument> {
+    return checked(await parsedOf(base64));
 }

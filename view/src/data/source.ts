@@ -5,7 +5,7 @@
 // Must not know: what the document says.
 
 import type { ReportDocument } from "../document";
-import { bytesOf, checked, documentOf } from "./decode";
+import { checked, documentOf } from "./decode";
 
 // How much of the work is done, from 0 to 1.
 export type Progress = (done: number) => void;
@@ -25,7 +25,7 @@ class Embedded implements DocumentSource {
     readonly refine = null;
     constructor(private readonly base64: string) {}
     whole(): Promise<ReportDocument> {
-        return documentOf(bytesOf(this.base64));
+        return documentOf(this.base64);
     }
 }
 

@@ -5,9 +5,10 @@
 
 import { sized } from "../charts/paint";
 import { make } from "../parts/dom";
+import { keysDialog } from "../parts/keys_dialog";
 import { Brush } from "./brush";
 import type { Surroundings } from "./figure";
-import { keysDialog } from "./keys";
+import { kKeys } from "./keys";
 
 const kHeight = 30;
 
@@ -44,7 +45,7 @@ export function barOf(around: Surroundings): HTMLElement {
     const name = (): void => void (flip.textContent = theme.isDark ? "Light" : "Dark");
     theme.listen(name);
     name();
-    const keys = keysDialog();
+    const keys = keysDialog(kKeys);
     const ask = make("button", { type: "button", click: () => keys.showModal() }, "Keys");
     const top = make("a", { href: "#top", class: "bar-title" }, report.title);
     return make(

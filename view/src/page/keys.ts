@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what the keys and the mouse do, as a list.
+// What: what the keys and the mouse do on the page of a report.
 // Invariant: says what gestures.ts, brush.ts and flame.ts do.
 // Must not know: which chart is on the page.
 
-import { make } from "../parts/dom";
-
-const kKeys: [string, string][] = [
+export const kKeys: [string, string][] = [
     ["Tab", "to the next chart, button or edge of the window"],
     ["Arrow keys", "move the cursor in a chart; its value is told below"],
     ["Home, End", "to the first and the last"],
@@ -19,16 +17,3 @@ const kKeys: [string, string][] = [
     ["Mouse: Ctrl + wheel", "zoom"],
     ["Mouse: double click", "show all again"],
 ];
-
-export function keysDialog(): HTMLDialogElement {
-    const rows = kKeys.map(([key, does]) => make("div", {}, make("dt", {}, key), make("dd", {}, does)));
-    const close = make("button", { type: "button", click: () => dialog.close() }, "Close");
-    const dialog = make(
-        "dialog",
-        { class: "keys", "aria-label": "Keys and mouse" },
-        make("h2", {}, "Keys and mouse"),
-        make("dl", {}, ...rows),
-        close,
-    );
-    return dialog;
-}

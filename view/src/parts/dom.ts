@@ -33,10 +33,10 @@ export function toggle(text: string, pressed: boolean, changed: (pressed: boolea
 
 // One of several: a group of radio buttons that looks like a switch.
 let groups = 0;
-export function choice(label: string, names: string[], chosen: (at: number) => void): HTMLFieldSetElement {
+export function choice(label: string, names: string[], chosen: (at: number) => void, first = 0): HTMLFieldSetElement {
     const group = `choice-${++groups}`;
     const options = names.map((name, at) => {
-        const input = make("input", { type: "radio", name: group, checked: at === 0, change: () => chosen(at) });
+        const input = make("input", { type: "radio", name: group, checked: at === first, change: () => chosen(at) });
         return make("label", {}, input, make("span", {}, name));
     });
     return make("fieldset", { class: "choice" }, make("legend", { class: "unseen" }, label), ...options);
