@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <new>
 
+#include "parts/contract/shown.hpp"
 #include "parts/jemalloc/quantum_bins.hpp"
 #include "parts/jemalloc/region_bitmap.hpp"
 #include "parts/lists/linked_list.hpp"
@@ -52,6 +53,14 @@ class DividedPage : public ListNode {
     bool is_in_use(const void *p) const {
         const std::size_t at = offset_of(p);
         return is_block_at(at) && !blocks_.is_free(static_cast<std::uint32_t>(at / size()));
+    }
+    void draw(auto &picture) const {
+        picture.container(page_, show::ContainerKind::page, size(), blocks_.regions(), kRunPageBytes);
+        for (std::uint32_t i = blocks_of_info(size()); i < blocks_.regions(); ++i) {
+            const char *const block = page_ + i * size();
+            picture.block(page_, i, block, size());
+            if (blocks_.is_free(i)) picture.inside(block, show::Shown::free);
+        }
     }
 
   private:

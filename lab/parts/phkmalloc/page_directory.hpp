@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "base/bits.hpp"
 #include "base/check.hpp"
@@ -66,6 +67,17 @@ class PageDirectory {
     void enter_all(const char *begin, std::size_t bytes, PageState state) {
         for (std::size_t at = 0; at < bytes; at += kRunPageBytes) enter(begin + at, Entry(state));
     }
+    // Every page that is not foreign, the lowest first.
+    void for_each(auto visit) const {
+        if (root_ == nullptr) return;
+        for (std::uintptr_t i = 0; i < std::size(root_->leaves); ++i) {
+            if (root_->leaves[i] == nullptr) continue;
+            for (std::uintptr_t k = 0; k < std::size(root_->leaves[i]->entries); ++k) {
+                const Entry entry = root_->leaves[i]->entries[k];
+                if (entry.state() != PageState::foreign) visit(page_at(i << kLevelBits | k), entry);
+            }
+        }
+    }
 
   private:
     static constexpr unsigned kAddressBits = 48;
@@ -82,6 +94,9 @@ class PageDirectory {
     static bool make(Level **level) {
         if (*level == nullptr) *level = static_cast<Level *>(platform::map(sizeof(Level), 1));
         return *level != nullptr;
+    }
+    static const char *page_at(std::uintptr_t number) {
+        return reinterpret_cast<const char *>(number << kRunPageShift);
     }
     static std::uintptr_t page_of(const void *p) { return reinterpret_cast<std::uintptr_t>(p) >> kRunPageShift; }
 

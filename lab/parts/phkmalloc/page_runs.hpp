@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "parts/contract/shown.hpp"
 #include "parts/jemalloc/records.hpp"
 #include "parts/lists/address_list.hpp"
 #include "parts/phkmalloc/page_directory.hpp"
@@ -30,12 +31,14 @@ class PageRuns {
         char *run = take_free(bytes, alignment);
         if (run == nullptr && grow(bytes + alignment - kRunPageBytes)) run = take_free(bytes, alignment);
         if (run == nullptr) return nullptr;
+        show::rule("Kamp 1998", "First fit: the first free run by address that is long enough is cut.");
         directory_.enter(run, Entry(PageState::first));
         directory_.enter_all(run + kRunPageBytes, bytes - kRunPageBytes, PageState::follow);
         return run;
     }
     // All of a run.
     void put(char *begin, std::size_t bytes) {
+        show::rule("Kamp 1998", "The pages are a free run, joined with the free runs beside it.");
         FreeRun *const run = add_free(begin, bytes);
         if (run == nullptr) return give_back(begin, bytes);
         if (run->begin() == end_of_heap_) shrink(run);
@@ -48,6 +51,22 @@ class PageRuns {
     }
     // A run of one page, which is the info's from now on. It comes back by put.
     void divide(char *page, Info *info) { directory_.enter(page, Entry(info)); }
+
+    // visit: draws the divided page of an info.
+    void draw(auto &picture, auto place, auto visit) const {
+        const auto taken =
+            picture.place(place, show::PlaceKind::list, picture.words("taken"), picture.words("runs of pages"));
+        directory_.for_each([&](const char *page, Entry entry) {
+            if (entry.state() == PageState::divided) visit(*entry.info());
+            if (entry.state() == PageState::first) draw_run(picture, taken, page, bytes_of(page));
+        });
+        const auto free =
+            picture.place(place, show::PlaceKind::list, picture.words("free"), picture.words("free runs"));
+        for (const FreeRun *run = runs_.first(); run != nullptr; run = runs_.after(run)) {
+            draw_run(picture, free, run->begin(), run->bytes());
+            picture.inside(run->begin(), show::Shown::free);
+        }
+    }
 
     bool is_valid() const {
         if (!runs_.is_valid()) return false;
@@ -85,6 +104,12 @@ class PageRuns {
         char *begin_;
         std::size_t bytes_;
     };
+
+    static void draw_run(auto &picture, auto place, const char *begin, std::size_t bytes) {
+        picture.container(begin, show::ContainerKind::run, bytes, 1, bytes);
+        picture.block(begin, 0, begin, bytes);
+        picture.stands(begin, place);
+    }
 
     char *take_free(std::size_t bytes, std::size_t alignment) {
         for (FreeRun *run = runs_.first(); run != nullptr; run = runs_.after(run)) {

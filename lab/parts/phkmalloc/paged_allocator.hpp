@@ -66,6 +66,26 @@ class PagedAllocator {
     void lock() { lock_.lock(); }
     void unlock() { lock_.unlock(); }
 
+    void draw(auto &picture) const {
+        const auto heap =
+            picture.place(picture.top(), show::PlaceKind::heap, picture.words("heap"), picture.words("the heap"));
+        picture.lock(heap, &lock_);
+        const auto full =
+            picture.place(heap, show::PlaceKind::list, picture.words("full"), picture.words("full pages"));
+        runs_.draw(picture, heap, [&](const DividedPage &page) {
+            page.draw(picture);
+            if (page.is_full()) picture.stands(page.begin(), full);
+        });
+        for (unsigned shift = kLeastShift; shift <= kMostShift; ++shift) {
+            const AddressList<DividedPage> &pages = roomy_[shift];
+            if (pages.first() == nullptr) continue;
+            const auto bin = picture.place(heap, show::PlaceKind::bin, picture.words("b", shift),
+                                           picture.words(std::size_t{1} << shift, " bytes"));
+            for (const DividedPage *page = pages.first(); page != nullptr; page = pages.after(page))
+                picture.stands(page->begin(), bin);
+        }
+    }
+
     // While no thread is in the allocator.
     bool is_valid() const {
         for (unsigned shift = kLeastShift; shift <= kMostShift; ++shift) {
@@ -115,6 +135,7 @@ class PagedAllocator {
     void *take_block(unsigned shift) {
         AddressList<DividedPage> &pages = roomy_[shift];
         if (pages.first() == nullptr && !divide_page(shift)) return nullptr;
+        show::rule("Kamp 1998", "The first page of this size with a free block gives its first free block.");
         DividedPage *const page = pages.first();
         void *const block = page->take();
         if (page->is_full()) pages.remove(page);
@@ -123,6 +144,7 @@ class PagedAllocator {
     // false: no memory.
     bool divide_page(unsigned shift) {
         const std::size_t size = std::size_t{1} << shift;
+        show::rule("Kamp 1998", "No page of this size has a free block: one more page is divided.");
         void *record = nullptr;
         if (!DividedPage::is_info_inside(size) && (record = infos_.take()) == nullptr) return false;
         char *const begin = runs_.take(kRunPageBytes, kRunPageBytes);
@@ -143,6 +165,7 @@ class PagedAllocator {
         AddressList<DividedPage> &pages = roomy_[std::countr_zero(page->size())];
         if (was_full) pages.insert(page);
         if (!page->is_empty()) return;
+        show::rule("Kamp 1998", "The last block of the page came back: the page is free at once.");
         pages.remove(page);
         char *const begin = page->begin();
         if (!DividedPage::is_info_inside(page->size())) infos_.put(page);
