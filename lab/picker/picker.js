@@ -139,7 +139,7 @@ function barsOf(allocator, kind) {
     return tableOf(
         title,
         rows,
-        `Medians with 95 % intervals; the dashed line is 1. A dash: not in the run (${lab.run}).`,
+        `Medians with 95 % intervals, of the run of ${allocator.run}; the dashed line is 1. A dash: not in this run.`,
     );
 }
 

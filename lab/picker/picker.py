@@ -27,7 +27,7 @@ from granary_results.results import Results
 
 PAGE = ROOT / "docs/papers/picker.html"
 RAW = ROOT / "docs/results/raw"
-RUN, COUNTS = RAW / "lab.json.gz", RAW / "lab-counts.txt"
+COUNTS = RAW / "lab-counts.txt"
 KINDS = (("time", "cost"), ("peak memory", "peak_kib"))
 RULE_FIELDS = ("where", "where_any", "needs", "excludes", "needs_one")
 STATEMENTS = ("What", "Invariant", "Must not know", "Finds", "Differs")
@@ -91,9 +91,10 @@ def bars(samples: Samples, allocator: str) -> dict[str, dict]:
     return found
 
 
-def allocator(stem: str, samples: dict[str, Samples], counted: dict[str, dict[str, str]]) -> dict:
+def allocator(stem: str, runs: list[Results], counted: dict[str, dict[str, str]]) -> dict:
     text = (lab_table.ALLOCATORS / f"{stem}.hpp").read_text()
     name = stem.replace("_", "-")
+    run = lab_table.run_of(runs, f"lab:{name}")
     said = statements(text)
     chosen = re.sub(r"\s+", " ", re.search(r"using Chosen =\s+(.*?);", text, re.S)[1])
     composed = re.fullmatch(r"Composed<(.*)>", chosen)
@@ -102,22 +103,21 @@ def allocator(stem: str, samples: dict[str, Samples], counted: dict[str, dict[st
         "chosen": chosen, "what": said["What"], "finds": said["Finds"], "differs": said.get("Differs", ""),
         "papers": papers(name, said["What"]), "text": text,
         "counts": {**counted.get(name, {}), **(counted.get(composed[1], {}) if composed else {})},
-        "bars": {kind: bars(samples[kind], f"lab:{name}") for kind, _ in KINDS},
+        "bars": {kind: bars(run.samples(key), f"lab:{name}") for kind, key in KINDS},
+        "run": f"{run.date[:10]}, {run.machine['cpus']} CPUs, {run.machine['cpu']}",
     }
 
 
 def data(features: Path) -> dict:
-    run = Results.load(RUN)
-    samples = {kind: run.samples(key) for kind, key in KINDS}
+    runs = [Results.load(run) for run in lab_table.RUNS]
     words, rules = words_and_rules(features)
     counted = counts()
     return {
         "words": words, "rules": rules, "base": lab_table.BASE.removeprefix("lab:"),
         "counted": [title for title, _ in COUNTED],
-        "cases": {case: facts["summary"] for case, facts in sorted(run.cases.items())},
+        "cases": {case: facts["summary"] for case, facts in sorted(runs[0].cases.items())},
         "kinds": [kind for kind, _ in KINDS],
-        "run": f"{run.date[:10]}, {run.machine['cpus']} CPUs",
-        "allocators": [allocator(stem, samples, counted) for stem in lab_table.names()],
+        "allocators": [allocator(stem, runs, counted) for stem in lab_table.names()],
     }
 
 

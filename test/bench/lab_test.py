@@ -85,8 +85,15 @@ class Table(unittest.TestCase):
     """Of lab/README.md."""
 
     def test_it_is_the_kept_runs(self):
-        made = lab_table.table(Results.load(ROOT / "docs" / "results" / "raw" / "lab.json.gz"))
+        made = lab_table.table([Results.load(run) for run in lab_table.RUNS])
         self.assertIn(f"\n{made}", lab_table.PAGE.read_text())
+
+
+    def test_a_row_is_of_the_first_run_that_has_the_allocator(self):
+        first, later = (Results.load(run) for run in lab_table.RUNS)
+        self.assertIs(lab_table.run_of([first, later], "lab:hoard"), first)
+        self.assertIs(lab_table.run_of([first, later], "lab:mtmalloc"), later)
+        self.assertIs(lab_table.run_of([first, later], "lab:none"), first)
 
 
 if __name__ == "__main__":

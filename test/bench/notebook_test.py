@@ -120,7 +120,7 @@ class Stored(unittest.TestCase):
                                                words_of(notebook)) if "table" in cell["metadata"].get("tags", ()))
         printed = " ".join(table) + " "
         run = Results.load(RUN)
-        for line in lab_table.table(run).splitlines()[2:]:
+        for line in lab_table.table([run]).splitlines()[2:]:
             name, _, *cells = (cell.strip() for cell in line.strip("|").split(" | "))
             if cells[0] != "-":
                 self.assertIn(f"lab:{name.strip('`')} {' '.join(cells)} ", printed)

@@ -17,9 +17,11 @@ using namespace gr::test;
 namespace {
 
 constexpr size_t kBlocks = 1500;
+constexpr size_t kBatch = 20;
+static_assert(kBlocks % kBatch == 0, "a wave is made of whole batches");
 using Wave = std::vector<std::vector<Parcel *>>;
 
-// Keeps what was allocated at most kLead blocks ahead of what was freed, and never behind.
+// Keeps what was allocated at most kLead batches ahead of what was freed, and never behind.
 class Pace {
   public:
     void before_allocation() { lead_.acquire(); }
@@ -28,7 +30,7 @@ class Pace {
     void after_free() { lead_.release(); }
 
   private:
-    static constexpr unsigned kLead = 1024;
+    static constexpr unsigned kLead = 50;
 
     Semaphore lead_{kLead};
     Semaphore made_{0};
@@ -37,9 +39,9 @@ class Pace {
 void fill(std::vector<Parcel *> &blocks, const Spread &spread, size_t number, Pace &pace) {
     spread.bind_me(number);
     Random random(number + 1);
-    for (Parcel *&block : blocks) {
+    for (size_t begin = 0; begin < kBlocks; begin += kBatch) {
         pace.before_allocation();
-        block = make_parcel(random);
+        for (size_t i = begin; i < begin + kBatch; ++i) blocks[i] = make_parcel(random);
         pace.after_allocation();
     }
 }
@@ -51,9 +53,10 @@ void turn_over(Wave &allocated, Wave &freed, const Spread &spread) {
     for (size_t number = 0; number < allocated.size(); ++number)
         threads.emplace_back(fill, std::ref(allocated[number]), std::cref(spread), number, std::ref(pace));
     for (std::vector<Parcel *> &blocks : freed)
-        for (Parcel *&block : blocks) {
+        for (size_t begin = 0; begin < kBlocks; begin += kBatch) {
             pace.before_free();
-            if (block != nullptr) free_parcel(std::exchange(block, nullptr));
+            for (size_t i = begin; i < begin + kBatch; ++i)
+                if (blocks[i] != nullptr) free_parcel(std::exchange(blocks[i], nullptr));
             pace.after_free();
         }
     for (std::thread &thread : threads) thread.join();
@@ -63,7 +66,7 @@ void turn_over(Wave &allocated, Wave &freed, const Spread &spread) {
 
 int main(int argc, char **argv) {
     require_granary();
-    Options options = {.steps = 600, .threads = 8};
+    Options options = {.steps = 1200, .threads = 8};
     int status = 0;
     if (!options.parse("Threads allocate and exit, one frees.", argc, argv, status)) return status;
     Wave even(options.threads, std::vector<Parcel *>(kBlocks));

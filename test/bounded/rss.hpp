@@ -78,11 +78,12 @@ class Run {
         }
     }
 
-    // The last tenths against those before the half, when every heap and magazine has met every size; the median of a
-    // few, since a peak is the luck of one moment. In a soak the last tenth against the second, a minute each of ten.
+    // The last tenths against those before the half, when every heap and magazine has met every size. Peaks rise and fall
+    // as memory returns to the OS, so the median of a few last ones must stay below the most of a few settled ones. In a
+    // soak the last tenth against the second, a minute each of ten.
     void require_flat(const char *name) const {
         const double allowed = seconds_ != 0 ? 1.02 : 1.05;
-        const size_t settled = seconds_ != 0 ? peaks_[1] : median_before(kParts / 2);
+        const size_t settled = seconds_ != 0 ? peaks_[1] : most_before(kParts / 2);
         const size_t last = seconds_ != 0 ? peaks_.back() : median_before(kParts);
         const double ratio = static_cast<double>(last) / static_cast<double>(settled);
         dprintf(STDOUT_FILENO, "%s: peak KiB", name);
@@ -96,6 +97,7 @@ class Run {
     static constexpr size_t kParts = 10;
 
     // Of the three parts before `end`.
+    size_t most_before(size_t end) const { return std::max({peaks_[end - 1], peaks_[end - 2], peaks_[end - 3]}); }
     size_t median_before(size_t end) const {
         const size_t a = peaks_[end - 1];
         const size_t b = peaks_[end - 2];
