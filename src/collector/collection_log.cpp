@@ -45,7 +45,7 @@ void put(Text &line, const CollectionReport &report) {
          << ",\"held\":" << report.held << ",\"live_bytes\":" << report.live_bytes
          << ",\"live_blocks\":" << report.live_blocks << ",\"freed_blocks\":" << report.freed_blocks;
     if (report.beside_nanoseconds != 0) put_beside(line, report);
-    if constexpr (kCounted) put_events(line);
+    if (kCounted) put_events(line);
     line << "}\n";
 }
 
