@@ -62,7 +62,7 @@ test("a sum that no allocator has is written in eight lines", () =>
         assert.equal(lines[6], "using Chosen = Composed<single_heap + containers>;");
     }));
 
-test("an allocator shows its file, its paper, its counts and its bars; a dash where the run has none", () =>
+test("an allocator shows its file, its paper, its counts and its bars; a dash where nothing was counted", () =>
     at("owned", {}, async (page) => {
         const found = page.locator("#found");
         assert.match(await found.textContent(), /Wasik's thesis \(2008\), 5\.4.*lab\/allocators\/owned\.hpp/s);
@@ -73,9 +73,11 @@ test("an allocator shows its file, its paper, its counts and its bars; a dash wh
         await page.getByLabel("Start from").selectOption("hoard");
         assert.match(await verdictOf(page), /^No sum of features: HeapsAndLarge<EmptinessHeaps</);
         assert.equal(await page.locator("input:checked").count(), 0);
+        assert.match(await row("cache lines shared by moving containers").textContent(), /-$/);
+        assert.match(await found.textContent(), /of the run of 2026-11-26/);
         await page.getByLabel("Start from").selectOption("mtmalloc");
-        assert.match(await row("recycle/2").textContent(), /-$/);
-        assert.equal(await page.locator("#found svg").count(), 0);
+        assert.match(await row("recycle/2").textContent(), /0\.84 \[0\.84 0\.95\]$/);
+        assert.match(await found.textContent(), /of the run of 2026-11-28/);
     }));
 
 test("the keyboard alone reaches and changes everything, with a visible focus", () =>
