@@ -66,7 +66,7 @@ void turn_over(Wave &allocated, Wave &freed, const Spread &spread) {
 
 int main(int argc, char **argv) {
     require_granary();
-    Options options = {.steps = 1200, .threads = 8};
+    Options options = {.steps = 2400, .threads = 8};
     int status = 0;
     if (!options.parse("Threads allocate and exit, one frees.", argc, argv, status)) return status;
     Wave even(options.threads, std::vector<Parcel *>(kBlocks));
