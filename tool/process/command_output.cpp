@@ -10,34 +10,9 @@
 #include <array>
 #include <cerrno>
 
+#include "process/spawning.hpp"
+
 namespace gr::tool {
-
-namespace {
-
-// Reads to the end and closes.
-std::string read_all(int file) {
-    std::string result;
-    std::array<char, 4096> part{};
-    for (;;) {
-        const ssize_t count = ::read(file, part.data(), part.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) break;
-        result.append(part.data(), static_cast<std::size_t>(count));
-    }
-    ::close(file);
-    return result;
-}
-
-// As the kernel wants them.
-std::vector<char *> pointers_to(const std::vector<std::string> &words) {
-    std::vector<char *> pointers;
-    pointers.reserve(words.size() + 1);
-    for (const std::string &word : words) pointers.push_back(const_cast<char *>(word.c_str()));
-    pointers.push_back(nullptr);
-    return pointers;
-}
-
-}  // namespace
 
 std::optional<std::string> output_of(const std::vector<std::string> &command, const std::vector<std::string> &variables,
                                      int descriptor) {

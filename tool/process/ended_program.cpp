@@ -15,6 +15,7 @@
 
 #include "base/failure.hpp"
 #include "base/text.hpp"
+#include "process/spawning.hpp"
 
 namespace gr::tool {
 
@@ -36,39 +37,16 @@ std::vector<std::string> environment_with(const Variables &variables) {
     return all;
 }
 
-// As the kernel wants them.
-std::vector<char *> pointers_to(const std::vector<std::string> &words) {
-    std::vector<char *> pointers;
-    pointers.reserve(words.size() + 1);
-    for (const std::string &word : words) pointers.push_back(const_cast<char *>(word.c_str()));
-    pointers.push_back(nullptr);
-    return pointers;
-}
-
-// Reads to the end and closes.
-std::string read_all(int file) {
-    std::string result;
-    std::array<char, 4096> part{};
-    for (;;) {
-        const ssize_t count = ::read(file, part.data(), part.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) break;
-        result.append(part.data(), static_cast<std::size_t>(count));
-    }
-    ::close(file);
-    return result;
-}
-
-// SIGINT and SIGQUIT pass by this process while the child runs.
-class DeafToKeys {
+// This process ignores SIGINT and SIGQUIT, which the keys send to the child, too, while the child runs.
+class IgnoredKeys {
   public:
-    DeafToKeys() : interrupt_(::signal(SIGINT, SIG_IGN)), quit_(::signal(SIGQUIT, SIG_IGN)) {}
-    ~DeafToKeys() {
+    IgnoredKeys() : interrupt_(::signal(SIGINT, SIG_IGN)), quit_(::signal(SIGQUIT, SIG_IGN)) {}
+    ~IgnoredKeys() {
         ::signal(SIGINT, interrupt_);
         ::signal(SIGQUIT, quit_);
     }
-    DeafToKeys(const DeafToKeys &) = delete;
-    DeafToKeys &operator=(const DeafToKeys &) = delete;
+    IgnoredKeys(const IgnoredKeys &) = delete;
+    IgnoredKeys &operator=(const IgnoredKeys &) = delete;
 
   private:
     sighandler_t interrupt_;
@@ -92,7 +70,7 @@ EndedProgram run_to_end(const std::vector<std::string> &command, const Variables
     ::posix_spawn_file_actions_destroy(&actions);
     if (errors == StandardError::kKept) ::close(ends[1]);
     EndedProgram ended;
-    const DeafToKeys deaf;
+    const IgnoredKeys keys;
     if (errors == StandardError::kKept) ended.errors = read_all(ends[0]);
     if (error != 0) {
         throw Failure(error == ENOENT ? ExitCode::kNotFound : ExitCode::kCannotInvoke,
