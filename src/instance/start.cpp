@@ -141,8 +141,7 @@ bool Instance::set_up() {
     const bool scarce = limit <= kScarceLimit;
     const std::size_t slabs_most = limit / (scarce ? kScarceSlabsParts : kSlabsParts);
     if (scarce) keep_little(&options_, limit);
-    const std::uint32_t possible = scarce ? platform::possible_cpus() : 0;
-    const std::uint32_t ids = possible != 0 ? possible : platform::cpu_bound();
+    const std::uint32_t ids = platform::cpu_bound();
     HeapsSetup setup = heaps_within(slabs_most, ids, &platform::gr_sequence_state.slabs);
     if (scarce) {
         setup.address_saving_least = limit / kScarceSavingParts;

@@ -3,6 +3,7 @@
 #include "platform/process.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/sysinfo.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -148,19 +150,24 @@ std::size_t data_limit() { return limit_of(RLIMIT_DATA, &rlimit::rlim_cur); }
 
 unsigned cpu_bound() {
     const Affinity affinity;
-    return affinity.bytes <= 0 ? 0 : static_cast<unsigned>(affinity.bytes) * 8;
+    const unsigned bits = affinity.bytes <= 0 ? 0 : static_cast<unsigned>(affinity.bytes) * 8;
+    const unsigned possible = possible_cpus("/sys/devices/system/cpu/possible");
+    return possible != 0 && possible < bits ? possible : bits;
 }
 
-unsigned possible_cpus() {
+unsigned possible_cpus(const char *path) {
+    const long file = open_file(path);
+    struct statfs system {};
+    const bool is_of_kernel = system_call(SYS_fstatfs, file, &system) == 0 && system.f_type == SYSFS_MAGIC;
     char text[256];  // ranges in ascending order, as "0-3,8-11"
-    read_file("/sys/devices/system/cpu/possible", &text[0], sizeof text);
+    read_and_close(file, &text[0], sizeof text);
     const char *last = &text[0];
     bool any = false;
     for (const char *at = &text[0]; *at != '\0'; ++at) {
         any = any || (*at >= '0' && *at <= '9');
         if (*at == '-' || *at == ',') last = at + 1;
     }
-    return any ? static_cast<unsigned>(number_behind(last, "")) + 1 : 0;
+    return is_of_kernel && any ? static_cast<unsigned>(number_behind(last, "")) + 1 : 0;
 }
 
 unsigned usable_cpus() {

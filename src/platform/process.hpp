@@ -51,12 +51,13 @@ std::size_t highest_address_space_limit();
 // RLIMIT_DATA, which limits writable memory, or SIZE_MAX.
 std::size_t data_limit();
 
-// A number above every CPU number and every concurrency id that the kernel can give us; 0 if it does not say.
+// A number above every CPU number and every concurrency id that the kernel can give us; 0 if it does not say. Opens a
+// file.
 unsigned cpu_bound();
 
-// A number above every CPU number, from /sys, which is seldom much more than there are CPUs; 0 if /sys does not tell.
-// Opens a file.
-unsigned possible_cpus();
+// Such a number by the kernel's list of possible CPUs, which is seldom much longer than there are CPUs. 0: the file cannot be
+// read, or is not the kernel's own: a container may show other numbers there.
+unsigned possible_cpus(const char *path);
 
 // CPUs this process may use now, at least 1.
 unsigned usable_cpus();

@@ -40,6 +40,21 @@ TEST(Process, CpusAgreeWithTheKernel) {
     sched_setaffinity(0, sizeof before, &before);
 }
 
+TEST(Process, CpuBoundIsTheKernelsOwn) {
+    const unsigned possible = possible_cpus("/sys/devices/system/cpu/possible");
+    if (possible == 0) GTEST_SKIP() << "the machine shows no list of CPUs of the kernel's own";
+    EXPECT_EQ(cpu_bound(), possible);
+    EXPECT_GE(possible, static_cast<unsigned>(get_nprocs()));
+}
+
+TEST(Process, AListOfCpusThatIsNotTheKernelsIsNotBelieved) {
+    const std::string path = testing::TempDir() + "possible-cpus-" + std::to_string(getpid());
+    std::ofstream(path) << "0-3\n";
+    EXPECT_EQ(possible_cpus(path.c_str()), 0U);
+    std::remove(path.c_str());
+    EXPECT_EQ(possible_cpus(path.c_str()), 0U);
+}
+
 TEST(Process, MemoryAgreesWithTheKernel) {
     const std::size_t pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
     const std::size_t expected = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
