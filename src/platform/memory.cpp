@@ -106,6 +106,11 @@ bool purge(void *address, std::size_t bytes) {
 
 bool free_lazily(void *address, std::size_t bytes) { return system_call(SYS_madvise, address, bytes, MADV_FREE) == 0; }
 
+bool set_in_core_files(void *address, std::size_t bytes, InCoreFiles wanted) {
+    const int advice = wanted == InCoreFiles::yes ? MADV_DODUMP : MADV_DONTDUMP;
+    return system_call(SYS_madvise, address, bytes, advice) == 0;
+}
+
 void allow_huge_pages(void *address, std::size_t bytes, bool allowed) {
     system_call(SYS_madvise, address, bytes, allowed ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }

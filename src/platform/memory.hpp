@@ -51,6 +51,11 @@ bool purge(void *address, std::size_t bytes);
 // page reads as zero or as it was. false: refused, nothing changed.
 bool free_lazily(void *address, std::size_t bytes);
 
+// Whether core files contain the range, for memory that map_at or commit has made writable. Such memory is in core files
+// until it is left out. If the kernel refuses, nothing changes.
+enum class InCoreFiles : bool { no, yes };
+bool set_in_core_files(void *address, std::size_t bytes, InCoreFiles wanted);
+
 // Lets the kernel use huge pages there whenever it finds them useful, or forbids them. A kernel without them ignores
 // this.
 void allow_huge_pages(void *address, std::size_t bytes, bool allowed);

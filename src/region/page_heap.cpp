@@ -236,6 +236,7 @@ bool PageHeap::obtain(UnitIndex first, UnitCount count) {
         got = region_.ensure_chunks(chunks);
     }
     got = got && (!region_.is_scarce() || map_missing(first, count));
+    if (got) include_in_core_files(first, count);
     // Tables may have grown although the units were refused, or by less than `growth` if the kernel was short of
     // memory.
     limit_.gave(growth - (region_.metadata_bytes() - tables) + (got ? 0 : units * kUnitBytes));
@@ -301,6 +302,7 @@ bool PageHeap::is_valid() const {
         if (warm_index_.longest_run(ChunkIndex(c)) != longest_run(chunk.dirty)) return false;
         if (free_index_.longest_run(ChunkIndex(c)) != longest_run(~chunk.used)) return false;
         if ((chunk.lazy & ~chunk.dirty) != 0) return false;
+        if (chunk.left_out && !chunk.is_cold()) return false;
         lazy += static_cast<std::size_t>(std::popcount(chunk.lazy));
         used += static_cast<std::size_t>(std::popcount(chunk.used));
         dirty += static_cast<std::size_t>(std::popcount(chunk.dirty));

@@ -49,6 +49,8 @@ class PageHeap {
         std::uint32_t absent_pages;   // pages of dirty units that are not resident
         std::uint32_t lazy;           // dirty units that are freed lazily
         std::uint32_t mapped;         // kept in a scarce region only
+        bool left_out;                // core files do not contain the chunk
+        bool is_cold() const { return (used | dirty) == 0; }
         std::uint32_t cold() const { return ~(used | dirty); }
     };
 
@@ -203,6 +205,11 @@ class PageHeap {
     bool map_missing(UnitIndex first, UnitCount count);
     void unmap_cold(UnitIndex first, UnitCount count, UnitCount least);
     void became_scarce();
+    bool is_left_out(ChunkIndex c) const;
+    bool may_be_left_out(ChunkIndex c) const;
+    void leave_out_of_core_files(UnitIndex first, UnitCount count);
+    ChunkIndex leave_out_row(ChunkIndex at);
+    void include_in_core_files(UnitIndex first, UnitCount count);
     bool is_free(UnitIndex first, UnitCount count) const;
     bool is_warm(UnitIndex first, UnitCount count) const;
     enum class For : bool { use, purge };

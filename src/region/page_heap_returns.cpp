@@ -89,7 +89,11 @@ std::size_t PageHeap::purge_beyond(std::size_t keep) {
         }
         // lock_always cannot fail: if a handler on this thread took the lock meanwhile, it has unlocked it again.
         mutex_.lock_always(kRank);
-        for (unsigned i = 0; i < count; ++i) put(pieces[i].first, pieces[i].count, (kept >> i & 1) != 0);
+        for (unsigned i = 0; i < count; ++i) {
+            const bool is_kept = (kept >> i & 1) != 0;
+            put(pieces[i].first, pieces[i].count, is_kept);
+            if (!is_kept) leave_out_of_core_files(pieces[i].first, pieces[i].count);
+        }
         add(purged_bytes_, bytes);
         add(purge_calls_, count);
         mutex_.unlock(kRank);

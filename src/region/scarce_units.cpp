@@ -43,11 +43,14 @@ bool PageHeap::map_missing(UnitIndex first, UnitCount count) {
     return true;
 }
 
-// All units are mapped when a region becomes scarce. Unmaps the cold units. Retained units stay mapped, so from now on few
+// All units are mapped when a region becomes scarce. Unmaps the cold units, so that none is left out of core files. Retained units stay mapped, so from now on few
 // of them may stay for reuse.
 void PageHeap::became_scarce() {
     const std::uint32_t chunks = region_.chunk_count();
-    for (std::uint32_t c = 0; c < chunks; ++c) chunks_[c].mapped = kWholeChunk;
+    for (std::uint32_t c = 0; c < chunks; ++c) {
+        chunks_[c].mapped = kWholeChunk;
+        chunks_[c].left_out = false;
+    }
     for (std::uint32_t c = 0; c < chunks; ++c)
         unmap_cold(region_.unit_at(ChunkIndex(c)), UnitCount(kUnitsPerChunk), region_.least_hole());
     allowance_.change_default_maximum(region_.reserved_bytes() / kScarceRetainParts);

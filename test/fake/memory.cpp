@@ -10,7 +10,9 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "base/bits.hpp"
@@ -33,6 +35,7 @@ std::array<Stage, static_cast<std::size_t>(Call::count)> stages;
 std::vector<Range> purged_ranges;
 std::vector<Range> collapsed_ranges;
 std::vector<Allowed> allowed_ranges;
+std::set<const char *> left_out;  // the first bytes of units
 std::function<void()> purge_handler;
 platform::Collapse collapse_failure = platform::Collapse::not_now;
 std::chrono::nanoseconds collapse_delay{0};
@@ -74,6 +77,7 @@ void reset() {
     purged_ranges.clear();
     collapsed_ranges.clear();
     allowed_ranges.clear();
+    left_out.clear();
     purge_handler = nullptr;
     collapse_failure = platform::Collapse::not_now;
     collapse_delay = std::chrono::nanoseconds(0);
@@ -89,6 +93,11 @@ unsigned calls(Call call) { return stage(call).calls; }
 const std::vector<Range> &purged() { return purged_ranges; }
 const std::vector<Range> &collapsed() { return collapsed_ranges; }
 const std::vector<Allowed> &allowed() { return allowed_ranges; }
+std::size_t left_out_of_core_files(const char *begin, std::size_t bytes) {
+    const std::lock_guard guard(counting);
+    const auto units = std::distance(left_out.lower_bound(begin), left_out.lower_bound(begin + bytes));
+    return static_cast<std::size_t>(units) * kUnitBytes;
+}
 std::size_t mapped_bytes() { return mapped; }
 
 }  // namespace gr::fake
@@ -159,6 +168,16 @@ bool free_lazily(void *address, std::size_t bytes) {
     if (fake::fails(Call::free_lazily)) return false;
     for (std::size_t at = 0; at < bytes; at += 2 * page_size())
         std::memset(static_cast<char *>(address) + at, 0, page_size());
+    return true;
+}
+
+bool set_in_core_files(void *address, std::size_t bytes, InCoreFiles wanted) {
+    if (fake::fails(Call::set_in_core_files)) return false;
+    const std::lock_guard guard(fake::counting);
+    const char *const begin = static_cast<const char *>(address);
+    for (const char *unit = begin; unit < begin + bytes; unit += kUnitBytes)
+        wanted == InCoreFiles::no ? static_cast<void>(fake::left_out.insert(unit))
+                                  : static_cast<void>(fake::left_out.erase(unit));
     return true;
 }
 

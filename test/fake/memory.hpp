@@ -24,6 +24,7 @@ enum class Call : std::uint8_t {
     purge,
     free_lazily,
     collapse,
+    set_in_core_files,
     map,
     remap,
     unmap,
@@ -56,6 +57,8 @@ struct Allowed : Range {
     bool allowed;
 };
 const std::vector<Allowed> &allowed();
+// Of committed memory, what core files do not contain, in bytes since reset.
+std::size_t left_out_of_core_files(const char *begin, std::size_t bytes);
 // Reserved or mapped and not unmapped since the program started.
 std::size_t mapped_bytes();
 

@@ -68,6 +68,9 @@ class PageHeapTest : public testing::Test {
         return std::next(live_.begin(), static_cast<std::ptrdiff_t>(random_() % live_.size()))->first;
     }
 
+    std::size_t left_out(std::uint32_t first, std::uint32_t count) const {
+        return fake::left_out_of_core_files(region_.address(UnitIndex(first)), count * kUnitBytes);
+    }
     // One byte at each end of every page suffices to tell.
     void fill(std::uint32_t first) {
         char *const p = region_.address(UnitIndex(first));
@@ -117,6 +120,8 @@ class PageHeapTest : public testing::Test {
             }
             ASSERT_TRUE(pages_.is_valid()) << "step " << i;
             ASSERT_EQ(pages_.used_bytes(), live_units() * kUnitBytes);
+            for (const auto &[first, piece] : live_)
+                ASSERT_EQ(left_out(first, piece.count), 0U) << "a used unit is in no core file";
         }
     }
     void extend(std::uint32_t first) {
@@ -710,6 +715,51 @@ TEST_F(PageHeapTest, ARefusedPurgeKeepsTheMemoryAndPromisesNoZeroes) {
 }
 
 // Where addresses are scarce.
+// Core files.
+
+TEST_F(PageHeapTest, CoreFilesLeaveOutChunksThatHoldNothing) {
+    ASSERT_TRUE(allocate(16 * kUnitsPerChunk));
+    const std::uint32_t first = last_;
+    release(first);
+    pages_.trim(0);
+    EXPECT_EQ(left_out(first, 16 * kUnitsPerChunk), 16 * kChunkBytes);
+}
+
+TEST_F(PageHeapTest, CoreFilesContainWhatIsUsedAgain) {
+    ASSERT_TRUE(allocate(16 * kUnitsPerChunk));
+    const std::uint32_t first = last_;
+    release(first);
+    pages_.trim(0);
+    ASSERT_TRUE(allocate(1));
+    EXPECT_EQ(left_out(last_, 1), 0U);
+    EXPECT_EQ(left_out(first, 16 * kUnitsPerChunk), (16 - kLeastLeftOut) * kChunkBytes);
+    ASSERT_TRUE(allocate(10 * kUnitsPerChunk));
+    EXPECT_EQ(left_out(last_, 10 * kUnitsPerChunk), 0U);
+}
+
+TEST_F(PageHeapTest, CoreFilesContainShortRows) {
+    ASSERT_TRUE(allocate((kLeastLeftOut - 1) * kUnitsPerChunk));
+    const std::uint32_t first = last_;
+    ASSERT_TRUE(allocate(16 * kUnitsPerChunk));
+    release(first);
+    pages_.trim(0);
+    EXPECT_EQ(left_out(first, (kLeastLeftOut - 1) * kUnitsPerChunk), 0U);
+}
+
+TEST_F(PageHeapTest, ARowThatTheKernelRefusesToLeaveOutIsTriedAgain) {
+    ASSERT_TRUE(allocate(16 * kUnitsPerChunk));
+    const std::uint32_t first = last_;
+    fake::fail(Call::set_in_core_files, 0);
+    release(first);
+    pages_.trim(0);
+    EXPECT_EQ(left_out(first, 16 * kUnitsPerChunk), 0U);
+    fake::fail(Call::set_in_core_files, fake::kForever);
+    ASSERT_TRUE(allocate(1));
+    release(last_);
+    pages_.trim(0);
+    EXPECT_EQ(left_out(first, 16 * kUnitsPerChunk), 16 * kChunkBytes);
+}
+
 class ScarcePageHeapTest : public PageHeapTest {
   protected:
     bool take_region() override {
