@@ -46,6 +46,10 @@ inline constexpr unsigned kUnitsPerChunk = kChunkBytes / kUnitBytes;
 inline constexpr std::size_t kRegionPerPhysicalByte = 8;
 inline constexpr std::size_t kRegionMinBytes = 4 * kMiB;
 inline constexpr std::size_t kRegionMaxBytes = 4 * kTiB;
+// Core files leave out rows of at least kLeastLeftOut chunks that hold nothing. Each row costs two mappings, so there are
+// at most kMostLeftOut rows.
+inline constexpr std::uint32_t kLeastLeftOut = 4;
+inline constexpr std::uint32_t kMostLeftOut = 1024;
 
 // A limit on addresses (RLIMIT_AS) or on data (RLIMIT_DATA) of at most kScarceLimit makes addresses scarce: the region
 // is mapped and unmapped piece by piece. It has at most kMostHoles holes, because each hole is one mapping more. Its
@@ -58,6 +62,10 @@ inline constexpr std::size_t kScarceSlabsParts = 32;
 inline constexpr std::size_t kScarceRetainParts = 256;
 inline constexpr std::size_t kScarceRefusalParts = 8;  // a refusal of less than this part of the region: scarce
 inline constexpr std::size_t kScarceSavingParts = 16;  // address-saving mode needs this part of the limit in use
+// A scarce region is crowded when it has mapped more than this part of the limit. Then a block of which whole units would
+// waste more than one part in kUnitWasteParts is mapped directly, in pages.
+inline constexpr std::size_t kCrowdedParts = 4;
+inline constexpr std::size_t kUnitWasteParts = 8;
 inline constexpr std::size_t kScarceBytesPerDirect = 8 * kKiB;  // of the limit, for each entry of its table
 
 // The size of a first-class heap's region if its maker names none. A heap has a dozen mappings, so the kernel's usual

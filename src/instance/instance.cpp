@@ -206,8 +206,20 @@ void *Instance::allocate_aligned_once(std::size_t size, std::size_t alignment, b
     return allocate_large(size, alignment, zeroed);
 }
 
+// Whether whole units waste much more than whole pages.
+bool Instance::wastes_units(std::size_t size) {
+    const std::size_t in_pages = align_up(size, platform::page_size());
+    return align_up(size, kUnitBytes) - in_pages > in_pages / kUnitWasteParts;
+}
+
 void *Instance::allocate_large(std::size_t size, std::size_t alignment, bool *zeroed) {
     if (size > kMaxRequest || alignment > kMaxRequest) return nullptr;
+    if (region_.is_crowded() && wastes_units(size)) [[unlikely]] {
+        if (void *const p = direct_.allocate(size, alignment)) {
+            *zeroed = true;
+            return p;
+        }
+    }
     if (ensure_started() && size <= largest_run() && alignment <= kChunkBytes) {
         const UnitCount count(static_cast<std::uint32_t>(divide_up(size == 0 ? 1 : size, kUnitBytes)));
         const UnitCount step(alignment <= kUnitBytes ? 1U : static_cast<std::uint32_t>(alignment / kUnitBytes));

@@ -192,6 +192,7 @@ class Instance {
     [[gnu::cold]] void *resize_filled(const char *function, void *p, std::size_t size, Attempt attempt);
     [[gnu::cold]] void fill_resized(void *from, void *to, std::size_t size, std::size_t old_size) const;
     [[gnu::cold]] void fill_freed(const char *function, void *p) const;
+    static bool wastes_units(std::size_t size);
     void *allocate_large(std::size_t size, std::size_t alignment, bool *zeroed);
     // 0: no block of the region begins in this unit. p may be a direct block, which can lie in the range of a scarce
     // region, too.

@@ -117,7 +117,7 @@ bool Region::spread(std::size_t wanted, const TableSizes &sizes, std::size_t add
     constexpr Distances kPrefixed = {.farthest = 4 * kTiB, .nearest = 4 * kTiB};
     static_assert(kScarceLimit * kScarceRangePerByte + kDistances.farthest < kPrefixed.nearest,
                   "a spread region ends below the place of prefixed libraries");
-    least_hole_ = UnitCount(static_cast<std::uint32_t>(divide_up(address_limit / kMostHoles, kUnitBytes)));
+    adapt_to(address_limit);
     return take_far(wanted, sizes, Space::scarce, platform::is_prefixed() ? kPrefixed : kDistances, Side::below);
 }
 
@@ -267,9 +267,14 @@ bool Region::make_writable(char *piece, std::size_t bytes) const {
     return space() == Space::reserved ? platform::commit(piece, bytes) : platform::make_writable_at(piece, bytes);
 }
 
+void Region::adapt_to(std::size_t address_limit) {
+    least_hole_ = UnitCount(static_cast<std::uint32_t>(divide_up(address_limit / kMostHoles, kUnitBytes)));
+    crowded_from_.store(address_limit / kCrowdedParts, std::memory_order_relaxed);
+}
+
 bool Region::become_scarce() {
     if (space() != Space::open) return false;
-    least_hole_ = UnitCount(static_cast<std::uint32_t>(divide_up(reserved_bytes() / kMostHoles, kUnitBytes)));
+    adapt_to(reserved_bytes());
     space_.store(Space::scarce, std::memory_order_relaxed);
     return true;
 }

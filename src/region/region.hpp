@@ -131,6 +131,8 @@ class Region {
     }
 
     bool is_scarce() const { return space() == Space::scarce; }
+    // In a scarce region: a good part of the addresses that the process may have is in use here.
+    bool is_crowded() const { return is_scarce() && reserved_bytes() > crowded_from_.load(std::memory_order_relaxed); }
     // For an open region when the kernel maps nothing more: it is scarce from now on, with all its units mapped. false:
     // the region is not open.
     bool become_scarce();
@@ -168,6 +170,8 @@ class Region {
     std::uint32_t chunks_for(std::uint32_t chunks) const;
     std::size_t map_bytes_for(std::uint32_t chunks) const;
     void lay_out(char *at, std::uint32_t chunks, const TableSizes &sizes);
+    // address_limit: how many bytes the process may map.
+    void adapt_to(std::size_t address_limit);
 
     char *reservation_ = nullptr;  // if there is one
     char *base_ = nullptr;         // a multiple of kChunkBytes
@@ -189,6 +193,9 @@ class Region {
     std::size_t range_bytes_ = 0;
     std::atomic<std::size_t> reserved_bytes_{0};  // statistics; relaxed
     UnitCount least_hole_{1};
+    // Stored before space_, and read only in a scarce region; relaxed: a thread that reads an older value only uses more
+    // addresses than necessary.
+    std::atomic<std::size_t> crowded_from_{SIZE_MAX};
     // Relaxed: a thread that reads an older value only maps or retains a little more than necessary.
     std::atomic<Space> space_{Space::reserved};
     // Relaxed: read by threads that map units. The thread that changes the value advises the kernel about the units

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what others see of the heap's addresses. dump: a debugger that writes a core file. limit MEBIBYTES: a limit on
-//    addresses (RLIMIT_AS) that the program sets on itself after its start.
-// Invariant: a core file has little more than what is in use, and all of that; a limit leaves room for a thread and a
+//    addresses (RLIMIT_AS) that the program sets on itself after its start. sizes MEBIBYTES: such a limit before the start.
+// Invariant: a core file has little more than what is in use, or after a burst what is resident, and all of that; a limit leaves room for a thread and a
 //    mapping, blocks get at least seven eighths of it, and when they are freed others get that room, blocks of
-//    every size among them.
+//    every size among them. Blocks that are a little larger than some units get most of a limit, too.
 // Must not know: where the heap lies.
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -36,6 +37,13 @@ size_t dumped_bytes() {
     return total;
 }
 
+size_t resident_bytes() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmRSS:")) return std::stoul(line.substr(6)) * 1024;
+    fail("/proc/self/status has no VmRSS");
+}
+
 void dump() {
     constexpr size_t kMost = 32 * kMiB;  // with the program's own files
     const size_t before = dumped_bytes();
@@ -50,6 +58,18 @@ void dump() {
     }
     if (dumped_bytes() < before + kBlocks * kSize) fail("live blocks are missing in a core file");
     for (void *const block : blocks) std::free(block);
+    constexpr size_t kBurst = 400;
+    for (void *&block : blocks = std::vector<void *>(kBurst)) {
+        block = std::malloc(kMiB);
+        if (block == nullptr) fail("malloc of a MiB was refused");
+        std::memset(block, 1, kMiB);
+    }
+    for (void *const block : blocks) std::free(block);
+    const size_t after = dumped_bytes();
+    const size_t resident = resident_bytes();
+    if (after > before + resident + kMost)
+        fail("%zu MiB would be written to a core file after all was freed, and %zu MiB are resident", after / kMiB,
+             resident / kMiB);
 }
 
 // Takes blocks until none is granted and frees them. Returns the bytes that were granted.
@@ -95,6 +115,23 @@ void limit(size_t mebibytes) {
              kDirect / kMiB);
 }
 
+// Starts the program anew, under the limit.
+[[noreturn]] void start_under(const char *mebibytes) {
+    const rlimit wanted = {std::stoul(mebibytes) * kMiB, std::stoul(mebibytes) * kMiB};
+    if (setrlimit(RLIMIT_AS, &wanted) != 0) fail("setrlimit: errno %d", errno);
+    execl("/proc/self/exe", "addresses", "sizes-under", mebibytes, nullptr);
+    fail("exec of /proc/self/exe: errno %d", errno);
+}
+
+void sizes_under(size_t mebibytes) {
+    for (const size_t size : {size_t{33'000}, size_t{70'000}, size_t{150'000}, size_t{400'000}}) {
+        const size_t granted = fill(size, mebibytes * kMiB);
+        if (granted < mebibytes * kMiB / 3 * 2)
+            fail("only %zu MiB were granted in blocks of %zu bytes under a limit of %zu MiB", granted / kMiB, size,
+                 mebibytes);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -104,8 +141,12 @@ int main(int argc, char **argv) {
         dump();
     } else if (mode == "limit" && argc > 2) {
         limit(std::stoul(argv[2]));
+    } else if (mode == "sizes" && argc > 2) {
+        start_under(argv[2]);
+    } else if (mode == "sizes-under" && argc > 2) {
+        sizes_under(std::stoul(argv[2]));
     } else {
-        fail("usage: addresses dump | limit MEBIBYTES");
+        fail("usage: addresses dump | limit MEBIBYTES | sizes MEBIBYTES");
     }
     return 0;
 }
