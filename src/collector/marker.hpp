@@ -56,8 +56,9 @@ class Marker {
 
     // All that is in use of a kind.
     void reach_all(const CollectorView &view, std::uint32_t kind);
-    // What lies there of marked blocks: others may have written to it since.
-    void scan_marked(std::uint32_t kind, platform::Range written);
+    // The parts of marked blocks that lie there go to the worklist: others may have written to them since.
+    // Returns how many bytes these are.
+    std::size_t push_marked(std::uint32_t kind, platform::Range written);
     // What was left for later.
     void scan_left();
 
@@ -110,7 +111,8 @@ class Marker {
         if (!work_.push(task)) [[unlikely]]
             failed_ = true;
     }
-    void scan_part(Task task, platform::Range part);
+    std::size_t push_marked(const Field::Kind &k, const Superblock *s, platform::Range part);
+    std::size_t push_part(Task task, platform::Range part);
     void scan_bitmap(const char *begin, std::uintptr_t bitmap);
     void scan_by_procedure(Task task);
     void scan_readable(platform::Range range);
