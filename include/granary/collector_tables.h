@@ -43,10 +43,11 @@
 #define GR_MEMORY_SNAPSHOT 6
 
 /* Why a collection ran: the program asked for it; the heap or the quarantine had grown to its limit; a request found no
- * memory. */
+ * memory; the young blocks alone were collected. */
 #define GR_REASON_ASKED 0
 #define GR_REASON_DUE 1
 #define GR_REASON_REFUSED 2
+#define GR_REASON_YOUNG 3
 
 /* A kind of blocks: the address of its gr_heap_tables, a GR_CONTENTS_ value and a GR_LIFETIME_ value. */
 /* NOLINTNEXTLINE(modernize-use-using): C */

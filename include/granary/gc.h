@@ -68,6 +68,18 @@ GR_EXPORT int gr_gc_collect(void);
  * userfaultfd is forbidden). In that case every collection stops the program as before. */
 GR_EXPORT int gr_gc_collect_beside(void);
 
+/* Turns on generations. An object is old once it has survived a collection. Minor collections, which come before a
+ * collection that is due, free young objects only: they scan the roots and those old objects that were written to, so their
+ * cost does not grow with what the old objects hold. They stop the program for a few milliseconds. With incremental
+ * collection, collections of all objects are incremental and minor collections come between them.
+ * Returns 0, or -1 with errno = ENOSYS if the kernel cannot report which pages were written (before Linux 6.7, or where
+ * userfaultfd is forbidden). In that case every collection is of all objects. */
+GR_EXPORT int gr_gc_collect_generations(void);
+
+/* Runs a minor collection now; a complete one where none was done since generations were turned on, or where they are
+ * off. Returns as gr_gc_collect. */
+GR_EXPORT int gr_gc_collect_young(void);
+
 /* Disables all collections until gr_gc_enable has been called as often as gr_gc_disable. */
 GR_EXPORT void gr_gc_disable(void);
 GR_EXPORT void gr_gc_enable(void);

@@ -21,6 +21,16 @@ void CachedBlocks::empty(Kind &kind) const {
     view.keep_only([&](const Superblock *s, std::uint32_t word) { return ~kind.marks.live(s, word, number_); });
 }
 
+// The number that only cached blocks get is that of the last collection: each block that got it then became free, and
+// no free block has it any more.
+void CachedBlocks::empty_young() const {
+    kinds_.for_each([&](Kind &kind) {
+        mark(kind, 0);
+        kind.instance.collector_view().take_cached();
+        empty(kind);
+    });
+}
+
 void CachedBlocks::empty_unmarked(Kind &kind) const {
     mark(kind, 0);
     kind.instance.collector_view().drop_held();

@@ -20,6 +20,9 @@ class CachedBlocks {
     // Empties the caches of all kinds, or of one kind.
     void empty();
     void empty(Kind &kind) const;
+    // Like empty(), where the marks of the last collection still count. A cached block may have been marked by it, and was
+    // freed since: its mark is cleared, so that the sweep finds it.
+    void empty_young() const;
     // For a kind that is swept while the program runs. A cached block was free when the collection began, or was freed
     // since. So its mark says nothing and is cleared. Blocks that were freed by remote bits wait on.
     void empty_unmarked(Kind &kind) const;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLineBytes = 1024;
 constexpr int kStandardError = 2;
-constexpr const char *kReasons[] = {"asked", "due", "refused"};
+constexpr const char *kReasons[] = {"asked", "due", "refused", "young"};
 
 void put_beside(Text &line, const CollectionReport &report) {
     line << ",\"beside_ns\":" << report.beside_nanoseconds << ",\"root_pauses_ns\":";
@@ -44,6 +44,7 @@ void put(Text &line, const CollectionReport &report) {
          << ",\"threads\":" << report.threads << ",\"held_before\":" << report.held_before
          << ",\"held\":" << report.held << ",\"live_bytes\":" << report.live_bytes
          << ",\"live_blocks\":" << report.live_blocks << ",\"freed_blocks\":" << report.freed_blocks;
+    if (report.reason == Reason::young) line << ",\"rescanned_bytes\":" << report.rescanned_bytes;
     if (report.beside_nanoseconds != 0) put_beside(line, report);
     if (kCounted) put_events(line);
     line << "}\n";

@@ -8,6 +8,7 @@
 #include "collector/collection_history.hpp"
 #include "collector/collector_lock.hpp"
 #include "collector/dirty_pages.hpp"
+#include "collector/generations.hpp"
 #include "collector/mark_phase.hpp"
 #include "collector/memory_return.hpp"
 #include "collector/root_scanner.hpp"
@@ -31,6 +32,7 @@ struct CollectionParts {
     SweepPhase &sweep_phase;
     MemoryReturn &memory_return;
     CollectionHistory &history;
+    Generations &generations;
 };
 
 // Whether collections are not disabled, and the caller is not a handler that interrupted the allocator.

@@ -14,8 +14,8 @@
 namespace gr {
 
 // asked: the program asked for it. due: as much was allocated, or waits, as may be between two collections. refused:
-// there was no memory for a request.
-enum class Reason : std::uint8_t { asked, due, refused };
+// there was no memory for a request. young: the young blocks only, because the program asked for it or took much.
+enum class Reason : std::uint8_t { asked, due, refused, young };
 
 struct LiveOfKind {
     std::uint64_t blocks = 0;
@@ -29,6 +29,7 @@ struct CollectionReport {
     std::uint64_t live_blocks = 0;
     std::uint64_t live_bytes = 0;
     std::uint64_t freed_blocks = 0;
+    std::uint64_t rescanned_bytes = 0;  // by a minor collection: of old blocks in pages that the program wrote to
     std::size_t threads = 0;      // threads that were stopped
     std::size_t held_before = 0;  // bytes of units in use
     std::size_t held = 0;         // bytes of units that hold something afterwards

@@ -71,13 +71,15 @@ void Collector::collect_if_due() {
     if (is_incremental()) incremental_.take_part();
     const std::size_t held = kinds_.present_bytes();
     if (!pace_.automatic.load(std::memory_order_relaxed) || !may_collect(pace_)) return;
-    if (is_incremental()) {
+    const bool is_young_due = generations_.is_due(held);
+    if (is_incremental() && (!is_young_due || pace_.is_due_beside(held))) {
         if (incremental_.keep_pace(held)) collect(Reason::due);
         return;
     }
-    if (!pace_.is_due(held)) return;
+    const bool is_due = pace_.is_due(held);
+    if (!is_due && !is_young_due) return;
     if (try_lock()) {
-        collect_and_unlock(hooks_.must_stop, Reason::due);
+        collect_and_unlock(hooks_.must_stop, is_due ? Reason::due : Reason::young);
     } else {
         wait_for_collector();
     }
@@ -161,13 +163,20 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
     report.reason = reason;
     if (must_stop != nullptr && must_stop()) return report;
     abandon_incremental();
-    stopped_.run(&report);
+    if (reason == Reason::young && generations_.is_known()) {
+        minor_.run(&report);
+    } else {
+        if (reason == Reason::young) report.reason = Reason::asked;
+        stopped_.run(&report);
+    }
     return report;
 }
 
 void Collector::forget_other_threads() {
     markers_.forget_other_threads();
+    dirty_pages_.forget();
     incremental_.forget_other_threads();
+    generations_.forget_watch();
 }
 
 }  // namespace gr

@@ -12,6 +12,7 @@
 #include "collector/blocks.hpp"
 #include "collector/collection_parts.hpp"
 #include "collector/incremental_collection.hpp"
+#include "collector/minor_collection.hpp"
 #include "collector/stopped_collection.hpp"
 
 namespace gr {
@@ -64,7 +65,10 @@ class Collector {
     const Field &field() const { return kinds_.field(); }
     // Under the lock, between collections.
     void set_accepts(Field::Accepts accepts) {
-        if (kinds_.field().accepts() != accepts) abandon_incremental();
+        if (kinds_.field().accepts() != accepts) {
+            abandon_incremental();
+            generations_.forget();
+        }
         kinds_.field().set_accepts(accepts);
     }
     bool is_marked(const void *p) const { return blocks_.is_marked(p); }
@@ -95,6 +99,13 @@ class Collector {
     void wait_for_incremental(unsigned milliseconds) { incremental_.wait(milliseconds); }
     // Under the lock. Before fork, and before the field changes: the marks of an incremental collection are lost.
     void abandon_incremental() { incremental_.abandon(); }
+
+    // Under the lock. From now on minor collections come before a collection that is due: they collect the blocks that were
+    // taken since the last collection. nullptr: done. Else the text says what is lacking.
+    const char *enable_generations() { return generations_.enable(); }
+    bool has_generations() const { return generations_.is_enabled(); }
+    // Collects the young blocks now; all blocks, if it is not known which are young. Otherwise like collect().
+    CollectionReport collect_young() { return collect(Reason::young); }
 
     const CollectionReport &last() const { return history_.last(); }
     std::size_t used_bytes() const { return kinds_.used_bytes(); }
@@ -155,6 +166,7 @@ class Collector {
     Blocks blocks_{kinds_, numbers_};
     CachedBlocks cached_blocks_{kinds_, numbers_};
     DirtyPages dirty_pages_{kinds_};
+    Generations generations_{kinds_, dirty_pages_};
     Stopper stopper_{kinds_, roots_, hooks_, markers_};
     RootScanner root_scanner_{kinds_, roots_, hooks_, markers_, finalization_};
     MarkPhase mark_phase_{kinds_, numbers_, markers_, hooks_, finalization_};
@@ -162,8 +174,9 @@ class Collector {
     MemoryReturn memory_return_{kinds_, sweep_phase_, markers_, roots_, pace_};
     CollectionParts parts_{lock_,       kinds_,       hooks_,         pace_,        numbers_,
                            markers_,    stopper_,     root_scanner_,  dirty_pages_, cached_blocks_,
-                           mark_phase_, sweep_phase_, memory_return_, history_};
+                           mark_phase_, sweep_phase_, memory_return_, history_,     generations_};
     StoppedCollection stopped_{parts_};
+    MinorCollection minor_{parts_};
     IncrementalCollection incremental_{parts_, kCollectingThread};
 
     std::atomic<std::uint32_t> awaited_in_vain_{0};  // the collection that a thread waited too long for; relaxed

@@ -26,7 +26,8 @@ constinit std::uint32_t told_memory_count = 0;
 
 static_assert(static_cast<std::uint64_t>(Reason::asked) == GR_REASON_ASKED &&
                   static_cast<std::uint64_t>(Reason::due) == GR_REASON_DUE &&
-                  static_cast<std::uint64_t>(Reason::refused) == GR_REASON_REFUSED,
+                  static_cast<std::uint64_t>(Reason::refused) == GR_REASON_REFUSED &&
+                  static_cast<std::uint64_t>(Reason::young) == GR_REASON_YOUNG,
               "reasons have the numbers that granary/collector_tables.h gives them");
 static_assert(static_cast<std::uint64_t>(Lifetime::collected) == GR_LIFETIME_COLLECTED &&
                   static_cast<std::uint64_t>(Lifetime::until_freed) == GR_LIFETIME_UNTIL_FREED &&

@@ -9,6 +9,7 @@
 #include "base/bits.hpp"
 #include "collector/kinds.hpp"
 #include "collector/marker.hpp"
+#include "platform/world/mapped_list.hpp"
 #include "platform/memory.hpp"
 #include "platform/world/write_watch.hpp"
 
@@ -22,17 +23,26 @@ class DirtyPages {
     DirtyPages(const DirtyPages &) = delete;
     DirtyPages &operator=(const DirtyPages &) = delete;
 
-    // Once in each process. nullptr: done. Else the text says what the kernel lacks or refuses.
-    const char *begin() { return watch_.begin({kinds_.field().base(), kinds_.field().end()}); }
-    // For fork's child, which does not inherit the watch.
-    void forget() { watch_.forget(); }
+    // nullptr: the kernel reports writes from now on. Else the text says what the kernel lacks or refuses.
+    const char *begin();
+    // For fork's child, which does not inherit the watch; begin() may follow.
+    void forget();
 
     // From now on the writes to all scanned kinds are watched, and what was written before is forgotten. Marks get
     // memory. false: not all is watched.
     bool watch();
     // The pages of all scanned kinds are watched no more.
     void leave();
-    // Scans the marked blocks in the pages that were written to, and counts these pages. Nothing that these blocks
+    // Like watch(), but only superblocks and runs that hold blocks in use: the program writes first to the others, when it
+    // takes blocks there, and would wait for the kernel. The threads stand.
+    bool watch_used();
+    // Like mark_from(), in the stop of a minor collection. Pages are watched on, except in superblocks of which blocks were
+    // taken since the last collection: these wait for watch_taken().
+    // *bytes: of old blocks that are scanned again.
+    bool mark_from_young(Marker &marker, std::uint64_t *bytes);
+    // After the sweep: those of the waiting superblocks are watched that hold blocks in use. false: not all are watched.
+    bool watch_taken();
+    // The marked blocks in the pages that were written to go to the worklist, and these pages are counted. Nothing that these blocks
     // point to is scanned before all the pages have been visited and, if it is wanted, are watched again. false: not
     // all is known.
     bool mark_from(Marker &marker, Then then, std::size_t *pages);
@@ -62,8 +72,21 @@ class DirtyPages {
         return reinterpret_cast<const char *>(align_down(reinterpret_cast<std::uintptr_t>(p), platform::page_size()));
     }
 
+    struct Row {
+        const Kind *kind;
+        UnitIndex first;
+        UnitIndex end;
+    };
+
+    static platform::Range pages_of(const Kind &kind, UnitIndex first, UnitIndex end) {
+        const Region &region = kind.instance.region();
+        return {region.address(first), region.address(end)};
+    }
+
     Kinds &kinds_;
     platform::WriteWatch watch_;
+    platform::MappedList<Row> taken_;  // in this stop: rows of superblocks that wait for watch_taken()
+    bool has_begun_ = false;
 };
 
 }  // namespace gr

@@ -87,7 +87,6 @@ void IncrementalCollection::forget_other_threads() {
     is_under_way_.store(false, std::memory_order_relaxed);
     abandoned_.store(false, std::memory_order_relaxed);
     rendezvous_.let_go();
-    parts_.dirty_pages.forget();
     if (is_enabled_.exchange(false, std::memory_order_relaxed)) static_cast<void>(enable());
 }
 
@@ -192,6 +191,7 @@ bool IncrementalCollection::while_stopped(CollectionReport *report, Walk walk) {
 }
 
 bool IncrementalCollection::mark() {
+    parts_.generations.forget();
     parts_.cached_blocks.choose_number();
     parts_.numbers.next();
     const std::uint64_t began = platform::nanoseconds();
@@ -276,8 +276,8 @@ bool IncrementalCollection::mark_last(CollectionReport *report) {
     });
     const auto scan = [&](Marker &marker) {
         std::size_t pages = 0;
-        const bool is_known =
-            parts_.dirty_pages.mark_from(marker, DirtyPages::Then::leave, &pages) && parts_.roots.scan(marker);
+        const auto then = parts_.generations.is_enabled() ? DirtyPages::Then::watch_on : DirtyPages::Then::leave;
+        const bool is_known = parts_.dirty_pages.mark_from(marker, then, &pages) && parts_.roots.scan(marker);
         marker.scan_left();
         return is_known;
     };
@@ -299,7 +299,7 @@ void IncrementalCollection::sweep_last(CollectionReport *report) {
 
 void IncrementalCollection::sweep() {
     let_program_run();
-    parts_.dirty_pages.leave();
+    if (!parts_.generations.is_enabled()) parts_.dirty_pages.leave();
     sweep_.sweep_now(&report_);
     is_swept_ = true;
     static_cast<void>(come_back());
@@ -309,6 +309,7 @@ void IncrementalCollection::sweep() {
 void IncrementalCollection::end_swept() {
     is_swept_ = false;
     sweep_.learn(&report_);
+    parts_.generations.begin_after_sweep(report_, parts_.pace);
     parts_.memory_return.settle(report_);
     parts_.history.add(&report_);
     after_is_due_.store(true, std::memory_order_relaxed);

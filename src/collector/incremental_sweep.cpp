@@ -35,6 +35,7 @@ void IncrementalSweep::sweep_in_stop(CollectionReport *report) {
         if (kind.may_be_swept_late()) return;
         sweep_phase_.sweep_superblocks(kind, report);
         SweepPhase::count(kind, report, &found_);
+        generations_.unmark_free(kind);
     });
 }
 
@@ -46,7 +47,10 @@ void IncrementalSweep::sweep_now(CollectionReport *report) {
             [&](const Superblock *s, std::uint32_t word) {
                 return s->size_class == c ? kind.marks.live(s, word, numbers_.current()) | free_then(word) : ~Word{0};
             },
-            [&](const Superblock *s) { SweepPhase::count(kind, s, report, &found_); });
+            [&](Superblock *s) {
+                SweepPhase::count(kind, s, report, &found_);
+                generations_.unmark_free(kind, s);
+            });
     });
 }
 

@@ -8,14 +8,16 @@
 
 #include "collector/dirty_pages.hpp"
 #include "collector/free_snapshot.hpp"
+#include "collector/generations.hpp"
 #include "collector/sweep_phase.hpp"
 
 namespace gr {
 
 class IncrementalSweep {
   public:
-    constexpr IncrementalSweep(Kinds &kinds, const MarkNumbers &numbers, DirtyPages &dirty, SweepPhase &sweep_phase)
-        : kinds_(kinds), numbers_(numbers), dirty_(dirty), sweep_phase_(sweep_phase) {}
+    constexpr IncrementalSweep(Kinds &kinds, const MarkNumbers &numbers, DirtyPages &dirty, SweepPhase &sweep_phase,
+                               const Generations &generations)
+        : kinds_(kinds), numbers_(numbers), dirty_(dirty), sweep_phase_(sweep_phase), generations_(generations) {}
     IncrementalSweep(const IncrementalSweep &) = delete;
     IncrementalSweep &operator=(const IncrementalSweep &) = delete;
 
@@ -41,6 +43,7 @@ class IncrementalSweep {
     const MarkNumbers &numbers_;
     DirtyPages &dirty_;
     SweepPhase &sweep_phase_;
+    const Generations &generations_;
     FreeSnapshot snapshot_;
     Found found_;
 };

@@ -14,6 +14,14 @@ void MarkPhase::prepare() {
     });
 }
 
+void MarkPhase::prepare_unit_table() {
+    kinds_.for_each([&](Kind &kind) {
+        CollectorView &view = kind.instance.collector_view();
+        view.for_each_superblock([&](const Superblock *s) { kind.marks.touch(s); });
+        kinds_.field().prepare(kind.number, view);
+    });
+}
+
 void MarkPhase::stamp_free(Kind &kind, Superblock *s) const {
     kind.marks.touch(s);
     if (kind.setup.lifetime == Lifetime::held_back) return;

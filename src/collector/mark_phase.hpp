@@ -25,6 +25,8 @@ class MarkPhase {
     // The threads stand, from here to mark_all(). Free blocks get the number, so no marker need ask whether a block is
     // free, and the unit table is written anew.
     void prepare();
+    // Like prepare(), but free blocks keep their marks: a marker may take one for a block in use.
+    void prepare_unit_table();
     // Free blocks of one superblock get the number. The caller holds all locks, or its owner's.
     void stamp_free(Kind &kind, Superblock *s) const;
     // The program runs, and no lock is held. Free blocks of all scanned kinds get the number. A block that is taken

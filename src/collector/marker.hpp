@@ -57,8 +57,9 @@ class Marker {
 
     // Marks all blocks in use of a kind.
     void reach_all(const CollectorView &view, std::uint32_t kind);
-    // Scans the parts of marked blocks that lie in the range, because the program may have written to them since.
-    void scan_marked(std::uint32_t kind, platform::Range written);
+    // The parts of marked blocks that lie in the range go to the worklist, because the program may have written to them
+    // since. Returns how many bytes these are.
+    std::size_t push_marked(std::uint32_t kind, platform::Range written);
     // Scans the blocks that were left for the last stop.
     void scan_left();
 
@@ -111,7 +112,8 @@ class Marker {
         if (!work_.push(task)) [[unlikely]]
             failed_ = true;
     }
-    void scan_part(Task task, platform::Range part);
+    std::size_t push_marked(const Field::Kind &k, const Superblock *s, platform::Range part);
+    std::size_t push_part(Task task, platform::Range part);
     void scan_bitmap(const char *begin, std::uintptr_t bitmap);
     void scan_by_procedure(Task task);
     void scan_readable(platform::Range range);

@@ -20,7 +20,7 @@ void MemoryReturn::return_marks(const CollectionReport &report) {
 }
 
 void MemoryReturn::settle(const CollectionReport &report) {
-    std::size_t may_stay = report.reason == Reason::due ? pace_.room() : 0;
+    std::size_t may_stay = report.reason == Reason::due || report.reason == Reason::young ? pace_.room() : 0;
     swept_.release_dead_runs();
     kinds_.for_each([&](Kind &kind) { may_stay -= settle(kind, may_stay); });
     // The segments that are left hold addresses, which would be roots where roots are everywhere.

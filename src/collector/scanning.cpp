@@ -78,8 +78,9 @@ void Marker::reach_all(const CollectorView &view, std::uint32_t kind) {
     });
 }
 
-void Marker::scan_marked(std::uint32_t kind, platform::Range written) {
+std::size_t Marker::push_marked(std::uint32_t kind, platform::Range written) {
     const Field::Kind &k = field_.kind(kind);
+    std::size_t bytes = 0;
     for (const char *at = written.begin; at < written.end;) {
         const auto unit_end =
             reinterpret_cast<const char *>(align_down(reinterpret_cast<std::uintptr_t>(at), kUnitBytes)) + kUnitBytes;
@@ -87,26 +88,47 @@ void Marker::scan_marked(std::uint32_t kind, platform::Range written) {
         at = part.end;
         const Superblock *const s = k.superblocks->head(k.region->unit_of(part.begin));
         if (s->use != UnitUse::superblock && s->use != UnitUse::run) continue;
-        if (!k.marks->covers(s->unit)) continue;
-        const std::size_t size = Superblocks::block_size(s);
-        const Mark *const marks = k.marks->row(s);
-        const Descriptor descriptor = k.adds_size ? k.descriptor.plus(size) : k.descriptor;
-        const std::uint32_t blocks = s->use == UnitUse::run ? 1 : s->shape().blocks;
-        const char *const first = k.superblocks->begin(s);
-        if (part.begin < first) continue;
-        for (std::size_t i = static_cast<std::size_t>(part.begin - first) / size; i < blocks; ++i) {
-            const char *const block = first + i * size;
-            if (block >= part.end) break;
-            if (marks[i].load(std::memory_order_relaxed) == number_) scan_part({block, descriptor}, part);
-        }
+        if (k.marks->covers(s->unit) && part.begin >= k.superblocks->begin(s)) bytes += push_marked(k, s, part);
     }
+    return bytes;
 }
 
-void Marker::scan_part(Task task, platform::Range part) {
-    if (task.descriptor.form() != Descriptor::Form::length) return scan(task);
+// Neighbouring blocks of which every word counts become one task.
+std::size_t Marker::push_marked(const Field::Kind &k, const Superblock *s, platform::Range part) {
+    const std::size_t size = Superblocks::block_size(s);
+    const Mark *const marks = k.marks->row(s);
+    const Descriptor descriptor = k.adds_size ? k.descriptor.plus(size) : k.descriptor;
+    const bool is_whole = descriptor.form() == Descriptor::Form::length && descriptor.length() == size;
+    const std::uint32_t blocks = s->use == UnitUse::run ? 1 : s->shape().blocks;
+    const char *const first = k.superblocks->begin(s);
+    const auto is_marked = [&](std::size_t i) { return marks[i].load(std::memory_order_relaxed) == number_; };
+    std::size_t bytes = 0;
+    for (std::size_t i = static_cast<std::size_t>(part.begin - first) / size; i < blocks;) {
+        const char *const block = first + i * size;
+        if (block >= part.end) break;
+        std::size_t count = is_marked(i) ? 1 : 0;
+        while (is_whole && count != 0 && i + count < blocks && block + count * size < part.end && is_marked(i + count))
+            ++count;
+        if (count != 0) {
+            const Descriptor all = is_whole ? Descriptor::of_length(count * size) : descriptor;
+            bytes += push_part({block, all}, part);
+        }
+        i += count == 0 ? 1 : count;
+    }
+    return bytes;
+}
+
+// The worklist's loop scans faster than one scan() for each block. Returns the bytes that will be scanned.
+std::size_t Marker::push_part(Task task, platform::Range part) {
+    if (task.descriptor.form() != Descriptor::Form::length) {
+        push(task);
+        return sizeof(void *);
+    }
     const char *const end = task.begin + task.descriptor.length();
     const platform::Range both{task.begin > part.begin ? task.begin : part.begin, end < part.end ? end : part.end};
-    if (both.begin < both.end) scan(both);
+    if (both.begin >= both.end) return 0;
+    push({both.begin, Descriptor::of_length(both.bytes())});
+    return both.bytes();
 }
 
 void Marker::scan_left() {

@@ -24,6 +24,7 @@ void StoppedCollection::run(CollectionReport *report) {
 }
 
 bool StoppedCollection::mark(CollectionReport *report) {
+    parts_.generations.forget();
     parts_.cached_blocks.empty();
     parts_.numbers.next();
     parts_.mark_phase.prepare();
@@ -32,8 +33,9 @@ bool StoppedCollection::mark(CollectionReport *report) {
 }
 
 void StoppedCollection::sweep(CollectionReport *report) {
-    parts_.sweep_phase.sweep(report);
+    parts_.sweep_phase.learn(parts_.sweep_phase.sweep(report, SweepPhase::Superblocks::all), report);
     parts_.memory_return.return_marks(*report);
+    parts_.generations.begin(*report, parts_.pace);
 }
 
 }  // namespace gr

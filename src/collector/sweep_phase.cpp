@@ -6,22 +6,25 @@
 
 namespace gr {
 
-void SweepPhase::sweep(CollectionReport *report) {
+Found SweepPhase::sweep(CollectionReport *report, Superblocks which) {
     Found found;
     report->held_before = kinds_.present_bytes();
     kinds_.for_each([&](Kind &kind) {
-        sweep_superblocks(kind, report);
+        sweep_superblocks(kind, report, which);
         sweep_runs(kind, report, &found);
         count(kind, report, &found);
     });
-    learn(found, report);
+    return found;
 }
 
-void SweepPhase::sweep_superblocks(Kind &kind, CollectionReport *report) const {
+void SweepPhase::sweep_superblocks(Kind &kind, CollectionReport *report, Superblocks which) const {
     if (kind.setup.lifetime != Lifetime::collected) return;
     if (kind.setup.asks_blocks()) zero_dead(kind);
-    report->freed_blocks += kind.instance.collector_view().sweep(
-        [&](const Superblock *s, std::uint32_t word) { return kind.marks.live(s, word, numbers_.current()); });
+    CollectorView &view = kind.instance.collector_view();
+    const auto live = [&](const Superblock *s, std::uint32_t word) {
+        return kind.marks.live(s, word, numbers_.current());
+    };
+    report->freed_blocks += which == Superblocks::all ? view.sweep(live) : view.sweep_taken(live);
 }
 
 void SweepPhase::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {

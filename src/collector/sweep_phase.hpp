@@ -21,10 +21,13 @@ class SweepPhase {
     SweepPhase(const SweepPhase &) = delete;
     SweepPhase &operator=(const SweepPhase &) = delete;
 
-    // All kinds.
-    void sweep(CollectionReport *report);
+    // all: every superblock. taken: those of which blocks were taken since the last collection, whose marks still count; in
+    // the others no block is young.
+    enum class Superblocks : bool { all, taken };
+    // All kinds. Returns what stays.
+    Found sweep(CollectionReport *report, Superblocks which);
     // One kind: its superblocks, its runs, and what its superblocks hold then.
-    void sweep_superblocks(Kind &kind, CollectionReport *report) const;
+    void sweep_superblocks(Kind &kind, CollectionReport *report, Superblocks which = Superblocks::all) const;
     void sweep_runs(Kind &kind, CollectionReport *report, Found *found);
     static void count(const Kind &kind, CollectionReport *report, Found *found);
     // What one superblock holds. The caller holds all locks, or its owner's.

@@ -73,6 +73,23 @@ class CollectorView {
         return all;
     }
 
+    // Like sweep, for the superblocks of which blocks were taken since the last collection. The others stay as they are.
+    template <class Live>
+    std::uint64_t sweep_taken(Live live) {
+        std::uint64_t all = 0;
+        for_each_superblock([&](Superblock *s) {
+            if (s->taken) all += watching_rest(s, [&] { return keep_only(s, live); });
+        });
+        return all;
+    }
+    // The superblocks of cached blocks count as those of which blocks were taken: a cached block may be one that the program
+    // has freed. Called before drop_cached().
+    void take_cached() {
+        for_each_cached([&](const void *p) {
+            if (region_.contains(p)) superblocks_.head(region_.unit_of(p))->taken = true;
+        });
+    }
+
     // Like sweep, for the superblock that begins at `first` now, if any, under its owner's lock. It may be another
     // superblock than the caller found there. The caller holds no lock, and no thread frees a block that
     // live(superblock, word) does not name. Calls visit(superblock) at the end, under the same lock.
@@ -105,6 +122,31 @@ class CollectorView {
         });
     }
 
+    // Visits rows of neighbouring units that hold blocks in use, in the order of their addresses: visit(first, end, taken).
+    // taken: blocks of all superblocks of the row were taken since the last collection, or of none.
+    template <class Visit>
+    void for_each_used_row(UnitIndex first, UnitIndex end, Visit visit) const {
+        UnitIndex begin = first;
+        UnitIndex behind = first;
+        bool taken = false;
+        for_each_unit(first, end, [&](const Superblock *s, UnitIndex u) {
+            const bool is_used = s->use == UnitUse::run || (s->use == UnitUse::superblock && s->used_count() != 0);
+            if (!is_used) return;
+            const bool is_taken = s->use == UnitUse::superblock && s->taken;
+            if (u != behind || is_taken != taken) {
+                if (begin < behind) visit(begin, behind, taken);
+                begin = u;
+                taken = is_taken;
+            }
+            behind = s->unit + s->units;
+        });
+        if (begin < behind) visit(begin, behind, taken);
+    }
+    template <class Visit>
+    void for_each_used_row(Visit visit) const {
+        for_each_used_row(region_.first_unit(), region_.unit_end(), visit);
+    }
+
     // Visits the ranges of units in which no block is in use: visit(first, end).
     template <class Visit>
     void for_each_empty_range(Visit visit) const {
@@ -131,13 +173,19 @@ class CollectorView {
         s->rested = s->used_count() <= s->kept;
         const std::uint32_t freed = sweep();
         s->kept = s->used_count();
+        s->taken = false;
         return freed;
     }
     template <class Visit>
     void for_each_unit(Visit visit) const {
-        for (UnitIndex u = region_.first_unit(); u < region_.unit_end();) {
+        for_each_unit(region_.first_unit(), region_.unit_end(), [&](Superblock *s, UnitIndex) { visit(s); });
+    }
+    // Of superblocks and runs the first unit only. `first` is the first unit of what lies there.
+    template <class Visit>
+    void for_each_unit(UnitIndex first, UnitIndex end, Visit visit) const {
+        for (UnitIndex u = first; u < end;) {
             Superblock *const s = superblocks_.descriptor(u);
-            visit(s);
+            visit(s, u);
             const bool is_something = s->use == UnitUse::superblock || s->use == UnitUse::run;
             u = u + (is_something ? s->units : UnitCount(1));
         }

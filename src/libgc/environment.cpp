@@ -84,6 +84,7 @@ constexpr Row kTable[] = {
     {"GC_LARGE_ALLOC_WARN_INTERVAL", Form::number, nullptr},
     {"GC_RETRY_SIGNALS", Form::nothing, nullptr},
     {"GC_ENABLE_INCREMENTAL", Form::presence, [](std::size_t, const char *) { settings.begins_incremental = true; }},
+    {"GC_ENABLE_GENERATIONAL", Form::presence, [](std::size_t, const char *) { settings.begins_generational = true; }},
     {"GC_DISABLE_INCREMENTAL", Form::presence, [](std::size_t, const char *) { settings.forbids_incremental = true; }},
     {"GC_USE_GETWRITEWATCH", Form::nothing, nullptr},
     {"GC_ONLY_LOG_TO_FILE", Form::nothing, nullptr},

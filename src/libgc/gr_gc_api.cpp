@@ -89,6 +89,11 @@ int gr_gc_collect_beside() {
     const Locked locked;
     return collector.enable_incremental() == nullptr ? 0 : failed(ENOSYS);
 }
+int gr_gc_collect_generations() {
+    const Locked locked;
+    return collector.enable_generations() == nullptr ? 0 : failed(ENOSYS);
+}
+int gr_gc_collect_young() { return collector.collect_young().done ? 1 : 0; }
 void gr_gc_disable() { GC_disable(); }
 void gr_gc_enable() { GC_enable(); }
 

@@ -9,5 +9,7 @@ namespace gr {
 
 // Not while leaks are looked for, nor where the environment forbids it. Under the lock, of an initialised library.
 void begin_incremental();
+// Likewise, minor collections come before a collection that is due.
+void begin_generational();
 
 }  // namespace gr

@@ -24,6 +24,13 @@ void begin_incremental() {
          reinterpret_cast<GC_word>(lack));
 }
 
+void begin_generational() {
+    if (now(GC_find_leak) != 0) return;
+    const char *const lack = collector.enable_generations();
+    if (lack == nullptr) return;
+    warn("GC Warning: No generations; each collection is of all objects: %s\n", reinterpret_cast<GC_word>(lack));
+}
+
 }  // namespace gr
 
 namespace {

@@ -62,6 +62,7 @@ void begin() {
         atexit(GC_gcollect);
     }
     if (settings.begins_incremental) begin_incremental();
+    if (settings.begins_generational) begin_generational();
 }
 
 }  // namespace

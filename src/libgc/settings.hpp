@@ -14,6 +14,7 @@ struct Settings {
     bool prints_regularly = false;  // GC_dump at each collection
     bool ignores_gcj = false;
     bool begins_incremental = false;
+    bool begins_generational = false;
     bool forbids_incremental = false;
     int suspend_signal = -1;  // the default
     int restart_signal = -1;

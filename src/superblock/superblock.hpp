@@ -32,6 +32,7 @@ struct alignas(128) Superblock {
     std::uint8_t group = kNoGroup;
     bool zeroed = false;     // the units read as zero when the superblock was made
     bool cleared = false;    // the run was handed out by calloc
+    bool taken = false;      // blocks were handed to a magazine since the last collection
     bool rested = false;     // not more blocks were in use before the last collection than after the one before it
     std::uint32_t kept = 0;  // blocks in use after the last collection
     PageSet absent;          // pages that were returned to the OS, and hold no block that was handed out since

@@ -31,6 +31,7 @@ Superblock *Superblocks::make_superblock(UnitIndex first, ClassIndex c, bool zer
     s->fresh_from = 0;
     s->zeroed = zeroed;
     s->absent = PageSet();
+    s->taken = false;
     s->rested = false;
     s->kept = 0;
     free_bits(s).set_all();
@@ -84,6 +85,7 @@ std::uint32_t Superblocks::take(Superblock *s, std::span<void *> room) {
     }
     s->first_word = w;
     s->free_count -= taken;
+    s->taken = true;
     if (taken != 0 && s->absent.any()) [[unlikely]]
         touch(s, end[-1], *next);
     return taken;

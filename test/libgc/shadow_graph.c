@@ -335,9 +335,21 @@ static void collect_beside(void) {
     }
 }
 
+/* With GC_ENABLE_GENERATIONAL a minor collection comes often. What it frees may be less than all that is unreachable. */
+static void collect_young(void) {
+    static int (*young)(void);
+    if (getenv("GC_ENABLE_GENERATIONAL") == NULL) return;
+    if (young == NULL) *(void **)&young = dlsym(RTLD_DEFAULT, "gr_gc_collect_young");
+    CHECK(young != NULL, "the library has no young objects");
+    if (roll(100) != 0) return;
+    CHECK(young() == 1, "no minor collection");
+    if (roll(20) == 0) expect_whole("by a minor collection");
+}
+
 static void operate(void) {
     uint64_t what = roll(100);
     collect_beside();
+    collect_young();
     if (roll(2000) == 0) growing = !growing;
     if (growing && what >= 70 && what < 90) what = roll(10) == 0 ? what : 0; /* drop less */
     int n = roll_reachable();

@@ -551,7 +551,7 @@ MUTANTS = (
         ("marker-type", "a type's descriptor is looked for where it is not",
          "(displacement + Descriptor::kIndirectBias)", "displacement"),
         ("marker-again", "of what was written to beside the program nothing is scanned again",
-         "if (marks[i].load(std::memory_order_relaxed) == number_) scan_part({block, descriptor}, part);", ""),
+         "if (marks[i].load(std::memory_order_relaxed) == number_) push_part({block, descriptor}, part);", ""),
         ("marker-again-first", "of a page that was written to only the first block is scanned again",
          "if (block >= part.end) break;", "if (block >= part.begin + size) break;"),
         ("marker-asked-never", "blocks that are asked what they hold are not asked at the last stop",

@@ -18,7 +18,7 @@ namespace gr::tool {
 // The values are those of collector_tables.h.
 enum class Contents : std::uint8_t { kNone, kAny, kLayout, kProcedure, kPerBlock, kUnknown };
 enum class Lifetime : std::uint8_t { kCollected, kUntilFreed, kWatched, kHeldBack, kUnknown };
-enum class Reason : std::uint8_t { kAsked, kDue, kRefused, kUnknown };
+enum class Reason : std::uint8_t { kAsked, kDue, kRefused, kYoung, kUnknown };
 
 struct Kind {
     std::uint64_t number;

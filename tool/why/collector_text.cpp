@@ -34,7 +34,7 @@ std::string found_text(const Explanation &e) {
 }
 
 std::string last_text(const Explanation &e) {
-    constexpr std::array kWhy{"requested by the program", "due", "after a refused allocation", "reason unknown"};
+    constexpr std::array kWhy{"requested by the program", "due", "after a refused allocation", "of young blocks", "reason unknown"};
     const LastCollection &last = e.collector->last;
     const std::string beside =
         last.beside == 0 ? "" : fmt::format("marked for {} while the program ran, ", time_text(last.beside));
@@ -64,7 +64,7 @@ std::string collections_text(const Explanation &e) {
 }
 
 std::string_view reason_word(Reason reason) {
-    constexpr std::array<std::string_view, 4> kWords{"asked", "due", "refused", "unknown"};
+    constexpr std::array<std::string_view, 5> kWords{"asked", "due", "refused", "young", "unknown"};
     return kWords[static_cast<std::size_t>(reason)];
 }
 

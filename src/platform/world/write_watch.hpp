@@ -24,27 +24,8 @@ class WriteWatch {
     // For fork's child, which does not inherit the watch; begin() may follow.
     void forget();
 
-    enum class Then : std::uint8_t { watch_on, leave };
-    // Calls visit(range) for each row of written pages in a mapped part, in the order of their addresses. One call at a
-    // time. false: the kernel did not report all.
-    template <class Visit>
-    [[nodiscard]] bool for_each_written(Range part, Then then, Visit visit) {
-        const Pages pages;
-        while (!part.is_empty()) {
-            const long rows = look(pages, &part, then);
-            if (rows < 0) return false;
-            // The rows may lie among the roots, where an address left in them would keep a block.
-            for (long i = 0; i < rows; ++i) visit(std::exchange(rows_[static_cast<std::size_t>(i)], {}).range());
-        }
-        return true;
-    }
-
-    // Stops watching a mapped part until it is watched again: a thread that writes there does not wait for the kernel.
-    void leave(Range part);
-
-  private:
-    // The descriptor by which the kernel is asked. It is opened each time, because a program may close descriptors that
-    // it did not open.
+    // The descriptor by which the kernel is asked. It is opened for each series of questions, because a program may close
+    // descriptors that it did not open.
     class Pages {
       public:
         Pages();
@@ -57,6 +38,29 @@ class WriteWatch {
         long fd_;
     };
 
+    enum class Then : std::uint8_t { watch_on, leave };
+    // Calls visit(range) for each row of written pages in a mapped part, in the order of their addresses. One call at a
+    // time. false: the kernel did not report all.
+    template <class Visit>
+    [[nodiscard]] bool for_each_written(const Pages &pages, Range part, Then then, Visit visit) {
+        while (!part.is_empty()) {
+            const long rows = look(pages, &part, then);
+            if (rows < 0) return false;
+            // The rows may lie among the roots, where an address left in them would keep a block.
+            for (long i = 0; i < rows; ++i) visit(std::exchange(rows_[static_cast<std::size_t>(i)], {}).range());
+        }
+        return true;
+    }
+
+    template <class Visit>
+    [[nodiscard]] bool for_each_written(Range part, Then then, Visit visit) {
+        return for_each_written(Pages(), part, then, visit);
+    }
+
+    // Stops watching a mapped part until it is watched again: a thread that writes there does not wait for the kernel.
+    void leave(Range part);
+
+  private:
     // At most so many bytes at once: while the kernel looks, no thread maps or unmaps memory.
     static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 

@@ -66,6 +66,19 @@ class Oracle : public testing::Test {
         return report;
     }
 
+    // Old blocks that nothing reaches stay marked; whatever is reached must be.
+    CollectionReport collect_young() {
+        compared_ = 0;
+        own_frame_ = static_cast<const char *>(__builtin_frame_address(0));
+        const CollectionReport report = collector.collect_young();
+        EXPECT_TRUE(report.done);
+        EXPECT_EQ(report.reason, Reason::young);
+        EXPECT_FALSE(oracle_failed_);
+        EXPECT_EQ(only_reached_, 0U);
+        EXPECT_EQ(untrue_entries_, 0U);
+        return report;
+    }
+
     // What it left is what is in use now, where no other thread allocates.
     static void expect_kinds_counted(const CollectionReport &report) {
         LiveOfKind all;
@@ -368,6 +381,33 @@ TEST_F(Oracle, GraphsOverAllKindsAreMarkedAlike) {
 }
 
 // More tasks than one marker does alone: breadth, depth, and a block of many pieces.
+TEST_F(Oracle, MinorCollectionsKeepWhatIsReached) {
+    constexpr unsigned kTurns = 6;
+    collector.lock();
+    const char *const lack = collector.enable_generations();
+    collector.unlock();
+    if (lack != nullptr) GTEST_SKIP() << lack;
+    for (const unsigned markers : {1U, 4U}) {
+        let_help(markers);
+        Graph graph(kinds_, roots_, {}, markers);
+        std::uint64_t freed = 0;
+        for (unsigned round = 0; round < 3; ++round) {
+            graph.grow(6000);
+            collect();
+            graph.check();
+            for (unsigned turn = 0; turn < kTurns; ++turn) {
+                graph.grow(2000);
+                graph.free_some();
+                freed += collect_young().freed_blocks;
+                graph.check();
+            }
+        }
+        EXPECT_GT(freed, 1000U) << "minor collections free hardly anything";
+        collect();
+        graph.check();
+    }
+}
+
 TEST_F(Oracle, WhatHelpersMarkIsMarkedAlike) {
     constexpr std::size_t kWide = 150000;
     constexpr std::size_t kDeep = 30000;
