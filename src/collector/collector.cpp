@@ -201,9 +201,8 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
     while_still(&report, [&] { walk(&report); });
     if (report.done) {
         end_collection(&report);
-    } else if (const auto refused = std::exchange(hooks_.refused, nullptr); refused != nullptr) {
-        refused(
-            "threads could not be stopped, mappings could not be read, or memory ran out; check /proc and descriptors");
+    } else {
+        end_refused();
     }
     tell(Step::end);
     return report;
@@ -227,11 +226,21 @@ void Collector::walk(CollectionReport *report) {
     report->sweeping_nanoseconds = platform::nanoseconds() - marked;
 }
 
+void Collector::end_refused() {
+    pace_.put_off(present_bytes());
+    if (hooks_.refused == nullptr) return;
+    std::exchange(hooks_.refused, nullptr)(
+        "threads could not be stopped, mappings could not be read, or memory ran out; check /proc and descriptors");
+}
+
 void Collector::end_collection(CollectionReport *report) {
     report->number = last_.number + 1;
     last_ = *report;
     settle(*report);
     log_.tell(*report);
+    const std::uint32_t thread = platform::world.unseen();
+    if (thread == 0 || hooks_.unseen == nullptr) return;
+    std::exchange(hooks_.unseen, nullptr)(thread);
 }
 
 // Whenever the numbers begin anew every mark is cleared, so that no old one counts.

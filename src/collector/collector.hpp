@@ -3,8 +3,8 @@
 //    kinds.
 // Invariant: one at a time; who collects holds the locks of all instances from before the stop until after it, so that
 //    no block is in flight but in registers and on stacks. Nothing reachable is ever freed: what cannot be found out or
-//    scanned ends the collection, and everything stays; but who blocks the signal is seen only as far as it sleeps in
-//    the kernel.
+//    scanned ends the collection, and everything stays; but a thread that blocks the signal and cannot be traced is seen
+//    only as far as it sleeps in the kernel.
 // Must not know: which names programs call.
 #pragma once
 
@@ -39,6 +39,9 @@ struct Hooks {
     Word (*in_use)(const Superblock *s, std::uint32_t word) = nullptr;
     // After the first that could not be: the next would say the same.
     void (*refused)(const char *why) = nullptr;
+    // After the first in which a thread ran on that could not be stopped, and did not wait in the kernel, where its stack
+    // would have been scanned.
+    void (*unseen)(std::uint32_t thread) = nullptr;
     // After a collection that was done, with no lock held; not where the caller of collect() holds the collector's.
     void (*after)() = nullptr;
 };
@@ -201,6 +204,7 @@ class Collector {
     static void count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found);
     void learn(Found found, CollectionReport *report);
     void end_collection(CollectionReport *report);
+    void end_refused();
     void give_back_marks(const CollectionReport &report);
     void zero_dead(Kind &kind) const;
     void release_dead_runs();

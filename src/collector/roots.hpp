@@ -32,6 +32,9 @@ class Roots {
     void forget_excluded() { excluded_.clear(); }
     // Which variables of libraries are looked at.
     void set_wants(platform::Modules::Wants wants) { modules_.set_wants(wants); }
+    // Moves the stack pointer of a thread that the program has made known, where its stack is scanned. nullptr: it stays.
+    using CorrectStackPointer = void (*)(const char **stack_pointer, std::uintptr_t handle);
+    void set_corrector(CorrectStackPointer correct) { correct_ = correct; }
     // Whether the last stop found a variable there.
     bool is_variable(const void *p) const;
 
@@ -51,19 +54,20 @@ class Roots {
         std::size_t at = 0;
         while (const platform::StoppedThread *const thread = platform::world.next_stopped(&at))
             visit_thread(*thread, visit);
-        // Who blocks the signal and waits in the kernel has all on its stack, but for registers that it saved nowhere.
+        // A thread that could not be stopped and waits in the kernel has all on its stack, but for registers that it
+        // saved nowhere.
         at = 0;
         while (const platform::StoppedThread *const thread = platform::world.next_unstoppable(&at)) {
             const char *const pointer = platform::sleeping_stack_pointer(thread->id);
-            if (pointer != nullptr) platform::for_each_readable(stack_from(pointer - kRedZone, 0), visit);
+            platform::StoppedThread sleeping = *thread;
+            sleeping.stack_pointer = pointer - kRedZone;
+            if (pointer != nullptr) platform::for_each_readable(stack_from(sleeping), visit);
         }
         if (!with_caller) return;
         __builtin_unwind_init();  // registers that calls preserve onto the stack
-        visit_thread({.id = platform::task_of_caller(),
-                      .stack_pointer = below_caller(),
-                      .thread_pointer = platform::thread_pointer(),
-                      .is_on_stack_for_signals = platform::is_on_stack_for_signals()},
-                     visit);
+        platform::StoppedThread caller = platform::world.caller();
+        caller.stack_pointer = below_caller();
+        visit_thread(caller, visit);
     }
     template <class Visit>
     void for_each_variable(Visit visit) const {
@@ -121,18 +125,34 @@ class Roots {
     static constexpr std::size_t kRedZone = 128;
 
     template <class Visit>
-    void visit_thread(const platform::StoppedThread &thread, Visit visit) const {
+    void visit_thread(platform::StoppedThread thread, Visit visit) const {
+        if (!thread.registers.is_empty()) visit(thread.registers);
+        if (correct_ != nullptr && thread.handle != 0) correct_(&thread.stack_pointer, thread.handle);
         // Above the stack there may be others, below its beginning a guard.
-        platform::for_each_readable(stack_from(thread.stack_pointer, thread.thread_pointer), visit);
-        // On a stack for signals, or a coroutine's: how much of its own is in use is not known.
+        platform::for_each_readable(stack_from(thread), visit);
+        // On a stack for signals, or a coroutine's: how much of its own is in use is not known. But who tells where a
+        // coroutine's stack ends tells of the others, too.
         const platform::Range own = own_stack(thread);
-        if (thread.is_on_stack_for_signals || !own.contains(thread.stack_pointer))
-            platform::for_each_readable(own, visit);
+        const bool is_elsewhere = !own.contains(thread.stack_pointer) && !has_told_end(thread);
+        if (thread.is_on_stack_for_signals || is_elsewhere) visit_written(own, visit);
         records_.for_each_range(thread.thread_pointer, modules_,
                                 [&](platform::Range range) { visit(mapped_part(range)); });
     }
-    // Up to the end of the mapping, or to the thread's record if that lies in it above.
-    platform::Range stack_from(const char *pointer, std::uintptr_t thread_pointer) const;
+    // Of a stack mostly little was ever used.
+    template <class Visit>
+    void visit_written(platform::Range stack, Visit visit) const {
+        using Of = platform::WrittenPages::Of;
+        platform::WrittenPages pages;
+        const bool is_own = mappings_.of(stack.begin).is_private;
+        const bool is_known = is_own && pages.opened() && pages.for_each(whole_pages(stack), Of::memory, visit);
+        if (!is_known) platform::for_each_readable(stack, visit);
+    }
+    // Whether the program told where the stack ends that the thread is on.
+    bool has_told_end(const platform::StoppedThread &thread) const;
+    // Up to the end that the program told, or else to the end of the mapping, or to the thread's record if that lies in
+    // it above.
+    platform::Range stack_from(const platform::StoppedThread &thread) const;
+    static platform::Range whole_pages(platform::Range range);
     // A thread may still have the block of a library that is gone, under the number of a new one that has larger blocks.
     platform::Range mapped_part(platform::Range range) const;
     platform::Range own_stack(const platform::StoppedThread &thread) const;
@@ -147,6 +167,7 @@ class Roots {
     platform::MappedList<platform::Range> excluded_;
     platform::MappedList<platform::Range> unused_;  // in this stop: of stacks, and what only says what is mapped
     std::size_t written_bytes_ = 0;
+    CorrectStackPointer correct_ = nullptr;
 };
 
 }  // namespace gr

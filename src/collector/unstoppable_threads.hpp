@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: threads that block the signal of the stop are kept out of the magazines of all kinds for as long as it lasts.
+// What: threads that run on during a stop are kept out of the magazines of all kinds for as long as it lasts: those that
+//    could not be stopped, and those that rest but use the heap all the same.
 // Invariant: without such threads, nothing happens.
 // Must not know: what is done with the magazines meanwhile.
 #pragma once
@@ -16,7 +17,7 @@ namespace gr {
 class [[nodiscard]] UnstoppableThreadsKeptOut {
   public:
     explicit UnstoppableThreadsKeptOut(Kinds &kinds) {
-        if (platform::world.unstoppable() == 0) return;
+        if (platform::world.unstoppable() == 0 && platform::world.resting() == 0) return;
         kinds.for_each([this](Kind &kind) {
             const HeapsSetup &setup = kind.instance.heaps().setup();
             if (!setup.has_sequences()) return;
@@ -25,8 +26,8 @@ class [[nodiscard]] UnstoppableThreadsKeptOut {
         });
     }
 
-    // false: the kernel cannot, and nothing may be collected.
-    bool done() const { return done_; }
+    // false: the kernel cannot, and nothing may be collected. A thread that rests has promised to stay out by itself.
+    bool done() const { return done_ || platform::world.unstoppable() == 0; }
 
   private:
     bool done_ = true;
