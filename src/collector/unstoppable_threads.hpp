@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: threads that run on during a stop are kept out of the magazines of all kinds for as long as it lasts: those that
-//    could not be stopped, and those that rest but use the heap all the same.
-// Invariant: without such threads, nothing happens.
+// What: keeps threads that run on during a stop out of the magazines of all kinds while an object of this class lives:
+//    those that could not be stopped, and those that rest, in case they use the heap all the same.
+// Invariant: nothing is done if there are no such threads.
 // Must not know: what is done with the magazines meanwhile.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace gr {
 
-// From now on a sequence of theirs finds empty magazines; then they meet a lock that the collector holds.
+// A sequence of such a thread finds empty magazines; then its slow path waits for a lock that the collector holds.
 class [[nodiscard]] UnstoppableThreadsKeptOut {
   public:
     explicit UnstoppableThreadsKeptOut(Kinds &kinds) {
@@ -26,7 +26,7 @@ class [[nodiscard]] UnstoppableThreadsKeptOut {
         });
     }
 
-    // false: the kernel cannot, and nothing may be collected. A thread that rests has promised to stay out by itself.
+    // false: the kernel cannot do this, and nothing may be collected. A thread that rests has promised to stay out by itself.
     bool done() const { return done_ || platform::world.unstoppable() == 0; }
 
   private:

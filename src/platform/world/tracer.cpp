@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// PTRACE_SEIZE and PTRACE_INTERRUPT, which send no signal. A thread may not trace threads of its own process, so a
-// process is needed that is not fork's: clone without a copy of the memory.
+// What: tracer.hpp, by PTRACE_SEIZE and PTRACE_INTERRUPT, which send no signal. A thread may not trace threads of its own
+//    process, so a process is begun that shares the memory and the files: no page is copied.
+// Invariant: the process handles no signal, touches no thread-local storage, and ends with the thread that began it.
+// Must not know: which threads are to be stopped, and why.
 #include "platform/world/tracer.hpp"
 
 #include <elf.h>
