@@ -6,14 +6,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -26,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "fake/sandbox.hpp"
 #include "platform/thread.hpp"
 #include "platform/world/mappings.hpp"
 #include "platform/world/modules.hpp"
@@ -63,23 +61,12 @@ bool may_trace() {
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
-bool forbid_tracing() {
-    sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program{std::size(steps), &steps[0]};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 // Runs the test in a child where the kernel refuses to trace, as sandboxes may. Returns its exit code.
 constexpr int kNotAvailable = 77;
 template <class Test>
 int in_sandbox(Test test) {
     const pid_t child = fork();
-    if (child == 0) _exit(forbid_tracing() ? test() : kNotAvailable);
+    if (child == 0) _exit(fake::forbid_tracing() ? test() : kNotAvailable);
     int status = 0;
     return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -27,8 +27,8 @@ namespace gr::platform {
 namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{64} << 10;
-constexpr std::size_t kRedZone = 128;  // below the stack pointer, where x86-64 lets functions keep values
-constexpr unsigned kMillisecondsToLook = 100;
+constexpr std::size_t kRedZone = 128;        // below the stack pointer, where x86-64 lets functions keep values
+constexpr unsigned kMillisecondsToLook = 1;  // after so long the process may have been killed
 constexpr unsigned kStopOfTracer = PTRACE_EVENT_STOP;
 
 template <class Address, class Data>

@@ -169,6 +169,7 @@ void World::begin_stop() {
         slot.id.store(0, std::memory_order_relaxed);
     });
     called_ = not_awaited_ = traced_ = resting_ = unstoppable_ = unseen_ = 0;
+    is_refused_ = false;
     arrived_.store(0, std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);
 }
@@ -272,6 +273,7 @@ bool World::trace_asked(unsigned looks) {
         is_any_refused |= traced.answer == TracedThread::Answer::refused;
         if (!take_answer(*slot_of(traced.id), traced, looks)) return false;
     }
+    is_refused_ = is_refused_ || is_any_refused;
     if (is_any_stopped) refusals_ = 0;
     if (is_any_refused && !is_any_stopped) ++refusals_;
     return true;
@@ -290,22 +292,22 @@ bool World::take_answer(Slot &slot, const TracedThread &traced, unsigned looks) 
             slot.state.store(kGone, std::memory_order_relaxed);
             return true;
         default:
-            break;
+            take_refusal(slot, traced.id, looks);
+            const bool is_called = slot.state.load(std::memory_order_relaxed) == kCalled;
+            return looks != 0 || !is_called || send_signal(slot, traced.id);  // later it was sent already
     }
-    if (is_unstoppable(slot, traced.id, looks)) {
-        leave(slot, traced.id);
-        return true;
-    }
-    slot.state.store(kCalled, std::memory_order_relaxed);
-    --not_awaited_;
-    return looks != 0 || send_signal(slot, traced.id);  // otherwise it was sent already
 }
 
-// It runs on.
-void World::leave(Slot &slot, std::uint32_t id) {
-    slot.state.store(kUnstoppable, std::memory_order_relaxed);
-    ++unstoppable_;
-    if (sleeping_stack_pointer(id) == nullptr) unseen_ = id;
+// Of a thread that cannot be traced. It runs on, or is waited for.
+void World::take_refusal(Slot &slot, std::uint32_t id, unsigned looks) {
+    if (is_unstoppable(slot, id, looks)) {
+        slot.state.store(kUnstoppable, std::memory_order_relaxed);
+        ++unstoppable_;
+        if (sleeping_stack_pointer(id) == nullptr) unseen_ = id;
+    } else {
+        slot.state.store(kCalled, std::memory_order_relaxed);
+        --not_awaited_;
+    }
 }
 
 bool World::wait_for_called() {
@@ -341,16 +343,13 @@ bool World::look_for_blocking(unsigned looks) {
         std::uint32_t expected = kCalled;
         if (!slot.blocks_signal || makes_task(id)) return;
         if (!slot.state.compare_exchange_strong(expected, kAsked, std::memory_order_relaxed)) return;
-        if (tracer_.ask(id)) {
-            ++not_awaited_;
-        } else {
-            slot.state.store(kCalled, std::memory_order_relaxed);
-        }
+        ++not_awaited_;
+        if (is_refused_ || !tracer_.ask(id)) take_refusal(slot, id, looks);
     });
     return trace_asked(looks);
 }
 
-// Of a thread that cannot be traced. Every thread blocks all signals for a moment when it begins and when it ends. A
+// Every thread blocks all signals for a moment when it begins and when it ends. A
 // thread that blocks this signal and sleeps may be waiting for a stopped thread. A thread that has blocked the signal
 // for long, or did so in the last stop, will go on doing so.
 bool World::is_unstoppable(const Slot &slot, std::uint32_t id, unsigned looks) const {

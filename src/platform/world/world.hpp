@@ -93,11 +93,11 @@ class World {
     bool send_signal(Slot &slot, std::uint32_t id);
     bool trace_asked(unsigned looks);
     bool take_answer(Slot &slot, const TracedThread &traced, unsigned looks);
+    void take_refusal(Slot &slot, std::uint32_t id, unsigned looks);
     bool wait_for_called();
     void look_for_gone(unsigned looks);
     bool look_for_blocking(unsigned looks);
     bool is_unstoppable(const Slot &slot, std::uint32_t id, unsigned looks) const;
-    void leave(Slot &slot, std::uint32_t id);
     template <class IsWanted>
     const StoppedThread *next(std::size_t *at, IsWanted is_wanted) const {
         Table *const table = table_.load(std::memory_order_relaxed);
@@ -131,6 +131,7 @@ class World {
     int signal_ = 0;
     KnownThread *known_ = nullptr;
     Tracer tracer_;
+    bool is_refused_ = false;             // in this stop, to trace a thread
     unsigned refusals_ = 0;               // of the tracer, one after the other
     MappedList<std::uint32_t> blocking_;  // the threads that blocked the signal in the last stop
 };
