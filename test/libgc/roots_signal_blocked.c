@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- * What: frames of a thread that blocks all signals and computes; where the kernel forbids to trace it, a warning.
+ * What: frames of a thread that blocks all signals and computes; where the kernel forbids to trace it, frames of one
+ *    that waits, and a warning of one that computes.
  * Invariant: the frames are all that keeps the objects; cleared, they keep them no more.
  * Must not know: how a thread is stopped.
  */
@@ -46,6 +47,16 @@ static void *compute(void *argument) {
     return argument;
 }
 
+static void *hold_and_wait(void *argument) {
+    void *volatile places[kPlaces];
+    fill(places, watched, kPlaces);
+    scrub();
+    block_all();
+    for (is_ready = 1;;) pause();
+    wipe(places, kPlaces);
+    return argument;
+}
+
 static int warnings;
 static void count_warning(char *format, GC_word argument) {
     (void)argument;
@@ -76,6 +87,10 @@ static void check_warning(void) {
     forbid_tracing();
     GC_INIT();
     GC_set_warn_proc(count_warning);
+    start(hold_and_wait);
+    collect();
+    expect_kept(watched, kPlaces, "frames of a thread that blocks all signals and waits");
+    CHECK(warnings == 0, "a warning of a thread that waits");
     start(compute);
     for (int i = 0; i < 3; ++i) GC_gcollect();
     CHECK(warnings == 1, "%d warnings, not one", warnings);
