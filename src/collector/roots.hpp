@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: where marking begins: what threads have, variables of the program and its libraries, and ranges that it names.
-// Invariant: the world is stopped while they are visited; a range that the program took away before is not visited.
+// Invariant: the threads stand while roots are visited. A range that the program removed before the stop is not
+//    visited.
 // Must not know: how marking goes on.
 #pragma once
 
@@ -22,39 +23,39 @@ class Roots {
     // Once, before any collection.
     void initialise() { records_.initialise(); }
 
-    // With the lock of the collector. What is there already is not added again. false: no memory.
+    // Under the collector's lock. A range that lies in a known range is not added again. false: no memory.
     bool add(platform::Range range);
-    // What lies wholly in it.
+    // Removes the added ranges that lie wholly in this one.
     void remove(platform::Range range);
-    // No variable there is looked at, nor what was added. false: no memory.
+    // Variables and added ranges in this range are not visited. false: no memory.
     bool exclude(platform::Range range) { return excluded_.add(range); }
     bool overlaps_excluded(platform::Range range) const { return first_excluded(range) != nullptr; }
     void forget_excluded() { excluded_.clear(); }
-    // Which variables of libraries are looked at.
+    // Says of which libraries the variables are visited.
     void set_wants(platform::Modules::Wants wants) { modules_.set_wants(wants); }
-    // Moves the stack pointer of a thread that the program has made known, where its stack is scanned. nullptr: it stays.
+    // The function may move the stack pointer from which the stack of a known thread is scanned. nullptr: there is none.
     using CorrectStackPointer = void (*)(const char **stack_pointer, std::uintptr_t handle);
     void set_corrector(CorrectStackPointer correct) { correct_ = correct; }
     // Whether the last stop found a variable there.
     bool is_variable(const void *p) const;
 
-    // Stops all threads but the caller and those exempt, while no library comes or goes. false: nobody is stopped, or
-    // not all is known of what is loaded; then the world must go on, and nothing be visited.
-    // lock() is called first, in any case: with the loader's lock held, for who holds that may wait for those of ours.
+    // Stops all threads except the caller and those exempt, while no library comes or goes. false: no thread is
+    // stopped, because the threads, libraries or mappings could not be listed. lock() is called first in any case, with
+    // the loader's lock held: the holder of that lock may wait for a lock of ours.
     bool stop(std::span<const std::uint32_t> exempt, void (*lock)());
     void resume() {
         mappings_.end_asking();
         platform::world.resume();
     }
 
-    // visit(range) for each. The caller's own stack, if it is one of the program's threads, is visited from this call's
-    // frame on, its registers in it.
+    // Calls visit(range) for each range that threads have. With `with_caller` the caller's own stack is visited from
+    // this call's frame on, which holds its registers.
     template <class Visit>
     [[gnu::noinline]] void for_each_of_threads(bool with_caller, Visit visit) const {
         std::size_t at = 0;
         while (const platform::StoppedThread *const thread = platform::world.next_stopped(&at))
             visit_thread(*thread, visit);
-        // A thread that could not be stopped and waits in the kernel has all on its stack, but for registers that it
+        // A thread that could not be stopped and waits in the kernel has its roots on its stack, except registers that are
         // saved nowhere.
         at = 0;
         while (const platform::StoppedThread *const thread = platform::world.next_unstoppable(&at)) {
@@ -74,9 +75,9 @@ class Roots {
         for (const platform::Range range : modules_.variables()) visit_but_excluded(range, visit);
         for (const platform::Range range : added_.all()) visit_but_excluded(range, visit);
     }
-    // All that the process has written to and has for itself: in place of both, where nobody says what is a root. What was
-    // excluded is left out, and of the stacks of threads, the caller's and those given, what is not in use. false: the
-    // kernel does not tell all; what was not visited may be a root.
+    // In place of both: visits all private memory that the process has written to, where roots are everywhere. Excluded
+    // ranges and the unused parts of stacks are left out: of threads, of the caller and of the given pointers. false:
+    // the kernel does not report all, so there may be other roots.
     template <class Visit>
     [[nodiscard]] bool for_each_written(const char *own_pointer, std::span<const char *const> stack_pointers,
                                         Visit visit) {
@@ -101,7 +102,7 @@ class Roots {
         for (const platform::Range range : modules_.constants()) visit(mapped_part(range));
         return true;
     }
-    // Below the whole frame of who calls: what a function saves of registers may lie below the address of its frame.
+    // An address below the caller's whole frame: a function may save registers below the address of its frame.
     [[gnu::noinline]] static const char *below_caller() {
         return static_cast<const char *>(__builtin_frame_address(0));
     }
@@ -115,7 +116,7 @@ class Roots {
     std::size_t paced_bytes() const { return are_everywhere_ ? written_bytes_ : static_bytes(); }
 
   private:
-    // The lowest that has something in common with the range, or nullptr.
+    // The lowest excluded range that overlaps the range, or nullptr.
     const platform::Range *first_excluded(platform::Range range) const;
     template <class Visit>
     void visit_but_excluded(platform::Range range, Visit visit) const {
@@ -134,15 +135,15 @@ class Roots {
         if (correct_ != nullptr && thread.handle != 0) correct_(&thread.stack_pointer, thread.handle);
         // Above the stack there may be others, below its beginning a guard.
         platform::for_each_readable(stack_from(thread), visit);
-        // On a stack for signals, or a coroutine's: how much of its own is in use is not known. But who tells where a
-        // coroutine's stack ends tells of the others, too.
+        // The thread runs on a stack for signals or on a coroutine's: how much of its own stack is in use is not known.
+        // But a program that tells where a coroutine's stack ends tells of the other stacks, too.
         const platform::Range own = own_stack(thread);
         const bool is_elsewhere = !own.contains(thread.stack_pointer) && !has_told_end(thread);
         if (thread.is_on_stack_for_signals || is_elsewhere) visit_written(own, visit);
         records_.for_each_range(thread.thread_pointer, modules_,
                                 [&](platform::Range range) { visit(mapped_part(range)); });
     }
-    // Of a stack mostly little was ever used.
+    // Of most stacks only a small part was ever written to.
     template <class Visit>
     void visit_written(platform::Range stack, Visit visit) const {
         using Of = platform::WrittenPages::Of;
@@ -157,10 +158,11 @@ class Roots {
     // it above.
     platform::Range stack_from(const platform::StoppedThread &thread) const;
     static platform::Range whole_pages(platform::Range range);
-    // A thread may still have the block of a library that is gone, under the number of a new one that has larger blocks.
+    // A thread may still have the block of a library that is gone, under the number of a new one that has larger
+    // blocks.
     platform::Range mapped_part(platform::Range range) const;
     platform::Range own_stack(const platform::StoppedThread &thread) const;
-    // The stack, or nothing where it cannot be told from other memory.
+    // The stack, or nothing if the stack cannot be told from other memory.
     platform::Range alone(platform::Range stack) const;
     bool find_unused(const char *own_pointer, std::span<const char *const> stack_pointers);
 
@@ -169,7 +171,7 @@ class Roots {
     platform::MappingTable mappings_;  // of the last stop
     platform::MappedList<platform::Range> added_;
     platform::MappedList<platform::Range> excluded_;
-    platform::MappedList<platform::Range> unused_;  // in this stop: of stacks, and what only says what is mapped
+    platform::MappedList<platform::Range> unused_;  // in this stop: unused parts of stacks, and the table of mappings
     bool are_everywhere_ = false;
     std::size_t written_bytes_ = 0;  // at the last visit of all that was written
     CorrectStackPointer correct_ = nullptr;
