@@ -2,8 +2,8 @@
 // What: the interface of this folder, composed of its objects: blocks of the kinds, the lock, and when which kind of
 //    collection runs.
 // Invariant: one collection at a time. No block that is reachable is ever freed: if roots cannot be found or scanned,
-//    the collection ends and every block stays. But of a thread that blocks the signal of the stop, only what its stack
-//    holds while it sleeps in the kernel is seen.
+//    the collection ends and every block stays. But of a thread that blocks the signal of the stop and cannot be traced,
+//    only what its stack holds while it sleeps in the kernel is seen.
 // Must not know: which names programs call; how a collection marks and sweeps.
 #pragma once
 

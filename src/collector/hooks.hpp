@@ -4,6 +4,9 @@
 // Must not know: how objects are collected; which names programs call.
 #pragma once
 
+#include <cstdint>
+#include <utility>
+
 #include "base/bits.hpp"
 #include "collector/finalizers.hpp"
 #include "superblock/superblock.hpp"
@@ -30,12 +33,19 @@ struct Hooks {
     Word (*in_use)(const Superblock *s, std::uint32_t word) = nullptr;
     // Called once, when a collection could not be done for the first time.
     void (*refused)(const char *why) = nullptr;
+    // Called once, after the first collection in which a thread could not be stopped and ran on: nothing of it was
+    // scanned.
+    void (*unseen)(std::uint32_t thread) = nullptr;
     // Called after a collection that was done, with no lock held. Not called where the caller of collect() holds the
     // collector's lock.
     void (*after)() = nullptr;
 
     void tell(Step now) const {
         if (step != nullptr) step(now);
+    }
+    // 0: there was none.
+    void tell_of_unseen(std::uint32_t thread) {
+        if (thread != 0 && unseen != nullptr) std::exchange(unseen, nullptr)(thread);
     }
     bool is_forbidden() const { return must_stop != nullptr && must_stop(); }
     bool runs_program() const { return calls_program != nullptr && calls_program(); }

@@ -312,6 +312,7 @@ void IncrementalCollection::end_swept() {
     parts_.generations.begin_after_sweep(report_, parts_.pace);
     parts_.memory_return.settle(report_);
     parts_.history.add(&report_);
+    parts_.hooks.tell_of_unseen(platform::world.unseen());
     after_is_due_.store(true, std::memory_order_relaxed);
     parts_.hooks.tell(Step::end);
 }

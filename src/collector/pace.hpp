@@ -57,6 +57,10 @@ class Pace {
     }
     // And from here on the program has to wait for it.
     bool is_late_beside(std::size_t held) const { return held >= due_at() + room() / kLateParts; }
+    // After a collection that could not be done: the next one is likely to fail, too, so tries become ever rarer.
+    void put_off(std::size_t held) {
+        due_at_.store(held + larger(kLeast, held / kPutOffParts), std::memory_order_relaxed);
+    }
     // A program that knows that it will need so much.
     void expect(std::size_t bytes) { due_at_.fetch_add(bytes, std::memory_order_relaxed); }
 
@@ -83,6 +87,7 @@ class Pace {
     static constexpr std::size_t kMostParts = 2;
     static constexpr std::size_t kEarlyParts = 4;
     static constexpr std::size_t kLateParts = 8;
+    static constexpr std::size_t kPutOffParts = 4;
 
     std::size_t divisor_ = 3;
     std::size_t allowed_ = 0;                  // bytes held, before a collection was due

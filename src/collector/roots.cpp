@@ -4,6 +4,8 @@
 
 #include <sys/auxv.h>
 
+#include <algorithm>
+
 #include "base/bits.hpp"
 #include "platform/process.hpp"
 #include "platform/thread.hpp"
@@ -57,12 +59,26 @@ bool Roots::stop(std::span<const std::uint32_t> exempt, void (*lock)()) {
     return known;
 }
 
-platform::Range Roots::stack_from(const char *pointer, std::uintptr_t thread_pointer) const {
+bool Roots::has_told_end(const platform::StoppedThread &thread) const {
+    if (thread.stack_end == nullptr || thread.stack_end <= thread.stack_pointer) return false;
+    return mappings_.of(thread.stack_pointer).contains(thread.stack_end - 1);
+}
+
+platform::Range Roots::stack_from(const platform::StoppedThread &thread) const {
+    const char *const pointer = thread.stack_pointer;
     const auto first = align_down(reinterpret_cast<std::uintptr_t>(pointer), sizeof(void *));
     const platform::Mapping mapping = mappings_.of(pointer);
-    const auto *const record = reinterpret_cast<const char *>(thread_pointer);
-    const char *const end = mapping.contains(record) && pointer < record ? record : mapping.end;
+    const auto *const record = reinterpret_cast<const char *>(thread.thread_pointer);
+    const char *end = mapping.contains(record) && pointer < record ? record : mapping.end;
+    if (has_told_end(thread)) end = std::min(end, thread.stack_end);
     return {reinterpret_cast<const char *>(first), end};
+}
+
+platform::Range Roots::whole_pages(platform::Range range) {
+    const std::size_t page = platform::page_size();
+    const auto begin = align_down(reinterpret_cast<std::uintptr_t>(range.begin), page);
+    const auto end = align_up(reinterpret_cast<std::uintptr_t>(range.end), page);
+    return {reinterpret_cast<const char *>(begin), reinterpret_cast<const char *>(end)};
 }
 
 // libc lays a thread's record above its stack, in the same mapping; the first thread's stack is the kernel's, and its

@@ -33,6 +33,9 @@ class Roots {
     void forget_excluded() { excluded_.clear(); }
     // Says of which libraries the variables are visited.
     void set_wants(platform::Modules::Wants wants) { modules_.set_wants(wants); }
+    // The function may move the stack pointer from which the stack of a known thread is scanned. nullptr: there is none.
+    using CorrectStackPointer = void (*)(const char **stack_pointer, std::uintptr_t handle);
+    void set_corrector(CorrectStackPointer correct) { correct_ = correct; }
     // Whether the last stop found a variable there.
     bool is_variable(const void *p) const;
 
@@ -52,20 +55,20 @@ class Roots {
         std::size_t at = 0;
         while (const platform::StoppedThread *const thread = platform::world.next_stopped(&at))
             visit_thread(*thread, visit);
-        // A thread that blocks the signal and waits in the kernel has its roots on its stack, except registers that are
+        // A thread that could not be stopped and waits in the kernel has its roots on its stack, except registers that are
         // saved nowhere.
         at = 0;
         while (const platform::StoppedThread *const thread = platform::world.next_unstoppable(&at)) {
             const char *const pointer = platform::sleeping_stack_pointer(thread->id);
-            if (pointer != nullptr) platform::for_each_readable(stack_from(pointer - kRedZone, 0), visit);
+            platform::StoppedThread sleeping = *thread;
+            sleeping.stack_pointer = pointer - kRedZone;
+            if (pointer != nullptr) platform::for_each_readable(stack_from(sleeping), visit);
         }
         if (!with_caller) return;
         __builtin_unwind_init();  // registers that calls preserve onto the stack
-        visit_thread({.id = platform::task_of_caller(),
-                      .stack_pointer = below_caller(),
-                      .thread_pointer = platform::thread_pointer(),
-                      .is_on_stack_for_signals = platform::is_on_stack_for_signals()},
-                     visit);
+        platform::StoppedThread caller = platform::world.caller();
+        caller.stack_pointer = below_caller();
+        visit_thread(caller, visit);
     }
     template <class Visit>
     void for_each_variable(Visit visit) const {
@@ -127,18 +130,34 @@ class Roots {
     static constexpr std::size_t kRedZone = 128;
 
     template <class Visit>
-    void visit_thread(const platform::StoppedThread &thread, Visit visit) const {
+    void visit_thread(platform::StoppedThread thread, Visit visit) const {
+        if (!thread.registers.is_empty()) visit(thread.registers);
+        if (correct_ != nullptr && thread.handle != 0) correct_(&thread.stack_pointer, thread.handle);
         // Above the stack there may be others, below its beginning a guard.
-        platform::for_each_readable(stack_from(thread.stack_pointer, thread.thread_pointer), visit);
+        platform::for_each_readable(stack_from(thread), visit);
         // The thread runs on a stack for signals or on a coroutine's: how much of its own stack is in use is not known.
+        // But a program that tells where a coroutine's stack ends tells of the other stacks, too.
         const platform::Range own = own_stack(thread);
-        if (thread.is_on_stack_for_signals || !own.contains(thread.stack_pointer))
-            platform::for_each_readable(own, visit);
+        const bool is_elsewhere = !own.contains(thread.stack_pointer) && !has_told_end(thread);
+        if (thread.is_on_stack_for_signals || is_elsewhere) visit_written(own, visit);
         records_.for_each_range(thread.thread_pointer, modules_,
                                 [&](platform::Range range) { visit(mapped_part(range)); });
     }
-    // From the pointer to the end of its mapping, or to the thread's record if that lies above in the mapping.
-    platform::Range stack_from(const char *pointer, std::uintptr_t thread_pointer) const;
+    // Of most stacks only a small part was ever written to.
+    template <class Visit>
+    void visit_written(platform::Range stack, Visit visit) const {
+        using Of = platform::WrittenPages::Of;
+        platform::WrittenPages pages;
+        const bool is_own = mappings_.of(stack.begin).is_private;
+        const bool is_known = is_own && pages.opened() && pages.for_each(whole_pages(stack), Of::memory, visit);
+        if (!is_known) platform::for_each_readable(stack, visit);
+    }
+    // Whether the program told where the stack ends that the thread is on.
+    bool has_told_end(const platform::StoppedThread &thread) const;
+    // Up to the end that the program told, or else to the end of the mapping, or to the thread's record if that lies in
+    // it above.
+    platform::Range stack_from(const platform::StoppedThread &thread) const;
+    static platform::Range whole_pages(platform::Range range);
     // A thread may still have the block of a library that is gone, under the number of a new one that has larger
     // blocks.
     platform::Range mapped_part(platform::Range range) const;
@@ -155,6 +174,7 @@ class Roots {
     platform::MappedList<platform::Range> unused_;  // in this stop: unused parts of stacks, and the table of mappings
     bool are_everywhere_ = false;
     std::size_t written_bytes_ = 0;  // at the last visit of all that was written
+    CorrectStackPointer correct_ = nullptr;
 };
 
 }  // namespace gr

@@ -16,11 +16,18 @@ void StoppedCollection::run(CollectionReport *report) {
     if (report->done) {
         parts_.memory_return.settle(*report);
         parts_.history.add(report);
-    } else if (const auto refused = std::exchange(parts_.hooks.refused, nullptr); refused != nullptr) {
-        refused(
-            "threads could not be stopped, mappings could not be read, or memory ran out; check /proc and descriptors");
+        parts_.hooks.tell_of_unseen(platform::world.unseen());
+    } else {
+        end_refused();
     }
     parts_.hooks.tell(Step::end);
+}
+
+void StoppedCollection::end_refused() {
+    parts_.pace.put_off(parts_.kinds.present_bytes());
+    if (parts_.hooks.refused == nullptr) return;
+    std::exchange(parts_.hooks.refused, nullptr)(
+        "threads could not be stopped, mappings could not be read, or memory ran out; check /proc and descriptors");
 }
 
 bool StoppedCollection::mark(CollectionReport *report) {

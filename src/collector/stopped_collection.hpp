@@ -19,6 +19,7 @@ class StoppedCollection {
     void run(CollectionReport *report);
 
   private:
+    void end_refused();
     bool mark(CollectionReport *report);
     void sweep(CollectionReport *report);
 

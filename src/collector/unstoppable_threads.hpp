@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: keeps threads that block the signal of the stop out of the magazines of all kinds while an object of this class
-//    lives.
+// What: keeps threads that run on during a stop out of the magazines of all kinds while an object of this class lives:
+//    those that could not be stopped, and those that rest, in case they use the heap all the same.
 // Invariant: nothing is done if there are no such threads.
 // Must not know: what is done with the magazines meanwhile.
 #pragma once
@@ -17,7 +17,7 @@ namespace gr {
 class [[nodiscard]] UnstoppableThreadsKeptOut {
   public:
     explicit UnstoppableThreadsKeptOut(Kinds &kinds) {
-        if (platform::world.unstoppable() == 0) return;
+        if (platform::world.unstoppable() == 0 && platform::world.resting() == 0) return;
         kinds.for_each([this](Kind &kind) {
             const HeapsSetup &setup = kind.instance.heaps().setup();
             if (!setup.has_sequences()) return;
@@ -26,8 +26,8 @@ class [[nodiscard]] UnstoppableThreadsKeptOut {
         });
     }
 
-    // false: the kernel cannot do this, and nothing may be collected.
-    bool done() const { return done_; }
+    // false: the kernel cannot do this, and nothing may be collected. A thread that rests has promised to stay out by itself.
+    bool done() const { return done_ || platform::world.unstoppable() == 0; }
 
   private:
     bool done_ = true;

@@ -42,6 +42,14 @@ void say_refused(const char *why) {
     platform::write_all(2, line.data(), line.size());
 }
 
+void say_unseen(std::uint32_t thread) {
+    TextBuffer<256> line;
+    line << "granary: thread " << thread << " blocks signal " << unsigned{kStopSignal}
+         << ", and ptrace is refused: blocks to which only its registers point are freed; unblock the signal in it or "
+            "permit ptrace\n";
+    platform::write_all(2, line.data(), line.size());
+}
+
 void watch_for_reports() {
     struct sigaction action {};
     action.sa_handler = [](int) { face.report_on_signal(); };
@@ -112,6 +120,7 @@ bool Face::begin_collecting() {
     if (!collector.start_over(instance, setup, kStopSignal))
         return refused("the kernel refused address space or a signal handler");
     if (mode_ != Mode::leaks) collector.hooks().refused = say_refused;  // its report says so itself
+    collector.hooks().unseen = say_unseen;
     if (mode_ == Mode::leaks) {
         collector.markers().set_most(1);
         collector.hooks().reached = [] {

@@ -124,6 +124,14 @@ void refused(const char *why) {
     warn("GC Warning: a collection could not be done and freed nothing: %s\n", reinterpret_cast<GC_word>(why));
 }
 
+void unseen(std::uint32_t thread) {
+    warn(
+        "GC Warning: thread %lu blocks the signal that stops threads, and ptrace is refused: objects to which only "
+        "this "
+        "thread refers are freed; unblock the signal in it (GC_get_suspend_signal) or permit ptrace\n",
+        thread);
+}
+
 }  // namespace
 
 constinit Callbacks callbacks{.stop = never};
@@ -144,6 +152,7 @@ void install_hooks() {
     hooks.finalizes_as_java = finalizes_as_java;
     hooks.reached = reached;
     hooks.refused = refused;
+    hooks.unseen = unseen;
     hooks.after = after_collection;
 }
 

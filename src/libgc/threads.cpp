@@ -11,6 +11,8 @@
 #include "libgc/locked.hpp"
 #include "libgc/messages.hpp"
 #include "libgc/settings.hpp"
+#include "libgc/variables.hpp"
+#include "platform/process.hpp"
 
 namespace gr {
 namespace {
@@ -36,9 +38,16 @@ void forget_at_end(void *) {
     threads.remove_caller();
 }
 
+char *&bottom_variable(ThreadEntry &thread) { return thread.is_first ? GC_stackbottom : thread.stack_bottom; }
+
 }  // namespace
 
 constinit Threads threads;
+
+char *stack_bottom_of(ThreadEntry &thread) { return now(bottom_variable(thread)); }
+void set_stack_bottom(ThreadEntry &thread, void *bottom) {
+    store(bottom_variable(thread), static_cast<char *>(bottom));
+}
 
 ThreadEntry *Threads::mine() { return of_caller; }
 
@@ -59,9 +68,19 @@ bool Threads::add_caller(void *stack_bottom, bool is_joinable) {
     if (!is_prepared_) is_prepared_ = pthread_key_create(&at_end_, forget_at_end) == 0;
     void *const memory = collector.allocate(kind_of_number(kUncollectable), sizeof(ThreadEntry));
     if (memory == nullptr) die_without_memory();
-    auto *const thread =
-        ::new (memory) ThreadEntry{pthread_self(), stack_bottom, nullptr, is_joinable, false, first_, {}};
-    if (stack_bottom == nullptr) thread->stack_bottom = stack_bottom_of_caller();
+    if (stack_bottom == nullptr) stack_bottom = stack_bottom_of_caller();
+    const bool is_first = platform::is_first_thread();
+    char **const bottom = is_first ? &GC_stackbottom : &static_cast<ThreadEntry *>(memory)->stack_bottom;
+    auto *const thread = ::new (memory) ThreadEntry{.id = pthread_self(),
+                                                    .stack_bottom = static_cast<char *>(stack_bottom),
+                                                    .result = nullptr,
+                                                    .is_joinable = is_joinable,
+                                                    .has_left = false,
+                                                    .is_first = is_first,
+                                                    .next = first_,
+                                                    .state = {},
+                                                    .known = platform::KnownThread(bottom)};
+    platform::world.add(thread->known);
     first_ = of_caller = thread;
     if (is_prepared_) pthread_setspecific(at_end_, thread);
     return true;
@@ -71,6 +90,7 @@ void Threads::remove_caller() {
     ThreadEntry *const thread = of_caller;
     if (thread == nullptr) return;
     of_caller = nullptr;
+    platform::world.remove(thread->known);
     if (is_prepared_) pthread_setspecific(at_end_, nullptr);
     thread->has_left = true;
     if (!thread->is_joinable) remove(thread);
@@ -91,6 +111,7 @@ void Threads::remove(ThreadEntry *thread) {
 void Threads::forget_others() {
     first_ = of_caller;
     if (of_caller != nullptr) of_caller->next = nullptr;
+    platform::world.forget_known_but(of_caller != nullptr ? &of_caller->known : nullptr);
 }
 
 // With all locks, so that it holds none where it stands.

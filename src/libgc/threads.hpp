@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the threads that clients have registered, for those who name one: all threads are stopped and scanned,
+// What: the threads that clients have registered, and what clients told of them. All threads are stopped and scanned,
 //    registered or not.
 // Invariant: an entry goes before its thread does; under the lock of the collector but for what says otherwise.
-// Must not know: what is scanned of a thread.
+// Must not know: how threads are stopped and stacks are scanned.
 #pragma once
 
 #include <pthread.h>
 
 #include "platform/futex.hpp"
+#include "platform/world/known_thread.hpp"
 
 namespace gr {
 
 // In a block that is scanned, for what a thread returned lies nowhere else until somebody has joined it.
 struct ThreadEntry {
     pthread_t id;
-    void *stack_bottom;
+    char *stack_bottom;  // but of the process's first thread, for which clients write to GC_stackbottom
     void *result;
     bool is_joinable;
     bool has_left;
+    bool is_first;  // of the process
     ThreadEntry *next;
     platform::FutexWord state;  // a Pause; release, with the acquire of who waits for it
+    platform::KnownThread known;
 };
+
+char *stack_bottom_of(ThreadEntry &thread);
+void set_stack_bottom(ThreadEntry &thread, void *bottom);
 
 class Threads {
   public:

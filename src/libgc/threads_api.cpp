@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libgc's threads and stacks: pthread functions by other names, registration, the lock, stopping one or all.
-// Invariant: every thread is stopped and scanned whole, so what says where a thread's stack ends, and that it is
-//    blocked, is only remembered.
+// Invariant: a thread inside GC_do_blocking is not stopped, and of its stack what lay above the call is scanned.
 // Must not know: how threads are stopped.
 #include <dlfcn.h>
 #include <pthread.h>
@@ -31,6 +30,7 @@ constexpr int kDuplicate = 1;
 constexpr int kUnimplemented = 3;
 
 using Routine = void *(*)(void *);
+using StackPointerCorrector = void (*)(void **stack_pointer, void *thread);
 
 constinit std::atomic<bool> are_allowed{false};  // ordered by nothing
 
@@ -41,6 +41,14 @@ struct Start {
     bool is_joinable;
     gr::platform::FutexWord is_registered;
 };
+
+constinit std::atomic<StackPointerCorrector> corrector{nullptr};  // ordered by nothing
+
+void correct_stack_pointer(const char **stack_pointer, std::uintptr_t handle) {
+    auto *corrected = const_cast<void *>(static_cast<const void *>(*stack_pointer));
+    corrector.load(std::memory_order_relaxed)(&corrected, reinterpret_cast<void *>(handle));
+    *stack_pointer = static_cast<const char *>(corrected);
+}
 
 void keep_result(void *result) {
     if (ThreadEntry *const caller = Threads::mine()) caller->result = result;
@@ -158,7 +166,7 @@ GR_EXPORT void *GC_get_my_stackbottom(GC_stack_base *base) {
     const Locked locked;
     ThreadEntry *const thread = Threads::mine();
     if (thread == nullptr) gr::die("GC_get_my_stackbottom: the thread is not registered");
-    base->mem_base = thread->stack_bottom;
+    base->mem_base = gr::stack_bottom_of(*thread);
     return thread;
 }
 GR_EXPORT void GC_set_stackbottom(void *thread, const GC_stack_base *base) {
@@ -166,12 +174,39 @@ GR_EXPORT void GC_set_stackbottom(void *thread, const GC_stack_base *base) {
     if (!gr::is_initialised() || entry == nullptr) {
         gr::store(GC_stackbottom, static_cast<char *>(base->mem_base));
     } else {
-        entry->stack_bottom = base->mem_base;
+        gr::set_stack_bottom(*entry, base->mem_base);
     }
 }
 
-GR_EXPORT void *GC_do_blocking(Routine call, void *argument) { return call(argument); }
-GR_EXPORT void *GC_call_with_gc_active(Routine call, void *argument) { return call(argument); }
+// The registers of the callers are saved in this frame, and what the call is given and returns lies in it, too: all that
+// is scanned while the thread rests.
+[[gnu::noinline]] GR_EXPORT void *GC_do_blocking(Routine call, void *argument) {
+    ThreadEntry *const thread = Threads::mine();
+    if (thread == nullptr || thread->known.rests()) return call(argument);
+    __builtin_unwind_init();
+    void *volatile kept = argument;
+    thread->known.begin_rest(gr::Roots::below_caller());
+    kept = call(argument);
+    thread->known.end_rest();
+    return kept;
+}
+// Afterwards the thread rests in the same frame as before.
+GR_EXPORT void *GC_call_with_gc_active(Routine call, void *argument) {
+    ThreadEntry *const thread = Threads::mine();
+    if (thread == nullptr || !thread->known.rests()) return call(argument);
+    const char *const resting_at = thread->known.stack_pointer();
+    thread->known.end_rest();
+    void *const result = call(argument);
+    thread->known.begin_rest(resting_at);
+    return result;
+}
+
+GR_EXPORT void GC_set_sp_corrector(StackPointerCorrector correct) {
+    const Locked locked;
+    corrector.store(correct, std::memory_order_relaxed);
+    collector.roots().set_corrector(correct == nullptr ? nullptr : correct_stack_pointer);
+}
+GR_EXPORT StackPointerCorrector GC_get_sp_corrector() { return corrector.load(std::memory_order_relaxed); }
 
 GR_EXPORT void *GC_call_with_alloc_lock(Routine call, void *argument) {
     const Locked locked;

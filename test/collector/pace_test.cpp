@@ -76,6 +76,18 @@ TEST(Pace, WhatIsExpectedMovesTheNextCollection) {
     EXPECT_EQ(pace.due_at(), before + kMiB);
 }
 
+TEST(Pace, TriesThatFailBecomeRarerAsTheHeapGrows) {
+    Pace pace;
+    unsigned tries = 0;
+    for (std::size_t held = 0; held < 100 * kGiB; held += kMiB) {
+        if (!pace.is_due(held)) continue;
+        ++tries;
+        pace.put_off(held);
+        EXPECT_FALSE(pace.is_due(held));
+    }
+    EXPECT_LT(tries, 64U);
+}
+
 // How much before it is due a collection beside the program begins.
 std::size_t earliness_after(std::size_t growth) {
     Pace pace;

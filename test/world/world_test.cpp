@@ -6,10 +6,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,11 +23,13 @@
 #include <thread>
 #include <vector>
 
+#include "fake/sandbox.hpp"
 #include "platform/thread.hpp"
 #include "platform/world/mappings.hpp"
 #include "platform/world/modules.hpp"
 #include "platform/world/tasks.hpp"
 #include "platform/world/thread_record.hpp"
+#include "platform/world/waiting_call.hpp"
 
 namespace gr::platform::world_test {
 
@@ -48,6 +52,24 @@ class WorldTest : public testing::Test {
 
     World &world_ = world;
 };
+
+// Whether the kernel lets a process trace the one that began it.
+bool may_trace() {
+    const pid_t child = fork();
+    if (child == 0) _exit(ptrace(PTRACE_SEIZE, getppid(), 0, 0) == 0 ? 0 : 1);
+    int status = 0;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+// Runs the test in a child where the kernel refuses to trace, as sandboxes may. Returns its exit code.
+constexpr int kNotAvailable = 77;
+template <class Test>
+int in_sandbox(Test test) {
+    const pid_t child = fork();
+    if (child == 0) _exit(fake::forbid_tracing() ? test() : kNotAvailable);
+    int status = 0;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
 
 bool holds(Range range, const void *wanted) {
     for (const char *at = range.begin; at + sizeof(void *) <= range.end; at += sizeof(void *)) {
@@ -246,28 +268,143 @@ TEST_F(WorldTest, WhatIsMappedIsToldAfterTheFirstThreadsEnd) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-// It takes the stop's signal as one of its own, each time.
-TEST_F(WorldTest, WhoTakesAllSignalsIsNotWaitedForForEver) {
-    std::atomic<bool> end{false};
+void block_all() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+// 0: a thread that takes the stop's signal as one of its own, each time, ran on in each of two stops.
+int stop_beside_one_that_takes_signals() {
     std::atomic<bool> begun{false};
-    std::thread taker([&] {
+    std::thread([&] {
+        block_all();
+        begun.store(true);
         sigset_t all;
         sigfillset(&all);
-        pthread_sigmask(SIG_BLOCK, &all, nullptr);
-        begun.store(true);
-        for (int taken = 0; !end.load(); sigwait(&all, &taken)) {
+        for (int taken = 0;; sigwait(&all, &taken)) {
         }
-    });
+    }).detach();
     while (!begun.load()) std::this_thread::yield();
-    ASSERT_TRUE(world_.stop({}));
-    std::size_t at = 0;
-    std::size_t unstoppable = 0;
-    while (world_.next_unstoppable(&at) != nullptr) ++unstoppable;
-    world_.resume();
-    EXPECT_EQ(unstoppable, 1U);
+    for (int round = 0; round < 2; ++round) {
+        if (!world.stop({})) return 1;
+        std::size_t at = 0;
+        std::size_t unstoppable = 0;
+        while (world.next_unstoppable(&at) != nullptr) ++unstoppable;
+        world.resume();
+        if (unstoppable != 1) return 2;
+    }
+    return 0;
+}
+
+TEST_F(WorldTest, WhoTakesAllSignalsAndCannotBeTracedIsNotWaitedForForEver) {
+    const int result = in_sandbox(stop_beside_one_that_takes_signals);
+    if (result == kNotAvailable) GTEST_SKIP() << "no sandbox";
+    EXPECT_EQ(result, 0);
+}
+
+// 0: of a thread that blocks the signal and computes the stop says that it was not seen.
+int stop_beside_one_that_computes() {
+    std::atomic<std::uint32_t> id{0};
+    std::thread([&] {
+        block_all();
+        id.store(task_of_caller());
+        for (;;) asm volatile("");
+    }).detach();
+    while (id.load() == 0) std::this_thread::yield();
+    const bool is_stopped = world.stop({});
+    const bool is_told = world.unseen() == id.load() && world.unstoppable() == 1;
+    world.resume();
+    return is_stopped && is_told ? 0 : 1;
+}
+
+TEST_F(WorldTest, WhoComputesAndCannotBeStoppedIsTold) {
+    const int result = in_sandbox(stop_beside_one_that_computes);
+    if (result == kNotAvailable) GTEST_SKIP() << "no sandbox";
+    EXPECT_EQ(result, 0);
+}
+
+TEST_F(WorldTest, AThreadThatBlocksTheSignalIsStopped) {
+    if (!may_trace()) GTEST_SKIP() << "no ptrace";
+    std::atomic<std::uint64_t> count{0};
+    std::atomic<bool> end{false};
+    std::thread thread([&] {
+        block_all();
+        while (!end.load()) count.fetch_add(1);
+    });
+    while (count.load() == 0) std::this_thread::yield();
+    for (int round = 0; round < 20; ++round) {
+        ASSERT_TRUE(world_.stop({}));
+        const std::uint64_t before = count.load();
+        for (int i = 0; i < 50; ++i) std::this_thread::yield();
+        EXPECT_EQ(count.load(), before);
+        EXPECT_EQ(stopped().size(), 1U);
+        EXPECT_EQ(world_.unstoppable(), 0U);
+        world_.resume();
+        while (count.load() == before) std::this_thread::yield();
+    }
     end.store(true);
-    pthread_kill(taker.native_handle(), SIGUSR1);
-    taker.join();
+    thread.join();
+}
+
+// The signal that ends the wait was sent while the thread stood.
+TEST_F(WorldTest, AThreadThatWaitsIsNotWokenButByItsOwnSignals) {
+    if (!may_trace()) GTEST_SKIP() << "no ptrace";
+    static std::atomic<bool> is_told;
+    is_told = false;
+    struct sigaction action {};
+    action.sa_handler = [](int) { is_told = true; };
+    ASSERT_EQ(sigaction(SIGUSR2, &action, nullptr), 0);
+    std::atomic<std::uint32_t> id{0};
+    std::atomic<int> result{0};
+    std::atomic<bool> was_told{false};
+    std::thread thread([&] {
+        id.store(task_of_caller());
+        result.store(ppoll(nullptr, 0, nullptr, nullptr) < 0 ? errno : 0);
+        was_told.store(is_told);
+    });
+    while (id.load() == 0 || WaitingCall::of_thread(id.load()).number != SYS_ppoll) std::this_thread::yield();
+    for (int round = 0; round < 20; ++round) {
+        ASSERT_TRUE(world_.stop({}));
+        EXPECT_EQ(stopped().size(), 1U);
+        if (round == 19) pthread_kill(thread.native_handle(), SIGUSR2);
+        world_.resume();
+    }
+    thread.join();
+    EXPECT_EQ(result.load(), EINTR);
+    EXPECT_TRUE(was_told.load());
+}
+
+TEST_F(WorldTest, AThreadThatRestsRunsButDoesNotComeBackBeforeTheEnd) {
+    std::atomic<const char *> resting_at{nullptr};
+    std::atomic<bool> may_come_back{false};
+    std::atomic<bool> is_back{false};
+    char *stack_end = reinterpret_cast<char *>(&stack_end);
+    std::thread thread([&] {
+        KnownThread known(&stack_end);
+        world_.add(known);
+        known.begin_rest(static_cast<const char *>(__builtin_frame_address(0)));
+        resting_at.store(known.stack_pointer());
+        while (!may_come_back.load()) std::this_thread::yield();
+        known.end_rest();
+        is_back.store(true);
+        while (may_come_back.load()) std::this_thread::yield();
+        world_.remove(known);
+    });
+    while (resting_at.load() == nullptr) std::this_thread::yield();
+    ASSERT_TRUE(world_.stop({}));
+    const auto all = stopped();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].stack_pointer, resting_at.load());
+    EXPECT_EQ(all[0].stack_end, stack_end);
+    EXPECT_EQ(all[0].handle, thread.native_handle());
+    may_come_back.store(true);
+    for (int i = 0; i < 50; ++i) std::this_thread::yield();
+    EXPECT_FALSE(is_back.load());
+    world_.resume();
+    while (!is_back.load()) std::this_thread::yield();
+    may_come_back.store(false);
+    thread.join();
 }
 
 // The kernel gives the next thread the id behind the last one, which root may set.
@@ -289,7 +426,7 @@ void mask(int how) {
 
 // One thread ends after it was called. Another one, which keeps the stop waiting meanwhile, begins a thread with the id
 // of the first when the stop has noticed that.
-TEST_F(WorldTest, AThreadWithTheIdOfOneThatEndedMeanwhileIsStopped) {
+int stop_while_an_id_is_given_anew() {
     constexpr auto kManyLooks = std::chrono::milliseconds(100);
     std::atomic<std::uint32_t> id{0};
     std::atomic<bool> is_ready{false};
@@ -325,15 +462,20 @@ TEST_F(WorldTest, AThreadWithTheIdOfOneThatEndedMeanwhileIsStopped) {
         third.join();
     });
     while (id.load() == 0 || !is_ready.load()) std::this_thread::yield();
-    const bool is_stopped = world_.stop({});
-    const std::size_t count = stopped().size();
-    world_.resume();
+    const bool is_stopped = world.stop({});
+    const std::uint32_t count = world.stopped();
+    world.resume();
     end.store(true);
     first.join();
     second.join();
-    ASSERT_TRUE(is_stopped);
-    if (has_id_of_first.load() != 1) GTEST_SKIP() << "the kernel gives the id to no thread of this process";
-    EXPECT_EQ(count, 2U);
+    if (has_id_of_first.load() != 1) return kNotAvailable;
+    return is_stopped && count == 2 ? 0 : 1;
+}
+
+TEST_F(WorldTest, AThreadWithTheIdOfOneThatEndedMeanwhileIsStopped) {
+    const int result = in_sandbox(stop_while_an_id_is_given_anew);
+    if (result == kNotAvailable) GTEST_SKIP() << "no sandbox, or the kernel gives the id to no thread of this process";
+    EXPECT_EQ(result, 0);
 }
 
 // Its numbers are not those that the process's own namespace has.
@@ -436,22 +578,34 @@ GR_HOLD_IN("movq %[value], %%r12\n\txorq %[value], %[value]", r12)
 GR_HOLD_IN("movq %[value], %%r15\n\txorq %[value], %[value]", r15)
 GR_HOLD_IN("movq %[value], %%xmm9\n\txorq %[value], %[value]", xmm9)
 
+bool is_register_found(void (*hold)(std::uintptr_t, std::atomic<int> *, const std::atomic<bool> *), bool blocks) {
+    auto wanted = std::make_unique<int>(7);
+    const std::uintptr_t hidden = ~reinterpret_cast<std::uintptr_t>(wanted.get());
+    std::atomic<int> ready{0};
+    std::atomic<bool> end{false};
+    std::thread thread([&, hidden] {
+        if (blocks) block_all();
+        hold(hidden, &ready, &end);
+    });
+    while (ready.load() == 0) std::this_thread::yield();
+    EXPECT_TRUE(world.stop({}));
+    bool found = false;
+    std::size_t at = 0;
+    while (const StoppedThread *const stopped = world.next_stopped(&at))
+        found = holds(blocks ? stopped->registers : stack_of(*stopped), wanted.get());
+    world.resume();
+    end.store(true);
+    thread.join();
+    return found;
+}
+
 TEST_F(WorldTest, RegistersAreFoundOnTheStack) {
-    for (const auto hold : {hold_in_r12, hold_in_r15, hold_in_xmm9}) {
-        auto wanted = std::make_unique<int>(7);
-        const std::uintptr_t hidden = ~reinterpret_cast<std::uintptr_t>(wanted.get());
-        std::atomic<int> ready{0};
-        std::atomic<bool> end{false};
-        std::thread thread([&, hidden] { hold(hidden, &ready, &end); });
-        while (ready.load() == 0) std::this_thread::yield();
-        ASSERT_TRUE(world_.stop({}));
-        const auto all = stopped();
-        ASSERT_EQ(all.size(), 1U);
-        EXPECT_TRUE(holds(stack_of(all[0]), wanted.get()));
-        world_.resume();
-        end.store(true);
-        thread.join();
-    }
+    for (const auto hold : {hold_in_r12, hold_in_r15, hold_in_xmm9}) EXPECT_TRUE(is_register_found(hold, false));
+}
+
+TEST_F(WorldTest, RegistersOfATracedThreadAreTold) {
+    if (!may_trace()) GTEST_SKIP() << "no ptrace";
+    for (const auto hold : {hold_in_r12, hold_in_r15, hold_in_xmm9}) EXPECT_TRUE(is_register_found(hold, true));
 }
 #endif
 

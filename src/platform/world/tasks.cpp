@@ -11,9 +11,12 @@
 #include "platform/syscall.hpp"
 #include "platform/world/hexadecimal.hpp"
 #include "platform/world/listing.hpp"
+#include "platform/world/waiting_call.hpp"
 
 namespace gr::platform {
 namespace {
+
+constexpr char kBlocked[] = "SigBlk:\t";
 
 // An entry of a folder, as the kernel writes it; the name follows.
 struct Entry {
@@ -44,18 +47,16 @@ class TaskFile {
     char text_[4096];
 };
 
-// The number of the system call that the thread sleeps in; UINT32_MAX if it runs or has ended.
-std::uint32_t call_of(std::uint32_t id) {
-    const TaskFile call(id, "syscall");
-    const char first = call.text()[0];
-    return first >= '0' && first <= '9' ? number_in(call.text()) : UINT32_MAX;
-}
-
 std::uint64_t hexadecimal_at(const char *text) {
     std::uint64_t number = 0;
     for (; hexadecimal_digit(*text) != kNoDigit; ++text)
         number = number * 16 + static_cast<std::uint64_t>(hexadecimal_digit(*text));
     return number;
+}
+
+std::uint64_t mask_in(const TaskFile &status, const char *name) {
+    const char *const mask = std::strstr(status.text(), name);
+    return mask == nullptr ? 0 : hexadecimal_at(mask + std::strlen(name));
 }
 
 }  // namespace
@@ -68,34 +69,23 @@ bool has_ended(std::uint32_t id) {
 }
 
 bool blocks_signal(std::uint32_t id, int signal) {
-    constexpr char kBlocked[] = "SigBlk:\t";
-    const TaskFile status(id, "status");
-    const char *const blocked = std::strstr(status.text(), kBlocked);
-    if (blocked == nullptr) return false;
-    return (hexadecimal_at(blocked + sizeof kBlocked - 1) >> (signal - 1) & 1) != 0;
+    return (mask_in(TaskFile(id, "status"), kBlocked) >> (signal - 1) & 1) != 0;
 }
 
-// "NUMBER ARGUMENTS STACK PROGRAM-COUNTER", the last three in hexadecimal, or "running".
-const char *sleeping_stack_pointer(std::uint32_t id) {
-    const TaskFile call(id, "syscall");
-    if (call.text()[0] == '-')
-        return nullptr;  // it waits elsewhere in the kernel, perhaps for a page: only for a moment
-    const char *last = nullptr;
-    const char *before = nullptr;
-    for (const char *at = std::strstr(call.text(), "0x"); at != nullptr; at = std::strstr(at + 2, "0x")) {
-        before = last;
-        last = at;
-    }
-    return before == nullptr ? nullptr : reinterpret_cast<const char *>(hexadecimal_at(before + 2));
+bool is_signal_due(std::uint32_t id) {
+    const TaskFile status(id, "status");
+    return ((mask_in(status, "SigPnd:\t") | mask_in(status, "ShdPnd:\t")) & ~mask_in(status, kBlocked)) != 0;
 }
+
+const char *sleeping_stack_pointer(std::uint32_t id) { return WaitingCall::of_thread(id).stack_pointer; }
 
 bool makes_task(std::uint32_t id) {
-    constexpr std::uint32_t kClone3 = 435;  // of kernel 5.3
-    const std::uint32_t number = call_of(id);
+    constexpr std::uint64_t kClone3 = 435;  // of kernel 5.3
+    const std::uint64_t number = WaitingCall::of_thread(id).number;
     return number == SYS_clone || number == kClone3;
 }
 
-bool takes_signals(std::uint32_t id) { return call_of(id) == SYS_rt_sigtimedwait; }
+bool takes_signals(std::uint32_t id) { return WaitingCall::of_thread(id).number == SYS_rt_sigtimedwait; }
 
 Tasks::Tasks() : fd_(open_listing("/proc/self/task")) {}
 

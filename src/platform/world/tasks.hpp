@@ -41,6 +41,8 @@ std::uint32_t task_count();
 bool has_ended(std::uint32_t id);
 // false: the thread does not block the signal or has ended, or /proc is not there.
 bool blocks_signal(std::uint32_t id, int signal);
+// Whether a signal waits that the thread does not block.
+bool is_signal_due(std::uint32_t id);
 // The stack pointer of a thread that is inside a system call; nullptr: the thread runs, waits elsewhere or has ended.
 const char *sleeping_stack_pointer(std::uint32_t id);
 // Whether the thread sleeps in a system call that makes threads and processes, or in one that waits for signals.
