@@ -117,8 +117,8 @@ void Collector::publish_tables() {
     publish_memory(MemoryUse::places, kinds_.field().places().memory());
     for (const platform::Growing &memory : finalization_.finalizers.memory())
         publish_memory(MemoryUse::finalization, memory);
-    for (const platform::Growing &memory :
-         {finalization_.short_links.memory(), finalization_.long_links.memory(), finalization_.toggles.memory()})
+    for (const platform::Growing &memory : {finalization_.short_links.memory(), finalization_.long_links.memory(),
+                                            finalization_.toggles.memory(), finalization_.ephemerons.memory()})
         publish_memory(MemoryUse::finalization, memory);
     cycle_.snapshot.for_each_memory(
         [](const platform::Growing &memory) { publish_memory(MemoryUse::snapshot, memory); });

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/field.hpp"
+#include "collector/mark_observer.hpp"
 #include "collector/worklist.hpp"
 #include "heap/collector_view.hpp"
 #include "platform/world/range.hpp"
@@ -47,6 +48,8 @@ class Marker {
     void consider_inside(std::uintptr_t word);
     // Until nothing is left here or for all.
     void drain();
+    // From now on each block that this marker marks is told of, while no other marker helps.
+    void observe(MarkObserver observer) { observer_ = observer; }
 
     bool is_marked(const Target &t) const { return t.mark->load(std::memory_order_relaxed) == number_; }
 
@@ -92,12 +95,12 @@ class Marker {
         }
     };
 
-    template <bool kFilters, bool kMoves>
+    template <bool kFilters, bool kMoves, bool kTells>
     class Loop;
 
     template <class Use>
     void with_loop(Use use);
-    template <bool kMoves, class Use>
+    template <bool kMoves, bool kTells, class Use>
     void with_loop(Use use);
     void follow(std::uintptr_t word);
     // For the loop, whose top of the stack is the true one.
@@ -126,6 +129,7 @@ class Marker {
     Phase phase_;
     std::uint8_t number_;
     bool failed_ = false;
+    MarkObserver observer_;
     unsigned next_ = 0;
     std::uint32_t left_ = kTurnsToShare;
     Mark nothing_;  // marked: where the ring is empty
