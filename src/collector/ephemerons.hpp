@@ -117,7 +117,7 @@ class EphemeronMarking {
         if (marking_.is_marked(key)) return add_to(&due_, hidden);
         if (Hidden *const first = waiting_.find(key)) return add_to(first, hidden);
         pair(hidden)->next = Hidden();
-        if (!waiting_.add(key, hidden)) add_to(&due_, hidden);
+        if (!waiting_.reserve(ephemerons_.size()) || !waiting_.add(key, hidden)) add_to(&due_, hidden);
     }
     void mark_values() {
         while (!due_.is_none()) {

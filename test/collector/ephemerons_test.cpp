@@ -163,7 +163,9 @@ TEST_F(EphemeronsTest, AChainTakesStepsLinearInItsLength) {
     for (void **&key : keys) key = graph_.make(1);
     graph_.hold(keys[0]);
     for (std::size_t i = kLength; i-- != 0;) held_ephemeron(keys[i], keys[i + 1]);
+    const unsigned maps_before = fake::calls(fake::Call::map);
     collect();
+    EXPECT_EQ(fake::calls(fake::Call::map), maps_before + 1) << "an index that grows in the order of its hash is slow";
     EXPECT_TRUE(graph_.is_object(keys[kLength]));
     EXPECT_EQ(all_.ephemerons.size(), kLength);
     constexpr std::size_t kMostForEach = 8;
