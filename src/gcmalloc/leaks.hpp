@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: blocks that are in use and that nothing points to: those that nothing at all points to, or only their own
-//    cycle, are direct leaks; the others hang on these.
-// Invariant: found while the world stands; told afterwards. Of each cycle that nothing else points to one block is
-//    direct. What it keeps meanwhile it gives back, so that nothing of it is a root of the next marking.
-// Must not know: when it is looked for; what a stack's number stands for.
+// What: leaks: blocks that are in use and unreachable. A block to which nothing points, or only its own cycle, is a direct
+//    leak; the other leaks are reached from direct ones.
+// Invariant: leaks are found while all threads are stopped, and reported afterwards. Of each cycle to which nothing else
+//    points one block is direct. The memory of the lists is released, so that it is no root of the next marking.
+// Must not know: when leaks are searched; what a stack's number stands for.
 #pragma once
 
 #include "collector/collector.hpp"
@@ -15,7 +15,7 @@ struct Leak {
     const char *begin;
     std::size_t bytes;
     StackNumber stack;
-    StackNumber owner;  // its stack
+    StackNumber owner;  // the stack of the direct leak from which this block is reached
     bool is_direct;
 };
 
@@ -23,7 +23,7 @@ class Leaks {
   public:
     constexpr Leaks() = default;
 
-    // stack_of(superblock, index): its number. When all that is reachable is marked.
+    // stack_of(superblock, index) gives the number of the block's stack. Called when everything reachable is marked.
     template <class StackOf>
     void find(const Collector &of, Kind &kind, StackOf stack_of) {
         complete_ = true;
@@ -46,7 +46,7 @@ class Leaks {
     std::uint64_t live_bytes() const { return live_bytes_; }
     std::size_t count() const { return leaks_.size(); }
 
-    // visit(first, blocks, bytes) for each group of one kind, stack and owner.
+    // Calls visit(first, blocks, bytes) for each group of leaks that agree in is_direct, stack and owner.
     template <class Visit>
     void for_each_group(Visit visit) {
         sort();
@@ -73,7 +73,7 @@ class Leaks {
     Index index_of(const char *p) const;
     void sort();
 
-    platform::MappedList<Leak> leaks_;  // by address, until they are sorted
+    platform::MappedList<Leak> leaks_;  // in the order of addresses, until sort()
     platform::MappedList<Index> owners_;
     platform::MappedList<Index> todo_;
     std::uint64_t live_blocks_ = 0;

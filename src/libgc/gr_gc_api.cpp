@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the functions of granary/gc.h.
-// Invariant: as promised there; they share kinds, finalizers and settings with the functions of libgc.so.1.
-// Must not know: how anything is found or collected.
+// Invariant: they keep what the header promises. They share kinds, finalizers and settings with the functions of
+//    libgc.so.1.
+// Must not know: how objects are found and collected.
 #include "granary/gc.h"
 
 #include "libgc/finalizing.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc's objects with a map of where their pointers are, one by one and in arrays.
-// Invariant: the descriptor is the last word of an object's block, and before it lie count and size of an array's
-//    elements; a block that is still zero has no pointers. Maps of more than a word stay for ever.
+// What: objects with a map of their pointers, single objects and arrays; and libgc's functions for them.
+// Invariant: the descriptor is the last word of an object's block. In an array's block the size and the number of the
+//    elements lie before it. A block that is still zero has no pointers. A map of more than one word is never freed.
 // Must not know: how objects are marked.
 #include <algorithm>
 #include <cstring>
@@ -25,8 +25,8 @@ constexpr std::size_t kBitsInDescriptor = kWordBits - 2;
 constexpr std::uintptr_t kBitmapForm = 1;
 constexpr std::uintptr_t kPerObjectForm = 3;
 
-// Long maps, one behind the other: how many words, then they. An environment is the place of the first.
-constinit gr::platform::MappedList<Word> maps;  // under the lock; read while the world stands
+// Long maps: for each the number of its words, then the words. A descriptor's environment is the index of the number.
+constinit gr::platform::MappedList<Word> maps;  // written under the lock; read while all threads are stopped
 
 struct ArrayTail {
     std::size_t element_bytes;
@@ -34,8 +34,8 @@ struct ArrayTail {
     Descriptor element;
 };
 
-constinit std::atomic<unsigned> object_kind{0};  // 0: none yet; release, after the procedures
-constinit unsigned array_kind = 0;               // before it
+constinit std::atomic<unsigned> object_kind{0};  // 0: not made yet; release, with the acquire of its readers
+constinit unsigned array_kind = 0;               // set before object_kind
 
 gr::Task *mark_by_map(std::uintptr_t *object, gr::Task *top, gr::Task *, std::uintptr_t place) {
     const Word words = maps[place];
@@ -59,7 +59,7 @@ void make_kinds() {
     if (object_kind.load(std::memory_order_relaxed) != 0) return;
     collector.procedures()[gr::kBitmapProcedure] = mark_by_map;
     collector.procedures()[gr::kArrayProcedure] = mark_array;
-    // It grows with the block to the offset of the last word.
+    // The size of the block is added, so the descriptor names the offset of the last word.
     const auto last_word = static_cast<std::uintptr_t>(-static_cast<std::intptr_t>(sizeof(Word)));
     const unsigned objects =
         gr::make_client_kind({.descriptor = Descriptor(last_word | kPerObjectForm), .adds_size = true});
@@ -76,7 +76,7 @@ void ensure_kinds() {
 
 bool bit(const GC_word *map, std::size_t i) { return (map[i / kWordBits] >> i % kWordBits & 1) != 0; }
 
-// Where there is no memory every word may be a pointer.
+// If there is no memory for the map, every word may be a pointer.
 Descriptor of_long_map(const GC_word *map, std::size_t bits) {
     const std::size_t place = maps.size();
     const std::size_t words = gr::divide_up(bits, kWordBits);
