@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// A table of the variables' names, the form of their values, and what each does. Variables that tune something that this
-// library does not have are in the table, too, without effect.
+// What: environment.hpp: a table of the variables' names, the form of their values, and what each does.
+// Invariant: a variable that tunes something that this library does not have is in the table, too, without effect.
+// Must not know: when the variables are read.
 #include "libgc/environment.hpp"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "libgc/kinds.hpp"
+#include "libgc/standard_kinds.hpp"
 
 namespace gr {
 
