@@ -34,10 +34,11 @@ class Ephemerons {
     void clear_dead(const M &marking) {
         pairs_.remove_if([&](void *, const Pair &pair) { return !marking.is_marked(pair.key.reveal()); });
     }
-    // Ephemerons that are not marked themselves are no longer registered.
+    // Ephemerons that are not marked themselves are no longer registered. If none is left, the memory goes back.
     template <Marking M>
     void forget_dead(const M &marking) {
         pairs_.remove_if([&](void *ephemeron, const Pair &) { return !marking.is_marked(ephemeron); });
+        if (pairs_.size() == 0) pairs_.release();
     }
 
   private:

@@ -159,6 +159,7 @@ TEST_F(EphemeronsTest, AnEphemeronIsReachedByTheValueOfAnother) {
 // would take rounds.
 TEST_F(EphemeronsTest, AChainTakesStepsLinearInItsLength) {
     constexpr std::size_t kLength = 100'000;
+    const std::size_t mapped_before = fake::mapped_bytes();
     std::vector<void **> keys(kLength + 1);
     for (void **&key : keys) key = graph_.make(1);
     graph_.hold(keys[0]);
@@ -174,6 +175,7 @@ TEST_F(EphemeronsTest, AChainTakesStepsLinearInItsLength) {
     collect();
     EXPECT_EQ(all_.ephemerons.size(), 0U);
     EXPECT_LE(graph_.asked(), 2 * kMostForEach * kLength);
+    EXPECT_EQ(fake::mapped_bytes(), mapped_before);
 }
 
 TEST_F(EphemeronsTest, ACycleOfEphemeronsDiesWhole) {
