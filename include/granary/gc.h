@@ -69,8 +69,8 @@ GR_EXPORT const gr_gc_type *gr_gc_type_of_offsets(const size_t *offsets, size_t 
  * The function may first run a collection and call finalizers of other objects. On failure, also after a collection:
  * NULL with errno = ENOMEM. */
 GR_EXPORT void *gr_gc_malloc_typed(const gr_gc_type *type, size_t size);
-/* The same for an array of `count` elements of `size` bytes: in each element the type's words refer to objects. Fails
- * also if the product of count and size overflows. */
+/* A zeroed array of `count` elements of `size` bytes, in each of which only the type's words refer to objects. On failure,
+ * or if the product of count and size overflows: NULL with errno = ENOMEM. */
 GR_EXPORT void *gr_gc_calloc_typed(const gr_gc_type *type, size_t count, size_t size);
 
 /* Frees the block now rather than at a later collection. NULL is ignored. The program must not use the block any more.

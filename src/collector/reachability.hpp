@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: answers what finalization asks of a marker (marking.hpp).
-// Invariant: objects that are kept until freed are marked like roots before the first question. A pointer stands for the
-//    object that it points into, anywhere.
+// Invariant: objects that are kept until freed are marked like roots before the first question. A pointer stands for
+//    the object that it points into, anywhere.
 // Must not know: finalizers, links.
 #pragma once
 

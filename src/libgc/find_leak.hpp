@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: reports leaks: objects that are unreachable although the program has not freed them.
-// Invariant: leaks are searched only if the client asked for it before the library was initialised.
+// What: GC_find_leak: reports the objects that nothing reaches and that the program did not free, before they are
+//    swept.
+// Invariant: leaks are looked for only if the program asked for it before the library was initialised.
 // Must not know: how objects are found.
 #pragma once
 
 namespace gr {
 
-// Called once. From now on, a block in a cache does not count as a dead object.
+// Once, if the client wants it. From now on no dead object is one that is only cached.
 void begin_to_look_for_leaks();
-// Called while all threads are stopped and everything reachable is marked.
+// While the threads stand and everything reachable is marked.
 void report_leaks();
 
 }  // namespace gr

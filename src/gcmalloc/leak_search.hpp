@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: leaks: blocks that are in use and unreachable. A block to which nothing points, or only its own cycle, is a direct
-//    leak; the other leaks are reached from direct ones.
-// Invariant: leaks are found while all threads are stopped, and reported afterwards. Of each cycle to which nothing else
-//    points one block is direct. The memory of the lists is released, so that it is no root of the next marking.
+// What: finds the leaks: blocks in use that nothing reachable points to. A block to which no leak points, or only leaks
+//    of its own cycle, is a direct leak; the others are reached from direct leaks.
+// Invariant: leaks are found while the threads stand and reported afterwards. A cycle to which no other leak points has
+//    one direct leak. The memory of the search is returned, so that nothing in it is a root of the next collection.
 // Must not know: when leaks are searched; what a stack's number stands for.
 #pragma once
 
@@ -15,15 +15,16 @@ struct Leak {
     const char *begin;
     std::size_t bytes;
     StackNumber stack;
-    StackNumber owner;  // the stack of the direct leak from which this block is reached
+    StackNumber owner;  // the stack of the direct leak from which this one is reached
     bool is_direct;
 };
 
-class Leaks {
+class LeakSearch {
   public:
-    constexpr Leaks() = default;
+    constexpr LeakSearch() = default;
 
-    // stack_of(superblock, index) gives the number of the block's stack. Called when everything reachable is marked.
+    // When everything reachable is marked. stack_of(superblock, index): the number of the stack that allocated the
+    // block.
     template <class StackOf>
     void find(const Collector &of, Kind &kind, StackOf stack_of) {
         complete_ = true;
@@ -46,7 +47,8 @@ class Leaks {
     std::uint64_t live_bytes() const { return live_bytes_; }
     std::size_t count() const { return leaks_.size(); }
 
-    // Calls visit(first, blocks, bytes) for each group of leaks that agree in is_direct, stack and owner.
+    // Calls visit(first, blocks, bytes) for each group of leaks that are equally direct and have one stack and one
+    // owner.
     template <class Visit>
     void for_each_group(Visit visit) {
         sort();
