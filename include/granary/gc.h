@@ -43,10 +43,35 @@ GR_EXPORT void *gr_gc_malloc_atomic(size_t size);
 GR_EXPORT void *gr_gc_malloc_uncollectable(size_t size);
 
 /* Changes the size of an object, in bytes. Returns the same object or a new one of the same sort with the same
- * contents; added bytes are zeroed if the object is traced. A block of NULL acts as gr_gc_malloc. A size of 0 frees the
+ * contents; added bytes are zeroed if the object is traced. An object with a type keeps its type, and an array of typed
+ * elements has as many of them as the new size has room for. A block of NULL acts as gr_gc_malloc. A size of 0 frees the
  * block and returns NULL. On failure: NULL with errno = ENOMEM, and the block is unchanged.
- * Finalizers and weak links do not move to the new object. */
+ * Finalizers, weak links and ephemerons do not move to the new object. */
 GR_EXPORT void *gr_gc_realloc(void *block, size_t size);
+
+/* Objects with a type. A type says which words of an object may refer to other objects; the collector looks at no other
+ * word, so a number in the object that looks like an address keeps nothing alive. Make each type once: it is never
+ * freed. Any thread may use it. A type belongs to no particular size: words of an object beyond the type's last bit are
+ * not looked at. (Boehm's explicitly typed allocation; the same objects as GC_malloc_explicitly_typed makes.) */
+/* NOLINTNEXTLINE(modernize-use-using): C */
+typedef struct gr_gc_type gr_gc_type;
+
+/* Makes a type of a bitmap of `bits` bits: bit i % 64 of bitmap[i / 64] says whether the word at byte 8 * i of an object
+ * may refer to an object. Returns NULL with errno = EINVAL if the bitmap is NULL although bits is not 0, or with errno =
+ * ENOMEM if there is no memory. */
+GR_EXPORT const gr_gc_type *gr_gc_type_of(const uintptr_t *bitmap, size_t bits);
+/* Makes a type of the offsets of `count` words, in bytes from the beginning of the object, in any order; offsetof gives
+ * them. Returns NULL with errno = EINVAL if an offset is no multiple of the size of a pointer or if the array is NULL
+ * although count is not 0, or with errno = ENOMEM if there is no memory. */
+GR_EXPORT const gr_gc_type *gr_gc_type_of_offsets(const size_t *offsets, size_t count);
+
+/* A zeroed object of at least `size` bytes at a multiple of 16 bytes, of which only the type's words refer to objects.
+ * The function may first run a collection and call finalizers of other objects. On failure, also after a collection:
+ * NULL with errno = ENOMEM. */
+GR_EXPORT void *gr_gc_malloc_typed(const gr_gc_type *type, size_t size);
+/* A zeroed array of `count` elements of `size` bytes, in each of which only the type's words refer to objects. On failure,
+ * or if the product of count and size overflows: NULL with errno = ENOMEM. */
+GR_EXPORT void *gr_gc_calloc_typed(const gr_gc_type *type, size_t count, size_t size);
 
 /* Frees the block now rather than at a later collection. NULL is ignored. The program must not use the block any more.
  * An address that is not the beginning of an object ends the process with one line on standard error. */
@@ -104,6 +129,46 @@ GR_EXPORT int gr_gc_weak_unlink(void **link);
  * and the return, so the result keeps its object alive. */
 GR_EXPORT void *gr_gc_weak_get(void *const *link);
 
+/* An ephemeron is an object that joins a key with a value (Hayes, OOPSLA 1997). The value stays while both the ephemeron
+ * and the key stay for other reasons: what the value refers to does not keep the key, not even if the value is or refers
+ * to the key. So a table of ephemerons attaches values to objects without keeping the objects.
+ *
+ * A collection clears the ephemeron if the key is not reached: from then on both functions below return NULL. It clears
+ * all ephemerons of a key at once, while all threads are stopped, and before it calls finalizers: if only finalizers
+ * still reach the key, the ephemeron is cleared, as weak links are. An object that a finalizer needs still finds the
+ * values of its ephemerons, unless their keys have died. An ephemeron that nothing refers to is collected as other
+ * objects are; it needs no gr_gc_free. */
+/* NOLINTNEXTLINE(modernize-use-using): C */
+typedef struct gr_gc_ephemeron gr_gc_ephemeron;
+
+/* The value may be NULL, or no address of an object. Returns NULL with errno = EINVAL if no object begins at `key`, or
+ * with errno = ENOMEM if there is no memory. The function may first run a collection. */
+GR_EXPORT gr_gc_ephemeron *gr_gc_ephemeron_new(const void *key, const void *value);
+/* The key, or NULL if the ephemeron was cleared. The result keeps its object alive, as that of gr_gc_weak_get does. */
+GR_EXPORT void *gr_gc_ephemeron_key(const gr_gc_ephemeron *ephemeron);
+/* The value, or NULL if the ephemeron was cleared. */
+GR_EXPORT void *gr_gc_ephemeron_value(const gr_gc_ephemeron *ephemeron);
+/* Clears the ephemeron now. */
+GR_EXPORT void gr_gc_ephemeron_clear(gr_gc_ephemeron *ephemeron);
+
+/* A hash table from objects to values, made of ephemerons: an entry stays while its key stays for other reasons, and a
+ * value that refers to its key does not keep it. The table is an object that is collected with its entries once nothing
+ * refers to it. Each function takes constant time in the mean, except gr_gc_weak_table_count. */
+/* NOLINTNEXTLINE(modernize-use-using): C */
+typedef struct gr_gc_weak_table gr_gc_weak_table;
+
+/* An empty table, or NULL with errno = ENOMEM. */
+GR_EXPORT gr_gc_weak_table *gr_gc_weak_table_new(void);
+/* Adds an entry, or gives the key's entry another value. Returns 0, or -1 with errno = EINVAL if no object begins at
+ * `key`, or ENOMEM if there is no memory. The function may first run a collection. */
+GR_EXPORT int gr_gc_weak_table_set(gr_gc_weak_table *table, const void *key, const void *value);
+/* The key's value, or NULL if the table has no entry of the key. */
+GR_EXPORT void *gr_gc_weak_table_get(gr_gc_weak_table *table, const void *key);
+/* Returns 1, or 0 if the table had no entry of the key. */
+GR_EXPORT int gr_gc_weak_table_remove(gr_gc_weak_table *table, const void *key);
+/* How many entries the table has. Takes time linear in them. */
+GR_EXPORT size_t gr_gc_weak_table_count(gr_gc_weak_table *table);
+
 /* From now on, words in [begin, end) refer to objects. Returns 0, or -1 with errno = ENOMEM. */
 GR_EXPORT int gr_gc_add_roots(const void *begin, const void *end);
 /* Removes every added range that lies completely in [begin, end). */
@@ -124,9 +189,10 @@ typedef struct gr_gc_statistics {
     uint64_t finalizers;          /* registered finalizers */
     uint64_t queued_finalizers;   /* finalizers that wait to be called */
     uint64_t weak_links;          /* registered weak links */
+    uint64_t ephemerons;          /* ephemerons that were not cleared, since version 2 */
 } gr_gc_statistics;
 
-#define GR_GC_STATISTICS_VERSION 1
+#define GR_GC_STATISTICS_VERSION 2
 
 /* Fills *out. Set out->size = sizeof(gr_gc_statistics) first; a library that knows more or fewer fields fills the
  * common part. Returns 0, or -1 with errno = EINVAL if out is NULL or out->size is smaller than 8. */

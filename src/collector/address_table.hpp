@@ -52,11 +52,18 @@ class AddressTable {
         Slot &slot = slots_[place_of(Hidden(address))];
         return slot.is_empty() ? nullptr : &slot.value;
     }
+    // Room for so many entries in all. A table that grows while it is filled in the order of its own hash, as for_each of
+    // another table gives it, would take time quadratic in the entries. false: no memory, no change.
+    [[nodiscard]] bool reserve(std::size_t count) {
+        std::size_t wanted = capacity_ == 0 ? least_capacity() : capacity_;
+        while (most(wanted) < count) wanted *= 2;
+        return wanted == capacity_ || widen(wanted);
+    }
     // The table does not have the address yet. false: no memory. Right after a removal there is room without new
     // memory.
     [[nodiscard]] bool add(const void *address, const Value &value) {
         GR_CHECK(find(address) == nullptr);
-        if (size_ == most() && !grow()) return false;
+        if (size_ == most(capacity_) && !widen(capacity_ == 0 ? least_capacity() : capacity_ * 2)) return false;
         slots_[place_of(Hidden(address))] = {Hidden(address), value};
         ++size_;
         return true;
@@ -106,7 +113,8 @@ class AddressTable {
     static constexpr std::size_t kMostSlotBytes = 1024;
     static_assert(sizeof(Slot) <= kMostSlotBytes, "a page has room for four slots");
 
-    std::size_t most() const { return capacity_ / 4 * 3; }
+    static std::size_t most(std::size_t capacity) { return capacity / 4 * 3; }
+    static std::size_t least_capacity() { return std::bit_floor(platform::page_size() / sizeof(Slot)); }
     std::size_t next(std::size_t at) const { return (at + 1) & (capacity_ - 1); }
     std::size_t steps(std::size_t from, std::size_t to) const { return (to - from) & (capacity_ - 1); }
     // A multiplication carries the differences between addresses into the high bits.
@@ -137,9 +145,8 @@ class AddressTable {
         --size_;
     }
 
-    bool grow() {
+    bool widen(std::size_t wanted) {
         const std::span<Slot> old(slots_, capacity_);
-        const std::size_t wanted = old.empty() ? std::bit_floor(platform::page_size() / sizeof(Slot)) : old.size() * 2;
         void *const memory = platform::map(wanted * sizeof(Slot), 1);
         if (memory == nullptr) return false;
         slots_ = static_cast<Slot *>(memory);

@@ -114,8 +114,8 @@ void publish_waiting(const Region &region, const Marks &flags, const std::atomic
 void publish_finalization(const Finalization &finalization) {
     for (const platform::Growing &memory : finalization.finalizers.memory())
         publish_memory(MemoryUse::finalization, memory);
-    for (const platform::Growing &memory :
-         {finalization.short_links.memory(), finalization.long_links.memory(), finalization.toggles.memory()})
+    for (const platform::Growing &memory : {finalization.short_links.memory(), finalization.long_links.memory(),
+                                            finalization.toggles.memory(), finalization.ephemerons.memory()})
         publish_memory(MemoryUse::finalization, memory);
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what happens to the objects that roots do not reach before they are swept, in order.
-// Invariant: short links are cleared before finalizers bring objects back, long links after. The caller holds the
-//    collector's lock.
+// Invariant: short links and ephemerons are cleared before finalizers bring objects back, long links after. An object that
+//    is brought back also brings back the values of its ephemerons. The caller holds the collector's lock.
 // Must not know: when a collection runs; how objects are marked.
 #pragma once
 
+#include "collector/ephemerons.hpp"
 #include "collector/finalizers.hpp"
 #include "collector/links.hpp"
 #include "collector/toggle_references.hpp"
@@ -16,6 +17,7 @@ struct Finalization {
     Links long_links;
     Finalizers finalizers;
     ToggleReferences toggles;
+    Ephemerons ephemerons;
 
     // Calls visit(pointer) for what finalization keeps, with the other roots.
     template <class Visit>
@@ -24,9 +26,27 @@ struct Finalization {
         toggles.for_each_root(visit);
     }
 
-    // Between the marking from roots and the sweep, while the threads stand.
-    template <Marking M>
+    // Between the marking from roots and the sweep, while the threads stand. If memory for the marking ran out before,
+    // nothing is cleared or queued.
+    template <ObservableMarking M>
     FinalizationReport settle(M &marking, JavaFinalization java) {
+        if (ephemerons.size() == 0) return settle_dead(marking, java);
+        FinalizationReport report;
+        {
+            EphemeronMarking<M> through(ephemerons, marking);
+            through.begin();
+            if (marking.failed()) return report;
+            ephemerons.clear_dead(marking);
+            through.forget_waiting();
+            report = settle_dead(through, java);
+        }
+        ephemerons.forget_dead(marking);
+        return report;
+    }
+
+  private:
+    template <Marking M>
+    FinalizationReport settle_dead(M &marking, JavaFinalization java) {
         short_links.clear_dead(marking);
         const FinalizationReport report = finalizers.queue_dead(marking, java);
         short_links.forget_dead_cells(marking);

@@ -73,7 +73,7 @@ Marker::Marker(const MarkSetup &setup)
 
 // The inner loop, and what it keeps in registers: a mark is a byte, so for the compiler to store one may change any member.
 // While there is one nobody else uses the marker. No function gets its address, or it would lie in memory, too.
-template <bool kFilters, bool kMoves>
+template <bool kFilters, bool kMoves, bool kTells>
 class Marker::Loop {
   public:
     explicit Loop(Marker &marker)
@@ -153,6 +153,7 @@ class Marker::Loop {
     [[gnu::always_inline]] void reach(const Candidate &candidate) {
         if (candidate.mark->load(std::memory_order_relaxed) == number_) return;
         mark(candidate.mark);
+        if (kTells) marker_.observer_.tell(marker_.observer_.context, candidate.task.begin);
         if (!candidate.task.descriptor.is_nothing()) push(candidate.task);
     }
 
@@ -266,20 +267,22 @@ Task *Marker::share(Task *top) {
 
 template <class Use>
 void Marker::with_loop(Use use) {
-    if (mode_ == MarkMode::stopped) {
-        with_loop<false>(use);
+    if (observer_.tell != nullptr) {
+        with_loop<true, true>(use);  // what holds while blocks move holds while they do not
+    } else if (mode_ == MarkMode::stopped) {
+        with_loop<false, false>(use);
     } else {
-        with_loop<true>(use);
+        with_loop<true, false>(use);
     }
 }
 
-template <bool kMoves, class Use>
+template <bool kMoves, bool kTells, class Use>
 void Marker::with_loop(Use use) {
     if (accepts_ == nullptr) {
-        Loop<false, kMoves> loop(*this);
+        Loop<false, kMoves, kTells> loop(*this);
         use(loop);
     } else {
-        Loop<true, kMoves> loop(*this);
+        Loop<true, kMoves, kTells> loop(*this);
         use(loop);
     }
 }

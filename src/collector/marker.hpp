@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/field.hpp"
+#include "collector/mark_observer.hpp"
 #include "collector/worklist.hpp"
 #include "heap/collector_view.hpp"
 #include "platform/world/range.hpp"
@@ -49,6 +50,8 @@ class Marker {
     void consider_inside(std::uintptr_t word);
     // Marks until nothing is left here and on the shared worklist.
     void drain();
+    // From now on each block that this marker marks is told of, while no other marker helps.
+    void observe(MarkObserver observer) { observer_ = observer; }
 
     bool is_marked(const Target &t) const { return t.mark->load(std::memory_order_relaxed) == number_; }
 
@@ -95,12 +98,12 @@ class Marker {
         }
     };
 
-    template <bool kFilters, bool kMoves>
+    template <bool kFilters, bool kMoves, bool kTells>
     class Loop;
 
     template <class Use>
     void with_loop(Use use);
-    template <bool kMoves, class Use>
+    template <bool kMoves, bool kTells, class Use>
     void with_loop(Use use);
     void follow(std::uintptr_t word);
     // For the loop, which keeps the top of the stack in a register.
@@ -130,6 +133,7 @@ class Marker {
     MarkMode mode_;
     std::uint8_t number_;
     bool failed_ = false;
+    MarkObserver observer_;
     unsigned next_ = 0;
     std::uint32_t left_ = kTurnsToShare;
     Mark nothing_;  // a marked mark, for empty entries of the ring

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 
+#include "collector/mark_observer.hpp"
 #include "platform/world/range.hpp"
 
 namespace gr {
@@ -28,6 +29,14 @@ concept Marking = requires(M &marking, const M &marked, const void *p, platform:
     { marking.mark(p) } -> std::same_as<void>;
     { marking.mark_from(p) } -> std::same_as<void>;
     { marking.mark_range(range) } -> std::same_as<void>;
+};
+
+// observe(observer)   the observer is told of each object that is marked from now on; if it is empty, nobody is told.
+// failed()            whether memory ran out, so that not all is marked that should be.
+template <class M>
+concept ObservableMarking = Marking<M> && requires(M &marking, const M &marked, MarkObserver observer) {
+    { marking.observe(observer) } -> std::same_as<void>;
+    { marked.failed() } -> std::same_as<bool>;
 };
 
 // Like mark_from, but pointers of the object into itself do not count. A way back through other objects does.

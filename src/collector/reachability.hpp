@@ -41,6 +41,8 @@ class Reachability {
         marker_.scan(range);
         marker_.drain();
     }
+    void observe(MarkObserver observer) { marker_.observe(observer); }
+    bool failed() const { return marker_.failed(); }
 
   private:
     Target used_at(const void *p) const { return field_.target(reinterpret_cast<std::uintptr_t>(p)); }
@@ -48,6 +50,6 @@ class Reachability {
     const Field &field_;
     Marker &marker_;
 };
-static_assert(Marking<Reachability>, "finalization asks this class what is marked");
+static_assert(ObservableMarking<Reachability>, "finalization asks this class what is marked");
 
 }  // namespace gr

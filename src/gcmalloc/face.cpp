@@ -24,14 +24,14 @@ namespace {
 
 static_assert(kScarceLimit == GR_LEAKS_SCARCE_GIB * kGiB, "granary leaks refuses the limits that Face refuses");
 
-constexpr std::size_t kLater = kMiB;  // allocated after a collection that could not be done, before the next is tried
+constexpr std::size_t kLater = kMiB;  // bytes allocated between a collection that failed and the next attempt
 
-// Of the process that started; a child of vfork has another, and its parent's memory.
+// The process that started. A child of vfork has another id and uses its parent's memory.
 std::uint32_t process = 0;
 
 constinit Origins origins;
 constinit LeakSearch leak_search;
-// The program may write over its environment.
+// A copy, because the program may overwrite its environment.
 char folder[4096];
 
 bool is_own_process() { return platform::process_id() == process; }
@@ -61,7 +61,7 @@ void watch_for_reports() {
 
 constinit Face face;
 
-// What must be known at the first block. false: it is too early for that.
+// Finds out the mode as far as it matters for the first block. false: it is too early.
 bool Face::look() {
     if (!platform::is_relocated() || !instance.ensure_started()) return false;
     mode_ = Mode::plain;
@@ -119,7 +119,7 @@ bool Face::begin_collecting() {
     if (is_quarantined && !process_quarantine.initialise()) return refused("the kernel refused address space");
     if (!collector.start_over(instance, setup, kStopSignal))
         return refused("the kernel refused address space or a signal handler");
-    if (mode_ != Mode::leaks) collector.hooks().refused = say_refused;  // its report says so itself
+    if (mode_ != Mode::leaks) collector.hooks().refused = say_refused;  // in that mode the report says why
     collector.hooks().unseen = say_unseen;
     if (mode_ == Mode::leaks) {
         collector.markers().set_most(1);
@@ -129,7 +129,7 @@ bool Face::begin_collecting() {
         };
     }
     if (is_quarantined) {
-        // Where that is refused, they are looked through.
+        // If this is refused, the flags are scanned as well.
         for (const platform::Range flags : process_quarantine.addresses())
             static_cast<void>(collector.roots().exclude(flags));
         collector.markers().set_most(1);
@@ -155,7 +155,7 @@ void Face::collect_if_due() {
 
 void Face::empty_quarantine() {
     if (!is_own_process() || platform::Reentry::is_interrupted()) return;
-    // Its holder is about it.
+    // The thread that holds the lock is already doing this.
     if (!collector.try_lock()) return;
     if (process_quarantine.is_worth_search())
         process_quarantine.settle(collector.collect(Reason::due), *collector.kind(0));
@@ -193,7 +193,7 @@ void Face::report_on_signal() {
     errno = before;
 }
 
-// false: not now, for the caller interrupted the heap or a report.
+// false: not now, because this handler has interrupted the heap or a report.
 bool Face::report(Wanted wanted, const char *stack_pointer) {
     if (!is_own_process()) return true;
     if (platform::Reentry::is_interrupted() || collector.is_locked_by_me()) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what stands between the program's calls and malloc's own family.
-// Invariant: without a mode nothing is added. errno is left as it was found, but where there is no memory. Nothing of
-//    it calls the program's malloc.
+// What: the layer between the program's calls and malloc's own family.
+// Invariant: without a mode the layer adds nothing. It leaves errno as it was, unless there is no memory. It never calls
+//    the program's malloc.
 // Must not know: the names that programs call.
 #pragma once
 
@@ -14,20 +14,21 @@
 
 namespace gr {
 
-// plain: nothing is added, because it is too early, or the collector could not start.
+// plain: the layer adds nothing, because it is too early or the collector could not start.
 enum class Mode : std::uint8_t { unknown, plain, collect, leaks, quarantine };
 
 class Face {
   public:
     constexpr Face() = default;
 
-    // In the first constructor, and in the last destructor. Where it cannot begin it says so in one line, and is plain.
+    // Called in the first constructor and in the last destructor. If the layer cannot begin, it says so in one line and
+    // stays plain.
     void begin();
     void end();
 
     Mode mode() const { return mode_; }
 
-    // Whatever allocates. ask() is asked again if there was no memory but a collection freed some.
+    // Serves each function that allocates. Calls ask() again if there was no memory and a collection has freed some.
     template <class Ask>
     void *serve(Ask ask) {
         if (mode_ == Mode::unknown && !look()) [[unlikely]]
@@ -50,17 +51,17 @@ class Face {
         }
         if (!frees_) return;
         gr_under_free(p);
-        // Until then a register or the stack has it: a collection that stops this thread must not free it before.
+        // Until here a register or the stack holds the block, so a collection that stops this thread does not free it.
         asm volatile("" : : "r"(p));
     }
-    // Whether what free gets, and a block that had to move, goes back at once.
+    // Whether free, and realloc of a block that had to move, free the block at once.
     bool frees() const { return frees_; }
-    // Dies of a block that waits in the quarantine.
+    // Ends the process with one line if the block waits in the quarantine.
     void require_in_use(const char *function, const void *p) const;
 
-    // A library was unloaded.
+    // Called after a library was unloaded.
     void forget_code();
-    // Leaks are wanted now, or as soon as whom a handler interrupted has let go of the heap.
+    // Called by the signal's handler. Reports leaks now, or as soon as the interrupted thread has left the heap.
     void report_on_signal();
 
   private:
@@ -70,7 +71,7 @@ class Face {
     bool begin_collecting();
     void collect_if_due();
     void empty_quarantine();
-    // There was no memory. true: there may be now.
+    // Called when there was no memory. true: there may be memory now.
     bool give_way();
     void note(const void *p);
     bool report(Wanted wanted, const char *stack_pointer = nullptr);

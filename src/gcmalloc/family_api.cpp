@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the allocation family, under libc's names and under Granary's, each by way of the face.
-// Invariant: what a name does is what malloc's own does, and what the face adds.
+// What: the malloc family under libc's names and under Granary's. Each call goes through the face.
+// Invariant: a function does what malloc's own function does, and what the face adds.
 // Must not know: what the face adds.
 #include <malloc.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ struct Family {
     static void free(void *p) { face.release(p); }
 };
 
-// The old block goes as what is freed does.
+// The old block is released as a freed block is.
 void *moved(const char *function, void *p, std::size_t alignment, std::size_t size) {
     face.require_in_use(function, p);
     const std::size_t old_size = gr::instance.usable_size(function, p);
@@ -101,7 +101,7 @@ void *gr_aligned_realloc(void *p, std::size_t alignment, std::size_t size) {
         p, size, [=] { return Family::allocate_aligned(alignment, size); }, [=] { Family::free(p); }, resize);
 }
 
-// Where blocks are not freed at once they are not resized either: what a block no longer has would be free at once.
+// If blocks are not freed at once, they are not resized in place either: the part that is cut off would be free at once.
 std::size_t gr_resize_in_place(void *p, std::size_t least, std::size_t wanted) {
     constexpr const char *kFunction = "gr_resize_in_place";
     if (p == nullptr) return 0;

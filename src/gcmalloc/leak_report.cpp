@@ -43,7 +43,7 @@ class ReportFile {
     }
 
   private:
-    static constexpr std::size_t kFlushAt = 4096;  // before a piece that is as long as a path
+    static constexpr std::size_t kFlushAt = 4096;  // a piece that follows may be as long as a path
 
     void flush() {
         if (fd_ >= 0) platform::write_all(fd_, text_.data(), text_.size());

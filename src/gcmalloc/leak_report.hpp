@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a report of leaks, in a file for the command (granary/leaks.h).
-// Invariant: it appears whole or not at all. Takes no memory of malloc's.
+// Invariant: the file appears complete or not at all. Writing it takes no memory from malloc.
 // Must not know: how leaks are found.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace gr {
 
-// The next one of this process. failure: why nothing was found out, or nullptr.
+// Writes the next report of this process. failure: why the search failed, or nullptr.
 void write_report(const char *folder, LeakSearch &leaks, const Stacks &stacks, const char *failure);
 
 }  // namespace gr

@@ -17,8 +17,9 @@ constexpr std::uint32_t kSeen = kNone - 1;
 
 }  // namespace
 
-// From each block, in turn, that none before reached: all others hang on these. Of these the last is reached by none
-// before it; so backwards, what none after it reaches is reached by none at all.
+// The first pass starts from each block, in turn, that no earlier start has reached; all other blocks are reached from
+// these starts. No earlier start reaches a later one. So the second pass takes the starts backwards: a start that no later
+// start reaches is reached by none, and is a direct leak.
 bool LeakSearch::trace() {
     if (leaks_.size() >= kSeen) return false;
     platform::MappedList<Index> first;
@@ -42,7 +43,7 @@ bool LeakSearch::trace() {
     return complete;
 }
 
-// false: no memory.
+// false: there is no memory.
 bool LeakSearch::reach(Index from, Index owner) {
     if (!todo_.add(from)) return false;
     while (!todo_.is_empty()) {
@@ -50,7 +51,7 @@ bool LeakSearch::reach(Index from, Index owner) {
         const platform::Range whole{leak.begin, leak.begin + leak.bytes};
         bool complete = true;
         const auto reach_from = [&](platform::Range part) { complete = reach_through(part, owner) && complete; };
-        // Of a larger one the program may have protected a page.
+        // The program may have protected pages of a larger block.
         if (leak.bytes < platform::page_size()) {
             reach_from(whole);
         } else {

@@ -75,7 +75,7 @@ class LeakSearch {
     Index index_of(const char *p) const;
     void sort();
 
-    platform::MappedList<Leak> leaks_;  // by address, until they are sorted
+    platform::MappedList<Leak> leaks_;  // in the order of addresses, until sort()
     platform::MappedList<Index> owners_;
     platform::MappedList<Index> todo_;
     std::uint64_t live_blocks_ = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: for each block the calls that led to its allocation.
-// Invariant: a number apart from the block; whoever has the block only writes it, so it is the last allocation's.
-// Must not know: what is done with them.
+// What: for each block the stack of calls that allocated it.
+// Invariant: the stack's number lies apart from the block. Only the thread that holds the block writes the number, so it
+//    belongs to the last allocation.
+// Must not know: what the stacks are used for.
 #pragma once
 
 #include "collector/block_table.hpp"
@@ -14,33 +15,33 @@ class Origins {
   public:
     constexpr Origins() = default;
 
-    // Once, as early as there are blocks. false: no memory.
+    // Called once, before the first block. false: there is no memory.
     bool initialise();
-    // Whoever allocated it is calling.
+    // Called by the thread that has allocated the block.
     void note(const void *p);
     StackNumber of(const Superblock *s, BlockIndex i) const {
         return numbers_.covers(s->unit) ? numbers_.row(s)[i.value].load(std::memory_order_relaxed) : 0;
     }
     const Stacks &stacks() const { return stacks_; }
 
-    // Of the thread that ends the process, where what is still in use begins; nullptr: not known.
+    // Where the part of the stack begins that the thread that ends the process still uses; nullptr: not known.
     const char *program_stack() { return walk_.program_stack(); }
-    // A library was unloaded.
+    // Called after a library was unloaded.
     void forget_code() { walk_.forget(); }
 
-    // Around fork.
+    // Held around fork.
     void lock();
     void unlock();
 
   private:
-    using Cell = std::atomic<StackNumber>;  // ordered by nothing: whoever looks has stopped who writes
+    using Cell = std::atomic<StackNumber>;  // ordered by nothing: a reader has stopped the threads that write
 
     bool cover(UnitIndex unit);
 
     platform::StackWalk walk_;
     Stacks stacks_;
     BlockTable<Cell> numbers_;
-    platform::Mutex mutex_;  // of what numbers_ covers
+    platform::Mutex mutex_;  // guards which units numbers_ covers
 };
 
 }  // namespace gr

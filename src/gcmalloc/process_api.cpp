@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the face's part in the process's life, and of what it must know of the loader's.
-// Invariant: it begins after malloc's own part did, so that fork takes the collector's lock before those of the heap.
-// Must not know: what begins.
+// What: starts and ends the face with the process, and tells it of libraries that are unloaded.
+// Invariant: the face begins after malloc, so that fork takes the collector's lock before the locks of the heap.
+// Must not know: what the face does.
 #include <cerrno>
 
 #include "gcmalloc/face.hpp"

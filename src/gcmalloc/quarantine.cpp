@@ -16,14 +16,14 @@
 namespace gr {
 namespace {
 
-// What the calling thread has freed and bytes_ lacks.
+// Bytes that the calling thread has freed and not yet added to bytes_.
 thread_local constinit std::size_t uncounted = 0;
 
 BlockRef find_block(const void *p) {
     return instance.region().contains(p) ? instance.superblocks().find(p) : BlockRef{};
 }
 
-// A whole block. Of small ones a call would cost more than the stores.
+// Zeroes a whole block. For a small block a call of memset would cost more than the stores.
 void clear(void *block, std::size_t bytes) {
     constexpr std::size_t kPiece = kFineStep;
     constexpr std::size_t kMostPieces = 4;
@@ -40,7 +40,7 @@ void clear(void *block, std::size_t bytes) {
     std::memset(last - kPiece, 0, kPiece);
 }
 
-// In the program's hands, or in a cache.
+// Whether the program has the block, or a cache.
 bool is_used(const BlockRef &ref) {
     if (ref.superblock == nullptr || ref.fault != BlockFault::none) return false;
     return ref.superblock->use == UnitUse::run || !instance.superblocks().is_free(ref.superblock, ref.index);
@@ -61,7 +61,7 @@ std::size_t Quarantine::weight(const Superblock *s) {
     return s->use == UnitUse::run ? bytes / kRunParts : bytes;
 }
 
-// Of classes whose superblocks are single units: by the unit's entry alone.
+// Serves the classes whose superblocks are single units, by the unit's entry alone.
 bool Quarantine::take_quickly(void *p) {
     const Region &region = instance.region();
     if (!region.contains(p)) return false;
@@ -91,7 +91,7 @@ void Quarantine::take_slowly(void *p) {
     const std::size_t bytes = Superblocks::block_size(ref.superblock);
     const std::size_t weighs = weight(ref.superblock);
     if (ref.superblock->use != UnitUse::run || !platform::purge(p, bytes)) std::memset(p, 0, bytes);
-    // Afterwards, for from here on it may become somebody else's.
+    // This comes last: from here on the block may be given to another thread.
     if (flag_of(ref)->exchange(kWaits, std::memory_order_release) != 0) die_twice("free", p, bytes);
     count(weighs);
 }
@@ -121,7 +121,8 @@ bool Quarantine::cover(UnitIndex unit) {
     return guard.locked() && flags_.cover(unit + UnitCount(1));
 }
 
-// What does not fit on the list is found by the next. What threads have not counted yet they count then, be it gone.
+// A run for which the list has no room is found by the next search. Bytes that threads have not counted yet are counted
+// later, even if their blocks are free by then.
 void Quarantine::sweep(const Collector &by, Kind &kind) {
     std::size_t stay = 0;
     std::size_t gone = 0;

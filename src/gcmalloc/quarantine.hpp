@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: blocks that the program has freed, and that wait until nothing points to them.
-// Invariant: a flag apart from the block says that it waits; it is zero meanwhile, keeps nothing, and nobody else has
-//    it. What a search has not reached goes back; what it has reached waits for the next.
+// Invariant: a flag apart from the block says that the block waits. Meanwhile the block is zero, keeps nothing, and is not
+//    given out. A block that a search has not reached becomes free; one that it has reached waits for the next search.
 // Must not know: the names that programs call.
 #pragma once
 
@@ -15,36 +15,36 @@ class Quarantine {
   public:
     constexpr Quarantine() = default;
 
-    // Once, as early as there are blocks. false: no addresses.
+    // Called once, before the first block. false: the kernel refused the addresses.
     bool initialise();
-    // Whoever frees it is calling. What is no block, or free, goes to malloc, which
-    // knows what to say of it; but for a pointer inside one, which malloc may find later only.
+    // Called by the thread that frees the block. A pointer to no block, or to a free one, goes to malloc, which reports it.
+    // A pointer inside a block is reported here, because malloc might find it only later.
     void take(void *p) {
         if (!take_quickly(p)) take_slowly(p);
     }
     bool holds(const void *p) const;
-    // Of the flags: nothing there points.
+    // Where the flags lie: they hold no pointers.
     std::array<platform::Range, 2> addresses() const { return flags_.addresses(); }
-    // So much waits that a search may be worth its cost; and whether it is, under the collector's lock.
+    // Whether so much waits that a search may be worth its cost; and whether it is, under the collector's lock.
     bool is_due() const { return pace_.is_due(bytes_.load(std::memory_order_relaxed)); }
     bool is_worth_search();
 
-    // The world standing: blocks, of one word of a superblock's bitmap, that are used and do not wait.
+    // In one word of a superblock's bitmap, the blocks that are in use and do not wait. All threads are stopped.
     Word in_use(const Superblock *s, std::uint32_t word) const;
-    // When all that is reachable is marked, the world standing: what waits and is not becomes free.
+    // Called while all threads are stopped and everything reachable is marked. Frees waiting blocks that are not marked.
     void sweep(const Collector &by, Kind &kind);
-    // After it, when the others run: runs go back, and it is settled how much may wait until the next search.
+    // Called afterwards, when the threads run: releases runs, and decides how much may wait until the next search.
     void settle(const CollectionReport &search, Kind &kind);
 
-    // Around fork.
+    // Held around fork.
     void lock() { mutex_.lock_always(kRank); }
     void unlock() { mutex_.unlock(kRank); }
 
   private:
-    static constexpr std::uint8_t kWaits = 1;  // the number of a flag that is up
-    // Of blocks of whole units the pages are given back at once; what waits is their addresses, and counts so much less.
+    static constexpr std::uint8_t kWaits = 1;  // the value of a flag that is set
+    // The pages of blocks of whole units return to the OS at once. Only their addresses wait, so they count less.
     static constexpr std::size_t kRunParts = 8;
-    // A thread counts for itself up to there, for an atomic operation for each free costs more than the rest of it.
+    // A thread counts up to this many bytes for itself, because an atomic operation would cost more than the rest of free.
     static constexpr std::size_t kUncounted = 16 * kKiB;
     static constexpr platform::Rank kRank = platform::Rank::quarantine;
 
@@ -52,7 +52,7 @@ class Quarantine {
         Superblock *run;
     };
 
-    // Most blocks. false: it is none of them, or waits already, and nothing was done.
+    // Serves most blocks. false: the block is another one, or waits already, and nothing was done.
     bool take_quickly(void *p);
     void take_slowly(void *p);
     void count(std::size_t bytes);
@@ -60,13 +60,13 @@ class Quarantine {
     bool cover(UnitIndex unit);
     Mark *flag_of(const BlockRef &ref) const { return &flags_.row(ref.superblock)[ref.index.value]; }
 
-    // Released when the block is zero; with the stop that reads them. Of two threads that free the same block at the same
-    // moment the second may find it down yet: it waits once, all the same.
+    // release, after the block was zeroed, with the stop in which flags are read. If two threads free a block at the same
+    // moment, the second may still find the flag not set; the block waits once in either case.
     Marks flags_;
-    std::atomic<std::size_t> bytes_{0};  // that wait; ordered by nothing
+    std::atomic<std::size_t> bytes_{0};  // how many bytes wait; ordered by nothing
     QuarantinePace pace_;
     platform::MappedList<DeadRun> dead_runs_;  // runs, from sweep() to settle(), under the collector's lock
-    platform::Mutex mutex_;                    // of what flags_ covers
+    platform::Mutex mutex_;                    // guards which units flags_ covers
 };
 
 extern Quarantine process_quarantine;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: when a search for pointers to what waits is worth its cost: as late as memory allows.
-// Invariant: what waits may make the process larger than it was with its own memory alone at its largest, but by one
-//    part of that only; where it is smaller than it was, more may wait.
-// Must not know: how it is searched; what waits.
+// What: decides when a search for pointers to waiting blocks is worth its cost: as late as memory allows.
+// Invariant: waiting blocks may make the process larger than its own memory ever was, by at most one of kParts parts of
+//    that. While the process's own memory is smaller than its peak, more may wait.
+// Must not know: how the search works; which blocks wait.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 
 namespace gr {
 
-// All in bytes. What is resident is the process's own, what waits, and what is free in the heap.
+// All numbers are bytes. Resident memory is the process's own memory, what waits, and what is free in the heap.
 class QuarantinePace {
   public:
     constexpr QuarantinePace() = default;
 
-    // By anyone.
+    // Any thread may call this.
     bool is_due(std::size_t waiting) const { return waiting >= due_.load(std::memory_order_relaxed); }
 
     const std::atomic<std::size_t> &due_cell() const { return due_; }
 
-    // Under a lock, the rest. After a search.
+    // The caller of the other functions holds a lock. Called after a search.
     void learn(std::size_t resident, std::size_t own, std::size_t waiting) {
         resident_ = resident;
         own_ = own;
@@ -31,10 +31,10 @@ class QuarantinePace {
         peak_ = std::max(peak_, own);
         due_.store(waiting + kLeast, std::memory_order_relaxed);
     }
-    // When it is due. false: more may wait, and it is due later.
+    // Called when a search is due. false: more may wait, and the search is due later.
     bool is_worth(std::size_t resident, std::size_t waiting) {
         const std::size_t came = waiting > waiting_ ? waiting - waiting_ : 0;
-        // What has grown, and not by what waits, is its own; what was free is not known.
+        // Growth that is not due to waiting blocks counts as the process's own; how much of it is free is not known.
         const std::size_t own = resident > resident_ + came ? own_ + (resident - resident_ - came) : own_;
         peak_ = std::max(peak_, own);
         const std::size_t limit = peak_ + peak_ / kParts;
@@ -45,12 +45,12 @@ class QuarantinePace {
     }
 
     static constexpr std::size_t kParts = 5;
-    static constexpr std::size_t kLeast = 6 * kMiB;  // so much may wait in any case
+    static constexpr std::size_t kLeast = 6 * kMiB;  // this much may always wait
     static constexpr std::size_t kStep = kMiB;       // between two looks at what is resident
 
   private:
     std::size_t peak_ = 0;
-    // After the last search.
+    // As they were after the last search.
     std::size_t resident_ = 0;
     std::size_t own_ = 0;
     std::size_t waiting_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libc's calls by which a program would block the stop's signal, or take its handler away.
-// Invariant: all else goes to libc as it was asked; what is left out is answered as if it had been done.
+// What: wraps libc's functions by which a program could block the signal of the stop, or replace its handler.
+// Invariant: every other request goes to libc unchanged. A request that is left out is answered as if it had been done.
 // Must not know: how threads are stopped, and why.
 #include <cerrno>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the signal that stops the program's threads.
-// Invariant: while the collector runs it is never blocked, nor another's, whatever the program asks for.
+// Invariant: while the collector runs, the program can neither block the signal nor replace its handler.
 // Must not know: how threads are stopped, and why.
 #pragma once
 

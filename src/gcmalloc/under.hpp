@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: malloc's own family, under the names that the build gives it where another stands in front.
-// Invariant: they do what libgranary's do, and know nothing of who stands in front.
+// What: malloc's own family, under the names that the build gives it where the face has malloc's names.
+// Invariant: the functions do what those of libgranary.so do, and do not know the face.
 // Must not know: why they are called.
 #pragma once
 

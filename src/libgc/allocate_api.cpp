@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc's allocation and free.
-// Invariant: what has no memory returns what the client's out-of-memory function says.
+// What: libgc's functions that allocate and free objects.
+// Invariant: if there is no memory, a function returns what the client's out-of-memory function returns.
 // Must not know: how blocks are found, and when they are collected.
 #include <cerrno>
 
@@ -18,8 +18,8 @@ constexpr std::size_t kMostInChain = kPage / gr::kFineStep;
 
 unsigned number(int kind) { return static_cast<unsigned>(kind); }
 
-// About a page of objects, each referring to the next; nullptr: no memory for one. Until they are linked, and where the
-// kind is not scanned until *list has them, this frame is what keeps them.
+// Makes about a page of objects, each of which refers to the next; *list is nullptr if there is no memory for one. This
+// frame keeps the objects until they are linked, and those of a kind that is not scanned until *list has them.
 void make_chain(std::size_t bytes, unsigned kind, void **list) {
     gr::Kind &of = gr::kind_of_number(kind);
     void *objects[kMostInChain];

@@ -7,7 +7,7 @@
 
 namespace gr {
 
-// A collection frees nothing more at once, but finalizers and other threads may have let something go.
+// A collection has just run. Another one may find more, because finalizers and other threads may have dropped objects.
 void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes) {
     for (GC_word tries = now(GC_max_retries); tries != 0; --tries) {
         if (!collector.collect(Reason::refused).done) break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: blocks as libgc gives them: the byte more, the out-of-memory function, and what the size of a request means.
-// Invariant: while interior pointers count a block is longer than what was asked for, so that a pointer one past its
-//    end lies in it.
+// What: objects as libgc allocates and frees them: the added byte, the out-of-memory function, and the limits of sizes.
+// Invariant: while interior pointers count, a block is longer than the request, so that a pointer one past the object's
+//    end lies in the block.
 // Must not know: kinds of clients.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace gr {
 
-// The library is initialised, by whoever calls first.
+// Initialises the library, if no earlier call has done so.
 void ensure_initialised();
 bool is_initialised();
 
-// What the client says to it.
+// Tries again, then returns what the client's out-of-memory function returns.
 void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes);
 void count_uncollectable(const Kind &kind, std::size_t bytes, bool added);
 
@@ -28,7 +28,7 @@ inline Kind &kind_of_number(unsigned number) {
 
 inline bool has_more() { return now(GC_all_interior_pointers) != 0; }
 
-// Of exactly so many bytes at least.
+// The block has at least `bytes` bytes; `size` is what the client requested.
 inline void *allocate_exactly(Kind &kind, std::size_t size, std::size_t bytes) {
     void *const p = collector.allocate(kind, bytes);
     if (p == nullptr) [[unlikely]]
@@ -46,10 +46,10 @@ inline void *allocate(Kind &kind, std::size_t size) {
     return allocate(kind_of_number(kind), size);
 }
 
-// NULL is ignored; dies of what is no block.
+// NULL is ignored. The process ends with one line if no object begins at p.
 void free(void *p);
 
-// As resize(), of what begins there; dies, named after `function`, of what is no block.
+// resize() of the object that begins at p. The process ends with one line, which names `function`, if none does.
 void *resize_block(const char *function, void *p, std::size_t size, std::size_t more);
 
 }  // namespace gr

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a collection in the steps that clients know, in their order, and what libgc itself does at each.
-// Invariant: an event of the sweep is told after threads run again, though the sweep is over by then.
+// What: the steps of a collection as clients know them, in their order, and what libgc itself does at each step.
+// Invariant: clients are told of the events of the sweep after the threads run again, although the sweep is over then.
 // Must not know: what clients do.
 #include "libgc/callbacks.hpp"
 
@@ -25,7 +25,7 @@ void tell(GC_EventType event) {
     if (callbacks.event != nullptr) callbacks.event(event);
 }
 
-// libc's name of a thread is its pointer.
+// A pthread_t is the thread pointer.
 void tell_of_threads(GC_EventType event) {
     if (callbacks.thread_event == nullptr) return;
     std::size_t at = 0;
@@ -33,7 +33,7 @@ void tell_of_threads(GC_EventType event) {
         callbacks.thread_event(event, reinterpret_cast<void *>(thread->thread_pointer));
 }
 
-constinit bool is_swept = false;  // of this collection
+constinit bool is_swept = false;  // whether this collection has swept
 
 void begin() {
     collector.pace().set_divisor(now(GC_free_space_divisor));
@@ -44,7 +44,7 @@ void begin() {
     if (callbacks.start != nullptr) callbacks.start();
 }
 
-// Each stop of a collection: between two of them the program goes on.
+// Called at each stop of a collection. The program runs between two stops.
 void stopping() {
     prepare_finalization();
     ask_toggle_references();
@@ -101,7 +101,7 @@ void push_roots() {
     if (const auto push = now(GC_push_other_roots); push != nullptr) push();
 }
 
-// The counter is a variable of the client's.
+// GC_dont_gc is a counter that clients also change directly.
 bool must_stop() { return now(GC_dont_gc) != 0 || callbacks.stop() != 0; }
 
 bool calls_program() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what clients want to be told of a collection, and asked.
-// Invariant: read and written under the lock; whoever waits in one of them holds up all threads.
-// Must not know: what they do.
+// What: the procedures of the client that a collection calls.
+// Invariant: they are read and written under the lock. A procedure that waits holds up all threads.
+// Must not know: what the procedures do.
 #pragma once
 
 #include "libgc/variables.hpp"
@@ -37,7 +37,7 @@ using GC_has_static_roots_func = int (*)(const char *file, void *begin, std::siz
 namespace gr {
 
 struct Callbacks {
-    GC_stop_func stop = nullptr;  // nonzero: the collection is to end
+    GC_stop_func stop = nullptr;  // returns nonzero if the collection is to end
     GC_start_callback_proc start = nullptr;
     GC_on_collection_event_proc event = nullptr;
     GC_on_thread_event_proc thread_event = nullptr;
@@ -47,10 +47,10 @@ struct Callbacks {
 };
 extern Callbacks callbacks;
 
-// If it has changed.
+// Tells the client of the size of the heap, if the size has changed.
 void tell_of_size();
 
-// The collector's hooks, which call them; once.
+// Sets the collector's hooks, which call the procedures. Called once.
 void install_hooks();
 
 }  // namespace gr

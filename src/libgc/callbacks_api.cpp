@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the functions by which clients name what they want to be told and asked.
+// What: the functions by which clients register the procedures that a collection calls.
 // Invariant: a change counts from the next collection on.
-// Must not know: when they are called.
+// Must not know: when the procedures are called.
 #include "libgc/callbacks.hpp"
 #include "libgc/locked.hpp"
 

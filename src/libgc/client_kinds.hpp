@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: kinds and mark procedures that are made at run time, by clients and for them.
-// Invariant: numbers are given in turn and for ever; beyond the documented bounds the process ends.
-// Must not know: what they are for.
+// What: kinds and mark procedures that are made at run time, by clients and by the library for its own functions.
+// Invariant: numbers are given in turn and never again; beyond the documented bounds the process ends.
+// Must not know: what the kinds and procedures are for.
 #pragma once
 
 #include "libgc/standard_kinds.hpp"
 
 namespace gr {
 
-inline constexpr unsigned kMostClientKinds = 16;  // with the standard ones
+inline constexpr unsigned kMostClientKinds = 16;  // the standard kinds included
 inline constexpr unsigned kReservedProcedures = 8;
-// Those that the library uses itself.
+// The procedures that the library itself uses.
 enum ReservedProcedure : unsigned { kGcjProcedure = 0, kBitmapProcedure = 1, kArrayProcedure = 2 };
 
-// With the lock.
+// The caller holds the lock.
 unsigned make_client_kind(const KindSetup &setup);
 unsigned make_procedure(MarkProcedure procedure);
-// A client's, for a number that is not given in turn.
+// Sets a client's procedure under a number that the client has chosen.
 void set_procedure(unsigned number, MarkProcedure procedure);
-// Whether any is a client's.
+// Whether a client has set any procedure.
 bool has_client_procedures();
 
 constexpr Descriptor procedure_descriptor(unsigned procedure, std::uintptr_t environment) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: when libgc collects: explicit collections, and all that keeps or hastens one.
-// Invariant: nothing is collected while GC_dont_gc is not 0; it is the counter itself.
-// Must not know: how it is collected.
+// What: libgc's explicit collections, and the functions that disable, delay or hasten collections.
+// Invariant: nothing is collected while GC_dont_gc is not 0; GC_disable and GC_enable count in this variable itself.
+// Must not know: how objects are collected.
 #include "libgc/allocation.hpp"
 #include "libgc/callbacks.hpp"
 #include "libgc/finalizing.hpp"
@@ -15,7 +15,7 @@ namespace {
 using gr::collector;
 using gr::settings;
 
-// What the collection that runs asks beside whether it is disabled; nullptr: nothing. Under the lock.
+// The stop function of the collection that runs; nullptr: it has none. Guarded by the lock.
 constinit GC_stop_func stop_of_caller = nullptr;
 
 bool must_stop() {
@@ -27,7 +27,7 @@ void give_back() {
     for (std::uint32_t i = 0; i < collector.kind_count(); ++i) collector.kind(i)->instance.trim(0);
 }
 
-// Finalizers that were left over come first: they may let go of something.
+// Calls finalizers of earlier collections first, because they may drop references.
 bool collect(GC_stop_func stop) {
     gr::ensure_initialised();
     if (gr::now(GC_finalize_on_demand) == 0) gr::invoke_finalizers();
@@ -73,7 +73,7 @@ GR_EXPORT int GC_get_disable_automatic_collection() {
 GR_EXPORT void GC_set_dont_precollect(int on) { gr::store(GC_dont_precollect, on); }
 GR_EXPORT int GC_get_dont_precollect() { return gr::now(GC_dont_precollect); }
 
-// A promise of the client's that it will need so much.
+// The client promises that it will need this many bytes.
 GR_EXPORT int GC_expand_hp(std::size_t bytes) {
     gr::ensure_initialised();
     const std::size_t most = collector.pace().most.load(std::memory_order_relaxed);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the debug functions of libgc: what their plain namesakes do, with a header that says where.
-// Invariant: a collectable object that was freed is left to the collector, so that what is written to it harms nobody.
+// What: the debug functions of libgc: they do what the plain functions do, and give each object a header that says where
+//    it was allocated.
+// Invariant: a collectable object that the client frees is left to the collector, so that a later write to it changes no
+//    other object.
 // Must not know: what the header consists of.
 #include "libgc/allocation.hpp"
 #include "libgc/debug_report.hpp"
@@ -17,7 +19,7 @@ void *allocate_with_header(unsigned kind, std::size_t size, const char *file, in
     if (!is_registered_displacement(DebugHeader::kBytes)) register_displacement(DebugHeader::kBytes);
     if (size > PTRDIFF_MAX) return now(GC_oom_fn)(size);
     void *const p = allocate_exactly(of, size, DebugHeader::whole(size));
-    // What the client answered has no room for a header.
+    // What the client's out-of-memory function returned has no room for a header.
     if (p == nullptr || collector.block_at(p).kind != &of) return p;
     look_for_overwritten();
     return DebugHeader::make(p, size, file, line);
@@ -44,7 +46,7 @@ BlockAt block_of(const char *function, void *p) {
     return block;
 }
 
-// nullptr: it was not allocated by a debug function, or its header is broken.
+// nullptr: the object was not allocated by a debug function, or its header is damaged.
 DebugHeader *header_of(const BlockAt &block, void *p) {
     return DebugHeader::user_data(block.begin) == p ? DebugHeader::of(block) : nullptr;
 }
@@ -139,7 +141,7 @@ GR_EXPORT void GC_debug_register_displacement(std::size_t offset) {
     gr::register_displacement(DebugHeader::kBytes + offset);
 }
 
-// Nobody protects pages, so nobody needs to be told of a change.
+// Does nothing: the collector does not need to be told of writes.
 GR_EXPORT void GC_debug_change_stubborn(const void *) {}
 GR_EXPORT void GC_debug_end_stubborn_change(const void *p) {
     block_of("GC_debug_end_stubborn_change", const_cast<void *>(p));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what lies before and behind an object of the debug functions: where it was allocated, how large it is, and
-//    words that change when somebody writes where he should not.
-// Invariant: 32 bytes before, one word behind; a guard depends on its address, so that a copy of an object has none.
-// Must not know: what is done with a broken one.
+// What: the words before and behind an object of the debug functions: where it was allocated, how large it is, and guards
+//    that show when the program has written beyond the object.
+// Invariant: 32 bytes lie before the object and one word behind it. A guard depends on its address, so a copy of an
+//    object has no valid guard.
+// Must not know: what is done with a damaged guard.
 #pragma once
 
 #include <atomic>
@@ -15,16 +16,16 @@ namespace gr {
 struct DebugHeader {
     const char *file;
     std::uintptr_t line;
-    std::size_t size;  // that the client asked for
+    std::size_t size;  // as the client requested
     std::uintptr_t guard;
 
     static constexpr std::size_t kBytes = 32;
     static constexpr std::size_t kGuardBytes = sizeof(std::uintptr_t);
-    // Of the whole object.
+    // The bytes of the object with its header and its guard.
     static constexpr std::size_t whole(std::size_t size) { return kBytes + align_up(size, kGuardBytes) + kGuardBytes; }
     static void *user_data(void *begin) { return static_cast<char *>(begin) + kBytes; }
 
-    // nullptr: the block has none, or none any more.
+    // nullptr: the block has no valid header.
     static DebugHeader *of(const BlockAt &block) {
         auto *const header = static_cast<DebugHeader *>(block.begin);
         const bool may_have = header != nullptr && block.bytes >= kBytes + kGuardBytes && header->size < block.bytes;
@@ -36,7 +37,7 @@ struct DebugHeader {
         *header = {file, static_cast<std::uintptr_t>(line), size, 0};
         const std::uintptr_t guard = mixed(kEnd, begin);
         std::memcpy(header->end_guard(), &guard, sizeof guard);
-        // A collection may stop the thread here, and looks at what has the first guard only.
+        // A collection may stop the thread here. It looks only at objects whose first guard is valid.
         std::atomic_signal_fence(std::memory_order_release);
         header->guard = mixed(kLive, begin);
         return user_data(begin);
@@ -62,7 +63,7 @@ struct DebugHeader {
 };
 static_assert(sizeof(DebugHeader) == DebugHeader::kBytes, "objects begin at this distance behind the header");
 
-// Of a kind; what the out-of-memory function says.
+// Allocates from the kind. Without memory returns what the out-of-memory function returns.
 void *allocate_with_header(unsigned kind, std::size_t size, const char *file, int line);
 
 }  // namespace gr

@@ -14,7 +14,7 @@ void check(const BlockAt &block, bool marked) {
     DebugHeader *const header = DebugHeader::of(block);
     if (header == nullptr || header->is_freed(header)) return;
     if (!marked) {
-        // The next object in the block need not write where the header is, and in this kind it is not cleared.
+        // The block's next object may leave the words of this header as they are, because this kind is not zeroed.
         if (!block.kind->setup.zeroed) *header = {};
     } else if (!header->end_is_whole()) {
         complain("GC_check_heap", DebugHeader::user_data(header), "was overwritten behind its end", header);

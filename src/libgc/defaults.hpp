@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the functions that exported variables name until a client puts its own there.
-// Invariant: a client may keep the old one and call it from its own.
+// What: the functions that the exported variables name until a client sets other ones.
+// Invariant: a client may keep such a function and call it from its own.
 // Must not know: the variables.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace gr {
 
 void *answer_null(std::size_t size);
-// What all threads have: in a marking, with the world stopped.
+// Pushes the roots of all threads. Called during marking, while all threads are stopped.
 void push_stacks();
 void die_of_displacement(void *p);
 void die_of_invisible(void *p);

@@ -14,9 +14,9 @@ struct Disclaim {
     bool whole = false;
 };
 constinit std::array<Disclaim, kMostKinds> disclaims{};
-constinit platform::MappedList<void *> dead;  // of this collection
+constinit platform::MappedList<void *> dead;  // what this collection has found dead
 
-// Not the dead themselves: one that another refers to lives until that one is gone.
+// Marks what dead objects refer to, but not the dead objects: an object lives while another dead object refers to it.
 void mark_from_dead_of(Kind &kind) {
     collector.for_each_block(kind, [](const BlockAt &block, bool marked) {
         if (marked) return;
@@ -27,7 +27,7 @@ void mark_from_dead_of(Kind &kind) {
     Marker::current()->drain();
 }
 
-// Where there is no memory for the list, the object lives until there is.
+// If there is no memory for the list, the object lives until a later collection.
 void list_dead_of(Kind &kind) {
     collector.for_each_block(kind, [](const BlockAt &block, bool marked) {
         if (!marked && !dead.add(block.begin)) collector.set_mark(block.begin, true);
@@ -64,7 +64,7 @@ void disclaim_dead() {
     mark_dead(false);
     for (void *const object : dead.all()) {
         const BlockAt block = collector.block_at(object);
-        if (collector.is_marked(object)) continue;  // by a procedure, for it is to live
+        if (collector.is_marked(object)) continue;  // a procedure has marked it, so it lives
         if (disclaims[block.kind->number].procedure(object) == 0) {
             free_block(block);
         } else {

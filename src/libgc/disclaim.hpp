@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: kinds whose dead objects are shown to a procedure of the client's before they go.
-// Invariant: the world runs and the lock is held while it is asked, so that it may take locks of its own; until then
-//    what was found dead stays. Once freed an object is zero, so what is shown twice was used twice.
+// What: kinds whose dead objects are shown to a procedure of the client before they are freed.
+// Invariant: the procedure is called with the lock held while the threads run, so that it may take locks of its own. What
+//    was found dead stays until then. A freed object is zero, so an object is shown once for each time it was used.
 // Must not know: what the procedures do.
 #pragma once
 
@@ -9,14 +9,15 @@ namespace gr {
 
 using DisclaimProcedure = int (*)(void *object);
 
-// Of a kind; `whole`: what the dead refer to stays, too, so that a chain of them goes one by one and a circle never.
+// Sets the procedure of a kind. `whole`: what dead objects refer to stays, too, so that a chain of dead objects is freed
+// one object at a time, and a cycle never.
 void set_disclaim(unsigned kind, DisclaimProcedure disclaim, bool whole);
 
-// Whether there is one.
+// Whether any kind has a procedure.
 bool has_disclaims();
-// While the world is stopped and all that is reachable is marked.
+// Called while all threads are stopped and everything reachable is marked.
 void keep_disclaimed();
-// After it was resumed.
+// Called after the threads were resumed.
 void disclaim_dead();
 
 }  // namespace gr

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc's disclaim procedures, and objects that are finalized by one of the library's own.
-// Invariant: the first word of such an object is the address of its closure with the lowest bit set; the client has
-//    what lies behind it. Free ones have no such word.
+// What: libgc's disclaim procedures, and the objects that the library itself finalizes by such a procedure.
+// Invariant: the first word of such an object is the address of its closure with the lowest bit set; the client's part
+//    follows. A free block has no such word.
 // Must not know: when objects are found dead.
 #include "libgc/allocation.hpp"
 #include "libgc/client_kinds.hpp"
@@ -21,7 +21,7 @@ struct GC_finalizer_closure {
 namespace {
 
 constexpr std::size_t kHidden = sizeof(std::uintptr_t);
-constinit unsigned finalized_kind = 0;  // 0: none yet
+constinit unsigned finalized_kind = 0;  // 0: not made yet
 
 int finalize(void *object) {
     auto *const word = static_cast<std::uintptr_t *>(object);
@@ -47,7 +47,7 @@ GR_EXPORT void GC_init_finalized_malloc() {
     const gr::Locked locked;
     if (finalized_kind != 0) return;
     gr::register_displacement(kHidden);
-    gr::register_displacement(1);  // of the closure
+    gr::register_displacement(1);  // the word points one byte into the closure
     finalized_kind = gr::make_client_kind({.descriptor = {}, .adds_size = true});
     GC_register_disclaim_proc(static_cast<int>(finalized_kind), finalize, 1);
 }

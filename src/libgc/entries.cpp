@@ -11,8 +11,8 @@ extern "C" {
 constinit EntryState gr_gc_entry_state;
 }
 
-// A thread that sees the limit or the base sees the rest: the client has no second one that allocates before the first has
-// initialised the library.
+// A thread that sees the limit or the base also sees the other values: a client starts no second thread that allocates
+// before the first thread has initialised the library.
 void publish_entries() {
     std::uint64_t *const words = freed.words();
     if (words == nullptr) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what GC_malloc, GC_malloc_atomic and GC_free, which are in assembly, read of the collector.
-// Invariant: before publish_entries(), and without sequences for ever, every call takes the slow path.
+// What: the values that GC_malloc, GC_malloc_atomic and GC_free, which are written in assembly, read of the collector.
+// Invariant: every call takes the slow path before publish_entries(), and always where restartable sequences are missing.
 // Must not know: what the slow paths do.
 #pragma once
 
@@ -13,17 +13,17 @@
 
 namespace gr {
 
-// At offsets that the assembly knows.
+// The assembly knows the offsets of these members.
 struct alignas(kCacheLineBytes) EntryState {
-    std::uint64_t fine_limit = 0;                 // requests below it, and a byte more, are in classes of fine steps
-    std::uint64_t size_limit = 0;                 // requests below it are allocated by sequence
+    std::uint64_t fine_limit = 0;                 // smaller requests, with the added byte, are in classes of fine steps
+    std::uint64_t size_limit = 0;                 // smaller requests are allocated by a sequence
     std::uintptr_t base = kBeyondAll;             // of the kinds' range
-    std::uint64_t slot_shift = 0;                 // an offset from there, shifted, is the number of a kind
+    std::uint64_t slot_shift = 0;                 // an offset from the base, shifted right, is the number of a kind
     const platform::SlabsPlace *found = nullptr;  // of each kind
-    std::uint64_t *freed = nullptr;               // words of the counter of what was freed
+    std::uint64_t *freed = nullptr;               // the words of the counter of freed bytes
     std::array<std::uint32_t, kClassCount> class_bytes = bytes_of_classes();
 
-    // No address is so little behind it that it would be in a kind.
+    // No address lies behind this one as closely as a kind would.
     static constexpr std::uintptr_t kBeyondAll = std::uintptr_t{1} << 63;
 
     static constexpr std::array<std::uint32_t, kClassCount> bytes_of_classes() {
@@ -35,7 +35,7 @@ struct alignas(kCacheLineBytes) EntryState {
 
 extern "C" EntryState gr_gc_entry_state;
 
-// Once the kinds and the counter are there.
+// Called once the kinds and the counter exist.
 void publish_entries();
 
 }  // namespace gr

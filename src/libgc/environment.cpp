@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: environment.hpp: a table of names, what their values look like, and what each does.
-// Invariant: as there. What tunes something that is not here is known all the same.
-// Must not know: when it is read.
+// What: environment.hpp: a table of the variables' names, the form of their values, and what each does.
+// Invariant: a variable that tunes something that this library does not have is in the table, too, without effect.
+// Must not know: when the variables are read.
 #include "libgc/environment.hpp"
 
 #include <fcntl.h>
@@ -20,13 +20,13 @@ namespace gr {
 namespace {
 
 enum class Form : unsigned char {
-    presence,  // 1, whatever stands there
+    presence,  // 1, whatever the value is
     flag,      // 0 for "0", else 1
     number,    // greater than 0
     count,     // 0 and more
     bytes,     // with k, M or G
     path,
-    nothing,  // read elsewhere, or without effect
+    nothing,  // the variable is read elsewhere, or has no effect
 };
 
 struct Row {

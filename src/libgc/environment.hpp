@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the environment variables of libgc.
-// Invariant: a value that means nothing is told in one line, and changes nothing.
-// Must not know: when it is read.
+// Invariant: a value that has no meaning is reported in one line and changes nothing.
+// Must not know: when the variables are read.
 #pragma once
 
 namespace gr {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc's finalizers as clients register and call them.
-// Invariant: a client gets what it registered, whether or not the object has a debug header. No effect while leaks are
-//    looked for.
+// What: libgc's functions that register finalizers and call them.
+// Invariant: a client gets back what it registered, whether or not the object has a debug header. The functions have no
+//    effect while leaks are searched.
 // Must not know: when an object is found dead.
 #include "libgc/allocation.hpp"
 #include "libgc/callbacks.hpp"
@@ -26,7 +26,8 @@ struct Old {
     }
 };
 
-// What there was is told unless there is no memory. Lisps have tags in their pointers, which they get back.
+// Stores what was registered before, unless there is no memory. The pointers of Lisps contain tags, which the finalizer
+// gets back.
 void register_finalizer(void *object, const Finalizer &finalizer, Old old) {
     gr::ensure_initialised();
     if (gr::now(GC_find_leak) != 0) return;
@@ -35,7 +36,7 @@ void register_finalizer(void *object, const Finalizer &finalizer, Old old) {
     if (const auto before = collector.finalization().finalizers.set(object, finalizer)) old.set(*before);
 }
 
-// The client's own, for an object that it knows by the address behind the header.
+// The client's finalizer of an object that the client knows by the address behind the header.
 struct DebugFinalizer {
     GC_finalization_proc procedure;
     void *client_data;
@@ -100,7 +101,7 @@ GR_EXPORT void GC_debug_register_finalizer_unreachable(void *object, F f, void *
 GR_EXPORT int GC_invoke_finalizers() { return static_cast<int>(gr::invoke_finalizers()); }
 GR_EXPORT int GC_should_invoke_finalizers() { return gr::queued_finalizers() != 0 ? 1 : 0; }
 
-// What a finalizer registers is called, too.
+// Also calls finalizers that a finalizer registers.
 GR_EXPORT void GC_finalize_all() {
     gr::ensure_initialised();
     for (;;) {

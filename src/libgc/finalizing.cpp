@@ -10,7 +10,7 @@ namespace gr {
 namespace {
 
 thread_local constinit bool is_invoking = false;
-constinit std::size_t queued_before = 0;  // by earlier collections
+constinit std::size_t queued_before = 0;  // finalizers that earlier collections have queued
 
 bool take(QueuedFinalizer *one) {
     const Locked locked;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc around fork, for clients that want no handlers.
-// Invariant: while handlers are installed the client's calls do nothing.
+// What: libgc's functions around fork, for clients that do not let the library install handlers.
+// Invariant: while handlers are installed, these functions do nothing.
 // Must not know: what is locked.
 #include "libgc/allocation.hpp"
 #include "libgc/settings.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: those functions of libgc.so.1 that others of them call by name.
-// Invariant: as gc.h of Debian 12 declares them.
-// Must not know: what they do.
+// What: the functions of libgc.so.1 that other functions of the library call by name.
+// Invariant: the declarations are those of gc.h of Debian 12.
+// Must not know: what the functions do.
 #pragma once
 
 #include "libgc/variables.hpp"

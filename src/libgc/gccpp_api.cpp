@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgccpp.so.1: C++'s operators new and delete over libgc, of blocks that only delete frees.
-// Invariant: a library of its own, which takes from libgc.so.1 two functions; so exceptions may be thrown here.
+// What: libgccpp.so.1: C++'s operators new and delete on libgc's memory. Only delete frees such a block.
+// Invariant: it is a library of its own that imports two functions of libgc.so.1; so it may throw exceptions.
 // Must not know: how libgc allocates.
 #include <new>
 

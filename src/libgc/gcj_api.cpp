@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc's objects whose first word points to their type, in which a descriptor lies.
+// What: libgc's objects whose first word points to their type, which contains their descriptor.
 // Invariant: an object without a type has no pointers.
 // Must not know: what types are.
 #include "libgc/allocation.hpp"

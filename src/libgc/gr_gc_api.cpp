@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the functions of granary/gc.h.
-// Invariant: as promised there; they share kinds, finalizers and settings with the functions of libgc.so.1.
-// Must not know: how anything is found or collected.
+// Invariant: they keep what the header promises. They share kinds, finalizers and settings with the functions of
+//    libgc.so.1.
+// Must not know: how objects are found and collected.
 #include "granary/gc.h"
 
-#include <cerrno>
-
-#include "libgc/allocation.hpp"
 #include "libgc/finalizing.hpp"
 #include "libgc/functions.hpp"
 #include "libgc/locked.hpp"
+#include "libgc/own_objects.hpp"
+#include "libgc/typed.hpp"
 
 namespace {
 
 using gr::collector;
+using gr::failed;
+using gr::is_object;
+using gr::kOnePastEnd;
 using gr::Locked;
-
-constexpr std::size_t kOnePastEnd = 1;
-
-int failed(int error) {
-    errno = error;
-    return -1;
-}
-
-// Without the out-of-memory function of libgc's clients.
-void *take(unsigned number, std::size_t size) {
-    gr::Kind &kind = gr::kind_of_number(number);
-    void *const p = size > PTRDIFF_MAX ? nullptr : collector.allocate(kind, size + kOnePastEnd);
-    if (p == nullptr) errno = ENOMEM;
-    if (p != nullptr && number == gr::kUncollectable) gr::count_uncollectable(kind, collector.block_at(p).bytes, true);
-    return p;
-}
-
-bool is_object(const void *p) { return p != nullptr && collector.block_at(p).begin == p; }
+using gr::take;
 
 gr_gc_statistics count() {
     const Locked locked;
@@ -49,7 +35,8 @@ gr_gc_statistics count() {
             .stopped_nanoseconds = last.stopped_nanoseconds,
             .finalizers = finalization.finalizers.registered(),
             .queued_finalizers = finalization.finalizers.queued(),
-            .weak_links = finalization.short_links.size()};
+            .weak_links = finalization.short_links.size(),
+            .ephemerons = finalization.ephemerons.size()};
 }
 
 }  // namespace
@@ -72,7 +59,10 @@ void *gr_gc_realloc(void *block, std::size_t size) {
         gr_gc_free(block);
         return nullptr;
     }
-    void *const p = gr::resize_block("gr_gc_realloc", block, size, kOnePastEnd);
+    const gr::BlockAt at = collector.block_at(block);
+    void *const p = at.begin == block && gr::tail_bytes(at) != 0
+                        ? gr::resize_typed(at, size, kOnePastEnd)
+                        : gr::resize_block("gr_gc_realloc", block, size, kOnePastEnd);
     if (p == nullptr) errno = ENOMEM;
     return p;
 }
@@ -81,7 +71,8 @@ void gr_gc_free(void *block) { gr::free(block); }
 
 void *gr_gc_base(const void *address) { return collector.block_at(address).begin; }
 std::size_t gr_gc_size(const void *block) {
-    return is_object(block) ? collector.block_at(block).bytes - kOnePastEnd : 0;
+    const gr::BlockAt at = collector.block_at(block);
+    return block != nullptr && at.begin == block ? at.bytes - gr::tail_bytes(at) - kOnePastEnd : 0;
 }
 
 int gr_gc_collect() { return GC_try_to_collect(nullptr); }

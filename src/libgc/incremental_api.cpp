@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: incremental.hpp, and what programs call of it.
-// Invariant: as there.
-// Must not know: how it is collected.
+// What: incremental.hpp, and the functions of gc.h for the incremental mode.
+// Invariant: a collection runs in the collector's own thread; a client only starts it and waits for it.
+// Must not know: how objects are collected.
 #include "libgc/incremental.hpp"
 
 #include <algorithm>
@@ -47,11 +47,11 @@ GR_EXPORT void GC_enable_incremental() {
     gr::begin_incremental();
 }
 GR_EXPORT int GC_is_incremental_mode() { return gr::collector.is_incremental() ? 1 : 0; }
-// Pages are protected so that nobody notices, system calls as little as the program.
+// The protection of pages is invisible, to system calls as well as to the program.
 GR_EXPORT int GC_incremental_protection_needs() { return 0; }
 GR_EXPORT void GC_start_incremental_collection() { gr::collector.request_incremental(); }
 
-// Another thread does the work: who asks for a little waits a little, and is told whether there is more.
+// The collector's thread does the work. The caller waits for a moment and learns whether the collection still runs.
 GR_EXPORT int GC_collect_a_little() {
     gr::ensure_initialised();
     const gr::Pace &pace = gr::collector.pace();
@@ -65,7 +65,7 @@ GR_EXPORT int GC_collect_a_little() {
     return gr::collector.is_incremental_under_way() ? 1 : 0;
 }
 
-// The kernel says what is written.
+// Does nothing: the kernel reports which pages are written.
 GR_EXPORT void GC_end_stubborn_change(const void *) {}
 GR_EXPORT void GC_change_stubborn(const void *) {}
 GR_EXPORT void GC_ptr_store_and_dirty(void *p, const void *q) { *static_cast<const void **>(p) = q; }

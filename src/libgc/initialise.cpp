@@ -34,7 +34,7 @@ bool wants_variables(const char *file, platform::Range variables) {
     return callbacks.has_static_roots(file, const_cast<char *>(variables.begin), variables.bytes()) != 0;
 }
 
-// Clients compare with these before they call.
+// Clients compare addresses with these variables before they call the library.
 void bound_heap() {
     store(GC_least_plausible_heap_addr, static_cast<void *>(const_cast<char *>(collector.field().base())));
     store(GC_greatest_plausible_heap_addr, static_cast<void *>(const_cast<char *>(collector.field().end() - 1)));
@@ -52,7 +52,7 @@ void begin() {
     collector.markers().set_most(settings.markers);
     install_hooks();
     collector.roots().set_wants(wants_variables);
-    // Nothing in it refers to anything, and it is large.
+    // The array is large and holds no references.
     if (!collector.roots().exclude({&GC_arrays[0], &GC_arrays[0] + sizeof GC_arrays})) die_without_memory();
     if (now(GC_stackbottom) == nullptr) store(GC_stackbottom, static_cast<char *>(stack_bottom_of_caller()));
     threads.add_caller(nullptr);

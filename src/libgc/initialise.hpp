@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc's start, with what clients and the environment set before.
-// Invariant: once; calls by the way find it done or wait for it. The environment wins over what was set before.
+// What: starts libgc with the settings of the client and of the environment.
+// Invariant: the library starts once; a call in the meantime waits for the start. The environment overrides what the
+//    client has set before.
 // Must not know: what the settings change.
 #pragma once
 
 namespace gr {
 
 void initialise();
-// So that the next call reads the environment again; nothing else begins anew.
+// Afterwards the next call reads the environment again; nothing else is initialised again.
 void forget_initialised();
 
 }  // namespace gr

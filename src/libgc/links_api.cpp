@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libgc's disappearing links, short and long, and its toggle references.
-// Invariant: a link is the aligned address of a word. While leaks are looked for none is registered.
+// Invariant: a link is the aligned address of a word. No link is registered while leaks are searched.
 // Must not know: when links are cleared.
 #include "libgc/allocation.hpp"
 #include "libgc/callbacks.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the collector's lock for a scope, and what is only read or written under it.
-// Invariant: its holder may take it again.
+// What: holds the collector's lock for a scope, and reads or writes one variable under the lock.
+// Invariant: the thread that holds the lock may take it again.
 // Must not know: what it protects.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc's interface to marking: kinds and procedures of clients, and what they mark and push.
-// Invariant: what pushes is called in a marking only, in the thread that marks.
-// Must not know: how it is marked.
+// What: libgc's interface to marking: the kinds and procedures of clients, and the functions that mark and push.
+// Invariant: functions that push are called only during marking, by the thread that marks.
+// Must not know: how objects are marked.
 #include "libgc/allocation.hpp"
 #include "libgc/client_kinds.hpp"
 #include "libgc/locked.hpp"
@@ -32,13 +32,13 @@ gr::platform::Range range_of(void *low, void *end) {
 
 extern "C" {
 
-// The stack is not looked at: there is another one.
+// The marker has a stack of its own and leaves the client's stack empty.
 GR_EXPORT GC_ms_entry *GC_mark_and_push(void *object, GC_ms_entry *top, GC_ms_entry *, void **) {
     Marker::current()->consider(reinterpret_cast<std::uintptr_t>(object));
     return top;
 }
 
-// Always empty, and only a name for GC_new_kind.
+// The list is always empty. It serves only as an argument of GC_new_kind.
 GR_EXPORT void **GC_new_free_list_inner() {
     return static_cast<void **>(gr::allocate(gr::kUncollectable, kFreeLists * sizeof(void *)));
 }
@@ -64,7 +64,7 @@ GR_EXPORT unsigned GC_new_proc(GC_mark_proc procedure) {
     return GC_new_proc_inner(procedure);
 }
 
-// No report of ours has room for it.
+// Has no effect: no report of this library describes types.
 GR_EXPORT void GC_register_describe_type_fn(int, GC_describe_type_fn) {}
 
 GR_EXPORT int GC_is_marked(const void *object) { return collector.is_marked(object) ? 1 : 0; }
@@ -73,9 +73,9 @@ GR_EXPORT void GC_clear_mark_bit(const void *object) { collector.set_mark(object
 
 GR_EXPORT void GC_push_all(void *low, void *end) { Marker::current()->scan(range_of(low, end)); }
 GR_EXPORT void GC_push_all_eager(void *low, void *end) { Marker::current()->scan_stack(range_of(low, end)); }
-// Nobody knows which pages were written.
+// Pushes everything: the collector does not know here which pages were written.
 GR_EXPORT void GC_push_conditional(void *low, void *end, int) { GC_push_all(low, end); }
-// They are pushed with the roots.
+// Does nothing: these structures are pushed with the roots.
 GR_EXPORT void GC_push_finalizer_structures() {}
 
 GR_EXPORT void GC_enumerate_reachable_objects_inner(void (*visit)(void *object, std::size_t bytes, void *context),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what libgc tells: warnings through the client's procedure, its log, and its last words.
-// Invariant: allocates nothing; takes no lock; usable while the world stands.
-// Must not know: what is told.
+// What: libgc's messages: warnings through the client's procedure, the log, and the last message before an abort.
+// Invariant: the functions allocate nothing and take no lock, so they may be called while all threads are stopped.
+// Must not know: what the messages say.
 #pragma once
 
 #include <cstdarg>
@@ -23,19 +23,19 @@ struct Messages {
 };
 extern Messages messages;
 
-// The format takes one word and begins with "GC Warning: ", by which clients filter.
+// The format takes one word and begins with "GC Warning: ", because clients filter by this prefix.
 void warn(const char *format, GC_word argument);
 
-// By the client's function, then abort.
+// Calls the client's function, then aborts.
 [[noreturn]] void die(const char *message);
 [[noreturn]] void die_without_memory();
 
-// What they are at first.
+// The procedures before a client sets others.
 void write_warning(char *format, GC_word argument);
 void write_last_words(const char *message);
 
 void write_line(int fd, const Text &line);
-// At most so much of it as a line may have. false: it could not be written.
+// Writes at most as much as a line may have. false: the line could not be written.
 bool print(int fd, const char *format, std::va_list arguments);
 
 }  // namespace gr

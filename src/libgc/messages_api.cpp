@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: warnings, the log and the last words: the functions by which clients print and are told.
-// Invariant: a procedure may be called with the lock held, so it is read without.
-// Must not know: what is told.
+// What: the functions by which clients print and set procedures for warnings, the log and the abort message.
+// Invariant: a procedure may be called while the lock is held, so procedures are read without the lock.
+// Must not know: what the messages say.
 #include "libgc/locked.hpp"
 #include "libgc/messages.hpp"
 

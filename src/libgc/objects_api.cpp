@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what libgc tells of the object that an address points into, and its checks of pointers.
-// Invariant: takes no lock: a client asks about an object that it keeps.
+// What: libgc's functions that describe the object at an address, and those that check pointers.
+// Invariant: they take no lock: a client asks about an object that it keeps.
 // Must not know: how blocks are found.
 #include <cstring>
 
@@ -13,7 +13,7 @@ namespace {
 
 using gr::collector;
 
-// Whether it lies where blocks are, free ones too.
+// Whether the address lies in a block, a free one included.
 bool is_in_heap(const void *p) {
     if (!collector.may_be_block(p)) return false;
     for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
@@ -43,7 +43,7 @@ GR_EXPORT int GC_get_kind_and_size(const void *p, std::size_t *size) {
     return block.kind == nullptr ? 0 : static_cast<int>(block.kind->number);
 }
 
-// A pointer one past the end of an object that has no byte for it points into the next one; so it did in the client.
+// If an object has no added byte, a pointer one past its end counts as a pointer to the next object, as in bdwgc.
 GR_EXPORT void *GC_same_obj(void *p, void *q) {
     gr::ensure_initialised();
     const void *const one = collector.block_at(p).begin;
@@ -89,7 +89,7 @@ GR_EXPORT int GC_get_all_interior_pointers() { return gr::now(GC_all_interior_po
 
 GR_EXPORT void GC_noop1(GC_word word) { asm volatile("" : : "r"(word)); }
 
-// What calls have left below this frame is no longer found there.
+// Overwrites what earlier calls have left below this frame.
 [[gnu::noinline]] GR_EXPORT void *GC_clear_stack(void *p) {
     char dead[512];
     std::memset(&dead[0], 0, sizeof dead);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the numbers that libgc's entries share with C++.
-// Invariant: see offset.inc.
+// Invariant: the assembly gets the numbers by offset.inc.
 // Must not know: what the entries do.
 #include <bit>
 #include <cstddef>

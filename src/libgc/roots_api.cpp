@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc's ranges of roots, and which variables of libraries are looked at.
-// Invariant: a range is added once, however often it is named.
-// Must not know: how they are scanned.
+// What: libgc's functions for ranges of roots, and for the choice of libraries whose variables are roots.
+// Invariant: a range is in the list once, however often it is added.
+// Must not know: how roots are scanned.
 #include "base/bits.hpp"
 #include "libgc/allocation.hpp"
 #include "libgc/callbacks.hpp"
@@ -51,7 +51,7 @@ GR_EXPORT void GC_exclude_static_roots(void *low, void *end) {
     if (collector.roots().overlaps_excluded(range)) gr::die("GC_exclude_static_roots: ranges overlap");
     if (!collector.roots().exclude(range)) gr::die_without_memory();
 }
-// The one of the library's own goes, too: it only saves time.
+// Also removes the library's own excluded range, which only saves time.
 GR_EXPORT void GC_clear_exclusion_table() {
     const Locked locked;
     collector.roots().forget_excluded();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what clients set by functions alone, where it changes something here, and what they only get back.
-// Invariant: read and written without a lock, as documented.
+// What: settings that clients make only by functions: those that have an effect, and those that are only returned.
+// Invariant: they are read and written without a lock, as documented.
 // Must not know: the functions.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace gr {
 
 struct Settings {
-    bool gives_back = false;        // explicit collections give back all free memory
+    bool gives_back = false;        // explicit collections return all free memory to the OS
     bool prints_regularly = false;  // GC_dump at each collection
     bool ignores_gcj = false;
     bool begins_incremental = false;
@@ -19,7 +19,7 @@ struct Settings {
     int suspend_signal = -1;  // the default
     int restart_signal = -1;
     int handles_fork = 1;
-    // Told again, and no more than that.
+    // These are only returned.
     int rate = 10;
     int most_prior_attempts = 1;
     int manual_dirty = 0;
@@ -31,7 +31,7 @@ struct Settings {
 };
 inline constinit Settings settings;
 
-// The client will need so much.
+// The client will need this many bytes.
 void expand_heap(std::size_t bytes);
 // 0: no limit.
 void limit_heap(std::size_t bytes);

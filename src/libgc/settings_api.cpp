@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc's tuning: variables by their functions, and values that only are kept.
-// Invariant: none takes the lock, for clients ask from callbacks that have it.
-// Must not know: who reads them.
+// What: libgc's functions for tuning: they set variables, and values that are only returned.
+// Invariant: none takes the lock, because clients call them from callbacks that hold it.
+// Must not know: which code reads the values.
 #include "collector/markers.hpp"
 #include "libgc/callbacks.hpp"
 #include "libgc/settings.hpp"

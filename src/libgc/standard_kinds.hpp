@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the four kinds that every client has, and the collector's start.
-// Invariant: the kinds 0 to 3 are made first and in this order, for clients name them by number.
-// Must not know: the names that programs call; variables of theirs.
+// What: the four standard kinds, and the start of the collector.
+// Invariant: the kinds 0 to 3 are made first and in this order, because clients name them by number.
+// Must not know: the functions and variables that programs use.
 #pragma once
 
 #include "collector/collector.hpp"
@@ -19,22 +19,24 @@ inline constexpr KindSetup kStandardSetups[] = {
 static_assert(std::size(kStandardSetups) == kStandardKinds, "each standard kind has a setup");
 
 inline constexpr int kNoSignal = 0;
-// What stops threads unless the program names another one.
+// The signal that stops threads, unless the program chooses another one.
 int default_suspend_signal();
 
-// Once; calls again do nothing. false: no addresses, no signal. The handlers of fork are the caller's affair.
+// Later calls do nothing. false: the kernel refused the addresses or the signal handler. The caller installs the handlers
+// of fork.
 bool start_kinds(int suspend_signal);
 
-// For fork: handlers that hold every lock of the collector's and of its kinds. A client may call them itself.
+// Handlers for fork that hold every lock of the collector and of its kinds. A client may call them itself.
 void lock_for_fork();
 void unlock_after_fork();
 void unlock_in_child();
 
-// In the same kind, with so many bytes more than `size`, contents up to that kept; in place where it fits and is not less
-// than half of what is there. nullptr: no memory, the block stands.
+// Gives the object a block of its kind with at least `size` + `more` bytes, and keeps its contents up to `size`. The block
+// stays where it is if the new size fits and is at least half of the block. nullptr: there is no memory, and the object
+// is unchanged.
 void *resize(const BlockAt &block, std::size_t size, std::size_t more);
 
-// What is freed must be zero where the dead are told of, or blocks are asked what they hold.
+// Zeroes the block first if it lies in a kind whose blocks are asked what they hold.
 void free_block(const BlockAt &block);
 
 }  // namespace gr

@@ -8,11 +8,12 @@
 namespace gr {
 namespace {
 
-constinit std::atomic<std::size_t> allocated{0};  // what clients say that they took without a call; ordered by nothing
+constinit std::atomic<std::size_t> allocated{
+    0};  // what clients report to have taken without a call; ordered by nothing
 
 constinit std::atomic<std::size_t> promised{0};  // bytes of heap; ordered by nothing
 
-// As the last collection left it. Under the lock.
+// The state after the last collection. Guarded by the lock.
 struct Last {
     std::size_t live = 0;
     std::size_t freed = 0;      // then, of all
@@ -23,7 +24,7 @@ struct Last {
 };
 constinit Last last;
 
-// As this one found it when it began.
+// The state when this collection began.
 struct Before {
     std::size_t blocks = 0;
     std::size_t since = 0;

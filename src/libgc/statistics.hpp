@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the heap in numbers, as libgc counts: bytes now, since the last collection, ever.
-// Invariant: nothing is counted where blocks are allocated; what was is told from what is in use.
-// Must not know: who asks.
+// What: the numbers of the heap as libgc counts them: bytes now, since the last collection, and since the start.
+// Invariant: allocation counts nothing; what was allocated is computed from what is in use.
+// Must not know: which function asks for the numbers.
 #pragma once
 
 #include "collector/collector.hpp"
@@ -10,38 +10,38 @@
 namespace gr {
 
 struct PageNumbers {
-    std::size_t heap = 0;      // bytes held, without what was given back
-    std::size_t free = 0;      // of these in wholly free units
-    std::size_t unmapped = 0;  // given back, kept as addresses
-    std::size_t obtained = 0;  // had from the system, with tables
+    std::size_t heap = 0;      // bytes held, without what was returned to the OS
+    std::size_t free = 0;      // part of heap: in units that are wholly free
+    std::size_t unmapped = 0;  // returned to the OS; only the addresses are kept
+    std::size_t obtained = 0;  // obtained from the OS, tables included
 };
 
 struct BlockNumbers {
     std::size_t since = 0;           // allocated since the last collection
-    std::size_t total = 0;           // allocated ever
+    std::size_t total = 0;           // allocated since the start
     std::size_t reclaimed = 0;       // by the last collection
-    std::size_t reclaimed_ever = 0;  // by those before
+    std::size_t reclaimed_ever = 0;  // by the collections before that
 };
 
-// By the client, since ever.
+// Freed by the client since the start.
 extern platform::PerCpuCounter freed;
 
-// Sums; clients ask for them at each step.
+// These are cheap: clients ask for them at each step.
 std::size_t heap_bytes();
 PageNumbers page_numbers();
 std::size_t freed_since_last();
-// These walk all superblocks.
+// These look at all superblocks.
 std::size_t blocks_bytes();
 BlockNumbers block_numbers();
 
-// What a client was promised counts as heap, free as long as it is not used.
+// What the client has promised to need counts as heap, and as free until it is used.
 void promise(std::size_t bytes);
 
-// Once; before it frees are counted, too, and slower.
+// Called once. Before this call, frees are also counted, but more slowly.
 void start_counting(const Instance &of);
 void count_allocated(std::size_t bytes);
-void count_freed(std::size_t bytes);  // by the client itself, since the last collection
-// Of a collection, under the lock: before it stops anybody, and after one that was done.
+void count_freed(std::size_t bytes);  // what the client itself has freed since the last collection
+// Called with the lock held: before a collection stops the threads, and after a collection that was done.
 void note_begin();
 void note_end();
 

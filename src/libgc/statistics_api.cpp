@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: libgc's numbers and dumps.
-// Invariant: numbers are asked for by holders of the lock, too; dumps go where clients print.
-// Must not know: how anything is counted.
+// Invariant: a thread that holds the lock may ask for numbers, too. Dumps go to the client's output.
+// Must not know: how the numbers are counted.
 #include "libgc/statistics.hpp"
 
 #include <cstring>
@@ -149,7 +149,7 @@ GR_EXPORT void GC_dump() {
     const gr::Locked locked;
     GC_dump_named(nullptr);
 }
-// There is none: what is free lies in bitmaps.
+// Does nothing: there are no free lists, only bitmaps.
 GR_EXPORT void GC_print_free_list(int kind, std::size_t granules) {
     line([&](gr::Text &text) {
         text << "kind " << static_cast<unsigned>(kind) << ", " << granules * gr::kFineStep

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: copies of strings in memory that somebody else allocates.
-// Invariant: the copy ends in a zero; without memory errno says so.
-// Must not know: whose memory it is.
+// What: copies of strings, in memory that the caller's function allocates.
+// Invariant: the copy ends with a zero; if there is no memory, errno says so.
+// Must not know: how the memory is allocated.
 #pragma once
 
 #include <cerrno>
@@ -10,7 +10,7 @@
 
 namespace gr {
 
-// Of at most so many characters.
+// Copies at most `most` characters.
 template <class Allocate>
 char *copy_of_text(const char *text, std::size_t most, Allocate allocate) {
     const void *const end = std::memchr(text, '\0', most < PTRDIFF_MAX ? most : PTRDIFF_MAX);

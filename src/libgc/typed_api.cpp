@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: libgc's objects with a map of where their pointers are, one by one and in arrays.
-// Invariant: the descriptor is the last word of an object's block, and before it lie count and size of an array's
-//    elements; a block that is still zero has no pointers. Maps of more than a word stay for ever.
+// What: objects with a map of their pointers, single objects and arrays; and libgc's functions for them.
+// Invariant: the descriptor is the last word of an object's block. In an array's block the size and the number of the
+//    elements lie before it. A block that is still zero has no pointers. A map of more than one word is never freed.
 // Must not know: how objects are marked.
+#include <algorithm>
 #include <cstring>
 
 #include "base/bits.hpp"
@@ -10,6 +11,7 @@
 #include "libgc/client_kinds.hpp"
 #include "libgc/functions.hpp"
 #include "libgc/locked.hpp"
+#include "libgc/typed.hpp"
 
 namespace {
 
@@ -23,8 +25,8 @@ constexpr std::size_t kBitsInDescriptor = kWordBits - 2;
 constexpr std::uintptr_t kBitmapForm = 1;
 constexpr std::uintptr_t kPerObjectForm = 3;
 
-// Long maps, one behind the other: how many words, then they. An environment is the place of the first.
-constinit gr::platform::MappedList<Word> maps;  // under the lock; read while the world stands
+// Long maps: for each the number of its words, then the words. A descriptor's environment is the index of the number.
+constinit gr::platform::MappedList<Word> maps;  // written under the lock; read while all threads are stopped
 
 struct ArrayTail {
     std::size_t element_bytes;
@@ -32,8 +34,8 @@ struct ArrayTail {
     Descriptor element;
 };
 
-constinit std::atomic<unsigned> object_kind{0};  // 0: none yet; release, after the procedures
-constinit unsigned array_kind = 0;               // before it
+constinit std::atomic<unsigned> object_kind{0};  // 0: not made yet; release, with the acquire of its readers
+constinit unsigned array_kind = 0;               // set before object_kind
 
 gr::Task *mark_by_map(std::uintptr_t *object, gr::Task *top, gr::Task *, std::uintptr_t place) {
     const Word words = maps[place];
@@ -57,7 +59,7 @@ void make_kinds() {
     if (object_kind.load(std::memory_order_relaxed) != 0) return;
     collector.procedures()[gr::kBitmapProcedure] = mark_by_map;
     collector.procedures()[gr::kArrayProcedure] = mark_array;
-    // It grows with the block to the offset of the last word.
+    // The size of the block is added, so the descriptor names the offset of the last word.
     const auto last_word = static_cast<std::uintptr_t>(-static_cast<std::intptr_t>(sizeof(Word)));
     const unsigned objects =
         gr::make_client_kind({.descriptor = Descriptor(last_word | kPerObjectForm), .adds_size = true});
@@ -74,7 +76,7 @@ void ensure_kinds() {
 
 bool bit(const GC_word *map, std::size_t i) { return (map[i / kWordBits] >> i % kWordBits & 1) != 0; }
 
-// Where there is no memory every word may be a pointer.
+// If there is no memory for the map, every word may be a pointer.
 Descriptor of_long_map(const GC_word *map, std::size_t bits) {
     const std::size_t place = maps.size();
     const std::size_t words = gr::divide_up(bits, kWordBits);
@@ -89,49 +91,102 @@ Descriptor of_long_map(const GC_word *map, std::size_t bits) {
     return Descriptor::of_length(bits * sizeof(Word));
 }
 
-void *allocate_typed(unsigned kind, std::size_t size, const void *tail, std::size_t tail_bytes) {
-    if (size > PTRDIFF_MAX) return gr::now(GC_oom_fn)(size);
-    gr::Kind &of = gr::kind_of_number(kind);
-    void *const p = collector.allocate(of, size + tail_bytes + (gr::has_more() ? 1 : 0));
-    if (p == nullptr) return gr::now(GC_oom_fn)(size);
+// nullptr: there is no memory.
+void *make_with_tail(unsigned kind, std::size_t bytes, const void *tail, std::size_t tail_bytes) {
+    if (bytes > PTRDIFF_MAX) return nullptr;
+    void *const p = collector.allocate(gr::kind_of_number(kind), bytes + tail_bytes);
+    if (p == nullptr) return nullptr;
     std::memcpy(static_cast<char *>(p) + collector.block_at(p).bytes - tail_bytes, tail, tail_bytes);
     return p;
 }
 
+std::size_t more_of_client() { return gr::has_more() ? 1 : 0; }
+
+void *allocate_typed(std::size_t size, Descriptor descriptor) {
+    void *const p = gr::make_typed(descriptor, size, more_of_client());
+    return p != nullptr ? p : gr::now(GC_oom_fn)(size);
+}
+
+bool is_array(const gr::Kind &kind) { return kind.number == array_kind; }
+
 }  // namespace
 
-extern "C" {
+namespace gr {
 
-GR_EXPORT GC_word GC_make_descriptor(const GC_word *map, std::size_t bits) {
+Descriptor describe(const Word *map, std::size_t bits) {
     ensure_kinds();
     while (bits != 0 && !bit(map, bits - 1)) --bits;
-    if (bits == 0) return 0;
+    if (bits == 0) return {};
     std::size_t leading = 0;
     while (leading < bits && bit(map, leading)) ++leading;
-    if (leading == bits) return Descriptor::of_length(bits * sizeof(Word)).word();
+    if (leading == bits) return Descriptor::of_length(bits * sizeof(Word));
     if (bits > kBitsInDescriptor) {
-        const gr::Locked locked;
-        return of_long_map(map, bits).word();
+        const Locked locked;
+        return of_long_map(map, bits);
     }
     std::uintptr_t word = kBitmapForm;
     for (std::size_t i = 0; i < bits; ++i) word |= bit(map, i) ? Word{1} << (kWordBits - 1 - i) : 0;
-    return word;
+    return Descriptor(word);
 }
 
-GR_EXPORT void *GC_malloc_explicitly_typed(std::size_t size, GC_word descriptor) {
+void *make_typed(Descriptor descriptor, std::size_t size, std::size_t more) {
     ensure_kinds();
-    return allocate_typed(object_kind.load(std::memory_order_relaxed), size, &descriptor, sizeof descriptor);
+    if (size > PTRDIFF_MAX) return nullptr;
+    return make_with_tail(object_kind.load(std::memory_order_relaxed), size + more, &descriptor, sizeof descriptor);
+}
+
+void *make_typed_array(Descriptor element, std::size_t count, std::size_t element_bytes, std::size_t more) {
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > PTRDIFF_MAX) return nullptr;
+    ensure_kinds();
+    const ArrayTail tail{element_bytes, count, element};
+    return make_with_tail(array_kind, bytes + more, &tail, sizeof tail);
+}
+
+std::size_t tail_bytes(const BlockAt &block) {
+    const unsigned objects = object_kind.load(std::memory_order_acquire);
+    if (objects == 0) return 0;
+    if (block.kind->number == objects) return sizeof(Descriptor);
+    return is_array(*block.kind) ? sizeof(ArrayTail) : 0;
+}
+
+void *resize_typed(const BlockAt &block, std::size_t size, std::size_t more) {
+    const std::size_t tail = tail_bytes(block);
+    const char *const end = static_cast<const char *>(block.begin) + block.bytes - tail;
+    void *resized = nullptr;
+    if (is_array(*block.kind)) {
+        ArrayTail array{};
+        std::memcpy(&array, end, sizeof array);
+        array.count = array.element_bytes == 0 ? 0 : size / array.element_bytes;
+        if (size <= PTRDIFF_MAX) resized = make_with_tail(array_kind, size + more, &array, sizeof array);
+    } else {
+        Descriptor descriptor;
+        std::memcpy(&descriptor, end, sizeof descriptor);
+        resized = make_typed(descriptor, size, more);
+    }
+    if (resized == nullptr) return nullptr;
+    std::memcpy(resized, block.begin, std::min(size, block.bytes - tail));
+    free_block(block);
+    return resized;
+}
+
+}  // namespace gr
+
+extern "C" {
+
+GR_EXPORT GC_word GC_make_descriptor(const GC_word *map, std::size_t bits) { return gr::describe(map, bits).word(); }
+
+GR_EXPORT void *GC_malloc_explicitly_typed(std::size_t size, GC_word descriptor) {
+    return allocate_typed(size, Descriptor(descriptor));
 }
 GR_EXPORT void *GC_malloc_explicitly_typed_ignore_off_page(std::size_t size, GC_word descriptor) {
-    ensure_kinds();
-    return allocate_typed(object_kind.load(std::memory_order_relaxed), size, &descriptor, sizeof descriptor);
+    return allocate_typed(size, Descriptor(descriptor));
 }
 GR_EXPORT void *GC_calloc_explicitly_typed(std::size_t count, std::size_t size, GC_word descriptor) {
+    void *const p = gr::make_typed_array(Descriptor(descriptor), count, size, more_of_client());
+    if (p != nullptr) return p;
     std::size_t bytes = 0;
-    if (__builtin_mul_overflow(count, size, &bytes)) return gr::now(GC_oom_fn)(SIZE_MAX);
-    ensure_kinds();
-    const ArrayTail tail{size, count, Descriptor(descriptor)};
-    return allocate_typed(array_kind, bytes, &tail, sizeof tail);
+    return gr::now(GC_oom_fn)(__builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes);
 }
 
 }  // extern "C"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the variables that libgc.so.1 exports, and the types that its functions share.
-// Invariant: clients read and write them in place, at any time and in their own copies: each is looked up through the
-//    global offset table and read where it matters, by now().
-// Must not know: what follows from them.
+// Invariant: clients read and write the variables directly and at any time, perhaps in their own copies. So the library
+//    finds each by the global offset table and reads it where it matters, by now().
+// Must not know: what the values change.
 #pragma once
 
 #include <atomic>
@@ -66,7 +66,7 @@ GR_EXPORT extern char GC_arrays[182768];
 
 namespace gr {
 
-// What a client may be writing at this moment.
+// A client may be writing the variable at this moment.
 template <class T>
 T now(T &variable) {
     return std::atomic_ref<T>(variable).load(std::memory_order_relaxed);

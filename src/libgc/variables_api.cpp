@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the variables of libgc.so.1, with the values that they have before anybody calls anything.
-// Invariant: their sizes are those that clients were linked with.
-// Must not know: what follows from them.
+// What: the variables of libgc.so.1 with their values before the first call.
+// Invariant: their sizes are those with which clients were linked.
+// Must not know: what the values change.
 #include "libgc/defaults.hpp"
 #include "libgc/messages.hpp"
 #include "libgc/variables.hpp"
@@ -9,7 +9,7 @@
 namespace {
 
 constexpr unsigned long kNoTimeLimit = 999999;
-// Blocks of each size that nobody has allocated: none, for a client that takes them from there without a call.
+// Lists of free objects from which a client might take without a call: they are always empty.
 constexpr std::size_t kFreeLists = 129;
 void *free_lists[4][kFreeLists];
 

@@ -62,6 +62,7 @@ class Graph {
         Object &object = objects_.at(address(p));
         if (object.marked) return;
         object.marked = true;
+        if (observer_.tell != nullptr) observer_.tell(observer_.context, p);
         mark_from(p);
     }
     void mark_from(const void *p) { mark_range(contents_of(p)); }
@@ -73,6 +74,11 @@ class Graph {
             mark_what(word);
         }
     }
+
+    void observe(MarkObserver observer) { observer_ = observer; }
+    bool failed() const { return fails_; }
+    // As if memory had run out.
+    void fail() { fails_ = true; }
 
   private:
     struct Object {
@@ -94,8 +100,10 @@ class Graph {
     Objects objects_;
     Objects freed_;
     std::vector<void **> held_;
+    MarkObserver observer_;
+    bool fails_ = false;
 };
 
-static_assert(Marking<Graph>);
+static_assert(ObservableMarking<Graph>);
 
 }  // namespace gr::fake

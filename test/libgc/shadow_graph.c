@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
- * What: random graphs of objects of all kinds beside a hidden oracle that knows what can be reached.
+ * What: random graphs of objects of all kinds, and of ephemerons where the library has some, beside a hidden oracle that
+ *    knows what can be reached.
  * Invariant: nothing reachable is lost or changed, no finalizer runs on it; most of the unreachable is found dead.
  * Must not know: how a collector decides.
  */
@@ -14,7 +15,7 @@
 #include "check.h"
 
 enum { kEdges = 4, kStatic = 48, kOnStack = 24, kAdded = 24, kRoots = kStatic + kOnStack + kAdded, kNone = -1 };
-enum kind { kPointers, kTyped, kPointerFree, kUncollectable };
+enum kind { kPointers, kTyped, kPointerFree, kUncollectable, kEphemeron };
 
 struct node {
     void *link;       /* complemented; 0 when it has died, or is about to be finalized */
@@ -27,6 +28,9 @@ struct node {
     int to[kEdges];        /* which node */
     size_t offset[kEdges]; /* how far into it the edge points */
     unsigned char has_long, finalizable, finalized, freed, reachable;
+    unsigned revived;    /* how often it came back after its link and its ephemerons were cleared */
+    int key, value;      /* of an ephemeron: nodes */
+    unsigned of_revived; /* how often the key had come back when the ephemeron was made */
 };
 
 static struct node *nodes;
@@ -34,7 +38,14 @@ static int node_count, capacity, *work, growing;
 static void *volatile static_roots[kStatic], *volatile *stack_roots, *volatile *added_roots;
 static int root_to[kRoots];
 static uint64_t seed_of_run, state;
-static long collections, most_reachable, deaths, finalizations, revivals;
+static int *ephemerons, ephemeron_count; /* nodes */
+static long collections, most_reachable, deaths, finalizations, revivals, cleared;
+
+/* Not in the original. */
+static void *(*ephemeron_new)(const void *key, const void *value);
+static void *(*ephemeron_key)(const void *ephemeron);
+static void *(*ephemeron_value)(const void *ephemeron);
+static void (*ephemeron_clear)(void *ephemeron);
 
 static uint64_t roll(uint64_t n) { return next_random(&state) % n; }
 
@@ -46,11 +57,36 @@ static void *volatile *root(int i) {
 static GC_word filler(int n, size_t word) { return mixed((uint64_t)n * 65537 + word) | (GC_word)0xfff0000000000000u; }
 static GC_word *address(const struct node *node) { return (GC_word *)~node->hidden; }
 
+/* Whether the collector has found the key dead, by the key's link, since the ephemeron was made. */
+static int has_dead_key(const struct node *node) {
+    return node->key == kNone || nodes[node->key].link == NULL || nodes[node->key].revived != node->of_revived;
+}
+
+/* An ephemeron is cleared in the collection that clears its key's link, both of its halves, and not before. The lock keeps
+ * one that runs beside the program from ending between two looks. */
+static void *verify_ephemeron(void *argument) {
+    int n = *(int *)argument;
+    const struct node *node = &nodes[n];
+    const void *key = ephemeron_key(address(node)), *value = ephemeron_value(address(node));
+    if (has_dead_key(node)) {
+        CHECK(key == NULL && value == NULL, "seed %lu: ephemeron %d is not cleared", (unsigned long)seed_of_run, n);
+        ++cleared;
+    } else {
+        CHECK(key == address(&nodes[node->key]) && value == address(&nodes[node->value]),
+              "seed %lu: ephemeron %d was cleared or changed", (unsigned long)seed_of_run, n);
+    }
+    return NULL;
+}
+
 /* The whole of an object: its number, its edges, its pattern, and the bytes behind the last word. */
 static void verify(int n, const char *when) {
     const struct node *node = &nodes[n];
     const GC_word *words = address(node);
     unsigned edge_words = 0;
+    if (node->kind == kEphemeron) {
+        GC_call_with_alloc_lock(verify_ephemeron, &n);
+        return;
+    }
     for (int e = 0; e < node->edges; ++e) {
         GC_word expected = node->to[e] == kNone ? 0 : (GC_word)address(&nodes[node->to[e]]) + node->offset[e];
         CHECK(words[node->at[e]] == expected, "seed %lu: edge %d of object %d (%zu bytes) changed %s",
@@ -67,8 +103,22 @@ static void verify(int n, const char *when) {
               "seed %lu: byte %zu of object %d changed %s", (unsigned long)seed_of_run, i, n, when);
 }
 
+/* Puts the value of an ephemeron on the work list whose key is reached; by_links: whose key was not found dead, which a
+ * collection beside the program may change at any time. Returns the new length of the list. */
+static int spread_through_ephemerons(int todo, int by_links) {
+    if (by_links && GC_is_incremental_mode()) return todo;
+    for (int i = 0; i < ephemeron_count; ++i) {
+        const struct node *node = &nodes[ephemerons[i]];
+        if (!node->reachable || has_dead_key(node) || nodes[node->value].reachable) continue;
+        if (!by_links && !nodes[node->key].reachable) continue;
+        nodes[node->value].reachable = 1;
+        work[todo++] = node->value;
+    }
+    return todo;
+}
+
 /* Which nodes can be reached from what is on the work list already. */
-static int spread(int todo) {
+static int spread(int todo, int by_links) {
     int count = 0;
     while (todo > 0) {
         const struct node *node = &nodes[work[--todo]];
@@ -79,6 +129,7 @@ static int spread(int todo) {
             nodes[to].reachable = 1;
             work[todo++] = to;
         }
+        if (todo == 0) todo = spread_through_ephemerons(todo, by_links);
     }
     return count;
 }
@@ -95,7 +146,7 @@ static int find_reachable(void) {
         nodes[to].reachable = 1;
         work[todo++] = to;
     }
-    return spread(todo);
+    return spread(todo, 0);
 }
 
 NOINLINE static void set_root(int r, int to) {
@@ -126,13 +177,14 @@ static void finalize(void *object, void *cd) {
     for (int i = 0; i < node_count; ++i) nodes[i].reachable = 0;
     node->reachable = 1;
     work[0] = n;
-    spread(1);
+    spread(1, 1);
     for (int i = 0; i < node_count; ++i)
         if (nodes[i].reachable) verify(i, "before its finalizer or that of one that refers to it");
     /* Some of those that refer to nothing come back. */
     if (node->edges == 0 && roll(4) == 0) {
         set_root((int)roll(kRoots), n);
         node->link = (void *)node->hidden;
+        ++node->revived;
         CHECK(GC_general_register_disappearing_link(&node->link, object) == GC_SUCCESS, "no link for a revived object");
         ++revivals;
     }
@@ -203,6 +255,8 @@ NOINLINE static void make_node(int r) {
         case kUncollectable:
             words = GC_malloc_uncollectable(node->size);
             break;
+        case kEphemeron:
+            break; /* made elsewhere */
     }
     CHECK(words != NULL, "no memory for %zu bytes", node->size);
     if (node->kind != kPointerFree)
@@ -293,13 +347,45 @@ static int may_be_seen(int n) {
         nodes[i].reachable = nodes[i].finalizable && !nodes[i].finalized;
         if (nodes[i].reachable) work[todo++] = i;
     }
-    spread(todo);
+    spread(todo, 1);
     for (int i = 0; i < node_count; ++i) {
         if (!nodes[i].reachable || nodes[i].link != NULL) continue;
+        if (nodes[i].kind == kEphemeron && (nodes[i].key == n || nodes[i].value == n)) return 1;
         for (int e = 0; e < nodes[i].edges; ++e)
             if (nodes[i].to[e] == n) return 1;
     }
     return 0;
+}
+
+/* Of two objects that can be reached. Now and then nothing else refers to the value any more. */
+NOINLINE static void make_ephemeron(int r, int key, int holder) {
+    int e = (int)roll((uint64_t)nodes[holder].edges), value = nodes[holder].to[e], n = node_count;
+    if (value == kNone) return;
+    struct node *node = &nodes[n];
+    void *made = ephemeron_new(address(&nodes[key]), address(&nodes[value]));
+    CHECK(made != NULL, "no memory for an ephemeron");
+    *node = (struct node){.hidden = ~(uintptr_t)made,
+                          .size = 1,
+                          .kind = kEphemeron,
+                          .key = key,
+                          .value = value,
+                          .of_revived = nodes[key].revived};
+    ephemerons[ephemeron_count++] = n;
+    ++node_count;
+    place(r, n);
+    node->link = (void *)node->hidden;
+    CHECK(GC_general_register_disappearing_link(&node->link, made) == GC_SUCCESS, "no weak link");
+    if (roll(2) == 0) set_edge(holder, e, kNone);
+}
+
+/* What is freed by hand is no key or value any more. */
+NOINLINE static void clear_ephemerons_of(int n) {
+    for (int i = 0; i < ephemeron_count; ++i) {
+        struct node *node = &nodes[ephemerons[i]];
+        if ((node->key != n && node->value != n) || node->link == NULL) continue;
+        ephemeron_clear(address(node));
+        node->key = kNone;
+    }
 }
 
 /* By hand: nothing may refer to it any more. */
@@ -314,6 +400,7 @@ NOINLINE static void free_node(int n) {
             if (nodes[i].to[e] != n) continue;
             if (nodes[i].link != NULL) set_edge(i, e, kNone);
         }
+    clear_ephemerons_of(n);
     if (may_be_seen(n)) return; /* asked last: beside the program a collection may queue a finalizer at any time */
     CHECK(GC_unregister_disappearing_link(&node->link) == 1, "the link of a live object is not registered");
     if (node->has_long) CHECK(GC_unregister_long_link(&node->long_link) == 1, "the long link is not registered");
@@ -355,6 +442,14 @@ static void operate(void) {
     int n = roll_reachable();
     if (what < 40) {
         if (node_count < capacity) make_node((int)roll(kRoots));
+    } else if (what < 44 && ephemeron_new != NULL) {
+        int holder = kNone;
+        for (int tries = 0; tries < 20 && (n == kNone || holder == kNone || nodes[holder].edges == 0); ++tries) {
+            if (n == kNone) n = roll_reachable();
+            holder = roll_reachable();
+        }
+        if (node_count < capacity && n != kNone && holder != kNone && nodes[holder].edges > 0)
+            make_ephemeron((int)roll(kRoots), n, holder);
     } else if (what < 70) {
         int to = roll_reachable();
         if (n != kNone && to != kNone && nodes[n].edges > 0) set_edge(n, (int)roll((uint64_t)nodes[n].edges), to);
@@ -395,7 +490,7 @@ static void report(int verbosely) {
             nodes[n].reachable = 1;
             work[todo++] = n;
         }
-    spread(todo);
+    spread(todo, 1);
     long all = 0, left = 0;
     for (int n = 0; n < node_count; ++n) {
         if (nodes[n].freed || nodes[n].reachable) continue;
@@ -406,12 +501,14 @@ static void report(int verbosely) {
     double retained = all != 0 ? 100.0 * (double)left / (double)all : 0;
     if (verbosely)
         printf(
-            "%d objects, at most %ld reachable, %ld collections, %ld died, %ld finalized, %ld revived, "
-            "%.2f %% retained, %lu collections of all kinds\n",
-            node_count, most_reachable, collections, deaths, finalizations, revivals, retained,
-            (unsigned long)GC_get_gc_no());
+            "%d objects, at most %ld reachable, %ld collections, %ld died, %ld finalized, %ld revived, %d ephemerons, "
+            "%ld looks at cleared ones, %.2f %% retained, %lu collections of all kinds\n",
+            node_count, most_reachable, collections, deaths, finalizations, revivals, ephemeron_count, cleared,
+            retained, (unsigned long)GC_get_gc_no());
     CHECK(retained < 20, "seed %lu: %.1f %% of what died is retained", (unsigned long)seed_of_run, retained);
     CHECK(node_count < 1000 || (finalizations > 0 && deaths > 0), "nothing was finalized, or nothing died");
+    CHECK(node_count < 1000 || ephemeron_new == NULL || (ephemeron_count > 0 && cleared > 0),
+          "no ephemeron was cleared");
 }
 
 int main(int argc, char **argv) {
@@ -423,7 +520,12 @@ int main(int argc, char **argv) {
     capacity = (int)operations;
     nodes = calloc((size_t)capacity, sizeof *nodes); /* libc's memory is not scanned, and holds no address anyway */
     work = calloc((size_t)capacity, sizeof *work);
-    CHECK(nodes != NULL && work != NULL, "no memory for the oracle");
+    ephemerons = calloc((size_t)capacity, sizeof *ephemerons);
+    CHECK(nodes != NULL && work != NULL && ephemerons != NULL, "no memory for the oracle");
+    *(void **)&ephemeron_new = dlsym(RTLD_DEFAULT, "gr_gc_ephemeron_new");
+    *(void **)&ephemeron_key = dlsym(RTLD_DEFAULT, "gr_gc_ephemeron_key");
+    *(void **)&ephemeron_value = dlsym(RTLD_DEFAULT, "gr_gc_ephemeron_value");
+    *(void **)&ephemeron_clear = dlsym(RTLD_DEFAULT, "gr_gc_ephemeron_clear");
     GC_INIT();
     GC_set_finalize_on_demand(1);
     GC_set_warn_proc(GC_ignore_warn_proc); /* cycles are meant */

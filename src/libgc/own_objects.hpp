@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: objects as the functions of granary/gc.h allocate and check them.
+// Invariant: every object has one byte more than was requested, so that a pointer one past its end lies in it. A failure
+//    sets errno and does not call the out-of-memory function of libgc's clients.
+// Must not know: finalizers, links, ephemerons.
+#pragma once
+
+#include <cerrno>
+
+#include "libgc/allocation.hpp"
+
+namespace gr {
+
+inline constexpr std::size_t kOnePastEnd = 1;
+
+inline int failed(int error) {
+    errno = error;
+    return -1;
+}
+
+// nullptr: there is no memory.
+inline void *take(unsigned number, std::size_t size) {
+    Kind &kind = kind_of_number(number);
+    void *const p = size > PTRDIFF_MAX ? nullptr : collector.allocate(kind, size + kOnePastEnd);
+    if (p == nullptr) errno = ENOMEM;
+    if (p != nullptr && number == kUncollectable) count_uncollectable(kind, collector.block_at(p).bytes, true);
+    return p;
+}
+
+// Whether an object begins there.
+inline bool is_object(const void *p) { return p != nullptr && collector.block_at(p).begin == p; }
+
+}  // namespace gr
