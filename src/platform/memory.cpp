@@ -34,8 +34,9 @@ bool advise_not_needed(void *address, std::size_t bytes) {
            system_call(SYS_madvise, address, bytes, kDontNeedLocked) == 0;
 }
 
-// Some emulators (qemu-user before 7.1) accept this advice and do nothing. One page tells, at the first purge.
-bool is_advice_ignored() {
+// Whether this advice is of no use: some emulators accept it and do nothing, and a sandbox may refuse it. One page
+// tells, at the first purge.
+bool is_advice_useless() {
     enum class Answer : std::uint8_t { unknown, no, yes };
     // Relaxed: threads that ask at the same time get the same answer, each by a page of its own.
     static constinit std::atomic<Answer> known{Answer::unknown};
@@ -45,10 +46,10 @@ bool is_advice_ignored() {
     auto *const page = static_cast<volatile char *>(map_pages(page_size(), PROT_READ | PROT_WRITE));
     if (page == nullptr) return false;
     *page = 1;
-    const bool ignored = advise_not_needed(const_cast<char *>(page), page_size()) && *page != 0;
+    const bool useless = !advise_not_needed(const_cast<char *>(page), page_size()) || *page != 0;
     unmap_at(const_cast<char *>(page), page_size());
-    known.store(ignored ? Answer::yes : Answer::no, std::memory_order_relaxed);
-    return ignored;
+    known.store(useless ? Answer::yes : Answer::no, std::memory_order_relaxed);
+    return useless;
 }
 
 // Replaces memory that can be written by new memory.
@@ -128,7 +129,7 @@ bool make_readable(void *address, std::size_t bytes) {
 }
 
 bool purge(void *address, std::size_t bytes) {
-    return is_advice_ignored() ? map_over(address, bytes) : advise_not_needed(address, bytes);
+    return (!is_advice_useless() && advise_not_needed(address, bytes)) || map_over(address, bytes);
 }
 
 bool free_lazily(void *address, std::size_t bytes) { return system_call(SYS_madvise, address, bytes, MADV_FREE) == 0; }
