@@ -2,6 +2,8 @@
 
 #include "heap/capacities.hpp"
 
+#include <algorithm>
+
 namespace gr {
 
 bool Capacities::grow(OwnerIndex o, ClassIndex c) {
@@ -55,13 +57,14 @@ void Capacities::shrink_quiet(OwnerIndex o, ClassIndex but) {
 }
 
 void Capacities::flush_excess(OwnerIndex o, ClassIndex c, std::uint32_t keep) {
+    constexpr std::uint32_t kMost = 64;  // small: the call stack may hold a batch already
     Slab slab = owners_.slab(o);
-    void *blocks[kBatchBlocks];
+    void *blocks[kMost];
     for (;;) {
         const platform::MagazineHeader header = slab.header(magazine_of(c));
         const std::uint32_t held = header.held();
         if (held <= keep) return;
-        const std::int64_t popped = slab.pop_n(magazine_of(c), blocks, batch_of(held - keep));
+        const std::int64_t popped = slab.pop_n(magazine_of(c), blocks, std::min(held - keep, kMost));
         if (popped <= 0) return;
         returns_.give_back(o, blocks, static_cast<std::uint32_t>(popped));
     }

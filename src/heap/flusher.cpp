@@ -16,7 +16,11 @@ Flusher::Result Flusher::flush(OwnerIndex o, ClassIndex c, void *p) {
 Flusher::Result Flusher::flush_locked(OwnerIndex o, ClassIndex c, void *p) {
     platform::count(platform::Event::flush);
     owners_.heap(o).note_use();
-    if (capacities_.grow(o, c)) return Result::room;
+    return capacities_.grow(o, c) ? Result::room : return_batch(o, c, p);
+}
+
+// Not inlined, so that its blocks lie on the stack only while it runs.
+[[gnu::noinline]] Flusher::Result Flusher::return_batch(OwnerIndex o, ClassIndex c, void *p) {
     void *blocks[kBatchBlocks];
     const std::int64_t popped =
         owners_.slab(o).pop_n(magazine_of(c), blocks, batch_of((owners_.heap(o).magazines.capacity(c) + 1) / 2));

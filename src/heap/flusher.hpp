@@ -35,6 +35,8 @@ class Flusher {
     void flush_detached(OwnerIndex o);
 
   private:
+    // Returns half of the magazine to bitmaps.
+    Result return_batch(OwnerIndex o, ClassIndex c, void *p);
     Result flush_remote_locked(OwnerIndex o, bool may_grow);
 
     Owners &owners_;

@@ -72,7 +72,7 @@ bool Slab::has_detached() const {
     return false;
 }
 
-std::span<void *const> Slab::detached(std::uint32_t header_at) const {
+std::span<void *> Slab::detached(std::uint32_t header_at) const {
     const platform::MagazineHeader magazine = header(header_at);
     if (!magazine.is_detached()) return {};
     return {slot(header_at, magazine.current), slot(header_at, magazine.begin)};

@@ -62,7 +62,7 @@ class Slab {
     // Only while the sequences are stopped. Leaves no capacity to a magazine that is empty or detached.
     void close(std::uint32_t header_at);
     bool has_detached() const;
-    std::span<void *const> detached(std::uint32_t header) const;
+    std::span<void *> detached(std::uint32_t header) const;
     void forget_detached(std::uint32_t header);
 
     // What a slot contains now. Other threads may work on the slab meanwhile.

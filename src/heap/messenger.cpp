@@ -101,10 +101,9 @@ class Messenger::Drafts {
     bool none_blank_ = false;
 };
 
-std::size_t Messenger::send(OwnerIndex from, std::span<void *const> blocks) {
+std::size_t Messenger::send(OwnerIndex from, std::span<void *> blocks) {
     Drafts drafts(*this, from);
     Outbox &outbox = owners_.outbox(from);
-    void *rest[kRemoteMagazineSlots];
     std::uint32_t rest_count = 0;
     std::size_t bytes = 0;
     for (void *const p : blocks) {
@@ -117,9 +116,9 @@ std::size_t Messenger::send(OwnerIndex from, std::span<void *const> blocks) {
                 returns_.find_or_die(owners_.setup().free, p);
             if (drafts.add(owner_in(e), p, shape.size)) continue;
         }
-        rest[rest_count++] = p;
+        blocks[rest_count++] = p;
     }
-    hand_in(drafts, outbox, {rest, rest_count});
+    hand_in(drafts, outbox, blocks.first(rest_count));
     return bytes;
 }
 

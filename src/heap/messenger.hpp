@@ -17,8 +17,8 @@ class Messenger {
         : owners_(owners), remote_(remote), returns_(returns), region_(region), superblocks_(superblocks) {}
 
     // The sender's lock is held. Sends blocks of any owners; a block that no message can carry goes to its bitmap or
-    // remote bit. Returns the bytes of all blocks.
-    std::size_t send(OwnerIndex from, std::span<void *const> blocks);
+    // remote bit. Changes the order of `blocks`. Returns the bytes of all blocks.
+    std::size_t send(OwnerIndex from, std::span<void *> blocks);
     // The heap's lock is held, and perhaps other locks by callers further out. Moves the received blocks into the
     // heap's magazines, as if they were freed here, where these may be touched and have room. The others go to bitmaps
     // or remote bits.

@@ -22,8 +22,13 @@ void *Refiller::refill(OwnerIndex o, ClassIndex c) {
     }
     const Prefer prefer = preferred(o, c);
     capacities_.grow(o, c);
+    return take_batch(o, c, prefer);
+}
+
+// Not inlined, so that its blocks lie on the stack only while it runs.
+[[gnu::noinline]] void *Refiller::take_batch(OwnerIndex o, ClassIndex c, Prefer prefer) {
     void *room[kBatchBlocks + 1];
-    std::uint32_t most = batch_of(heap.magazines.capacity(c) / 2) + 1;
+    std::uint32_t most = batch_of(owners_.heap(o).magazines.capacity(c) / 2) + 1;
     if (most > kWordBits) most -= most % kWordBits;  // taking whole words of a bitmap is quickest
     const std::uint32_t taken = take(o, c, {room, most}, prefer);
     if (taken == 0) return nullptr;

@@ -35,6 +35,8 @@ class Refiller {
   private:
     // Where the heap's next superblock of the class should lie.
     Prefer preferred(OwnerIndex o, ClassIndex c) const;
+    // Takes half a magazine of blocks, returns one of them, and puts the others into the magazine.
+    void *take_batch(OwnerIndex o, ClassIndex c, Prefer prefer);
     // Takes blocks into the end of `room`, the first block last. Returns how many.
     std::uint32_t take(OwnerIndex o, ClassIndex c, std::span<void *> room, Prefer prefer);
     Superblock *superblock_for(OwnerIndex o, ClassIndex c, Prefer prefer);

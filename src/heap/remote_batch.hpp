@@ -31,7 +31,7 @@ class RemoteFrees::Batch {
     }
 
   private:
-    static constexpr unsigned kEntries = 32;
+    static constexpr unsigned kEntries = 16;  // few, because the stack of a signal handler may be small
     struct Entry {
         Superblock *superblock = nullptr;
         std::uint32_t word = 0;

@@ -3,9 +3,14 @@
 #include "platform/loader.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 // Absent from most programs that are linked statically. NOLINTNEXTLINE(readability-redundant-declaration): weak
 extern "C" [[gnu::weak]] void *dlsym(void *scope, const char *name) noexcept;
+// NOLINTNEXTLINE(readability-redundant-declaration): weak
+[[gnu::weak]] extern r_debug _r_debug;
+// NOLINTNEXTLINE(readability-redundant-declaration): weak, and this library's own
+[[gnu::weak, gnu::visibility("hidden")]] extern ElfW(Dyn) _DYNAMIC[];
 
 namespace gr::platform {
 namespace {
@@ -37,6 +42,15 @@ void *loaded_symbol(const char *name, const char *library) {
     if (dlsym == nullptr) return nullptr;
     if (void *const symbol = dlsym(RTLD_DEFAULT, name)) return symbol;
     return symbol_in(name, library, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+// Without a loader's list there is one namespace.
+bool is_in_first_namespace() {
+    if (&_r_debug == nullptr || _r_debug.r_map == nullptr) return true;
+    for (const link_map *library = _r_debug.r_map; library != nullptr; library = library->l_next) {
+        if (library->l_ld == &_DYNAMIC[0]) return true;
+    }
+    return false;
 }
 
 }  // namespace gr::platform

@@ -15,4 +15,8 @@ void *next_symbol(const char *name);
 // only its users see it. nullptr: none.
 void *loaded_symbol(const char *name, const char *library);
 
+// Whether this library lies in the namespace of the program. A library that dlmopen opens lies in another one, and so
+// does an auditing library.
+bool is_in_first_namespace();
+
 }  // namespace gr::platform

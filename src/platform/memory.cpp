@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "base/bits.hpp"
@@ -24,6 +25,36 @@ constexpr int kFixedNoReplace = 0x100000;  // of kernel 4.17; an older one takes
 void *map_pages(std::size_t bytes, int protection) {
     const long result = system_call(SYS_mmap, nullptr, bytes, protection, kAnonymous, -1, 0);
     return result < 0 ? nullptr : reinterpret_cast<void *>(result);
+}
+
+// If a process locks its memory (mlockall), a kernel older than 5.18 takes no pages back.
+bool advise_not_needed(void *address, std::size_t bytes) {
+    constexpr int kDontNeedLocked = 24;
+    return system_call(SYS_madvise, address, bytes, MADV_DONTNEED) == 0 ||
+           system_call(SYS_madvise, address, bytes, kDontNeedLocked) == 0;
+}
+
+// Whether this advice is of no use: some emulators accept it and do nothing, and a sandbox may refuse it. One page
+// tells, at the first purge.
+bool is_advice_useless() {
+    enum class Answer : std::uint8_t { unknown, no, yes };
+    // Relaxed: threads that ask at the same time get the same answer, each by a page of its own.
+    static constinit std::atomic<Answer> known{Answer::unknown};
+    const Answer answer = known.load(std::memory_order_relaxed);
+    if (answer != Answer::unknown) [[likely]]
+        return answer == Answer::yes;
+    auto *const page = static_cast<volatile char *>(map_pages(page_size(), PROT_READ | PROT_WRITE));
+    if (page == nullptr) return false;
+    *page = 1;
+    const bool useless = !advise_not_needed(const_cast<char *>(page), page_size()) || *page != 0;
+    unmap_at(const_cast<char *>(page), page_size());
+    known.store(useless ? Answer::yes : Answer::no, std::memory_order_relaxed);
+    return useless;
+}
+
+// Replaces memory that can be written by new memory.
+bool map_over(void *address, std::size_t bytes) {
+    return system_call(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, kAnonymous | MAP_FIXED, -1, 0) >= 0;
 }
 
 // Where the kernel would put a mapping now; 0: nowhere.
@@ -87,7 +118,7 @@ bool commit(void *address, std::size_t bytes) {
 }
 
 bool make_writable_at(void *address, std::size_t bytes) {
-    if (system_call(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, kAnonymous | MAP_FIXED, -1, 0) >= 0) return true;
+    if (map_over(address, bytes)) return true;
     // If the kernel counts memory strictly, it removes the old mapping before it refuses the new one.
     system_call(SYS_mmap, address, bytes, PROT_READ, kAnonymous | MAP_FIXED, -1, 0);
     return false;
@@ -97,11 +128,8 @@ bool make_readable(void *address, std::size_t bytes) {
     return system_call(SYS_mprotect, address, bytes, PROT_READ) == 0;
 }
 
-// If a process locks its memory (mlockall), a kernel older than 5.18 takes no pages back.
 bool purge(void *address, std::size_t bytes) {
-    constexpr int kDontNeedLocked = 24;
-    return system_call(SYS_madvise, address, bytes, MADV_DONTNEED) == 0 ||
-           system_call(SYS_madvise, address, bytes, kDontNeedLocked) == 0;
+    return (!is_advice_useless() && advise_not_needed(address, bytes)) || map_over(address, bytes);
 }
 
 bool free_lazily(void *address, std::size_t bytes) { return system_call(SYS_madvise, address, bytes, MADV_FREE) == 0; }
@@ -143,6 +171,6 @@ bool remap_in_place(void *address, std::size_t old_bytes, std::size_t new_bytes)
     return system_call(SYS_mremap, address, old_bytes, new_bytes, 0) >= 0;
 }
 
-bool unmap(void *address, std::size_t bytes) { return unmap_at(address, bytes) || purge(address, bytes); }
+bool unmap(void *address, std::size_t bytes) { return unmap_at(address, bytes) || advise_not_needed(address, bytes); }
 
 }  // namespace gr::platform

@@ -43,8 +43,8 @@ bool make_writable_at(void *address, std::size_t bytes);
 // Makes a part of a reservation readable as zeroes, without charging or filling it. false: refused, nothing changed.
 bool make_readable(void *address, std::size_t bytes);
 
-// Returns the pages to the OS; they read as zero afterwards. false: refused, the contents are unknown, but nothing was
-// unmapped.
+// Returns pages that can be written to the OS; they read as zero afterwards. false: refused, the contents are unknown,
+// but nothing was unmapped.
 bool purge(void *address, std::size_t bytes);
 
 // Lets the kernel take the pages, one by one, when memory is short. A page that is written to stays. Until then each

@@ -129,7 +129,7 @@ void PageHeap::free_reuse_lazily() {
         const std::size_t resident = retained_bytes() - lazy_bytes();
         const std::size_t base = allowance_.base(present_bytes());
         if (resident < base + kLazyLeastBytes || resident > retained_bytes()) return;
-        const std::uint64_t now = platform::nanoseconds();
+        const std::uint64_t now = platform::rough_nanoseconds();
         if (!lazy_budget_.may_begin(now)) return;
         if (!free_batch_lazily(resident - base, now)) return;
     }

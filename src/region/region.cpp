@@ -3,6 +3,7 @@
 #include "region/region.hpp"
 
 #include "base/check.hpp"
+#include "platform/loader.hpp"
 #include "platform/memory.hpp"
 #include "platform/public_names.hpp"
 
@@ -121,18 +122,20 @@ bool Region::spread(std::size_t wanted, const TableSizes &sizes, std::size_t add
     return take_far(wanted, sizes, Space::scarce, platform::is_prefixed() ? kPrefixed : kDistances, Side::below);
 }
 
-// A process may have libgranary and libgranary-prefixed, and the archive of the latter in many of its libraries. Ranges
-// are not reserved, so those of two libraries must not overlap. libgranary-prefixed has distances of its own, and takes
-// a place only if no other range lies near it. If there is no such place, its range is reserved (Space::reserved).
+// A process may have libgranary and libgranary-prefixed, the archive of the latter in many of its libraries, and a
+// libgranary in each namespace (dlmopen). Ranges are not reserved, so those of two libraries must not overlap.
+// libgranary-prefixed has distances of its own. All but the libgranary of the first namespace take a place only if no
+// other range lies near it. If there is no such place, the range is reserved (Space::reserved).
 bool Region::take_far(std::size_t bytes, const TableSizes &sizes, Space which, const Distances &distances, Side side) {
     constexpr std::size_t kNearer = 4;
     const auto chunks = static_cast<std::uint32_t>(divide_up(bytes, kChunkBytes));
     const std::size_t total = offsets_for(chunks, sizes).end + kChunkBytes;
+    const bool may_be_near = !platform::is_prefixed() && platform::is_in_first_namespace();
     space_.store(which, std::memory_order_relaxed);
     for (std::size_t distance = distances.farthest; distance >= distances.nearest; distance /= kNearer) {
         char *const at = side == Side::below ? platform::far_below_mappings(total + distance)
                                              : platform::far_above_mappings(distance);
-        if (at == nullptr || (platform::is_prefixed() && !is_alone(at, total))) continue;
+        if (at == nullptr || (!may_be_near && !is_alone(at, total))) continue;
         lay_out(at, chunks, sizes);
         if (commit_start(sizes)) return true;
         unreserve();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a program that shuts itself in by seccomp after its start and goes on allocating in two threads.
-// Invariant: refuse: what the library may do without is answered by EPERM. kill: any call but the published few ends
-//    the process; so the library makes no other once it is loaded. kill_trimming: one more is published, for
-//    malloc_trim.
+// Invariant: refuse: what the library may do without is answered by EPERM. ignore: madvise succeeds and does nothing, as
+//    under older emulators; calloc still gives zeroes. kill: any call but the published few ends the process; so the
+//    library makes no other once it is loaded. kill_trimming: one more is published, for malloc_trim.
 // Must not know: when the library would make a call.
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -97,7 +97,8 @@ int main(int argc, char **argv) {
     require_granary();
     const auto asked = [&](const char *kind) { return argc > 1 && std::strcmp(argv[1], kind) == 0; };
     const bool kill = asked("kill") || asked("kill_trimming");
-    if (!kill && !asked("refuse")) fail("usage: sandbox refuse|kill|kill_trimming");
+    const bool ignore = asked("ignore");
+    if (!kill && !ignore && !asked("refuse")) fail("usage: sandbox refuse|ignore|kill|kill_trimming");
     trims = !asked("kill");
     pthread_t thread;
     if (pthread_create(&thread, nullptr, in_thread, nullptr) != 0) fail("pthread_create failed");
@@ -105,8 +106,10 @@ int main(int argc, char **argv) {
     alarm(100);
     std::vector<long> published = kPublished;
     if (trims) published.push_back(kForTrim);
-    std::vector<sock_filter> filter = kill ? make_filter(published, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS)
-                                           : make_filter(kOptional, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
+    constexpr uint32_t kSuccess = SECCOMP_RET_ERRNO | 0;
+    std::vector<sock_filter> filter = kill     ? make_filter(published, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS)
+                                      : ignore ? make_filter({SYS_madvise}, kSuccess, SECCOMP_RET_ALLOW)
+                                               : make_filter(kOptional, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
     if (!enter(filter)) {
         dprintf(STDOUT_FILENO, "sandbox: skipped: seccomp: %s\n", std::strerror(errno));
         return kSkipped;

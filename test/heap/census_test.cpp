@@ -45,7 +45,7 @@ TEST_F(CensusTest, BlocksInMagazinesOfAllHeapsAreCached) {
 }
 
 TEST_F(CensusTest, BlocksInRemoteMagazinesAndMessagesAreCachedByTheirOwnClass) {
-    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     const std::vector<void *> others = parts_.take_all(kHeapA, kOther);
     parts_.fill_remote(kHeapB, {blocks.data(), 7});
     parts_.fill_remote(owner_of_heap(2), {others.data(), 3});

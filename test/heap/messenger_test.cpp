@@ -18,8 +18,9 @@ class MessengerTest : public testing::Test {
     explicit MessengerTest(const fake::PartsSetup &setup = {}) : parts_(setup) {}
 
     std::size_t send(OwnerIndex from, std::span<void *const> blocks) {
+        std::vector<void *> sent(blocks.begin(), blocks.end());
         std::size_t bytes = 0;
-        parts_.holding(from, [&] { bytes = parts_.messenger.send(from, blocks); });
+        parts_.holding(from, [&] { bytes = parts_.messenger.send(from, sent); });
         return bytes;
     }
     std::size_t in_messages_of(OwnerIndex sender) const { return parts_.in_messages_of(sender); }

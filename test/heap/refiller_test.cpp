@@ -69,7 +69,7 @@ TEST_F(RefillerTest, WhatWasFreedElsewhereComesBeforeAnyNewSuperblock) {
 }
 
 TEST_F(RefillerTest, WhatAMessageBroughtIsServedFromTheMagazine) {
-    const std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
+    std::vector<void *> blocks = parts_.take_all(kHeapA, kClass);
     parts_.holding(kHeapA, [&] { ASSERT_TRUE(parts_.capacities.grow(kHeapA, kClass)); });
     parts_.holding(kHeapB, [&] { parts_.messenger.send(kHeapB, {blocks.data(), 3}); });
     void *const block = refill(kHeapA);
