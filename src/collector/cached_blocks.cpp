@@ -18,11 +18,14 @@ void CachedBlocks::empty(Kind &kind) const {
     if (is_exact) mark(kind, number_);
     view.drop_cached();
     if (!is_exact) return;
-    view.keep_only([&](const Superblock *s, std::uint32_t word) { return ~kind.marks.live(s, word, number_); });
+    view.keep_only([&](const Superblock *s, std::uint32_t word) {
+        const Word cached = kind.marks.live(s, word, number_);
+        kind.marks.stamp(s, word, cached, 0);
+        return ~cached;
+    });
 }
 
-// The number that only cached blocks get is that of the last collection: each block that got it then became free, and
-// no free block has it any more.
+// The number that only cached blocks get is that of the last collection of the whole heap. No block has it any more.
 void CachedBlocks::empty_young() const {
     kinds_.for_each([&](Kind &kind) {
         mark(kind, 0);

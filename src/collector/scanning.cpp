@@ -68,14 +68,16 @@ Descriptor Marker::own_descriptor(Task task) {
 }
 
 void Marker::reach_all(const CollectorView &view, std::uint32_t kind) {
+    const Superblocks &superblocks = *field_.kind(kind).superblocks;
     view.for_each_superblock([&](const Superblock *s) {
-        const char *const begin = field_.kind(kind).superblocks->begin(s);
+        const char *const begin = superblocks.begin(s);
+        const Bitmap free = superblocks.free_bits(s);
         for (std::uint32_t i = 0; i < s->shape().blocks; ++i)
-            consider(reinterpret_cast<std::uintptr_t>(begin + std::size_t{i} * s->shape().size));
+            if (!free.test(BlockIndex(i)))
+                consider(reinterpret_cast<std::uintptr_t>(begin + std::size_t{i} * s->shape().size));
     });
-    view.for_each_run([&](const Superblock *run) {
-        consider(reinterpret_cast<std::uintptr_t>(field_.kind(kind).superblocks->begin(run)));
-    });
+    view.for_each_run(
+        [&](const Superblock *run) { consider(reinterpret_cast<std::uintptr_t>(superblocks.begin(run))); });
 }
 
 std::size_t Marker::push_marked(std::uint32_t kind, platform::Range written) {

@@ -8,6 +8,7 @@
 #define GC_NO_THREAD_REDIRECTS
 #include <errno.h>
 #include <gc.h>
+#include <gc/gc_disclaim.h>
 #include <gc/gc_typed.h>
 
 #include "granary/gc.h"
@@ -195,6 +196,35 @@ NOINLINE static void old_is_freed(void) {
           kFreed, (unsigned long)after);
 }
 
+static void GC_CALLBACK ignore(void *object, void *data) { (void)object, (void)data; }
+
+/* Objects whose death the program is told of, and objects that stay until they are freed, at places that were cached when a
+ * minor collection came. */
+NOINLINE static void cached_places(int is_told) {
+    enum { kRounds = 3, kPlaces = 200, kMore = 4000 };
+    static const int counts[kRounds] = {kPlaces, kPlaces, kMore};
+    static const struct GC_finalizer_closure closure = {ignore, NULL};
+    static uintptr_t **objects[kRounds];
+    for (int round = 0; round < kRounds; ++round) {
+        if (round != 0) CHECK(collect_young() == 1, "no collection");
+        objects[round] = GC_MALLOC_UNCOLLECTABLE((size_t)counts[round] * sizeof(void *));
+        for (int i = 0; i < counts[round]; ++i) {
+            objects[round][i] = is_told ? GC_finalized_malloc(96, &closure) : GC_MALLOC_UNCOLLECTABLE(96);
+            objects[round][i][1] = ~(uintptr_t)round;
+        }
+        for (int i = 0; round == 0 && i < kPlaces; ++i)
+            if (i % 10 != 0) GC_FREE(GC_base(objects[round][i]));
+    }
+    for (int round = 1; round < kRounds; ++round)
+        for (int i = 0; i < counts[round]; ++i)
+            CHECK(objects[round][i][1] == ~(uintptr_t)round, "object %d of round %d was handed out twice", i, round);
+    for (int round = 0; round < kRounds; ++round) {
+        for (int i = 0; i < counts[round]; ++i)
+            if (round != 0 || i % 10 == 0) GC_FREE(GC_base(objects[round][i]));
+        GC_FREE(objects[round]);
+    }
+}
+
 /* A place that an old object had is young when it is taken again. */
 NOINLINE static void freed_by_hand(void) {
     for (uintptr_t i = 10; i < 1000; ++i) old(i)->young = make(i);
@@ -240,6 +270,7 @@ static void in_child(void) {
 int main(void) {
     if (skip_on_bdwgc("it has no such interface")) return 0;
     GC_INIT();
+    GC_init_finalized_malloc();
     GC_allow_register_threads();
     GC_set_finalize_on_demand(1);
     *(void **)&generations = dlsym(RTLD_DEFAULT, "gr_gc_collect_generations");
@@ -259,6 +290,8 @@ int main(void) {
     chain_grows();
     old_garbage_waits();
     other_kinds();
+    cached_places(0);
+    cached_places(1);
     freed_by_hand();
     links_go();
     run_apart("in a child", in_child);
