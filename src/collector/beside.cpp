@@ -49,19 +49,19 @@ void Collector::take_part_in_cycle() {
     if (cycle_.after_is_due.exchange(false, std::memory_order_relaxed) && hooks_.after != nullptr) hooks_.after();
 }
 
-void Collector::keep_pace_with_cycle(std::size_t used) {
-    if (!pace_.is_due_beside(used)) return;
+// As collect_if_due().
+bool Collector::keep_pace_with_cycle(std::size_t used) {
+    if (!pace_.is_due_beside(used)) return true;
     // What stands in its way may not stand in a stopped one's: a filter of system calls that came late.
     if (cycle_.has_failed.load(std::memory_order_relaxed) &&
-        cycle_.has_failed.exchange(false, std::memory_order_relaxed)) {
-        collect(Reason::due);
-        return;
-    }
+        cycle_.has_failed.exchange(false, std::memory_order_relaxed))
+        return collect_in_turn();
     call_for_cycle();
-    if (!pace_.is_late_beside(used)) return;
+    if (!pace_.is_late_beside(used)) return true;
     markers_.hurry();
-    if (!pace_.is_late_beside(used / 2)) return wait_for_cycle(kMostWaitForCycle);
-    collect(Reason::due);
+    if (pace_.is_late_beside(used / 2)) return collect_in_turn();
+    wait_for_cycle(kMostWaitForCycle);
+    return true;
 }
 
 void Collector::call_for_cycle() {
@@ -131,12 +131,13 @@ void Collector::run_cycle() {
         leave_cycle();
     }
     unlock();
+    platform::wake_all(collecting_);
 }
 
 // All from here on with the lock, but what lies between work_beside() and come_back().
 bool Collector::begin_cycle() {
     if (!may_collect() || is_collecting() || is_forbidden()) return false;
-    collecting_.fetch_add(1, std::memory_order_relaxed);
+    begin_collecting();
     cycle_.is_under_way.store(true, std::memory_order_relaxed);
     cycle_.abandoned.store(false, std::memory_order_seq_cst);
     cycle_.is_swept = false;
@@ -164,6 +165,7 @@ void Collector::work_beside() {
     cycle_.at_work.store(1, std::memory_order_relaxed);
     collecting_.fetch_add(1, std::memory_order_relaxed);
     unlock();
+    platform::wake_all(collecting_);
 }
 
 // false: somebody wanted the marks meanwhile.
@@ -171,7 +173,7 @@ bool Collector::come_back() {
     cycle_.at_work.store(0, std::memory_order_release);
     platform::wake_all(cycle_.at_work);
     lock();
-    collecting_.fetch_add(1, std::memory_order_relaxed);
+    begin_collecting();
     return !cycle_.abandoned.load(std::memory_order_relaxed);
 }
 

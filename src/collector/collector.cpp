@@ -3,6 +3,8 @@
 #include "collector/collector.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "collector/reachability.hpp"
@@ -29,6 +31,7 @@ bool Collector::start(int signal) {
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
     log_.initialise(path_of(options));
     roots_.initialise();
+    loader_locks_.initialise();
     publish_tables();
     started_.store(true, std::memory_order_release);
     return true;
@@ -47,6 +50,7 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
     for (const platform::Range marks : kind->marks.addresses())
         looks_everywhere_ = looks_everywhere_ && roots_.exclude(marks);
     kinds_.field().set_may_be_protected(true);
+    loader_locks_.initialise();
     log_.initialise(path_of(adopted.options()));
     if (looks_everywhere_) publish_tables();
     started_.store(looks_everywhere_, std::memory_order_release);
@@ -75,24 +79,47 @@ Kind *Collector::make_kind(const KindSetup &setup) {
     return kind;
 }
 
-void Collector::collect_if_due() {
+bool Collector::collect_if_due() {
     if (has_cycles()) take_part_in_cycle();
     const std::size_t held = present_bytes();
-    if (!pace_.automatic.load(std::memory_order_relaxed) || !may_collect()) return;
+    if (!pace_.automatic.load(std::memory_order_relaxed) || !may_collect()) return true;
     if (has_cycles()) return keep_pace_with_cycle(held);
-    if (!pace_.is_due(held)) return;
-    if (try_lock()) {
-        collect_and_unlock(hooks_.must_stop, Reason::due);
-    } else {
-        wait_for_collector();
-    }
+    return !pace_.is_due(held) || collect_in_turn();
 }
 
-void Collector::wait_for_collector() {
+// Whoever waited for the lock may find that another thread has collected. false: it could not be done.
+bool Collector::collect_in_turn() {
+    if (!lock_to_collect()) return true;
+    const std::size_t held = present_bytes();
+    if (has_cycles() ? pace_.is_due_beside(held) : pace_.is_due(held))
+        return collect_and_unlock(hooks_.must_stop, Reason::due).done;
+    unlock();
+    return true;
+}
+
+bool Collector::lock_to_collect() {
     const std::uint32_t collection = collecting_.load(std::memory_order_relaxed);
-    if (collection % 2 == 0 || collection == awaited_in_vain_.load(std::memory_order_relaxed)) return;
-    if (platform::sleep_on_for(collecting_, collection, kMostWait))
-        awaited_in_vain_.store(collection, std::memory_order_relaxed);
+    if (try_lock()) {
+        if (!is_collecting()) return true;
+        unlock();  // the caller is a hook of its own collection
+        return false;
+    }
+    const auto may_be_blocked = [this] {
+        return loader_locks_.may_be_held_by_other_than(collecting_task_.load(std::memory_order_relaxed));
+    };
+    if (collection % 2 == 0) {
+        // The holder is about something short, or has just begun to collect.
+        while (!mutex_.lock_for(platform::Rank::collector, kMostWait)) {
+            if (may_be_blocked()) return false;
+        }
+        ++depth_;
+        return true;
+    }
+    while (collecting_.load(std::memory_order_relaxed) == collection) {
+        const bool is_time_up = platform::sleep_on_for(collecting_, collection, kMostWait);
+        if (is_time_up && may_be_blocked()) break;
+    }
+    return false;
 }
 
 template <class Attempt>
@@ -178,7 +205,7 @@ CollectionReport Collector::collect_above(const char *stack_pointer) {
 CollectionReport Collector::collect_and_unlock(bool (*must_stop)(), Reason reason) {
     CollectionReport report;
     if (!is_collecting()) {
-        collecting_.fetch_add(1, std::memory_order_relaxed);
+        begin_collecting();
         __builtin_unwind_init();  // registers that calls preserve onto the stack
         stack_pointer_ = given_stack_pointer_ != nullptr ? given_stack_pointer_ : Roots::below_caller();
         report = collect_locked(must_stop, reason);
@@ -351,19 +378,18 @@ void Collector::sweep(CollectionReport *report) {
 
 void Collector::free_unmarked(Kind &kind, CollectionReport *report) {
     if (kind.setup.lifetime != Lifetime::collected) return;
-    if (kind.setup.asks_blocks()) zero_dead(kind);
-    report->freed_blocks += kind.instance.collector_view().sweep(
-        [&](const Superblock *s, std::uint32_t word) { return kind.marks.live(s, word, number_); });
+    if (kind.setup.asks_blocks() && !kind.keeps_dead) zero_dead(kind);
+    report->freed_blocks += kind.instance.collector_view().sweep([&](const Superblock *s, std::uint32_t word) -> Word {
+        return kind.keeps_dead ? ~Word{0} : kind.marks.live(s, word, number_);
+    });
 }
 
 void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
-    const bool is_collected = kind.setup.lifetime == Lifetime::collected;
-    const Region &region = kind.instance.region();
+    const bool is_swept = kind.setup.lifetime == Lifetime::collected && !kind.keeps_dead;
     kind.instance.collector_view().for_each_run([&](Superblock *run) {
-        // A run without an entry is being acquired or released by a thread that was stopped.
-        const bool stays = !is_collected || load_entry(region, run->unit) != kRunEntry ||
-                           kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_;
-        if (stays) {
+        const bool is_dead = is_in_use(kind, run) && !is_marked(kind, run);
+        if (kind.keeps_dead && is_dead) return;
+        if (!is_swept || !is_dead) {
             found->add_live(kind.has_pointers(), run->bytes());
             report->add_live(kind.number, 1, run->bytes());
             found->held += run->bytes();
@@ -373,11 +399,21 @@ void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
     });
 }
 
-void Collector::count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) {
-    const std::size_t bytes = std::size_t{s->used_count()} * s->shape().size;
+// Dead blocks that the program is still asked about do not count.
+std::uint32_t Collector::live_count(const Kind &kind, const Superblock *s) const {
+    std::uint32_t count = s->used_count();
+    if (!kind.keeps_dead) return count;
+    for (std::uint32_t word = 0; word < kind.instance.superblocks().free_bits(s).word_count(); ++word)
+        count -= static_cast<std::uint32_t>(std::popcount(dead_bits(kind, s, word)));
+    return count;
+}
+
+void Collector::count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) const {
+    const std::uint32_t live = live_count(kind, s);
+    const std::size_t bytes = std::size_t{live} * s->shape().size;
     found->add_live(kind.has_pointers(), bytes);
-    report->add_live(kind.number, s->used_count(), bytes);
-    if (s->used_count() != 0) found->held += s->bytes() - s->absent.count() * platform::page_size();
+    report->add_live(kind.number, live, bytes);
+    if (live != 0) found->held += s->bytes() - s->absent.count() * platform::page_size();
 }
 
 // At once, for what others allocate as soon as they run is no part of it.
@@ -386,6 +422,30 @@ void Collector::learn(Found found, CollectionReport *report) {
     found.threads = report->threads;
     report->held = found.held;
     pace_.learn(found);
+}
+
+void Collector::free_dead(Kind &kind, std::span<void *const> blocks) {
+    const Superblocks &superblocks = kind.instance.superblocks();
+    while (!blocks.empty()) {
+        Superblock *const s = superblocks.find(blocks.front()).superblock;
+        const auto is_of_other = [&](const void *p) { return superblocks.find(p).superblock != s; };
+        const auto behind = std::ranges::find_if(blocks, is_of_other);
+        std::span<void *const> here = blocks.first(static_cast<std::size_t>(behind - blocks.begin()));
+        blocks = blocks.subspan(here.size());
+        if (kind.setup.asks_blocks()) {
+            for (void *const block : here) std::memset(block, 0, Superblocks::block_size(s));
+        }
+        if (s->use == UnitUse::run) {
+            kind.instance.release_run(s);
+            continue;
+        }
+        std::array<Word, Superblocks::kWideWords> dead{};
+        for (const void *const block : here) {
+            const BitPosition at = BitPosition::of(superblocks.find(block).index);
+            dead[at.word] |= at.mask;
+        }
+        kind.instance.collector_view().free_of(s->unit, dead);
+    }
 }
 
 // Whatever still points there finds no descriptor that others wrote as something else.

@@ -8,7 +8,9 @@
 // Must not know: which names programs call.
 #pragma once
 
+#include <bit>
 #include <cstring>
+#include <span>
 
 #include "collector/collection_log.hpp"
 #include "collector/cycle.hpp"
@@ -19,6 +21,7 @@
 #include "collector/roots.hpp"
 #include "instance/instances.hpp"
 #include "platform/clock.hpp"
+#include "platform/world/loader_locks.hpp"
 
 namespace gr {
 
@@ -65,6 +68,8 @@ class Collector {
     Kind *kind(std::uint32_t number) const { return kinds_.kind(number); }
     // The program looks at the kind's dead blocks from now on.
     void tell_dead(std::uint32_t number) { kinds_.kind(number)->tells_dead = true; }
+    // Whether, besides, each of them stays in the sweep, until free_dead() frees it.
+    void keep_dead(std::uint32_t number, bool wanted) { kinds_.kind(number)->keeps_dead = wanted; }
     const Kinds &kinds() const { return kinds_; }
     std::uint32_t kind_count() const { return kinds_.count(); }
 
@@ -117,13 +122,39 @@ class Collector {
         view.for_each_run([&](const Superblock *run) { visit_at(kind.instance.superblocks().begin(run)); });
     }
 
+    // visit(block) for the dead blocks of a kind that tells of them, those of a superblock in a row. While the world is
+    // stopped and all that is reachable is marked.
+    template <class Visit>
+    void for_each_dead(const Kind &kind, Visit visit) const {
+        const CollectorView &view = kind.instance.collector_view();
+        const Superblocks &superblocks = kind.instance.superblocks();
+        view.for_each_superblock([&](const Superblock *s) {
+            for (std::uint32_t word = 0; word < superblocks.free_bits(s).word_count(); ++word) {
+                for (Word bits = dead_bits(kind, s, word); bits != 0; bits &= bits - 1) {
+                    const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
+                    visit(superblocks.address(s, BlockIndex(word * kWordBits + bit)));
+                }
+            }
+        });
+        view.for_each_run([&](const Superblock *run) {
+            if (is_in_use(kind, run) && !is_marked(kind, run)) visit(superblocks.begin(run));
+        });
+    }
+    // When the threads run again, for blocks of a kind that keeps its dead, those of a superblock in a row: they become
+    // free.
+    void free_dead(Kind &kind, std::span<void *const> blocks);
+
     // Of all kinds, now; not done while it is disabled, inside the allocator, or from one of its own hooks.
     CollectionReport collect(Reason reason = Reason::asked) { return collect(hooks_.must_stop, reason); }
     // The same, of the thread whose stack is in use from the pointer on only: of calls below nothing is needed any more.
     CollectionReport collect_above(const char *stack_pointer);
-    // If it is time, and no other thread is about it: who finds one collecting waits, for that one may lack the CPU that
-    // this one has; but not for long, for it may be waiting for a lock of the loader's that this one holds.
-    void collect_if_due();
+    // If it is time, as lock_to_collect() has it. false: a collection was due and could not be done.
+    bool collect_if_due();
+    // The lock, for a thread that wants a collection. false: another thread collected, and the caller waited until that
+    // was over, however long it took, so that the heap did not grow meanwhile. But while another thread holds what the
+    // collecting thread may wait for, the caller waits kMostWait at most: the other thread may need something of the
+    // caller's.
+    bool lock_to_collect();
     CollectionReport collect(bool (*must_stop)(), Reason reason = Reason::asked);
     // Under the lock. From now on a collection that is due is marked and swept beside the program, by a thread of the
     // collector's, with two short stops; one that is asked for stands as before. nullptr: done; else what is lacking.
@@ -173,6 +204,7 @@ class Collector {
   private:
     void publish_tables();
     void *allocate_slowly(Kind &kind, std::size_t size);
+    bool collect_in_turn();
     template <class Attempt>
     void *after_collecting(std::size_t bytes, Attempt attempt);
     bool may_collect() const;
@@ -197,20 +229,32 @@ class Collector {
     void finalize(Marker &marker, CollectionReport *report);
     void sweep(CollectionReport *report);
     void free_unmarked(Kind &kind, CollectionReport *report);
+    Word dead_bits(const Kind &kind, const Superblock *s, std::uint32_t word) const {
+        Bitmap free = kind.instance.superblocks().free_bits(s);
+        return free.valid_bits(word) & ~free.word(word) & ~kind.marks.live(s, word, number_);
+    }
+    std::uint32_t live_count(const Kind &kind, const Superblock *s) const;
+    // A run without an entry is being acquired or released by a thread that was stopped.
+    static bool is_in_use(const Kind &kind, const Superblock *run) {
+        return load_entry(kind.instance.region(), run->unit) == kRunEntry;
+    }
+    bool is_marked(const Kind &kind, const Superblock *run) const {
+        return kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_;
+    }
     void sweep_runs(Kind &kind, CollectionReport *report, Found *found);
-    static void count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found);
+    void count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) const;
     void learn(Found found, CollectionReport *report);
     void end_collection(CollectionReport *report);
     void give_back_marks(const CollectionReport &report);
     void zero_dead(Kind &kind) const;
     void release_dead_runs();
     void settle(const CollectionReport &report);
-    std::size_t settle(Kind &kind, std::size_t may_stay);
+    std::size_t settle(Kind &kind, std::size_t may_stay, bool is_due);
     std::uint8_t next_number();
 
     // Collections beside the program, in their order.
     void take_part_in_cycle();
-    void keep_pace_with_cycle(std::size_t used);
+    bool keep_pace_with_cycle(std::size_t used);
     void ensure_cycle_thread();
     [[noreturn]] void run_cycles();
     void run_cycle();
@@ -246,12 +290,15 @@ class Collector {
     // From the stop: those that mark, and the one that collects beside.
     std::span<const std::uint32_t> exempt();
 
-    void wait_for_collector();
+    void begin_collecting() {
+        collecting_task_.store(platform::task_of_caller(), std::memory_order_relaxed);
+        collecting_.fetch_add(1, std::memory_order_relaxed);
+    }
     bool is_collecting() const { return collecting_.load(std::memory_order_relaxed) % 2 != 0; }
 
     // What is empty, of each kind, unless the environment says: the next collection is not far.
     static constexpr std::size_t kRetain = 4 * kMiB;
-    // Milliseconds, for a collection or a stop: who holds the loader's lock must go on for it to come.
+    // Milliseconds, for a collection or a stop that may have to wait for what the waiting thread has.
     static constexpr unsigned kMostWait = 10;
 
     struct DeadRun {
@@ -272,7 +319,8 @@ class Collector {
     // Goes up by one where a collection begins and where it ends, under the lock. Relaxed, as the other: who waits looks at
     // nothing that is guarded.
     platform::FutexWord collecting_{0};
-    std::atomic<std::uint32_t> awaited_in_vain_{0};  // the collection that somebody waited too long for
+    std::atomic<std::uint32_t> collecting_task_{0};  // the last that did; ordered by nothing
+    platform::LoaderLocks loader_locks_;
     bool looks_everywhere_ = false;
     bool retains_by_pace_ = false;  // what is empty, unless the environment says how much
     platform::MappedList<DeadRun> dead_runs_;

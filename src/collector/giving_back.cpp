@@ -26,20 +26,23 @@ void Collector::give_back_marks(const CollectionReport &report) {
 // With no lock held but the collector's. What the program will take before the next collection stays, in all kinds
 // together, unless it asked for this one: then it wants memory back.
 void Collector::settle(const CollectionReport &report) {
-    std::size_t may_stay = report.reason == Reason::due ? pace_.room() : 0;
+    const bool is_due = report.reason == Reason::due;
+    std::size_t may_stay = is_due ? pace_.room() : 0;
     release_dead_runs();
-    kinds_.for_each([&](Kind &kind) { may_stay -= settle(kind, may_stay); });
+    kinds_.for_each([&](Kind &kind) {
+        const std::size_t stays = settle(kind, may_stay, is_due);
+        may_stay -= stays < may_stay ? stays : may_stay;
+    });
     // What is left there has addresses in it, which would be roots.
     markers_.shrink(looks_everywhere_ ? 0 : 1);
 }
 
-// Of what may stay, what does.
-std::size_t Collector::settle(Kind &kind, std::size_t may_stay) {
+// Returns what stays.
+std::size_t Collector::settle(Kind &kind, std::size_t may_stay, bool is_due) {
     if (retains_by_pace_) kind.instance.set_least_retained(may_stay > kRetain ? may_stay : kRetain);
     kind.instance.settle_collected();
-    kind.instance.retain_what_may_stay();
-    const std::size_t stays = kind.instance.pages().retained_bytes();
-    return stays < may_stay ? stays : may_stay;
+    is_due ? kind.instance.retain_what_may_stay() : kind.instance.retain_what_is_reused();
+    return kind.instance.pages().retained_bytes();
 }
 
 void Collector::release_dead_runs() {

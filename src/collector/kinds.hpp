@@ -35,6 +35,7 @@ struct Kind {
     KindSetup setup{};
     std::uint32_t number = 0;
     bool tells_dead = false;  // the program looks at its dead blocks: none may be one that is only cached
+    bool keeps_dead = false;  // besides, they stay in the sweep, and are freed when the program has been asked
 
     platform::Range units() const {
         const Region &region = instance.region();
