@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: all kinds as a marker sees them: from any word to the block that it points to, if it does.
-// Invariant: all regions lie in one range, each in a slot of 2^slot_shift bytes. places() are true of the moment of
+// Invariant: all regions lie in one range, each in a slot of 2^slot_shift bytes. unit_table() are true of the moment of
 //    prepare(): after it nobody allocates or frees, and free blocks bear the mark of this collection already.
 // Must not know: what a block holds; in which order it is marked.
 #pragma once
 
 #include <array>
 
-#include "collector/places.hpp"
+#include "collector/unit_table.hpp"
 #include "heap/collector_view.hpp"
 #include "heap/unit_entry.hpp"
 #include "platform/world/range.hpp"
@@ -71,7 +71,7 @@ class Field {
     bool cover();
     // Of one kind, after cover(), when all marks have memory.
     void prepare(std::size_t slot, const CollectorView &view);
-    const Places &places() const { return places_; }
+    const UnitTable &unit_table() const { return units_; }
     // Of a word in a run or a superblock of several units, or in a tail that no block covers.
     Candidate far_candidate(std::uintptr_t word) const;
     // Without prepare(), while others allocate and free: where the word's block was before that began, the answer is true;
@@ -103,7 +103,7 @@ class Field {
     bool may_be_protected_ = false;
     std::array<Kind, kMostKinds> kinds_{};
     std::array<UnitIndex, kMostKinds> covered_{};  // so far each kind's region has rows
-    Places places_;
+    UnitTable units_;
 };
 
 }  // namespace gr

@@ -78,6 +78,10 @@ class Kinds {
     void for_each(Visit visit) const {
         for (std::uint32_t i = 0; i < count(); ++i) visit(*kinds_[i]);
     }
+    // Bytes of units in use, of all kinds.
+    std::size_t used_bytes() const;
+    // The same without the pages that were returned to the OS: what the pace counts.
+    std::size_t present_bytes() const;
     // Memory for the marks of all there is, and for the field. false: refused.
     bool cover_marks();
     constexpr Field &field() { return field_; }

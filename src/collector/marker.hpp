@@ -15,8 +15,9 @@ namespace gr {
 // Procedures of the program's, which tell what their blocks point to.
 using MarkProcedures = std::array<MarkProcedure, Descriptor::kMostProcedures>;
 
-// The world stands, and the field was prepared; the program runs, and blocks come and go; it stands, after that.
-enum class Phase : std::uint8_t { still, beside, last };
+// stopped: the threads stand, and the field was prepared. incremental: the program runs, and blocks come and go.
+// last_stop: the threads stand after that.
+enum class MarkMode : std::uint8_t { stopped, incremental, last_stop };
 
 struct MarkSetup {
     const Field &field;
@@ -25,7 +26,7 @@ struct MarkSetup {
     // Blocks of which somebody must be asked what they hold, beside the program: it may be changing that.
     Worklist &later;
     std::uint8_t number = 0;
-    Phase phase = Phase::still;
+    MarkMode mode = MarkMode::stopped;
 };
 
 class Marker {
@@ -123,7 +124,7 @@ class Marker {
     std::size_t most_unasked_;  // bytes of a block of which no page may be protected
     Work work_;
     Work later_;
-    Phase phase_;
+    MarkMode mode_;
     std::uint8_t number_;
     bool failed_ = false;
     unsigned next_ = 0;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/marker.hpp"
+#include "platform/helper_thread.hpp"
 
 namespace gr {
 
@@ -13,15 +14,17 @@ inline constexpr unsigned kMostMarkers = 16;
 
 class Markers {
   public:
-    constexpr Markers(const Field &field, const MarkProcedures &procedures) : field_(field), procedures_(procedures) {}
+    // `thread` calls help().
+    constexpr Markers(const Field &field, const MarkProcedures &procedures, const platform::Helper &thread)
+        : field_(field), procedures_(procedures), thread_(thread) {}
 
     // Of all that mark, the thread that collects among them; 0: as many as there are CPUs for the process.
     void set_most(unsigned most) { most_ = most; }
     // Those that help.
     unsigned helpers() const { return helper_count_; }
 
-    // Before the stop, with no lock that a new thread may need: there shall be helpers, if so much may be live that they
-    // are worth it. Fewer, if the kernel refuses.
+    // Before the stop, with no lock that a new thread may need: there shall be helpers, if so much may be live that
+    // they are worth it. Fewer, if the kernel refuses.
     void ensure_helpers();
     void ensure_helpers_for(std::size_t live_bytes) {
         if (live_bytes >= kWorthHelp) ensure_helpers();
@@ -32,10 +35,10 @@ class Markers {
     std::span<const char *const> stack_pointers() const { return {&stack_pointers_[0], helper_count_}; }
 
     // Of a marker between begin() and finish(), or before.
-    MarkSetup setup(std::uint8_t number, Phase phase);
-    // The marker scans the roots first: begin(); then it marks to the end, helped: finish(). false: one of them failed, or
-    // it was abandoned.
-    void begin(std::uint8_t number, Phase phase);
+    MarkSetup setup(std::uint8_t number, MarkMode mode);
+    // The marker scans the roots first: begin(); then it marks to the end, helped: finish(). false: one of them failed,
+    // or it was abandoned.
+    void begin(std::uint8_t number, MarkMode mode);
     bool finish(Marker &marker);
     // By anyone: what is being marked is not wanted any more.
     void abandon() { worklist_.abandon(); }
@@ -55,11 +58,12 @@ class Markers {
 
     const Field &field_;
     const MarkProcedures &procedures_;
+    const platform::Helper &thread_;
     Worklist worklist_;
     Worklist later_;
     unsigned most_ = 0;
-    std::uint8_t number_ = 0;  // ordered by the worklist's begin and join, as the phase
-    Phase phase_ = Phase::still;
+    std::uint8_t number_ = 0;  // ordered by the worklist's begin and join, as the mode
+    MarkMode mode_ = MarkMode::stopped;
     unsigned helper_count_ = 0;
     std::array<std::uint32_t, kMostMarkers> tasks_{};
     std::array<const char *, kMostMarkers> stack_pointers_{};

@@ -101,10 +101,14 @@ class Roots {
     [[gnu::noinline]] static const char *below_caller() {
         return static_cast<const char *>(__builtin_frame_address(0));
     }
-    // Bytes of what is no stack, for pacing.
+    // Whether everything that the process has written to is a root.
+    bool are_everywhere() const { return are_everywhere_; }
+    void set_everywhere(bool wanted) { are_everywhere_ = wanted; }
+
+    // Bytes of variables and added ranges.
     std::size_t static_bytes() const;
-    // The same, of the last visit of all that was written.
-    std::size_t written_bytes() const { return written_bytes_; }
+    // What the pace counts: the bytes of what is no stack.
+    std::size_t paced_bytes() const { return are_everywhere_ ? written_bytes_ : static_bytes(); }
 
   private:
     // The lowest that has something in common with the range, or nullptr.
@@ -146,7 +150,8 @@ class Roots {
     platform::MappedList<platform::Range> added_;
     platform::MappedList<platform::Range> excluded_;
     platform::MappedList<platform::Range> unused_;  // in this stop: of stacks, and what only says what is mapped
-    std::size_t written_bytes_ = 0;
+    bool are_everywhere_ = false;
+    std::size_t written_bytes_ = 0;  // at the last visit of all that was written
 };
 
 }  // namespace gr

@@ -12,7 +12,7 @@ namespace gr {
 void Marker::scan(Task task) {
     const Descriptor::Form form = task.descriptor.form();
     const bool asks = form == Descriptor::Form::procedure || form == Descriptor::Form::per_object;
-    if (asks && phase_ == Phase::beside) {
+    if (asks && mode_ == MarkMode::incremental) {
         if (!later_.push(task)) failed_ = true;
         return;
     }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-#include "libgc/kinds.hpp"
+#include "libgc/standard_kinds.hpp"
 
 namespace gr {
 namespace {

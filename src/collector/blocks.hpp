@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the blocks of all kinds: by any address, and each in turn, with their marks.
+// Invariant: a block that is known to be free is not found.
+// Must not know: who marks; what becomes of blocks.
+#pragma once
+
+#include <bit>
+
+#include "collector/mark_numbers.hpp"
+#include "heap/unit_entry.hpp"
+
+namespace gr {
+
+// A block that is in use or cached.
+struct BlockAt {
+    void *begin = nullptr;  // nullptr: there is no block
+    std::size_t bytes = 0;
+    Kind *kind = nullptr;
+};
+
+class Blocks {
+  public:
+    constexpr Blocks(const Kinds &kinds, const MarkNumbers &numbers) : kinds_(kinds), numbers_(numbers) {}
+    Blocks(const Blocks &) = delete;
+    Blocks &operator=(const Blocks &) = delete;
+
+    // The block that the address points into.
+    BlockAt at(const void *p) const;
+    // By the last collection, or by the collection that runs. p points into a block; an address outside blocks is not
+    // marked.
+    bool is_marked(const void *p) const;
+    void set_mark(const void *p, bool marked) const;
+    // Calls visit(BlockAt, is_marked) for all blocks in use. Only while no other thread runs or allocates. In a kind
+    // that tells its dead blocks, no block is only cached then.
+    template <class Visit>
+    void for_each(Kind &kind, Visit visit) const {
+        const CollectorView &view = kind.instance.collector_view();
+        const auto visit_at = [&](char *begin) {
+            if (const BlockAt block = at(begin); block.begin == begin) visit(block, is_marked(begin));
+        };
+        view.for_each_superblock([&](const Superblock *s) {
+            char *const begin = kind.instance.superblocks().begin(s);
+            for (std::uint32_t i = 0; i < s->shape().blocks; ++i) visit_at(begin + std::size_t{i} * s->shape().size);
+        });
+        view.for_each_run([&](const Superblock *run) { visit_at(kind.instance.superblocks().begin(run)); });
+    }
+
+    // Calls visit(begin) for the dead blocks of a kind that tells its dead blocks, one superblock after the other. While
+    // the threads stand and everything reachable is marked.
+    template <class Visit>
+    void for_each_dead(const Kind &kind, Visit visit) const {
+        const CollectorView &view = kind.instance.collector_view();
+        const Superblocks &superblocks = kind.instance.superblocks();
+        view.for_each_superblock([&](const Superblock *s) {
+            for (std::uint32_t word = 0; word < superblocks.free_bits(s).word_count(); ++word) {
+                for (Word bits = dead_bits(kind, s, word); bits != 0; bits &= bits - 1) {
+                    const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
+                    visit(superblocks.address(s, BlockIndex(word * kWordBits + bit)));
+                }
+            }
+        });
+        view.for_each_run([&](const Superblock *run) {
+            if (is_dead(kind, run)) visit(superblocks.begin(run));
+        });
+    }
+    // Blocks in use that are not marked: the bits of one word of a superblock's bitmap; a run.
+    Word dead_bits(const Kind &kind, const Superblock *s, std::uint32_t word) const {
+        Bitmap free = kind.instance.superblocks().free_bits(s);
+        return free.valid_bits(word) & ~free.word(word) & ~kind.marks.live(s, word, numbers_.current());
+    }
+    bool is_dead(const Kind &kind, const Superblock *run) const {
+        // A run without an entry is being acquired or released by a thread that was stopped.
+        if (load_entry(kind.instance.region(), run->unit) != kRunEntry) return false;
+        return kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) != numbers_.current();
+    }
+
+  private:
+    Target target(const void *p) const { return kinds_.field().target(reinterpret_cast<std::uintptr_t>(p)); }
+
+    const Kinds &kinds_;
+    const MarkNumbers &numbers_;
+};
+
+}  // namespace gr
