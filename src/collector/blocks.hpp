@@ -45,7 +45,7 @@ class Blocks {
         view.for_each_run([&](const Superblock *run) { visit_at(kind.instance.superblocks().begin(run)); });
     }
 
-    // Calls visit(begin) for the dead blocks of a kind that tells its dead blocks, one superblock after the other. While
+    // Calls visit(begin, bytes) for the dead blocks of a kind that tells its dead blocks, one superblock after the other. While
     // the threads stand and everything reachable is marked.
     template <class Visit>
     void for_each_dead(const Kind &kind, Visit visit) const {
@@ -55,12 +55,12 @@ class Blocks {
             for (std::uint32_t word = 0; word < superblocks.free_bits(s).word_count(); ++word) {
                 for (Word bits = dead_bits(kind, s, word); bits != 0; bits &= bits - 1) {
                     const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
-                    visit(superblocks.address(s, BlockIndex(word * kWordBits + bit)));
+                    visit(superblocks.address(s, BlockIndex(word * kWordBits + bit)), s->shape().size);
                 }
             }
         });
         view.for_each_run([&](const Superblock *run) {
-            if (is_dead(kind, run)) visit(superblocks.begin(run));
+            if (is_dead(kind, run)) visit(superblocks.begin(run), run->bytes());
         });
     }
     // Blocks in use that are not marked: the bits of one word of a superblock's bitmap; a run.

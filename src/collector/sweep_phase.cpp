@@ -82,7 +82,11 @@ void SweepPhase::free_dead(Kind &kind, std::span<void *const> blocks) {
     const Superblocks &superblocks = kind.instance.superblocks();
     while (!blocks.empty()) {
         Superblock *const s = superblocks.find(blocks.front()).superblock;
-        const auto is_of_other = [&](const void *p) { return superblocks.find(p).superblock != s; };
+        char *const begin = superblocks.begin(s);
+        const auto offset_of = [begin](const void *p) {
+            return static_cast<std::size_t>(static_cast<const char *>(p) - begin);
+        };
+        const auto is_of_other = [&](const void *p) { return offset_of(p) >= s->bytes(); };
         const auto behind = std::ranges::find_if(blocks, is_of_other);
         const std::span<void *const> here = blocks.first(static_cast<std::size_t>(behind - blocks.begin()));
         blocks = blocks.subspan(here.size());
@@ -95,7 +99,7 @@ void SweepPhase::free_dead(Kind &kind, std::span<void *const> blocks) {
         }
         std::array<Word, Superblocks::kWideWords> dead{};
         for (const void *const block : here) {
-            const BitPosition at = BitPosition::of(superblocks.find(block).index);
+            const BitPosition at = BitPosition::of(s->shape().block_at(offset_of(block)));
             dead[at.word] |= at.mask;
         }
         kind.instance.collector_view().free_of(s->unit, dead);

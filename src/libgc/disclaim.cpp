@@ -19,17 +19,16 @@ constinit platform::MappedList<void *> dead;  // of this collection
 
 // Not the dead themselves: one that another refers to lives until that one is gone.
 void mark_from_dead_of(Kind &kind) {
-    collector.for_each_dead(kind, [](void *object) {
-        const Field &field = collector.field();
-        const Target t = field.target(reinterpret_cast<std::uintptr_t>(object));
-        Marker::current()->scan(Task{t.begin, field.descriptor_of(t)});
+    collector.for_each_dead(kind, [&kind](const char *begin, std::size_t bytes) {
+        const Target object{.begin = begin, .bytes = bytes, .kind = kind.number};
+        Marker::current()->scan(Task{begin, collector.field().descriptor_of(object)});
     });
     Marker::current()->drain();
 }
 
 // Where there is no memory for the list, the object lives until there is.
 void list_dead_of(Kind &kind) {
-    collector.for_each_dead(kind, [](void *object) {
+    collector.for_each_dead(kind, [](void *object, std::size_t) {
         if (!dead.add(object)) collector.set_mark(object, true);
     });
 }

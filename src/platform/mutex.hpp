@@ -67,7 +67,8 @@ class Mutex {
     [[nodiscard]] bool lock_for(Rank rank, unsigned milliseconds) {
         std::uint32_t expected = 0;
         count(Event::atomic_operation);
-        if (!word_.compare_exchange_strong(expected, thread_tag(), std::memory_order_acquire) && !wait_for(milliseconds))
+        if (!word_.compare_exchange_strong(expected, thread_tag(), std::memory_order_acquire) &&
+            !wait_for(milliseconds))
             return false;
         note_acquired(rank, true);
         return true;

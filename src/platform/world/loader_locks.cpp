@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Written for glibc. Its loader keeps its variables in one structure. While libraries are listed the calling thread holds
-// one of the locks there, which is found by its count: the listing raises it. The lock that is held while a thread is
-// made lies behind it since glibc 2.35, and before it in glibc 2.34.
+// Written for glibc, whose loader keeps its variables in one structure. Reads only what the loader has mapped.
 #include "platform/world/loader_locks.hpp"
 
 #include <link.h>
@@ -28,6 +26,8 @@ bool is_held_by(const pthread_mutex_t *lock, std::uint32_t task) {
     return static_cast<std::uint32_t>(now(lock->__data.__owner)) == task;
 }
 
+// While libraries are listed, the calling thread holds one of the locks there, which is found by its count: the listing
+// raises it. The lock that is held while a thread is made lies behind it since glibc 2.35, and before it in glibc 2.34.
 struct Held {
     const pthread_mutex_t *lock;
     unsigned count;
