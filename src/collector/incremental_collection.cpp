@@ -111,6 +111,7 @@ void IncrementalCollection::run() {
         leave();
     }
     parts_.lock.unlock();
+    parts_.lock.wake_waiting();
 }
 
 // From here on the lock is held, except between let_program_run() and come_back().
@@ -144,6 +145,7 @@ void IncrementalCollection::let_program_run() {
     at_work_.store(1, std::memory_order_relaxed);
     parts_.lock.end_collecting();
     parts_.lock.unlock();
+    parts_.lock.wake_waiting();
 }
 
 // false: the holder of the lock has abandoned the collection meanwhile.

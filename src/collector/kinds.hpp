@@ -36,6 +36,7 @@ struct Kind {
     KindSetup setup{};
     std::uint32_t number = 0;
     bool tells_dead = false;  // the program looks at the kind's dead blocks, so no dead block may only be cached
+    bool keeps_dead = false;  // besides, dead blocks stay in the sweep, and are freed when the program has been asked
 
     platform::Range units() const {
         const Region &region = instance.region();

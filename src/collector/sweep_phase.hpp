@@ -6,6 +6,8 @@
 // Must not know: how objects were marked; which memory is returned.
 #pragma once
 
+#include <span>
+
 #include "collector/blocks.hpp"
 #include "collector/collection_report.hpp"
 #include "collector/pace.hpp"
@@ -29,14 +31,16 @@ class SweepPhase {
     // One kind: its superblocks, its runs, and what its superblocks hold then.
     void sweep_superblocks(Kind &kind, CollectionReport *report, Superblocks which = Superblocks::all) const;
     void sweep_runs(Kind &kind, CollectionReport *report, Found *found);
-    static void count(const Kind &kind, CollectionReport *report, Found *found);
+    void count(const Kind &kind, CollectionReport *report, Found *found) const;
     // What one superblock holds. The caller holds all locks, or its owner's.
-    static void count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found);
+    void count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) const;
     // Called as soon as all is counted: what other threads allocate when they run is not part of it.
     void learn(Found found, CollectionReport *report);
 
-    // With no lock held but the collector's.
+    // The rest with no lock held but the collector's, when the threads run again.
     void release_dead_runs();
+    // Blocks of a kind that keeps its dead, those of a superblock in a row: they become free.
+    static void free_dead(Kind &kind, std::span<void *const> blocks);
 
   private:
     struct DeadRun {
@@ -45,6 +49,7 @@ class SweepPhase {
     };
 
     void zero_dead(Kind &kind) const;
+    std::uint32_t live_count(const Kind &kind, const Superblock *s) const;
 
     Kinds &kinds_;
     const MarkNumbers &numbers_;

@@ -149,15 +149,13 @@ void Face::end() {
 void Face::collect_if_due() {
     if (!collector.is_due()) [[likely]]
         return;
-    if (is_own_process()) collector.collect_if_due();
-    if (collector.is_due()) collector.pace().expect(kLater);
+    if (!is_own_process() || !collector.collect_if_due()) collector.pace().expect(kLater);
 }
 
 void Face::empty_quarantine() {
     if (!is_own_process() || platform::Reentry::is_interrupted()) return;
-    // The thread that holds the lock is already doing this.
-    if (!collector.try_lock()) return;
-    if (process_quarantine.is_worth_search())
+    if (!collector.lock_to_collect()) return;
+    if (process_quarantine.is_due() && process_quarantine.is_worth_search())
         process_quarantine.settle(collector.collect(Reason::due), *collector.kind(0));
     collector.unlock();
 }

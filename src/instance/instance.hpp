@@ -136,8 +136,13 @@ class Instance {
     void settle_collected() { heaps_.settle_collected(); }
     // Before settle_collected: at least so many empty bytes may stay, whatever the options say.
     void set_least_retained(std::size_t bytes) { pages_.set_least_retained(bytes); }
-    // Returns the empty memory that may not stay to the OS at once.
-    void retain_what_may_stay() { pages_.retain_what_may_stay(); }
+    // Returns the empty memory that may not stay to the OS at once: by the allowance as time has left it; or for a
+    // program that asks for this, which may keep for reuse only what it took again lately.
+    void retain_what_may_stay() {
+        pages_.review();
+        pages_.retain_what_may_stay();
+    }
+    void retain_what_is_reused() { pages_.retain_what_is_reused(); }
     // A block of whole units that the collection found dead. false: it was released already.
     bool release_run(Superblock *run) { return heaps_.store().release_run(run); }
     // At any time: the program will soon request again so many of the bytes that a collection found dead.

@@ -60,7 +60,7 @@ std::size_t heap_bytes() {
     std::size_t bytes = 0;
     for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
         const PageHeap &pages = collector.kind(i)->instance.pages();
-        bytes += pages.used_bytes() + pages.retained_bytes();
+        bytes += pages.present_bytes() + pages.retained_bytes();
     }
     const std::size_t least = promised.load(std::memory_order_relaxed);
     return bytes > least ? bytes : least;
@@ -71,7 +71,7 @@ PageNumbers page_numbers() {
     for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
         const Instance &of = collector.kind(i)->instance;
         const std::size_t retained = of.pages().retained_bytes();
-        const std::size_t held = of.pages().used_bytes() + retained;
+        const std::size_t held = of.pages().present_bytes() + retained;
         const std::size_t peak = of.pages().peak_bytes();
         numbers.heap += held;
         numbers.free += retained;
