@@ -51,6 +51,11 @@ void Collector::take_part_in_cycle() {
 
 void Collector::keep_pace_with_cycle(std::size_t used) {
     if (!pace_.is_due_beside(used)) return;
+    if (!pace_.is_reconsidered() && try_lock()) {
+        reconsider(used);
+        unlock();
+        if (!pace_.is_due_beside(used)) return;
+    }
     // What stands in its way may not stand in a stopped one's: a filter of system calls that came late.
     if (cycle_.has_failed.load(std::memory_order_relaxed) &&
         cycle_.has_failed.exchange(false, std::memory_order_relaxed)) {
@@ -144,6 +149,7 @@ bool Collector::begin_cycle() {
     cycle_.report.reason = Reason::due;
     cycle_.held_before = present_bytes();
     tell(Step::begin);
+    begin_to_count_cost();
     markers_.ensure_helpers_for(last_.live_bytes);
     return true;
 }
@@ -334,7 +340,7 @@ void Collector::walk_last(CollectionReport *report) {
     sweep_at_once(report);
     tell(Step::swept);
     report->sweeping_nanoseconds = platform::nanoseconds() - marked;
-    pace_.learn_growth(report->held_before > cycle_.held_before ? report->held_before - cycle_.held_before : 0);
+    pace_.learn_growth_beside(report->held_before > cycle_.held_before ? report->held_before - cycle_.held_before : 0);
 }
 
 // What is only cached was free at the beginning, or has been freed since: a mark that it bears says nothing.

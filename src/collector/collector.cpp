@@ -8,7 +8,6 @@
 #include "collector/reachability.hpp"
 #include "collector/unstoppable_threads.hpp"
 #include "instance/instances.hpp"
-#include "platform/cgroup.hpp"
 #include "platform/process.hpp"
 #include "platform/reentry.hpp"
 
@@ -28,6 +27,7 @@ bool Collector::start(int signal) {
     retains_by_pace_ = options.retain == kRetain;
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
     log_.initialise(path_of(options));
+    start_pace(options);
     roots_.initialise();
     publish_tables();
     started_.store(true, std::memory_order_release);
@@ -48,6 +48,7 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
         looks_everywhere_ = looks_everywhere_ && roots_.exclude(marks);
     kinds_.field().set_may_be_protected(true);
     log_.initialise(path_of(adopted.options()));
+    start_pace(adopted.options());
     if (looks_everywhere_) publish_tables();
     started_.store(looks_everywhere_, std::memory_order_release);
     return looks_everywhere_;
@@ -81,11 +82,11 @@ void Collector::collect_if_due() {
     if (!pace_.automatic.load(std::memory_order_relaxed) || !may_collect()) return;
     if (has_cycles()) return keep_pace_with_cycle(held);
     if (!pace_.is_due(held)) return;
-    if (try_lock()) {
-        collect_and_unlock(hooks_.must_stop, Reason::due);
-    } else {
-        wait_for_collector();
-    }
+    if (!try_lock()) return wait_for_collector();
+    reconsider(held);
+    // Not if another thread has collected since this thread asked.
+    if (!pace_.is_due(present_bytes())) return unlock();
+    collect_and_unlock(hooks_.must_stop, Reason::due);
 }
 
 void Collector::wait_for_collector() {
@@ -197,6 +198,7 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
     if (must_stop != nullptr && must_stop()) return report;
     abandon_cycle();
     tell(Step::begin);
+    begin_to_count_cost();
     markers_.ensure_helpers_for(last_.live_bytes);
     while_still(&report, [&] { walk(&report); });
     if (report.done) {
@@ -345,6 +347,7 @@ void Collector::sweep(CollectionReport *report) {
         kind.instance.collector_view().for_each_superblock(
             [&](const Superblock *s) { count(kind, s, report, &found); });
     });
+    found.nanoseconds = cost();
     learn(found, report);
     give_back_marks(*report);
 }
@@ -378,14 +381,6 @@ void Collector::count(const Kind &kind, const Superblock *s, CollectionReport *r
     found->add_live(kind.has_pointers(), bytes);
     report->add_live(kind.number, s->used_count(), bytes);
     if (s->used_count() != 0) found->held += s->bytes() - s->absent.count() * platform::page_size();
-}
-
-// At once, for what others allocate as soon as they run is no part of it.
-void Collector::learn(Found found, CollectionReport *report) {
-    found.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
-    found.threads = report->threads;
-    report->held = found.held;
-    pace_.learn(found);
 }
 
 // Whatever still points there finds no descriptor that others wrote as something else.

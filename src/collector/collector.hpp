@@ -199,7 +199,13 @@ class Collector {
     void free_unmarked(Kind &kind, CollectionReport *report);
     void sweep_runs(Kind &kind, CollectionReport *report, Found *found);
     static void count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found);
+    void start_pace(const Options &options);
+    void begin_to_count_cost();
+    std::uint64_t cost() const;
     void learn(Found found, CollectionReport *report);
+    std::size_t group_share() const;
+    void reconsider(std::size_t held);
+    std::size_t allocated_since_last() const;
     void end_collection(CollectionReport *report);
     void give_back_marks(const CollectionReport &report);
     void zero_dead(Kind &kind) const;
@@ -276,6 +282,9 @@ class Collector {
     bool looks_everywhere_ = false;
     bool retains_by_pace_ = false;  // what is empty, unless the environment says how much
     platform::MappedList<DeadRun> dead_runs_;
+    std::size_t group_limit_ = 0;   // bytes, of the process's control group
+    std::uint64_t cost_from_ = 0;   // CPU time of the collecting thread where the collection began; 0: not needed
+    std::uint64_t learned_at_ = 0;  // CPU time of the process when the pace last learned; 0: not needed
     std::size_t most_held_ = 0;  // bytes, by a collection since marks were given back
     std::array<std::uint32_t, kMostMarkers + 1> exempt_{};
     std::uint8_t number_ = 0;  // of the marks that count

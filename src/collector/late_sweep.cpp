@@ -92,6 +92,7 @@ void Collector::sweep_beside() {
             },
             [&](const Superblock *s) { count(kind, s, &report, &cycle_.found); });
     });
+    cycle_.found.nanoseconds = cost();
     cycle_.is_swept = true;
     static_cast<void>(come_back());
     if (cycle_.is_swept) end_swept_cycle();

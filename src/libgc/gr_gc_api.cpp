@@ -5,6 +5,7 @@
 #include "granary/gc.h"
 
 #include <cerrno>
+#include <cstring>
 
 #include "libgc/allocation.hpp"
 #include "libgc/finalizing.hpp"
@@ -88,6 +89,15 @@ int gr_gc_collect() { return GC_try_to_collect(nullptr); }
 int gr_gc_collect_beside() {
     const Locked locked;
     return collector.begin_cycles() == nullptr ? 0 : failed(ENOSYS);
+}
+int gr_gc_set_policy(const char *name) {
+    const Locked locked;
+    for (std::size_t i = 0; name != nullptr && i < gr::kGcPolicies; ++i) {
+        if (std::strcmp(name, gr::kGcPolicyWords[i]) != 0) continue;
+        collector.pace().set_policy(static_cast<gr::GcPolicy>(i));
+        return 0;
+    }
+    return failed(EINVAL);
 }
 void gr_gc_disable() { GC_disable(); }
 void gr_gc_enable() { GC_enable(); }

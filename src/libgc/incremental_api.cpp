@@ -47,13 +47,12 @@ GR_EXPORT void GC_start_incremental_collection() { gr::collector.call_for_cycle(
 // Another thread does the work: who asks for a little waits a little, and is told whether there is more.
 GR_EXPORT int GC_collect_a_little() {
     gr::ensure_initialised();
-    const gr::Pace &pace = gr::collector.pace();
-    const bool is_due = pace.automatic.load(std::memory_order_relaxed) && gr::collector.is_due();
     if (!gr::collector.has_cycles()) {
-        if (is_due) GC_gcollect();
+        gr::collector.collect_if_due();
         return 0;
     }
-    if (is_due) gr::collector.call_for_cycle();
+    const gr::Pace &pace = gr::collector.pace();
+    if (pace.automatic.load(std::memory_order_relaxed) && gr::collector.is_due()) gr::collector.call_for_cycle();
     gr::collector.wait_for_cycle(static_cast<unsigned>(std::min(kMostWait, gr::now(GC_time_limit))));
     return gr::collector.is_cycle_under_way() ? 1 : 0;
 }
