@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: when the next collection is due: as soon as the heap would grow beyond what a policy planned after the last one.
-// Invariant: between two collections that are due at least seven eighths of the planned growth are allocated, however
+// Invariant: between two collections that are due at least three eighths of the planned growth are allocated, however
 //    much of the heap is free memory that does not serve.
 // Must not know: how it is collected; who allocates.
 #pragma once
@@ -31,12 +31,14 @@ class Pace {
     }
     // Once between two collections, where the next is due. If the free blocks in held units do not have the sizes that the
     // program wants, the heap has grown although little was allocated. A collection would find little then, so it becomes
-    // due where the planned growth will have been allocated. `allocated`: bytes since the last collection, less what was
-    // freed; `nanoseconds`: CPU time of the process in which they were, or 0.
+    // due later, by what is missing of the planned growth. What was allocated counts for more than it is, because a heap
+    // that was put off is larger. `allocated`: bytes since the last collection, less what was freed; `nanoseconds`: CPU
+    // time of the process in which they were allocated, or 0.
     void reconsider(std::size_t held, std::size_t allocated, std::uint64_t nanoseconds) {
         is_reconsidered_.store(true, std::memory_order_relaxed);
         now_.allocated.learn(allocated, nanoseconds);
-        const std::size_t due = held + (growth_ > allocated ? growth_ - allocated : 0);
+        const std::size_t counted = allocated * kWeight / kWeightUnit;
+        const std::size_t due = held + (growth_ > counted ? growth_ - counted : 0);
         if (due <= due_at() + growth_ / kSlackParts) return;
         put_off(due - due_at());
     }
@@ -82,6 +84,8 @@ class Pace {
 
   private:
     static constexpr std::size_t kSlackParts = 8;
+    static constexpr std::size_t kWeight = 9;  // of a byte that was allocated, in parts of kWeightUnit
+    static constexpr std::size_t kWeightUnit = 4;
     static constexpr std::size_t kEarlyParts = 4;
     static constexpr std::size_t kLateParts = 8;
 

@@ -99,7 +99,7 @@ TEST(Pace, TheSizeThatTheProgramSetHoldsForEachCollection) {
 }
 
 // Nothing of what is free has the sizes that are wanted: the heap grows by all that is allocated.
-TEST(Pace, ACollectionIsDueOnlyWhenThePlannedGrowthWasAllocated) {
+TEST(Pace, ACollectionIsDueOnlyWhenMuchOfThePlannedGrowthWasAllocated) {
     Pace pace;
     pace.set_divisor(1);
     pace.learn({.live_with_pointers = kLive, .held = 8 * kLive});
@@ -108,8 +108,9 @@ TEST(Pace, ACollectionIsDueOnlyWhenThePlannedGrowthWasAllocated) {
     EXPECT_FALSE(pace.is_reconsidered());
     pace.reconsider(pace.due_at(), allocated, 0);
     EXPECT_TRUE(pace.is_reconsidered());
-    EXPECT_EQ(pace.due_at(), 8 * kLive + 2 * kLive);
-    EXPECT_EQ(pace.room(), 2 * kLive);
+    EXPECT_GT(pace.due_at(), 8 * kLive + kLive);
+    EXPECT_LE(pace.due_at(), 8 * kLive + 2 * kLive);
+    EXPECT_EQ(pace.room(), pace.due_at() - 8 * kLive);
     pace.learn({.live_with_pointers = kLive, .held = 8 * kLive});
     EXPECT_FALSE(pace.is_reconsidered());
 }
