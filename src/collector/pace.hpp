@@ -94,10 +94,10 @@ class Pace {
 
     GcPolicy policy_ = GcPolicy::proportional;
     Circumstances now_;
-    std::size_t growth_ = kFirst;              // bytes, planned by the last collection
+    std::size_t growth_ = kFirst;               // bytes, planned by the last collection
     std::atomic<bool> is_reconsidered_{false};  // ordered by nothing
-    std::atomic<std::size_t> due_at_{kFirst};  // bytes held; ordered by nothing
-    std::atomic<std::size_t> room_{kFirst};    // bytes, from what was held to where it is due; ordered by nothing
+    std::atomic<std::size_t> due_at_{kFirst};   // bytes held; ordered by nothing
+    std::atomic<std::size_t> room_{kFirst};     // bytes, from what was held to where it is due; ordered by nothing
     // Bytes, while the last collection went on beside the program; ordered by nothing.
     std::atomic<std::size_t> growth_beside_{0};
 };

@@ -140,9 +140,8 @@ inline Plan plan_square_root(const Found &found, const Circumstances &now) {
     if (!now.allocated.is_known() || !now.marked.is_known() || now.marked.value() <= 0)
         return plan_for(usual, found, now);
     const double rates = now.allocated.value() / now.marked.value();
-    const double root =
-        square_root(static_cast<double>(found.live()) * static_cast<double>(kBalance) * rates) *
-        static_cast<double>(Circumstances::kUsualDivisor) / static_cast<double>(now.divisor);
+    const double root = square_root(static_cast<double>(found.live()) * static_cast<double>(kBalance) * rates) *
+                        static_cast<double>(Circumstances::kUsualDivisor) / static_cast<double>(now.divisor);
     const std::size_t most = usual * kMostByTime;
     const std::size_t growth = root < static_cast<double>(most) ? static_cast<std::size_t>(root) : most;
     return plan_for(larger(growth, usual / kMostByTime), found, now);
@@ -157,7 +156,7 @@ inline constexpr Plan (*kPlans[])(const Found &, const Circumstances &) = {
     policies::plan_fixed,
     policies::plan_square_root,
 };
-static_assert(std::size(kPlans) == kGcPolicies);
+static_assert(std::size(kPlans) == kGcPolicies, "each policy that has a name has a plan");
 
 // What the policy plans, within the size that the program set and the limit: near the limit collections
 // become more frequent, but never so frequent that the program cannot go on.

@@ -23,9 +23,7 @@ void Pacer::initialise(const Options &options) {
 
 void Pacer::begin_marking() { marking_from_ = pace_.needs_time() ? platform::cpu_nanoseconds_of_thread() : 0; }
 
-void Pacer::end_marking() {
-    marking_ = marking_from_ == 0 ? 0 : platform::cpu_nanoseconds_of_thread() - marking_from_;
-}
+void Pacer::end_marking() { marking_ = marking_from_ == 0 ? 0 : platform::cpu_nanoseconds_of_thread() - marking_from_; }
 
 void Pacer::learn(Found found, CollectionReport *report) {
     found.roots = roots_.paced_bytes();

@@ -21,8 +21,8 @@ struct Program {
     const char *name;
     std::size_t total;                           // allocated in the program's life
     std::size_t (*live)(std::size_t allocated);  // when so much was allocated
-    unsigned pinned = 0;    // of a hundred dead bytes, how many lie in units that something keeps
-    unsigned served = 100;  // of a hundred free bytes in such units, how many have the sizes that are wanted
+    unsigned pinned = 0;                         // of a hundred dead bytes, how many lie in units that something keeps
+    unsigned served = 100;           // of a hundred free bytes in such units, how many have the sizes that are wanted
     std::size_t asks_at = SIZE_MAX;  // where the program collects itself
     bool has_pointers = true;
     double allocates = 1.0 / 2;  // bytes in a nanosecond
@@ -35,10 +35,8 @@ constexpr std::size_t kCells = 96 * kMiB;  // of the fragmented program: of thes
 
 std::size_t up_to(std::size_t most, std::size_t allocated) { return std::min(most, allocated); }
 
-constexpr Program kSteady{.name = "steady",
-                          .total = 2048 * kMiB,
-                          .live = [](std::size_t a) { return up_to(64 * kMiB, a); },
-                          .pinned = 20};
+constexpr Program kSteady{
+    .name = "steady", .total = 2048 * kMiB, .live = [](std::size_t a) { return up_to(64 * kMiB, a); }, .pinned = 20};
 constexpr Program kGrowing{.name = "growing", .total = 1024 * kMiB, .live = [](std::size_t a) { return a; }};
 constexpr Program kFragmented{.name = "fragmented",
                               .total = 2 * kCells,
@@ -157,7 +155,7 @@ Outcome run_as_bdwgc(const Program &program) {
 
 constexpr GcPolicy kAllPolicies[] = {GcPolicy::proportional, GcPolicy::growable, GcPolicy::fixed,
                                      GcPolicy::square_root};
-static_assert(std::size(kAllPolicies) == kGcPolicies);
+static_assert(std::size(kAllPolicies) == kGcPolicies, "every policy is simulated");
 
 TEST(PaceSimulation, TheDefaultCollectsAsSeldomAsBdwgcInAsMuchMemory) {
     for (const Program *program : kPrograms) {

@@ -182,9 +182,7 @@ TEST(Options, JunkIsAWordAndZeroASwitch) {
 }
 
 TEST(Options, PolicyOfTheCollectorIsAWord) {
-    const auto policy = [](const char *variable) {
-        return static_cast<GcPolicy>(read({variable}).options.gc_policy);
-    };
+    const auto policy = [](const char *variable) { return static_cast<GcPolicy>(read({variable}).options.gc_policy); };
     EXPECT_EQ(policy("UNSET="), GcPolicy::proportional);
     EXPECT_EQ(policy("GRANARY_GC_POLICY=growable"), GcPolicy::growable);
     EXPECT_EQ(policy("GRANARY_GC_POLICY=Fixed"), GcPolicy::fixed);
