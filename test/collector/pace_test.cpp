@@ -171,6 +171,18 @@ TEST(Pace, BesideTheProgramACollectionBeginsSoEarlyThatItEndsWhenItIsDue) {
     EXPECT_GT(most, kLive);
 }
 
+TEST(Pace, BesideTheProgramACollectionIsPutOffToo) {
+    Pace pace;
+    pace.set_divisor(1);
+    pace.learn({.live_with_pointers = kLive, .held = 8 * kLive});
+    std::size_t held = 8 * kLive;
+    while (!pace.is_due_beside(held)) held += kMiB;
+    EXPECT_LT(held - 8 * kLive, kLive / 4);
+    pace.reconsider(held, held - 8 * kLive, 0);
+    EXPECT_FALSE(pace.is_due_beside(held + kLive));
+    EXPECT_TRUE(pace.is_due_beside(held + 2 * kLive));
+}
+
 // What it makes beyond that is the peak.
 TEST(Pace, WhoOutrunsACollectionBesideWaitsBeforeAQuarterOfTheGrowthIsTakenOnceMore) {
     Pace pace;
