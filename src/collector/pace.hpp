@@ -25,6 +25,7 @@ class Pace {
         const Plan plan = plan_by(policy_, found, now_);
         now_.allowed = now_.allowed > plan.enough ? now_.allowed : plan.enough;
         growth_ = plan.growth;
+        limit_ = found.limit;
         due_at_.store(plan.due, std::memory_order_relaxed);
         room_.store(plan.due - found.held, std::memory_order_relaxed);
         is_reconsidered_.store(false, std::memory_order_relaxed);
@@ -62,10 +63,11 @@ class Pace {
         due_at_.fetch_add(bytes, std::memory_order_relaxed);
         room_.fetch_add(bytes, std::memory_order_relaxed);
     }
-    // From now on the program may hold so much before a collection is due.
+    // From now on the program may hold so much before a collection is due, within the limit.
     void set_size(std::size_t bytes) {
         now_.size = bytes;
-        if (bytes > due_at()) put_off(bytes - due_at());
+        const std::size_t due = bytes < limit_ ? bytes : limit_;
+        if (due > due_at()) put_off(due - due_at());
     }
 
     // From the next collection on.
@@ -95,6 +97,7 @@ class Pace {
     GcPolicy policy_ = GcPolicy::proportional;
     Circumstances now_;
     std::size_t growth_ = kFirst;               // bytes, planned by the last collection
+    std::size_t limit_ = SIZE_MAX;              // bytes held, found by the last collection
     std::atomic<bool> is_reconsidered_{false};  // ordered by nothing
     std::atomic<std::size_t> due_at_{kFirst};   // bytes held; ordered by nothing
     std::atomic<std::size_t> room_{kFirst};     // bytes, from what was held to where it is due; ordered by nothing

@@ -148,6 +148,8 @@ TEST(Pace, NearTheControlGroupsLimitTheHeapGrowsLessButAlwaysGrows) {
     pace.set_size(100 * kLive);
     pace.learn({.live_with_pointers = kLive, .held = kLive, .limit = 2 * kLive});
     EXPECT_EQ(pace.due_at(), 2 * kLive);
+    pace.set_size(200 * kLive);
+    EXPECT_EQ(pace.due_at(), 2 * kLive);
 }
 
 // How much before it is due a collection beside the program begins.
