@@ -23,6 +23,7 @@ bool Collector::start(int signal) {
     memory_return_.set_retains_by_pace(options.retain == MemoryReturn::kRetain);
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
     history_.initialise(path_of(options));
+    pacer_.initialise(options);
     roots_.initialise();
     loader_locks_.initialise();
     publish_tables();
@@ -47,6 +48,7 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
     kinds_.field().set_may_be_protected(true);
     loader_locks_.initialise();
     history_.initialise(path_of(adopted.options()));
+    pacer_.initialise(adopted.options());
     if (are_excluded) publish_tables();
     started_.store(are_excluded, std::memory_order_release);
     return are_excluded;
@@ -86,6 +88,7 @@ bool Collector::is_whole_due(std::size_t held) const {
 bool Collector::collect_in_turn() {
     if (!lock_to_collect()) return true;
     const std::size_t held = kinds_.present_bytes();
+    if (!is_incremental() && pace_.is_due(held)) pacer_.reconsider(held);
     if (is_whole_due(held)) return collect_and_unlock(hooks_.must_stop, Reason::due).done;
     if (generations_.is_due(held)) return collect_and_unlock(hooks_.must_stop, Reason::young).done;
     unlock();

@@ -175,6 +175,7 @@ class Collector {
     MarkProcedures procedures_{};
     Finalization finalization_;
     CollectionHistory history_;
+    Pacer pacer_{kinds_, roots_, history_, pace_};
     Markers markers_{kinds_.field(), procedures_, kMarkingThread};
     MarkNumbers numbers_{kinds_};
     Blocks blocks_{kinds_, numbers_};
@@ -184,11 +185,12 @@ class Collector {
     Stopper stopper_{kinds_, roots_, hooks_, markers_};
     RootScanner root_scanner_{kinds_, roots_, hooks_, markers_, finalization_};
     MarkPhase mark_phase_{kinds_, numbers_, markers_, hooks_, finalization_};
-    SweepPhase sweep_phase_{kinds_, numbers_, blocks_, roots_, pace_};
+    SweepPhase sweep_phase_{kinds_, numbers_, blocks_, pacer_};
     MemoryReturn memory_return_{kinds_, sweep_phase_, markers_, roots_, pace_};
-    CollectionParts parts_{lock_,       kinds_,       hooks_,         pace_,        numbers_,
-                           markers_,    stopper_,     root_scanner_,  dirty_pages_, cached_blocks_,
-                           mark_phase_, sweep_phase_, memory_return_, history_,     generations_};
+    CollectionParts parts_{lock_,          kinds_,      hooks_,       pace_,          pacer_,
+                           numbers_,       markers_,    stopper_,     root_scanner_,  dirty_pages_,
+                           cached_blocks_, mark_phase_, sweep_phase_, memory_return_, history_,
+                           generations_};
     StoppedCollection stopped_{parts_};
     MinorCollection minor_{parts_};
     IncrementalCollection incremental_{parts_, kCollectingThread};

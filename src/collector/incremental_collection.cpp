@@ -34,6 +34,11 @@ void IncrementalCollection::take_part() {
 bool IncrementalCollection::keep_pace(std::size_t used) {
     const Pace &pace = parts_.pace;
     if (!pace.is_due_beside(used)) return false;
+    if (!pace.is_reconsidered() && parts_.lock.try_lock()) {
+        parts_.pacer.reconsider(used);
+        parts_.lock.unlock();
+        if (!pace.is_due_beside(used)) return false;
+    }
     // What made an incremental collection fail may not hinder a stopped one: a filter of system calls that came late.
     if (has_failed_.load(std::memory_order_relaxed) && has_failed_.exchange(false, std::memory_order_relaxed))
         return true;
@@ -125,6 +130,7 @@ bool IncrementalCollection::begin() {
     report_.reason = Reason::due;
     present_before_ = parts_.kinds.present_bytes();
     parts_.hooks.tell(Step::begin);
+    parts_.pacer.begin_marking();
     parts_.markers.ensure_helpers_for(parts_.history.last().live_bytes);
     return true;
 }
@@ -294,9 +300,10 @@ void IncrementalCollection::empty_caches() {
 }
 
 void IncrementalCollection::sweep_last(CollectionReport *report) {
+    parts_.pacer.end_marking();
     sweep_.sweep_in_stop(report);
     const std::size_t before = present_before_;
-    parts_.pace.learn_growth(report->held_before > before ? report->held_before - before : 0);
+    parts_.pace.learn_growth_beside(report->held_before > before ? report->held_before - before : 0);
 }
 
 void IncrementalCollection::sweep() {

@@ -8,6 +8,7 @@ namespace gr {
 
 void StoppedCollection::run(CollectionReport *report) {
     parts_.hooks.tell(Step::begin);
+    parts_.pacer.begin_marking();
     parts_.markers.ensure_helpers_for(parts_.history.last().live_bytes);
     parts_.stopper.while_stopped(report, [&] {
         parts_.stopper.mark_and_sweep(
@@ -24,7 +25,7 @@ void StoppedCollection::run(CollectionReport *report) {
 }
 
 void StoppedCollection::end_refused() {
-    parts_.pace.put_off(parts_.kinds.present_bytes());
+    parts_.pace.put_off_failed(parts_.kinds.present_bytes());
     if (parts_.hooks.refused == nullptr) return;
     std::exchange(parts_.hooks.refused, nullptr)(
         "threads could not be stopped, mappings could not be read, or memory ran out; check /proc and descriptors");
@@ -40,6 +41,7 @@ bool StoppedCollection::mark(CollectionReport *report) {
 }
 
 void StoppedCollection::sweep(CollectionReport *report) {
+    parts_.pacer.end_marking();
     parts_.sweep_phase.learn(parts_.sweep_phase.sweep(report, SweepPhase::Superblocks::all), report);
     parts_.memory_return.return_marks(*report);
     parts_.generations.begin(*report, parts_.pace);

@@ -66,13 +66,6 @@ std::uint32_t SweepPhase::live_count(const Kind &kind, const Superblock *s) cons
     return count;
 }
 
-void SweepPhase::learn(Found found, CollectionReport *report) {
-    found.roots = roots_.paced_bytes();
-    found.threads = report->threads;
-    report->held = found.held;
-    pace_.learn(found);
-}
-
 void SweepPhase::release_dead_runs() {
     while (!dead_runs_.is_empty()) {
         const DeadRun dead = dead_runs_.take_last();

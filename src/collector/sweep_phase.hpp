@@ -10,16 +10,15 @@
 
 #include "collector/blocks.hpp"
 #include "collector/collection_report.hpp"
-#include "collector/pace.hpp"
-#include "collector/roots.hpp"
+#include "collector/pacer.hpp"
 #include "platform/world/mapped_list.hpp"
 
 namespace gr {
 
 class SweepPhase {
   public:
-    constexpr SweepPhase(Kinds &kinds, const MarkNumbers &numbers, const Blocks &blocks, const Roots &roots, Pace &pace)
-        : kinds_(kinds), numbers_(numbers), blocks_(blocks), roots_(roots), pace_(pace) {}
+    constexpr SweepPhase(Kinds &kinds, const MarkNumbers &numbers, const Blocks &blocks, Pacer &pacer)
+        : kinds_(kinds), numbers_(numbers), blocks_(blocks), pacer_(pacer) {}
     SweepPhase(const SweepPhase &) = delete;
     SweepPhase &operator=(const SweepPhase &) = delete;
 
@@ -34,8 +33,8 @@ class SweepPhase {
     void count(const Kind &kind, CollectionReport *report, Found *found) const;
     // What one superblock holds. The caller holds all locks, or its owner's.
     void count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) const;
-    // Called as soon as all is counted: what other threads allocate when they run is not part of it.
-    void learn(Found found, CollectionReport *report);
+    // After all of it.
+    void learn(const Found &found, CollectionReport *report) { pacer_.learn(found, report); }
 
     // The rest with no lock held but the collector's, when the threads run again.
     void release_dead_runs();
@@ -54,8 +53,7 @@ class SweepPhase {
     Kinds &kinds_;
     const MarkNumbers &numbers_;
     const Blocks &blocks_;
-    const Roots &roots_;
-    Pace &pace_;
+    Pacer &pacer_;
     platform::MappedList<DeadRun> dead_runs_;
 };
 

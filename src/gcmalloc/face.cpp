@@ -149,7 +149,7 @@ void Face::end() {
 void Face::collect_if_due() {
     if (!collector.is_due()) [[likely]]
         return;
-    if (!is_own_process() || !collector.collect_if_due()) collector.pace().expect(kLater);
+    if (!is_own_process() || !collector.collect_if_due()) collector.pace().put_off(kLater);
 }
 
 void Face::empty_quarantine() {
