@@ -62,6 +62,7 @@ Kind *Kinds::adopt(Instance &adopted, const KindSetup &setup) {
     if (memory == nullptr) return nullptr;
     Kind *const kind = ::new (memory) Kind{.instance = adopted, .tables = published_tables(), .setup = setup};
     adopted.forbid_direct();
+    field_.set_words(setup.words);
     base_ = adopted.region().base();
     slot_shift_ = static_cast<unsigned>(std::bit_width(adopted.region().range_bytes() - 1));
     if (field_.begin(base_, adopted.region().range_bytes(), slot_shift_) && enlist(kind)) return kind;

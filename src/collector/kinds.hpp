@@ -20,6 +20,7 @@ struct KindSetup {
     bool adds_size = false;   // the block's to the descriptor
     bool zeroed = true;       // when a block is handed out
     Lifetime lifetime = Lifetime::collected;
+    Words words = Words::aligned;  // in its blocks and in the roots; of an adopted kind only
 
     // What a block holds is asked of the block itself, also of one that is cached, or not handed out yet: what is freed is
     // to be cleared.

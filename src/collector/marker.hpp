@@ -35,7 +35,7 @@ class Marker {
     Marker(const Marker &) = delete;
     Marker &operator=(const Marker &) = delete;
 
-    // Every word of it at a multiple of a word may be a pointer.
+    // Every word of it may be a pointer that lies where the field says that words lie.
     void scan(platform::Range range);
     void scan(Task task);
     // The same, wherever into a block it points: of a stack, where compilers keep what they like.
@@ -92,13 +92,16 @@ class Marker {
         }
     };
 
-    template <bool kFilters, bool kMoves>
+    template <bool kFilters, bool kMoves, Words kWords>
     class Loop;
 
     template <class Use>
     void with_loop(Use use);
     template <bool kMoves, class Use>
     void with_loop(Use use);
+    template <class Use>
+    void with_loop_anywhere(Use use);
+    void scan_anywhere(platform::Range range);
     void follow(std::uintptr_t word);
     // For the loop, whose top of the stack is the true one.
     Task *make_room(Task *top);
@@ -123,12 +126,14 @@ class Marker {
     std::size_t most_unasked_;  // bytes of a block of which no page may be protected
     Work work_;
     Work later_;
+    Words words_;
     Phase phase_;
     std::uint8_t number_;
     bool failed_ = false;
     unsigned next_ = 0;
     std::uint32_t left_ = kTurnsToShare;
-    Mark nothing_;  // marked: where the ring is empty
+    const char *scanned_to_ = nullptr;  // the end of the range that was scanned last, if words lie anywhere
+    Mark nothing_;                      // marked: where the ring is empty
     Ring ring_;
 };
 
