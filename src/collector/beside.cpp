@@ -36,6 +36,8 @@ std::span<const std::uint32_t> Collector::exempt() {
 
 const char *Collector::begin_cycles() {
     if (has_cycles()) return nullptr;
+    // Only reserved addresses can be watched before they are used.
+    if (!kinds_.is_reserved()) return "the limit on address space (RLIMIT_AS) is too low; remove it";
     const char *const lack = cycle_.watch.begin({kinds_.field().base(), kinds_.field().end()});
     if (lack == nullptr) cycle_.is_wanted.store(true, std::memory_order_relaxed);
     return lack;

@@ -27,6 +27,7 @@ bool Collector::start(int signal) {
     read_options(OptionSources::of_process(), &options);
     retains_by_pace_ = options.retain == kRetain;
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
+    room_.begin(kinds_.address_limit());
     log_.initialise(path_of(options));
     roots_.initialise();
     publish_tables();
@@ -205,12 +206,14 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
         refused(
             "threads could not be stopped, mappings could not be read, or memory ran out; check /proc and descriptors");
     }
+    room_.keep();
     tell(Step::end);
     return report;
 }
 
 // While the world stands still.
 void Collector::walk(CollectionReport *report) {
+    room_.let_go();
     const UnstoppableThreadsKeptOut kept_out(kinds_);
     if (!kept_out.done() || !kinds_.cover_marks()) return;
     const std::uint64_t began = platform::nanoseconds();

@@ -10,6 +10,7 @@
 
 #include <cstring>
 
+#include "collector/address_room.hpp"
 #include "collector/collection_log.hpp"
 #include "collector/cycle.hpp"
 #include "collector/finalization.hpp"
@@ -267,6 +268,7 @@ class Collector {
     MarkProcedures procedures_{};
     Markers markers_{kinds_.field(), procedures_};
     Finalization finalization_;
+    AddressRoom room_;
     platform::Mutex mutex_;
     unsigned depth_ = 0;  // how often its holder has taken it
     // Goes up by one where a collection begins and where it ends, under the lock. Relaxed, as the other: who waits looks at

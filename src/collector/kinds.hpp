@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the kinds of collected memory: each a whole allocator of its own, beside each other in one range of addresses.
-// Invariant: a kind, once made, stays; its region lies in its own slot of the range, so an address tells its kind.
+// Invariant: a kind, once made, stays; its region lies in its own slot of the range, so an address tells its kind. The
+//    range is reserved, or, where the process has a limit on addresses (RLIMIT_AS), nothing is mapped but what kinds use.
 // Must not know: what is marked, and when.
 #pragma once
 
@@ -57,6 +58,9 @@ class Kinds {
 
     // Once: the range. false: no addresses.
     bool start(const Options &options);
+    // The bytes that the process might map at the start, if the range is not reserved; else SIZE_MAX.
+    std::size_t address_limit() const { return address_limit_; }
+    bool is_reserved() const { return address_limit_ == SIZE_MAX; }
     // nullptr: there are as many as there may be, or no memory. One at a time.
     Kind *make(const KindSetup &setup);
     // In place of both: the only kind is an allocator that has started, all of whose blocks lie in its region from now on.
@@ -84,10 +88,14 @@ class Kinds {
     constexpr const Field &field() const { return field_; }
 
   private:
+    bool reserve();
+    bool spread();
+    bool begin_field(std::size_t slot);
     bool enlist(Kind *kind);
 
     const char *base_ = nullptr;  // a multiple of a slot, but of an adopted kind's
     unsigned slot_shift_ = 0;
+    std::size_t address_limit_ = SIZE_MAX;
     Options options_{};
     std::atomic<std::uint32_t> count_{0};  // release, with the acquire of visitors: the kind is whole
     std::array<Kind *, kMostKinds> kinds_{};
