@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
     const char *const list = size == 0 ? nullptr : make_list(*kind, size, block);
     if (!kinds.cover_marks()) return 1;
     kinds.field().prepare(kind->number, kind->instance.collector_view());
-    gr::Marker marker({kinds.field(), procedures, worklist, later, kNumber, gr::Phase::still});
+    gr::Marker marker({kinds.field(), procedures, worklist, later, kNumber, gr::MarkMode::stopped});
     measured(marker, {memory, size == 0 ? memory + kBytes : memory}, list);
     const gr::Target t = kinds.field().target(reinterpret_cast<std::uintptr_t>(block));
     std::printf("%s\n", marker.is_marked(t) ? "found" : "not found");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a hash table from addresses to values, in memory of its own from the kernel, for those who may not allocate.
-// Invariant: no address lies in it as one, so it keeps nothing alive wherever it is mapped; three quarters of the slots
-//    are used at most; each entry lies between its home and the next empty slot. No lock: one at a time.
-// Must not know: what lies at the addresses; what its values are.
+// What: a hash table from addresses to values, in memory of its own from the kernel, for code that may not allocate.
+// Invariant: addresses are stored as complements, so the table keeps nothing alive wherever it is mapped. At most three
+//    quarters of the slots are used. Each entry lies between its home and the next empty slot. The caller serialises
+//    calls.
+// Must not know: what lies at the addresses; what the values mean.
 #pragma once
 
 #include <bit>
@@ -19,10 +20,10 @@
 
 namespace gr {
 
-// An address that no marker takes for one.
+// An address that no marker takes for an address.
 class Hidden {
   public:
-    constexpr Hidden() = default;  // of none: memory that is zero holds only such
+    constexpr Hidden() = default;  // no address; zeroed memory holds only these
     explicit Hidden(const void *address) : complement_(~reinterpret_cast<std::uintptr_t>(address)) {}
 
     bool is_none() const { return complement_ == 0; }
@@ -45,13 +46,14 @@ class AddressTable {
     std::size_t size() const { return size_; }
     platform::Growing memory() const { return {&slots_, &capacity_, sizeof(Slot)}; }
 
-    // Until the next change; nullptr: there is none.
+    // Valid until the next change. nullptr: the table does not have the address.
     Value *find(const void *address) {
         if (size_ == 0) return nullptr;
         Slot &slot = slots_[place_of(Hidden(address))];
         return slot.is_empty() ? nullptr : &slot.value;
     }
-    // What is not there yet. false: no memory. Where one was removed there is room without any.
+    // The table does not have the address yet. false: no memory. Right after a removal there is room without new
+    // memory.
     [[nodiscard]] bool add(const void *address, const Value &value) {
         GR_CHECK(find(address) == nullptr);
         if (size_ == most() && !grow()) return false;
@@ -59,7 +61,7 @@ class AddressTable {
         ++size_;
         return true;
     }
-    // false: it was not there.
+    // false: the table did not have the address.
     bool remove(const void *address) {
         if (size_ == 0) return false;
         const std::size_t place = place_of(Hidden(address));
@@ -75,11 +77,11 @@ class AddressTable {
             if (!slot.is_empty()) visit(slot.address.reveal(), slot.value);
         }
     }
-    // Those of which test(address, value) says so; each is asked about once.
+    // Removes the entries for which test(address, value) is true. Each entry is tested once.
     template <class Test>
     void remove_if(Test test) {
         if (size_ == 0) return;
-        // Behind an empty slot, so that what fills a hole has not been asked about.
+        // Begins behind an empty slot, so that an entry that moves into a hole has not been tested.
         std::size_t at = first_empty();
         for (std::size_t left = capacity_ - 1; left != 0; --left) {
             at = next(at);
@@ -87,7 +89,7 @@ class AddressTable {
                 remove_at(at);
         }
     }
-    // Its memory goes back.
+    // Returns the memory to the OS.
     void release() {
         if (slots_ != nullptr) platform::unmap(slots_, capacity_ * sizeof(Slot));
         slots_ = nullptr;
@@ -101,18 +103,18 @@ class AddressTable {
 
         bool is_empty() const { return address.is_none(); }
     };
-    static constexpr std::size_t kMostSlotBytes = 1024;  // of a page there must be four slots
+    static constexpr std::size_t kMostSlotBytes = 1024;
     static_assert(sizeof(Slot) <= kMostSlotBytes, "a page has room for four slots");
 
     std::size_t most() const { return capacity_ / 4 * 3; }
     std::size_t next(std::size_t at) const { return (at + 1) & (capacity_ - 1); }
     std::size_t steps(std::size_t from, std::size_t to) const { return (to - from) & (capacity_ - 1); }
-    // Addresses differ where a multiplication carries into the high bits.
+    // A multiplication carries the differences between addresses into the high bits.
     std::size_t home_of(Hidden address) const {
         constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
         return address.bits() * kGoldenRatio >> (kWordBits - static_cast<unsigned>(std::countr_zero(capacity_)));
     }
-    // Where it lies, or else would.
+    // Where the address lies, or would lie.
     std::size_t place_of(Hidden address) const {
         std::size_t at = home_of(address);
         while (!slots_[at].is_empty() && slots_[at].address != address) at = next(at);
@@ -124,7 +126,7 @@ class AddressTable {
         return at;
     }
 
-    // What lies behind moves up, unless its home is behind the hole.
+    // Entries behind the hole move up, unless their home is behind the hole.
     void remove_at(std::size_t hole) {
         for (std::size_t at = next(hole); !slots_[at].is_empty(); at = next(at)) {
             if (steps(home_of(slots_[at].address), at) < steps(hole, at)) continue;
@@ -151,7 +153,7 @@ class AddressTable {
 
     Slot *slots_ = nullptr;
     std::size_t size_ = 0;
-    std::size_t capacity_ = 0;  // a power of two, or none
+    std::size_t capacity_ = 0;  // a power of two, or 0
 };
 
 }  // namespace gr

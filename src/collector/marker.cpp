@@ -35,7 +35,7 @@ Marker::Marker(const MarkSetup &setup)
       work_(setup.worklist),
       later_(setup.later),
       words_(setup.field.words()),
-      phase_(setup.phase),
+      mode_(setup.mode),
       number_(setup.number),
       nothing_(setup.number) {
     for (Mark *&mark : ring_.marks) mark = &nothing_;
@@ -52,7 +52,7 @@ class Marker::Loop {
           bytes_(marker.field_.bytes()),
           sieve_(base_, bytes_),
           unaligned_sieve_(base_, bytes_),
-          places_(marker.field_.places()),
+          units_(marker.field_.unit_table()),
           number_(marker.number_),
           next_(marker.next_),
           left_(marker.left_),
@@ -84,16 +84,16 @@ class Marker::Loop {
             if (candidate.mark != nullptr) exchange(candidate, word);
             return;
         }
-        const Place &place = places_.of(word);
+        const UnitRow &row = units_.of(word);
         const std::size_t offset = word % kUnitBytes;
-        const std::size_t index = place.index_at(offset);
-        if (index >= place.blocks) [[unlikely]] {
-            const Candidate far = place.size == 0 ? Candidate{} : marker_.field_.far_candidate(word);
+        const std::size_t index = row.index_at(offset);
+        if (index >= row.blocks) [[unlikely]] {
+            const Candidate far = row.size == 0 ? Candidate{} : marker_.field_.far_candidate(word);
             if (far.mark != nullptr) exchange(far, word);
             return;
         }
-        const std::uintptr_t begin = word - (offset - index * place.size);
-        exchange({place.marks + index, {reinterpret_cast<const char *>(begin), place.descriptor}}, word);
+        const std::uintptr_t begin = word - (offset - index * row.size);
+        exchange({row.marks + index, {reinterpret_cast<const char *>(begin), row.descriptor}}, word);
     }
     // What is left of the worklist, but for what is not a number of words: true, and the first such.
     bool run(Task *other) {
@@ -251,7 +251,7 @@ class Marker::Loop {
     const std::size_t bytes_;
     const Sieve sieve_;
     [[no_unique_address]] const std::conditional_t<kWords == Words::anywhere, UnalignedSieve, NoSieve> unaligned_sieve_;
-    const Places places_;
+    const UnitTable units_;
     const std::uint8_t number_;
     unsigned next_;
     std::uint32_t left_;
@@ -280,7 +280,7 @@ Task *Marker::share(Task *top) {
 
 template <class Use>
 void Marker::with_loop(Use use) {
-    if (phase_ == Phase::still) {
+    if (mode_ == MarkMode::stopped) {
         with_loop<false>(use);
     } else {
         with_loop<true>(use);

@@ -87,7 +87,7 @@ std::size_t gr_gc_size(const void *block) {
 int gr_gc_collect() { return GC_try_to_collect(nullptr); }
 int gr_gc_collect_beside() {
     const Locked locked;
-    return collector.begin_cycles() == nullptr ? 0 : failed(ENOSYS);
+    return collector.enable_incremental() == nullptr ? 0 : failed(ENOSYS);
 }
 void gr_gc_disable() { GC_disable(); }
 void gr_gc_enable() { GC_enable(); }

@@ -52,7 +52,7 @@ class Marking : public testing::Test {
     bool finds(Scan scan) {
         const Target sought = field_.target(reinterpret_cast<std::uintptr_t>(sought_));
         sought.mark->store(0);
-        Marker marker({field_, procedures_, worklist_, later_, kNumber, Phase::still});
+        Marker marker({field_, procedures_, worklist_, later_, kNumber, MarkMode::stopped});
         scan(marker);
         marker.drain();
         return marker.is_marked(sought);
