@@ -108,7 +108,7 @@ bool Face::begin_collecting() {
                           .adds_size = !is_quarantined,
                           .zeroed = false,
                           .lifetime = mode_ == Mode::leaks ? Lifetime::watched : frees,
-                          .words = Words::anywhere};
+                          .words = is_quarantined ? Words::aligned : Words::anywhere};
     if (is_quarantined && !process_quarantine.initialise()) return refused("the kernel refused address space");
     if (!collector.start_over(instance, setup, kStopSignal))
         return refused("the kernel refused address space or a signal handler");

@@ -61,7 +61,7 @@ class Tagged(ctypes.Structure):
 kept = (Tagged * 3000)()
 for i, place in enumerate(kept):
     place.pointer = libc.malloc(100); ctypes.memset(place.pointer, i % 251, 100)
-for _ in range(20): garbage = [bytes(100) for _ in range(20000)]
+for _ in range(20): garbage = [bytes(70) for _ in range(20000)]
 assert all(ctypes.string_at(place.pointer, 100) == bytes([i % 251]) * 100 for i, place in enumerate(kept))
 print(len(garbage), len(kept)); raise SystemExit(9)
 """

@@ -48,6 +48,7 @@ static void keep_atomic(void) { expect_most(fill(kLarge, GC_malloc_atomic), "poi
 
 /* The addresses of the first go to the second. */
 static void keep_one_after_the_other(void) {
+    if (skip_on_bdwgc("a word that is left somewhere keeps the first list")) return;
     keep_small();
     scrub();
     keep_large();
