@@ -36,7 +36,8 @@ set(granary_merge_flags -r -nostdlib)
 if(granary_lto)
   list(APPEND granary_merge_flags -flto=auto -flto-partition=none -flinker-output=nolto-rel
        -O2 -g -fPIC -ffunction-sections -fno-plt -fno-semantic-interposition -fno-exceptions -fasynchronous-unwind-tables
-       -fno-stack-protector -ftls-model=initial-exec)
+       -fno-stack-protector -ftls-model=initial-exec
+       -fno-gnu-unique) # a unique symbol cannot become local
 endif()
 
 function(granary_sources result)

@@ -84,6 +84,8 @@ read -ra collected_static <<< "$(pkg-config --cflags --libs granary-gc-static)"
 for form in -static -static-pie; do
     "$cc" "$here/consumer/collected.c" -fPIE "$form" -o "$work/collected_by_pkg_config$form" "${collected_static[@]}"
     run "$work/collected_by_pkg_config$form"
+    "$cc" "$here/consumer/collected.c" -fPIE "$form" -o "$work/with_both_archives$form" "${collected_static[@]}" "${static[@]}"
+    run "$work/with_both_archives$form"
 done
 "$cxx" -std=c++20 "$here/consumer/consumer.cpp" -o "$work/by_pkg_config_static" "${static[@]}"
 run "$work/by_pkg_config_static"
@@ -109,4 +111,4 @@ granary leaks grep -q libgranary-gcmalloc.so /proc/self/maps
 granary record --quiet -o odd.trace --allocator granary ls
 granary replay --rounds 1 odd.trace > "$work/replay.txt"
 granary run --gc python3 -c 'import ctypes; ctypes.CDLL("libgccpp.so.1"); assert "libgranary-gc.so.0" in open("/proc/self/maps").read()'
-echo "installed, moved twice, and used in twenty-five ways"
+echo "installed, moved twice, and used in twenty-seven ways"
