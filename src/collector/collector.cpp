@@ -22,6 +22,7 @@ bool Collector::start(int signal) {
     read_options(OptionSources::of_process(), &options);
     memory_return_.set_retains_by_pace(options.retain == MemoryReturn::kRetain);
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
+    stopped_.keep_room(kinds_.address_limit());
     history_.initialise(path_of(options));
     pacer_.initialise(options);
     roots_.initialise();

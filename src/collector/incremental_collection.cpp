@@ -19,6 +19,8 @@ thread_local constinit bool is_collecting_thread = false;
 
 const char *IncrementalCollection::enable() {
     if (is_enabled()) return nullptr;
+    // Only reserved addresses can be watched before they are used.
+    if (!parts_.kinds.is_reserved()) return "the limit on address space (RLIMIT_AS) is too low; remove it";
     const char *const lack = parts_.dirty_pages.begin();
     if (lack == nullptr) is_enabled_.store(true, std::memory_order_relaxed);
     return lack;

@@ -11,6 +11,7 @@ void StoppedCollection::run(CollectionReport *report) {
     parts_.pacer.begin_marking();
     parts_.markers.ensure_helpers_for(parts_.history.last().live_bytes);
     parts_.stopper.while_stopped(report, [&] {
+        room_.let_go();
         parts_.stopper.mark_and_sweep(
             report, [&] { return mark(report); }, [&] { sweep(report); });
     });
@@ -21,6 +22,7 @@ void StoppedCollection::run(CollectionReport *report) {
     } else {
         end_refused();
     }
+    room_.keep();
     parts_.hooks.tell(Step::end);
 }
 

@@ -115,7 +115,8 @@ bool Face::begin_collecting() {
     const KindSetup setup{.descriptor = {},
                           .adds_size = !is_quarantined,
                           .zeroed = false,
-                          .lifetime = mode_ == Mode::leaks ? Lifetime::watched : frees};
+                          .lifetime = mode_ == Mode::leaks ? Lifetime::watched : frees,
+                          .words = is_quarantined ? Words::aligned : Words::anywhere};
     if (is_quarantined && !process_quarantine.initialise()) return refused("the kernel refused address space");
     if (!collector.start_over(instance, setup, kStopSignal))
         return refused("the kernel refused address space or a signal handler");

@@ -99,10 +99,16 @@ class Instance {
     // start, since the program may have lost access to files. `free_function` names the function that frees its blocks,
     // in a message about misuse. false: no address space or no memory; nothing is left behind.
     bool start_beside(const Instance &first, std::size_t region_bytes, const char *free_function);
-    // Like start_beside, but with sequences where they are possible, and in `bytes` bytes at `place` that the caller
-    // has reserved. All blocks lie there, large ones, too. The sequences look for the slabs at *found. No option fills
-    // these blocks: the collector that owns them knows what new blocks hold.
-    bool start_within(const Options &options, char *place, std::size_t bytes, const char *free_function,
+    // Like start_beside, but with sequences where they are possible, and in a place of the caller's. All blocks lie
+    // there, large ones, too. The sequences look for the slabs at *found. No option fills these blocks: the collector
+    // that owns them knows what new blocks hold.
+    struct Within {
+        char *place;
+        std::size_t bytes;
+        std::size_t
+            address_limit;  // the bytes that the process may map, and the place is not; SIZE_MAX: it is reserved
+    };
+    bool start_within(const Options &options, const Within &within, const char *free_function,
                       platform::SlabsPlace *found);
     // From now on the entries in assembly may free blocks of this instance, by what they find at *found.
     void let_entries_free() {
@@ -174,6 +180,7 @@ class Instance {
     bool start();
     bool set_up();
     HeapsSetup heaps_within(std::size_t slabs_most, std::uint32_t ids, char **found_at) const;
+    HeapsSetup scarce_heaps_within(std::size_t slabs_most, char **found_at) const;
     template <class Take>
     bool lay_out(HeapsSetup setup, Take take);
     void set_limits();
