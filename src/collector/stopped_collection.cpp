@@ -44,7 +44,7 @@ bool StoppedCollection::mark(CollectionReport *report) {
 
 void StoppedCollection::sweep(CollectionReport *report) {
     parts_.pacer.end_marking();
-    parts_.sweep_phase.learn(parts_.sweep_phase.sweep(report, SweepPhase::Superblocks::all), report);
+    parts_.sweep_phase.learn(parts_.sweep_phase.sweep(report, SweepPhase::Swept::all), report);
     parts_.memory_return.return_marks(*report);
     parts_.generations.begin(*report, parts_.pace);
 }

@@ -9,7 +9,7 @@
 
 namespace gr {
 
-Found SweepPhase::sweep(CollectionReport *report, Superblocks which) {
+Found SweepPhase::sweep(CollectionReport *report, Swept which) {
     Found found;
     report->held_before = kinds_.present_bytes();
     kinds_.for_each([&](Kind &kind) {
@@ -20,14 +20,14 @@ Found SweepPhase::sweep(CollectionReport *report, Superblocks which) {
     return found;
 }
 
-void SweepPhase::sweep_superblocks(Kind &kind, CollectionReport *report, Superblocks which) const {
+void SweepPhase::sweep_superblocks(Kind &kind, CollectionReport *report, Swept which) const {
     if (kind.setup.lifetime != Lifetime::collected) return;
     if (kind.setup.asks_blocks() && !kind.keeps_dead) zero_dead(kind);
     CollectorView &view = kind.instance.collector_view();
     const auto live = [&](const Superblock *s, std::uint32_t word) -> Word {
         return kind.keeps_dead ? ~Word{0} : kind.marks.live(s, word, numbers_.current());
     };
-    report->freed_blocks += which == Superblocks::all ? view.sweep(live) : view.sweep_taken(live);
+    report->freed_blocks += which == Swept::all ? view.sweep(live) : view.sweep_taken(live);
 }
 
 void SweepPhase::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {

@@ -24,11 +24,11 @@ class SweepPhase {
 
     // all: every superblock. taken: those of which blocks were taken since the last collection, whose marks still count; in
     // the others no block is young.
-    enum class Superblocks : bool { all, taken };
+    enum class Swept : bool { all, taken };
     // All kinds. Returns what stays.
-    Found sweep(CollectionReport *report, Superblocks which);
+    Found sweep(CollectionReport *report, Swept which);
     // One kind: its superblocks, its runs, and what its superblocks hold then.
-    void sweep_superblocks(Kind &kind, CollectionReport *report, Superblocks which = Superblocks::all) const;
+    void sweep_superblocks(Kind &kind, CollectionReport *report, Swept which = Swept::all) const;
     void sweep_runs(Kind &kind, CollectionReport *report, Found *found);
     void count(const Kind &kind, CollectionReport *report, Found *found) const;
     // What one superblock holds. The caller holds all locks, or its owner's.
