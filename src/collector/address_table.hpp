@@ -51,13 +51,26 @@ class AddressTable {
         Slot &slot = slots_[place_of(Hidden(address))];
         return slot.is_empty() ? nullptr : &slot.value;
     }
-    // What is not there yet. false: no memory. Where one was removed there is room without any.
+    // What is not there yet. false: no memory. Where remove() took one there is room without any.
     [[nodiscard]] bool add(const void *address, const Value &value) {
         GR_CHECK(find(address) == nullptr);
-        if (size_ == most() && !grow()) return false;
-        slots_[place_of(Hidden(address))] = {Hidden(address), value};
-        ++size_;
-        return true;
+        return find_or_add(address, value).value != nullptr;
+    }
+    // The value that is there, or else the given one, which is there from then on. Until the next change; nullptr: no
+    // memory.
+    struct Found {
+        Value *value;
+        bool is_new;
+    };
+    Found find_or_add(const void *address, const Value &value) {
+        const Hidden hidden(address);
+        if (capacity_ != 0) {
+            Slot &slot = slots_[place_of(hidden)];
+            if (!slot.is_empty()) return {&slot.value, false};
+            if (size_ != most()) return fill(slot, hidden, value);
+        }
+        if (!move_to(capacity_ == 0 ? least() : capacity_ * 2)) return {nullptr, false};
+        return fill(slots_[place_of(hidden)], hidden, value);
     }
     // false: it was not there.
     bool remove(const void *address) {
@@ -71,21 +84,36 @@ class AddressTable {
     // visit(address, value).
     template <class Visit>
     void for_each(Visit visit) const {
+        if (size_ == 0) return;
         for (const Slot &slot : std::span<const Slot>(slots_, capacity_)) {
             if (!slot.is_empty()) visit(slot.address.reveal(), slot.value);
         }
     }
-    // Those of which test(address, value) says so; each is asked about once.
+    // Those of which test(address, value) says so; each is asked about once. Memory of which little is used goes back.
     template <class Test>
     void remove_if(Test test) {
         if (size_ == 0) return;
-        // Behind an empty slot, so that what fills a hole has not been asked about.
+        // From behind an empty slot on, so that whatever stays finds its place among those that were asked about before.
         std::size_t at = first_empty();
+        bool has_hole = false;  // since the last slot that was empty before
         for (std::size_t left = capacity_ - 1; left != 0; --left) {
             at = next(at);
-            while (!slots_[at].is_empty() && test(slots_[at].address.reveal(), std::as_const(slots_[at].value)))
-                remove_at(at);
+            Slot &slot = slots_[at];
+            if (slot.is_empty()) {
+                has_hole = false;
+            } else if (test(slot.address.reveal(), std::as_const(slot.value))) {
+                slot.address = Hidden();
+                --size_;
+                has_hole = true;
+            } else if (has_hole) {
+                const Slot stays = std::exchange(slot, Slot{});
+                slots_[place_of(stays.address)] = stays;
+            }
         }
+        // Where there is no memory for the smaller one the larger one stays.
+        std::size_t enough = capacity_;
+        while (enough > least() && size_ < enough / kSparseParts) enough /= 2;
+        if (enough != capacity_) static_cast<void>(move_to(enough));
     }
     // Its memory goes back.
     void release() {
@@ -101,10 +129,17 @@ class AddressTable {
 
         bool is_empty() const { return address.is_none(); }
     };
+    static constexpr std::size_t kSparseParts = 8;       // if no more than such a part is used, half is enough
     static constexpr std::size_t kMostSlotBytes = 1024;  // of a page there must be four slots
     static_assert(sizeof(Slot) <= kMostSlotBytes, "a page has room for four slots");
 
     std::size_t most() const { return capacity_ / 4 * 3; }
+    static std::size_t least() { return std::bit_floor(platform::page_size() / sizeof(Slot)); }
+    Found fill(Slot &slot, Hidden address, const Value &value) {
+        slot = {address, value};
+        ++size_;
+        return {&slot.value, true};
+    }
     std::size_t next(std::size_t at) const { return (at + 1) & (capacity_ - 1); }
     std::size_t steps(std::size_t from, std::size_t to) const { return (to - from) & (capacity_ - 1); }
     // Addresses differ where a multiplication carries into the high bits.
@@ -135,9 +170,9 @@ class AddressTable {
         --size_;
     }
 
-    bool grow() {
+    // false: no memory; nothing has changed.
+    bool move_to(std::size_t wanted) {
         const std::span<Slot> old(slots_, capacity_);
-        const std::size_t wanted = old.empty() ? std::bit_floor(platform::page_size() / sizeof(Slot)) : old.size() * 2;
         void *const memory = platform::map(wanted * sizeof(Slot), 1);
         if (memory == nullptr) return false;
         slots_ = static_cast<Slot *>(memory);

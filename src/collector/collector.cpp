@@ -100,7 +100,7 @@ void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
     collect_if_due();
     const std::size_t growth = bytes > kClassLimit ? bytes : 0;
     const auto may_have = [&](std::size_t held) { return held + growth < pace_.most.load(std::memory_order_relaxed); };
-    if (may_have(used_bytes())) {
+    if (may_have(present_bytes())) {
         if (void *const p = attempt()) return p;
     }
     // By what it left: others may have taken that meanwhile, and then this one would not get what it collected for.
@@ -108,21 +108,21 @@ void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
     return left.done && may_have(left.held) ? attempt() : nullptr;
 }
 
-void *Collector::allocate_slowly(Kind &kind, std::size_t size) {
+void *Collector::allocate_slowly(Kind &kind, std::size_t size, std::size_t beyond) {
     if (size > kMaxRequest - kUnitBytes) return nullptr;
     return after_collecting(size, [&]() -> void * {
         if (size > kClassLimit) {
-            // The whole run is scanned, so the whole is zeroed.
-            const std::size_t whole = align_up(size, kUnitBytes);
-            return kind.setup.zeroed ? kind.instance.allocate_zeroed(whole) : kind.instance.allocate(whole);
+            const auto contents = kind.setup.zeroed ? Instance::Contents::zero : Instance::Contents::any;
+            return kind.instance.allocate_run(size, size - beyond, contents);
         }
         const ClassIndex c = class_of(size == 0 ? 1 : size);
         void *const p = kind.instance.allocate(size_of_class(c));
-        return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;
+        return p != nullptr && kind.clears_new() ? std::memset(p, 0, size_of_class(c)) : p;
     });
 }
 
-void *Collector::allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment) {
+void *Collector::allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment, std::size_t beyond) {
+    if (size > kClassLimit && alignment <= kUnitBytes) return allocate_slowly(kind, size, beyond);
     if (size > kMaxRequest - kUnitBytes || alignment > kMaxRequest) return nullptr;
     void *const p = after_collecting(size, [&] { return kind.instance.allocate_aligned(size, alignment); });
     return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, kind.instance.size_of(p)) : p;
@@ -131,23 +131,7 @@ void *Collector::allocate_aligned(Kind &kind, std::size_t size, std::size_t alig
 BlockAt Collector::block_at(const void *p) const {
     const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
     if (t.begin == nullptr) return {};
-    return {const_cast<char *>(t.begin), t.bytes, kinds_.kind(t.kind)};
-}
-
-bool Collector::is_marked(const void *p) const {
-    const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
-    return t.mark != nullptr && t.mark->load(std::memory_order_relaxed) == number_;
-}
-
-void Collector::set_mark(const void *p, bool marked) {
-    const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
-    if (t.mark != nullptr) t.mark->store(marked ? number_ : std::uint8_t{0}, std::memory_order_relaxed);
-}
-
-std::size_t Collector::used_bytes() const {
-    std::size_t bytes = 0;
-    kinds_.for_each([&](const Kind &kind) { bytes += kind.instance.pages().used_bytes(); });
-    return bytes;
+    return {const_cast<char *>(t.begin), t.bytes, t.extent, kinds_.kind(t.kind), t.mark};
 }
 
 std::size_t Collector::present_bytes() const {
@@ -263,7 +247,8 @@ void Collector::empty_caches(Kind &kind) {
 void Collector::mark_cached(Kind &kind, std::uint8_t number) {
     kind.instance.collector_view().for_each_cached([&](const void *p) {
         const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
-        if (t.begin != nullptr) t.mark->store(number, std::memory_order_relaxed);
+        // What points into a block is no block: nobody has seen it since the program freed it.
+        if (t.begin == p) t.mark->store(number, std::memory_order_relaxed);
     });
 }
 
@@ -331,7 +316,7 @@ bool Collector::mark_roots(Marker &marker) {
 void Collector::push_threads() {
     roots_.for_each_of_threads(!is_beside(), [this](platform::Range range) {
         const Target block = kinds_.field().target(reinterpret_cast<std::uintptr_t>(range.begin));
-        if (block.begin != nullptr) range.end = std::min(range.end, block.begin + block.bytes);
+        if (block.begin != nullptr) range.end = std::min(range.end, block.begin + block.extent);
         Marker::current()->scan_stack(range);
     });
 }
@@ -364,9 +349,10 @@ void Collector::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
         const bool stays = !is_collected || load_entry(region, run->unit) != kRunEntry ||
                            kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == number_;
         if (stays) {
-            found->add_live(kind.has_pointers(), run->bytes());
-            report->add_live(kind.number, 1, run->bytes());
-            found->held += run->bytes();
+            const std::size_t bytes = Superblocks::block_size(run);
+            found->add_live(kind.has_pointers(), bytes);
+            report->add_live(kind.number, 1, bytes);
+            found->held += bytes;
         } else if (dead_runs_.add({&kind, run})) {  // what does not fit on the list is found by the next collection
             ++report->freed_blocks;
         }

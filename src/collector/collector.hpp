@@ -8,6 +8,7 @@
 // Must not know: which names programs call.
 #pragma once
 
+#include <bit>
 #include <cstring>
 
 #include "collector/collection_log.hpp"
@@ -47,7 +48,12 @@ struct Hooks {
 struct BlockAt {
     void *begin = nullptr;  // nullptr: none
     std::size_t bytes = 0;
+    std::size_t extent = 0;  // pointers that lead to it: `bytes`, or more
     Kind *kind = nullptr;
+    Mark *mark = nullptr;  // nullptr: it has none before the first collection that finds it
+
+    // What a program may write to: with the byte that may be there only for pointers past the end.
+    std::size_t usable() const { return bytes < extent ? bytes + 1 : bytes; }
 };
 
 class Collector {
@@ -68,16 +74,17 @@ class Collector {
     const Kinds &kinds() const { return kinds_; }
     std::uint32_t kind_count() const { return kinds_.count(); }
 
-    // Zeroed as the kind has it; nullptr: no memory, even after a collection.
-    void *allocate(Kind &kind, std::size_t size) {
+    // Zeroed as the kind has it; nullptr: no memory, even after a collection. `beyond`: so many bytes at the end of the
+    // size are there only for pointers that lead to the block, and hold nothing.
+    void *allocate(Kind &kind, std::size_t size, std::size_t beyond = 0) {
         if (size - 1 < kClassLimit) [[likely]] {
             const ClassIndex c = class_of(size);
             if (void *const p = kind.instance.pop(c)) [[likely]]
-                return kind.setup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;
+                return kind.clears_new() ? std::memset(p, 0, size_of_class(c)) : p;
         }
-        return allocate_slowly(kind, size);
+        return allocate_slowly(kind, size, beyond);
     }
-    void *allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment);
+    void *allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment, std::size_t beyond);
     // Freed and counted; false: it is not, and free() is to be asked. What is no block may be found later.
     bool free_quickly(void *p, std::uint64_t *counter) const {
         const Kind *const kind = kinds_.kind_of(p);
@@ -88,6 +95,11 @@ class Collector {
         kind.instance.free("GC_free", p);
         // Until then a register or the stack has it: a collection that stops this thread must not free it before.
         asm volatile("" : : "r"(p));
+    }
+    // The same of many small blocks that nobody else frees; those of one superblock that follow each other cost less. Dies
+    // of one that is free.
+    static void free_each(Kind &kind, std::span<void *const> blocks) {
+        kind.instance.collector_view().free_each(blocks);
     }
     // Whatever the address points into.
     BlockAt block_at(const void *p) const;
@@ -100,21 +112,36 @@ class Collector {
     }
 
     // By the last collection; in its course, by this one. The address of a block; what is none is not marked.
-    bool is_marked(const void *p) const;
-    void set_mark(const void *p, bool marked);
+    bool is_marked(const void *p) const { return is_marked(block_at(p).mark); }
+    bool is_marked(const Mark *mark) const {
+        return mark != nullptr && mark->load(std::memory_order_relaxed) == number_;
+    }
+    void set_mark(const void *p, bool marked) {
+        if (Mark *const mark = block_at(p).mark) set_mark(*mark, marked);
+    }
+    void set_mark(Mark &mark, bool marked) {
+        mark.store(marked ? number_ : std::uint8_t{0}, std::memory_order_relaxed);
+    }
     // visit(BlockAt, is_marked) for all blocks in use. While no other thread runs or allocates; in a kind that tells of
     // its dead none is only cached then.
     template <class Visit>
     void for_each_block(Kind &kind, Visit visit) const {
         const CollectorView &view = kind.instance.collector_view();
-        const auto visit_at = [&](char *begin) {
-            if (const BlockAt block = block_at(begin); block.begin == begin) visit(block, is_marked(begin));
+        const Superblocks &superblocks = kind.instance.superblocks();
+        const auto visit_each_of = [&](const Superblock *s, std::uint32_t word, Word used) {
+            const std::size_t size = Superblocks::block_size(s);
+            Mark *const marks = kind.marks.covers(s->unit) ? kind.marks.row(s) : nullptr;
+            for (Word left = used; left != 0; left &= left - 1) {
+                const std::size_t i = word * kWordBits + static_cast<unsigned>(std::countr_zero(left));
+                const BlockAt block{superblocks.begin(s) + i * size, size, Superblocks::block_extent(s), &kind,
+                                    marks == nullptr ? nullptr : marks + i};
+                visit(block, is_marked(block.mark));
+            }
         };
         view.for_each_superblock([&](const Superblock *s) {
-            char *const begin = kind.instance.superblocks().begin(s);
-            for (std::uint32_t i = 0; i < s->shape().blocks; ++i) visit_at(begin + std::size_t{i} * s->shape().size);
+            for (std::uint32_t w = 0; w < s->shape().words; ++w) visit_each_of(s, w, superblocks.used_bits(s, w));
         });
-        view.for_each_run([&](const Superblock *run) { visit_at(kind.instance.superblocks().begin(run)); });
+        view.for_each_run([&](const Superblock *run) { visit_each_of(run, 0, 1); });
     }
 
     // Of all kinds, now; not done while it is disabled, inside the allocator, or from one of its own hooks.
@@ -139,8 +166,7 @@ class Collector {
     void abandon_cycle();
 
     const CollectionReport &last() const { return last_; }
-    std::size_t used_bytes() const;
-    // The same without the pages that were given back: what the pace counts.
+    // In units that hold something, without the pages that are absent.
     std::size_t present_bytes() const;
     bool is_due() const { return pace_.is_due(present_bytes()); }
 
@@ -172,7 +198,7 @@ class Collector {
 
   private:
     void publish_tables();
-    void *allocate_slowly(Kind &kind, std::size_t size);
+    void *allocate_slowly(Kind &kind, std::size_t size, std::size_t beyond);
     template <class Attempt>
     void *after_collecting(std::size_t bytes, Attempt attempt);
     bool may_collect() const;

@@ -16,6 +16,7 @@ Target Field::target(std::uintptr_t word) const {
     const bool is_wide = s->use == UnitUse::superblock && Superblocks::is_wide(s->size_class);
     return {.begin = kind.superblocks->address(s, ref.index),
             .bytes = Superblocks::block_size(s),
+            .extent = Superblocks::block_extent(s),
             .mark = kind.marks->covers(s->unit) ? kind.marks->row(s->unit, is_wide) + ref.index.value : nullptr,
             .kind = slot};
 }
@@ -74,9 +75,10 @@ Candidate Field::moving_far_candidate(const Kind &kind, std::uintptr_t word) con
     if (s == nullptr || !kind.marks->covers(s->unit)) return {};
     const bool is_wide = s->use == UnitUse::superblock && Superblocks::is_wide(s->size_class);
     const std::size_t bytes = Superblocks::block_size(s);
+    const std::size_t extent = Superblocks::block_extent(s);
     const char *const begin = kind.superblocks->address(s, ref.index);
-    if (begin > p || static_cast<std::size_t>(p - begin) >= bytes || !kind.region->contains(begin + bytes - 1))
-        return {};
+    if (begin > p || static_cast<std::size_t>(p - begin) >= extent || bytes > extent) return {};
+    if (!kind.region->contains(begin + extent - 1)) return {};
     return {kind.marks->row(s->unit, is_wide) + ref.index.value,
             {begin, kind.adds_size ? kind.descriptor.plus(bytes) : kind.descriptor}};
 }

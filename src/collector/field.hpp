@@ -20,6 +20,7 @@ inline constexpr unsigned kMostKinds = 32;
 struct Target {
     const char *begin = nullptr;  // nullptr: no block
     std::size_t bytes = 0;
+    std::size_t extent = 0;  // addresses that belong to it: `bytes`, or more behind a run whose tail is absent
     Mark *mark = nullptr;  // nullptr: it has none before the first collection that finds it
     std::uint32_t kind = 0;
 };

@@ -4,19 +4,20 @@
 // Must not know: what is marked.
 #include "collector/finalizers.hpp"
 
+#include <utility>
+
 namespace gr {
 
 std::optional<Finalizer> Finalizers::set(const void *object, const Finalizer &finalizer) {
-    Finalizer *const known = registered_.find(object);
-    const Finalizer before = known != nullptr ? *known : Finalizer{};
     if (finalizer.procedure == nullptr) {
+        const Finalizer *const known = registered_.find(object);
+        const Finalizer before = known != nullptr ? *known : Finalizer{};
         registered_.remove(object);
-    } else if (known != nullptr) {
-        *known = finalizer;
-    } else if (!registered_.add(object, finalizer)) {
-        return std::nullopt;
+        return before;
     }
-    return before;
+    const auto found = registered_.find_or_add(object, finalizer);
+    if (found.value == nullptr) return std::nullopt;
+    return found.is_new ? Finalizer{} : std::exchange(*found.value, finalizer);
 }
 
 std::size_t Finalizers::queue_all() {
@@ -34,7 +35,7 @@ bool Finalizers::take(QueuedFinalizer *taken) {
     return true;
 }
 
-// It came from there, so there is room; if not, it stays queued.
+// Where there is no memory for it, it stays queued.
 void Finalizers::register_again(std::size_t i) {
     if (registered_.add(queue_[i].object, queue_[i].finalizer)) queue_.remove(i);
 }

@@ -97,7 +97,7 @@ class Finalizers {
     template <Marking M>
     void mark_what_waits(M &marking, FinalizationReport *report) const {
         registered_.for_each([&](const void *object, const Finalizer &finalizer) {
-            if (marking.is_marked(object)) return;
+            if (finalizer.order == FinalizationOrder::none || marking.is_marked(object)) return;
             mark_waiting_for(marking, object, finalizer.order);
             if (!marking.is_marked(object)) return;
             ++report->cycles;

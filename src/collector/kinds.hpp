@@ -43,7 +43,13 @@ struct Kind {
     // Whether its blocks are scanned.
     bool has_pointers() const { return !setup.descriptor.is_nothing() || setup.adds_size; }
     // Whether what the program frees may lie in a magazine as it is.
-    bool may_be_freed_unseen() const { return setup.lifetime == Lifetime::collected && !setup.asks_blocks(); }
+    bool may_be_freed_unseen() const {
+        const bool is_swept_or_kept =
+            setup.lifetime == Lifetime::collected || setup.lifetime == Lifetime::until_freed;
+        return is_swept_or_kept && !setup.asks_blocks();
+    }
+    // Whether a new block is zeroed when it is handed out. Where blocks are asked, free ones are zero already.
+    bool clears_new() const { return setup.zeroed && !setup.asks_blocks(); }
     // Whether nobody looks at its dead blocks, so that they may be freed at any time after the stop.
     bool may_be_swept_late() const {
         return setup.lifetime == Lifetime::collected && !setup.asks_blocks() && !tells_dead;

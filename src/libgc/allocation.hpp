@@ -15,8 +15,11 @@ void ensure_initialised();
 bool is_initialised();
 
 // What the client says to it.
-void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes);
-void count_uncollectable(const Kind &kind, std::size_t bytes, bool added);
+void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes, std::size_t beyond);
+
+// Scanned until it is freed, for the library itself: GC_non_gc_bytes does not count it. nullptr: no memory.
+void *allocate_own(std::size_t size);
+void free_own(void *p);
 
 inline Kind &kind_of_number(unsigned number) {
     Kind *const kind = collector.kind(number);
@@ -28,18 +31,17 @@ inline Kind &kind_of_number(unsigned number) {
 
 inline bool has_more() { return now(GC_all_interior_pointers) != 0; }
 
-// Of exactly so many bytes at least.
-inline void *allocate_exactly(Kind &kind, std::size_t size, std::size_t bytes) {
-    void *const p = collector.allocate(kind, bytes);
+// Of exactly so many bytes at least, the last `beyond` of which hold nothing.
+inline void *allocate_exactly(Kind &kind, std::size_t size, std::size_t bytes, std::size_t beyond) {
+    void *const p = collector.allocate(kind, bytes, beyond);
     if (p == nullptr) [[unlikely]]
-        return out_of_memory(kind, size, bytes);
-    if (kind.setup.lifetime != Lifetime::collected) [[unlikely]]
-        count_uncollectable(kind, collector.block_at(p).bytes, true);
+        return out_of_memory(kind, size, bytes, beyond);
     return p;
 }
 
 inline void *allocate(Kind &kind, std::size_t size) {
-    return allocate_exactly(kind, size, size < PTRDIFF_MAX && has_more() ? size + 1 : size);
+    const std::size_t more = size < PTRDIFF_MAX && has_more() ? 1 : 0;
+    return allocate_exactly(kind, size, size + more, more);
 }
 
 [[gnu::noinline]] inline void *allocate(unsigned kind, std::size_t size) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what GC_malloc, GC_malloc_atomic and GC_free, which are in assembly, read of the collector.
+// What: what GC_free and the functions that allocate from the standard kinds, which are in assembly, read of the
+//    collector.
 // Invariant: before publish_entries(), and without sequences for ever, every call takes the slow path.
 // Must not know: what the slow paths do.
 #pragma once

@@ -26,9 +26,8 @@ int failed(int error) {
 // Without the out-of-memory function of libgc's clients.
 void *take(unsigned number, std::size_t size) {
     gr::Kind &kind = gr::kind_of_number(number);
-    void *const p = size > PTRDIFF_MAX ? nullptr : collector.allocate(kind, size + kOnePastEnd);
+    void *const p = size > PTRDIFF_MAX ? nullptr : collector.allocate(kind, size + kOnePastEnd, kOnePastEnd);
     if (p == nullptr) errno = ENOMEM;
-    if (p != nullptr && number == gr::kUncollectable) gr::count_uncollectable(kind, collector.block_at(p).bytes, true);
     return p;
 }
 
@@ -41,7 +40,7 @@ gr_gc_statistics count() {
     return {.size = 0,
             .version = GR_GC_STATISTICS_VERSION,
             .collections = last.number,
-            .held_bytes = collector.used_bytes(),
+            .held_bytes = collector.present_bytes(),
             .due_bytes = collector.pace().due_at(),
             .live_bytes = last.live_bytes,
             .live_blocks = last.live_blocks,
@@ -81,7 +80,7 @@ void gr_gc_free(void *block) { gr::free(block); }
 
 void *gr_gc_base(const void *address) { return collector.block_at(address).begin; }
 std::size_t gr_gc_size(const void *block) {
-    return is_object(block) ? collector.block_at(block).bytes - kOnePastEnd : 0;
+    return is_object(block) ? collector.block_at(block).usable() - kOnePastEnd : 0;
 }
 
 int gr_gc_collect() { return GC_try_to_collect(nullptr); }

@@ -30,10 +30,6 @@ void lock_for_fork();
 void unlock_after_fork();
 void unlock_in_child();
 
-// In the same kind, with so many bytes more than `size`, contents up to that kept; in place where it fits and is not less
-// than half of what is there. nullptr: no memory, the block stands.
-void *resize(const BlockAt &block, std::size_t size, std::size_t more);
-
 // What is freed must be zero where the dead are told of, or blocks are asked what they hold.
 void free_block(const BlockAt &block);
 

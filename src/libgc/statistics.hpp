@@ -5,6 +5,7 @@
 #pragma once
 
 #include "collector/collector.hpp"
+#include "libgc/variables.hpp"
 #include "platform/rseq/per_cpu_counter.hpp"
 
 namespace gr {
@@ -41,6 +42,11 @@ void promise(std::size_t bytes);
 void start_counting(const Instance &of);
 void count_allocated(std::size_t bytes);
 void count_freed(std::size_t bytes);  // by the client itself, since the last collection
+// Blocks that the library itself keeps in a kind that is kept until freed.
+void count_own(std::size_t bytes);
+void count_own_freed(std::size_t bytes);
+// Under the lock: GC_non_gc_bytes, changed as clients have allocated and freed uncollectable objects since the last call.
+GC_word update_non_gc_bytes();
 // Of a collection, under the lock: before it stops anybody, and after one that was done.
 void note_begin();
 void note_end();

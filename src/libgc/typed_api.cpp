@@ -89,13 +89,26 @@ Descriptor of_long_map(const GC_word *map, std::size_t bits) {
     return Descriptor::of_length(bits * sizeof(Word));
 }
 
-void *allocate_typed(unsigned kind, std::size_t size, const void *tail, std::size_t tail_bytes) {
+// A pointer one past the object's end leads to the block already, for there lies the tail.
+template <class Tail>
+void *allocate_typed(unsigned kind, std::size_t size, const Tail &tail) {
     if (size > PTRDIFF_MAX) return gr::now(GC_oom_fn)(size);
-    gr::Kind &of = gr::kind_of_number(kind);
-    void *const p = collector.allocate(of, size + tail_bytes + (gr::has_more() ? 1 : 0));
+    const std::size_t bytes = size + sizeof tail;
+    void *const p = collector.allocate(*collector.kind(kind), bytes);
     if (p == nullptr) return gr::now(GC_oom_fn)(size);
-    std::memcpy(static_cast<char *>(p) + collector.block_at(p).bytes - tail_bytes, tail, tail_bytes);
+    const std::size_t whole =
+        bytes <= gr::kClassLimit ? gr::size_of_class(gr::class_of(bytes)) : collector.block_at(p).bytes;
+    std::memcpy(static_cast<char *>(p) + whole - sizeof tail, &tail, sizeof tail);
     return p;
+}
+
+void *allocate_object(std::size_t size, GC_word descriptor) {
+    unsigned kind = object_kind.load(std::memory_order_acquire);
+    if (kind == 0) [[unlikely]] {
+        ensure_kinds();
+        kind = object_kind.load(std::memory_order_relaxed);
+    }
+    return allocate_typed(kind, size, descriptor);
 }
 
 }  // namespace
@@ -119,19 +132,17 @@ GR_EXPORT GC_word GC_make_descriptor(const GC_word *map, std::size_t bits) {
 }
 
 GR_EXPORT void *GC_malloc_explicitly_typed(std::size_t size, GC_word descriptor) {
-    ensure_kinds();
-    return allocate_typed(object_kind.load(std::memory_order_relaxed), size, &descriptor, sizeof descriptor);
+    return allocate_object(size, descriptor);
 }
 GR_EXPORT void *GC_malloc_explicitly_typed_ignore_off_page(std::size_t size, GC_word descriptor) {
-    ensure_kinds();
-    return allocate_typed(object_kind.load(std::memory_order_relaxed), size, &descriptor, sizeof descriptor);
+    return allocate_object(size, descriptor);
 }
 GR_EXPORT void *GC_calloc_explicitly_typed(std::size_t count, std::size_t size, GC_word descriptor) {
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes)) return gr::now(GC_oom_fn)(SIZE_MAX);
     ensure_kinds();
     const ArrayTail tail{size, count, Descriptor(descriptor)};
-    return allocate_typed(array_kind, bytes, &tail, sizeof tail);
+    return allocate_typed(array_kind, bytes, tail);
 }
 
 }  // extern "C"

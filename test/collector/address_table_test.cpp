@@ -138,6 +138,36 @@ TEST_F(AddressTableTest, WithoutMemoryKeepsWhatItHas) {
     for (std::uint64_t i = 1; i <= next; ++i) EXPECT_EQ(table_.find(address_of(i))->number, i);
 }
 
+TEST_F(AddressTableTest, GivesMemoryBackOnceLittleIsLeft) {
+    const std::size_t before = fake::mapped_bytes();
+    AddressTable<std::uint64_t> small;
+    ASSERT_TRUE(small.add(address_of(1), 1));
+    const std::size_t least = fake::mapped_bytes();
+    for (std::uint64_t i = 2; i <= 100000; ++i) ASSERT_TRUE(small.add(address_of(i), i));
+    small.remove_if([](const void *, std::uint64_t value) { return value > 10; });
+    EXPECT_EQ(fake::mapped_bytes(), least);
+    for (std::uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(small.find(address_of(i)) != nullptr, i <= 10);
+
+    for (std::uint64_t i = 11; i <= 100000; ++i) ASSERT_TRUE(small.add(address_of(i), i));
+    const std::size_t most = fake::mapped_bytes();
+    fake::fail(fake::Call::map, 0);
+    small.remove_if([](const void *, std::uint64_t value) { return value > 10; });
+    EXPECT_EQ(fake::mapped_bytes(), most) << "there was no memory for a smaller one";
+    for (std::uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(small.find(address_of(i)) != nullptr, i <= 10);
+    small.release();
+    EXPECT_EQ(fake::mapped_bytes(), before);
+}
+
+TEST_F(AddressTableTest, FindsOrAdds) {
+    const auto added = table_.find_or_add(address_of(1), {.number = 1});
+    ASSERT_NE(added.value, nullptr);
+    EXPECT_TRUE(added.is_new);
+    const auto known = table_.find_or_add(address_of(1), {.number = 2});
+    EXPECT_FALSE(known.is_new);
+    EXPECT_EQ(known.value->number, 1U);
+    EXPECT_EQ(table_.size(), 1U);
+}
+
 TEST_F(AddressTableTest, MayBeAskedWhileItHasNoMemory) {
     EXPECT_EQ(table_.find(address_of(1)), nullptr);
     EXPECT_FALSE(table_.remove(address_of(1)));
