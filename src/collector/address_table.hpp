@@ -5,6 +5,7 @@
 // Must not know: what lies at the addresses; what its values are.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -42,12 +43,14 @@ class AddressTable {
     AddressTable(const AddressTable &) = delete;
     AddressTable &operator=(const AddressTable &) = delete;
 
-    std::size_t size() const { return size_; }
+    // At any time; but exact only for who may change it.
+    std::size_t size() const { return size_.load(std::memory_order_relaxed); }
+    std::size_t used_bytes() const { return size() * sizeof(Slot); }
     platform::Growing memory() const { return {&slots_, &capacity_, sizeof(Slot)}; }
 
     // Until the next change; nullptr: there is none.
     Value *find(const void *address) {
-        if (size_ == 0) return nullptr;
+        if (size() == 0) return nullptr;
         Slot &slot = slots_[place_of(Hidden(address))];
         return slot.is_empty() ? nullptr : &slot.value;
     }
@@ -67,14 +70,14 @@ class AddressTable {
         if (capacity_ != 0) {
             Slot &slot = slots_[place_of(hidden)];
             if (!slot.is_empty()) return {&slot.value, false};
-            if (size_ != most()) return fill(slot, hidden, value);
+            if (size() != most()) return fill(slot, hidden, value);
         }
         if (!move_to(capacity_ == 0 ? least() : capacity_ * 2)) return {nullptr, false};
         return fill(slots_[place_of(hidden)], hidden, value);
     }
     // false: it was not there.
     bool remove(const void *address) {
-        if (size_ == 0) return false;
+        if (size() == 0) return false;
         const std::size_t place = place_of(Hidden(address));
         if (slots_[place].is_empty()) return false;
         remove_at(place);
@@ -84,15 +87,43 @@ class AddressTable {
     // visit(address, value).
     template <class Visit>
     void for_each(Visit visit) const {
-        if (size_ == 0) return;
+        if (size() == 0) return;
         for (const Slot &slot : std::span<const Slot>(slots_, capacity_)) {
             if (!slot.is_empty()) visit(slot.address.reveal(), slot.value);
         }
     }
-    // Those of which test(address, value) says so; each is asked about once. Memory of which little is used goes back.
+    // Those of which test(address, value) says so; each is asked about once. Half of the memory goes back where little of
+    // it was used since the last time.
     template <class Test>
     void remove_if(Test test) {
-        if (size_ == 0) return;
+        const bool is_sparse = size() < capacity_ / kSparseParts && capacity_ > least();
+        if (size() != 0) remove_those(test);
+        // Where there is no memory for the smaller one the larger one stays.
+        if (is_sparse) static_cast<void>(move_to(capacity_ / 2));
+    }
+    // Its memory goes back.
+    void release() {
+        if (slots_ != nullptr) platform::unmap(slots_, capacity_ * sizeof(Slot));
+        slots_ = nullptr;
+        capacity_ = 0;
+        set_size(0);
+    }
+
+  private:
+    struct Slot {
+        Hidden address;
+        Value value;
+
+        bool is_empty() const { return address.is_none(); }
+    };
+    static constexpr unsigned kGranuleShift = 4;         // addresses differ by so many bits, but for cells
+    static constexpr unsigned kGroupShift = 4;           // addresses of a group differ by so many bits more
+    static constexpr std::size_t kSparseParts = 8;       // where less than such a part is used, half is enough
+    static constexpr std::size_t kMostSlotBytes = 1024;  // of a page there must be four slots
+    static_assert(sizeof(Slot) <= kMostSlotBytes, "a page has room for four slots");
+
+    template <class Test>
+    void remove_those(Test test) {
         // From behind an empty slot on, so that whatever stays finds its place among those that were asked about before.
         std::size_t at = first_empty();
         bool has_hole = false;  // since the last slot that was empty before
@@ -103,49 +134,33 @@ class AddressTable {
                 has_hole = false;
             } else if (test(slot.address.reveal(), std::as_const(slot.value))) {
                 slot.address = Hidden();
-                --size_;
+                set_size(size() - 1);
                 has_hole = true;
             } else if (has_hole) {
                 const Slot stays = std::exchange(slot, Slot{});
                 slots_[place_of(stays.address)] = stays;
             }
         }
-        // Where there is no memory for the smaller one the larger one stays.
-        std::size_t enough = capacity_;
-        while (enough > least() && size_ < enough / kSparseParts) enough /= 2;
-        if (enough != capacity_) static_cast<void>(move_to(enough));
-    }
-    // Its memory goes back.
-    void release() {
-        if (slots_ != nullptr) platform::unmap(slots_, capacity_ * sizeof(Slot));
-        slots_ = nullptr;
-        size_ = capacity_ = 0;
     }
 
-  private:
-    struct Slot {
-        Hidden address;
-        Value value;
-
-        bool is_empty() const { return address.is_none(); }
-    };
-    static constexpr std::size_t kSparseParts = 8;       // if no more than such a part is used, half is enough
-    static constexpr std::size_t kMostSlotBytes = 1024;  // of a page there must be four slots
-    static_assert(sizeof(Slot) <= kMostSlotBytes, "a page has room for four slots");
-
+    void set_size(std::size_t size) { size_.store(size, std::memory_order_relaxed); }
     std::size_t most() const { return capacity_ / 4 * 3; }
     static std::size_t least() { return std::bit_floor(platform::page_size() / sizeof(Slot)); }
     Found fill(Slot &slot, Hidden address, const Value &value) {
         slot = {address, value};
-        ++size_;
+        set_size(size() + 1);
         return {&slot.value, true};
     }
     std::size_t next(std::size_t at) const { return (at + 1) & (capacity_ - 1); }
     std::size_t steps(std::size_t from, std::size_t to) const { return (to - from) & (capacity_ - 1); }
-    // Addresses differ where a multiplication carries into the high bits.
+    // Addresses that lie close together have homes close together, for what is allocated in turn is registered in turn:
+    // those of a group are at its places in their order. Groups differ where a multiplication carries into the high bits.
     std::size_t home_of(Hidden address) const {
         constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
-        return address.bits() * kGoldenRatio >> (kWordBits - static_cast<unsigned>(std::countr_zero(capacity_)));
+        const std::uint64_t place = address.bits() >> kGranuleShift;
+        const std::uint64_t group = (place >> kGroupShift) * kGoldenRatio;
+        const std::size_t begin = group >> (kWordBits - static_cast<unsigned>(std::countr_zero(capacity_)));
+        return (begin + (place & ((1U << kGroupShift) - 1))) & (capacity_ - 1);
     }
     // Where it lies, or else would.
     std::size_t place_of(Hidden address) const {
@@ -167,7 +182,7 @@ class AddressTable {
             hole = at;
         }
         slots_[hole].address = Hidden();
-        --size_;
+        set_size(size() - 1);
     }
 
     // false: no memory; nothing has changed.
@@ -185,7 +200,7 @@ class AddressTable {
     }
 
     Slot *slots_ = nullptr;
-    std::size_t size_ = 0;
+    std::atomic<std::size_t> size_{0};  // read without the lock as a hint; ordered by nothing
     std::size_t capacity_ = 0;  // a power of two, or none
 };
 

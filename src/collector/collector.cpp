@@ -135,7 +135,7 @@ BlockAt Collector::block_at(const void *p) const {
 }
 
 std::size_t Collector::present_bytes() const {
-    std::size_t bytes = 0;
+    std::size_t bytes = finalization_.held_bytes();
     kinds_.for_each([&](const Kind &kind) { bytes += kind.instance.pages().present_bytes(); });
     return bytes;
 }
@@ -370,6 +370,9 @@ void Collector::count(const Kind &kind, const Superblock *s, CollectionReport *r
 void Collector::learn(Found found, CollectionReport *report) {
     found.roots = looks_everywhere_ ? roots_.written_bytes() : roots_.static_bytes();
     found.threads = report->threads;
+    const std::size_t registered = finalization_.held_bytes();
+    found.add_live(false, registered);
+    found.held += registered;
     report->held = found.held;
     pace_.learn(found);
 }

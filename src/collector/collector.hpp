@@ -96,11 +96,6 @@ class Collector {
         // Until then a register or the stack has it: a collection that stops this thread must not free it before.
         asm volatile("" : : "r"(p));
     }
-    // The same of many small blocks that nobody else frees; those of one superblock that follow each other cost less. Dies
-    // of one that is free.
-    static void free_each(Kind &kind, std::span<void *const> blocks) {
-        kind.instance.collector_view().free_each(blocks);
-    }
     // Whatever the address points into.
     BlockAt block_at(const void *p) const;
     bool may_be_block(const void *p) const { return kinds_.field().may_point(reinterpret_cast<std::uintptr_t>(p)); }
@@ -166,7 +161,8 @@ class Collector {
     void abandon_cycle();
 
     const CollectionReport &last() const { return last_; }
-    // In units that hold something, without the pages that are absent.
+    // In units that hold something, without the pages that are absent; and what links and finalizers take, so that a
+    // program that registers many does not wait for its few blocks to become due.
     std::size_t present_bytes() const;
     bool is_due() const { return pace_.is_due(present_bytes()); }
 

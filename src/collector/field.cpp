@@ -10,6 +10,22 @@ Target Field::target(std::uintptr_t word) const {
     const Kind &kind = kinds_[slot];
     const auto *const p = reinterpret_cast<const char *>(word);
     if (kind.region == nullptr || !kind.region->contains(p)) return {};
+    const UnitIndex unit = kind.region->unit_of(p);
+    const UnitEntry entry = load_entry(*kind.region, unit);
+    if (entry != 0 && entry != kRunEntry) {
+        const ClassIndex c = class_in(entry);
+        if (const ClassShape &shape = shape_of(c); shape.units == 1) [[likely]] {
+            const std::size_t offset = word % kUnitBytes;
+            const BlockIndex index = shape.block_at(offset);
+            if (index.value >= shape.blocks || kind.superblocks->is_free(unit, c, index)) return {};
+            Mark *const marks = kind.marks->covers(unit) ? kind.marks->row(unit, Superblocks::is_wide(c)) : nullptr;
+            return {.begin = p - (offset - std::size_t{index.value} * shape.size),
+                    .bytes = shape.size,
+                    .extent = shape.size,
+                    .mark = marks == nullptr ? nullptr : marks + index.value,
+                    .kind = slot};
+        }
+    }
     const BlockRef ref = kind.superblocks->find(p);
     const Superblock *const s = ref.superblock;
     if (s == nullptr || (s->use == UnitUse::superblock && kind.superblocks->is_free(s, ref.index))) return {};

@@ -17,6 +17,11 @@ struct Finalization {
     Finalizers finalizers;
     ToggleReferences toggles;
 
+    // What is registered, without the lock: bytes of tables, of which a half is used.
+    std::size_t held_bytes() const {
+        return 2 * (short_links.used_bytes() + long_links.used_bytes() + finalizers.used_bytes());
+    }
+
     // visit(pointer) for what is kept here, with the other roots.
     template <class Visit>
     void for_each_root(Visit visit) const {

@@ -91,6 +91,7 @@ class Finalizers {
     std::size_t registered() const { return registered_.size(); }
     // Without the lock; who wants one takes it with the lock.
     std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
+    std::size_t used_bytes() const { return registered_.used_bytes(); }
     std::array<platform::Growing, 2> memory() const { return {registered_.memory(), queue_.memory()}; }
 
   private:
@@ -132,9 +133,11 @@ class Finalizers {
         const auto waits_for_all = [&](const QueuedFinalizer &one) {
             return java == JavaFinalization::on && one.finalizer.order == FinalizationOrder::unreachable;
         };
-        for (const QueuedFinalizer &one : queue_.all().subspan(first)) {
-            if (!waits_for_all(one)) marking.mark(one.object);
-        }
+        marking.mark_each([&](auto mark) {
+            for (const QueuedFinalizer &one : queue_.all().subspan(first)) {
+                if (!waits_for_all(one)) mark(one.object);
+            }
+        });
         for (std::size_t i = queue_.size(); i-- != first;) {
             if (!waits_for_all(queue_[i])) continue;
             if (marking.is_marked(queue_[i].object)) {

@@ -24,6 +24,8 @@ class Links {
     // false: it was not there.
     bool remove(void **cell) { return objects_.remove(cell); }
     std::size_t size() const { return objects_.size(); }
+    // Without the lock.
+    std::size_t used_bytes() const { return objects_.used_bytes(); }
     platform::Growing memory() const { return objects_.memory(); }
 
     // Cells of objects that are not marked become null and are forgotten.

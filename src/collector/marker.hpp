@@ -48,6 +48,13 @@ class Marker {
     // Until nothing is left here or for all.
     void drain();
 
+    // At a glance, while the field is prepared: the word points to a block that was not reached. false: it may.
+    bool sees_unmarked(std::uintptr_t word) const {
+        if (phase_ != Phase::still || !field_.may_point(word)) return false;
+        const Place &place = field_.places().of(word);
+        const std::size_t index = place.index_at(word % kUnitBytes);
+        return index < place.blocks && place.marks[index].load(std::memory_order_relaxed) != number_;
+    }
     bool is_marked(const Target &t) const { return t.mark->load(std::memory_order_relaxed) == number_; }
 
     // There was no memory for what is still to be scanned: what was marked is not complete.

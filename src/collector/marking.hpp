@@ -17,6 +17,7 @@ namespace gr {
 // contents_of(object) the part of it whose words may be pointers; empty: none may. For an object with a map of its
 //                     pointers the whole.
 // mark(object)        it, and all that it reaches; nothing if it is marked.
+// mark_each(name)     the same of all objects for which name(mark) calls mark(object).
 // mark_from(object)   what its contents reach as its kind says: itself only if something there points back to it.
 // mark_range(range)   what these words reach, taken as words of an object.
 template <class M>
@@ -26,6 +27,7 @@ concept Marking = requires(M &marking, const M &marked, const void *p, platform:
     { marked.is_lost(p) } -> std::same_as<bool>;
     { marked.contents_of(p) } -> std::same_as<platform::Range>;
     { marking.mark(p) } -> std::same_as<void>;
+    { marking.mark_each([](auto mark) { mark(static_cast<const void *>(nullptr)); }) } -> std::same_as<void>;
     { marking.mark_from(p) } -> std::same_as<void>;
     { marking.mark_range(range) } -> std::same_as<void>;
 };

@@ -15,6 +15,7 @@ class Reachability {
     Reachability(const Field &field, Marker &marker) : field_(field), marker_(marker) {}
 
     bool is_marked(const void *p) const {
+        if (marker_.sees_unmarked(reinterpret_cast<std::uintptr_t>(p))) return false;
         const Target t = used_at(p);
         return t.begin != nullptr && marker_.is_marked(t);
     }
@@ -29,6 +30,11 @@ class Reachability {
     }
     void mark(const void *p) {
         marker_.consider_inside(reinterpret_cast<std::uintptr_t>(p));
+        marker_.drain();
+    }
+    template <class Name>
+    void mark_each(Name name) {
+        name([this](const void *p) { marker_.consider_inside(reinterpret_cast<std::uintptr_t>(p)); });
         marker_.drain();
     }
     void mark_from(const void *p) {

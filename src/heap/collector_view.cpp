@@ -37,16 +37,4 @@ void CollectorView::drop_cached() {
     });
 }
 
-void CollectorView::free_each(std::span<void *const> blocks) {
-    while (!blocks.empty()) {
-        Superblock *const s = superblocks_.find(blocks.front()).superblock;
-        ownership_.visit_owner(s, [&](OwnerIndex o) {
-            const std::uint32_t given = superblocks_.give(s, blocks.data(), static_cast<std::uint32_t>(blocks.size()));
-            if (given == 0) die_twice(owners_.setup().free, blocks.front(), s->shape().size);
-            blocks = blocks.subspan(given);
-            ownership_.gave(o, s, given);
-        });
-    }
-}
-
 }  // namespace gr

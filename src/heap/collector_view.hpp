@@ -7,8 +7,6 @@
 // Must not know: why a block is live.
 #pragma once
 
-#include <span>
-
 #include "heap/ownership.hpp"
 
 namespace gr {
@@ -92,9 +90,6 @@ class CollectorView {
         });
         return all;
     }
-
-    // Frees blocks in use, of superblocks, that no other thread frees. The caller holds no lock, and the program runs.
-    void free_each(std::span<void *const> blocks);
 
     // Visits the superblocks whose owner is not kNobody.
     template <class Visit>

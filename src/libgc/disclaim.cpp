@@ -3,9 +3,6 @@
 #include "libgc/disclaim.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <span>
 
 #include "libgc/kinds.hpp"
 
@@ -17,72 +14,28 @@ struct Disclaim {
     bool whole = false;
 };
 constinit std::array<Disclaim, kMostKinds> disclaims{};
-
-struct Dead {
-    void *object;
-    Mark *mark;
-    std::size_t bytes;
-};
-constinit platform::MappedList<Dead> dead;                     // of this collection, one kind after the other
-constinit std::array<std::size_t, kMostKinds> end_of_kind{};  // in the list
+constinit platform::MappedList<void *> dead;  // of this collection
 
 // Not the dead themselves: one that another refers to lives until that one is gone.
 void mark_from_dead_of(Kind &kind) {
-    collector.for_each_block(kind, [&](const BlockAt &block, bool marked) {
+    collector.for_each_block(kind, [](const BlockAt &block, bool marked) {
         if (marked) return;
-        const Target t{.begin = static_cast<const char *>(block.begin), .bytes = block.bytes, .kind = kind.number};
-        Marker::current()->scan(Task{t.begin, collector.field().descriptor_of(t)});
+        const Field &field = collector.field();
+        const Target t = field.target(reinterpret_cast<std::uintptr_t>(block.begin));
+        Marker::current()->scan(Task{t.begin, field.descriptor_of(t)});
     });
     Marker::current()->drain();
 }
 
-// They live until they are asked, and where there is no memory for the list, until there is.
+// Where there is no memory for the list, the object lives until there is.
 void list_dead_of(Kind &kind) {
     collector.for_each_block(kind, [](const BlockAt &block, bool marked) {
-        if (marked) return;
-        static_cast<void>(dead.add({block.begin, block.mark, block.bytes}));
-        collector.set_mark(*block.mark, true);
+        if (!marked && !dead.add(block.begin)) collector.set_mark(block.begin, true);
     });
 }
 
-// Blocks of one kind that agreed to go.
-class Going {
-  public:
-    explicit Going(Kind &kind) : kind_(kind) {}
-    ~Going() { free(); }
-    Going(const Going &) = delete;
-    Going &operator=(const Going &) = delete;
-
-    void add(const Dead &one) {
-        if (kind_.setup.asks_blocks()) std::memset(one.object, 0, one.bytes);
-        if (one.bytes > kClassLimit) return Collector::free(kind_, one.object);
-        if (count_ == kMost) free();
-        blocks_[count_++] = one.object;
-    }
-
-  private:
-    static constexpr std::size_t kMost = 256;
-
-    void free() {
-        Collector::free_each(kind_, {&blocks_[0], count_});
-        count_ = 0;
-    }
-
-    Kind &kind_;
-    std::size_t count_ = 0;
-    void *blocks_[kMost];
-};
-
-void ask(Kind &kind, std::span<const Dead> of_kind) {
-    Going going(kind);
-    for (const Dead &one : of_kind) {
-        if (collector.is_marked(one.mark)) continue;  // by a procedure, for it is to live
-        if (disclaims[kind.number].procedure(one.object) == 0) {
-            going.add(one);
-        } else {
-            collector.set_mark(*one.mark, true);
-        }
-    }
+void mark_dead(bool marked) {
+    for (void *const object : dead.all()) collector.set_mark(object, marked);
 }
 
 }  // namespace
@@ -103,16 +56,20 @@ void keep_disclaimed() {
     }
     for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
         if (disclaims[i].procedure != nullptr) list_dead_of(*collector.kind(i));
-        end_of_kind[i] = dead.size();
     }
+    mark_dead(true);
 }
 
 void disclaim_dead() {
-    for (const Dead &one : dead.all()) collector.set_mark(*one.mark, false);
-    std::size_t asked = 0;
-    for (std::uint32_t i = 0; asked != dead.size(); ++i) {
-        ask(*collector.kind(i), dead.all().subspan(asked, end_of_kind[i] - asked));
-        asked = end_of_kind[i];
+    mark_dead(false);
+    for (void *const object : dead.all()) {
+        const BlockAt block = collector.block_at(object);
+        if (collector.is_marked(object)) continue;  // by a procedure, for it is to live
+        if (disclaims[block.kind->number].procedure(object) == 0) {
+            free_block(block);
+        } else {
+            collector.set_mark(object, true);
+        }
     }
     dead.clear();
 }

@@ -4,6 +4,9 @@
  * Invariant: each size runs in a process of its own, so that no heap has grown for another one.
  * Must not know: which pages an object lies in.
  */
+#include <gc.h>
+#include <stdio.h>
+
 #include "watched.h"
 
 enum { kWhole = 24 << 20, kMost = 24 << 10, kSlack = 1 << 20, kPage = 4096 };
@@ -91,9 +94,10 @@ int main(void) {
     static const size_t sizes[] = {1024,   1025,   2000,   4096,   5000,   8192,    12000,   16384,   20480,   24576,   32767,
                                    32768,  34000,  40000,  49152,  65535,  65536,   65537,   81920,   98304,   131072,  150000,
                                    196608, 262144, 300000, 524288, 786432, 1000000, 1048576, 2097152, 3000000, 4194304};
+    size_t least = skip_on_bdwgc("objects of less than 32 KiB") ? 32768 : 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         size = sizes[i];
-        if (size < 32768 && skip_on_bdwgc("objects of less than 32 KiB")) continue;
+        if (size < least) continue;
         allocate = GC_malloc;
         run_apart("scanned objects", check_size);
         run_apart("scanned objects in used memory", check_size_again);

@@ -858,7 +858,7 @@ MUTANTS = (
     *of_file(
         "src/libgc/disclaim.cpp", "libgc.api_disclaim",
         ("disclaim-unasked", "objects die before their procedure is asked",
-         "collector.set_mark(*block.mark, true);", ""),
+         "mark_dead(true);", ""),
         ("disclaim-part", "what a disclaimed object refers to dies before it",
          "if (disclaims[i].whole) mark", "if (false) mark"),
     ),

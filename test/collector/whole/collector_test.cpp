@@ -230,17 +230,6 @@ TEST_F(Collection, AnAddressInsideAnUncollectableBlockThatWasFreedDoesNotFreeThe
     EXPECT_TRUE(is_used(hidden(block)));
 }
 
-TEST_F(Collection, WhatIsFreedTogetherIsFree) {
-    std::vector<void *> blocks;
-    for (std::size_t i = 0; i < kMany; ++i) blocks.push_back(make(16 + i % 2000));
-    std::vector<std::uintptr_t> all;
-    for (const void *p : blocks) all.push_back(hidden(p));
-    EXPECT_EQ(used_of(all), kMany);
-    Collector::free_each(*kinds_.normal, blocks);
-    EXPECT_EQ(used_of(all), 0U);
-    EXPECT_DEATH(Collector::free_each(*kinds_.normal, {blocks.data(), 1}), "GC_free");
-}
-
 // Nothing is scanned behind the pages that were asked for, and whatever points there leads to the block.
 TEST_F(Collection, ALargeBlockTakesWholePages) {
     const std::size_t page = platform::page_size();
