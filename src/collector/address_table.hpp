@@ -92,14 +92,33 @@ class AddressTable {
             if (!slot.is_empty()) visit(slot.address.reveal(), slot.value);
         }
     }
-    // Those of which test(address, value) says so; each is asked about once. Half of the memory goes back where little of
-    // it was used since the last time.
+    // Those of which test(address, value) says so; each is asked about once.
     template <class Test>
     void remove_if(Test test) {
-        const bool is_sparse = size() < capacity_ / kSparseParts && capacity_ > least();
-        if (size() != 0) remove_those(test);
-        // Where there is no memory for the smaller one the larger one stays.
-        if (is_sparse) static_cast<void>(move_to(capacity_ / 2));
+        if (size() == 0) return;
+        // From behind an empty slot on, so that whatever stays finds its place among those that were asked about before.
+        std::size_t at = first_empty();
+        bool has_hole = false;  // since the last slot that was empty before
+        for (std::size_t left = capacity_ - 1; left != 0; --left) {
+            at = next(at);
+            Slot &slot = slots_[at];
+            if (slot.is_empty()) {
+                has_hole = false;
+            } else if (test(slot.address.reveal(), std::as_const(slot.value))) {
+                slot.address = Hidden();
+                set_size(size() - 1);
+                has_hole = true;
+            } else if (has_hole) {
+                const Slot stays = std::exchange(slot, Slot{});
+                slots_[place_of(stays.address)] = stays;
+            }
+        }
+    }
+    // Half of the memory goes back if little of it was ever used since the last call. Where there is no memory for the
+    // smaller table the larger one stays.
+    void give_back() {
+        if (most_used_ < capacity_ / kSparseParts && capacity_ > least()) static_cast<void>(move_to(capacity_ / 2));
+        most_used_ = size();
     }
     // Its memory goes back.
     void release() {
@@ -122,33 +141,13 @@ class AddressTable {
     static constexpr std::size_t kMostSlotBytes = 1024;  // of a page there must be four slots
     static_assert(sizeof(Slot) <= kMostSlotBytes, "a page has room for four slots");
 
-    template <class Test>
-    void remove_those(Test test) {
-        // From behind an empty slot on, so that whatever stays finds its place among those that were asked about before.
-        std::size_t at = first_empty();
-        bool has_hole = false;  // since the last slot that was empty before
-        for (std::size_t left = capacity_ - 1; left != 0; --left) {
-            at = next(at);
-            Slot &slot = slots_[at];
-            if (slot.is_empty()) {
-                has_hole = false;
-            } else if (test(slot.address.reveal(), std::as_const(slot.value))) {
-                slot.address = Hidden();
-                set_size(size() - 1);
-                has_hole = true;
-            } else if (has_hole) {
-                const Slot stays = std::exchange(slot, Slot{});
-                slots_[place_of(stays.address)] = stays;
-            }
-        }
-    }
-
     void set_size(std::size_t size) { size_.store(size, std::memory_order_relaxed); }
     std::size_t most() const { return capacity_ / 4 * 3; }
     static std::size_t least() { return std::bit_floor(platform::page_size() / sizeof(Slot)); }
     Found fill(Slot &slot, Hidden address, const Value &value) {
         slot = {address, value};
         set_size(size() + 1);
+        if (most_used_ < size()) most_used_ = size();
         return {&slot.value, true};
     }
     std::size_t next(std::size_t at) const { return (at + 1) & (capacity_ - 1); }
@@ -201,6 +200,7 @@ class AddressTable {
 
     Slot *slots_ = nullptr;
     std::atomic<std::size_t> size_{0};  // read without the lock as a hint; ordered by nothing
+    std::size_t most_used_ = 0;
     std::size_t capacity_ = 0;  // a power of two, or none
 };
 

@@ -38,6 +38,9 @@ struct Finalization {
         toggles.forget_dead(marking);
         long_links.clear_dead(marking);
         long_links.forget_dead_cells(marking);
+        short_links.give_back_memory();
+        long_links.give_back_memory();
+        finalizers.give_back_memory();
         return report;
     }
 };

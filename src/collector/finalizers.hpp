@@ -91,6 +91,7 @@ class Finalizers {
     std::size_t registered() const { return registered_.size(); }
     // Without the lock; who wants one takes it with the lock.
     std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
+    void give_back_memory() { registered_.give_back(); }
     std::size_t used_bytes() const { return registered_.used_bytes(); }
     std::array<platform::Growing, 2> memory() const { return {registered_.memory(), queue_.memory()}; }
 

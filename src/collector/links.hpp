@@ -24,6 +24,8 @@ class Links {
     // false: it was not there.
     bool remove(void **cell) { return objects_.remove(cell); }
     std::size_t size() const { return objects_.size(); }
+    // Once in each collection.
+    void give_back_memory() { objects_.give_back(); }
     // Without the lock.
     std::size_t used_bytes() const { return objects_.used_bytes(); }
     platform::Growing memory() const { return objects_.memory(); }

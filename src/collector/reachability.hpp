@@ -34,7 +34,11 @@ class Reachability {
     }
     template <class Name>
     void mark_each(Name name) {
-        name([this](const void *p) { marker_.consider_inside(reinterpret_cast<std::uintptr_t>(p)); });
+        unsigned named = 0;
+        name([&](const void *p) {
+            marker_.consider_inside(reinterpret_cast<std::uintptr_t>(p));
+            if (++named % kTogether == 0) marker_.drain();
+        });
         marker_.drain();
     }
     void mark_from(const void *p) {
@@ -49,6 +53,8 @@ class Reachability {
     }
 
   private:
+    static constexpr unsigned kTogether = 128;  // objects that are marked before what they reach is
+
     Target used_at(const void *p) const { return field_.target(reinterpret_cast<std::uintptr_t>(p)); }
 
     const Field &field_;

@@ -138,22 +138,37 @@ TEST_F(AddressTableTest, WithoutMemoryKeepsWhatItHas) {
     for (std::uint64_t i = 1; i <= next; ++i) EXPECT_EQ(table_.find(address_of(i))->number, i);
 }
 
-TEST_F(AddressTableTest, GivesMemoryBackOnceLittleIsLeft) {
+// By halves, one for each call, and not what was used since the last one.
+TEST_F(AddressTableTest, GivesMemoryBackWhereLittleIsUsed) {
     const std::size_t before = fake::mapped_bytes();
     AddressTable<std::uint64_t> small;
+    const auto fill = [&] {
+        for (std::uint64_t i = 1; i <= 100000; ++i) ASSERT_NE(small.find_or_add(address_of(i), i).value, nullptr);
+    };
+    const auto thin = [&] { small.remove_if([](const void *, std::uint64_t value) { return value > 10; }); };
+    const auto expect_ten = [&] {
+        for (std::uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(small.find(address_of(i)) != nullptr, i <= 10);
+    };
     ASSERT_TRUE(small.add(address_of(1), 1));
     const std::size_t least = fake::mapped_bytes();
-    for (std::uint64_t i = 2; i <= 100000; ++i) ASSERT_TRUE(small.add(address_of(i), i));
-    small.remove_if([](const void *, std::uint64_t value) { return value > 10; });
-    EXPECT_EQ(fake::mapped_bytes(), least);
-    for (std::uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(small.find(address_of(i)) != nullptr, i <= 10);
-
-    for (std::uint64_t i = 11; i <= 100000; ++i) ASSERT_TRUE(small.add(address_of(i), i));
+    for (unsigned turn = 0; turn < 3; ++turn) {
+        fill();
+        thin();
+        const std::size_t most = fake::mapped_bytes();
+        small.give_back();
+        EXPECT_EQ(fake::mapped_bytes(), most) << "it was used since the last call";
+        expect_ten();
+    }
+    fake::fail(fake::Call::map, 0, 1);
     const std::size_t most = fake::mapped_bytes();
-    fake::fail(fake::Call::map, 0);
-    small.remove_if([](const void *, std::uint64_t value) { return value > 10; });
+    small.give_back();
     EXPECT_EQ(fake::mapped_bytes(), most) << "there was no memory for a smaller one";
-    for (std::uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(small.find(address_of(i)) != nullptr, i <= 10);
+    small.give_back();
+    EXPECT_EQ(fake::mapped_bytes() - before, (most - before) / 2);
+    expect_ten();
+    for (unsigned turn = 0; turn < 20; ++turn) small.give_back();
+    EXPECT_EQ(fake::mapped_bytes(), least);
+    expect_ten();
     small.release();
     EXPECT_EQ(fake::mapped_bytes(), before);
 }
