@@ -36,7 +36,7 @@
  * in quarantine; the stack that allocated each block; which blocks were free when an incremental collection ended its
  * marking. */
 #define GR_MEMORY_MARKS 1
-#define GR_MEMORY_PLACES 2
+#define GR_MEMORY_UNIT_TABLE 2
 #define GR_MEMORY_FINALIZATION 3
 #define GR_MEMORY_WAITING 4
 #define GR_MEMORY_ORIGINS 5

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a hash table from addresses to values, in memory of its own from the kernel, for those who may not allocate.
-// Invariant: no address lies in it as one, so it keeps nothing alive wherever it is mapped; three quarters of the slots
-//    are used at most; each entry lies between its home and the next empty slot. No lock: one at a time.
-// Must not know: what lies at the addresses; what its values are.
+// What: a hash table from addresses to values, in memory of its own from the kernel, for code that may not allocate.
+// Invariant: addresses are stored as complements, so the table keeps nothing alive wherever it is mapped. At most three
+//    quarters of the slots are used. Each entry lies between its home and the next empty slot. The caller serialises
+//    calls.
+// Must not know: what lies at the addresses; what the values mean.
 #pragma once
 
 #include <atomic>
@@ -20,10 +21,10 @@
 
 namespace gr {
 
-// An address that no marker takes for one.
+// An address that no marker takes for an address.
 class Hidden {
   public:
-    constexpr Hidden() = default;  // of none: memory that is zero holds only such
+    constexpr Hidden() = default;  // no address; zeroed memory holds only these
     explicit Hidden(const void *address) : complement_(~reinterpret_cast<std::uintptr_t>(address)) {}
 
     bool is_none() const { return complement_ == 0; }
@@ -48,7 +49,7 @@ class AddressTable {
     std::size_t used_bytes() const { return size() * sizeof(Slot); }
     platform::Growing memory() const { return {&slots_, &capacity_, sizeof(Slot)}; }
 
-    // Until the next change; nullptr: there is none.
+    // Valid until the next change. nullptr: the table does not have the address.
     Value *find(const void *address) {
         if (size() == 0) return nullptr;
         Slot &slot = slots_[place_of(Hidden(address))];
@@ -75,7 +76,7 @@ class AddressTable {
         if (!move_to(capacity_ == 0 ? least() : capacity_ * 2)) return {nullptr, false};
         return fill(slots_[place_of(hidden)], hidden, value);
     }
-    // false: it was not there.
+    // false: the table did not have the address.
     bool remove(const void *address) {
         if (size() == 0) return false;
         const std::size_t place = place_of(Hidden(address));
@@ -92,7 +93,7 @@ class AddressTable {
             if (!slot.is_empty()) visit(slot.address.reveal(), slot.value);
         }
     }
-    // Those of which test(address, value) says so; each is asked about once.
+    // Removes the entries for which test(address, value) is true. Each entry is tested once.
     template <class Test>
     void remove_if(Test test) {
         if (size() == 0) return;
@@ -161,7 +162,7 @@ class AddressTable {
         const std::size_t begin = group >> (kWordBits - static_cast<unsigned>(std::countr_zero(capacity_)));
         return (begin + (place & ((1U << kGroupShift) - 1))) & (capacity_ - 1);
     }
-    // Where it lies, or else would.
+    // Where the address lies, or would lie.
     std::size_t place_of(Hidden address) const {
         std::size_t at = home_of(address);
         while (!slots_[at].is_empty() && slots_[at].address != address) at = next(at);
@@ -173,7 +174,7 @@ class AddressTable {
         return at;
     }
 
-    // What lies behind moves up, unless its home is behind the hole.
+    // Entries behind the hole move up, unless their home is behind the hole.
     void remove_at(std::size_t hole) {
         for (std::size_t at = next(hole); !slots_[at].is_empty(); at = next(at)) {
             if (steps(home_of(slots_[at].address), at) < steps(hole, at)) continue;

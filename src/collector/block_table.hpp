@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: something for each block of one region, apart from the blocks.
-// Invariant: rows lie as the bitmaps do, narrow or wide by class; a run's only cell is the first of its first unit.
-//    Both tables are committed for the same units; what is new is zero.
-// Must not know: what the cells say.
+// What: a cell for each block of one region, apart from the blocks.
+// Invariant: rows lie as the bitmaps do, narrow or wide by class; a run's only cell is the first cell of its first
+//    unit. Both tables are committed for the same units; new cells are zero.
+// Must not know: what the cells mean.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class BlockTable {
     BlockTable(const BlockTable &) = delete;
     BlockTable &operator=(const BlockTable &) = delete;
 
-    // Addresses for all units that the region may ever have. false: there are none.
+    // Reserves addresses for all units that the region may ever have. false: there are none.
     bool reserve(const Region &region) {
         first_unit_ = region.first_unit();
         most_units_ = first_unit_.value + std::size_t{region.chunk_limit()} * kUnitsPerChunk;
@@ -32,7 +32,7 @@ class BlockTable {
         unreserve();
         return false;
     }
-    // Memory for those below `end`; one at a time. false: refused; what there was stays.
+    // Commits memory for the units below `end`. One call at a time. false: refused; what was committed stays.
     bool cover(UnitIndex end) {
         const std::size_t wanted = align_up(std::size_t{end.value}, kStepUnits);
         const std::size_t units = wanted < most_units_ ? wanted : most_units_;
@@ -60,7 +60,7 @@ class BlockTable {
 
     static constexpr std::size_t kNarrowRow = Superblocks::kNarrowWords * kWordBits;
     static constexpr std::size_t kWideRow = Superblocks::kWideWords * kWordBits;
-    // Of the first block of what begins there.
+    // The cell of the first block of the superblock or run that begins at this unit.
     Cell *row(UnitIndex first, bool wide) const {
         return wide ? wide_ + first.value * kWideRow : narrow_ + first.value * kNarrowRow;
     }
@@ -84,11 +84,12 @@ class BlockTable {
         return platform::commit(table + covered * row, (units - covered) * row * sizeof(Cell));
     }
 
-    // Rows are counted from unit 0, and have addresses from there on: a region's units begin behind its unit map.
+    // Rows are counted from unit 0 and have addresses from there on, although a region's units begin behind its unit
+    // map.
     Cell *narrow_ = nullptr;
     Cell *wide_ = nullptr;
     std::size_t most_units_ = 0;
-    std::atomic<std::size_t> covered_units_{0};  // release, with the acquire of who asks before he writes
+    std::atomic<std::size_t> covered_units_{0};  // released by cover(), acquired by covers()
     UnitIndex first_unit_;
 };
 

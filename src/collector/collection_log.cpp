@@ -27,7 +27,7 @@ void put_beside(Text &line, const CollectionReport &report) {
     line << ']';
 }
 
-// Of the counted build: all that happened since the process began.
+// In the counted build: what was counted since the process began.
 void put_events(Text &line) {
     using platform::Event;
     line << ",\"locks\":" << platform::counted(Event::lock) << ",\"waits\":" << platform::counted(Event::wait)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a line of JSON for each collection, at the end of a file that processes may share.
-// Invariant: no descriptor stays open, for programs close those that they do not know; where a line cannot be written
-//    no other is tried.
-// Must not know: how it is collected; who reads it.
+// What: a line of JSON for each collection, at the end of a file that several processes may share.
+// Invariant: no descriptor stays open, because programs close descriptors that they do not know. After a line that
+//    could not be written, no other line is tried.
+// Must not know: how a collection works; who reads the log.
 #pragma once
 
 #include "collector/collection_report.hpp"
@@ -13,9 +13,9 @@ class CollectionLog {
   public:
     constexpr CollectionLog() = default;
 
-    // Once; nullptr: nothing is told. A path that does not fit is refused in one line.
+    // Once. nullptr: there is no log. A path that is too long is refused in one line.
     void initialise(const char *path);
-    // With the lock of the collector, while the others run.
+    // Under the collector's lock, while the other threads run.
     void tell(const CollectionReport &report);
 
   private:
@@ -23,7 +23,7 @@ class CollectionLog {
 
     void give_up(const char *path, const char *what);
 
-    char path_[kPathBytes]{};  // empty: nothing is told
+    char path_[kPathBytes]{};  // empty: there is no log
 };
 
 }  // namespace gr

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what a collection tells of itself.
+// What: what a collection reports of itself.
 // Invariant: the steps are disjoint parts of the pause, so stopping + marking + sweeping <= stopped.
-// Must not know: who wants to know.
+// Must not know: who reads a report.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@
 
 namespace gr {
 
-// Somebody asked for it; as much was allocated, or waits, as may be between two; there was no memory.
+// asked: the program asked for it. due: as much was allocated, or waits, as may be between two collections. refused:
+// there was no memory for a request.
 enum class Reason : std::uint8_t { asked, due, refused };
 
 struct LiveOfKind {
@@ -28,21 +29,21 @@ struct CollectionReport {
     std::uint64_t live_blocks = 0;
     std::uint64_t live_bytes = 0;
     std::uint64_t freed_blocks = 0;
-    std::size_t threads = 0;      // that were stopped
+    std::size_t threads = 0;      // threads that were stopped
     std::size_t held_before = 0;  // bytes of units in use
-    std::size_t held = 0;         // of those that hold something afterwards
-    std::uint64_t began = 0;      // nanoseconds of platform::nanoseconds()
+    std::size_t held = 0;         // bytes of units that hold something afterwards
+    std::uint64_t began = 0;      // by platform::nanoseconds()
     std::uint64_t stopped_nanoseconds = 0;
-    std::uint64_t stopping_nanoseconds = 0;  // until all stood and all was known of them
+    std::uint64_t stopping_nanoseconds = 0;  // until all threads stood and their roots were known
     std::uint64_t marking_nanoseconds = 0;
     std::uint64_t sweeping_nanoseconds = 0;
-    // Of one beside the program: the stops for roots before the one that the above is about, and all that time, from the
-    // beginning to that stop.
+    // Of an incremental collection: the stops for roots before the last stop, which the fields above are about, and the
+    // time from the beginning to the last stop.
     static constexpr std::size_t kMostRootStops = 4;
     std::array<std::uint64_t, kMostRootStops> root_stops_nanoseconds{};  // 0: none
     std::uint64_t beside_nanoseconds = 0;
     FinalizationReport finalization{};
-    std::array<LiveOfKind, kMostKinds> live_of_kinds{};  // by number; together live_blocks and live_bytes
+    std::array<LiveOfKind, kMostKinds> live_of_kinds{};  // by kind; the sums are live_blocks and live_bytes
 
     void add_live(std::uint32_t kind, std::uint64_t blocks, std::uint64_t bytes) {
         live_blocks += blocks;

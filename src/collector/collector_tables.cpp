@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: collector_tables.hpp: the description, filled in from the types that the tables are made of.
-// Invariant: no offset or stride is written down here, so the description follows the tables; what it calls 8, 32 or 64
-//    bits is that wide.
-// Must not know: what a tool makes of the tables; how it is collected.
+
 #include "collector/collector_tables.hpp"
 
 #include <cstddef>
 
-#include "collector/collector.hpp"
 #include "granary/heap_tables.h"
 
 namespace gr {
@@ -15,7 +11,8 @@ namespace {
 
 constexpr std::size_t kMostMemory = 128;
 
-// Nobody here reads it, so the compiler must be told to keep it; the magic keeps it in a mapping of the file.
+// Nothing in the process reads it, so the compiler must be told to keep it. The magic keeps it in a mapping of the
+// file.
 [[gnu::used]] alignas(GR_HEAP_TABLES_ALIGNMENT) constinit gr_collector_tables collector_tables = [] {
     gr_collector_tables tables{};
     tables.magic = GR_COLLECTOR_TABLES_MAGIC;
@@ -41,7 +38,7 @@ static_assert(sizeof(CollectionReport::reason) == 1 && sizeof(CollectionReport::
               "a reader reads the fields of a report by these widths");
 static_assert(offsetof(LiveOfKind, blocks) == 0 && offsetof(LiveOfKind, bytes) == 8,
               "a reader reads two words for each kind");
-static_assert(sizeof(Pace::disabled) == 4 && sizeof(Pace::automatic) == 1 && sizeof(Cycle::is_wanted) == 1,
+static_assert(sizeof(Pace::disabled) == 4 && sizeof(Pace::automatic) == 1 && sizeof(std::atomic<bool>) == 1,
               "a reader reads the switches by these widths");
 static_assert(sizeof(Mark) == 1 && sizeof(std::size_t) == 8, "a reader reads a byte for each mark");
 
@@ -62,7 +59,7 @@ std::uint64_t contents_of(const KindSetup &setup) {
     return setup.descriptor.is_nothing() ? GR_CONTENTS_NONE : GR_CONTENTS_LAYOUT;
 }
 
-// release: pairs with nothing in this process; a reader that sees it sees what it counts.
+// release: pairs with nothing in this process. A tool that reads the count finds as many complete entries.
 void publish(std::uint32_t *count) { std::atomic_ref(*count).store(*count + 1, std::memory_order_release); }
 
 void describe_report(const CollectionReport *report, gr_collector_tables *t) {
@@ -91,7 +88,7 @@ void publish_kind(const Kind &kind) {
 }
 
 void publish_memory(MemoryUse use, const platform::Growing &memory) {
-    if (told_memory_count == kMostMemory) return;  // it is not told apart from the program's own
+    if (told_memory_count == kMostMemory) return;  // a tool counts this memory as the program's
     told_memory[told_memory_count] = {.use = static_cast<std::uint64_t>(use),
                                       .begin_at = address_of(memory.begin_cell),
                                       .count_at = address_of(memory.count_cell),
@@ -113,26 +110,26 @@ void publish_waiting(const Region &region, const Marks &flags, const std::atomic
     collector_tables.waiting_due_at = address_of(&due);
 }
 
-void Collector::publish_tables() {
-    publish_memory(MemoryUse::places, kinds_.field().places().memory());
-    for (const platform::Growing &memory : finalization_.finalizers.memory())
+void publish_finalization(const Finalization &finalization) {
+    for (const platform::Growing &memory : finalization.finalizers.memory())
         publish_memory(MemoryUse::finalization, memory);
     for (const platform::Growing &memory :
-         {finalization_.short_links.memory(), finalization_.long_links.memory(), finalization_.toggles.memory()})
+         {finalization.short_links.memory(), finalization.long_links.memory(), finalization.toggles.memory()})
         publish_memory(MemoryUse::finalization, memory);
-    cycle_.snapshot.for_each_memory(
-        [](const platform::Growing &memory) { publish_memory(MemoryUse::snapshot, memory); });
+}
+
+void publish_collections(const CollectionReport &last, const Pace &pace, const std::atomic<bool> &is_incremental) {
     gr_collector_tables &t = collector_tables;
     t.kinds_at = address_of(&told_kinds[0]);
     t.kind_count_at = address_of(&told_kind_count);
     t.memory_at = address_of(&told_memory[0]);
     t.memory_count_at = address_of(&told_memory_count);
-    describe_report(&last_, &t);
-    t.due_at = address_of(pace_.due_cell());
-    t.disabled_at = address_of(&pace_.disabled);
-    t.automatic_at = address_of(&pace_.automatic);
-    t.beside_at = address_of(&cycle_.is_wanted);
-    // release: as the counts.
+    describe_report(&last, &t);
+    t.due_at = address_of(pace.due_cell());
+    t.disabled_at = address_of(&pace.disabled);
+    t.automatic_at = address_of(&pace.automatic);
+    t.beside_at = address_of(&is_incremental);
+    // release: as for the counts.
     std::atomic_ref(t.self).store(address_of(&t), std::memory_order_release);
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: tells tools outside the process where the collector keeps what it knows (granary/collector_tables.h).
-// Invariant: only written to, by the holder of the collector's lock or before there are others; nothing in the process
-//    reads it. No address of a block is in it.
-// Must not know: what a tool makes of the tables; how it is collected.
+// What: publishes where the collector keeps its tables, for tools outside the process (granary/collector_tables.h).
+// Invariant: written only under the collector's lock, or before there are other threads. Nothing in the process reads
+//    what is published, and it holds no address of a block.
+// Must not know: what a tool does with the tables; how a collection works.
 #pragma once
 
+#include "collector/collection_report.hpp"
+#include "collector/finalization.hpp"
 #include "collector/kinds.hpp"
+#include "collector/pace.hpp"
 #include "granary/collector_tables.h"
 #include "platform/world/range.hpp"
 
@@ -14,20 +17,25 @@ namespace gr {
 // The values are those of collector_tables.h.
 enum class MemoryUse : std::uint8_t {
     marks = GR_MEMORY_MARKS,
-    places = GR_MEMORY_PLACES,
+    unit_table = GR_MEMORY_UNIT_TABLE,
     finalization = GR_MEMORY_FINALIZATION,
     waiting = GR_MEMORY_WAITING,
     origins = GR_MEMORY_ORIGINS,
     snapshot = GR_MEMORY_SNAPSHOT,
 };
 
-// Once it is whole; its marks with it.
+// Called once the kind is complete. Its marks are published with it.
 void publish_kind(const Kind &kind);
-// Of what stays for ever, wherever its memory lies.
+// Memory of an object that is never destroyed; the memory itself may move.
 void publish_memory(MemoryUse use, const platform::Growing &memory);
-// A number of the program's: while it is not 0 nothing is collected.
+void publish_finalization(const Finalization &finalization);
+// The last report, when a collection is due, and whether collections are incremental. Called last: a tool finds the
+// tables from then on.
+void publish_collections(const CollectionReport &last, const Pace &pace, const std::atomic<bool> &is_incremental);
+// A number of the program: nothing is collected while it is not 0.
 void publish_dont_collect(const int &number);
-// A flag for each block of the only kind, up while it waits; how many bytes do, and with how many it is searched.
+// A flag for each block of the only kind, set while the block waits in the quarantine; how many bytes wait; and with
+// how many bytes a search is due.
 void publish_waiting(const Region &region, const Marks &flags, const std::atomic<std::size_t> &bytes,
                      const std::atomic<std::size_t> &due);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what a block holds, in one word: how far it may hold pointers, where, or who knows. The encoding is the one
-//    that programs compiled in from bdwgc's gc_mark.h.
-// Invariant: the low two bits say which of the four it is; the rest is its operand.
+// What: describes in one word which words of a block may be pointers. The encoding is that of bdwgc's gc_mark.h,
+//    because programs have compiled it in.
+// Invariant: the low two bits are the form; the other bits are the form's operand.
 // Must not know: who scans.
 #pragma once
 
@@ -17,24 +17,25 @@ class Descriptor {
 
     constexpr Descriptor() = default;  // no pointers
     constexpr explicit Descriptor(std::uintptr_t word) : word_(word) {}
-    // The first so many bytes, all words of them.
+    // All words of the first `bytes` bytes.
     static constexpr Descriptor of_length(std::size_t bytes) { return Descriptor(bytes & ~kFormMask); }
 
     constexpr std::uintptr_t word() const { return word_; }
     constexpr bool is_nothing() const { return word_ == 0; }
     constexpr Form form() const { return static_cast<Form>(word_ & kFormMask); }
     constexpr std::size_t length() const { return word_; }
-    // A length, and at most so many bytes. Turned round, every other form is larger than any length.
+    // Whether the form is a length of at most `bytes`. Rotated, every other form is larger than any length.
     constexpr bool is_length_up_to(std::size_t bytes) const {
         return std::rotr(word_, kFormBits) <= (bytes >> kFormBits);
     }
-    // From the highest bit down, one for each word.
+    // A bit for each word, from the highest bit down.
     constexpr std::uintptr_t bitmap() const { return word_ & ~kFormMask; }
     constexpr std::size_t procedure() const { return (word_ >> kFormBits) & (kMostProcedures - 1); }
     constexpr std::uintptr_t environment() const { return word_ >> (kFormBits + kProcedureBits); }
-    // Of the block's own descriptor from its beginning; negative: from what its first word points to, downwards.
+    // Where the block's own descriptor lies, counted from the block's beginning; negative: counted downwards from the
+    // address in the block's first word.
     constexpr std::intptr_t displacement() const { return static_cast<std::intptr_t>(word_ & ~kFormMask); }
-    // In a kind whose descriptors grow with the block.
+    // The descriptor of a larger block, in a kind whose descriptors grow with the block.
     constexpr Descriptor plus(std::size_t bytes) const { return Descriptor(word_ + bytes); }
 
     static constexpr unsigned kProcedureBits = 6;

@@ -41,7 +41,7 @@ bool Field::begin(const char *base, std::size_t bytes, unsigned slot_shift) {
     base_ = base;
     bytes_ = bytes;
     slot_shift_ = slot_shift;
-    return places_.reserve(reinterpret_cast<std::uintptr_t>(base), bytes);
+    return units_.reserve(reinterpret_cast<std::uintptr_t>(base), bytes);
 }
 
 bool Field::cover() {
@@ -50,7 +50,7 @@ bool Field::cover() {
         const UnitIndex end = region.unit_end();
         if (end <= covered_[i]) continue;
         const auto base = reinterpret_cast<std::uintptr_t>(region.base());
-        if (!places_.cover(base, base + (std::uintptr_t{end.value} << kUnitShift))) return false;
+        if (!units_.cover(base, base + (std::uintptr_t{end.value} << kUnitShift))) return false;
         covered_[i] = end;
     }
     return true;
@@ -59,9 +59,9 @@ bool Field::cover() {
 void Field::prepare(std::size_t slot, const CollectorView &view) {
     const Kind &kind = kinds_[slot];
     const Region &region = *kind.region;
-    const auto fill = [&](UnitIndex first, UnitCount units, const Place &place) {
+    const auto fill = [&](UnitIndex first, UnitCount units, const UnitRow &row) {
         for (UnitIndex u = first; u < first + units; u = u + UnitCount(1))
-            places_.of(reinterpret_cast<std::uintptr_t>(region.address(u))) = place;
+            units_.of(reinterpret_cast<std::uintptr_t>(region.address(u))) = row;
     };
     fill(region.first_unit(), UnitCount(region.unit_end().value - region.first_unit().value), {});
     view.for_each_run([&](const Superblock *run) { fill(run->unit, run->units, {.size = 1}); });

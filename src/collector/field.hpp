@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: all kinds as a marker sees them: from any word to the block that it points to, if it does.
-// Invariant: all regions lie in one range, each in a slot of 2^slot_shift bytes. places() are true of the moment of
-//    prepare(): after it nobody allocates or frees, and free blocks bear the mark of this collection already.
-// Must not know: what a block holds; in which order it is marked.
+// What: all kinds as a marker sees them: leads from any word to the block that it points to, if there is one.
+// Invariant: all regions lie in one range, each in a slot of 2^slot_shift bytes. unit_table() describes the moment of
+//    prepare(): no thread allocates or frees after that, and free blocks have the number of this collection already.
+// Must not know: what a block holds; in which order blocks are marked.
 #pragma once
 
 #include <array>
 
-#include "collector/places.hpp"
+#include "collector/unit_table.hpp"
 #include "heap/collector_view.hpp"
 #include "heap/unit_entry.hpp"
 #include "platform/world/range.hpp"
@@ -16,18 +16,18 @@ namespace gr {
 
 inline constexpr unsigned kMostKinds = 32;
 
-// A block in use, or cached.
+// A block that is in use or cached.
 struct Target {
-    const char *begin = nullptr;  // nullptr: no block
+    const char *begin = nullptr;  // nullptr: there is no block
     std::size_t bytes = 0;
-    std::size_t extent = 0;  // addresses that belong to it: `bytes`, or more behind a run whose tail is absent
-    Mark *mark = nullptr;  // nullptr: it has none before the first collection that finds it
+    std::size_t extent = 0;  // addresses that belong to it: `bytes`, or more if the tail of a run is absent
+    Mark *mark = nullptr;    // nullptr: the block has no mark before the first collection that finds it
     std::uint32_t kind = 0;
 };
 
-// What is to be scanned if it is not marked yet.
+// A block that is scanned unless it is marked.
 struct Candidate {
-    Mark *mark = nullptr;  // nullptr: no block
+    Mark *mark = nullptr;  // nullptr: there is no block
     Task task{};
 };
 
@@ -37,20 +37,21 @@ class Field {
         const Region *region = nullptr;  // nullptr: no kind
         const Superblocks *superblocks = nullptr;
         const Marks *marks = nullptr;
-        Descriptor descriptor{};  // of its blocks
-        bool adds_size = false;   // to the descriptor
+        Descriptor descriptor{};  // of each block
+        bool adds_size = false;   // whether a block's size is added to the descriptor
     };
 
     constexpr Field() = default;
 
-    // false: no addresses for what it knows of it.
+    // false: no addresses for the unit table.
     bool begin(const char *base, std::size_t bytes, unsigned slot_shift);
-    // Whether a pointer so far behind the beginning of a block counts, unless it lies on a stack; nullptr: everywhere.
+    // Whether a pointer counts that points so many bytes behind the beginning of a block. Not asked for pointers on
+    // stacks. nullptr: every pointer into a block counts.
     using Accepts = bool (*)(std::size_t displacement);
     Accepts accepts() const { return accepts_; }
     void set_accepts(Accepts wanted) { accepts_ = wanted; }
 
-    // Whether the program may have protected pages of its blocks, as of memory that is its own.
+    // Whether the program may have protected pages of blocks, as of any memory that it got from malloc.
     bool may_be_protected() const { return may_be_protected_; }
     void set_may_be_protected(bool wanted) { may_be_protected_ = wanted; }
 
@@ -65,18 +66,19 @@ class Field {
     }
 
     bool may_point(std::uintptr_t word) const { return word - reinterpret_cast<std::uintptr_t>(base_) < bytes_; }
-    // At any time; whoever allocates and frees meanwhile knows whether the answer may change.
+    // May be called at any time. The answer may change while other threads allocate and free.
     Target target(std::uintptr_t word) const;
 
-    // Memory for the rows of places. false: refused.
+    // Commits memory for the rows of the unit table. false: refused.
     bool cover();
-    // Of one kind, after cover(), when all marks have memory.
+    // Writes the rows of one kind. After cover(), when all marks have memory.
     void prepare(std::size_t slot, const CollectorView &view);
-    const Places &places() const { return places_; }
-    // Of a word in a run or a superblock of several units, or in a tail that no block covers.
+    const UnitTable &unit_table() const { return units_; }
+    // For a word that points into a run, into a superblock of several units, or into a tail that no block covers.
     Candidate far_candidate(std::uintptr_t word) const;
-    // Without prepare(), while others allocate and free: where the word's block was before that began, the answer is true;
-    // else it may be any, but for memory that can be read and a mark of a kind's.
+    // Works without prepare(), while other threads allocate and free. The answer is right for a block that was in use
+    // before they began and still is. Else any answer is possible, but it names memory that can be read and a mark of a
+    // kind.
     [[gnu::always_inline]] Candidate moving_candidate(std::uintptr_t word) const {
         const Kind &kind = kinds_[(word - reinterpret_cast<std::uintptr_t>(base_)) >> slot_shift_];
         const auto *const p = reinterpret_cast<const char *>(word);
@@ -103,8 +105,8 @@ class Field {
     Accepts accepts_ = nullptr;
     bool may_be_protected_ = false;
     std::array<Kind, kMostKinds> kinds_{};
-    std::array<UnitIndex, kMostKinds> covered_{};  // so far each kind's region has rows
-    Places places_;
+    std::array<UnitIndex, kMostKinds> covered_{};  // the end of the rows of each kind's region
+    UnitTable units_;
 };
 
 }  // namespace gr

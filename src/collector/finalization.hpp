@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: all that happens to objects that roots do not reach, before they are swept, in its order.
-// Invariant: short links are cleared before anything is brought back for its finalizer, long ones after. The caller
-//    holds the lock of the collector.
-// Must not know: when it is collected; how it is marked.
+// What: what happens to the objects that roots do not reach before they are swept, in order.
+// Invariant: short links are cleared before finalizers bring objects back, long links after. The caller holds the
+//    collector's lock.
+// Must not know: when a collection runs; how objects are marked.
 #pragma once
 
 #include "collector/finalizers.hpp"
@@ -17,23 +17,23 @@ struct Finalization {
     Finalizers finalizers;
     ToggleReferences toggles;
 
-    // What is registered, without the lock: bytes of tables, of which a half is used.
+    // What is registered, without the lock: bytes of tables, of which about half is used.
     std::size_t held_bytes() const {
         return 2 * (short_links.used_bytes() + long_links.used_bytes() + finalizers.used_bytes());
     }
 
-    // visit(pointer) for what is kept here, with the other roots.
+    // Calls visit(pointer) for what finalization keeps, with the other roots.
     template <class Visit>
     void for_each_root(Visit visit) const {
         finalizers.for_each_root(visit);
         toggles.for_each_root(visit);
     }
 
-    // Between the marking of what roots reach and the sweep, while the world is stopped.
+    // Between the marking from roots and the sweep, while the threads stand.
     template <Marking M>
     FinalizationReport settle(M &marking, JavaFinalization java) {
         short_links.clear_dead(marking);
-        const FinalizationReport report = finalizers.queue_dead(marking, java);
+        FinalizationReport report = finalizers.queue_dead(marking, java);
         short_links.forget_dead_cells(marking);
         toggles.forget_dead(marking);
         long_links.clear_dead(marking);
@@ -41,6 +41,7 @@ struct Finalization {
         short_links.give_back_memory();
         long_links.give_back_memory();
         finalizers.give_back_memory();
+        report.held_bytes = held_bytes();
         return report;
     }
 };

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: finalizers.hpp: what is registered, and the queue.
-// Invariant: as there.
-// Must not know: what is marked.
+
 #include "collector/finalizers.hpp"
 
 #include <utility>
@@ -28,14 +26,14 @@ std::size_t Finalizers::queue_all() {
 }
 
 bool Finalizers::take(QueuedFinalizer *taken) {
-    *taken = {};  // what was called last is kept by nobody's stack
+    *taken = {};  // so that no stack keeps the object that was called last
     if (queue_.is_empty()) return false;
     *taken = queue_.take_last();
     publish();
     return true;
 }
 
-// Where there is no memory for it, it stays queued.
+// The entry came from the table, so there is room. Without room it stays queued.
 void Finalizers::register_again(std::size_t i) {
     if (registered_.add(queue_[i].object, queue_[i].finalizer)) queue_.remove(i);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: procedures that are to be called for objects that nothing reaches any more: registered, then queued, then
-//    taken.
-// Invariant: an object is registered once at most, and not kept by that; client data is kept while registered, what is
-//    queued is kept whole. The caller holds the lock of the collector but where another one is named, and calls no
-//    procedure while it does.
-// Must not know: when it is collected; who calls the procedures.
+// What: procedures that will be called for objects that nothing reaches any more: registered, then queued, then taken.
+// Invariant: an object is registered at most once, and registration does not keep it. Client data is kept while it is
+//    registered; queued objects are kept with all that they reach. The caller holds the collector's lock except where a
+//    function says otherwise, and calls no procedure under it.
+// Must not know: when a collection runs; who calls the procedures.
 #pragma once
 
 #include <array>
@@ -19,15 +18,15 @@
 
 namespace gr {
 
-// What waits for an object that roots do not reach.
+// What the finalizer of an object that roots do not reach waits for.
 enum class FinalizationOrder : std::uint8_t {
-    normal,       // all that it reaches; so itself, if that leads back to it
-    ignore_self,  // the same, but its own pointers into itself do not count
-    none,         // nothing
-    unreachable,  // as normal; and with Java's finalization it waits for those without an order, too
+    normal,       // what the object reaches waits, so the object itself if that leads back to it
+    ignore_self,  // like normal, but the object's pointers into itself do not count
+    none,         // nothing waits
+    unreachable,  // like normal; with Java finalization the object waits for objects of the order none, too
 };
 
-// Whether `unreachable` is more than `normal`.
+// Whether `unreachable` differs from `normal`.
 enum class JavaFinalization : std::uint8_t { off, on };
 
 using FinalizationProcedure = void (*)(void *object, void *client_data);
@@ -45,19 +44,21 @@ struct QueuedFinalizer {
 
 struct FinalizationReport {
     std::size_t queued = 0;
-    // Objects that wait for themselves, for ever unless the cycle is broken: one of each cycle, and the last of them.
+    // Objects that wait for themselves until the program breaks the cycle: how many, and the last of them.
     std::size_t cycles = 0;
     const void *in_cycle = nullptr;
+    std::size_t held_bytes = 0;  // that links and finalizers take afterwards
 };
 
 class Finalizers {
   public:
     constexpr Finalizers() = default;
 
-    // From now on this one, or without a procedure none. Says what there was until now; nothing: no memory, no change.
+    // Registers this finalizer; one without a procedure removes the object's finalizer. Returns the finalizer that was
+    // registered before; nothing: no memory, and nothing changed.
     std::optional<Finalizer> set(const void *object, const Finalizer &finalizer);
 
-    // Client data of all, and what is queued: visit(pointer), before anything is asked of the marks.
+    // Calls visit(pointer) for all client data and for queued objects, with the other roots.
     template <class Visit>
     void for_each_root(Visit visit) const {
         registered_.for_each(
@@ -68,8 +69,8 @@ class Finalizers {
         }
     }
 
-    // Of objects that are not marked those that wait for no other are queued. They are marked then, and so is all that
-    // any of them reaches. While the world is stopped.
+    // Queues the unmarked objects that wait for no other object, and marks them with all that they reach. While the
+    // threads stand.
     template <Marking M>
     FinalizationReport queue_dead(M &marking, JavaFinalization java) {
         FinalizationReport report;
@@ -81,15 +82,15 @@ class Finalizers {
         report.queued = queue_.size() - before;
         return report;
     }
-    // All, dead or not. How many; not all when memory ends.
+    // Queues all registered objects, dead or not, as far as memory lasts. Returns how many.
     std::size_t queue_all();
 
-    // false: nothing is queued. Whoever took one calls it, without the lock.
+    // false: nothing is queued. The caller calls the finalizer without the lock.
     bool take(QueuedFinalizer *taken);
-    // The last ones came last.
+    // In the order in which they were queued.
     std::span<const QueuedFinalizer> queue() const { return queue_.all(); }
     std::size_t registered() const { return registered_.size(); }
-    // Without the lock; who wants one takes it with the lock.
+    // May be called without the lock.
     std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
     void give_back_memory() { registered_.give_back(); }
     std::size_t used_bytes() const { return registered_.used_bytes(); }
@@ -123,12 +124,12 @@ class Finalizers {
         registered_.remove_if([&](void *object, const Finalizer &finalizer) {
             if (marking.is_marked(object)) return false;
             if (queue_.add({object, finalizer})) return true;
-            // No memory: it lives until the next collection finds some.
+            // No memory: the object lives until a later collection finds some.
             marking.mark(object);
             return false;
         });
     }
-    // All are queued before any is marked: nothing waits for what has no order.
+    // All are queued before the first is marked, because no object waits for an object of the order none.
     template <Marking M>
     void keep_queued(M &marking, std::size_t first, JavaFinalization java) {
         const auto waits_for_all = [&](const QueuedFinalizer &one) {
@@ -153,11 +154,11 @@ class Finalizers {
 
     AddressTable<Finalizer> registered_;  // by object
     platform::MappedList<QueuedFinalizer> queue_;
-    std::atomic<std::size_t> queued_{0};  // of the queue, for readers without the lock; ordered by nothing
+    std::atomic<std::size_t> queued_{0};  // the queue's size, for readers without the lock; ordered by nothing
 };
 
-// Calls what is queued, one after the other, until there is no more; how many. take(&one) takes with the lock and returns
-// without it, so a procedure may do whatever a program may.
+// Calls the queued finalizers one after the other and returns how many. take(&one) takes one under the lock and returns
+// without it, so a procedure may do whatever a program may do.
 template <class Take>
 std::size_t call_finalizers(Take take) {
     std::size_t called = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: which superblocks there were when the world stood, and which of their blocks were free.
-// Invariant: what was not free then and is not marked is garbage, and nobody frees it but who sweeps: so a superblock
-//    with such blocks stays what it was until they are swept. One that found no memory here is not swept.
-// Must not know: what is marked; when it is swept; how it is found out what was written.
+// What: which superblocks existed at a stop, and which of their blocks were free.
+// Invariant: a block that was not free then and is not marked is garbage, and only the sweep frees it. So a superblock
+//    with such blocks stays what it was until it is swept. A superblock that found no memory here is not swept.
+// Must not know: what is marked; when the sweep runs; how writes are found.
 #pragma once
 
 #include "collector/kinds.hpp"
@@ -19,8 +19,8 @@ class FreeSnapshot {
         entries_.clear();
         words_.clear();
     }
-    // Of superblocks that begin at these units, as they are; once more of what may have changed since: whoever changes a
-    // superblock's blocks writes to its bitmaps.
+    // Notes the superblocks that begin at these units. Called again for superblocks that may have changed since: a
+    // thread that changes a superblock's blocks writes to its bitmaps.
     void add(Kind &kind, UnitIndex first, UnitIndex end) {
         if (!cover(kind, end)) return;
         for (UnitIndex u = first; u < end; ++u) {
@@ -28,13 +28,13 @@ class FreeSnapshot {
             if (s->use == UnitUse::superblock && owner_of(s) != kNobody) {
                 add(kind, u, s->size_class);
             } else if (const std::uint32_t at = entries_of_units_[kind.number][u.value]; at != kNone) {
-                // It fell empty since, and its units may be another's before the sweep.
+                // The superblock became empty since, and its units may get another use before the sweep.
                 entries_[at - 1].size_class = kNotSwept;
             }
         }
     }
 
-    // visit(kind, superblock's first unit, its class, free(word)) for each.
+    // Calls visit(kind, first unit of the superblock, size class, free(word)) for each superblock.
     template <class Visit>
     void for_each(Visit visit) const {
         for (const Entry &entry : entries_.all()) {
@@ -56,11 +56,11 @@ class FreeSnapshot {
         Kind *kind;
         UnitIndex first;
         ClassIndex size_class;
-        bool is_full;       // no block was free, and there are no words
-        std::size_t words;  // of the first
+        bool is_full;       // no block was free, and no words are stored
+        std::size_t words;  // where the superblock's words begin
     };
-    static constexpr std::uint32_t kNone = 0;                         // else one more than where the entry stands
-    static constexpr ClassIndex kNotSwept = ClassIndex(kClassCount);  // no superblock's
+    static constexpr std::uint32_t kNone = 0;                         // other values are the entry's index and one
+    static constexpr ClassIndex kNotSwept = ClassIndex(kClassCount);  // no superblock has this class
 
     bool cover(const Kind &kind, UnitIndex end) {
         auto &of_units = entries_of_units_[kind.number];
@@ -70,7 +70,7 @@ class FreeSnapshot {
         return true;
     }
 
-    // What strangers have freed is free, too: its owner may take it back before the sweep.
+    // Blocks that were freed by remote bits count as free: their owner may take them back before the sweep.
     void add(Kind &kind, UnitIndex first, ClassIndex c) {
         const Superblocks &superblocks = kind.instance.superblocks();
         const Superblocks::Bits bits = superblocks.bits_of(first, c);
@@ -87,7 +87,7 @@ class FreeSnapshot {
         const Entry entry{&kind, first, c, any == 0, before};
         if (at != kNone) {
             entries_[at - 1] = entry;
-            // One that is not known any more is none that could be swept.
+            // Without its words the superblock cannot be swept.
             if (!added) entries_[at - 1].size_class = kNotSwept;
         } else if (added && entries_.add(entry)) {
             at = static_cast<std::uint32_t>(entries_.size());

@@ -5,7 +5,6 @@
 #include <bit>
 #include <new>
 
-#include "collector/collector_tables.hpp"
 #include "platform/memory.hpp"
 
 namespace gr {
@@ -80,9 +79,14 @@ bool Kinds::enlist(Kind *kind) {
                                  .descriptor = kind->setup.descriptor,
                                  .adds_size = kind->setup.adds_size};
     kinds_[kind->number] = kind;
-    publish_kind(*kind);
     count_.store(kind->number + 1, std::memory_order_release);
     return true;
+}
+
+std::size_t Kinds::present_bytes() const {
+    std::size_t bytes = 0;
+    for_each([&](const Kind &kind) { bytes += kind.instance.pages().present_bytes(); });
+    return bytes;
 }
 
 bool Kinds::cover_marks() {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: links.hpp: who belongs to which cell.
-// Invariant: as there.
-// Must not know: what is marked.
+
 #include "collector/links.hpp"
 
 namespace gr {
@@ -21,7 +19,7 @@ LinkResult Links::move(void **cell, void **to) {
     if (objects_.find(to) != nullptr) return LinkResult::duplicate;
     const Hidden object = *known;
     objects_.remove(cell);
-    // Where one was removed there is room.
+    // There is room where the first cell was removed.
     return objects_.add(to, object) ? LinkResult::success : LinkResult::no_memory;
 }
 

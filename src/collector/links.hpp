@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: disappearing links of one length: cells that are to hold null once the object that belongs to them is gone.
-// Invariant: a cell has one object at most, and keeps neither it nor the block that it lies in. The caller holds the
-//    lock of the collector; cells are written while the world is stopped.
-// Must not know: what a cell holds; which links are short and which long: that is when they are cleared.
+// What: disappearing links: cells that the collector sets to null once the cell's object is gone.
+// Invariant: a cell has at most one object. It keeps neither the object nor the block that the cell lies in. The caller
+//    holds the collector's lock; cells are written while the threads stand.
+// Must not know: what a cell holds; whether its links are cleared before or after finalization.
 #pragma once
 
 #include "collector/address_table.hpp"
@@ -17,11 +17,11 @@ class Links {
   public:
     constexpr Links() = default;
 
-    // duplicate: the cell was there; it belongs to this object from now on.
+    // duplicate: the cell was registered; it belongs to this object from now on.
     LinkResult add(void **cell, const void *object);
-    // What is registered moves, what the cells hold does not. duplicate: the other is there, nothing changed.
+    // Moves the registration, and not what the cells hold. duplicate: `to` is registered already, and nothing changed.
     LinkResult move(void **cell, void **to);
-    // false: it was not there.
+    // false: the cell was not registered.
     bool remove(void **cell) { return objects_.remove(cell); }
     std::size_t size() const { return objects_.size(); }
     // Once in each collection.
@@ -30,7 +30,7 @@ class Links {
     std::size_t used_bytes() const { return objects_.used_bytes(); }
     platform::Growing memory() const { return objects_.memory(); }
 
-    // Cells of objects that are not marked become null and are forgotten.
+    // Sets the cells of unmarked objects to null and forgets them.
     template <Marking M>
     void clear_dead(const M &marking) {
         objects_.remove_if([&](void *cell, Hidden object) {
@@ -39,7 +39,7 @@ class Links {
             return true;
         });
     }
-    // Cells that lie in objects that are not marked, or that the program has freed, are forgotten as they are.
+    // Forgets the cells that lie in unmarked objects or in freed ones, and does not write to them.
     template <Marking M>
     void forget_dead_cells(const M &marking) {
         objects_.remove_if([&](void *cell, Hidden) { return marking.is_lost(cell); });

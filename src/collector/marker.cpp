@@ -65,7 +65,7 @@ Marker::Marker(const MarkSetup &setup)
       most_unasked_(setup.field.may_be_protected() ? platform::page_size() - 1 : SIZE_MAX),
       work_(setup.worklist),
       later_(setup.later),
-      phase_(setup.phase),
+      mode_(setup.mode),
       number_(setup.number),
       nothing_(setup.number) {
     for (Mark *&mark : ring_.marks) mark = &nothing_;
@@ -81,7 +81,7 @@ class Marker::Loop {
           base_(reinterpret_cast<std::uintptr_t>(marker.field_.base())),
           bytes_(marker.field_.bytes()),
           sieve_(base_, bytes_),
-          places_(marker.field_.places()),
+          units_(marker.field_.unit_table()),
           number_(marker.number_),
           next_(marker.next_),
           left_(marker.left_),
@@ -112,16 +112,16 @@ class Marker::Loop {
             if (candidate.mark != nullptr) exchange(candidate, word);
             return;
         }
-        const Place &place = places_.of(word);
+        const UnitRow &row = units_.of(word);
         const std::size_t offset = word % kUnitBytes;
-        const std::size_t index = place.index_at(offset);
-        if (index >= place.blocks) [[unlikely]] {
-            const Candidate far = place.size == 0 ? Candidate{} : marker_.field_.far_candidate(word);
+        const std::size_t index = row.index_at(offset);
+        if (index >= row.blocks) [[unlikely]] {
+            const Candidate far = row.size == 0 ? Candidate{} : marker_.field_.far_candidate(word);
             if (far.mark != nullptr) exchange(far, word);
             return;
         }
-        const std::uintptr_t begin = word - (offset - index * place.size);
-        exchange({place.marks + index, {reinterpret_cast<const char *>(begin), place.descriptor}}, word);
+        const std::uintptr_t begin = word - (offset - index * row.size);
+        exchange({row.marks + index, {reinterpret_cast<const char *>(begin), row.descriptor}}, word);
     }
     // What is left of the worklist, but for what is not a number of words: true, and the first such.
     bool run(Task *other) {
@@ -237,7 +237,7 @@ class Marker::Loop {
     const std::uintptr_t base_;
     const std::size_t bytes_;
     const Sieve sieve_;
-    const Places places_;
+    const UnitTable units_;
     const std::uint8_t number_;
     unsigned next_;
     std::uint32_t left_;
@@ -266,7 +266,7 @@ Task *Marker::share(Task *top) {
 
 template <class Use>
 void Marker::with_loop(Use use) {
-    if (phase_ == Phase::still) {
+    if (mode_ == MarkMode::stopped) {
         with_loop<false>(use);
     } else {
         with_loop<true>(use);

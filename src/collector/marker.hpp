@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: marking by one thread: words to blocks, blocks to what is to be scanned, until nothing is left.
-// Invariant: a block that is marked was scanned, or lies in the ring or the worklist; a word between its fetch and its
-//    look lies in the ring, so that memory is waited for sixteen times at once.
-// Must not know: roots; threads; what becomes of the rest.
+// What: marking by one thread: from words to blocks, from blocks to tasks, until nothing is left to scan.
+// Invariant: a marked block was scanned, or lies in the ring or on the worklist. A candidate lies in the ring between
+//    its prefetch and the look at its mark, so that several cache lines are fetched at once.
+// Must not know: roots; threads; what becomes of blocks that are not marked.
 #pragma once
 
 #include "collector/field.hpp"
@@ -12,20 +12,22 @@
 
 namespace gr {
 
-// Procedures of the program's, which tell what their blocks point to.
+// Procedures of the program, which find the pointers in blocks.
 using MarkProcedures = std::array<MarkProcedure, Descriptor::kMostProcedures>;
 
-// The world stands, and the field was prepared; the program runs, and blocks come and go; it stands, after that.
-enum class Phase : std::uint8_t { still, beside, last };
+// stopped: the threads stand, and the field was prepared. incremental: the program runs, and blocks come and go.
+// last_stop: the threads stand after that.
+enum class MarkMode : std::uint8_t { stopped, incremental, last_stop };
 
 struct MarkSetup {
     const Field &field;
     const MarkProcedures &procedures;
     Worklist &worklist;
-    // Blocks of which somebody must be asked what they hold, beside the program: it may be changing that.
+    // Blocks whose contents only a mark procedure or the block itself knows: while the program runs it may be changing
+    // them.
     Worklist &later;
     std::uint8_t number = 0;
-    Phase phase = Phase::still;
+    MarkMode mode = MarkMode::stopped;
 };
 
 class Marker {
@@ -35,17 +37,17 @@ class Marker {
     Marker(const Marker &) = delete;
     Marker &operator=(const Marker &) = delete;
 
-    // Every word of it at a multiple of a word may be a pointer.
+    // Every aligned word of the range may be a pointer.
     void scan(platform::Range range);
     void scan(Task task);
-    // The same, wherever into a block it points: of a stack, where compilers keep what they like.
+    // Like scan(), but pointers to anywhere in a block count: compilers keep such pointers on stacks.
     void scan_stack(platform::Range range);
     void consider(std::uintptr_t word) {
         if (field_.may_point(word)) follow(word);
     }
-    // Wherever into a block it points.
+    // A pointer to anywhere in a block counts.
     void consider_inside(std::uintptr_t word);
-    // Until nothing is left here or for all.
+    // Marks until nothing is left here and on the shared worklist.
     void drain();
 
     // At a glance, while the field is prepared: the word points to a block that was not reached. false: it may.
@@ -57,17 +59,17 @@ class Marker {
     }
     bool is_marked(const Target &t) const { return t.mark->load(std::memory_order_relaxed) == number_; }
 
-    // There was no memory for what is still to be scanned: what was marked is not complete.
+    // Whether memory for the worklist ran out: then not everything reachable is marked.
     bool failed() const { return failed_; }
 
-    // All that is in use of a kind.
+    // Marks all blocks in use of a kind.
     void reach_all(const CollectorView &view, std::uint32_t kind);
-    // What lies there of marked blocks: others may have written to it since.
+    // Scans the parts of marked blocks that lie in the range, because the program may have written to them since.
     void scan_marked(std::uint32_t kind, platform::Range written);
-    // What was left for later.
+    // Scans the blocks that were left for the last stop.
     void scan_left();
 
-    // The one that marks in this thread, for what procedures and hooks of the program's find; or nullptr.
+    // The marker of this thread, for mark procedures and hooks of the program; or nullptr.
     static Marker *current() { return current_; }
     class [[nodiscard]] Current {
       public:
@@ -81,9 +83,9 @@ class Marker {
     };
 
   private:
-    static constexpr unsigned kRing = 16;              // lines on their way from memory
-    static constexpr std::size_t kPiece = 512;         // of a larger block, so that others may take the rest
-    static constexpr std::uint32_t kTurnsToShare = 8;  // of the loop, before others are asked whether they want some
+    static constexpr unsigned kRing = 16;              // candidates whose cache lines are being fetched
+    static constexpr std::size_t kPiece = 512;         // bytes of a block that one marker scans at once
+    static constexpr std::uint32_t kTurnsToShare = 8;  // turns of the loop between two looks for markers without work
 
     // Field by field: a candidate that is stored in pieces and loaded whole would wait for the stores to leave the CPU.
     struct Ring {
@@ -107,7 +109,7 @@ class Marker {
     template <bool kMoves, class Use>
     void with_loop(Use use);
     void follow(std::uintptr_t word);
-    // For the loop, whose top of the stack is the true one.
+    // For the loop, which keeps the top of the stack in a register.
     Task *make_room(Task *top);
     Task *find_more(Task *top);
     Task *share(Task *top);
@@ -127,15 +129,15 @@ class Marker {
     const Field &field_;
     const MarkProcedures &procedures_;
     Field::Accepts accepts_;
-    std::size_t most_unasked_;  // bytes of a block of which no page may be protected
+    std::size_t most_unasked_;  // a block of at most so many bytes is scanned without asking which pages are readable
     Work work_;
     Work later_;
-    Phase phase_;
+    MarkMode mode_;
     std::uint8_t number_;
     bool failed_ = false;
     unsigned next_ = 0;
     std::uint32_t left_ = kTurnsToShare;
-    Mark nothing_;  // marked: where the ring is empty
+    Mark nothing_;  // a marked mark, for empty entries of the ring
     Ring ring_;
 };
 

@@ -2,8 +2,6 @@
 
 #include "collector/markers.hpp"
 
-#include "collector/collector.hpp"
-#include "platform/helper_thread.hpp"
 #include "platform/process.hpp"
 #include "platform/world/tasks.hpp"
 
@@ -14,8 +12,7 @@ void Markers::ensure_helpers() {
     const unsigned wanted = (all < kMostMarkers ? all : kMostMarkers) - 1;
     while (helper_count_ < wanted) {
         const std::uint32_t before = arrived_.load(std::memory_order_relaxed);
-        static constexpr platform::Helper kHelper{[] { collector.markers().help(); }, "granary-mark"};
-        if (platform::start_helper(kHelper) != 0) return;
+        if (platform::start_helper(thread_) != 0) return;
         while (arrived_.load(std::memory_order_acquire) == before) platform::sleep_on(arrived_, before);
         ++helper_count_;
     }
@@ -30,7 +27,7 @@ void Markers::help() {
         worklist_.sleep_until_called();
         if (!worklist_.join()) continue;
         {
-            Marker marker(setup(number_, phase_));
+            Marker marker(setup(number_, mode_));
             const Marker::Current current(marker);
             do {
                 marker.drain();
@@ -41,16 +38,16 @@ void Markers::help() {
     }
 }
 
-MarkSetup Markers::setup(std::uint8_t number, Phase phase) {
-    return {field_, procedures_, worklist_, later_, number, phase};
+MarkSetup Markers::setup(std::uint8_t number, MarkMode mode) {
+    return {field_, procedures_, worklist_, later_, number, mode};
 }
 
-void Markers::begin(std::uint8_t number, Phase phase) {
+void Markers::begin(std::uint8_t number, MarkMode mode) {
     number_ = number;
-    phase_ = phase;
+    mode_ = mode;
     failed_.store(false, std::memory_order_relaxed);
-    // Beside the program half of the CPUs are its own.
-    const unsigned most = phase == Phase::beside ? (helper_count_ + 1) / 2 : helper_count_ + 1;
+    // In an incremental collection half of the CPUs are the program's.
+    const unsigned most = mode == MarkMode::incremental ? (helper_count_ + 1) / 2 : helper_count_ + 1;
     worklist_.begin(most > 1 ? most - 1 : 0);
 }
 

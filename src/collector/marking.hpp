@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what links and finalizers ask of a marker once all that roots reach is marked.
-// Invariant: whatever is marked, all that it reaches is marked when a call returns: each drains.
-// Must not know: how objects are found and marked; what is asked for.
+// What: what links and finalizers ask of a marker once everything that roots reach is marked.
+// Invariant: when a call that marks an object returns, everything that the object reaches is marked.
+// Must not know: how objects are found and marked; why links and finalizers ask.
 #pragma once
 
 #include <concepts>
@@ -11,15 +11,15 @@
 
 namespace gr {
 
-// is_marked(object)   whether it stays. What is never collected stays as long as it is not freed.
-// base_of(address)    of the object that the address points into, anywhere; nullptr: into none.
-// is_lost(address)    whether it points into an object that does not stay, or to where objects are made and into none.
-// contents_of(object) the part of it whose words may be pointers; empty: none may. For an object with a map of its
-//                     pointers the whole.
-// mark(object)        it, and all that it reaches; nothing if it is marked.
-// mark_each(name)     the same of all objects for which name(mark) calls mark(object).
-// mark_from(object)   what its contents reach as its kind says: itself only if something there points back to it.
-// mark_range(range)   what these words reach, taken as words of an object.
+// is_marked(object)   whether the object stays. An object that is kept until freed stays while it is not freed.
+// base_of(address)    the beginning of the object that the address points into; nullptr: there is none.
+// is_lost(address)    whether the address points into an object that does not stay, or into the heap but no object.
+// contents_of(object) the part of the object whose words may be pointers; empty: none may. The whole object, if a map
+//                     says which of its words are pointers.
+// mark(object)        marks the object and everything that it reaches; nothing if the object is marked already.
+// mark_each(name)     marks all objects for which name(mark) calls mark(object), and everything that they reach.
+// mark_from(object)   marks what the object's contents reach; the object itself only if that leads back to it.
+// mark_range(range)   marks what these words reach, taken as words of an object.
 template <class M>
 concept Marking = requires(M &marking, const M &marked, const void *p, platform::Range range) {
     { marked.is_marked(p) } -> std::same_as<bool>;
@@ -32,14 +32,14 @@ concept Marking = requires(M &marking, const M &marked, const void *p, platform:
     { marking.mark_range(range) } -> std::same_as<void>;
 };
 
-// As mark_from, but what in the object points into itself does not count. A way back through others does.
+// Like mark_from, but pointers of the object into itself do not count. A way back through other objects does.
 template <Marking M>
 void mark_from_except_self(M &marking, const void *object) {
     const platform::Range contents = marking.contents_of(object);
     const char *begin = contents.begin;
     for (const char *at = begin; contents.end - at >= static_cast<std::ptrdiff_t>(sizeof(void *));
          at += sizeof(void *)) {
-        // By whom it was written, and as what, is not known.
+        // The program wrote the word as any type.
         const void *word = nullptr;
         __builtin_memcpy(&word, at, sizeof word);
         if (marking.base_of(word) != object) continue;

@@ -13,9 +13,9 @@ namespace {
 constexpr Word kLowBits = 0x0101010101010101;
 constexpr Word kAllButHigh = 0x7f7f7f7f7f7f7f7f;
 constexpr Word kGather = 0x0102040810204080;
-constexpr std::size_t kAhead = 8 * kWordBits;  // marks on their way from memory while a word's are looked at
+constexpr std::size_t kAhead = 8 * kWordBits;  // how far ahead marks are prefetched
 
-// A bit for each of eight bytes that is `wanted`.
+// A bit for each of the eight bytes that equals its byte of `wanted`.
 Word equal_bytes(const Mark *marks, Word wanted) {
     Word bytes = 0;
     std::memcpy(&bytes, static_cast<const void *>(marks), sizeof bytes);
@@ -67,11 +67,11 @@ void Marks::give_back(UnitIndex first, UnitIndex end) const {
 void Marks::give_back(Mark *begin, Mark *end) {
     const std::size_t page = align_up(reinterpret_cast<std::uintptr_t>(begin), platform::page_size());
     const std::size_t behind = align_down(reinterpret_cast<std::uintptr_t>(end), platform::page_size());
-    // Pages that are locked stay.
+    // Locked pages are not returned.
     if (page < behind) static_cast<void>(platform::purge(reinterpret_cast<void *>(page), behind - page));
 }
 
-// Pages that are locked are not given back.
+// The kernel does not take locked pages back.
 void Marks::clear(Mark *marks, std::size_t bytes) {
     if (!platform::purge(marks, bytes)) std::memset(static_cast<void *>(marks), 0, bytes);
 }

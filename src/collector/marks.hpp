@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a mark for each block of one region: the number of the collection that last reached it.
-// Invariant: a mark counts in the collection whose number it is, so nothing is cleared but when the numbers begin anew.
-// Must not know: who marks; what is done with what is not marked.
+// Invariant: a mark counts in the collection that has its number, so marks are cleared only when the numbers begin
+//    anew.
+// Must not know: who marks; what becomes of blocks that are not marked.
 #pragma once
 
 #include "collector/block_table.hpp"
 
 namespace gr {
 
-using Mark = std::atomic<std::uint8_t>;  // relaxed: who marks twice has worked twice, no more
+using Mark = std::atomic<std::uint8_t>;  // relaxed: two markers may both scan a block, which costs only time
 
 class Marks : public BlockTable<Mark> {
   public:
-    // So many blocks of one word of a superblock's bitmap bear the number from now on.
+    // The blocks that `bits` names in one word of a superblock's bitmap get the number.
     void stamp(const Superblock *s, std::uint32_t word, Word bits, std::uint8_t number) const;
-    // Where its first marks lie is memory of their own from now on: who only looks first pays for two faults, and interrupts
-    // all that mark for the second.
+    // Writes to the page of the first marks, so that the kernel gives it memory. A thread that reads a page before it
+    // writes to it pays for two faults, and the second one interrupts all threads that mark.
     void touch(const Superblock *s) const {
         std::uint8_t same = 0;
         row(s)->compare_exchange_strong(same, 0, std::memory_order_relaxed);
     }
     // The bits of the blocks in one word of a superblock's bitmap that this collection reached.
     Word live(const Superblock *s, std::uint32_t word, std::uint8_t number) const;
-    // The same of marks that are all 0 or 1: those that are 1.
+    // The same where every mark is 0 or 1: the bits of the marks that are 1.
     Word raised(const Superblock *s, std::uint32_t word) const;
     // Every mark is 0.
     void clear();
-    // The whole pages of the marks of these units, in which nothing lives, go back to the kernel; they are 0 then, or as
-    // they were.
+    // Returns the whole pages of the marks of these units, which hold no live block, to the OS. These marks are 0
+    // afterwards, or unchanged.
     void give_back(UnitIndex first, UnitIndex end) const;
 
   private:

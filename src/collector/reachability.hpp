@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the marks as finalization asks for them (marking.hpp).
-// Invariant: what is kept until it is freed is marked like a root before anything is asked. A pointer stands for the
-//    object that it points into, wherever.
+// What: answers what finalization asks of a marker (marking.hpp).
+// Invariant: objects that are kept until freed are marked like roots before the first question. A pointer stands for
+//    the object that it points into, anywhere.
 // Must not know: finalizers, links.
 #pragma once
 
@@ -60,6 +60,6 @@ class Reachability {
     const Field &field_;
     Marker &marker_;
 };
-static_assert(Marking<Reachability>, "finalization is told what is marked by this class");
+static_assert(Marking<Reachability>, "finalization asks this class what is marked");
 
 }  // namespace gr

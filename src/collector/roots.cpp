@@ -65,8 +65,8 @@ platform::Range Roots::stack_from(const char *pointer, std::uintptr_t thread_poi
     return {reinterpret_cast<const char *>(first), end};
 }
 
-// libc lays a thread's record above its stack, in the same mapping; the first thread's stack is the kernel's, and its name
-// lies there.
+// libc lays a thread's record above its stack, in the same mapping; the first thread's stack is the kernel's, and its
+// name lies there.
 platform::Range Roots::own_stack(const platform::StoppedThread &thread) const {
     if (thread.id == platform::process_id()) {
         const platform::Mapping first = mappings_.of(reinterpret_cast<const void *>(getauxval(AT_EXECFN)));
@@ -78,14 +78,14 @@ platform::Range Roots::own_stack(const platform::StoppedThread &thread) const {
     return {mappings_.of(record).begin, record};
 }
 
-// One that is a mapping of its own: libc's lie above a guard, the kernel's above a gap; where something else lies below, it
-// may be somebody's data.
+// The stack, if it is a mapping of its own: libc's stacks lie above a guard, the kernel's above a gap. If other memory
+// lies below, the mapping may hold the program's data.
 platform::Range Roots::alone(platform::Range stack) const {
     return mappings_.of(stack.begin - 1).readable ? platform::Range{} : stack;
 }
 
 bool Roots::find_unused(const char *own_pointer, std::span<const char *const> stack_pointers) {
-    // Where a mapping of blocks begins the first lies, too.
+    // The table of mappings has the beginnings of mappings, where blocks may begin, too.
     const std::span<const platform::Mapping> known = mappings_.all();
     const auto *const list = reinterpret_cast<const char *>(known.data());
     bool complete = unused_.add({list, list + known.size_bytes()});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: where marking begins: what threads have, variables of the program and its libraries, and ranges that it names.
-// Invariant: the world is stopped while they are visited; a range that the program took away before is not visited.
+// Invariant: the threads stand while roots are visited. A range that the program removed before the stop is not
+//    visited.
 // Must not know: how marking goes on.
 #pragma once
 
@@ -22,36 +23,37 @@ class Roots {
     // Once, before any collection.
     void initialise() { records_.initialise(); }
 
-    // With the lock of the collector. What is there already is not added again. false: no memory.
+    // Under the collector's lock. A range that lies in a known range is not added again. false: no memory.
     bool add(platform::Range range);
-    // What lies wholly in it.
+    // Removes the added ranges that lie wholly in this one.
     void remove(platform::Range range);
-    // No variable there is looked at, nor what was added. false: no memory.
+    // Variables and added ranges in this range are not visited. false: no memory.
     bool exclude(platform::Range range) { return excluded_.add(range); }
     bool overlaps_excluded(platform::Range range) const { return first_excluded(range) != nullptr; }
     void forget_excluded() { excluded_.clear(); }
-    // Which variables of libraries are looked at.
+    // Says of which libraries the variables are visited.
     void set_wants(platform::Modules::Wants wants) { modules_.set_wants(wants); }
     // Whether the last stop found a variable there.
     bool is_variable(const void *p) const;
 
-    // Stops all threads but the caller and those exempt, while no library comes or goes. false: nobody is stopped, or
-    // not all is known of what is loaded; then the world must go on, and nothing be visited.
-    // lock() is called first, in any case: with the loader's lock held, for who holds that may wait for those of ours.
+    // Stops all threads except the caller and those exempt, while no library comes or goes. false: no thread is
+    // stopped, because the threads, libraries or mappings could not be listed. lock() is called first in any case, with
+    // the loader's lock held: the holder of that lock may wait for a lock of ours.
     bool stop(std::span<const std::uint32_t> exempt, void (*lock)());
     void resume() {
         mappings_.end_asking();
         platform::world.resume();
     }
 
-    // visit(range) for each. The caller's own stack, if it is one of the program's threads, is visited from this call's
-    // frame on, its registers in it.
+    // Calls visit(range) for each range that threads have. With `with_caller` the caller's own stack is visited from
+    // this call's frame on, which holds its registers.
     template <class Visit>
     [[gnu::noinline]] void for_each_of_threads(bool with_caller, Visit visit) const {
         std::size_t at = 0;
         while (const platform::StoppedThread *const thread = platform::world.next_stopped(&at))
             visit_thread(*thread, visit);
-        // Who blocks the signal and waits in the kernel has all on its stack, but for registers that it saved nowhere.
+        // A thread that blocks the signal and waits in the kernel has its roots on its stack, except registers that are
+        // saved nowhere.
         at = 0;
         while (const platform::StoppedThread *const thread = platform::world.next_unstoppable(&at)) {
             const char *const pointer = platform::sleeping_stack_pointer(thread->id);
@@ -70,9 +72,9 @@ class Roots {
         for (const platform::Range range : modules_.variables()) visit_but_excluded(range, visit);
         for (const platform::Range range : added_.all()) visit_but_excluded(range, visit);
     }
-    // All that the process has written to and has for itself: in place of both, where nobody says what is a root. What was
-    // excluded is left out, and of the stacks of threads, the caller's and those given, what is not in use. false: the
-    // kernel does not tell all; what was not visited may be a root.
+    // In place of both: visits all private memory that the process has written to, where roots are everywhere. Excluded
+    // ranges and the unused parts of stacks are left out: of threads, of the caller and of the given pointers. false:
+    // the kernel does not report all, so there may be other roots.
     template <class Visit>
     [[nodiscard]] bool for_each_written(const char *own_pointer, std::span<const char *const> stack_pointers,
                                         Visit visit) {
@@ -97,17 +99,21 @@ class Roots {
         for (const platform::Range range : modules_.constants()) visit(mapped_part(range));
         return true;
     }
-    // Below the whole frame of who calls: what a function saves of registers may lie below the address of its frame.
+    // An address below the caller's whole frame: a function may save registers below the address of its frame.
     [[gnu::noinline]] static const char *below_caller() {
         return static_cast<const char *>(__builtin_frame_address(0));
     }
-    // Bytes of what is no stack, for pacing.
+    // Whether everything that the process has written to is a root.
+    bool are_everywhere() const { return are_everywhere_; }
+    void set_everywhere(bool wanted) { are_everywhere_ = wanted; }
+
+    // Bytes of variables and added ranges.
     std::size_t static_bytes() const;
-    // The same, of the last visit of all that was written.
-    std::size_t written_bytes() const { return written_bytes_; }
+    // What the pace counts: the bytes of what is no stack.
+    std::size_t paced_bytes() const { return are_everywhere_ ? written_bytes_ : static_bytes(); }
 
   private:
-    // The lowest that has something in common with the range, or nullptr.
+    // The lowest excluded range that overlaps the range, or nullptr.
     const platform::Range *first_excluded(platform::Range range) const;
     template <class Visit>
     void visit_but_excluded(platform::Range range, Visit visit) const {
@@ -124,19 +130,20 @@ class Roots {
     void visit_thread(const platform::StoppedThread &thread, Visit visit) const {
         // Above the stack there may be others, below its beginning a guard.
         platform::for_each_readable(stack_from(thread.stack_pointer, thread.thread_pointer), visit);
-        // On a stack for signals, or a coroutine's: how much of its own is in use is not known.
+        // The thread runs on a stack for signals or on a coroutine's: how much of its own stack is in use is not known.
         const platform::Range own = own_stack(thread);
         if (thread.is_on_stack_for_signals || !own.contains(thread.stack_pointer))
             platform::for_each_readable(own, visit);
         records_.for_each_range(thread.thread_pointer, modules_,
                                 [&](platform::Range range) { visit(mapped_part(range)); });
     }
-    // Up to the end of the mapping, or to the thread's record if that lies in it above.
+    // From the pointer to the end of its mapping, or to the thread's record if that lies above in the mapping.
     platform::Range stack_from(const char *pointer, std::uintptr_t thread_pointer) const;
-    // A thread may still have the block of a library that is gone, under the number of a new one that has larger blocks.
+    // A thread may still have the block of a library that is gone, under the number of a new one that has larger
+    // blocks.
     platform::Range mapped_part(platform::Range range) const;
     platform::Range own_stack(const platform::StoppedThread &thread) const;
-    // The stack, or nothing where it cannot be told from other memory.
+    // The stack, or nothing if the stack cannot be told from other memory.
     platform::Range alone(platform::Range stack) const;
     bool find_unused(const char *own_pointer, std::span<const char *const> stack_pointers);
 
@@ -145,8 +152,9 @@ class Roots {
     platform::MappingTable mappings_;  // of the last stop
     platform::MappedList<platform::Range> added_;
     platform::MappedList<platform::Range> excluded_;
-    platform::MappedList<platform::Range> unused_;  // in this stop: of stacks, and what only says what is mapped
-    std::size_t written_bytes_ = 0;
+    platform::MappedList<platform::Range> unused_;  // in this stop: unused parts of stacks, and the table of mappings
+    bool are_everywhere_ = false;
+    std::size_t written_bytes_ = 0;  // at the last visit of all that was written
 };
 
 }  // namespace gr

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: marker.hpp: what a block holds, by the form of its descriptor; and blocks that are scanned once more.
-// Invariant: as there.
+// What: the part of Marker that scans blocks by the form of their descriptor, and that scans marked blocks again.
+// Invariant: as in marker.hpp.
 // Must not know: how words are followed.
 #include "base/bits.hpp"
 #include "collector/marker.hpp"
@@ -12,7 +12,7 @@ namespace gr {
 void Marker::scan(Task task) {
     const Descriptor::Form form = task.descriptor.form();
     const bool asks = form == Descriptor::Form::procedure || form == Descriptor::Form::per_object;
-    if (asks && phase_ == Phase::beside) {
+    if (asks && mode_ == MarkMode::incremental) {
         if (!later_.push(task)) failed_ = true;
         return;
     }
@@ -41,8 +41,7 @@ void Marker::scan_bitmap(const char *begin, std::uintptr_t bitmap) {
     }
 }
 
-// What it considers by the marker's own function goes to current(); what it puts on the stack that it was given is taken
-// from there.
+// A procedure gives the marker words by current(), or tasks by the stack that it gets.
 void Marker::scan_by_procedure(Task task) {
     constexpr std::size_t kRoom = 256;
     Task room[kRoom + 1];
@@ -54,7 +53,8 @@ void Marker::scan_by_procedure(Task task) {
     for (; top != &room[0]; --top) push(*top);
 }
 
-// None that refers to another: a block whose first word was not written yet has none.
+// A descriptor that refers to another one counts as empty. A block whose first word was not written yet has no
+// descriptor.
 Descriptor Marker::own_descriptor(Task task) {
     const std::intptr_t displacement = task.descriptor.displacement();
     Descriptor own;

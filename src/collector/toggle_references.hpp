@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: toggle references: objects that are kept or not as the program says anew before each collection.
-// Invariant: only strong ones are kept; a weak one is forgotten with its object. The caller holds the lock of the
-//    collector.
-// Must not know: why the program wants one kept.
+// What: toggle references: before each collection the program says anew which of these objects are kept.
+// Invariant: a strong reference keeps its object. A weak reference is forgotten with its object. The caller holds the
+//    collector's lock.
+// Must not know: why the program wants an object kept.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ class ToggleReferences {
   public:
     constexpr ToggleReferences() = default;
 
-    // false: no memory. As often as it is added it is there.
+    // false: no memory. An object may be added several times.
     [[nodiscard]] bool add(const void *object, ToggleStatus status) {
         return references_.add({Hidden(object), status});
     }
     std::size_t size() const { return references_.size(); }
     platform::Growing memory() const { return references_.memory(); }
 
-    // ask(object) says what it is from now on. Before the world is stopped; it may not come back here.
+    // ask(object) says what the reference is from now on. Before the stop. ask() may not call this object.
     template <class Ask>
     void ask_about_each(Ask ask) {
         remove_if([&](Reference &reference) {
@@ -35,7 +35,7 @@ class ToggleReferences {
             return reference.status == ToggleStatus::drop;
         });
     }
-    // visit(pointer), before anything is asked of the marks.
+    // Calls visit(pointer) for each object that is kept, with the other roots.
     template <class Visit>
     void for_each_root(Visit visit) const {
         for (const Reference &reference : references_.all()) {
@@ -53,7 +53,7 @@ class ToggleReferences {
         ToggleStatus status;
     };
 
-    // From the end: the last one takes the place of what is removed.
+    // Goes from the end, because the last reference moves to where one is removed.
     template <class Test>
     void remove_if(Test test) {
         for (std::size_t i = references_.size(); i-- != 0;) {

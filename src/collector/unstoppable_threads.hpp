@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: threads that block the signal of the stop are kept out of the magazines of all kinds for as long as it lasts.
-// Invariant: without such threads, nothing happens.
+// What: keeps threads that block the signal of the stop out of the magazines of all kinds while an object of this class
+//    lives.
+// Invariant: nothing is done if there are no such threads.
 // Must not know: what is done with the magazines meanwhile.
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace gr {
 
-// From now on a sequence of theirs finds empty magazines; then they meet a lock that the collector holds.
+// A sequence of such a thread finds empty magazines; then its slow path waits for a lock that the collector holds.
 class [[nodiscard]] UnstoppableThreadsKeptOut {
   public:
     explicit UnstoppableThreadsKeptOut(Kinds &kinds) {
@@ -25,7 +26,7 @@ class [[nodiscard]] UnstoppableThreadsKeptOut {
         });
     }
 
-    // false: the kernel cannot, and nothing may be collected.
+    // false: the kernel cannot do this, and nothing may be collected.
     bool done() const { return done_; }
 
   private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a word of somebody's memory.
-// Invariant: none; by whom it was written, and as what, is not known.
-// Must not know: what it means.
+// What: reads a word of memory that the program wrote as any type.
+// Invariant: the word is copied byte by byte, so its type does not matter.
+// Must not know: what the word means.
 #pragma once
 
 #include <cstdint>

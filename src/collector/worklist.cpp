@@ -83,7 +83,7 @@ void Work::take(Segment *segment, std::uint32_t count) {
     end_ = first_ + Segment::kTasks;
 }
 
-// nullptr: it has none.
+// Returns nullptr if the marker has no segment.
 Segment *Work::seal() {
     if (segment_ != nullptr) segment_->count = static_cast<std::uint32_t>(top_ - first_);
     return segment_;
@@ -127,7 +127,7 @@ void Work::drop_all() {
     top_ = first_;
 }
 
-// Of the segments below the last is the oldest; of a single one the first half.
+// Gives away the oldest segment; if there is only one, its older half.
 void Work::feed() {
     if (rest_ != nullptr) {
         Segment **oldest = &rest_;
@@ -172,7 +172,7 @@ void Worklist::leave() {
     if (present_.fetch_sub(1, std::memory_order_seq_cst) == 1) platform::wake_one(present_);
 }
 
-// A short while for what comes at once; then it sleeps, for others need the CPU.
+// Looks for a short while, then sleeps, because other threads need the CPU.
 bool Worklist::wait() {
     const std::uint32_t waiting = idle_.fetch_add(1, std::memory_order_seq_cst) + 1;
     if (waiting == present_.load(std::memory_order_seq_cst) + 1 && !has_full()) {

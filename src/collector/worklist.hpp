@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what is marked and not yet scanned: a stack of each marker's own, in segments, and full segments for all.
-// Invariant: what was pushed is popped once, by anybody; a segment is in one place: a marker's hands, the full ones or
-//    the blank ones. Memory is what the depth of the graph needs; where it ends, push says so.
+// What: the tasks that are marked and not yet scanned: each marker has a stack of segments, and all markers share full
+//    segments.
+// Invariant: a task that was pushed is popped once, by any marker. A segment belongs to one marker, to the full
+//    segments or to the blank segments. Only memory bounds the depth; push() says where it ends.
 // Must not know: what a task is; who marks.
 #pragma once
 
@@ -21,7 +22,7 @@ struct Segment {
     static constexpr std::uint32_t kTasks = (kBytes - 2 * sizeof(void *)) / sizeof(Task);
 
     Segment *next;
-    std::uint32_t count;  // while it is in no marker's hands
+    std::uint32_t count;  // valid while no marker has the segment
     Task tasks[kTasks];
 };
 static_assert(sizeof(Segment) <= Segment::kBytes, "a segment fits into the memory that is mapped for it");
@@ -35,38 +36,39 @@ class Worklist {
     Segment *take_blank();
     void give_blank(Segment *segment);
     void give_full(Segment *segment);
-    // nullptr: there is none now.
+    // nullptr: there is no full segment now.
     Segment *take_full();
-    // By anyone: what is on it is not wanted any more. Who has some of it lets go of it soon, until begin().
+    // Called by any thread: until begin(), no task is wanted any more. Markers soon drop what they have.
     void abandon() { abandoned_.store(true, std::memory_order_seq_cst); }
     bool is_abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
     // Hints; ordered by nothing.
     bool has_full() const { return full_count_.load(std::memory_order_relaxed) != 0; }
-    // Somebody has nothing to do, and there is nothing for him.
+    // Whether a marker has nothing to do and there is no full segment for it.
     bool is_hungry() const { return idle_.load(std::memory_order_relaxed) != 0 && !has_full(); }
 
-    // The first marker begins and ends a marking; others may come in between. end() returns when all have left.
-    // Not more than so many others are called.
+    // The first marker calls begin() and end(); other markers may join in between, at most so many are woken. end()
+    // returns when all others have left.
     void begin(std::uint32_t most_others);
-    // By anyone: as many as there are.
+    // Called by any thread: all helpers may be woken.
     void hurry() { most_others_.store(UINT32_MAX, std::memory_order_relaxed); }
     void end();
-    // false: it is over already, or has not begun.
+    // false: the marking is over, or has not begun.
     bool join();
     void leave();
-    // A marker that found nothing waits until there is something (true) or all wait (false): then all is marked.
+    // A marker without tasks waits until there is a full segment (true), or until all markers wait (false): then
+    // everything is marked.
     bool wait();
-    // Who may join sleeps until somebody has more to do than he soon will.
+    // A helper sleeps until a marker has worked for a while.
     void sleep_until_called();
     void call() {
         if (sleepers_.load(std::memory_order_relaxed) != 0 &&
             present_.load(std::memory_order_relaxed) < most_others_.load(std::memory_order_relaxed))
             call_one();
     }
-    // In fork's child: nobody but the caller is left.
+    // In fork's child, which has only the calling thread.
     void forget_others();
 
-    // Nobody marks. Gives the memory back but for so many segments.
+    // While no thread marks. Returns the memory except so many segments.
     void shrink(std::size_t keep);
 
   private:
@@ -79,17 +81,18 @@ class Worklist {
     Segment *blank_ = nullptr;
     std::size_t blank_count_ = 0;
     std::atomic<std::uint32_t> full_count_{0};  // changed under the lock
-    // seq_cst, all three: the last to come sees all others, and who joins late sees that it is over.
+    // seq_cst, all three pair with each other: the last marker that waits sees all others, and a helper that joins late
+    // sees that the marking is over.
     std::atomic<std::uint32_t> idle_{0};
-    platform::FutexWord present_{0};  // but for the first
-    platform::FutexWord over_{1};     // 1: all is marked
+    platform::FutexWord present_{0};  // markers except the first
+    platform::FutexWord over_{1};     // 1: everything is marked
     std::atomic<std::uint32_t> sleepers_{0};
     platform::FutexWord calls_{0};
     std::atomic<std::uint32_t> most_others_{0};  // ordered by nothing
-    std::atomic<bool> abandoned_{false};         // seq_cst where it changes: who begins after it was abandoned knows
+    std::atomic<bool> abandoned_{false};         // seq_cst where it changes: pairs with IncrementalCollection
 };
 
-// One marker's end of it.
+// One marker's own stack.
 class Work {
   public:
     explicit Work(Worklist &shared) : shared_(shared) {}
@@ -97,17 +100,16 @@ class Work {
     Work(const Work &) = delete;
     Work &operator=(const Work &) = delete;
 
-    // Behind the task that was pushed last and is not popped. Who pushes and pops much keeps a copy of his own in its
-    // place meanwhile.
+    // Behind the last task. The inner loop keeps a copy of it and writes it back.
     Task *top() const { return top_; }
     void set_top(Task *top) { top_ = top; }
     bool is_full(const Task *top) const { return top == end_; }
     bool is_empty(const Task *top) const { return top == first_; }
     // false: no memory for it.
     [[nodiscard]] bool make_room();
-    // false: nothing is left, of its own or for all.
+    // false: neither the marker nor the shared worklist has a task.
     [[nodiscard]] bool find_more();
-    // Its own are for all from now on; or for nobody.
+    // Gives all tasks to the shared worklist; or drops them.
     void give_all();
     void drop_all();
 
@@ -118,8 +120,8 @@ class Work {
         *top_++ = task;
         return true;
     }
-    // Now and then: who sleeps is woken, and who has nothing to do gets half. What lies deepest goes, where most hangs on
-    // each task.
+    // Called now and then. Wakes a helper, and gives away half of the tasks to a marker without work: the deepest
+    // tasks, because they lead to the most work.
     void share() {
         if (++asked_ % kAskedToCall == 0) shared_.call();
         if (shared_.is_abandoned()) [[unlikely]]
@@ -129,7 +131,7 @@ class Work {
     }
 
   private:
-    static constexpr std::uint32_t kAskedToCall = 64;  // so often, before a helper is woken
+    static constexpr std::uint32_t kAskedToCall = 64;  // calls of share() between two wakes of a helper
 
     void take(Segment *segment, std::uint32_t count);
     Segment *seal();
@@ -140,7 +142,7 @@ class Work {
     Task *top_ = nullptr;
     Task *first_ = nullptr;
     Task *end_ = nullptr;
-    Segment *rest_ = nullptr;  // full ones below
+    Segment *rest_ = nullptr;  // full segments below
     std::uint32_t asked_ = 0;
 };
 

@@ -30,7 +30,7 @@ constexpr std::size_t kLater = kMiB;  // allocated after a collection that could
 std::uint32_t process = 0;
 
 constinit Origins origins;
-constinit Leaks leaks;
+constinit LeakSearch leak_search;
 // The program may write over its environment.
 char folder[4096];
 
@@ -115,8 +115,8 @@ bool Face::begin_collecting() {
     if (mode_ == Mode::leaks) {
         collector.markers().set_most(1);
         collector.hooks().reached = [] {
-            leaks.find(collector, *collector.kind(0),
-                       [](const Superblock *s, BlockIndex i) { return origins.of(s, i); });
+            leak_search.find(collector, *collector.kind(0),
+                             [](const Superblock *s, BlockIndex i) { return origins.of(s, i); });
         };
     }
     if (is_quarantined) {
@@ -189,12 +189,12 @@ bool Face::report(Wanted wanted, const char *stack_pointer) {
     if (!is_own_process()) return true;
     if (platform::Reentry::is_interrupted() || collector.is_locked_by_me()) return false;
     collector.lock();
-    const bool done = collector.collect_above(stack_pointer).done && leaks.is_complete();
-    if (wanted == Wanted::always || !done || leaks.count() != 0) {
+    const bool done = collector.collect_above(stack_pointer).done && leak_search.is_complete();
+    if (wanted == Wanted::always || !done || leak_search.count() != 0) {
         constexpr const char *kWhy = "the threads could not be stopped, /proc is missing, or memory ran out";
-        write_report(&folder[0], leaks, origins.stacks(), done ? nullptr : kWhy);
+        write_report(&folder[0], leak_search, origins.stacks(), done ? nullptr : kWhy);
     }
-    leaks.release();
+    leak_search.release();
     collector.unlock();
     return true;
 }

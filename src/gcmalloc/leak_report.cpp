@@ -119,7 +119,7 @@ void put_stack(ReportFile &file, const Stacks &stacks, StackNumber number) {
     file << '\n';
 }
 
-void put_leaks(ReportFile &file, Leaks &leaks, const Stacks &stacks) {
+void put_leaks(ReportFile &file, LeakSearch &leaks, const Stacks &stacks) {
     file << "live " << leaks.live_blocks() << ' ' << leaks.live_bytes() << '\n';
     leaks.for_each_group([&](const Leak &leak, std::uint64_t blocks, std::uint64_t bytes) {
         file << "leak " << (leak.is_direct ? "direct " : "indirect ") << blocks << ' ' << bytes << ' ' << leak.stack
@@ -131,7 +131,7 @@ void put_leaks(ReportFile &file, Leaks &leaks, const Stacks &stacks) {
 
 }  // namespace
 
-void write_report(const char *folder, Leaks &leaks, const Stacks &stacks, const char *failure) {
+void write_report(const char *folder, LeakSearch &leaks, const Stacks &stacks, const char *failure) {
     static unsigned number = 0;
     TextBuffer<kPathBytes> path;
     TextBuffer<kPathBytes> unfinished;

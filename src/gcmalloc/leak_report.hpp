@@ -4,11 +4,11 @@
 // Must not know: how leaks are found.
 #pragma once
 
-#include "gcmalloc/leaks.hpp"
+#include "gcmalloc/leak_search.hpp"
 
 namespace gr {
 
 // The next one of this process. failure: why nothing was found out, or nullptr.
-void write_report(const char *folder, Leaks &leaks, const Stacks &stacks, const char *failure);
+void write_report(const char *folder, LeakSearch &leaks, const Stacks &stacks, const char *failure);
 
 }  // namespace gr

@@ -5,7 +5,7 @@
 // Must not know: kinds of clients.
 #pragma once
 
-#include "libgc/kinds.hpp"
+#include "libgc/standard_kinds.hpp"
 #include "libgc/variables.hpp"
 
 namespace gr {

@@ -10,7 +10,7 @@
 #include "libgc/disclaim.hpp"
 #include "libgc/displacements.hpp"
 #include "libgc/finalizing.hpp"
-#include "libgc/leaks.hpp"
+#include "libgc/find_leak.hpp"
 #include "libgc/locked.hpp"
 #include "libgc/messages.hpp"
 #include "libgc/performance.hpp"

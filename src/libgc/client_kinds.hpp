@@ -4,7 +4,7 @@
 // Must not know: what they are for.
 #pragma once
 
-#include "libgc/kinds.hpp"
+#include "libgc/standard_kinds.hpp"
 
 namespace gr {
 

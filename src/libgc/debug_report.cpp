@@ -2,8 +2,8 @@
 
 #include "libgc/debug_report.hpp"
 
-#include "libgc/kinds.hpp"
 #include "libgc/messages.hpp"
+#include "libgc/standard_kinds.hpp"
 
 namespace gr {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "libgc/kinds.hpp"
+#include "libgc/standard_kinds.hpp"
 
 namespace gr {
 namespace {

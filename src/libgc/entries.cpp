@@ -2,7 +2,7 @@
 
 #include "libgc/entries.hpp"
 
-#include "libgc/kinds.hpp"
+#include "libgc/standard_kinds.hpp"
 #include "libgc/statistics.hpp"
 
 namespace gr {

@@ -40,7 +40,7 @@ gr_gc_statistics count() {
     return {.size = 0,
             .version = GR_GC_STATISTICS_VERSION,
             .collections = last.number,
-            .held_bytes = collector.present_bytes(),
+            .held_bytes = collector.held_bytes(),
             .due_bytes = collector.pace().due_at(),
             .live_bytes = last.live_bytes,
             .live_blocks = last.live_blocks,
@@ -86,7 +86,7 @@ std::size_t gr_gc_size(const void *block) {
 int gr_gc_collect() { return GC_try_to_collect(nullptr); }
 int gr_gc_collect_beside() {
     const Locked locked;
-    return collector.begin_cycles() == nullptr ? 0 : failed(ENOSYS);
+    return collector.enable_incremental() == nullptr ? 0 : failed(ENOSYS);
 }
 void gr_gc_disable() { GC_disable(); }
 void gr_gc_enable() { GC_enable(); }

@@ -7,7 +7,7 @@
 
 #include "base/size_class.hpp"
 #include "libgc/entries.hpp"
-#include "libgc/kinds.hpp"
+#include "libgc/standard_kinds.hpp"
 #include "platform/rseq/offset.inc"
 
 namespace gr {

@@ -18,8 +18,8 @@
 #include "analysis/gatherers.hpp"
 #include "analysis/head.hpp"
 #include "analysis/held_pages.hpp"
+#include "analysis/in_use_at_end.hpp"
 #include "analysis/intervals.hpp"
-#include "analysis/leaks.hpp"
 #include "analysis/lifetimes.hpp"
 #include "analysis/memory_map.hpp"
 #include "analysis/origins.hpp"
@@ -45,7 +45,7 @@ class Analysis {
                      Intervals(scope_), Threads(scope_),     CacheLines(scope_), Fragmentation(scope_),
                      MemoryMap(scope_), StackTotals(scope_), Temporaries(scope_)},
           single_events_(scope_),
-          leaks_(scope_),
+          in_use_at_end_(scope_),
           held_at_peak_(scope_, "when resident memory was largest", "peak"),
           held_at_end_(scope_, "at the end", "end"),
           sites_(scope_.trace, calls) {}
@@ -81,7 +81,7 @@ class Analysis {
         const trace::Time end =
             scope_.is_window ? scope_.time.last() : trace::Time{std::numeric_limits<std::uint64_t>::max()};
         looks->push_back({end, [this](const trace::Playback &playback) {
-                              leaks_.look(playback.live());
+                              in_use_at_end_.look(playback.live());
                               held_at_end_.look(playback.live());
                           }});
     }
@@ -97,7 +97,7 @@ class Analysis {
                                          get<Intervals>().section(),
                                          get<Threads>().section(),
                                          get<CacheLines>().section(),
-                                         leaks_.section(get<StackTotals>(), sites_)};
+                                         in_use_at_end_.section(get<StackTotals>(), sites_)};
         add_held_pages(&sections);
         if (scope_.is_window) sections.insert(sections.begin(), single_events_.section(sites_));
         return sections;
@@ -120,7 +120,7 @@ class Analysis {
                StackTotals, Temporaries>
         gatherers_;
     SingleEvents single_events_;
-    Leaks leaks_;
+    InUseAtEnd in_use_at_end_;
     HeldPages held_at_peak_;
     HeldPages held_at_end_;
     CallSites sites_;

@@ -8,7 +8,7 @@
 
 #include "base/failure.hpp"
 #include "command_line/command_line.hpp"
-#include "leaks/leaks.hpp"
+#include "leaks/find_leaks.hpp"
 
 namespace gr::tool {
 

@@ -52,7 +52,7 @@ class Stage {
         std::size_t stops = 0;
         for (Step step = Step::begin; step != Step::end;) {
             while (!waits_.load(std::memory_order_acquire)) {
-                collector.call_for_cycle();  // again: a thread that has just ended one may not have heard it
+                collector.request_incremental();  // again: a thread that has just ended one may not have heard it
                 sched_yield();
             }
             step = step_;
@@ -60,7 +60,7 @@ class Stage {
             if (step == Step::resumed && is_last_stop_) after();
             waits_.store(false, std::memory_order_release);
         }
-        while (collector.is_cycle_under_way()) sched_yield();
+        while (collector.is_incremental_under_way()) sched_yield();
         tell_of_steps(nullptr);
     }
 
@@ -87,7 +87,7 @@ class Beside : public testing::Test {
         kinds();
         collector.pace().automatic = false;
         collector.lock();
-        const char *const lack = collector.begin_cycles();
+        const char *const lack = collector.enable_incremental();
         // Nothing that threads have.
         collector.hooks().push_roots = [] {
             if (held != 0) Marker::current()->consider(~held);
@@ -204,9 +204,9 @@ TEST_F(Beside, CodeOfTheProgramRunsWhileItWaits) {
     collector.unlock();
     met = missed = 0;
     for (const std::uint64_t before = collector.last().number; collector.last().number == before;) {
-        collector.call_for_cycle();
+        collector.request_incremental();
         is_in_call = true;
-        collector.wait_for_cycle(1);
+        collector.wait_for_incremental(1);
         is_in_call = false;
     }
     EXPECT_GE(met, 2U);  // for the roots, and the last
@@ -232,9 +232,9 @@ TEST_F(Beside, WhoHasLeftBeforeTheStopIsMetAgain) {
     met = missed = stops = 0;
     is_stopping = has_left = false;
     const auto call = [] {
-        collector.call_for_cycle();
+        collector.request_incremental();
         is_in_call = true;
-        collector.wait_for_cycle(1);
+        collector.wait_for_incremental(1);
         is_in_call = false;
     };
     const std::uint64_t before = collector.last().number;
@@ -250,12 +250,12 @@ TEST_F(Beside, WhoWaitsForTheProgramDoesNotKeepItFromCollecting) {
     collector.lock();
     collector.hooks().calls_program = [] { return true; };
     collector.unlock();
-    while (!collector.is_cycle_under_way()) {
-        collector.call_for_cycle();
+    while (!collector.is_incremental_under_way()) {
+        collector.request_incremental();
         sched_yield();
     }
     EXPECT_TRUE(collector.collect().done);
-    while (collector.is_cycle_under_way()) sched_yield();
+    while (collector.is_incremental_under_way()) sched_yield();
 }
 
 TEST_F(Beside, WhatIsForbiddenMeanwhileIsNotDone) {

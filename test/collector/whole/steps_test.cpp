@@ -198,7 +198,7 @@ TEST_F(Steps, WhoseMemoryEndedSaysSo) {
     constexpr std::uint8_t kNoCollection = 0;
     Worklist worklist;
     Worklist later;
-    Marker failing({collector.field(), collector.procedures(), worklist, later, kNoCollection, Phase::still});
+    Marker failing({collector.field(), collector.procedures(), worklist, later, kNoCollection, MarkMode::stopped});
     ASSERT_EQ(getrlimit(RLIMIT_AS, &limit_before), 0);
     const rlimit none{0, limit_before.rlim_max};
     setrlimit(RLIMIT_AS, &none);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: blocks that are in use and that nothing points to: those that nothing at all points to, or only their own
-//    cycle, are direct leaks; the others hang on these.
-// Invariant: found while the world stands; told afterwards. Of each cycle that nothing else points to one block is
-//    direct. What it keeps meanwhile it gives back, so that nothing of it is a root of the next marking.
-// Must not know: when it is looked for; what a stack's number stands for.
+// What: finds the leaks: blocks in use that nothing reachable points to. A block to which no leak points, or only leaks
+//    of its own cycle, is a direct leak; the others are reached from direct leaks.
+// Invariant: leaks are found while the threads stand and reported afterwards. A cycle to which no other leak points has
+//    one direct leak. The memory of the search is returned, so that nothing in it is a root of the next collection.
+// Must not know: when leaks are searched; what a stack's number stands for.
 #pragma once
 
 #include "collector/collector.hpp"
@@ -15,15 +15,16 @@ struct Leak {
     const char *begin;
     std::size_t bytes;
     StackNumber stack;
-    StackNumber owner;  // its stack
+    StackNumber owner;  // the stack of the direct leak from which this one is reached
     bool is_direct;
 };
 
-class Leaks {
+class LeakSearch {
   public:
-    constexpr Leaks() = default;
+    constexpr LeakSearch() = default;
 
-    // stack_of(superblock, index): its number. When all that is reachable is marked.
+    // When everything reachable is marked. stack_of(superblock, index): the number of the stack that allocated the
+    // block.
     template <class StackOf>
     void find(const Collector &of, Kind &kind, StackOf stack_of) {
         complete_ = true;
@@ -46,7 +47,8 @@ class Leaks {
     std::uint64_t live_bytes() const { return live_bytes_; }
     std::size_t count() const { return leaks_.size(); }
 
-    // visit(first, blocks, bytes) for each group of one kind, stack and owner.
+    // Calls visit(first, blocks, bytes) for each group of leaks that are equally direct and have one stack and one
+    // owner.
     template <class Visit>
     void for_each_group(Visit visit) {
         sort();

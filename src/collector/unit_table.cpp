@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-#include "collector/places.hpp"
+#include "collector/unit_table.hpp"
 
 #include "platform/memory.hpp"
 
 namespace gr {
 namespace {
 
-constexpr std::size_t kStep = kChunkBytes * kUnitsPerChunk;  // of the range, whose rows are committed at once
+constexpr std::size_t kStep = kChunkBytes * kUnitsPerChunk;  // bytes of the range whose rows are committed together
 
-std::size_t bytes_of_rows(std::size_t bytes) { return (bytes >> kUnitShift) * sizeof(Place); }
+std::size_t bytes_of_rows(std::size_t bytes) { return (bytes >> kUnitShift) * sizeof(UnitRow); }
 
 }  // namespace
 
-bool Places::reserve(std::uintptr_t base, std::size_t bytes) {
+bool UnitTable::reserve(std::uintptr_t base, std::size_t bytes) {
     const std::size_t size = bytes_of_rows(bytes);
     void *const rows = platform::reserve(size);
     if (rows == nullptr) return false;
@@ -29,7 +29,7 @@ bool Places::reserve(std::uintptr_t base, std::size_t bytes) {
     return true;
 }
 
-bool Places::cover(std::uintptr_t begin, std::uintptr_t end) {
+bool UnitTable::cover(std::uintptr_t begin, std::uintptr_t end) {
     const std::size_t first = align_down(begin - base_, kStep);
     const std::size_t last = align_up(end - base_, kStep);
     return platform::commit(&of(base_ + first), bytes_of_rows((last < bytes_ ? last : bytes_) - first));

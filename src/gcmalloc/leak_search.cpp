@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-#include "gcmalloc/leaks.hpp"
+#include "gcmalloc/leak_search.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ constexpr std::uint32_t kSeen = kNone - 1;
 
 // From each block, in turn, that none before reached: all others hang on these. Of these the last is reached by none
 // before it; so backwards, what none after it reaches is reached by none at all.
-bool Leaks::trace() {
+bool LeakSearch::trace() {
     if (leaks_.size() >= kSeen) return false;
     platform::MappedList<Index> first;
     bool complete = true;
@@ -43,7 +43,7 @@ bool Leaks::trace() {
 }
 
 // false: no memory.
-bool Leaks::reach(Index from, Index owner) {
+bool LeakSearch::reach(Index from, Index owner) {
     if (!todo_.add(from)) return false;
     while (!todo_.is_empty()) {
         const Leak &leak = leaks_[todo_.take_last()];
@@ -61,7 +61,7 @@ bool Leaks::reach(Index from, Index owner) {
     return true;
 }
 
-bool Leaks::reach_through(platform::Range part, Index owner) {
+bool LeakSearch::reach_through(platform::Range part, Index owner) {
     for (const char *at = part.begin; at + sizeof(void *) <= part.end; at += sizeof(void *)) {
         const char *word = nullptr;
         std::memcpy(&word, at, sizeof word);
@@ -73,19 +73,19 @@ bool Leaks::reach_through(platform::Range part, Index owner) {
     return true;
 }
 
-Leaks::Index Leaks::index_of(const char *p) const {
+LeakSearch::Index LeakSearch::index_of(const char *p) const {
     const std::span<const Leak> all = leaks_.all();
     const auto after = std::ranges::upper_bound(all, p, {}, &Leak::begin);
     if (after == all.begin() || p >= std::prev(after)->begin + std::prev(after)->bytes) return kNone;
     return static_cast<Index>(std::prev(after) - all.begin());
 }
 
-void Leaks::sort() {
+void LeakSearch::sort() {
     const auto key = [](const Leak &leak) { return std::tuple(!leak.is_direct, leak.stack, leak.owner); };
     std::ranges::sort(leaks_.all(), {}, key);
 }
 
-void Leaks::release() {
+void LeakSearch::release() {
     leaks_.release();
     owners_.release();
     todo_.release();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: one thread asks another to come and to stay. The thread that attends stays until it is let go, or until its time
-//    is up.
-// Invariant: while is_attended() a thread is in attend(). It stays there until let_go() or until its time is up; after
+// What: one thread asks for a thread of the program, which comes and stays until it is let go or its time is up.
+// Invariant: while is_attended(), a thread is in attend(). It stays there until let_go() or until its time is up; after
 //    hold(), until let_go().
 // Must not know: what is done meanwhile.
 #pragma once
@@ -10,29 +9,29 @@
 
 namespace gr {
 
-class Meeting {
+class Rendezvous {
   public:
-    constexpr Meeting() = default;
+    constexpr Rendezvous() = default;
 
-    // The one that asks: until somebody attends, or it is called off.
+    // The thread that asks waits until a thread attends, or until it is let go.
     void ask() { state_.store(kAsked, std::memory_order_seq_cst); }
     void wait() {
         while (is_asked()) platform::sleep_on(state_, kAsked);
     }
     bool is_attended() const { return is_attended(state_.load(std::memory_order_relaxed)); }
-    // Whether a thread attends. Then it stays until let_go(), even if its time is up before.
+    // Whether a thread attends. Then that thread stays until let_go(), even if its time is up before.
     bool hold() {
         std::uint32_t state = kAttended;
         return state_.compare_exchange_strong(state, kHeld, std::memory_order_seq_cst);
     }
-    // By anyone, whatever was before: nobody waits any more.
+    // Called by any thread, at any time. No thread waits any more.
     void let_go() {
         state_.store(kNone, std::memory_order_seq_cst);
         platform::wake_all(state_);
     }
 
     bool is_asked() const { return state_.load(std::memory_order_relaxed) == kAsked; }
-    // Nothing, if nobody asks or another attends already.
+    // Returns at once if no thread asks, or if another thread attends already.
     void attend(unsigned milliseconds) {
         std::uint32_t state = kAsked;
         if (!state_.compare_exchange_strong(state, kAttended, std::memory_order_seq_cst)) return;
@@ -53,7 +52,9 @@ class Meeting {
 
     static bool is_attended(std::uint32_t state) { return state == kAttended || state == kHeld; }
 
-    platform::FutexWord state_{kNone};  // seq_cst where it changes: who calls off and who asks see one another
+    // seq_cst where it changes: pairs with `abandoned_` of the incremental collection. Either the thread that asks sees
+    // that the collection was abandoned, or the thread that abandons it lets the other one go.
+    platform::FutexWord state_{kNone};
 };
 
 }  // namespace gr

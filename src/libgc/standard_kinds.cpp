@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-#include "libgc/kinds.hpp"
+#include "libgc/standard_kinds.hpp"
 
 #include <signal.h>
 
@@ -22,7 +22,7 @@ bool start_kinds(int suspend_signal) {
 
 void lock_for_fork() {
     collector.lock();
-    collector.abandon_cycle();
+    collector.abandon_incremental();
     instances.lock_all();
 }
 

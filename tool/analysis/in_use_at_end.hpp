@@ -17,9 +17,9 @@
 
 namespace gr::analysis {
 
-class Leaks {
+class InUseAtEnd {
   public:
-    explicit Leaks(const Scope &scope)
+    explicit InUseAtEnd(const Scope &scope)
         : scope_(scope),
           by_size_(trace::kSizeBuckets),
           by_birth_(TimeAxis::kPoints),

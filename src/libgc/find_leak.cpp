@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-#include "libgc/leaks.hpp"
+#include "libgc/find_leak.hpp"
 
 #include <stdlib.h>
 
 #include "libgc/debug_header.hpp"
-#include "libgc/kinds.hpp"
 #include "libgc/messages.hpp"
+#include "libgc/standard_kinds.hpp"
 
 namespace gr {
 namespace {

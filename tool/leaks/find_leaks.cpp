@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-#include "leaks/leaks.hpp"
+#include "leaks/find_leaks.hpp"
 
 #include <fmt/format.h>
 #include <granary/leaks.h>

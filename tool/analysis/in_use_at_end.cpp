@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-#include "analysis/leaks.hpp"
+#include "analysis/in_use_at_end.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 namespace gr::analysis {
 
-void Leaks::look(const trace::LiveSet &live) {
+void InUseAtEnd::look(const trace::LiveSet &live) {
     live.for_each([&](const trace::Block &block) {
         by_size_[trace::size_bucket(block.size)].add(block.size);
         by_birth_[scope_.time.point_of(block.born)].add(block.size);
@@ -18,7 +18,7 @@ void Leaks::look(const trace::LiveSet &live) {
     });
 }
 
-SeriesChart Leaks::by_birth() const {
+SeriesChart InUseAtEnd::by_birth() const {
     SeriesChart chart;
     chart.title = "Bytes in use at the end, by time of allocation (cumulative)";
     chart.x = {"time of allocation", Unit::kTime};
@@ -31,7 +31,7 @@ SeriesChart Leaks::by_birth() const {
     return chart;
 }
 
-TableChart Leaks::by_size() const {
+TableChart InUseAtEnd::by_size() const {
     TableChart table;
     table.title = "In use at the end, by size";
     table.columns = {
@@ -45,7 +45,7 @@ TableChart Leaks::by_size() const {
     return table;
 }
 
-TableChart Leaks::by_thread() const {
+TableChart InUseAtEnd::by_thread() const {
     TableChart table;
     table.title = "In use at the end, by the thread that allocated";
     table.columns = {{"thread", Unit::kText}, {"blocks", Unit::kCount}, {"bytes", Unit::kBytes}};
@@ -57,7 +57,7 @@ TableChart Leaks::by_thread() const {
     return table;
 }
 
-Section Leaks::section(const StackTotals &totals, CallSites &sites) const {
+Section InUseAtEnd::section(const StackTotals &totals, CallSites &sites) const {
     Section section{"leaks", "What was still in use at the end?", "", {}};
     if (all_.blocks == 0) {
         section.answer = "Nothing: every block was freed.";

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the blocks of all kinds: by any address, and each in turn, with their marks.
+// Invariant: a block that is known to be free is not found.
+// Must not know: who marks; what becomes of blocks.
+#pragma once
+
+#include <bit>
+
+#include "collector/mark_numbers.hpp"
+
+namespace gr {
+
+// A block that is in use or cached.
+struct BlockAt {
+    void *begin = nullptr;  // nullptr: there is no block
+    std::size_t bytes = 0;
+    std::size_t extent = 0;  // pointers that lead to it: `bytes`, or more
+    Kind *kind = nullptr;
+
+    // What a program may write to: with the byte that may be there only for pointers past the end.
+    std::size_t usable() const { return bytes < extent ? bytes + 1 : bytes; }
+};
+
+class Blocks {
+  public:
+    constexpr Blocks(const Kinds &kinds, const MarkNumbers &numbers) : kinds_(kinds), numbers_(numbers) {}
+    Blocks(const Blocks &) = delete;
+    Blocks &operator=(const Blocks &) = delete;
+
+    // The block that the address points into.
+    BlockAt at(const void *p) const;
+    // By the last collection, or by the collection that runs. p points into a block; an address outside blocks is not
+    // marked.
+    bool is_marked(const void *p) const;
+    void set_mark(const void *p, bool marked) const;
+    // Calls visit(BlockAt, is_marked) for all blocks in use. Only while no other thread runs or allocates. In a kind
+    // that tells its dead blocks, no block is only cached then.
+    template <class Visit>
+    void for_each(Kind &kind, Visit visit) const {
+        const CollectorView &view = kind.instance.collector_view();
+        const Superblocks &superblocks = kind.instance.superblocks();
+        const auto visit_each_of = [&](const Superblock *s, std::uint32_t word, Word used) {
+            const std::size_t size = Superblocks::block_size(s);
+            const Mark *const marks = kind.marks.covers(s->unit) ? kind.marks.row(s) : nullptr;
+            for (Word left = used; left != 0; left &= left - 1) {
+                const std::size_t i = word * kWordBits + static_cast<unsigned>(std::countr_zero(left));
+                const bool is_marked =
+                    marks != nullptr && marks[i].load(std::memory_order_relaxed) == numbers_.current();
+                visit(BlockAt{superblocks.begin(s) + i * size, size, Superblocks::block_extent(s), &kind}, is_marked);
+            }
+        };
+        view.for_each_superblock([&](const Superblock *s) {
+            for (std::uint32_t w = 0; w < s->shape().words; ++w) visit_each_of(s, w, superblocks.used_bits(s, w));
+        });
+        view.for_each_run([&](const Superblock *run) { visit_each_of(run, 0, 1); });
+    }
+
+  private:
+    Target target(const void *p) const { return kinds_.field().target(reinterpret_cast<std::uintptr_t>(p)); }
+
+    const Kinds &kinds_;
+    const MarkNumbers &numbers_;
+};
+
+}  // namespace gr

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "collector/cached_blocks.hpp"
+
+namespace gr {
+
+void CachedBlocks::empty() {
+    choose_number();
+    kinds_.for_each([&](Kind &kind) { empty(kind); });
+}
+
+// A block that only the program frees must not count as used because it is cached, and no cached block may be told of
+// as dead: cached blocks get a number of their own and are swept. A block of Lifetime::held_back is in no cache.
+void CachedBlocks::empty(Kind &kind) const {
+    if (kind.setup.lifetime == Lifetime::held_back) return;
+    CollectorView &view = kind.instance.collector_view();
+    const bool is_exact = kind.setup.lifetime != Lifetime::collected || kind.tells_dead;
+    if (is_exact) mark(kind, number_);
+    view.drop_cached();
+    if (!is_exact) return;
+    view.keep_only([&](const Superblock *s, std::uint32_t word) { return ~kind.marks.live(s, word, number_); });
+}
+
+void CachedBlocks::empty_unmarked(Kind &kind) const {
+    mark(kind, 0);
+    kind.instance.collector_view().drop_held();
+}
+
+void CachedBlocks::mark(Kind &kind, std::uint8_t number) const {
+    kind.instance.collector_view().for_each_cached([&](const void *p) {
+        const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
+        // The program may have freed an address inside a block, which nobody has looked at since: that frees nothing.
+        if (t.begin == p) t.mark->store(number, std::memory_order_relaxed);
+    });
+}
+
+}  // namespace gr
