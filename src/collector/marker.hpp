@@ -50,12 +50,13 @@ class Marker {
     // Marks until nothing is left here and on the shared worklist.
     void drain();
 
-    // At a glance, while the field is prepared: the word points to a block that was not reached. false: it may.
+    // Whether the unit table already tells that the word points into a block that is not marked. false: the caller asks
+    // further.
     bool sees_unmarked(std::uintptr_t word) const {
-        if (phase_ != Phase::still || !field_.may_point(word)) return false;
-        const Place &place = field_.places().of(word);
-        const std::size_t index = place.index_at(word % kUnitBytes);
-        return index < place.blocks && place.marks[index].load(std::memory_order_relaxed) != number_;
+        if (mode_ != MarkMode::stopped || !field_.may_point(word)) return false;
+        const UnitRow &row = field_.unit_table().of(word);
+        const std::size_t index = row.index_at(word % kUnitBytes);
+        return index < row.blocks && row.marks[index].load(std::memory_order_relaxed) != number_;
     }
     bool is_marked(const Target &t) const { return t.mark->load(std::memory_order_relaxed) == number_; }
 
