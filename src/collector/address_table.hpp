@@ -46,7 +46,6 @@ class AddressTable {
 
     // At any time; but exact only for who may change it.
     std::size_t size() const { return size_.load(std::memory_order_relaxed); }
-    std::size_t used_bytes() const { return size() * sizeof(Slot); }
     platform::Growing memory() const { return {&slots_, &capacity_, sizeof(Slot)}; }
 
     // Valid until the next change. nullptr: the table does not have the address.

@@ -69,13 +69,13 @@ Kind *Collector::make_kind(const KindSetup &setup) {
 
 void Collector::collect_if_due() {
     if (is_incremental()) incremental_.take_part();
-    const std::size_t held = held_bytes();
+    const std::size_t held = kinds_.present_bytes();
     if (!pace_.automatic.load(std::memory_order_relaxed) || !may_collect(pace_)) return;
     if (is_incremental()) {
         if (incremental_.keep_pace(held)) collect(Reason::due);
         return;
     }
-    if (!pace_.is_due(held)) return;
+    if (!pace_.is_due(held) && !finalization_.is_due()) return;
     if (try_lock()) {
         collect_and_unlock(hooks_.must_stop, Reason::due);
     } else {
@@ -96,7 +96,7 @@ void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
     collect_if_due();
     const std::size_t growth = bytes > kClassLimit ? bytes : 0;
     const auto may_have = [&](std::size_t held) { return held + growth < pace_.most.load(std::memory_order_relaxed); };
-    if (may_have(held_bytes())) {
+    if (may_have(kinds_.present_bytes())) {
         if (void *const p = attempt()) return p;
     }
     // What the collection left decides: other threads may have taken some since, and then this thread would not get

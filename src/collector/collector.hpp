@@ -98,10 +98,8 @@ class Collector {
     void abandon_incremental() { incremental_.abandon(); }
 
     const CollectionReport &last() const { return history_.last(); }
-    // What the pace counts: the memory of all kinds, and what links and finalizers take. So a program that registers many
-    // does not wait until its few blocks make a collection due.
-    std::size_t held_bytes() const { return kinds_.present_bytes() + finalization_.held_bytes(); }
-    bool is_due() const { return pace_.is_due(held_bytes()); }
+    std::size_t present_bytes() const { return kinds_.present_bytes(); }
+    bool is_due() const { return pace_.is_due(present_bytes()) || finalization_.is_due(); }
 
     // Of everything that is not a block. The calling thread may hold the lock already.
     void lock() { lock_.lock(); }

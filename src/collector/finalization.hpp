@@ -17,10 +17,9 @@ struct Finalization {
     Finalizers finalizers;
     ToggleReferences toggles;
 
-    // What is registered, without the lock: bytes of tables, of which about half is used.
-    std::size_t held_bytes() const {
-        return 2 * (short_links.used_bytes() + long_links.used_bytes() + finalizers.used_bytes());
-    }
+    // Without the lock. Whether so much was registered since the last collection that another is worth it, however little
+    // the blocks take: the tables stay small, and what finalizers release is often more than blocks.
+    bool is_due() const { return registered() >= due_at_.load(std::memory_order_relaxed); }
 
     // Calls visit(pointer) for what finalization keeps, with the other roots.
     template <class Visit>
@@ -33,7 +32,7 @@ struct Finalization {
     template <Marking M>
     FinalizationReport settle(M &marking, JavaFinalization java) {
         short_links.clear_dead(marking);
-        FinalizationReport report = finalizers.queue_dead(marking, java);
+        const FinalizationReport report = finalizers.queue_dead(marking, java);
         short_links.forget_dead_cells(marking);
         toggles.forget_dead(marking);
         long_links.clear_dead(marking);
@@ -41,9 +40,16 @@ struct Finalization {
         short_links.give_back_memory();
         long_links.give_back_memory();
         finalizers.give_back_memory();
-        report.held_bytes = held_bytes();
+        due_at_.store(registered() + registered() / 2 + kLeastBetween, std::memory_order_relaxed);
         return report;
     }
+
+  private:
+    static constexpr std::size_t kLeastBetween = 16384;  // registrations
+
+    std::size_t registered() const { return short_links.size() + long_links.size() + finalizers.registered(); }
+
+    std::atomic<std::size_t> due_at_{kLeastBetween};  // ordered by nothing
 };
 
 }  // namespace gr

@@ -47,7 +47,6 @@ struct FinalizationReport {
     // Objects that wait for themselves until the program breaks the cycle: how many, and the last of them.
     std::size_t cycles = 0;
     const void *in_cycle = nullptr;
-    std::size_t held_bytes = 0;  // that links and finalizers take afterwards
 };
 
 class Finalizers {
@@ -93,7 +92,6 @@ class Finalizers {
     // May be called without the lock.
     std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
     void give_back_memory() { registered_.give_back(); }
-    std::size_t used_bytes() const { return registered_.used_bytes(); }
     std::array<platform::Growing, 2> memory() const { return {registered_.memory(), queue_.memory()}; }
 
   private:

@@ -26,8 +26,6 @@ class Links {
     std::size_t size() const { return objects_.size(); }
     // Once in each collection.
     void give_back_memory() { objects_.give_back(); }
-    // Without the lock.
-    std::size_t used_bytes() const { return objects_.used_bytes(); }
     platform::Growing memory() const { return objects_.memory(); }
 
     // Sets the cells of unmarked objects to null and forgets them.

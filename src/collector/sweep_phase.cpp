@@ -56,8 +56,6 @@ void SweepPhase::count(const Kind &kind, const Superblock *s, CollectionReport *
 void SweepPhase::learn(Found found, CollectionReport *report) {
     found.roots = roots_.paced_bytes();
     found.threads = report->threads;
-    found.add_live(false, report->finalization.held_bytes);
-    found.held += report->finalization.held_bytes;
     report->held = found.held;
     pace_.learn(found);
 }

@@ -16,7 +16,7 @@ void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes, std::size_t
         if (void *const p = collector.allocate(kind, bytes, beyond)) return p;
     }
     warn("GC Warning: no memory for an object, even after a collection; the heap has %lu MiB\n",
-         collector.held_bytes() / kMiB);
+         collector.present_bytes() / kMiB);
     return now(GC_oom_fn)(size);
 }
 

@@ -40,7 +40,7 @@ gr_gc_statistics count() {
     return {.size = 0,
             .version = GR_GC_STATISTICS_VERSION,
             .collections = last.number,
-            .held_bytes = collector.held_bytes(),
+            .held_bytes = collector.present_bytes(),
             .due_bytes = collector.pace().due_at(),
             .live_bytes = last.live_bytes,
             .live_blocks = last.live_blocks,

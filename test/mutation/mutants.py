@@ -623,8 +623,8 @@ MUTANTS = (
         "src/collector/finalization.hpp", "collector.finalization",
         ("final-short-late", "short links are cleared after finalizers brought objects back",
          "short_links.clear_dead(marking);\n"
-         "        FinalizationReport report = finalizers.queue_dead(marking, java);",
-         "FinalizationReport report = finalizers.queue_dead(marking, java);\n"
+         "        const FinalizationReport report = finalizers.queue_dead(marking, java);",
+         "const FinalizationReport report = finalizers.queue_dead(marking, java);\n"
          "        short_links.clear_dead(marking);"),
         ("final-long-early", "long links are cleared before finalizers bring objects back",
          "short_links.clear_dead(marking);\n",
