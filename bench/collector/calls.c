@@ -17,9 +17,7 @@
 
 static void *volatile sink;
 static GC_descr descriptor;
-static const struct {
-    long vtable, descriptor;
-} type = {0, 0};
+static const struct { long vtable, descriptor; } type = {0, 0};
 
 static void forget(void *object, void *data) { (void)object, (void)data; }
 static const struct GC_finalizer_closure closure = {forget, NULL};

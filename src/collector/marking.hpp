@@ -27,7 +27,9 @@ concept Marking = requires(M &marking, const M &marked, const void *p, platform:
     { marked.is_lost(p) } -> std::same_as<bool>;
     { marked.contents_of(p) } -> std::same_as<platform::Range>;
     { marking.mark(p) } -> std::same_as<void>;
-    { marking.mark_each([](auto mark) { mark(static_cast<const void *>(nullptr)); }) } -> std::same_as<void>;
+    {
+        marking.mark_each([](auto mark) { mark(static_cast<const void *>(nullptr)); })
+        } -> std::same_as<void>;
     { marking.mark_from(p) } -> std::same_as<void>;
     { marking.mark_range(range) } -> std::same_as<void>;
 };

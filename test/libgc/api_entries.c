@@ -47,17 +47,19 @@ static void check_size(const struct function *f, size_t size, int more) {
         CHECK(held[i] != NULL && (uintptr_t)held[i] % 16 == 0, "%s, %zu bytes: %p", f->name, size, (void *)held[i]);
         size_t usable = GC_size(held[i]);
         CHECK(usable >= size + (size_t)more, "%s, %zu bytes: %zu are usable", f->name, size, usable);
-        CHECK(!more || GC_base(held[i] + size) == held[i], "%s, %zu bytes: one past the end is elsewhere", f->name, size);
+        CHECK(!more || GC_base(held[i] + size) == held[i], "%s, %zu bytes: one past the end is elsewhere", f->name,
+              size);
         CHECK(!f->zeroes || is_all(held[i], usable, 0), "%s: %zu bytes are not zero", f->name, size);
         fill(held[i], usable, (unsigned char)(i + 1));
         sum += usable;
     }
     for (int i = 0; i < kHeld; i++)
-        CHECK(is_all(held[i], GC_size(held[i]), (unsigned char)(i + 1)), "%s: %zu bytes have two owners", f->name, size);
+        CHECK(is_all(held[i], GC_size(held[i]), (unsigned char)(i + 1)), "%s: %zu bytes have two owners", f->name,
+              size);
     GC_word counted = GC_get_non_gc_bytes() - uncollectable;
     if (getenv("LIBGC_REFERENCE") == NULL)
-        CHECK(is_sum(counted, f->keeps ? sum : 0, size), "%s, %zu bytes: %lu of %zu count as uncollectable", f->name, size, counted,
-              sum);
+        CHECK(is_sum(counted, f->keeps ? sum : 0, size), "%s, %zu bytes: %lu of %zu count as uncollectable", f->name,
+              size, counted, sum);
     for (int i = 0; i < kHeld; i++) GC_free(held[i]);
     counted = GC_get_expl_freed_bytes_since_gc() - freed;
     CHECK(is_sum(counted, sum, size), "%s, %zu bytes: %zu freed, %lu counted", f->name, size, sum, counted);
