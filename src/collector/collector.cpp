@@ -76,7 +76,8 @@ void Collector::collect_if_due() {
         if (incremental_.keep_pace(held)) collect(Reason::due);
         return;
     }
-    const bool is_due = pace_.is_due(held);
+    // While collections run beside the program, links and finalizers alone are not worth a stop for the whole heap.
+    const bool is_due = pace_.is_due(held) || (!is_incremental() && finalization_.is_due());
     if (!is_due && !is_young_due) return;
     if (try_lock()) {
         collect_and_unlock(hooks_.must_stop, is_due ? Reason::due : Reason::young);
@@ -98,7 +99,7 @@ void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
     collect_if_due();
     const std::size_t growth = bytes > kClassLimit ? bytes : 0;
     const auto may_have = [&](std::size_t held) { return held + growth < pace_.most.load(std::memory_order_relaxed); };
-    if (may_have(used_bytes())) {
+    if (may_have(kinds_.present_bytes())) {
         if (void *const p = attempt()) return p;
     }
     // What the collection left decides: other threads may have taken some since, and then this thread would not get
@@ -107,21 +108,21 @@ void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
     return left.done && may_have(left.held) ? attempt() : nullptr;
 }
 
-void *Collector::allocate_slowly(Kind &kind, std::size_t size) {
+void *Collector::allocate_slowly(Kind &kind, std::size_t size, std::size_t beyond) {
     if (size > kMaxRequest - kUnitBytes) return nullptr;
     return after_collecting(size, [&]() -> void * {
         if (size > kClassLimit) {
-            // The whole run is scanned, so the whole run is zeroed.
-            const std::size_t whole = align_up(size, kUnitBytes);
-            return kind.setup.zeroed ? kind.instance.allocate_zeroed(whole) : kind.instance.allocate(whole);
+            const auto contents = kind.setup.zeroed ? Instance::Contents::zero : Instance::Contents::any;
+            return kind.instance.allocate_run(size, size - beyond, contents);
         }
         const ClassIndex c = class_of(size == 0 ? 1 : size);
         void *const p = kind.instance.allocate(size_of_class(c));
-        return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;
+        return p != nullptr && kind.clears_new() ? std::memset(p, 0, size_of_class(c)) : p;
     });
 }
 
-void *Collector::allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment) {
+void *Collector::allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment, std::size_t beyond) {
+    if (size > kClassLimit && alignment <= kUnitBytes) return allocate_slowly(kind, size, beyond);
     if (size > kMaxRequest - kUnitBytes || alignment > kMaxRequest) return nullptr;
     void *const p = after_collecting(size, [&] { return kind.instance.allocate_aligned(size, alignment); });
     return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, kind.instance.size_of(p)) : p;

@@ -35,9 +35,10 @@ void SweepPhase::sweep_runs(Kind &kind, CollectionReport *report, Found *found) 
         const bool stays = !is_collected || load_entry(region, run->unit) != kRunEntry ||
                            kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == numbers_.current();
         if (stays) {
-            found->add_live(kind.has_pointers(), run->bytes());
-            report->add_live(kind.number, 1, run->bytes());
-            found->held += run->bytes();
+            const std::size_t bytes = Superblocks::block_size(run);
+            found->add_live(kind.has_pointers(), bytes);
+            report->add_live(kind.number, 1, bytes);
+            found->held += bytes;
         } else if (dead_runs_.add({&kind, run})) {  // the next collection finds a run that does not fit on the list
             ++report->freed_blocks;
         }
