@@ -71,7 +71,7 @@ class Blocks {
             }
         });
         view.for_each_run([&](const Superblock *run) {
-            if (is_dead(kind, run)) visit(superblocks.begin(run), run->bytes());
+            if (is_dead(kind, run)) visit(superblocks.begin(run), Superblocks::block_size(run));
         });
     }
     // Blocks in use that are not marked: the bits of one word of a superblock's bitmap; a run.
