@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What: the collector beside the installed libgc, or another build of it: marking, binary trees, allocation, guile,
-#    memory, collections beside the program; in turns.
+# What: the collector beside the installed libgc, or another build of it: marking, binary trees, allocation, other calls,
+#    sizes, guile, memory, collections beside the program; in turns.
 # Invariant: a ratio is the median over the rounds of ours over theirs, its interval the quartiles; each run of a round
 #    is on the same CPUs as its counterpart.
 # Must not know: how either collects.
 """Usage: collector.py [--libgc FOLDER] BUILD [ROUNDS [PART...]]
 
-Parts: marking trees allocation guile shrinking beside; all by default. FOLDER has the libgc.so.1 to compare with."""
+Parts: marking trees allocation calls sizes guile shrinking beside; all by default. FOLDER has the libgc.so.1 to compare with."""
 
 import argparse
 import json
@@ -124,6 +124,22 @@ def allocation():
         row(f"GC_malloc and GC_free({size}) over malloc and free: time", ratios(pairs))
 
 
+def calls():
+    for name in ("typed", "typed-array", "gcj", "disclaimed", "uncollectable", "resized", "finalized", "linked"):
+        (times,) = in_turns([PROGRAMS / "calls", name], [0])
+        row(f"{name}: CPU time of a call", ratios(times), f"{middle(times, 0):.1f} ns against {middle(times, 1):.1f}")
+
+
+def sizes():
+    """Counts, the same in each round; of ours and of libgc."""
+    for kind in ("scanned", "atomic"):
+        for size in [step * 2**shift for shift in range(10, 22) for step in (1, 1.25, 1.5, 1.75)] + [1 << 22]:
+            (ours, _, _), (theirs, _, _) = (run_for_words([PROGRAMS / "sizes", kind, int(size)], library)
+                                            for library in (OURS, {}))
+            print(f"{kind} objects of {int(size):7} bytes, over what was asked for: resident {ours[0]}, libgc "
+                  f"{theirs[0]}; heap {ours[1]}, libgc {theirs[1]}", flush=True)
+
+
 def guile():
     with tempfile.TemporaryDirectory() as folder:
         environment = {"GUILE_AUTO_COMPILE": "0", "HOME": folder, "XDG_CACHE_HOME": folder}
@@ -198,7 +214,7 @@ def beside():
             f"the longest step {interval([a[1] for a, _ in theirs])} ms; stopped {interval([b[1] for _, b in theirs])}")
 
 
-PARTS = {part.__name__: part for part in (marking, trees, allocation, guile, shrinking, beside)}
+PARTS = {part.__name__: part for part in (marking, trees, allocation, calls, sizes, guile, shrinking, beside)}
 if not set(ARGUMENTS.parts) <= set(PARTS):
     parser.error(f"no such part; choose from {' '.join(PARTS)}")
 print(f"{ROUNDS} rounds; median [quartiles] of Granary over libgc, unless the row names another ratio")

@@ -189,7 +189,7 @@ typedef struct gr_gc_statistics {
     uint32_t size;                /* in: sizeof(gr_gc_statistics) of the caller; out: how much of it was filled */
     uint32_t version;             /* out: GR_GC_STATISTICS_VERSION of the library */
     uint64_t collections;         /* completed collections */
-    uint64_t held_bytes;          /* whole units in use: objects, and the free memory between them */
+    uint64_t held_bytes;          /* memory in use: objects, and the free memory between them */
     uint64_t due_bytes;           /* the next collection is due when about this much is held */
     uint64_t live_bytes;          /* in objects that the last collection kept */
     uint64_t live_blocks;         /* objects that the last collection kept */

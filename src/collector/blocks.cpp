@@ -7,7 +7,7 @@ namespace gr {
 BlockAt Blocks::at(const void *p) const {
     const Target t = target(p);
     if (t.begin == nullptr) return {};
-    return {const_cast<char *>(t.begin), t.bytes, kinds_.kind(t.kind)};
+    return {const_cast<char *>(t.begin), t.bytes, t.extent, kinds_.kind(t.kind)};
 }
 
 bool Blocks::is_marked(const void *p) const {

@@ -15,7 +15,11 @@ namespace gr {
 struct BlockAt {
     void *begin = nullptr;  // nullptr: there is no block
     std::size_t bytes = 0;
+    std::size_t extent = 0;  // pointers that lead to it: `bytes`, or more
     Kind *kind = nullptr;
+
+    // What a program may write to: with the byte that may be there only for pointers past the end.
+    std::size_t usable() const { return bytes < extent ? bytes + 1 : bytes; }
 };
 
 class Blocks {
@@ -35,14 +39,21 @@ class Blocks {
     template <class Visit>
     void for_each(Kind &kind, Visit visit) const {
         const CollectorView &view = kind.instance.collector_view();
-        const auto visit_at = [&](char *begin) {
-            if (const BlockAt block = at(begin); block.begin == begin) visit(block, is_marked(begin));
+        const Superblocks &superblocks = kind.instance.superblocks();
+        const auto visit_each_of = [&](const Superblock *s, std::uint32_t word, Word used) {
+            const std::size_t size = Superblocks::block_size(s);
+            const Mark *const marks = kind.marks.covers(s->unit) ? kind.marks.row(s) : nullptr;
+            for (Word left = used; left != 0; left &= left - 1) {
+                const std::size_t i = word * kWordBits + static_cast<unsigned>(std::countr_zero(left));
+                const bool is_marked =
+                    marks != nullptr && marks[i].load(std::memory_order_relaxed) == numbers_.current();
+                visit(BlockAt{superblocks.begin(s) + i * size, size, Superblocks::block_extent(s), &kind}, is_marked);
+            }
         };
         view.for_each_superblock([&](const Superblock *s) {
-            char *const begin = kind.instance.superblocks().begin(s);
-            for (std::uint32_t i = 0; i < s->shape().blocks; ++i) visit_at(begin + std::size_t{i} * s->shape().size);
+            for (std::uint32_t w = 0; w < s->shape().words; ++w) visit_each_of(s, w, superblocks.used_bits(s, w));
         });
-        view.for_each_run([&](const Superblock *run) { visit_at(kind.instance.superblocks().begin(run)); });
+        view.for_each_run([&](const Superblock *run) { visit_each_of(run, 0, 1); });
     }
 
     // Calls visit(begin, bytes) for the dead blocks of a kind that tells its dead blocks, one superblock after the other. While
@@ -60,7 +71,7 @@ class Blocks {
             }
         });
         view.for_each_run([&](const Superblock *run) {
-            if (is_dead(kind, run)) visit(superblocks.begin(run), run->bytes());
+            if (is_dead(kind, run)) visit(superblocks.begin(run), Superblocks::block_size(run));
         });
     }
     // Blocks in use that are not marked: the bits of one word of a superblock's bitmap; a run.

@@ -42,7 +42,8 @@ void CachedBlocks::empty_unmarked(Kind &kind) const {
 void CachedBlocks::mark(Kind &kind, std::uint8_t number) const {
     kind.instance.collector_view().for_each_cached([&](const void *p) {
         const Target t = kinds_.field().target(reinterpret_cast<std::uintptr_t>(p));
-        if (t.begin != nullptr) t.mark->store(number, std::memory_order_relaxed);
+        // The program may have freed an address inside a block, which nobody has looked at since: that frees nothing.
+        if (t.begin == p) t.mark->store(number, std::memory_order_relaxed);
     });
 }
 

@@ -76,13 +76,18 @@ bool Collector::collect_if_due() {
     if (is_incremental()) incremental_.take_part();
     const std::size_t held = kinds_.present_bytes();
     if (!pace_.automatic.load(std::memory_order_relaxed) || !may_collect(pace_)) return true;
-    const bool is_only_young = generations_.is_due(held) && !is_whole_due(held);
-    const bool is_wanted = is_only_young || (is_incremental() ? incremental_.keep_pace(held) : pace_.is_due(held));
+    const bool is_only_young = is_young_due(held) && !is_whole_due(held);
+    const bool is_wanted = is_only_young || (is_incremental() ? incremental_.keep_pace(held) : is_whole_due(held));
     return !is_wanted || collect_in_turn();
 }
 
 bool Collector::is_whole_due(std::size_t held) const {
-    return is_incremental() ? pace_.is_due_beside(held) : pace_.is_due(held);
+    if (is_incremental()) return pace_.is_due_beside(held);
+    return pace_.is_due(held) || (!generations_.are_worth() && finalization_.is_due());
+}
+
+bool Collector::is_young_due(std::size_t held) const {
+    return generations_.is_due(held) || (generations_.are_worth() && finalization_.is_due());
 }
 
 // Another thread may have collected while this one waited for the lock. false: it could not be done.
@@ -91,7 +96,7 @@ bool Collector::collect_in_turn() {
     const std::size_t held = kinds_.present_bytes();
     if (!is_incremental() && pace_.is_due(held)) pacer_.reconsider(held);
     if (is_whole_due(held)) return collect_and_unlock(hooks_.must_stop, Reason::due).done;
-    if (generations_.is_due(held)) return collect_and_unlock(hooks_.must_stop, Reason::young).done;
+    if (is_young_due(held)) return collect_and_unlock(hooks_.must_stop, Reason::young).done;
     unlock();
     return true;
 }
@@ -123,7 +128,7 @@ void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
     collect_if_due();
     const std::size_t growth = bytes > kClassLimit ? bytes : 0;
     const auto may_have = [&](std::size_t held) { return held + growth < pace_.most.load(std::memory_order_relaxed); };
-    if (may_have(used_bytes())) {
+    if (may_have(kinds_.present_bytes())) {
         if (void *const p = attempt()) return p;
     }
     // What the collection left decides: other threads may have taken some since, and then this thread would not get
@@ -132,21 +137,21 @@ void *Collector::after_collecting(std::size_t bytes, Attempt attempt) {
     return left.done && may_have(left.held) ? attempt() : nullptr;
 }
 
-void *Collector::allocate_slowly(Kind &kind, std::size_t size) {
+void *Collector::allocate_slowly(Kind &kind, std::size_t size, std::size_t beyond) {
     if (size > kMaxRequest - kUnitBytes) return nullptr;
     return after_collecting(size, [&]() -> void * {
         if (size > kClassLimit) {
-            // The whole run is scanned, so the whole run is zeroed.
-            const std::size_t whole = align_up(size, kUnitBytes);
-            return kind.setup.zeroed ? kind.instance.allocate_zeroed(whole) : kind.instance.allocate(whole);
+            const auto contents = kind.setup.zeroed ? Instance::Contents::zero : Instance::Contents::any;
+            return kind.instance.allocate_run(size, size - beyond, contents);
         }
         const ClassIndex c = class_of(size == 0 ? 1 : size);
         void *const p = kind.instance.allocate(size_of_class(c));
-        return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;
+        return p != nullptr && kind.clears_new() ? std::memset(p, 0, size_of_class(c)) : p;
     });
 }
 
-void *Collector::allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment) {
+void *Collector::allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment, std::size_t beyond) {
+    if (size > kClassLimit && alignment <= kUnitBytes) return allocate_slowly(kind, size, beyond);
     if (size > kMaxRequest - kUnitBytes || alignment > kMaxRequest) return nullptr;
     void *const p = after_collecting(size, [&] { return kind.instance.allocate_aligned(size, alignment); });
     return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, kind.instance.size_of(p)) : p;

@@ -40,16 +40,17 @@ class Collector {
     const Kinds &kinds() const { return kinds_; }
     std::uint32_t kind_count() const { return kinds_.count(); }
 
-    // The block is zeroed if the kind says so. nullptr: no memory, even after a collection.
-    void *allocate(Kind &kind, std::size_t size) {
+    // The block is zeroed if the kind says so. nullptr: no memory, even after a collection. `beyond`: so many bytes at
+    // the end of the size are there only for pointers that lead to the block, and hold nothing.
+    void *allocate(Kind &kind, std::size_t size, std::size_t beyond = 0) {
         if (size - 1 < kClassLimit) [[likely]] {
             const ClassIndex c = class_of(size);
             if (void *const p = kind.instance.pop(c)) [[likely]]
-                return kind.setup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;
+                return kind.clears_new() ? std::memset(p, 0, size_of_class(c)) : p;
         }
-        return allocate_slowly(kind, size);
+        return allocate_slowly(kind, size, beyond);
     }
-    void *allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment);
+    void *allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment, std::size_t beyond);
     // true: the block was freed and counted. false: it was not, and the caller asks free(). An address that is no block
     // may be found out later.
     bool free_quickly(void *p, std::uint64_t *counter) const {
@@ -120,8 +121,8 @@ class Collector {
     CollectionReport collect_young() { return collect(Reason::young); }
 
     const CollectionReport &last() const { return history_.last(); }
-    std::size_t used_bytes() const { return kinds_.used_bytes(); }
-    bool is_due() const { return pace_.is_due(kinds_.present_bytes()); }
+    std::size_t present_bytes() const { return kinds_.present_bytes(); }
+    bool is_due() const { return pace_.is_due(present_bytes()) || finalization_.is_due(); }
 
     // Of everything that is not a block. The calling thread may hold the lock already.
     void lock() { lock_.lock(); }
@@ -152,7 +153,7 @@ class Collector {
 
   private:
     void publish_tables();
-    void *allocate_slowly(Kind &kind, std::size_t size);
+    void *allocate_slowly(Kind &kind, std::size_t size, std::size_t beyond);
     template <class Attempt>
     void *after_collecting(std::size_t bytes, Attempt attempt);
     [[gnu::noinline]] CollectionReport collect_and_unlock(bool (*must_stop)(), Reason reason);
@@ -160,6 +161,7 @@ class Collector {
     bool collect_in_turn();
     // Whether a collection of all blocks is due.
     bool is_whole_due(std::size_t held) const;
+    bool is_young_due(std::size_t held) const;
 
     // Milliseconds, for a collection that may have to wait for a third thread.
     static constexpr unsigned kMostWait = 10;

@@ -88,6 +88,11 @@ class EphemeronMarking {
         marking_.mark(p);
         mark_values();
     }
+    template <class Name>
+    void mark_each(Name name) {
+        marking_.mark_each(name);
+        mark_values();
+    }
     void mark_from(const void *p) {
         marking_.mark_from(p);
         mark_values();

@@ -10,12 +10,29 @@ Target Field::target(std::uintptr_t word) const {
     const Kind &kind = kinds_[slot];
     const auto *const p = reinterpret_cast<const char *>(word);
     if (kind.region == nullptr || !kind.region->contains(p)) return {};
+    const UnitIndex unit = kind.region->unit_of(p);
+    const UnitEntry entry = load_entry(*kind.region, unit);
+    if (entry != 0 && entry != kRunEntry) {
+        const ClassIndex c = class_in(entry);
+        if (const ClassShape &shape = shape_of(c); shape.units == 1) [[likely]] {
+            const std::size_t offset = word % kUnitBytes;
+            const BlockIndex index = shape.block_at(offset);
+            if (index.value >= shape.blocks || kind.superblocks->is_free(unit, c, index)) return {};
+            Mark *const marks = kind.marks->covers(unit) ? kind.marks->row(unit, Superblocks::is_wide(c)) : nullptr;
+            return {.begin = p - (offset - std::size_t{index.value} * shape.size),
+                    .bytes = shape.size,
+                    .extent = shape.size,
+                    .mark = marks == nullptr ? nullptr : marks + index.value,
+                    .kind = slot};
+        }
+    }
     const BlockRef ref = kind.superblocks->find(p);
     const Superblock *const s = ref.superblock;
     if (s == nullptr || (s->use == UnitUse::superblock && kind.superblocks->is_free(s, ref.index))) return {};
     const bool is_wide = s->use == UnitUse::superblock && Superblocks::is_wide(s->size_class);
     return {.begin = kind.superblocks->address(s, ref.index),
             .bytes = Superblocks::block_size(s),
+            .extent = Superblocks::block_extent(s),
             .mark = kind.marks->covers(s->unit) ? kind.marks->row(s->unit, is_wide) + ref.index.value : nullptr,
             .kind = slot};
 }
@@ -74,9 +91,10 @@ Candidate Field::moving_far_candidate(const Kind &kind, std::uintptr_t word) con
     if (s == nullptr || !kind.marks->covers(s->unit)) return {};
     const bool is_wide = s->use == UnitUse::superblock && Superblocks::is_wide(s->size_class);
     const std::size_t bytes = Superblocks::block_size(s);
+    const std::size_t extent = Superblocks::block_extent(s);
     const char *const begin = kind.superblocks->address(s, ref.index);
-    if (begin > p || static_cast<std::size_t>(p - begin) >= bytes || !kind.region->contains(begin + bytes - 1))
-        return {};
+    if (begin > p || static_cast<std::size_t>(p - begin) >= extent || bytes > extent) return {};
+    if (!kind.region->contains(begin + extent - 1)) return {};
     return {kind.marks->row(s->unit, is_wide) + ref.index.value,
             {begin, kind.adds_size ? kind.descriptor.plus(bytes) : kind.descriptor}};
 }

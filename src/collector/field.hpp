@@ -24,7 +24,8 @@ enum class Words : std::uint8_t { aligned, anywhere };
 struct Target {
     const char *begin = nullptr;  // nullptr: there is no block
     std::size_t bytes = 0;
-    Mark *mark = nullptr;  // nullptr: the block has no mark before the first collection that finds it
+    std::size_t extent = 0;  // addresses that belong to it: `bytes`, or more if the tail of a run is absent
+    Mark *mark = nullptr;    // nullptr: the block has no mark before the first collection that finds it
     std::uint32_t kind = 0;
 };
 

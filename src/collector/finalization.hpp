@@ -19,6 +19,10 @@ struct Finalization {
     ToggleReferences toggles;
     Ephemerons ephemerons;
 
+    // May be called without the lock. Whether so much was registered since the last collection that another is worth it,
+    // however little memory the blocks take: the tables stay small, and what finalizers release is often more than blocks.
+    bool is_due() const { return registered() >= due_at_.load(std::memory_order_relaxed); }
+
     // Calls visit(pointer) for what finalization keeps, with the other roots.
     template <class Visit>
     void for_each_root(Visit visit) const {
@@ -53,8 +57,18 @@ struct Finalization {
         toggles.forget_dead(marking);
         long_links.clear_dead(marking);
         long_links.forget_dead_cells(marking);
+        short_links.give_back_memory();
+        long_links.give_back_memory();
+        finalizers.give_back_memory();
+        due_at_.store(registered() + registered() / 2 + kLeastBetween, std::memory_order_relaxed);
         return report;
     }
+
+    static constexpr std::size_t kLeastBetween = 16384;  // registrations
+
+    std::size_t registered() const { return short_links.size() + long_links.size() + finalizers.registered(); }
+
+    std::atomic<std::size_t> due_at_{kLeastBetween};  // ordered by nothing
 };
 
 }  // namespace gr

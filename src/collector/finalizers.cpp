@@ -2,19 +2,20 @@
 
 #include "collector/finalizers.hpp"
 
+#include <utility>
+
 namespace gr {
 
 std::optional<Finalizer> Finalizers::set(const void *object, const Finalizer &finalizer) {
-    Finalizer *const known = registered_.find(object);
-    const Finalizer before = known != nullptr ? *known : Finalizer{};
     if (finalizer.procedure == nullptr) {
+        const Finalizer *const known = registered_.find(object);
+        const Finalizer before = known != nullptr ? *known : Finalizer{};
         registered_.remove(object);
-    } else if (known != nullptr) {
-        *known = finalizer;
-    } else if (!registered_.add(object, finalizer)) {
-        return std::nullopt;
+        return before;
     }
-    return before;
+    const auto found = registered_.find_or_add(object, finalizer);
+    if (found.value == nullptr) return std::nullopt;
+    return found.is_new ? Finalizer{} : std::exchange(*found.value, finalizer);
 }
 
 std::size_t Finalizers::queue_all() {

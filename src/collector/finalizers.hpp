@@ -91,13 +91,14 @@ class Finalizers {
     std::size_t registered() const { return registered_.size(); }
     // May be called without the lock.
     std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
+    void give_back_memory() { registered_.give_back(); }
     std::array<platform::Growing, 2> memory() const { return {registered_.memory(), queue_.memory()}; }
 
   private:
     template <Marking M>
     void mark_what_waits(M &marking, FinalizationReport *report) const {
         registered_.for_each([&](const void *object, const Finalizer &finalizer) {
-            if (marking.is_marked(object)) return;
+            if (finalizer.order == FinalizationOrder::none || marking.is_marked(object)) return;
             mark_waiting_for(marking, object, finalizer.order);
             if (!marking.is_marked(object)) return;
             ++report->cycles;
@@ -132,9 +133,11 @@ class Finalizers {
         const auto waits_for_all = [&](const QueuedFinalizer &one) {
             return java == JavaFinalization::on && one.finalizer.order == FinalizationOrder::unreachable;
         };
-        for (const QueuedFinalizer &one : queue_.all().subspan(first)) {
-            if (!waits_for_all(one)) marking.mark(one.object);
-        }
+        marking.mark_each([&](auto mark) {
+            for (const QueuedFinalizer &one : queue_.all().subspan(first)) {
+                if (!waits_for_all(one)) mark(one.object);
+            }
+        });
         for (std::size_t i = queue_.size(); i-- != first;) {
             if (!waits_for_all(queue_[i])) continue;
             if (marking.is_marked(queue_[i].object)) {

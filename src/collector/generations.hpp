@@ -39,6 +39,8 @@ class Generations {
     // For fork's child, which does not inherit the watch.
     void forget_watch();
     bool is_known() const { return is_known_; }
+    // Whether minor collections are worth a stop, until the next collection of the whole heap.
+    bool are_worth() const { return due_at_.load(std::memory_order_relaxed) != SIZE_MAX; }
     // Whether the program took so much since the last collection that a minor collection is worth a stop. held: bytes of
     // the units in use.
     bool is_due(std::size_t held) const { return held >= due_at_.load(std::memory_order_relaxed); }

@@ -121,12 +121,6 @@ bool Kinds::enlist(Kind *kind) {
     return true;
 }
 
-std::size_t Kinds::used_bytes() const {
-    std::size_t bytes = 0;
-    for_each([&](const Kind &kind) { bytes += kind.instance.pages().used_bytes(); });
-    return bytes;
-}
-
 std::size_t Kinds::present_bytes() const {
     std::size_t bytes = 0;
     for_each([&](const Kind &kind) { bytes += kind.instance.pages().present_bytes(); });

@@ -47,7 +47,12 @@ struct Kind {
     // Whether the kind's blocks are scanned.
     bool has_pointers() const { return !setup.descriptor.is_nothing() || setup.adds_size; }
     // Whether a freed block may lie in a magazine with its old contents.
-    bool may_be_freed_unseen() const { return setup.lifetime == Lifetime::collected && !setup.asks_blocks(); }
+    bool may_be_freed_unseen() const {
+        const bool is_swept_or_kept = setup.lifetime == Lifetime::collected || setup.lifetime == Lifetime::until_freed;
+        return is_swept_or_kept && !setup.asks_blocks();
+    }
+    // Whether a new block is zeroed when it is handed out. In a kind whose blocks are asked, free blocks are zero.
+    bool clears_new() const { return setup.zeroed && !setup.asks_blocks(); }
     // Whether dead blocks may be freed at any time after the stop: neither the program nor a marker looks at them.
     bool may_be_swept_late() const {
         return setup.lifetime == Lifetime::collected && !setup.asks_blocks() && !tells_dead;
@@ -85,9 +90,7 @@ class Kinds {
     void for_each(Visit visit) const {
         for (std::uint32_t i = 0; i < count(); ++i) visit(*kinds_[i]);
     }
-    // Bytes of units in use, of all kinds.
-    std::size_t used_bytes() const;
-    // The same without the pages that were returned to the OS: what the pace counts.
+    // Bytes of units in use, of all kinds, without absent pages.
     std::size_t present_bytes() const;
     // Commits memory for the marks of all units, and for the field. false: refused.
     bool cover_marks();

@@ -5,11 +5,11 @@
 namespace gr {
 
 LinkResult Links::add(void **cell, const void *object) {
-    if (Hidden *const known = objects_.find(cell)) {
-        *known = Hidden(object);
-        return LinkResult::duplicate;
-    }
-    return objects_.add(cell, Hidden(object)) ? LinkResult::success : LinkResult::no_memory;
+    const auto found = objects_.find_or_add(cell, Hidden(object));
+    if (found.value == nullptr) return LinkResult::no_memory;
+    if (found.is_new) return LinkResult::success;
+    *found.value = Hidden(object);
+    return LinkResult::duplicate;
 }
 
 LinkResult Links::move(void **cell, void **to) {

@@ -24,6 +24,8 @@ class Links {
     // false: the cell was not registered.
     bool remove(void **cell) { return objects_.remove(cell); }
     std::size_t size() const { return objects_.size(); }
+    // Once in each collection.
+    void give_back_memory() { objects_.give_back(); }
     platform::Growing memory() const { return objects_.memory(); }
 
     // Sets the cells of unmarked objects to null and forgets them.

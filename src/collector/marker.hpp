@@ -53,6 +53,14 @@ class Marker {
     // From now on each block that this marker marks is told of, while no other marker helps.
     void observe(MarkObserver observer) { observer_ = observer; }
 
+    // Whether the unit table already tells that the word points into a block that is not marked. false: the caller asks
+    // further.
+    bool sees_unmarked(std::uintptr_t word) const {
+        if (mode_ != MarkMode::stopped || !field_.may_point(word)) return false;
+        const UnitRow &row = field_.unit_table().of(word);
+        const std::size_t index = row.index_at(word % kUnitBytes);
+        return index < row.blocks && row.marks[index].load(std::memory_order_relaxed) != number_;
+    }
     bool is_marked(const Target &t) const { return t.mark->load(std::memory_order_relaxed) == number_; }
 
     // Whether memory for the worklist ran out: then not everything reachable is marked.

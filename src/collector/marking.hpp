@@ -18,6 +18,7 @@ namespace gr {
 // contents_of(object) the part of the object whose words may be pointers; empty: none may. The whole object, if a map
 //                     says which of its words are pointers.
 // mark(object)        marks the object and everything that it reaches; nothing if the object is marked already.
+// mark_each(name)     marks all objects for which name(mark) calls mark(object), and everything that they reach.
 // mark_from(object)   marks what the object's contents reach; the object itself only if that leads back to it.
 // mark_range(range)   marks what these words reach, taken as words of an object.
 template <class M>
@@ -27,6 +28,9 @@ concept Marking = requires(M &marking, const M &marked, const void *p, platform:
     { marked.is_lost(p) } -> std::same_as<bool>;
     { marked.contents_of(p) } -> std::same_as<platform::Range>;
     { marking.mark(p) } -> std::same_as<void>;
+    {
+        marking.mark_each([](auto mark) { mark(static_cast<const void *>(nullptr)); })
+        } -> std::same_as<void>;
     { marking.mark_from(p) } -> std::same_as<void>;
     { marking.mark_range(range) } -> std::same_as<void>;
 };

@@ -15,6 +15,7 @@ class Reachability {
     Reachability(const Field &field, Marker &marker) : field_(field), marker_(marker) {}
 
     bool is_marked(const void *p) const {
+        if (marker_.sees_unmarked(reinterpret_cast<std::uintptr_t>(p))) return false;
         const Target t = used_at(p);
         return t.begin != nullptr && marker_.is_marked(t);
     }
@@ -31,6 +32,15 @@ class Reachability {
         marker_.consider_inside(reinterpret_cast<std::uintptr_t>(p));
         marker_.drain();
     }
+    template <class Name>
+    void mark_each(Name name) {
+        unsigned named = 0;
+        name([&](const void *p) {
+            marker_.consider_inside(reinterpret_cast<std::uintptr_t>(p));
+            if (++named % kTogether == 0) marker_.drain();
+        });
+        marker_.drain();
+    }
     void mark_from(const void *p) {
         const Target t = used_at(p);
         if (t.begin == nullptr) return;
@@ -45,6 +55,8 @@ class Reachability {
     bool failed() const { return marker_.failed(); }
 
   private:
+    static constexpr unsigned kTogether = 128;  // objects that are marked before what they reach is
+
     Target used_at(const void *p) const { return field_.target(reinterpret_cast<std::uintptr_t>(p)); }
 
     const Field &field_;

@@ -32,7 +32,7 @@ bool RootScanner::scan(Marker &marker) {
 void RootScanner::push_threads() {
     roots_.for_each_of_threads(caller_ != nullptr, [this](platform::Range range) {
         const Target block = kinds_.field().target(reinterpret_cast<std::uintptr_t>(range.begin));
-        if (block.begin != nullptr) range.end = std::min(range.end, block.begin + block.bytes);
+        if (block.begin != nullptr) range.end = std::min(range.end, block.begin + block.extent);
         Marker::current()->scan_stack(range);
     });
 }

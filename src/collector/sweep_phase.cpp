@@ -36,9 +36,10 @@ void SweepPhase::sweep_runs(Kind &kind, CollectionReport *report, Found *found) 
         const bool is_dead = is_collected && blocks_.is_dead(kind, run);
         if (is_dead && kind.keeps_dead) return;
         if (!is_dead) {
-            found->add_live(kind.has_pointers(), run->bytes());
-            report->add_live(kind.number, 1, run->bytes());
-            found->held += run->bytes();
+            const std::size_t bytes = Superblocks::block_size(run);
+            found->add_live(kind.has_pointers(), bytes);
+            report->add_live(kind.number, 1, bytes);
+            found->held += bytes;
         } else if (dead_runs_.add({&kind, run})) {  // the next collection finds a run that does not fit on the list
             ++report->freed_blocks;
         }

@@ -19,7 +19,7 @@ Superblock *UnitStore::acquire_superblock(ClassIndex c, Prefer prefer, Near near
     return superblocks_.make_superblock(run.first, c, run.zeroed);
 }
 
-void *UnitStore::acquire_run(UnitCount count, UnitCount alignment, CpuGroup group, bool *zeroed) {
+void *UnitStore::acquire_run(UnitCount count, UnitCount alignment, CpuGroup group, std::size_t kept, bool *zeroed) {
     const platform::Reentry entry;
     if (entry.again()) return nullptr;
     release_deferred();
@@ -30,11 +30,27 @@ void *UnitStore::acquire_run(UnitCount count, UnitCount alignment, CpuGroup grou
     // A collection that stops this thread frees a run with an entry unless a register or the stack has its address. So
     // the compiler may not compute the address again from the unit.
     asm volatile("" : "+r"(block));
-    const Superblock *const s = superblocks_.make_run(run.first, run.count);
+    Superblock *const s = superblocks_.make_run(run.first, run.count);
+    if (kept < s->bytes()) leave_tail(s, kept, run.zeroed);
     // The run's other entries stay 0: no block starts inside a run. release: pairs with the acquire of a walk. The walk
     // may have got the address from no other thread, and reads the entry before the descriptor.
     std::atomic_ref<UnitEntry>(region_.entry(s->unit)).store(kRunEntry, std::memory_order_release);
     return block;
+}
+
+// Cold units hold no pages; the pages of warm ones are returned to the OS. What the kernel refuses to take, as it does
+// with locked pages, stays a part of the block.
+void UnitStore::leave_tail(Superblock *run, std::size_t kept, bool zeroed) {
+    const std::size_t page = platform::page_size();
+    const std::size_t begin = align_up(kept, page);
+    if (page < kLeastPageBytes || begin >= run->bytes()) return;
+    const std::size_t tail = run->bytes() - begin;
+    if (!zeroed) {
+        if (!platform::purge(region_.address(run->unit) + begin, tail)) return;
+        pages_.huge_pages().was_split(region_.chunk_of(UnitIndex(run->unit.value + run->units.value - 1)));
+    }
+    Superblocks::set_tail(run, tail);
+    pages_.left_absent(tail);
 }
 
 bool UnitStore::release_run(Superblock *run) {
@@ -82,6 +98,8 @@ void UnitStore::release(Superblock *s) {
     const UnitIndex first = s->unit;
     const UnitCount count = s->units;
     const std::uint32_t absent = s->use == UnitUse::superblock ? s->absent.count() : 0;
+    // The tail counts as present, although its pages are absent until the units are used again.
+    if (s->use == UnitUse::run && s->tail_pages != 0) pages_.became_present(s->tail_bytes());
     superblocks_.unmake(s);
     // A signal handler must not wait here: the holder of this page heap may wait for a page heap that the handler
     // interrupted.

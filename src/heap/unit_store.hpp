@@ -29,8 +29,9 @@ class UnitStore {
     // What the unit map says of a unit; it may be stale.
     UnitEntry entry(UnitIndex u) const { return load_entry(region_, u); }
 
-    // A single block of whole units at a multiple of `alignment` units; nullptr: no memory.
-    void *acquire_run(UnitCount count, UnitCount alignment, CpuGroup group, bool *zeroed);
+    // A single block of whole units at a multiple of `alignment` units; nullptr: no memory. `kept`: the pages behind so
+    // many bytes become absent, a unit of them at most; SIZE_MAX: none.
+    void *acquire_run(UnitCount count, UnitCount alignment, CpuGroup group, std::size_t kept, bool *zeroed);
     // false: it was released already.
     bool release_run(Superblock *run);
     // In place. false: not possible.
@@ -39,6 +40,8 @@ class UnitStore {
     void release_deferred();
 
   private:
+    void leave_tail(Superblock *run, std::size_t kept, bool zeroed);
+
     Region &region_;
     Superblocks &superblocks_;
     PageHeap &pages_;

@@ -101,6 +101,14 @@ void *Instance::allocate_aligned_zeroed(std::size_t size, std::size_t alignment)
     return p;
 }
 
+void *Instance::allocate_run(std::size_t size, std::size_t kept, Contents contents) {
+    return within_limits(size, [&]() -> void * {
+        bool zeroed = false;
+        void *const p = acquire_run(size, 1, kept, &zeroed);
+        return p != nullptr && contents == Contents::zero ? cleared(p, size_of(p), zeroed) : p;
+    });
+}
+
 void *Instance::resize(const char *function, void *p, std::size_t size) {
     const auto attempt = [&] { return resize_once(function, p, size); };
     if (filling_.is_on()) [[unlikely]]
@@ -220,15 +228,18 @@ void *Instance::allocate_large(std::size_t size, std::size_t alignment, bool *ze
             return p;
         }
     }
-    if (ensure_started() && size <= largest_run() && alignment <= kChunkBytes) {
-        const UnitCount count(static_cast<std::uint32_t>(divide_up(size == 0 ? 1 : size, kUnitBytes)));
-        const UnitCount step(alignment <= kUnitBytes ? 1U : static_cast<std::uint32_t>(alignment / kUnitBytes));
-        if (void *const p = heaps_.store().acquire_run(count, step, heaps_.cpu_group(), zeroed)) return p;
-    }
+    if (void *const p = acquire_run(size, alignment, SIZE_MAX, zeroed)) return p;
     *zeroed = true;
     void *const p = direct_.allocate(size, alignment);
     if (p != nullptr || pages_.limit().has_hard() || !pages_.make_room_outside(size)) return p;
     return direct_.allocate(size, alignment);
+}
+
+void *Instance::acquire_run(std::size_t size, std::size_t alignment, std::size_t kept, bool *zeroed) {
+    if (!ensure_started() || size > largest_run() || alignment > kChunkBytes) return nullptr;
+    const UnitCount count(static_cast<std::uint32_t>(divide_up(size == 0 ? 1 : size, kUnitBytes)));
+    const UnitCount step(alignment <= kUnitBytes ? 1U : static_cast<std::uint32_t>(alignment / kUnitBytes));
+    return heaps_.store().acquire_run(count, step, heaps_.cpu_group(), kept, zeroed);
 }
 
 // The run that starts at p, or nullptr.

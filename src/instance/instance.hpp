@@ -33,6 +33,10 @@ class Instance {
         return found_ == nullptr ? nullptr : platform::gr_sequence_pop(magazine_of(c), &found_->slabs);
     }
     void *allocate_aligned(std::size_t size, std::size_t alignment);  // a power of two
+    // A block of whole units for `size` bytes, at a multiple of a unit. Pages behind the first `kept` bytes, a unit of
+    // them at most, take no memory and do not count in its size.
+    enum class Contents : bool { any, zero };
+    void *allocate_run(std::size_t size, std::size_t kept, Contents contents);
     // Puts the block into a magazine and adds its size to the counter. false: nothing was done; then call free(). Not
     // for malloc's instance. As in the entry free, an address that is no block's beginning is found when the magazine
     // is looked at.
@@ -206,6 +210,7 @@ class Instance {
     [[gnu::cold]] void fill_freed(const char *function, void *p) const;
     static bool wastes_units(std::size_t size);
     void *allocate_large(std::size_t size, std::size_t alignment, bool *zeroed);
+    void *acquire_run(std::size_t size, std::size_t alignment, std::size_t kept, bool *zeroed);
     // 0: no block of the region begins in this unit. p may be a direct block, which can lie in the range of a scarce
     // region, too.
     UnitEntry entry_at(const void *p) const {

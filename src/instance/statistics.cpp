@@ -64,7 +64,7 @@ void HeapCount::add(const Instance &allocator) {
             add_superblock(superblocks, s);
             step = s->units;
         } else if (s->use == UnitUse::run) {
-            run_bytes_ += s->bytes();
+            run_bytes_ += Superblocks::block_size(s);
             run_count_ += 1;
             step = s->units;
         }

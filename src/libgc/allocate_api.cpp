@@ -38,7 +38,8 @@ void *aligned(std::size_t alignment, std::size_t size) {
     if (alignment <= gr::kFineStep) return allocate(gr::kNormal, size);
     if (alignment > kPage || !gr::is_power_of_two(alignment) || size > PTRDIFF_MAX) return gr::now(GC_oom_fn)(size);
     gr::Kind &kind = gr::kind_of_number(gr::kNormal);
-    void *const p = gr::collector.allocate_aligned(kind, size + (gr::has_more() ? 1 : 0), alignment);
+    const std::size_t more = gr::has_more() ? 1 : 0;
+    void *const p = gr::collector.allocate_aligned(kind, size + more, alignment, more);
     return p != nullptr ? p : gr::now(GC_oom_fn)(size);
 }
 
@@ -46,13 +47,12 @@ void *aligned(std::size_t alignment, std::size_t size) {
 
 extern "C" {
 
-// GC_malloc, GC_malloc_atomic and GC_free begin in assembly.
+// GC_free and the functions that allocate from the standard kinds begin in assembly.
 void *gr_gc_malloc_slow(std::size_t size) { return allocate(gr::kNormal, size); }
 void *gr_gc_malloc_atomic_slow(std::size_t size) { return allocate(gr::kAtomic, size); }
+void *gr_gc_malloc_uncollectable_slow(std::size_t size) { return allocate(gr::kUncollectable, size); }
+void *gr_gc_malloc_atomic_uncollectable_slow(std::size_t size) { return allocate(gr::kAtomicUncollectable, size); }
 void gr_gc_free_slow(void *p) { gr::free(p); }
-
-GR_EXPORT void *GC_malloc_uncollectable(std::size_t size) { return allocate(gr::kUncollectable, size); }
-GR_EXPORT void *GC_malloc_atomic_uncollectable(std::size_t size) { return allocate(gr::kAtomicUncollectable, size); }
 
 GR_EXPORT void *GC_malloc_kind(std::size_t size, int kind) { return allocate(number(kind), size); }
 GR_EXPORT void *GC_malloc_kind_global(std::size_t size, int kind) { return allocate(number(kind), size); }

@@ -2,30 +2,34 @@
 
 #include "libgc/allocation.hpp"
 
+#include <cstring>
+
 #include "libgc/messages.hpp"
 #include "libgc/statistics.hpp"
 
 namespace gr {
 
 // A collection has just run. Another one may find more, because finalizers and other threads may have dropped objects.
-void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes) {
+void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes, std::size_t beyond) {
     for (GC_word tries = now(GC_max_retries); tries != 0; --tries) {
         if (!collector.collect(Reason::refused).done) break;
-        if (void *const p = collector.allocate(kind, bytes)) return p;
+        if (void *const p = collector.allocate(kind, bytes, beyond)) return p;
     }
     warn("GC Warning: no memory for an object, even after a collection; the heap has %lu MiB\n",
-         collector.used_bytes() / kMiB);
+         collector.present_bytes() / kMiB);
     return now(GC_oom_fn)(size);
 }
 
-void count_uncollectable(const Kind &kind, std::size_t bytes, bool added) {
-    if (kind.setup.lifetime == Lifetime::collected) return;
-    const std::atomic_ref<GC_word> all(GC_non_gc_bytes);
-    if (added) {
-        all.fetch_add(bytes, std::memory_order_relaxed);
-    } else {
-        all.fetch_sub(bytes, std::memory_order_relaxed);
-    }
+void *allocate_own(unsigned kind, std::size_t size) {
+    void *const p = collector.allocate(kind_of_number(kind), size);
+    if (p != nullptr) count_own(collector.block_at(p).bytes);
+    return p;
+}
+
+void free_own(void *p) {
+    const BlockAt block = collector.block_at(p);
+    count_own_freed(block.bytes);
+    Collector::free(*block.kind, p);
 }
 
 namespace {
@@ -38,10 +42,20 @@ BlockAt block_of(const char *function, const void *p) {
     die(line.data());
 }
 
+// Whether the block has room for so many bytes, and leads to itself so far beyond them, and they are not less than half
+// of it.
+bool fits(const BlockAt &block, std::size_t size, std::size_t more) {
+    return size <= block.bytes && size + more <= block.extent && size + more >= block.bytes / 2;
+}
+
+void *resize_in_place(const BlockAt &block, std::size_t size) {
+    if (block.kind->setup.zeroed) std::memset(static_cast<char *>(block.begin) + size, 0, block.usable() - size);
+    return block.begin;
+}
+
 [[gnu::noinline]] void free_slowly(void *p) {
     if (p == nullptr) return;
     const BlockAt block = block_of("GC_free", p);
-    count_uncollectable(*block.kind, block.bytes, false);
     count_freed(block.bytes);
     free_block(block);
 }
@@ -49,12 +63,14 @@ BlockAt block_of(const char *function, const void *p) {
 }  // namespace
 
 void *resize_block(const char *function, void *p, std::size_t size, std::size_t more) {
+    if (size > PTRDIFF_MAX) return nullptr;
     const BlockAt block = block_of(function, p);
-    void *const resized = size > PTRDIFF_MAX ? nullptr : resize(block, size, more);
-    if (resized == nullptr) return nullptr;
-    count_uncollectable(*block.kind, block.bytes, false);
-    count_uncollectable(*block.kind, collector.block_at(resized).bytes, true);
-    return resized;
+    if (fits(block, size, more)) return resize_in_place(block, size);
+    void *const moved = collector.allocate(*block.kind, size + more, more);
+    if (moved == nullptr) return nullptr;
+    std::memcpy(moved, p, size < block.usable() ? size : block.usable());
+    free(p);
+    return moved;
 }
 
 void free(void *p) {

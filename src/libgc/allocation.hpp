@@ -15,8 +15,11 @@ void ensure_initialised();
 bool is_initialised();
 
 // Tries again, then returns what the client's out-of-memory function returns.
-void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes);
-void count_uncollectable(const Kind &kind, std::size_t bytes, bool added);
+void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes, std::size_t beyond);
+
+// Memory of the library itself in a kind that is kept until freed: GC_non_gc_bytes does not count it. nullptr: no memory.
+void *allocate_own(unsigned kind, std::size_t size);
+void free_own(void *p);
 
 inline Kind &kind_of_number(unsigned number) {
     Kind *const kind = collector.kind(number);
@@ -28,18 +31,17 @@ inline Kind &kind_of_number(unsigned number) {
 
 inline bool has_more() { return now(GC_all_interior_pointers) != 0; }
 
-// The block has at least `bytes` bytes; `size` is what the client requested.
-inline void *allocate_exactly(Kind &kind, std::size_t size, std::size_t bytes) {
-    void *const p = collector.allocate(kind, bytes);
+// The block has at least `bytes` bytes, the last `beyond` of which hold nothing; `size` is what the client requested.
+inline void *allocate_exactly(Kind &kind, std::size_t size, std::size_t bytes, std::size_t beyond) {
+    void *const p = collector.allocate(kind, bytes, beyond);
     if (p == nullptr) [[unlikely]]
-        return out_of_memory(kind, size, bytes);
-    if (kind.setup.lifetime != Lifetime::collected) [[unlikely]]
-        count_uncollectable(kind, collector.block_at(p).bytes, true);
+        return out_of_memory(kind, size, bytes, beyond);
     return p;
 }
 
 inline void *allocate(Kind &kind, std::size_t size) {
-    return allocate_exactly(kind, size, size < PTRDIFF_MAX && has_more() ? size + 1 : size);
+    const std::size_t more = size < PTRDIFF_MAX && has_more() ? 1 : 0;
+    return allocate_exactly(kind, size, size + more, more);
 }
 
 [[gnu::noinline]] inline void *allocate(unsigned kind, std::size_t size) {

@@ -77,7 +77,7 @@ GR_EXPORT int GC_get_dont_precollect() { return gr::now(GC_dont_precollect); }
 GR_EXPORT int GC_expand_hp(std::size_t bytes) {
     gr::ensure_initialised();
     const std::size_t most = collector.pace().most.load(std::memory_order_relaxed);
-    const std::size_t used = collector.used_bytes();
+    const std::size_t used = collector.present_bytes();
     if (bytes > PTRDIFF_MAX || (used < most ? most - used : 0) < bytes) return 0;
     gr::expand_heap(bytes);
     return 1;

@@ -56,7 +56,8 @@ GR_EXPORT void *GC_finalized_malloc(std::size_t size, const GC_finalizer_closure
     if (finalized_kind == 0) GC_init_finalized_malloc();
     if (size > PTRDIFF_MAX) return gr::now(GC_oom_fn)(size);
     gr::Kind &kind = gr::kind_of_number(finalized_kind);
-    void *const p = gr::collector.allocate(kind, size + kHidden + (gr::has_more() ? 1 : 0));
+    const std::size_t more = gr::has_more() ? 1 : 0;
+    void *const p = gr::collector.allocate(kind, size + kHidden + more, more);
     if (p == nullptr) return gr::now(GC_oom_fn)(size);
     auto *const word = static_cast<std::uintptr_t *>(p);
     *word = reinterpret_cast<std::uintptr_t>(closure) | 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the values that GC_malloc, GC_malloc_atomic and GC_free, which are written in assembly, read of the collector.
+// What: the values that GC_free and the functions that allocate from the standard kinds, which are written in assembly,
+//    read of the collector.
 // Invariant: every call takes the slow path before publish_entries(), and always where restartable sequences are missing.
 // Must not know: what the slow paths do.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: GC_malloc, GC_malloc_atomic and GC_free, x86-64: the fast paths, one sequence each and one that counts, no
-//    frame.
+// What: GC_free and the functions that allocate from the standard kinds, x86-64: the fast paths, one sequence each and
+//    one that counts, no frame.
 // Invariant: every doubt jumps to the slow path, which starts over from the argument (rdi is never changed). Until the
 //    caller has a block, a register has it: a collection that stops the thread does not free it.
 // Must not know: what the slow paths do.
@@ -9,6 +9,7 @@
 #include "platform/rseq/macros_x86_64.inc"
 
     .hidden gr_sequence_state, gr_gc_entry_state, gr_gc_malloc_slow, gr_gc_malloc_atomic_slow, gr_gc_free_slow
+    .hidden gr_gc_malloc_uncollectable_slow, gr_gc_malloc_atomic_uncollectable_slow
 
 #define ENTRY_STATE(field) field + gr_gc_entry_state(%rip)
 #define AHEAD (4 * 8) /* slots below the one that is taken */
@@ -57,18 +58,21 @@
     jmp 7b
 .endm
 
-    .text
-FUNCTION GC_malloc_atomic
-    ALLOCATE GC_malloc_atomic, ATOMIC, gr_gc_malloc_atomic_slow
+// A function that does not zero.
+.macro ALLOCATES name, kind, slow
+FUNCTION \name
+    ALLOCATE \name, \kind, \slow
     ret
-    COARSE_CLASS gr_gc_malloc_atomic_slow
-END GC_malloc_atomic
-DESCRIBE GC_malloc_atomic, gr_gc_malloc_atomic_slow
+    COARSE_CLASS \slow
+END \name
+DESCRIBE \name, \slow
+.endm
 
 // Fetches the block that a later call will zero; what is no block there fetches nothing. Zeroes up to 128 bytes from both
 // ends, a quarter or a half from each; more by libc, which returns the block.
-FUNCTION GC_malloc
-    ALLOCATE GC_malloc, NORMAL, gr_gc_malloc_slow
+.macro ALLOCATES_ZEROED name, kind, slow
+FUNCTION \name
+    ALLOCATE \name, \kind, \slow
     movq (LAST_SLOT - AHEAD)(%rcx,%rdx,8), %rdx
     prefetchw (%rdx)
     pxor %xmm0, %xmm0
@@ -97,9 +101,16 @@ FUNCTION GC_malloc
     movq %rax, %rdi
     xorl %esi, %esi
     jmp *memset@GOTPCREL(%rip)
-    COARSE_CLASS gr_gc_malloc_slow
-END GC_malloc
-DESCRIBE GC_malloc, gr_gc_malloc_slow
+    COARSE_CLASS \slow
+END \name
+DESCRIBE \name, \slow
+.endm
+
+    .text
+ALLOCATES GC_malloc_atomic, ATOMIC, gr_gc_malloc_atomic_slow
+ALLOCATES_ZEROED GC_malloc, NORMAL, gr_gc_malloc_slow
+ALLOCATES_ZEROED GC_malloc_uncollectable, UNCOLLECTABLE, gr_gc_malloc_uncollectable_slow
+ALLOCATES GC_malloc_atomic_uncollectable, ATOMIC_UNCOLLECTABLE, gr_gc_malloc_atomic_uncollectable_slow
 
 // As free, with the kind looked up first. What belongs to others takes the slow path.
 FUNCTION GC_free

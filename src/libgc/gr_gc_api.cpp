@@ -30,7 +30,7 @@ gr_gc_statistics count() {
     return {.size = 0,
             .version = GR_GC_STATISTICS_VERSION,
             .collections = last.number,
-            .held_bytes = collector.used_bytes(),
+            .held_bytes = collector.present_bytes(),
             .due_bytes = collector.pace().due_at(),
             .live_bytes = last.live_bytes,
             .live_blocks = last.live_blocks,
@@ -64,7 +64,7 @@ void *gr_gc_realloc(void *block, std::size_t size) {
     }
     const gr::BlockAt at = collector.block_at(block);
     void *const p = at.begin == block && gr::tail_bytes(at) != 0
-                        ? gr::resize_typed(at, size, kOnePastEnd)
+                        ? gr::resize_typed(at, size)
                         : gr::resize_block("gr_gc_realloc", block, size, kOnePastEnd);
     if (p == nullptr) errno = ENOMEM;
     return p;
@@ -75,7 +75,9 @@ void gr_gc_free(void *block) { gr::free(block); }
 void *gr_gc_base(const void *address) { return collector.block_at(address).begin; }
 std::size_t gr_gc_size(const void *block) {
     const gr::BlockAt at = collector.block_at(block);
-    return block != nullptr && at.begin == block ? at.bytes - gr::tail_bytes(at) - kOnePastEnd : 0;
+    if (block == nullptr || at.begin != block) return 0;
+    const std::size_t tail = gr::tail_bytes(at);
+    return tail != 0 ? at.bytes - tail : at.usable() - kOnePastEnd;
 }
 
 int gr_gc_collect() { return GC_try_to_collect(nullptr); }

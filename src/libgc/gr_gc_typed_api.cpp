@@ -21,13 +21,12 @@ struct gr_gc_type {
 
 namespace {
 
-using gr::kOnePastEnd;
 using gr::Word;
 
 static_assert(std::is_same_v<uintptr_t, Word>, "a bitmap of the program is read as words of the library");
 
 const gr_gc_type *make_type(const Word *map, std::size_t bits) {
-    void *const memory = gr::take(gr::kAtomicUncollectable, sizeof(gr_gc_type));
+    void *const memory = or_no_memory(gr::allocate_own(gr::kAtomicUncollectable, sizeof(gr_gc_type)));
     return memory == nullptr ? nullptr : ::new (memory) gr_gc_type{gr::describe(map, bits)};
 }
 
@@ -70,11 +69,11 @@ const gr_gc_type *gr_gc_type_of_offsets(const std::size_t *offsets, std::size_t 
 }
 
 void *gr_gc_malloc_typed(const gr_gc_type *type, std::size_t size) {
-    return or_no_memory(gr::make_typed(type->descriptor, size, kOnePastEnd));
+    return or_no_memory(gr::make_typed(type->descriptor, size));
 }
 
 void *gr_gc_calloc_typed(const gr_gc_type *type, std::size_t count, std::size_t size) {
-    return or_no_memory(gr::make_typed_array(type->descriptor, count, size, kOnePastEnd));
+    return or_no_memory(gr::make_typed_array(type->descriptor, count, size));
 }
 
 }  // extern "C"

@@ -35,11 +35,11 @@ void *moved(void **place, std::ptrdiff_t bytes) {
 extern "C" {
 
 GR_EXPORT void *GC_base(void *p) { return collector.block_at(p).begin; }
-GR_EXPORT std::size_t GC_size(const void *p) { return collector.block_at(p).bytes; }
+GR_EXPORT std::size_t GC_size(const void *p) { return collector.block_at(p).usable(); }
 GR_EXPORT int GC_is_heap_ptr(const void *p) { return is_in_heap(p) ? 1 : 0; }
 GR_EXPORT int GC_get_kind_and_size(const void *p, std::size_t *size) {
     const gr::BlockAt block = collector.block_at(p);
-    if (size != nullptr) *size = block.bytes;
+    if (size != nullptr) *size = block.usable();
     return block.kind == nullptr ? 0 : static_cast<int>(block.kind->number);
 }
 

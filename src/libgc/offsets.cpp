@@ -30,6 +30,8 @@ static_assert(std::has_single_bit(sizeof(platform::SlabsPlace)), "the entries sh
     OFFSET("MOST_KINDS", kMostKinds);
     OFFSET("ATOMIC", kAtomic);
     OFFSET("NORMAL", kNormal);
+    OFFSET("UNCOLLECTABLE", kUncollectable);
+    OFFSET("ATOMIC_UNCOLLECTABLE", kAtomicUncollectable);
 
     OFFSET("FINE_CLASSES", kFineClasses);
     OFFSET("FIRST_DOUBLING", kFineLimitLog);

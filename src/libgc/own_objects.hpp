@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: objects as the functions of granary/gc.h allocate and check them.
-// Invariant: every object has one byte more than was requested, so that a pointer one past its end lies in it. A failure
-//    sets errno and does not call the out-of-memory function of libgc's clients.
+// Invariant: a pointer one past an object's end leads to the object: its block has one byte more than was requested, or
+//    an absent tail. A failure sets errno and does not call the out-of-memory function of libgc's clients.
 // Must not know: finalizers, links, ephemerons.
 #pragma once
 
@@ -21,9 +21,8 @@ inline int failed(int error) {
 // nullptr: there is no memory.
 inline void *take(unsigned number, std::size_t size) {
     Kind &kind = kind_of_number(number);
-    void *const p = size > PTRDIFF_MAX ? nullptr : collector.allocate(kind, size + kOnePastEnd);
+    void *const p = size > PTRDIFF_MAX ? nullptr : collector.allocate(kind, size + kOnePastEnd, kOnePastEnd);
     if (p == nullptr) errno = ENOMEM;
-    if (p != nullptr && number == kUncollectable) count_uncollectable(kind, collector.block_at(p).bytes, true);
     return p;
 }
 

@@ -22,8 +22,6 @@ GR_EXPORT void GC_set_free_space_divisor(GC_word divisor) { store(GC_free_space_
 GR_EXPORT GC_word GC_get_free_space_divisor() { return now(GC_free_space_divisor); }
 GR_EXPORT void GC_set_max_retries(GC_word retries) { store(GC_max_retries, retries); }
 GR_EXPORT GC_word GC_get_max_retries() { return now(GC_max_retries); }
-GR_EXPORT void GC_set_non_gc_bytes(GC_word bytes) { store(GC_non_gc_bytes, bytes); }
-GR_EXPORT GC_word GC_get_non_gc_bytes() { return now(GC_non_gc_bytes); }
 GR_EXPORT void GC_set_dont_expand(int on) { store(GC_dont_expand, on); }
 GR_EXPORT int GC_get_dont_expand() { return now(GC_dont_expand); }
 GR_EXPORT void GC_set_time_limit(unsigned long milliseconds) { store(GC_time_limit, milliseconds); }

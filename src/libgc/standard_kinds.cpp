@@ -38,19 +38,6 @@ void unlock_in_child() {
     collector.unlock();
 }
 
-void *resize(const BlockAt &block, std::size_t size, std::size_t more) {
-    auto *const begin = static_cast<char *>(block.begin);
-    if (size + more <= block.bytes && size + more >= block.bytes / 2) {
-        if (block.kind->setup.zeroed) std::memset(begin + size, 0, block.bytes - size);
-        return begin;
-    }
-    void *const moved = collector.allocate(*block.kind, size + more);
-    if (moved == nullptr) return nullptr;
-    std::memcpy(moved, begin, size < block.bytes ? size : block.bytes);
-    free_block(block);
-    return moved;
-}
-
 void free_block(const BlockAt &block) {
     if (block.kind->setup.asks_blocks()) std::memset(block.begin, 0, block.bytes);
     Collector::free(*block.kind, block.begin);

@@ -31,11 +31,6 @@ void lock_for_fork();
 void unlock_after_fork();
 void unlock_in_child();
 
-// Gives the object a block of its kind with at least `size` + `more` bytes, and keeps its contents up to `size`. The block
-// stays where it is if the new size fits and is at least half of the block. nullptr: there is no memory, and the object
-// is unchanged.
-void *resize(const BlockAt &block, std::size_t size, std::size_t more);
-
 // Zeroes the block first if it lies in a kind whose blocks are asked what they hold.
 void free_block(const BlockAt &block);
 

@@ -13,6 +13,10 @@ constinit std::atomic<std::size_t> allocated{
 
 constinit std::atomic<std::size_t> promised{0};  // bytes of heap; ordered by nothing
 
+constinit std::atomic<std::size_t> own{0};  // bytes; ordered by nothing
+
+constinit std::size_t uncollectable_before = 0;  // bytes, when GC_non_gc_bytes was last updated. Guarded by the lock
+
 // The state after the last collection. Guarded by the lock.
 struct Last {
     std::size_t live = 0;
@@ -36,6 +40,15 @@ std::size_t since_last(std::size_t blocks) {
     return (now > last.live ? now - last.live : 0) + (allocated.load(std::memory_order_relaxed) - last.allocated);
 }
 
+std::size_t uncollectable_bytes() {
+    std::size_t bytes = 0;
+    for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
+        const Kind &kind = *collector.kind(i);
+        if (kind.setup.lifetime == Lifetime::until_freed) bytes += count_statistics(kind.instance).live_bytes;
+    }
+    return bytes - own.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 constinit platform::PerCpuCounter freed;
@@ -46,6 +59,16 @@ void start_counting(const Instance &of) {
 
 void count_allocated(std::size_t bytes) { allocated.fetch_add(bytes, std::memory_order_relaxed); }
 void count_freed(std::size_t bytes) { freed.add(bytes); }
+void count_own(std::size_t bytes) { own.fetch_add(bytes, std::memory_order_relaxed); }
+void count_own_freed(std::size_t bytes) { own.fetch_sub(bytes, std::memory_order_relaxed); }
+
+// What the client wrote to the variable meanwhile stays in it.
+GC_word update_non_gc_bytes() {
+    const std::size_t bytes = uncollectable_bytes();
+    const std::size_t more = bytes - uncollectable_before;
+    uncollectable_before = bytes;
+    return std::atomic_ref(GC_non_gc_bytes).fetch_add(more, std::memory_order_relaxed) + more;
+}
 
 std::size_t blocks_bytes() {
     std::size_t bytes = 0;
@@ -108,6 +131,7 @@ void note_end() {
     last.total += before.since;
     last.freed = freed.sum();
     last.allocated = allocated.load(std::memory_order_relaxed);
+    update_non_gc_bytes();
 }
 
 }  // namespace gr

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "collector/collector.hpp"
+#include "libgc/variables.hpp"
 #include "platform/rseq/per_cpu_counter.hpp"
 
 namespace gr {
@@ -41,6 +42,12 @@ void promise(std::size_t bytes);
 void start_counting(const Instance &of);
 void count_allocated(std::size_t bytes);
 void count_freed(std::size_t bytes);  // what the client itself has freed since the last collection
+// Blocks that the library itself keeps in a kind that is kept until freed.
+void count_own(std::size_t bytes);
+void count_own_freed(std::size_t bytes);
+// Called with the lock held: changes GC_non_gc_bytes as clients have allocated and freed uncollectable objects since the
+// last call, and returns it.
+GC_word update_non_gc_bytes();
 // Called with the lock held: before a collection stops the threads, and after a collection that was done.
 void note_begin();
 void note_end();

@@ -90,7 +90,7 @@ GR_EXPORT std::size_t GC_get_prof_stats_unsafe(GC_prof_stats_s *out, std::size_t
                               .unmapped_bytes = pages.unmapped,
                               .bytes_allocd_since_gc = blocks.since,
                               .allocd_bytes_before_gc = blocks.total - blocks.since,
-                              .non_gc_bytes = gr::now(GC_non_gc_bytes),
+                              .non_gc_bytes = gr::update_non_gc_bytes(),
                               .gc_no = gr::now(GC_gc_no),
                               .markers_m1 = static_cast<GC_word>(gr::now(GC_parallel)),
                               .bytes_reclaimed_since_gc = blocks.reclaimed,
@@ -117,6 +117,16 @@ GR_EXPORT std::size_t GC_get_memory_use() {
     constexpr std::size_t kPage = 4096;
     const gr::Locked locked;
     return gr::align_up(gr::blocks_bytes(), kPage);
+}
+
+GR_EXPORT void GC_set_non_gc_bytes(GC_word bytes) {
+    const gr::Locked locked;
+    gr::update_non_gc_bytes();
+    gr::store(GC_non_gc_bytes, bytes);
+}
+GR_EXPORT GC_word GC_get_non_gc_bytes() {
+    const gr::Locked locked;
+    return gr::update_non_gc_bytes();
 }
 
 GR_EXPORT GC_word GC_get_gc_no() { return gr::now(GC_gc_no); }

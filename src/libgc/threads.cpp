@@ -66,7 +66,7 @@ ThreadEntry *Threads::find_joinable(pthread_t id) const {
 bool Threads::add_caller(void *stack_bottom, bool is_joinable) {
     if (of_caller != nullptr) return false;
     if (!is_prepared_) is_prepared_ = pthread_key_create(&at_end_, forget_at_end) == 0;
-    void *const memory = collector.allocate(kind_of_number(kUncollectable), sizeof(ThreadEntry));
+    void *const memory = allocate_own(kUncollectable, sizeof(ThreadEntry));
     if (memory == nullptr) die_without_memory();
     if (stack_bottom == nullptr) stack_bottom = stack_bottom_of_caller();
     const bool is_first = platform::is_first_thread();
@@ -105,7 +105,7 @@ void Threads::remove(ThreadEntry *thread) {
     ThreadEntry **link = &first_;
     while (*link != thread) link = &(*link)->next;
     *link = thread->next;
-    Collector::free(*collector.kind(kUncollectable), thread);
+    free_own(thread);
 }
 
 void Threads::forget_others() {

@@ -98,13 +98,13 @@ extern "C" {
 GR_EXPORT int GC_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, Routine routine, void *argument) {
     gr::ensure_initialised();
     are_allowed.store(true, std::memory_order_relaxed);
-    void *const memory = collector.allocate(gr::kind_of_number(gr::kUncollectable), sizeof(Start));
+    void *const memory = gr::allocate_own(gr::kUncollectable, sizeof(Start));
     if (memory == nullptr) return EAGAIN;
     auto *const start = ::new (memory) Start{routine, argument, is_joinable(attributes), {}};
     const int error = pthread_create(thread, attributes, run, start);
     while (error == 0 && start->is_registered.load(std::memory_order_acquire) == 0)
         gr::platform::sleep_on(start->is_registered, 0);
-    gr::Collector::free(*collector.kind(gr::kUncollectable), start);
+    gr::free_own(start);
     return error;
 }
 GR_EXPORT int GC_pthread_join(pthread_t thread, void **result) {

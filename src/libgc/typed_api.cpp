@@ -92,18 +92,20 @@ Descriptor of_long_map(const GC_word *map, std::size_t bits) {
 }
 
 // nullptr: there is no memory.
-void *make_with_tail(unsigned kind, std::size_t bytes, const void *tail, std::size_t tail_bytes) {
-    if (bytes > PTRDIFF_MAX) return nullptr;
-    void *const p = collector.allocate(gr::kind_of_number(kind), bytes + tail_bytes);
+template <class Tail>
+void *make_with_tail(unsigned kind, std::size_t size, const Tail &tail) {
+    if (size > PTRDIFF_MAX) return nullptr;
+    const std::size_t bytes = size + sizeof tail;
+    void *const p = collector.allocate(*collector.kind(kind), bytes);
     if (p == nullptr) return nullptr;
-    std::memcpy(static_cast<char *>(p) + collector.block_at(p).bytes - tail_bytes, tail, tail_bytes);
+    const std::size_t whole =
+        bytes <= gr::kClassLimit ? gr::size_of_class(gr::class_of(bytes)) : collector.block_at(p).bytes;
+    std::memcpy(static_cast<char *>(p) + whole - sizeof tail, &tail, sizeof tail);
     return p;
 }
 
-std::size_t more_of_client() { return gr::has_more() ? 1 : 0; }
-
 void *allocate_typed(std::size_t size, Descriptor descriptor) {
-    void *const p = gr::make_typed(descriptor, size, more_of_client());
+    void *const p = gr::make_typed(descriptor, size);
     return p != nullptr ? p : gr::now(GC_oom_fn)(size);
 }
 
@@ -129,18 +131,20 @@ Descriptor describe(const Word *map, std::size_t bits) {
     return Descriptor(word);
 }
 
-void *make_typed(Descriptor descriptor, std::size_t size, std::size_t more) {
-    ensure_kinds();
-    if (size > PTRDIFF_MAX) return nullptr;
-    return make_with_tail(object_kind.load(std::memory_order_relaxed), size + more, &descriptor, sizeof descriptor);
+void *make_typed(Descriptor descriptor, std::size_t size) {
+    unsigned kind = object_kind.load(std::memory_order_acquire);
+    if (kind == 0) [[unlikely]] {
+        ensure_kinds();
+        kind = object_kind.load(std::memory_order_relaxed);
+    }
+    return make_with_tail(kind, size, descriptor);
 }
 
-void *make_typed_array(Descriptor element, std::size_t count, std::size_t element_bytes, std::size_t more) {
+void *make_typed_array(Descriptor element, std::size_t count, std::size_t element_bytes) {
     std::size_t bytes = 0;
-    if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > PTRDIFF_MAX) return nullptr;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes)) return nullptr;
     ensure_kinds();
-    const ArrayTail tail{element_bytes, count, element};
-    return make_with_tail(array_kind, bytes + more, &tail, sizeof tail);
+    return make_with_tail(array_kind, bytes, ArrayTail{element_bytes, count, element});
 }
 
 std::size_t tail_bytes(const BlockAt &block) {
@@ -150,7 +154,7 @@ std::size_t tail_bytes(const BlockAt &block) {
     return is_array(*block.kind) ? sizeof(ArrayTail) : 0;
 }
 
-void *resize_typed(const BlockAt &block, std::size_t size, std::size_t more) {
+void *resize_typed(const BlockAt &block, std::size_t size) {
     const std::size_t tail = tail_bytes(block);
     const char *const end = static_cast<const char *>(block.begin) + block.bytes - tail;
     void *resized = nullptr;
@@ -158,11 +162,11 @@ void *resize_typed(const BlockAt &block, std::size_t size, std::size_t more) {
         ArrayTail array{};
         std::memcpy(&array, end, sizeof array);
         array.count = array.element_bytes == 0 ? 0 : size / array.element_bytes;
-        if (size <= PTRDIFF_MAX) resized = make_with_tail(array_kind, size + more, &array, sizeof array);
+        resized = make_with_tail(array_kind, size, array);
     } else {
         Descriptor descriptor;
         std::memcpy(&descriptor, end, sizeof descriptor);
-        resized = make_typed(descriptor, size, more);
+        resized = make_typed(descriptor, size);
     }
     if (resized == nullptr) return nullptr;
     std::memcpy(resized, block.begin, std::min(size, block.bytes - tail));

@@ -138,6 +138,8 @@ class PageHeap {
         absent_bytes_.fetch_add(bytes, std::memory_order_relaxed);
         pages_given_back_at_.store(platform::rough_nanoseconds(), std::memory_order_relaxed);
     }
+    // Called by the user of units: pages of the units are absent, and will not be touched before they are released.
+    void left_absent(std::size_t bytes) { absent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
     void became_present(std::size_t bytes) { absent_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
     std::size_t absent_bytes() const { return load(absent_bytes_); }
     // Bytes of used units that may be resident.

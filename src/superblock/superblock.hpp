@@ -30,12 +30,13 @@ struct alignas(128) Superblock {
     std::uint32_t head = 0;  // of an interior unit: its distance from the first unit, in units
     UnitUse use = UnitUse::unused;
     std::uint8_t group = kNoGroup;
-    bool zeroed = false;     // the units read as zero when the superblock was made
-    bool cleared = false;    // the run was handed out by calloc
-    bool taken = false;      // blocks were handed to a magazine since the last collection
-    bool rested = false;     // not more blocks were in use before the last collection than after the one before it
-    std::uint32_t kept = 0;  // blocks in use after the last collection
-    PageSet absent;          // pages that were returned to the OS, and hold no block that was handed out since
+    bool zeroed = false;   // the units read as zero when the superblock was made
+    bool cleared = false;  // the run was handed out by calloc
+    bool taken = false;    // blocks were handed to a magazine since the last collection
+    bool rested = false;   // not more blocks were in use before the last collection than after the one before it
+    std::uint16_t tail_pages = 0;  // of a run: pages of kLeastPageBytes at its end that are absent; a unit's at most
+    std::uint32_t kept = 0;        // blocks in use after the last collection
+    PageSet absent;                // pages that were returned to the OS, and hold no block that was handed out since
 
     // The cache line that other threads write, too (the protocol of remote_protocol.hpp).
     // A new owner is stored under the old owner's lock. Stores and loads are seq_cst and pair with each other.
@@ -50,6 +51,7 @@ struct alignas(128) Superblock {
     bool is_full() const { return free_count == 0; }
     bool is_empty() const { return free_count == shape().blocks; }
     std::size_t bytes() const { return std::size_t{units.value} * kUnitBytes; }
+    std::size_t tail_bytes() const { return tail_pages * kLeastPageBytes; }
 };
 static_assert(sizeof(Superblock) == 128, "a descriptor is two cache lines");
 static_assert(std::atomic<OwnerIndex>::is_always_lock_free, "an owner is read without a lock");

@@ -42,10 +42,17 @@ Superblock *Superblocks::make_superblock(UnitIndex first, ClassIndex c, bool zer
 Superblock *Superblocks::make_run(UnitIndex first, UnitCount count) {
     Superblock *const s = make(first, count, UnitUse::run);
     s->cleared = false;
+    s->tail_pages = 0;
     return s;
 }
 
+void Superblocks::set_tail(Superblock *run, std::size_t bytes) {
+    GR_CHECK(bytes <= kUnitBytes && bytes < run->bytes() && bytes % kLeastPageBytes == 0);
+    run->tail_pages = static_cast<std::uint16_t>(bytes / kLeastPageBytes);
+}
+
 void Superblocks::resize_run(Superblock *run, UnitCount count) {
+    GR_CHECK(run->tail_pages == 0);
     for (std::uint32_t i = count.value; i < run->units.value; ++i) run[i].use = UnitUse::unused;
     make(run->unit, count, UnitUse::run);
 }

@@ -54,8 +54,14 @@ class Superblocks {
         return d->use == UnitUse::interior ? d - d->head : d;
     }
     char *begin(const Superblock *s) const { return region_.address(s->unit); }
-    // A run is one block.
-    static std::size_t block_size(const Superblock *s) { return s->use == UnitUse::run ? s->bytes() : s->shape().size; }
+    // A run is one block, which ends where the run's absent tail begins. No other block begins in the tail, so an
+    // address there belongs to the run, too: block_extent counts these addresses.
+    static std::size_t block_size(const Superblock *s) {
+        return s->use == UnitUse::run ? s->bytes() - s->tail_bytes() : s->shape().size;
+    }
+    static std::size_t block_extent(const Superblock *s) {
+        return s->use == UnitUse::run ? s->bytes() : s->shape().size;
+    }
     char *address(const Superblock *s, BlockIndex i) const { return begin(s) + i.value * block_size(s); }
     // The block at p, where p lies in a committed unit. Does not tell whether the block is free.
     BlockRef find(const void *p) const;
@@ -98,6 +104,9 @@ class Superblocks {
     // A run of units becomes a superblock with all blocks free, or a single block (a run). unmake ends either.
     Superblock *make_superblock(UnitIndex first, ClassIndex c, bool zeroed);
     Superblock *make_run(UnitIndex first, UnitCount count);
+    // So many bytes at the end of the run, whole pages and at most a unit, are absent from now on.
+    static void set_tail(Superblock *run, std::size_t bytes);
+    // Not of a run with an absent tail.
     void resize_run(Superblock *run, UnitCount count);
     void unmake(Superblock *s);
 
@@ -153,6 +162,11 @@ class Superblocks {
         const Bits bits = bits_of(first, c);
         const Word free = std::atomic_ref<Word>(const_cast<Word &>(bits.free[at.word])).load(std::memory_order_relaxed);
         return ((free | bits.remote[at.word].load(std::memory_order_relaxed)) & at.mask) != 0;
+    }
+    // The blocks of one word that no bitmap has: in use or cached.
+    Word used_bits(const Superblock *s, std::uint32_t word) const {
+        const Bitmap free(words(s), s->shape().blocks);
+        return free.valid_bits(word) & ~words(s)[word] & ~remote_words(s)[word].load(std::memory_order_relaxed);
     }
     std::uint32_t remote_count(const Superblock *s) const;
     bool is_valid(const Superblock *s) const;

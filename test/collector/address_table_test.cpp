@@ -138,6 +138,51 @@ TEST_F(AddressTableTest, WithoutMemoryKeepsWhatItHas) {
     for (std::uint64_t i = 1; i <= next; ++i) EXPECT_EQ(table_.find(address_of(i))->number, i);
 }
 
+// By halves, one for each call, and not what was used since the last one.
+TEST_F(AddressTableTest, GivesMemoryBackWhereLittleIsUsed) {
+    const std::size_t before = fake::mapped_bytes();
+    AddressTable<std::uint64_t> small;
+    const auto fill = [&] {
+        for (std::uint64_t i = 1; i <= 100000; ++i) ASSERT_NE(small.find_or_add(address_of(i), i).value, nullptr);
+    };
+    const auto thin = [&] { small.remove_if([](const void *, std::uint64_t value) { return value > 10; }); };
+    const auto expect_ten = [&] {
+        for (std::uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(small.find(address_of(i)) != nullptr, i <= 10);
+    };
+    ASSERT_TRUE(small.add(address_of(1), 1));
+    const std::size_t least = fake::mapped_bytes();
+    for (unsigned turn = 0; turn < 3; ++turn) {
+        fill();
+        thin();
+        const std::size_t most = fake::mapped_bytes();
+        small.give_back();
+        EXPECT_EQ(fake::mapped_bytes(), most) << "it was used since the last call";
+        expect_ten();
+    }
+    fake::fail(fake::Call::map, 0, 1);
+    const std::size_t most = fake::mapped_bytes();
+    small.give_back();
+    EXPECT_EQ(fake::mapped_bytes(), most) << "there was no memory for a smaller one";
+    small.give_back();
+    EXPECT_EQ(fake::mapped_bytes() - before, (most - before) / 2);
+    expect_ten();
+    for (unsigned turn = 0; turn < 20; ++turn) small.give_back();
+    EXPECT_EQ(fake::mapped_bytes(), least);
+    expect_ten();
+    small.release();
+    EXPECT_EQ(fake::mapped_bytes(), before);
+}
+
+TEST_F(AddressTableTest, FindsOrAdds) {
+    const auto added = table_.find_or_add(address_of(1), {.number = 1});
+    ASSERT_NE(added.value, nullptr);
+    EXPECT_TRUE(added.is_new);
+    const auto known = table_.find_or_add(address_of(1), {.number = 2});
+    EXPECT_FALSE(known.is_new);
+    EXPECT_EQ(known.value->number, 1U);
+    EXPECT_EQ(table_.size(), 1U);
+}
+
 TEST_F(AddressTableTest, MayBeAskedWhileItHasNoMemory) {
     EXPECT_EQ(table_.find(address_of(1)), nullptr);
     EXPECT_FALSE(table_.remove(address_of(1)));

@@ -65,6 +65,10 @@ class Graph {
         if (observer_.tell != nullptr) observer_.tell(observer_.context, p);
         mark_from(p);
     }
+    template <class Name>
+    void mark_each(Name name) {
+        name([this](const void *p) { mark(p); });
+    }
     void mark_from(const void *p) { mark_range(contents_of(p)); }
     void mark_range(platform::Range range) {
         if (range.bytes() % sizeof(void *) != 0) throw std::logic_error("a part of a word");

@@ -11,7 +11,7 @@ namespace gr::fake {
 inline Superblock *acquire_run(UnitStore &store, const Superblocks &superblocks, std::uint32_t units,
                                std::uint32_t alignment = 1, bool *zeroed = nullptr) {
     bool found_zeroed = false;
-    const void *const block = store.acquire_run(UnitCount(units), UnitCount(alignment), CpuGroup(0),
+    const void *const block = store.acquire_run(UnitCount(units), UnitCount(alignment), CpuGroup(0), SIZE_MAX,
                                                 zeroed == nullptr ? &found_zeroed : zeroed);
     return block == nullptr ? nullptr : superblocks.find(block).superblock;
 }

@@ -92,6 +92,47 @@ TEST_F(UnitStoreTest, AReleaseInsideThePageHeapIsOnlyPutOff) {
     store_.release(next);
 }
 
+// A whole unit at most, as where one byte more than a unit's multiple was asked for.
+TEST_F(UnitStoreTest, ARunsTailIsAbsentAndNoPartOfItsBlock) {
+    const std::size_t page = platform::page_size();
+    for (const std::size_t kept : {2 * kUnitBytes, 2 * kUnitBytes + 1, 3 * kUnitBytes - page}) {
+        bool zeroed = false;
+        void *const block = store_.acquire_run(UnitCount(3), UnitCount(1), CpuGroup(0), kept, &zeroed);
+        ASSERT_NE(block, nullptr);
+        Superblock *const run = superblocks_.find(block).superblock;
+        const std::size_t size = align_up(kept, page);
+        EXPECT_EQ(Superblocks::block_size(run), size);
+        EXPECT_EQ(Superblocks::block_extent(run), 3 * kUnitBytes);
+        EXPECT_EQ(pages_.absent_bytes(), 3 * kUnitBytes - size);
+        EXPECT_EQ(pages_.present_bytes(), size);
+        EXPECT_EQ(superblocks_.find(static_cast<char *>(block) + size).superblock, run) << "a pointer one past its end";
+        EXPECT_TRUE(store_.release_run(run));
+        EXPECT_EQ(pages_.absent_bytes(), 0U);
+    }
+}
+
+TEST_F(UnitStoreTest, ATailOfWarmUnitsGoesBackAndOneThatIsRefusedStays) {
+    EXPECT_TRUE(store_.release_run(acquire_run(2)));
+    ASSERT_TRUE(fake::purged().empty());
+    const auto acquire = [&](bool *zeroed) {
+        void *const block = store_.acquire_run(UnitCount(2), UnitCount(1), CpuGroup(0), kUnitBytes + 1, zeroed);
+        return superblocks_.find(block).superblock;
+    };
+    bool zeroed = true;
+    Superblock *run = acquire(&zeroed);
+    EXPECT_FALSE(zeroed);
+    ASSERT_EQ(fake::purged().size(), 1U);
+    EXPECT_EQ(fake::purged()[0].begin, superblocks_.begin(run) + Superblocks::block_size(run));
+    EXPECT_EQ(fake::purged()[0].bytes, 2 * kUnitBytes - Superblocks::block_size(run));
+    EXPECT_TRUE(store_.release_run(run));
+
+    fake::fail(fake::Call::purge, 0, 1);
+    run = acquire(&zeroed);
+    EXPECT_EQ(Superblocks::block_size(run), 2 * kUnitBytes);
+    EXPECT_EQ(pages_.absent_bytes(), 0U);
+    EXPECT_TRUE(store_.release_run(run));
+}
+
 // It may have interrupted another instance's page heap: then the holder of this one's lock may be waiting for that
 // heap's.
 TEST_F(UnitStoreTest, AHandlerThatInterruptedAnyHeapDoesNotAskForThePageHeap) {

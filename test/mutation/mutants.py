@@ -459,12 +459,9 @@ MUTANTS = (
     *of_file(
         "src/collector/collector.cpp", "collector.oracle collector.steps collector.collector collector.stress",
         ("collect-unzeroed", "a block from a fresh magazine is not zeroed",
-         "return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, size_of_class(c)) : p;", "return p;"),
+         "return p != nullptr && kind.clears_new() ? std::memset(p, 0, size_of_class(c)) : p;", "return p;"),
         ("collect-run-unzeroed", "a run is not zeroed",
-         "return kind.setup.zeroed ? kind.instance.allocate_zeroed(whole) : kind.instance.allocate(whole);",
-         "return kind.instance.allocate(whole);"),
-        ("collect-run-part", "behind what was asked for, a run has old words that are scanned",
-         "const std::size_t whole = align_up(size, kUnitBytes);", "const std::size_t whole = size;"),
+         "kind.setup.zeroed ? Instance::Contents::zero : Instance::Contents::any;", "Instance::Contents::any;"),
         ("collect-unreported", "a collection within a collection",
          "if (!lock_.is_collecting()) {", "if (true) {"),
     ),
@@ -560,8 +557,24 @@ MUTANTS = (
     *of_file(
         "src/collector/kinds.hpp", "libgc.roots_stale_typed libgc.api_disclaim",
         ("kinds-unseen", "what is freed quickly is not cleared, though it will be looked at",
-         "bool may_be_freed_unseen() const { return setup.lifetime == Lifetime::collected && !setup.asks_blocks(); }",
-         "bool may_be_freed_unseen() const { return setup.lifetime == Lifetime::collected; }"),
+         "return is_swept_or_kept && !setup.asks_blocks();", "return is_swept_or_kept;"),
+    ),
+    *of_file(
+        "src/instance/instance.cpp", "collector.steps libgc.api_sizes",
+        ("collect-run-part", "behind what was asked for, a run has old words that are scanned",
+         "? cleared(p, size_of(p), zeroed) : p;", "? cleared(p, kept, zeroed) : p;"),
+    ),
+    *of_file(
+        "src/collector/cached_blocks.cpp", "collector.collector",
+        ("cached-inside", "an address inside a block that is kept until freed frees the block",
+         "if (t.begin == p) t.mark", "if (t.begin != nullptr) t.mark"),
+    ),
+    *of_file(
+        "src/heap/unit_store.cpp", "heap.unit_store libgc.api_sizes",
+        ("run-tail-warm", "the tail of a run has old words and takes memory",
+         "if (!platform::purge(region_.address(run->unit) + begin, tail)) return;", ""),
+        ("run-tail-kept", "a run that was released leaves its tail counted as absent",
+         "if (s->use == UnitUse::run && s->tail_pages != 0) pages_", "if (false) pages_"),
     ),
     *of_file(
         "src/collector/marker.cpp", "collector.oracle collector.steps collector.collector",
@@ -937,11 +950,11 @@ MUTANTS = (
          "return end == next.begin && readable", "return false && readable"),
     ),
     *of_file(
-        "src/libgc/standard_kinds.cpp", "libgc.api_realloc libgc.api_fork",
+        "src/libgc/allocation.cpp", "libgc.api_realloc libgc.api_fork",
         ("libgc-realloc", "GC_realloc loses what it moves",
-         "std::memcpy(moved, begin, size < block.bytes ? size : block.bytes);", ""),
+         "std::memcpy(moved, p, size < block.usable() ? size : block.usable());", ""),
         ("libgc-realloc-tail", "old words lie behind what GC_realloc made smaller",
-         "if (block.kind->setup.zeroed) std::memset(begin + size, 0, block.bytes - size);", ""),
+         "if (block.kind->setup.zeroed) std::memset", "if (false) std::memset"),
     ),
     *of_file(
         "src/libgc/standard_kinds.cpp", "libgc.roots_stale_typed libgc.api_disclaim",
@@ -962,12 +975,12 @@ MUTANTS = (
     *of_file(
         "src/libgc/allocation.hpp", "libgc.api_entries libgc.roots_interior",
         ("libgc-no-byte", "a pointer one past the end keeps the next object",
-         "has_more() ? size + 1 : size", "size"),
+         "has_more() ? 1 : 0", "false ? 1 : 0"),
     ),
     *of_file(
         "src/libgc/typed_api.cpp", "libgc.api_typed",
         ("typed-unsaid", "typed objects have no descriptors",
-         "std::memcpy(static_cast<char *>(p) + collector.block_at(p).bytes - tail_bytes, tail, tail_bytes);", ""),
+         "std::memcpy(static_cast<char *>(p) + whole - sizeof tail, &tail, sizeof tail);", "static_cast<void>(whole);"),
         ("typed-shifted", "a map of pointers is off by one",
          "Word{1} << (kWordBits - 1 - i)", "Word{1} << (kWordBits - 2 - i)"),
         ("typed-array", "of an array only the first element is scanned",

@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "instance/instances.hpp"
+#include "platform/process.hpp"
+#include "platform/rseq/per_cpu_counter.hpp"
 
 namespace gr::collector_test {
 
@@ -218,6 +220,29 @@ TEST_F(Collection, FreedUncollectableBlocksInMagazinesHoldNothing) {
     EXPECT_LE(used_of(all), 1U);
 }
 
+// What was freed without a look lies in a magazine as it is.
+TEST_F(Collection, AnAddressInsideAnUncollectableBlockThatWasFreedDoesNotFreeTheBlock) {
+    platform::PerCpuCounter counter;
+    counter.start(platform::cpu_bound());
+    char *const block = static_cast<char *>(collector.allocate(*kinds_.uncollectable, 64));
+    if (!collector.free_quickly(block + kFineStep, counter.words())) GTEST_SKIP() << "there are no sequences";
+    collect();
+    EXPECT_TRUE(is_used(hidden(block)));
+}
+
+// Nothing is scanned behind the pages that were asked for, and whatever points there leads to the block.
+TEST_F(Collection, ALargeBlockTakesWholePages) {
+    const std::size_t page = platform::page_size();
+    for (const std::size_t bytes : {kUnitBytes, kUnitBytes - page, kClassLimit + page, 3 * kUnitBytes}) {
+        char *const block = static_cast<char *>(collector.allocate(*kinds_.normal, bytes + 1, 1));
+        const BlockAt at = collector.block_at(block + bytes);
+        EXPECT_EQ(at.begin, block);
+        EXPECT_EQ(at.bytes, bytes);
+        EXPECT_EQ(at.usable(), bytes + 1);
+        EXPECT_EQ(block[bytes], 0);
+    }
+}
+
 TEST_F(Collection, InteriorPointersHold) {
     char *inner = static_cast<char *>(make(5000)) + 4321;
     const std::uintptr_t block = hidden(inner - 4321);
@@ -259,10 +284,10 @@ TEST_F(Collection, MemoryGoesBackWhenWhatWasLiveShrinks) {
         std::vector<std::uintptr_t> dead = make_hidden(200000, [&](std::size_t) { return make(100); });
         EXPECT_GT(dead.size(), 0U);
     }
-    const std::size_t before = collector.used_bytes();
+    const std::size_t before = collector.present_bytes();
     collect();
     collect();
-    EXPECT_LT(collector.used_bytes(), before / 3 + 8 * kMiB);
+    EXPECT_LT(collector.present_bytes(), before / 3 + 8 * kMiB);
 }
 
 TEST_F(Collection, ItHappensByItself) {
@@ -270,7 +295,7 @@ TEST_F(Collection, ItHappensByItself) {
     const std::uint64_t number = collector.last().number;
     for (std::size_t i = 0; i < 1000000; ++i) make(64);
     EXPECT_GT(collector.last().number, number);
-    EXPECT_LT(collector.used_bytes(), 64 * kMiB);
+    EXPECT_LT(collector.present_bytes(), 64 * kMiB);
 }
 
 TEST_F(Collection, WhatAnotherThreadHoldsInARegisterOrOnItsStackStays) {
