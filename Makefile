@@ -15,7 +15,7 @@ DEBUG_LEAVES_OUT = $(shell python3 -c 'import json; print(*(preset["filter"]["ex
 # Where `make lib` builds.
 LIB_BUILD := build/lib
 SOURCES = $(shell find include src tool lab test bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
-PRODUCTS := granary_shared granary_static granary_prefixed granary_prefixed_static gc_shared gccpp_shared gcmalloc_shared record_shared granary_tool man
+PRODUCTS := granary_shared granary_static granary_prefixed granary_prefixed_static gc_shared gc_static gccpp_shared gccpp_static gcmalloc_shared record_shared granary_tool man
 
 .PHONY: all help release lib lab lab-show demo test test-long test-rest test-all $(PRESETS:%=test-%) $(PRESETS_REST:%=test-%) install \
         uninstall package site format lint lint-format view bench bench-peers counted soak portability mutants clean

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# What: the collector beside the installed libgc: marking, binary trees, allocation, other calls, guile, memory,
-#    collections beside the program; in turns.
+# What: the collector beside the installed libgc, or another build of it: marking, binary trees, allocation, other calls,
+#    guile, memory, collections beside the program; in turns.
 # Invariant: a ratio is the median over the rounds of ours over theirs, its interval the quartiles; each run of a round
 #    is on the same CPUs as its counterpart.
 # Must not know: how either collects.
-"""Usage: collector.py BUILD [ROUNDS [PART...]]     parts: marking trees allocation calls sizes guile shrinking beside; all by default"""
+"""Usage: collector.py [--libgc FOLDER] BUILD [ROUNDS [PART...]]
 
+Parts: marking trees allocation calls sizes guile shrinking beside; all by default. FOLDER has the libgc.so.1 to compare with."""
+
+import argparse
 import json
 import os
 import statistics
@@ -15,11 +18,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-BUILD = Path(sys.argv[1]).resolve()
-ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 7
+parser = argparse.ArgumentParser(description="The collector beside libgc, in turns.")
+parser.add_argument("--libgc", type=Path, metavar="FOLDER", help="has the libgc.so.1 to compare with, not the installed one")
+parser.add_argument("build", type=Path)
+parser.add_argument("rounds", type=int, nargs="?", default=7)
+parser.add_argument("parts", nargs="*", metavar="part")
+ARGUMENTS = parser.parse_args()
+if ARGUMENTS.libgc and not (ARGUMENTS.libgc / "libgc.so.1").exists():
+    parser.error(f"{ARGUMENTS.libgc} has no libgc.so.1; give the folder where it lies")
+BUILD = ARGUMENTS.build.resolve()
+ROUNDS = ARGUMENTS.rounds
 PROGRAMS = BUILD / "bench" / "collector"
 TREES = BUILD / "test" / "libgc" / "libgc_gcbench"
 OURS = {"LD_LIBRARY_PATH": str(BUILD / "libgc")}
+THEIRS = {"LD_LIBRARY_PATH": str(ARGUMENTS.libgc.resolve())} if ARGUMENTS.libgc else {}
 GRANARY = {"LD_PRELOAD": str(BUILD / "libgranary.so")}
 TREES_OF_A_GIB, STEPS = 21, 30000  # of forest
 WARM = 5 << 30  # bytes, more than forest ever holds
@@ -65,7 +77,7 @@ def in_turns(command, what, one_cpu=True, markers=1):
     pairs = []
     for turn in range(ROUNDS):
         cpu = turn % os.cpu_count() if one_cpu else None
-        pairs.append((run(command, {**OURS, **markers}, cpu), run(command, markers, cpu)))
+        pairs.append((run(command, {**OURS, **markers}, cpu), run(command, {**THEIRS, **markers}, cpu)))
     return [[(a[i], b[i]) for a, b in pairs] for i in what]
 
 
@@ -135,7 +147,7 @@ def guile():
         for turn in range(ROUNDS):
             cpu = turn % os.cpu_count()
             both = []
-            for name, library in (("ours", OURS), ("libgc", {})):
+            for name, library in (("ours", OURS), ("libgc", THEIRS)):
                 command = ["guile", "--no-auto-compile", "-c", COMPILE, MODULE, f"{folder}/{name}.go"]
                 both.append(run(command, {**environment, **library, "GC_MARKERS": "1"}, cpu))
             times.append((both[0][1], both[1][1]))
@@ -197,15 +209,14 @@ def beside():
                   f"{interval(roots)}, longest of {len(roots)} {max(roots):.2f}; stopped {interval(stopped)}")
             print(f"    the longest step in ms: {interval([a[1] for a, _ in rounds])}; stopped "
                   f"{interval([b[1] for _, b in rounds])}", flush=True)
-        theirs = [both_ways({}, 8, log, turn) for turn in range(ROUNDS)]
+        theirs = [both_ways(THEIRS, 8, log, turn) for turn in range(ROUNDS)]
         row("the same with libgc and its incremental mode, 8 read: time", [a[0] / b[0] for a, b in theirs],
             f"the longest step {interval([a[1] for a, _ in theirs])} ms; stopped {interval([b[1] for _, b in theirs])}")
 
 
 PARTS = {part.__name__: part for part in (marking, trees, allocation, calls, sizes, guile, shrinking, beside)}
-wanted = sys.argv[3:] or list(PARTS)
-if not set(wanted) <= set(PARTS):
-    sys.exit(f"collector.py: no such part; choose from {' '.join(PARTS)}")
+if not set(ARGUMENTS.parts) <= set(PARTS):
+    parser.error(f"no such part; choose from {' '.join(PARTS)}")
 print(f"{ROUNDS} rounds; median [quartiles] of Granary over libgc, unless the row names another ratio")
-for part in wanted:
+for part in ARGUMENTS.parts or PARTS:
     PARTS[part]()

@@ -30,6 +30,16 @@ endfunction()
 add_library(granary_machine_code INTERFACE)
 target_link_options(granary_machine_code INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fno-lto>)
 
+# How a part becomes one relocatable object. LTO ends here, at the merge: no consumer needs our compiler. The whole is not
+# parted: gcc 14 ends with an internal error when it parts it.
+set(granary_merge_flags -r -nostdlib)
+if(granary_lto)
+  list(APPEND granary_merge_flags -flto=auto -flto-partition=none -flinker-output=nolto-rel
+       -O2 -g -fPIC -ffunction-sections -fno-plt -fno-semantic-interposition -fno-exceptions -fasynchronous-unwind-tables
+       -fno-stack-protector -ftls-model=initial-exec
+       -fno-gnu-unique) # a unique symbol cannot become local
+endif()
+
 function(granary_sources result)
   list(TRANSFORM ARGN APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})

@@ -105,6 +105,15 @@ GR_EXPORT int gr_gc_collect_generations(void);
  * off. Returns as gr_gc_collect. */
 GR_EXPORT int gr_gc_collect_young(void);
 
+/* Chooses how far the heap grows between two collections, from the next collection on; the default is what
+ * GRANARY_GC_POLICY says, or "proportional". The growth is:
+ *   "proportional": in proportion to what must be marked, divided by GC_FREE_SPACE_DIVISOR;
+ *   "growable":     the same, and the heap never becomes smaller;
+ *   "fixed":        up to the size that GC_INITIAL_HEAP_SIZE or GC_expand_hp gave to the heap, and little beyond it;
+ *   "square-root":  by the square root of what is in use and of how fast the program allocates, measured in CPU time.
+ * Returns 0, or -1 with errno = EINVAL if no policy has this name. */
+GR_EXPORT int gr_gc_set_policy(const char *name);
+
 /* Disables all collections until gr_gc_enable has been called as often as gr_gc_disable. */
 GR_EXPORT void gr_gc_disable(void);
 GR_EXPORT void gr_gc_enable(void);

@@ -53,12 +53,14 @@ inline constexpr std::uint32_t kMostLeftOut = 1024;
 
 // A limit on addresses (RLIMIT_AS) or on data (RLIMIT_DATA) of at most kScarceLimit makes addresses scarce: the region
 // is mapped and unmapped piece by piece. It has at most kMostHoles holes, because each hole is one mapping more. Its
-// range leaves room for a limit that is raised later. The slabs may take one part in kScarceSlabsParts of the limit,
-// each kind of retained memory one part in kScarceRetainParts.
+// range leaves room for a limit that is raised later. The slabs may take one part in kScarceSlabsParts of the limit
+// (those of a kind of collected memory one part in kScarceKindSlabsParts), each kind of retained memory one part in
+// kScarceRetainParts.
 inline constexpr std::size_t kScarceLimit = 32 * kGiB;
 inline constexpr std::size_t kMostHoles = 16384;
 inline constexpr std::size_t kScarceRangePerByte = 64;
 inline constexpr std::size_t kScarceSlabsParts = 32;
+inline constexpr std::size_t kScarceKindSlabsParts = 128;
 inline constexpr std::size_t kScarceRetainParts = 256;
 inline constexpr std::size_t kScarceRefusalParts = 8;  // a refusal of less than this part of the region: scarce
 inline constexpr std::size_t kScarceSavingParts = 16;  // address-saving mode needs this part of the limit in use

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "collector/mark_numbers.hpp"
+#include "heap/unit_entry.hpp"
 
 namespace gr {
 
@@ -53,6 +54,35 @@ class Blocks {
             for (std::uint32_t w = 0; w < s->shape().words; ++w) visit_each_of(s, w, superblocks.used_bits(s, w));
         });
         view.for_each_run([&](const Superblock *run) { visit_each_of(run, 0, 1); });
+    }
+
+    // Calls visit(begin, bytes) for the dead blocks of a kind that tells its dead blocks, one superblock after the other. While
+    // the threads stand and everything reachable is marked.
+    template <class Visit>
+    void for_each_dead(const Kind &kind, Visit visit) const {
+        const CollectorView &view = kind.instance.collector_view();
+        const Superblocks &superblocks = kind.instance.superblocks();
+        view.for_each_superblock([&](const Superblock *s) {
+            for (std::uint32_t word = 0; word < superblocks.free_bits(s).word_count(); ++word) {
+                for (Word bits = dead_bits(kind, s, word); bits != 0; bits &= bits - 1) {
+                    const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
+                    visit(superblocks.address(s, BlockIndex(word * kWordBits + bit)), s->shape().size);
+                }
+            }
+        });
+        view.for_each_run([&](const Superblock *run) {
+            if (is_dead(kind, run)) visit(superblocks.begin(run), Superblocks::block_size(run));
+        });
+    }
+    // Blocks in use that are not marked: the bits of one word of a superblock's bitmap; a run.
+    Word dead_bits(const Kind &kind, const Superblock *s, std::uint32_t word) const {
+        Bitmap free = kind.instance.superblocks().free_bits(s);
+        return free.valid_bits(word) & ~free.word(word) & ~kind.marks.live(s, word, numbers_.current());
+    }
+    bool is_dead(const Kind &kind, const Superblock *run) const {
+        // A run without an entry is being acquired or released by a thread that was stopped.
+        if (load_entry(kind.instance.region(), run->unit) != kRunEntry) return false;
+        return kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) != numbers_.current();
     }
 
   private:

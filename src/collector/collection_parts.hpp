@@ -22,6 +22,7 @@ struct CollectionParts {
     Kinds &kinds;
     Hooks &hooks;
     Pace &pace;
+    Pacer &pacer;
     MarkNumbers &numbers;
     Markers &markers;
     Stopper &stopper;

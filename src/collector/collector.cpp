@@ -22,8 +22,11 @@ bool Collector::start(int signal) {
     read_options(OptionSources::of_process(), &options);
     memory_return_.set_retains_by_pace(options.retain == MemoryReturn::kRetain);
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
+    stopped_.keep_room(kinds_.address_limit());
     history_.initialise(path_of(options));
+    pacer_.initialise(options);
     roots_.initialise();
+    loader_locks_.initialise();
     publish_tables();
     started_.store(true, std::memory_order_release);
     return true;
@@ -44,7 +47,9 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
     for (const platform::Range marks : kind->marks.addresses()) are_excluded = are_excluded && roots_.exclude(marks);
     roots_.set_everywhere(are_excluded);
     kinds_.field().set_may_be_protected(true);
+    loader_locks_.initialise();
     history_.initialise(path_of(adopted.options()));
+    pacer_.initialise(adopted.options());
     if (are_excluded) publish_tables();
     started_.store(are_excluded, std::memory_order_release);
     return are_excluded;
@@ -67,31 +72,50 @@ Kind *Collector::make_kind(const KindSetup &setup) {
     return kind;
 }
 
-void Collector::collect_if_due() {
+bool Collector::collect_if_due() {
     if (is_incremental()) incremental_.take_part();
     const std::size_t held = kinds_.present_bytes();
-    if (!pace_.automatic.load(std::memory_order_relaxed) || !may_collect(pace_)) return;
-    const bool is_young_due = generations_.is_due(held);
-    if (is_incremental() && (!is_young_due || pace_.is_due_beside(held))) {
-        if (incremental_.keep_pace(held)) collect(Reason::due);
-        return;
-    }
-    // While collections run beside the program, links and finalizers alone are not worth a stop for the whole heap.
-    const bool is_due = pace_.is_due(held) || (!is_incremental() && finalization_.is_due());
-    if (!is_due && !is_young_due) return;
-    if (try_lock()) {
-        collect_and_unlock(hooks_.must_stop, is_due ? Reason::due : Reason::young);
-    } else {
-        wait_for_collector();
-    }
+    if (!pace_.automatic.load(std::memory_order_relaxed) || !may_collect(pace_)) return true;
+    const bool is_only_young = generations_.is_due(held) && !is_whole_due(held);
+    const bool is_wanted = is_only_young || (is_incremental() ? incremental_.keep_pace(held) : is_whole_due(held));
+    return !is_wanted || collect_in_turn();
 }
 
-void Collector::wait_for_collector() {
+bool Collector::is_whole_due(std::size_t held) const {
+    return is_incremental() ? pace_.is_due_beside(held) : pace_.is_due(held) || finalization_.is_due();
+}
+
+// Another thread may have collected while this one waited for the lock. false: it could not be done.
+bool Collector::collect_in_turn() {
+    if (!lock_to_collect()) return true;
+    const std::size_t held = kinds_.present_bytes();
+    if (!is_incremental() && pace_.is_due(held)) pacer_.reconsider(held);
+    if (is_whole_due(held)) return collect_and_unlock(hooks_.must_stop, Reason::due).done;
+    if (generations_.is_due(held)) return collect_and_unlock(hooks_.must_stop, Reason::young).done;
+    unlock();
+    return true;
+}
+
+bool Collector::lock_to_collect() {
     const std::uint32_t collection = lock_.collecting().load(std::memory_order_relaxed);
-    if (!CollectorLock::is_collecting(collection) || collection == awaited_in_vain_.load(std::memory_order_relaxed))
-        return;
-    if (platform::sleep_on_for(lock_.collecting(), collection, kMostWait))
-        awaited_in_vain_.store(collection, std::memory_order_relaxed);
+    if (try_lock()) {
+        if (!lock_.is_collecting()) return true;
+        unlock();  // the caller is a hook of its own collection
+        return false;
+    }
+    const auto may_be_blocked = [this] { return loader_locks_.may_be_held_by_other_than(lock_.collecting_task()); };
+    if (!CollectorLock::is_collecting(collection)) {
+        // The holder is about something short, or has just begun to collect.
+        while (!lock_.lock_for(kMostWait)) {
+            if (may_be_blocked()) return false;
+        }
+        return true;
+    }
+    while (lock_.collecting().load(std::memory_order_relaxed) == collection) {
+        const bool is_time_up = platform::sleep_on_for(lock_.collecting(), collection, kMostWait);
+        if (is_time_up && may_be_blocked()) break;
+    }
+    return false;
 }
 
 template <class Attempt>
@@ -154,7 +178,7 @@ CollectionReport Collector::collect_and_unlock(bool (*must_stop)(), Reason reaso
     }
     void (*const after)() = hooks_.after;
     unlock();
-    platform::wake_all(lock_.collecting());  // after unlock(), because a woken thread may get this thread's CPU
+    lock_.wake_waiting();
     if (report.done && after != nullptr && !is_locked_by_me()) after();
     return report;
 }
@@ -169,6 +193,7 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
     } else {
         if (reason == Reason::young) report.reason = Reason::asked;
         stopped_.run(&report);
+        if (!report.done) finalization_.put_off();
     }
     return report;
 }

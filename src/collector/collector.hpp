@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstring>
+#include <span>
 
 #include "collector/blocks.hpp"
 #include "collector/collection_parts.hpp"
 #include "collector/incremental_collection.hpp"
 #include "collector/minor_collection.hpp"
 #include "collector/stopped_collection.hpp"
+#include "platform/world/loader_locks.hpp"
 
 namespace gr {
 
@@ -33,6 +35,8 @@ class Collector {
     Kind *kind(std::uint32_t number) const { return kinds_.kind(number); }
     // The program looks at the kind's dead blocks from now on.
     void tell_dead(std::uint32_t number) { kinds_.kind(number)->tells_dead = true; }
+    // Whether, besides, each of them stays in the sweep, until free_dead() frees it.
+    void keep_dead(std::uint32_t number, bool wanted) { kinds_.kind(number)->keeps_dead = wanted; }
     const Kinds &kinds() const { return kinds_; }
     std::uint32_t kind_count() const { return kinds_.count(); }
 
@@ -78,15 +82,23 @@ class Collector {
     void for_each_block(Kind &kind, Visit visit) const {
         blocks_.for_each(kind, visit);
     }
+    template <class Visit>
+    void for_each_dead(const Kind &kind, Visit visit) const {
+        blocks_.for_each_dead(kind, visit);
+    }
+    static void free_dead(Kind &kind, std::span<void *const> blocks) { SweepPhase::free_dead(kind, blocks); }
 
     // Collects all kinds now. Nothing is done while collections are disabled, inside the allocator, or in a hook.
     CollectionReport collect(Reason reason = Reason::asked) { return collect(hooks_.must_stop, reason); }
     // Like collect(), for a thread whose stack is in use from the pointer on only: calls below it are over.
     CollectionReport collect_above(const char *stack_pointer);
-    // Collects if a collection is due and no other thread collects. If another thread does, the caller waits, because
-    // that thread may need the caller's CPU; but not for long, because it may wait for a lock of the loader that the
-    // caller holds.
-    void collect_if_due();
+    // Collects if a collection is due, as lock_to_collect() has it. false: it was due and could not be done.
+    bool collect_if_due();
+    // The lock, for a thread that wants a collection. false: another thread collected, and the caller waited until that
+    // was over, however long it took, so that the heap did not grow meanwhile. But while a third thread holds what the
+    // collecting thread may wait for, the caller waits for kMostWait at most: the third thread may need something of
+    // the caller's.
+    bool lock_to_collect();
     CollectionReport collect(bool (*must_stop)(), Reason reason = Reason::asked);
 
     // Under the lock. From now on a collection that is due is incremental. A collection that the program asks for still
@@ -146,9 +158,11 @@ class Collector {
     void *after_collecting(std::size_t bytes, Attempt attempt);
     [[gnu::noinline]] CollectionReport collect_and_unlock(bool (*must_stop)(), Reason reason);
     CollectionReport collect_locked(bool (*must_stop)(), Reason reason);
-    void wait_for_collector();
+    bool collect_in_turn();
+    // Whether a collection of all blocks is due.
+    bool is_whole_due(std::size_t held) const;
 
-    // Milliseconds, for a collection: a thread that holds the loader's lock must go on for the collection to end.
+    // Milliseconds, for a collection that may have to wait for a third thread.
     static constexpr unsigned kMostWait = 10;
     static const platform::Helper kMarkingThread;
     static const platform::Helper kCollectingThread;
@@ -162,6 +176,7 @@ class Collector {
     MarkProcedures procedures_{};
     Finalization finalization_;
     CollectionHistory history_;
+    Pacer pacer_{kinds_, roots_, history_, pace_};
     Markers markers_{kinds_.field(), procedures_, kMarkingThread};
     MarkNumbers numbers_{kinds_};
     Blocks blocks_{kinds_, numbers_};
@@ -171,18 +186,18 @@ class Collector {
     Stopper stopper_{kinds_, roots_, hooks_, markers_};
     RootScanner root_scanner_{kinds_, roots_, hooks_, markers_, finalization_};
     MarkPhase mark_phase_{kinds_, numbers_, markers_, hooks_, finalization_};
-    SweepPhase sweep_phase_{kinds_, numbers_, blocks_, roots_, pace_};
+    SweepPhase sweep_phase_{kinds_, numbers_, blocks_, pacer_};
     MemoryReturn memory_return_{kinds_, sweep_phase_, markers_, roots_, pace_};
-    CollectionParts parts_{lock_,       kinds_,       hooks_,         pace_,        numbers_,
-                           markers_,    stopper_,     root_scanner_,  dirty_pages_, cached_blocks_,
-                           mark_phase_, sweep_phase_, memory_return_, history_,     generations_};
+    CollectionParts parts_{lock_,        kinds_,         hooks_,        pace_,        pacer_,         numbers_,
+                           markers_,     stopper_,       root_scanner_, dirty_pages_, cached_blocks_, mark_phase_,
+                           sweep_phase_, memory_return_, history_,      generations_};
     StoppedCollection stopped_{parts_};
     MinorCollection minor_{parts_};
     IncrementalCollection incremental_{parts_, kCollectingThread};
 
-    std::atomic<std::uint32_t> awaited_in_vain_{0};  // the collection that a thread waited too long for; relaxed
-    const char *given_stack_pointer_ = nullptr;      // by collect_above()
-    std::atomic<bool> started_{false};               // released by start(), acquired by is_started()
+    platform::LoaderLocks loader_locks_;
+    const char *given_stack_pointer_ = nullptr;  // by collect_above()
+    std::atomic<bool> started_{false};           // released by start(), acquired by is_started()
 };
 
 extern Collector collector;

@@ -16,6 +16,10 @@ namespace gr {
 
 inline constexpr unsigned kMostKinds = 32;
 
+// Where words that may be pointers lie in what is scanned: at multiples of a word only, or at any address, as in packed
+// structures.
+enum class Words : std::uint8_t { aligned, anywhere };
+
 // A block that is in use or cached.
 struct Target {
     const char *begin = nullptr;  // nullptr: there is no block
@@ -54,6 +58,10 @@ class Field {
     // Whether the program may have protected pages of blocks, as of any memory that it got from malloc.
     bool may_be_protected() const { return may_be_protected_; }
     void set_may_be_protected(bool wanted) { may_be_protected_ = wanted; }
+
+    // Words may lie anywhere only where a pointer counts wherever into a block it points, and while the world stands.
+    Words words() const { return words_; }
+    void set_words(Words words) { words_ = words; }
 
     const char *base() const { return base_; }
     std::size_t bytes() const { return bytes_; }
@@ -104,6 +112,7 @@ class Field {
     unsigned slot_shift_ = 0;
     Accepts accepts_ = nullptr;
     bool may_be_protected_ = false;
+    Words words_ = Words::aligned;
     std::array<Kind, kMostKinds> kinds_{};
     std::array<UnitIndex, kMostKinds> covered_{};  // the end of the rows of each kind's region
     UnitTable units_;

@@ -19,6 +19,8 @@ thread_local constinit bool is_collecting_thread = false;
 
 const char *IncrementalCollection::enable() {
     if (is_enabled()) return nullptr;
+    // Only reserved addresses can be watched before they are used.
+    if (!parts_.kinds.is_reserved()) return "the limit on address space (RLIMIT_AS) is too low; remove it";
     const char *const lack = parts_.dirty_pages.begin();
     if (lack == nullptr) is_enabled_.store(true, std::memory_order_relaxed);
     return lack;
@@ -34,6 +36,11 @@ void IncrementalCollection::take_part() {
 bool IncrementalCollection::keep_pace(std::size_t used) {
     const Pace &pace = parts_.pace;
     if (!pace.is_due_beside(used)) return false;
+    if (!pace.is_reconsidered() && parts_.lock.try_lock()) {
+        parts_.pacer.reconsider(used);
+        parts_.lock.unlock();
+        if (!pace.is_due_beside(used)) return false;
+    }
     // What made an incremental collection fail may not hinder a stopped one: a filter of system calls that came late.
     if (has_failed_.load(std::memory_order_relaxed) && has_failed_.exchange(false, std::memory_order_relaxed))
         return true;
@@ -111,6 +118,7 @@ void IncrementalCollection::run() {
         leave();
     }
     parts_.lock.unlock();
+    parts_.lock.wake_waiting();
 }
 
 // From here on the lock is held, except between let_program_run() and come_back().
@@ -124,6 +132,7 @@ bool IncrementalCollection::begin() {
     report_.reason = Reason::due;
     present_before_ = parts_.kinds.present_bytes();
     parts_.hooks.tell(Step::begin);
+    parts_.pacer.begin_marking();
     parts_.markers.ensure_helpers_for(parts_.history.last().live_bytes);
     return true;
 }
@@ -144,6 +153,7 @@ void IncrementalCollection::let_program_run() {
     at_work_.store(1, std::memory_order_relaxed);
     parts_.lock.end_collecting();
     parts_.lock.unlock();
+    parts_.lock.wake_waiting();
 }
 
 // false: the holder of the lock has abandoned the collection meanwhile.
@@ -292,9 +302,10 @@ void IncrementalCollection::empty_caches() {
 }
 
 void IncrementalCollection::sweep_last(CollectionReport *report) {
+    parts_.pacer.end_marking();
     sweep_.sweep_in_stop(report);
     const std::size_t before = present_before_;
-    parts_.pace.learn_growth(report->held_before > before ? report->held_before - before : 0);
+    parts_.pace.learn_growth_beside(report->held_before > before ? report->held_before - before : 0);
 }
 
 void IncrementalCollection::sweep() {

@@ -34,7 +34,7 @@ void IncrementalSweep::sweep_in_stop(CollectionReport *report) {
         sweep_phase_.sweep_runs(kind, report, &found_);
         if (kind.may_be_swept_late()) return;
         sweep_phase_.sweep_superblocks(kind, report);
-        SweepPhase::count(kind, report, &found_);
+        sweep_phase_.count(kind, report, &found_);
         generations_.unmark_free(kind);
     });
 }
@@ -48,7 +48,7 @@ void IncrementalSweep::sweep_now(CollectionReport *report) {
                 return s->size_class == c ? kind.marks.live(s, word, numbers_.current()) | free_then(word) : ~Word{0};
             },
             [&](Superblock *s) {
-                SweepPhase::count(kind, s, report, &found_);
+                sweep_phase_.count(kind, s, report, &found_);
                 generations_.unmark_free(kind, s);
             });
     });

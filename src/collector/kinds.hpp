@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the kinds of collected memory: each kind is a complete allocator, and all lie in one range of addresses.
-// Invariant: a kind that was made stays. Its region lies in its own slot of the range, so an address tells its kind.
+// Invariant: a kind that was made stays. Its region lies in its own slot of the range, so an address tells its kind. The
+//    range is reserved; in a process with a limit on addresses (RLIMIT_AS) nothing is mapped but what kinds use.
 // Must not know: what is marked, and when.
 #pragma once
 
@@ -21,6 +22,7 @@ struct KindSetup {
     bool adds_size = false;   // whether a block's size is added to the descriptor
     bool zeroed = true;       // whether a block is zeroed when it is handed out
     Lifetime lifetime = Lifetime::collected;
+    Words words = Words::aligned;  // in its blocks and in the roots; of an adopted kind only
 
     // Whether each block says itself what it holds. Cached blocks and blocks that were never handed out are asked, too,
     // so a freed block must be cleared.
@@ -36,6 +38,7 @@ struct Kind {
     KindSetup setup{};
     std::uint32_t number = 0;
     bool tells_dead = false;  // the program looks at the kind's dead blocks, so no dead block may only be cached
+    bool keeps_dead = false;  // besides, dead blocks stay in the sweep, and are freed when the program has been asked
 
     platform::Range units() const {
         const Region &region = instance.region();
@@ -62,6 +65,9 @@ class Kinds {
 
     // Once. Reserves the range. false: no addresses.
     bool start(const Options &options);
+    // The bytes that the process might map at the start, if the range is not reserved; else SIZE_MAX.
+    std::size_t address_limit() const { return address_limit_; }
+    bool is_reserved() const { return address_limit_ == SIZE_MAX; }
     // One call at a time. nullptr: there are kMostKinds kinds already, or there is no memory.
     Kind *make(const KindSetup &setup);
     // In place of start() and make(): the only kind is an allocator that has started. All its blocks lie in its region
@@ -92,10 +98,14 @@ class Kinds {
     constexpr const Field &field() const { return field_; }
 
   private:
+    bool reserve();
+    bool spread();
+    bool begin_field(std::size_t slot);
     bool enlist(Kind *kind);
 
     const char *base_ = nullptr;  // a multiple of the slot size, except for an adopted kind
     unsigned slot_shift_ = 0;
+    std::size_t address_limit_ = SIZE_MAX;
     Options options_{};
     std::atomic<std::uint32_t> count_{0};  // released by enlist(), acquired by count(): the kind is complete
     std::array<Kind *, kMostKinds> kinds_{};

@@ -2,12 +2,13 @@
 
 #include "collector/marker.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "base/bits.hpp"
+#include "collector/sieve.hpp"
 #include "collector/word_at.hpp"
 #include "platform/events.hpp"
 #include "platform/memory.hpp"
@@ -15,43 +16,11 @@
 namespace gr {
 namespace {
 
-// Whether of some neighbouring words any may lie in a range, by the upper halves of all at once: false is never wrong.
-class Sieve {
-  public:
-    static constexpr std::ptrdiff_t kBytes = 8 * sizeof(std::uintptr_t);
+constexpr std::ptrdiff_t kWord = sizeof(std::uintptr_t);
 
-    Sieve(std::uintptr_t base, std::size_t bytes)
-        : before_(all(upper(base) + kLowest)),
-          last_(reinterpret_cast<Signed>(all(upper(base + bytes - 1) - upper(base) + kLowest))) {}
-
-    [[gnu::always_inline]] bool lets_pass(const char *at) const {
-        const Pair beyond = reinterpret_cast<Pair>((from_base(at) > last_) & (from_base(at + kBytes / 2) > last_));
-        return (beyond[0] & beyond[1]) != ~Word{0};
-    }
-
-  private:
-    static_assert(std::endian::native == std::endian::little && sizeof(std::uintptr_t) == 8,
-                  "a bitmap is read as bits from the lowest, a word at a time");
-    using Halves [[gnu::vector_size(16)]] = std::uint32_t;
-    using Signed [[gnu::vector_size(16)]] = std::int32_t;
-    using Pair [[gnu::vector_size(16)]] = Word;
-
-    // Processors compare signed numbers, so the lowest of them stands for the base.
-    static constexpr std::uint32_t kLowest = std::uint32_t{1} << 31;
-
-    static std::uint32_t upper(std::uintptr_t word) { return static_cast<std::uint32_t>(word >> 32); }
-    static Halves all(std::uint32_t half) { return Halves{half, half, half, half}; }
-    // How far the upper halves of four words are from the base's.
-    [[gnu::always_inline]] Signed from_base(const char *at) const {
-        Halves first;
-        Halves second;
-        std::memcpy(&first, at, sizeof first);
-        std::memcpy(&second, at + sizeof first, sizeof second);
-        return reinterpret_cast<Signed>(__builtin_shufflevector(first, second, 1, 3, 5, 7) - before_);
-    }
-
-    const Halves before_;
-    const Signed last_;
+// Where words lie at multiples of a word.
+struct NoSieve {
+    NoSieve(std::uintptr_t, std::size_t) {}
 };
 
 }  // namespace
@@ -65,6 +34,7 @@ Marker::Marker(const MarkSetup &setup)
       most_unasked_(setup.field.may_be_protected() ? platform::page_size() - 1 : SIZE_MAX),
       work_(setup.worklist),
       later_(setup.later),
+      words_(setup.field.words()),
       mode_(setup.mode),
       number_(setup.number),
       nothing_(setup.number) {
@@ -73,7 +43,7 @@ Marker::Marker(const MarkSetup &setup)
 
 // The inner loop, and what it keeps in registers: a mark is a byte, so for the compiler to store one may change any member.
 // While there is one nobody else uses the marker. No function gets its address, or it would lie in memory, too.
-template <bool kFilters, bool kMoves, bool kTells>
+template <bool kFilters, bool kMoves, bool kTells, Words kWords>
 class Marker::Loop {
   public:
     explicit Loop(Marker &marker)
@@ -81,6 +51,7 @@ class Marker::Loop {
           base_(reinterpret_cast<std::uintptr_t>(marker.field_.base())),
           bytes_(marker.field_.bytes()),
           sieve_(base_, bytes_),
+          unaligned_sieve_(base_, bytes_),
           units_(marker.field_.unit_table()),
           number_(marker.number_),
           next_(marker.next_),
@@ -102,6 +73,7 @@ class Marker::Loop {
             const char *const ahead = end - begin > kAheadBytes ? begin + kAheadBytes : end;
             for (; fetched < ahead; fetched += std::ptrdiff_t{kCacheLineBytes}) __builtin_prefetch(fetched);
             find(begin, stop, &found);
+            if constexpr (kWords == Words::anywhere) find_unaligned(begin, stop < end ? stop + kWord : stop, &found);
             follow(&found);
             begin = stop;
         }
@@ -133,6 +105,7 @@ class Marker::Loop {
             Found found;
             bool is_other = false;
             do {
+                bool is_cut = false;
                 if (!pop(other)) {
                     if (found.count == 0) return false;
                     break;
@@ -143,8 +116,12 @@ class Marker::Loop {
                     if (is_other) break;
                     push({other->begin + kPiece, Descriptor::of_length(other->descriptor.length() - kPiece)});
                     other->descriptor = Descriptor::of_length(kPiece);
+                    is_cut = true;
                 }
-                find(other->begin, other->begin + align_down(other->descriptor.length(), sizeof(void *)), &found);
+                const char *const stop = other->begin + align_down(other->descriptor.length(), sizeof(void *));
+                find(other->begin, stop, &found);
+                if constexpr (kWords == Words::anywhere)
+                    find_unaligned(other->begin, is_cut ? stop + kWord : stop, &found);
             } while (found.count < kEnough);
             follow(&found);
             if (is_other) return true;
@@ -163,10 +140,12 @@ class Marker::Loop {
     static constexpr std::ptrdiff_t kTwoWords = 2 * sizeof(void *);
     static constexpr std::ptrdiff_t kAheadBytes = 8 * kPieceBytes;
 
+    static constexpr std::size_t kMostInPiece = kWords == Words::anywhere ? kPiece : kPiece / sizeof(void *);
+
     // Words that may point.
     struct Found {
         std::size_t count = 0;
-        std::uintptr_t words[kEnough + kPiece / sizeof(void *)];
+        std::uintptr_t words[kEnough + kMostInPiece];
     };
 
     // Of whole words. Without branches that depend on what a word is: whether it points is hard to foretell.
@@ -188,6 +167,40 @@ class Marker::Loop {
         for (; end - begin >= Sieve::kBytes; begin += Sieve::kBytes)
             if (sieve_.lets_pass(begin)) find_in(begin, begin + Sieve::kBytes);
         find_in(begin, end);
+        found->count = count;
+    }
+    // Of whole words: those at no multiple of a word. Few point, so that a branch is easy to foretell.
+    [[gnu::always_inline]] void find_unaligned(const char *begin, const char *end, Found *found) {
+        constexpr std::ptrdiff_t kAddresses = UnalignedSieve::kAddresses;
+        constexpr std::ptrdiff_t kMore = 3 * kAddresses;
+        std::size_t count = found->count;
+        const auto find_all = [&](const char *at, const char *stop) {
+            for (; at < stop; at += kWord) {
+                for (std::ptrdiff_t i = 1; i < kWord; ++i) {
+                    const std::uintptr_t word = word_at(at + i);
+                    found->words[count] = word;
+                    count += word - base_ < bytes_;
+                }
+            }
+        };
+        const auto look = [&](const char *at) { return unaligned_sieve_.look(at); };
+        const char *at = begin;
+        for (; end - at >= kMore + UnalignedSieve::kReach; at += kMore + kAddresses) {
+            const auto passing = look(at) | look(at + kAddresses) | look(at + 2 * kAddresses) | look(at + kMore);
+            if (UnalignedSieve::any(passing)) [[unlikely]]
+                find_all(at, at + kMore + kAddresses);
+        }
+        const char *const rest = at;
+        UnalignedSieve::Bytes passing{};
+        for (; end - at >= UnalignedSieve::kReach; at += kAddresses) passing |= look(at);
+        bool any = UnalignedSieve::any(passing);
+        if (at == begin) {
+            any = end - at == kTwoWords && UnalignedSieve::may_pass_within(word_at(at), word_at(at + kWord));
+        } else if (end - at == kTwoWords) {
+            any = UnalignedSieve::any(passing | unaligned_sieve_.look_before(end));
+        }
+        if (any) [[unlikely]]
+            find_all(rest, end - kWord);
         found->count = count;
     }
     [[gnu::always_inline]] void follow(Found *found) {
@@ -238,6 +251,7 @@ class Marker::Loop {
     const std::uintptr_t base_;
     const std::size_t bytes_;
     const Sieve sieve_;
+    [[no_unique_address]] const std::conditional_t<kWords == Words::anywhere, UnalignedSieve, NoSieve> unaligned_sieve_;
     const UnitTable units_;
     const std::uint8_t number_;
     unsigned next_;
@@ -279,12 +293,18 @@ void Marker::with_loop(Use use) {
 template <bool kMoves, bool kTells, class Use>
 void Marker::with_loop(Use use) {
     if (accepts_ == nullptr) {
-        Loop<false, kMoves, kTells> loop(*this);
+        Loop<false, kMoves, kTells, Words::aligned> loop(*this);
         use(loop);
     } else {
-        Loop<true, kMoves, kTells> loop(*this);
+        Loop<true, kMoves, kTells, Words::aligned> loop(*this);
         use(loop);
     }
+}
+
+template <class Use>
+void Marker::with_loop_anywhere(Use use) {
+    Loop<false, false, false, Words::anywhere> loop(*this);
+    use(loop);
 }
 
 void Marker::follow(std::uintptr_t word) {
@@ -298,10 +318,22 @@ void Marker::consider_inside(std::uintptr_t word) {
 }
 
 void Marker::scan(platform::Range range) {
+    if (words_ == Words::anywhere) return scan_anywhere(range);
     const auto first = align_up(reinterpret_cast<std::uintptr_t>(range.begin), sizeof(void *));
     const auto end = align_down(reinterpret_cast<std::uintptr_t>(range.end), sizeof(void *));
     with_loop(
         [&](auto &loop) { loop.scan(reinterpret_cast<const char *>(first), reinterpret_cast<const char *>(end)); });
+}
+
+// A word may lie in two ranges that touch: the second is scanned from the last word of the first on.
+void Marker::scan_anywhere(platform::Range range) {
+    const auto first = align_up(reinterpret_cast<std::uintptr_t>(range.begin), sizeof(void *));
+    const auto end = align_down(reinterpret_cast<std::uintptr_t>(range.end), sizeof(void *));
+    if (first >= end) return;
+    const char *const begin = reinterpret_cast<const char *>(first);
+    const char *const from = begin == scanned_to_ ? begin - sizeof(void *) : begin;
+    scanned_to_ = reinterpret_cast<const char *>(end);
+    with_loop_anywhere([&](auto &loop) { loop.scan(from, scanned_to_); });
 }
 
 void Marker::scan_stack(platform::Range range) {
@@ -326,7 +358,12 @@ bool Marker::reach_last_of_ring() {
 void Marker::drain() {
     const auto run = [this](Task *other) {
         bool found = false;
-        with_loop([&](auto &loop) { found = loop.run(other); });
+        const auto use = [&](auto &loop) { found = loop.run(other); };
+        if (words_ == Words::anywhere) {
+            with_loop_anywhere(use);
+        } else {
+            with_loop(use);
+        }
         return found;
     };
     do {

@@ -38,7 +38,7 @@ class Marker {
     Marker(const Marker &) = delete;
     Marker &operator=(const Marker &) = delete;
 
-    // Every aligned word of the range may be a pointer.
+    // Every word of the range may be a pointer, at the addresses where the field says that words lie.
     void scan(platform::Range range);
     void scan(Task task);
     // Like scan(), but pointers to anywhere in a block count: compilers keep such pointers on stacks.
@@ -106,13 +106,16 @@ class Marker {
         }
     };
 
-    template <bool kFilters, bool kMoves, bool kTells>
+    template <bool kFilters, bool kMoves, bool kTells, Words kWords>
     class Loop;
 
     template <class Use>
     void with_loop(Use use);
     template <bool kMoves, bool kTells, class Use>
     void with_loop(Use use);
+    template <class Use>
+    void with_loop_anywhere(Use use);
+    void scan_anywhere(platform::Range range);
     void follow(std::uintptr_t word);
     // For the loop, which keeps the top of the stack in a register.
     Task *make_room(Task *top);
@@ -138,13 +141,15 @@ class Marker {
     std::size_t most_unasked_;  // a block of at most so many bytes is scanned without asking which pages are readable
     Work work_;
     Work later_;
+    Words words_;
     MarkMode mode_;
     std::uint8_t number_;
     bool failed_ = false;
     MarkObserver observer_;
     unsigned next_ = 0;
     std::uint32_t left_ = kTurnsToShare;
-    Mark nothing_;  // a marked mark, for empty entries of the ring
+    const char *scanned_to_ = nullptr;  // the end of the range that was scanned last, if words lie anywhere
+    Mark nothing_;                      // a marked mark, for empty entries of the ring
     Ring ring_;
 };
 

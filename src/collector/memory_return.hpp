@@ -28,11 +28,12 @@ class MemoryReturn {
     // stays.
     void return_marks(const CollectionReport &report);
     // After a stop, with no lock held but the collector's. After a collection that was due, what the program will take
-    // before the next one stays. A program that asked for a collection wants memory back.
+    // before the next one stays. A program that asked for a collection wants memory back: then only what it took again
+    // lately stays for reuse.
     void settle(const CollectionReport &report);
 
   private:
-    std::size_t settle(Kind &kind, std::size_t may_stay) const;
+    std::size_t settle(Kind &kind, std::size_t may_stay, bool is_due) const;
 
     const Kinds &kinds_;
     SweepPhase &swept_;

@@ -30,7 +30,7 @@ bool MinorCollection::mark(CollectionReport *report) {
 }
 
 void MinorCollection::sweep(CollectionReport *report) {
-    report->held = parts_.sweep_phase.sweep(report, SweepPhase::Superblocks::taken).held;
+    report->held = parts_.sweep_phase.sweep(report, SweepPhase::Which::taken).held;
     parts_.generations.renew(*report, parts_.pace);
 }
 

@@ -8,8 +8,10 @@ namespace gr {
 
 void StoppedCollection::run(CollectionReport *report) {
     parts_.hooks.tell(Step::begin);
+    parts_.pacer.begin_marking();
     parts_.markers.ensure_helpers_for(parts_.history.last().live_bytes);
     parts_.stopper.while_stopped(report, [&] {
+        room_.let_go();
         parts_.stopper.mark_and_sweep(
             report, [&] { return mark(report); }, [&] { sweep(report); });
     });
@@ -20,11 +22,12 @@ void StoppedCollection::run(CollectionReport *report) {
     } else {
         end_refused();
     }
+    room_.keep();
     parts_.hooks.tell(Step::end);
 }
 
 void StoppedCollection::end_refused() {
-    parts_.pace.put_off(parts_.kinds.present_bytes());
+    parts_.pace.put_off_failed(parts_.kinds.present_bytes());
     if (parts_.hooks.refused == nullptr) return;
     std::exchange(parts_.hooks.refused, nullptr)(
         "threads could not be stopped, mappings could not be read, or memory ran out; check /proc and descriptors");
@@ -40,7 +43,8 @@ bool StoppedCollection::mark(CollectionReport *report) {
 }
 
 void StoppedCollection::sweep(CollectionReport *report) {
-    parts_.sweep_phase.learn(parts_.sweep_phase.sweep(report, SweepPhase::Superblocks::all), report);
+    parts_.pacer.end_marking();
+    parts_.sweep_phase.learn(parts_.sweep_phase.sweep(report, SweepPhase::Which::all), report);
     parts_.memory_return.return_marks(*report);
     parts_.generations.begin(*report, parts_.pace);
 }

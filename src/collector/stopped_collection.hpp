@@ -4,6 +4,7 @@
 // Must not know: when a collection is due; incremental collections.
 #pragma once
 
+#include "collector/address_room.hpp"
 #include "collector/collection_parts.hpp"
 
 namespace gr {
@@ -14,6 +15,8 @@ class StoppedCollection {
     StoppedCollection(const StoppedCollection &) = delete;
     StoppedCollection &operator=(const StoppedCollection &) = delete;
 
+    // Once, before any collection. address_limit: the bytes that the process may map; SIZE_MAX: there is no limit.
+    void keep_room(std::size_t address_limit) { room_.begin(address_limit); }
     // Under the collector's lock. The report's reason is the caller's; report->done says whether the collection was
     // done.
     void run(CollectionReport *report);
@@ -24,6 +27,7 @@ class StoppedCollection {
     void sweep(CollectionReport *report);
 
     const CollectionParts &parts_;
+    AddressRoom room_;  // given up while the collection runs
 };
 
 }  // namespace gr

@@ -2,11 +2,14 @@
 
 #include "collector/sweep_phase.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 namespace gr {
 
-Found SweepPhase::sweep(CollectionReport *report, Superblocks which) {
+Found SweepPhase::sweep(CollectionReport *report, Which which) {
     Found found;
     report->held_before = kinds_.present_bytes();
     kinds_.for_each([&](Kind &kind) {
@@ -17,24 +20,22 @@ Found SweepPhase::sweep(CollectionReport *report, Superblocks which) {
     return found;
 }
 
-void SweepPhase::sweep_superblocks(Kind &kind, CollectionReport *report, Superblocks which) const {
+void SweepPhase::sweep_superblocks(Kind &kind, CollectionReport *report, Which which) const {
     if (kind.setup.lifetime != Lifetime::collected) return;
-    if (kind.setup.asks_blocks()) zero_dead(kind);
+    if (kind.setup.asks_blocks() && !kind.keeps_dead) zero_dead(kind);
     CollectorView &view = kind.instance.collector_view();
-    const auto live = [&](const Superblock *s, std::uint32_t word) {
-        return kind.marks.live(s, word, numbers_.current());
+    const auto live = [&](const Superblock *s, std::uint32_t word) -> Word {
+        return kind.keeps_dead ? ~Word{0} : kind.marks.live(s, word, numbers_.current());
     };
-    report->freed_blocks += which == Superblocks::all ? view.sweep(live) : view.sweep_taken(live);
+    report->freed_blocks += which == Which::all ? view.sweep(live) : view.sweep_taken(live);
 }
 
 void SweepPhase::sweep_runs(Kind &kind, CollectionReport *report, Found *found) {
     const bool is_collected = kind.setup.lifetime == Lifetime::collected;
-    const Region &region = kind.instance.region();
     kind.instance.collector_view().for_each_run([&](Superblock *run) {
-        // A run without an entry is being acquired or released by a thread that was stopped.
-        const bool stays = !is_collected || load_entry(region, run->unit) != kRunEntry ||
-                           kind.marks.row(run->unit, false)->load(std::memory_order_relaxed) == numbers_.current();
-        if (stays) {
+        const bool is_dead = is_collected && blocks_.is_dead(kind, run);
+        if (is_dead && kind.keeps_dead) return;
+        if (!is_dead) {
             const std::size_t bytes = Superblocks::block_size(run);
             found->add_live(kind.has_pointers(), bytes);
             report->add_live(kind.number, 1, bytes);
@@ -45,28 +46,59 @@ void SweepPhase::sweep_runs(Kind &kind, CollectionReport *report, Found *found) 
     });
 }
 
-void SweepPhase::count(const Kind &kind, CollectionReport *report, Found *found) {
+void SweepPhase::count(const Kind &kind, CollectionReport *report, Found *found) const {
     kind.instance.collector_view().for_each_superblock([&](const Superblock *s) { count(kind, s, report, found); });
 }
 
-void SweepPhase::count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) {
-    const std::size_t bytes = std::size_t{s->used_count()} * s->shape().size;
+void SweepPhase::count(const Kind &kind, const Superblock *s, CollectionReport *report, Found *found) const {
+    const std::uint32_t live = live_count(kind, s);
+    const std::size_t bytes = std::size_t{live} * s->shape().size;
     found->add_live(kind.has_pointers(), bytes);
-    report->add_live(kind.number, s->used_count(), bytes);
-    if (s->used_count() != 0) found->held += s->bytes() - s->absent.count() * platform::page_size();
+    report->add_live(kind.number, live, bytes);
+    if (live != 0) found->held += s->bytes() - s->absent.count() * platform::page_size();
 }
 
-void SweepPhase::learn(Found found, CollectionReport *report) {
-    found.roots = roots_.paced_bytes();
-    found.threads = report->threads;
-    report->held = found.held;
-    pace_.learn(found);
+// Dead blocks that the program is still asked about do not count.
+std::uint32_t SweepPhase::live_count(const Kind &kind, const Superblock *s) const {
+    std::uint32_t count = s->used_count();
+    if (!kind.keeps_dead) return count;
+    for (std::uint32_t word = 0; word < kind.instance.superblocks().free_bits(s).word_count(); ++word)
+        count -= static_cast<std::uint32_t>(std::popcount(blocks_.dead_bits(kind, s, word)));
+    return count;
 }
 
 void SweepPhase::release_dead_runs() {
     while (!dead_runs_.is_empty()) {
         const DeadRun dead = dead_runs_.take_last();
         dead.kind->instance.release_run(dead.run);
+    }
+}
+
+void SweepPhase::free_dead(Kind &kind, std::span<void *const> blocks) {
+    const Superblocks &superblocks = kind.instance.superblocks();
+    while (!blocks.empty()) {
+        Superblock *const s = superblocks.find(blocks.front()).superblock;
+        char *const begin = superblocks.begin(s);
+        const auto offset_of = [begin](const void *p) {
+            return static_cast<std::size_t>(static_cast<const char *>(p) - begin);
+        };
+        const auto is_of_other = [&](const void *p) { return offset_of(p) >= s->bytes(); };
+        const auto behind = std::ranges::find_if(blocks, is_of_other);
+        const std::span<void *const> here = blocks.first(static_cast<std::size_t>(behind - blocks.begin()));
+        blocks = blocks.subspan(here.size());
+        if (kind.setup.asks_blocks()) {
+            for (void *const block : here) std::memset(block, 0, Superblocks::block_size(s));
+        }
+        if (s->use == UnitUse::run) {
+            kind.instance.release_run(s);
+            continue;
+        }
+        std::array<Word, Superblocks::kWideWords> dead{};
+        for (const void *const block : here) {
+            const BitPosition at = BitPosition::of(s->shape().block_at(offset_of(block)));
+            dead[at.word] |= at.mask;
+        }
+        kind.instance.collector_view().free_of(s->unit, dead);
     }
 }
 

@@ -115,7 +115,8 @@ bool Face::begin_collecting() {
     const KindSetup setup{.descriptor = {},
                           .adds_size = !is_quarantined,
                           .zeroed = false,
-                          .lifetime = mode_ == Mode::leaks ? Lifetime::watched : frees};
+                          .lifetime = mode_ == Mode::leaks ? Lifetime::watched : frees,
+                          .words = is_quarantined ? Words::aligned : Words::anywhere};
     if (is_quarantined && !process_quarantine.initialise()) return refused("the kernel refused address space");
     if (!collector.start_over(instance, setup, kStopSignal))
         return refused("the kernel refused address space or a signal handler");
@@ -149,15 +150,13 @@ void Face::end() {
 void Face::collect_if_due() {
     if (!collector.is_due()) [[likely]]
         return;
-    if (is_own_process()) collector.collect_if_due();
-    if (collector.is_due()) collector.pace().expect(kLater);
+    if (!is_own_process() || !collector.collect_if_due()) collector.pace().put_off(kLater);
 }
 
 void Face::empty_quarantine() {
     if (!is_own_process() || platform::Reentry::is_interrupted()) return;
-    // The thread that holds the lock is already doing this.
-    if (!collector.try_lock()) return;
-    if (process_quarantine.is_worth_search())
+    if (!collector.lock_to_collect()) return;
+    if (process_quarantine.is_due() && process_quarantine.is_worth_search())
         process_quarantine.settle(collector.collect(Reason::due), *collector.kind(0));
     collector.unlock();
 }

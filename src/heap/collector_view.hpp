@@ -7,6 +7,8 @@
 // Must not know: why a block is live.
 #pragma once
 
+#include <array>
+
 #include "heap/ownership.hpp"
 
 namespace gr {
@@ -106,6 +108,15 @@ class CollectorView {
             visit(s);
         });
         return all;
+    }
+
+    // After sweep or sweep_of, which left these blocks of the superblock that begins at `first`: frees them, under its
+    // owner's lock. The caller holds no lock. A bit of `dead` stands for a block in use that no thread frees.
+    void free_of(UnitIndex first, const std::array<Word, Superblocks::kWideWords> &dead) {
+        ownership_.visit_superblock(first, [&](OwnerIndex, Superblock *s) {
+            keep_only(s, [&](const Superblock *, std::uint32_t word) { return ~dead[word]; });
+            s->kept = s->used_count();
+        });
     }
 
     // Visits the superblocks whose owner is not kNobody.

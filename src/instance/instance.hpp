@@ -103,10 +103,16 @@ class Instance {
     // start, since the program may have lost access to files. `free_function` names the function that frees its blocks,
     // in a message about misuse. false: no address space or no memory; nothing is left behind.
     bool start_beside(const Instance &first, std::size_t region_bytes, const char *free_function);
-    // Like start_beside, but with sequences where they are possible, and in `bytes` bytes at `place` that the caller
-    // has reserved. All blocks lie there, large ones, too. The sequences look for the slabs at *found. No option fills
-    // these blocks: the collector that owns them knows what new blocks hold.
-    bool start_within(const Options &options, char *place, std::size_t bytes, const char *free_function,
+    // Like start_beside, but with sequences where they are possible, and in a place of the caller's. All blocks lie
+    // there, large ones, too. The sequences look for the slabs at *found. No option fills these blocks: the collector
+    // that owns them knows what new blocks hold.
+    struct Within {
+        char *place;
+        std::size_t bytes;
+        std::size_t
+            address_limit;  // the bytes that the process may map, and the place is not; SIZE_MAX: it is reserved
+    };
+    bool start_within(const Options &options, const Within &within, const char *free_function,
                       platform::SlabsPlace *found);
     // From now on the entries in assembly may free blocks of this instance, by what they find at *found.
     void let_entries_free() {
@@ -140,8 +146,13 @@ class Instance {
     void settle_collected() { heaps_.settle_collected(); }
     // Before settle_collected: at least so many empty bytes may stay, whatever the options say.
     void set_least_retained(std::size_t bytes) { pages_.set_least_retained(bytes); }
-    // Returns the empty memory that may not stay to the OS at once.
-    void retain_what_may_stay() { pages_.retain_what_may_stay(); }
+    // Returns the empty memory that may not stay to the OS at once: by the allowance as time has left it; or for a
+    // program that asks for this, which may keep for reuse only what it took again lately.
+    void retain_what_may_stay() {
+        pages_.review();
+        pages_.retain_what_may_stay();
+    }
+    void retain_what_is_reused() { pages_.retain_what_is_reused(); }
     // A block of whole units that the collection found dead. false: it was released already.
     bool release_run(Superblock *run) { return heaps_.store().release_run(run); }
     // At any time: the program will soon request again so many of the bytes that a collection found dead.
@@ -173,6 +184,7 @@ class Instance {
     bool start();
     bool set_up();
     HeapsSetup heaps_within(std::size_t slabs_most, std::uint32_t ids, char **found_at) const;
+    HeapsSetup scarce_heaps_within(std::size_t slabs_most, char **found_at) const;
     template <class Take>
     bool lay_out(HeapsSetup setup, Take take);
     void set_limits();

@@ -72,6 +72,11 @@ constexpr OptionRow kOptionRows[] = {
      "where profiles are written; empty: the current folder"},
     {"COLLECTIONS", Kind::path, &Options::collections, 0, kAtStart, "file",
      "each collection appends one line of JSON to it"},
+    {"GC_POLICY", Kind::words, &Options::gc_policy, static_cast<std::size_t>(GcPolicy::proportional), kAtStart,
+     "proportional|growable|fixed|square-root",
+     "how far a collected heap grows between two collections: in proportion to what lives; so and never smaller; to "
+     "GC_INITIAL_HEAP_SIZE; by the square root of what lives and of the rate of allocation",
+     nullptr, kGcPolicyWords},
     {"FREE", Kind::words, &Options::free, static_cast<std::size_t>(FreeMode::now), kAtStart, "now|ignore",
      "with --gc-malloc: free releases the block now; free does nothing, only the collector releases it", nullptr,
      kFreeWords},

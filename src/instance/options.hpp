@@ -28,6 +28,11 @@ enum class JunkMode : std::size_t { off, allocate, free, all };
 // What free does in libgranary-gcmalloc.so.
 enum class FreeMode : std::size_t { now, ignore };
 
+// How far a collected heap grows between two collections (collector/pace_policy.hpp), and the names of the policies.
+enum class GcPolicy : std::size_t { proportional, growable, fixed, square_root };
+inline constexpr const char *kGcPolicyWords[] = {"proportional", "growable", "fixed", "square-root", nullptr};
+inline constexpr std::size_t kGcPolicies = sizeof kGcPolicyWords / sizeof *kGcPolicyWords - 1;
+
 inline constexpr std::size_t kProfileAtExit = 256;  // above every signal
 
 // One number for each option: bytes, seconds, 0 or 1, the index of a word, or the address of a path.
@@ -56,6 +61,7 @@ struct Options {
     std::size_t profile_folder;   // the address of a path; 0: the current folder
     // For the collector's libraries only.
     std::size_t collections;  // the address of a path; 0: none
+    std::size_t gc_policy;
     // For libgranary-gcmalloc.so only.
     std::size_t free;
     std::size_t quarantine;

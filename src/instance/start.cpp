@@ -128,6 +128,14 @@ HeapsSetup Instance::heaps_within(std::size_t slabs_most, std::uint32_t ids, cha
     return setup;
 }
 
+// Where addresses are scarce: no more heaps than there can be CPUs.
+HeapsSetup Instance::scarce_heaps_within(std::size_t slabs_most, char **found_at) const {
+    const std::uint32_t ids = platform::cpu_bound();
+    HeapsSetup setup = heaps_within(slabs_most, ids, found_at);
+    if (setup.has_sequences() && setup.stripes > ids) setup.stripes = setup.heaps = ids;
+    return setup;
+}
+
 bool Instance::set_up() {
     options_ = Options::defaults();
     read_options(OptionSources::of_process(), &options_);
@@ -139,14 +147,11 @@ bool Instance::set_up() {
     // mappings.
     const std::size_t limit = at_most(platform::address_space_limit(), platform::data_limit());
     const bool scarce = limit <= kScarceLimit;
-    const std::size_t slabs_most = limit / (scarce ? kScarceSlabsParts : kSlabsParts);
     if (scarce) keep_little(&options_, limit);
-    const std::uint32_t ids = platform::cpu_bound();
-    HeapsSetup setup = heaps_within(slabs_most, ids, &platform::gr_sequence_state.slabs);
-    if (scarce) {
-        setup.address_saving_least = limit / kScarceSavingParts;
-        if (setup.has_sequences() && setup.stripes > ids) setup.stripes = setup.heaps = ids;
-    }
+    char **const found_at = &platform::gr_sequence_state.slabs;
+    HeapsSetup setup = scarce ? scarce_heaps_within(limit / kScarceSlabsParts, found_at)
+                              : heaps_within(limit / kSlabsParts, platform::cpu_bound(), found_at);
+    if (scarce) setup.address_saving_least = limit / kScarceSavingParts;
     const bool far = lay_out(setup, [&](const TableSizes &sizes) {
         return scarce ? region_.spread(scarce_range(options_, limit), sizes, limit)
                       : region_.open(region_size(options_), sizes);
@@ -171,13 +176,20 @@ bool Instance::start_beside(const Instance &first, std::size_t region_bytes, con
     return true;
 }
 
-bool Instance::start_within(const Options &options, char *place, std::size_t bytes, const char *free_function,
+bool Instance::start_within(const Options &options, const Within &within, const char *free_function,
                             platform::SlabsPlace *found) {
     options_ = options;
     forbid_direct();
-    HeapsSetup setup = heaps_within(bytes / kSlabsParts, platform::cpu_bound(), &found->slabs);
+    const bool scarce = within.address_limit != SIZE_MAX;
+    if (scarce) keep_little(&options_, within.address_limit);
+    HeapsSetup setup = scarce ? scarce_heaps_within(within.address_limit / kScarceKindSlabsParts, &found->slabs)
+                              : heaps_within(within.bytes / kSlabsParts, platform::cpu_bound(), &found->slabs);
     setup.free = free_function;
-    if (!lay_out(setup, [&](const TableSizes &sizes) { return region_.settle(place, bytes, sizes); })) return false;
+    const bool done = lay_out(setup, [&](const TableSizes &sizes) {
+        return scarce ? region_.spread_within(within.place, within.bytes, sizes, within.address_limit)
+                      : region_.settle(within.place, within.bytes, sizes);
+    });
+    if (!done) return false;
     if (setup.has_sequences()) {
         *found = {.slabs = region_.readable_table(), .base = region_.base()};
         found_ = found;

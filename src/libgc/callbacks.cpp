@@ -14,6 +14,7 @@
 #include "libgc/locked.hpp"
 #include "libgc/messages.hpp"
 #include "libgc/performance.hpp"
+#include "libgc/settings.hpp"
 #include "libgc/statistics.hpp"
 
 namespace gr {
@@ -37,6 +38,7 @@ constinit bool is_swept = false;  // whether this collection has swept
 
 void begin() {
     collector.pace().set_divisor(now(GC_free_space_divisor));
+    collector.pace().set_least_growth(settings.least_allocated);
     collector.set_accepts(now(GC_all_interior_pointers) != 0 ? nullptr : is_registered_displacement);
     is_swept = false;
     note_begin();

@@ -3,6 +3,7 @@
 #include "libgc/disclaim.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "libgc/standard_kinds.hpp"
 
@@ -18,24 +19,31 @@ constinit platform::MappedList<void *> dead;  // what this collection has found 
 
 // Marks what dead objects refer to, but not the dead objects: an object lives while another dead object refers to it.
 void mark_from_dead_of(Kind &kind) {
-    collector.for_each_block(kind, [](const BlockAt &block, bool marked) {
-        if (marked) return;
-        const Field &field = collector.field();
-        const Target t = field.target(reinterpret_cast<std::uintptr_t>(block.begin));
-        Marker::current()->scan(Task{t.begin, field.descriptor_of(t)});
+    collector.for_each_dead(kind, [&kind](const char *begin, std::size_t bytes) {
+        const Target object{.begin = begin, .bytes = bytes, .kind = kind.number};
+        Marker::current()->scan(Task{begin, collector.field().descriptor_of(object)});
     });
     Marker::current()->drain();
 }
 
 // If there is no memory for the list, the object lives until a later collection.
 void list_dead_of(Kind &kind) {
-    collector.for_each_block(kind, [](const BlockAt &block, bool marked) {
-        if (!marked && !dead.add(block.begin)) collector.set_mark(block.begin, true);
+    collector.for_each_dead(kind, [](void *object, std::size_t) {
+        if (!dead.add(object)) collector.set_mark(object, true);
     });
 }
 
-void mark_dead(bool marked) {
-    for (void *const object : dead.all()) collector.set_mark(object, marked);
+// Returns how many of these dead are to be freed, and puts them first, in their order.
+std::size_t ask(DisclaimProcedure procedure, std::span<void *> objects) {
+    std::size_t freed = 0;
+    for (void *const object : objects) {
+        if (collector.is_marked(object)) continue;  // by a procedure, for it is to live
+        if (procedure(object) == 0)
+            objects[freed++] = object;
+        else
+            collector.set_mark(object, true);
+    }
+    return freed;
 }
 
 }  // namespace
@@ -43,6 +51,7 @@ void mark_dead(bool marked) {
 void set_disclaim(unsigned kind, DisclaimProcedure disclaim, bool whole) {
     disclaims[kind] = {disclaim, whole};
     collector.tell_dead(kind);
+    collector.keep_dead(kind, disclaim != nullptr);
 }
 
 bool has_disclaims() {
@@ -57,19 +66,17 @@ void keep_disclaimed() {
     for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
         if (disclaims[i].procedure != nullptr) list_dead_of(*collector.kind(i));
     }
-    mark_dead(true);
 }
 
 void disclaim_dead() {
-    mark_dead(false);
-    for (void *const object : dead.all()) {
-        const BlockAt block = collector.block_at(object);
-        if (collector.is_marked(object)) continue;  // a procedure has marked it, so it lives
-        if (disclaims[block.kind->number].procedure(object) == 0) {
-            free_block(block);
-        } else {
-            collector.set_mark(object, true);
-        }
+    std::span<void *> left = dead.all();
+    while (!left.empty()) {
+        Kind *const kind = collector.kinds().kind_of(left.front());
+        const auto is_of_other = [&](const void *object) { return collector.kinds().kind_of(object) != kind; };
+        const auto behind = std::ranges::find_if(left, is_of_other);
+        const std::span<void *> here = left.first(static_cast<std::size_t>(behind - left.begin()));
+        left = left.subspan(here.size());
+        collector.free_dead(*kind, here.first(ask(disclaims[kind->number].procedure, here)));
     }
     dead.clear();
 }

@@ -161,8 +161,8 @@ void read_environment() {
 
 void expand_heap(std::size_t bytes) {
     const Locked locked;
-    collector.pace().expect(bytes);
     promise(bytes);
+    collector.pace().set_size(heap_bytes());
     tell_of_size();
 }
 

@@ -5,6 +5,9 @@
 // Must not know: how objects are found and collected.
 #include "granary/gc.h"
 
+#include <cerrno>
+#include <cstring>
+
 #include "libgc/finalizing.hpp"
 #include "libgc/functions.hpp"
 #include "libgc/locked.hpp"
@@ -87,6 +90,15 @@ int gr_gc_collect_generations() {
     return collector.enable_generations() == nullptr ? 0 : failed(ENOSYS);
 }
 int gr_gc_collect_young() { return collector.collect_young().done ? 1 : 0; }
+int gr_gc_set_policy(const char *name) {
+    const Locked locked;
+    for (std::size_t i = 0; name != nullptr && i < gr::kGcPolicies; ++i) {
+        if (std::strcmp(name, gr::kGcPolicyWords[i]) != 0) continue;
+        collector.pace().set_policy(static_cast<gr::GcPolicy>(i));
+        return 0;
+    }
+    return failed(EINVAL);
+}
 void gr_gc_disable() { GC_disable(); }
 void gr_gc_enable() { GC_enable(); }
 

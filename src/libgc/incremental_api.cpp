@@ -54,13 +54,12 @@ GR_EXPORT void GC_start_incremental_collection() { gr::collector.request_increme
 // The collector's thread does the work. The caller waits for a moment and learns whether the collection still runs.
 GR_EXPORT int GC_collect_a_little() {
     gr::ensure_initialised();
-    const gr::Pace &pace = gr::collector.pace();
-    const bool is_due = pace.automatic.load(std::memory_order_relaxed) && gr::collector.is_due();
     if (!gr::collector.is_incremental()) {
-        if (is_due) GC_gcollect();
+        gr::collector.collect_if_due();
         return 0;
     }
-    if (is_due) gr::collector.request_incremental();
+    const gr::Pace &pace = gr::collector.pace();
+    if (pace.automatic.load(std::memory_order_relaxed) && gr::collector.is_due()) gr::collector.request_incremental();
     gr::collector.wait_for_incremental(static_cast<unsigned>(std::min(kMostWait, gr::now(GC_time_limit))));
     return gr::collector.is_incremental_under_way() ? 1 : 0;
 }

@@ -42,7 +42,9 @@ void bound_heap() {
 
 void begin() {
     if (!start_kinds(settings.suspend_signal < 0 ? default_suspend_signal() : settings.suspend_signal)) {
-        write_last_words("granary: libgc: cannot start: no address space for the heap, or no signal to stop threads");
+        write_last_words(
+            "granary: libgc: cannot start: no address space for the heap (raise ulimit -v), or no signal to stop "
+            "threads");
         die_without_memory();
     }
     publish_dont_collect(GC_dont_gc);

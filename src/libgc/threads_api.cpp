@@ -16,6 +16,7 @@
 #include "libgc/messages.hpp"
 #include "libgc/settings.hpp"
 #include "libgc/threads.hpp"
+#include "platform/loader.hpp"
 
 namespace {
 
@@ -124,11 +125,14 @@ GR_EXPORT int GC_pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
     return pthread_sigmask(how, &others, old);
 }
 
-// What is loaded may not be known to anybody yet.
+// What is loaded may not be known to anybody yet. dlopen is looked up by name: a reference would make the linker warn in
+// every static program, where there is nothing to load.
 GR_EXPORT void *GC_dlopen(const char *path, int flags) {
+    const auto open = reinterpret_cast<decltype(&dlopen)>(gr::platform::program_symbol("dlopen"));
+    if (open == nullptr) return nullptr;
     const std::atomic_ref<int> disabled(GC_dont_gc);
     disabled.fetch_add(1, std::memory_order_relaxed);
-    void *const library = dlopen(path, flags);
+    void *const library = open(path, flags);
     disabled.fetch_sub(1, std::memory_order_relaxed);
     return library;
 }

@@ -11,6 +11,9 @@ namespace gr::platform {
 // Both read a clock that only goes forward. The resolution of rough_nanoseconds() is a few milliseconds.
 std::uint64_t rough_nanoseconds();
 std::uint64_t nanoseconds();
+// CPU time, which does not pass while other processes have the CPU; a system call. 0 if the kernel refuses it.
+std::uint64_t cpu_nanoseconds_of_process();
+std::uint64_t cpu_nanoseconds_of_thread();
 // Since 1970.
 std::uint64_t wall_clock_nanoseconds();
 

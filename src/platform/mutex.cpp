@@ -19,6 +19,19 @@ struct HeldRanks {
 }  // namespace
 
 bool Mutex::wait() {
+    return wait_with([this](std::uint32_t seen) {
+        sleep_on(word_, seen);
+        return true;
+    });
+}
+
+bool Mutex::wait_for(unsigned milliseconds) {
+    return wait_with([=, this](std::uint32_t seen) { return !sleep_on_for(word_, seen, milliseconds); });
+}
+
+// false: the calling thread holds the lock already, or sleep(the word as it was seen) says that the time was up.
+template <class Sleep>
+bool Mutex::wait_with(Sleep sleep) {
     if (held_by_me()) return false;
     count(Event::wait);
     for (int i = 0; i < kSpins; ++i) {
@@ -40,7 +53,7 @@ bool Mutex::wait() {
             !word_.compare_exchange_strong(seen, seen | kContended, std::memory_order_relaxed)) {
             continue;
         }
-        sleep_on(word_, seen | kContended);
+        if (!sleep(seen | kContended)) return false;
     }
 }
 

@@ -63,6 +63,16 @@ class Mutex {
         note_acquired(rank, true);
         return true;
     }
+    // Like lock_always, but waits for at most so many milliseconds at a time. false: the time was up.
+    [[nodiscard]] bool lock_for(Rank rank, unsigned milliseconds) {
+        std::uint32_t expected = 0;
+        count(Event::atomic_operation);
+        if (!word_.compare_exchange_strong(expected, thread_tag(), std::memory_order_acquire) &&
+            !wait_for(milliseconds))
+            return false;
+        note_acquired(rank, true);
+        return true;
+    }
     // For a thread that cannot hold the lock: it has just released it.
     void lock_always(Rank rank) {
         const bool locked = lock(rank);
@@ -83,6 +93,9 @@ class Mutex {
     static constexpr std::uint32_t kContended = 1;
 
     bool wait();
+    bool wait_for(unsigned milliseconds);
+    template <class Sleep>
+    bool wait_with(Sleep sleep);
     void wake();
     static void note_acquired(Rank rank, bool blocking);
     static void note_released(Rank rank);

@@ -87,17 +87,13 @@ class Allowance {
             return false;
         }
         const std::uint64_t bytes = (now - before) / (kRetakeNanosecondsPerKiB * kRetakeTimeParts) * kKiB;
-        std::size_t most = SIZE_MAX;
-        if (now >= load(window_began_) + kReuseWindowNanoseconds) {
-            most = sum(units_.height(), pages_.height());
-            begin_window(now);
-        }
-        const auto left = [bytes, most](std::size_t earned) {
-            const std::size_t rest = bytes < earned ? earned - bytes : 0;
-            return rest < most ? rest : most;
-        };
-        if (change_earned(left) == 0) earned_since_.store(0, std::memory_order_relaxed);
+        lower(bytes, now >= load(window_began_) + kReuseWindowNanoseconds ? end_window(now) : SIZE_MAX);
         return true;
+    }
+    // The program asks for its empty memory to be returned: the window ends now, unless it is so young that memory which
+    // was freed in it may still be taken again soon.
+    void end_window_early(std::uint64_t now) {
+        if (earned() != 0 && now > load(window_began_) + kReuseNanoseconds) lower(0, end_window(now));
     }
 
   private:
@@ -111,6 +107,20 @@ class Allowance {
         window_began_.store(now, std::memory_order_relaxed);
         units_.restart();
         pages_.restart();
+    }
+    // Returns what was taken and freed again within the window.
+    std::size_t end_window(std::uint64_t now) {
+        const std::size_t most = sum(units_.height(), pages_.height());
+        begin_window(now);
+        return most;
+    }
+    // Takes so many bytes from the reuse allowance, and leaves at most `most`.
+    void lower(std::size_t bytes, std::size_t most) {
+        const auto left = [bytes, most](std::size_t earned) {
+            const std::size_t rest = bytes < earned ? earned - bytes : 0;
+            return rest < most ? rest : most;
+        };
+        if (change_earned(left) == 0) earned_since_.store(0, std::memory_order_relaxed);
     }
     // Returns the new value.
     template <class Function>

@@ -120,6 +120,12 @@ class PageHeap {
     }
     // Purges what may not stay any more. Called when more memory is held, in units or outside.
     void retain_what_may_stay();
+    // The same for a program that asks for its empty memory to be returned: what it did not take again lately may not
+    // stay for reuse.
+    void retain_what_is_reused() {
+        allowance_.end_window_early(platform::rough_nanoseconds());
+        retain_what_may_stay();
+    }
     // Sets the minimum of the allowance. Memory beyond the new allowance is returned with the next release.
     void set_least_retained(std::size_t bytes) { allowance_.set_least(bytes); }
     // Changes the two numbers of initialise, at any time, and purges what may not stay any more.

@@ -46,6 +46,18 @@ Offsets offsets_for(std::uint32_t chunks, const TableSizes &sizes) {
     return o;
 }
 
+// The chunks for which a place has room, beside their tables; 0: for none.
+std::uint32_t chunks_within(std::size_t bytes, const TableSizes &sizes) {
+    auto chunks = static_cast<std::uint32_t>(bytes >> kChunkShift);
+    while (chunks != 0 && offsets_for(chunks, sizes).end + kChunkBytes > bytes)
+        chunks -= static_cast<std::uint32_t>(divide_up(chunks, kSettleParts));
+    return chunks;
+}
+
+UnitCount least_hole_under(std::size_t address_limit) {
+    return UnitCount(static_cast<std::uint32_t>(divide_up(address_limit / kMostHoles, kUnitBytes)));
+}
+
 // Whether no other range of about this size overlaps this one: nothing is mapped from one size below it to its end.
 bool is_alone(char *at, std::size_t bytes) {
     return reinterpret_cast<std::uintptr_t>(at) > bytes && platform::is_unmapped(at - bytes, bytes * 2);
@@ -87,13 +99,22 @@ bool Region::reserve(std::size_t wanted, const TableSizes &sizes) {
 }
 
 bool Region::settle(char *place, std::size_t bytes, const TableSizes &sizes) {
-    auto chunks = static_cast<std::uint32_t>(bytes >> kChunkShift);
-    while (chunks != 0 && offsets_for(chunks, sizes).end + kChunkBytes > bytes)
-        chunks -= static_cast<std::uint32_t>(divide_up(chunks, kSettleParts));
+    const std::uint32_t chunks = chunks_within(bytes, sizes);
     if (chunks == 0) return false;
     space_.store(Space::reserved, std::memory_order_relaxed);
     lay_out(place, chunks, sizes);
     return commit_start(sizes);
+}
+
+bool Region::spread_within(char *place, std::size_t bytes, const TableSizes &sizes, std::size_t address_limit) {
+    const std::uint32_t chunks = chunks_within(bytes, sizes);
+    if (chunks == 0) return false;
+    adapt_to(address_limit);
+    space_.store(Space::scarce, std::memory_order_relaxed);
+    lay_out(place, chunks, sizes);
+    if (commit_start(sizes)) return true;
+    unreserve();
+    return false;
 }
 
 // How far the range lies from where the kernel puts mappings: so far that the kernel has room for all other mappings.
@@ -271,7 +292,7 @@ bool Region::make_writable(char *piece, std::size_t bytes) const {
 }
 
 void Region::adapt_to(std::size_t address_limit) {
-    least_hole_ = UnitCount(static_cast<std::uint32_t>(divide_up(address_limit / kMostHoles, kUnitBytes)));
+    least_hole_ = least_hole_under(address_limit);
     crowded_from_.store(address_limit / kCrowdedParts, std::memory_order_relaxed);
 }
 

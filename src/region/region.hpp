@@ -72,6 +72,9 @@ class Region {
     bool reserve(std::size_t wanted, const TableSizes &sizes);
     // Uses a place that the caller has reserved and continues to own. false: it is too small, or the kernel refused.
     bool settle(char *place, std::size_t bytes, const TableSizes &sizes);
+    // Uses a place of the caller's where nothing is mapped, in the way of spread. false: it is too small, or the kernel
+    // refused; then nothing is mapped.
+    bool spread_within(char *place, std::size_t bytes, const TableSizes &sizes, std::size_t address_limit);
     // Reserves nothing: takes a range far from all other mappings, and maps each part from its start as it grows.
     // false: the process has no addresses so far away, or the kernel refused memory for the tables.
     bool open(std::size_t wanted, const TableSizes &sizes);

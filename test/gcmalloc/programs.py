@@ -33,6 +33,45 @@ threads = [threading.Thread(target=work) for _ in range(3)]
 [t.start() for t in threads]; [t.join() for t in threads]
 print(len({str(i): [i] for i in range(100000)})); raise SystemExit(4)
 """
+# Pointers at other addresses than multiples of a word: in ruby's buffers of files, in perl's packed strings and in ctypes'
+# packed structures.
+RUBY = """
+files = (0...40).map { |i| File.write("f#{i}", (0...400).map { |l| "line #{l} of #{i}\\n" }.join); File.open("f#{i}") }
+first = files.map(&:gets)
+kept = (0...200_000).map { |i| "s" * 80 + i.to_s }
+puts first.join, files.map { |f| n = 0; n += 1 while f.gets; n }.tally.inspect, kept.sum(&:size)
+h = Hash.new { |all, key| all[key] = [key] * 3 }; 50_000.times { |i| h[i.to_s] << i.to_s.to_sym }
+puts h.size, h["777"].inspect, (1..200).map { |i| Fiber.new { Fiber.yield i.to_s * 100 }.resume }.sum(&:size)
+work = -> { (0...20_000).map { |i| [i, i.to_s] }.group_by { |_, s| s.size }.transform_values(&:size) }
+puts 3.times.map { Thread.new(&work) }.map(&:value).inspect
+exit 6
+"""
+PERL_PACKED = """
+my @kept; for my $n (1 .. 2000) { my $text = "text $n" x 20; push @kept, [pack("x" . ($n % 8) . "P", $text), \\$text] }
+my @other = map { "garbage $_" x 30 } 1 .. 100000;
+for my $n (1 .. 2000) { my ($at, $length) = ($n % 8, length("text $n") * 20);
+    die $n if unpack("x$at P$length", $kept[$n - 1][0]) ne "text $n" x 20 } print scalar(@other), "\\n"; exit 8;
+"""
+PYTHON_PACKED = """
+import ctypes
+libc = ctypes.CDLL(None); libc.malloc.restype = ctypes.c_void_p; libc.malloc.argtypes = [ctypes.c_size_t]
+class Tagged(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = [("tag", ctypes.c_char), ("pointer", ctypes.c_void_p)]
+kept = (Tagged * 3000)()
+for i, place in enumerate(kept):
+    place.pointer = libc.malloc(100); ctypes.memset(place.pointer, i % 251, 100)
+for _ in range(20): garbage = [bytes(70) for _ in range(20000)]
+assert all(ctypes.string_at(place.pointer, 100) == bytes([i % 251]) * 100 for i, place in enumerate(kept))
+print(len(garbage), len(kept)); raise SystemExit(9)
+"""
+PHP = """
+$all = []; for ($i = 0; $i < 100000; $i++) $all["k" . ($i % 5000)][] = ["n" => $i, "s" => str_repeat("x", $i % 50)];
+usort($all, fn($a, $b) => count($b) <=> count($a) ?: $a[0]["n"] <=> $b[0]["n"]);
+$d = new DOMDocument(); $d->loadXML("<a>" . str_repeat("<b c='1'>text</b>", 20000) . "</a>");
+echo strlen(json_encode($all)), " ", $d->getElementsByTagName("b")->length, "\\n";
+echo preg_match_all("/t.x/", $d->textContent), "\\n"; exit(10);
+"""
 SQL = """
 create table t(a, b); insert into t select value, hex(value * 7919) from generate_series(1, 60000);
 create index i on t(b); select count(*), min(b), max(a) from t where b like '3%';
@@ -46,6 +85,10 @@ def commands(folder):
         "bash": ["bash", "-c", BASH],
         "perl": ["perl", "-e", PERL],
         "python": ["/usr/bin/python3", "-c", PYTHON],
+        "ruby": ["sh", "-c", f"cd {folder} && exec ruby -e '{RUBY}'"],
+        "perl-packed": ["perl", "-e", PERL_PACKED],
+        "python-packed": ["env", "PYTHONMALLOC=malloc", "/usr/bin/python3", "-c", PYTHON_PACKED],
+        "php": ["php", "-r", PHP],
         "sqlite": ["sqlite3", ":memory:", SQL],
         "gcc": ["sh", "-c", f"g++ -std=c++20 -O1 -I {SOURCES}/src -I {SOURCES}/include -S -o {object_file} "
                             f"{SOURCES}/src/instance/options.cpp && cat {object_file}"],

@@ -50,7 +50,7 @@ run() {
 "$cmake" -S "$here/consumer" -B "$work/by_cmake" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" \
     "-DCMAKE_CXX_COMPILER=$cxx" "-DCMAKE_C_COMPILER=$cc" > "$work/by_cmake.log"
 "$cmake" --build "$work/by_cmake" >> "$work/by_cmake.log" || { cat "$work/by_cmake.log" >&2; exit 1; }
-for program in shared_c shared_cpp static_c static_cpp fully_static_c fully_static_refused prefixed_c prefixed_static_c collected; do
+for program in shared_c shared_cpp static_c static_cpp fully_static_c fully_static_refused prefixed_c prefixed_static_c collected_gc collected_gc_static; do
     run "$work/by_cmake/$program"
 done
 # A readelf that fails ends the script. A program always needs libc.
@@ -64,6 +64,8 @@ expect_needed() {
 expect_needed shared_c libgranary.so.0
 expect_needed static_c ''
 expect_needed prefixed_c libgranary-prefixed.so.0
+expect_needed collected_gc libgranary-gc.so.0
+expect_needed collected_gc_static ''
 
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 read -ra shared <<< "$(pkg-config --cflags --libs granary)"
@@ -78,6 +80,13 @@ done
 read -ra collected <<< "$(pkg-config --cflags --libs granary-gc)"
 "$cc" "$here/consumer/collected.c" -o "$work/collected_by_pkg_config" "${collected[@]}"
 run "$work/collected_by_pkg_config"
+read -ra collected_static <<< "$(pkg-config --cflags --libs granary-gc-static)"
+for form in -static -static-pie; do
+    "$cc" "$here/consumer/collected.c" -fPIE "$form" -o "$work/collected_by_pkg_config$form" "${collected_static[@]}"
+    run "$work/collected_by_pkg_config$form"
+    "$cc" "$here/consumer/collected.c" -fPIE "$form" -o "$work/with_both_archives$form" "${collected_static[@]}" "${static[@]}"
+    run "$work/with_both_archives$form"
+done
 "$cxx" -std=c++20 "$here/consumer/consumer.cpp" -o "$work/by_pkg_config_static" "${static[@]}"
 run "$work/by_pkg_config_static"
 "$cc" "$here/consumer/consumer.c" -static -o "$work/wholly_static" "${static[@]}"
@@ -102,4 +111,4 @@ granary leaks grep -q libgranary-gcmalloc.so /proc/self/maps
 granary record --quiet -o odd.trace --allocator granary ls
 granary replay --rounds 1 odd.trace > "$work/replay.txt"
 granary run --gc python3 -c 'import ctypes; ctypes.CDLL("libgccpp.so.1"); assert "libgranary-gc.so.0" in open("/proc/self/maps").read()'
-echo "installed, moved twice, and used in twenty-two ways"
+echo "installed, moved twice, and used in twenty-seven ways"

@@ -222,7 +222,7 @@ TEST_F(FillingTest, FirstClassHeapsFollowAndKindsDoNot) {
     auto *const place = reinterpret_cast<char *>(align_up(reinterpret_cast<std::uintptr_t>(range), kBytes));
     platform::SlabsPlace found;
     auto kind = std::make_unique<Instance>();
-    ASSERT_TRUE(kind->start_within(first->options(), place, kBytes, "test", &found));
+    ASSERT_TRUE(kind->start_within(first->options(), {place, kBytes, SIZE_MAX}, "test", &found));
     EXPECT_FALSE(kind->filling().is_on());
     platform::unmap(range, 2 * kBytes);
 }

@@ -181,6 +181,16 @@ TEST(Options, JunkIsAWordAndZeroASwitch) {
     EXPECT_EQ(read({"GRANARY_ZERO=1"}).warnings, "granary: ignoring GRANARY_ZERO=1: expected on|off\n");
 }
 
+TEST(Options, PolicyOfTheCollectorIsAWord) {
+    const auto policy = [](const char *variable) { return static_cast<GcPolicy>(read({variable}).options.gc_policy); };
+    EXPECT_EQ(policy("UNSET="), GcPolicy::proportional);
+    EXPECT_EQ(policy("GRANARY_GC_POLICY=growable"), GcPolicy::growable);
+    EXPECT_EQ(policy("GRANARY_GC_POLICY=Fixed"), GcPolicy::fixed);
+    EXPECT_EQ(policy("GRANARY_GC_POLICY=square-root"), GcPolicy::square_root);
+    EXPECT_EQ(read({"GRANARY_GC_POLICY=linear"}).warnings,
+              "granary: ignoring GRANARY_GC_POLICY=linear: expected proportional|growable|fixed|square-root\n");
+}
+
 TEST(Options, ProfileIsBytesAndASignal) {
     const auto profile = [](const char *variable) {
         const Read result = read({variable});

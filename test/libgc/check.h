@@ -2,7 +2,7 @@
  * What: how a test of libgc says what is wrong, what is missing, and what only bdwgc gets wrong by its design.
  * Invariant: one line and exit code 1 on failure, 77 if something is not to be had, silence otherwise.
  * Must not know: which library it runs on, unless the environment says LIBGC_REFERENCE=1, or by LIBGC_FOLDER where the
- *    library must have come from.
+ *    library must have come from. LIBGC_STATIC is defined where the library is linked into the program.
  */
 #ifndef LIBGC_CHECK_H
 #define LIBGC_CHECK_H
@@ -56,6 +56,7 @@ UNUSED static void run_apart(const char *what, void (*test)(void)) {
           (unsigned)status);
 }
 
+#ifndef LIBGC_STATIC
 /* A search path that leads nowhere would test the installed library instead, and pass. */
 __attribute__((constructor)) static void expect_library(void) {
     const char *folder = getenv("LIBGC_FOLDER");
@@ -69,6 +70,7 @@ __attribute__((constructor)) static void expect_library(void) {
     CHECK(strncmp(real, wanted, length) == 0 && real[length] == '/', "runs on %s, not on the library in %s", real,
           wanted);
 }
+#endif
 
 /* True where the original is known to lose objects, or cannot do it, and the original is what runs. */
 UNUSED static int skip_on_bdwgc(const char *what) {

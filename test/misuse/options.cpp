@@ -41,7 +41,7 @@ int main(int argc, char **) {
     std::printf("NEW_BYTE=%02x\n", fresh[50]);
     for (const char *name :
          {"STATS", "STATS_FILE", "STATS_INTERVAL", "VERBOSE", "OPTIONS_FILE", "RSEQ", "REGION", "RETAIN", "REUSE",
-          "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND", "DEEPBIND", "JUNK", "ZERO"}) {
+          "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND", "DEEPBIND", "JUNK", "ZERO", "GC_POLICY"}) {
         print_option(name);
     }
     return 0;

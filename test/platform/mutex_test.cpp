@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the lock: exclusion and wake-up under contention, the thread that meets its own lock, the order of ranks.
-// Invariant: nothing here waits for a time; a lost wake-up hangs, which the test's timeout catches.
+// Invariant: no result depends on a time; a lost wake-up hangs, which the test's timeout catches.
 // Must not know: what locks protect.
 #include "platform/mutex.hpp"
 
@@ -50,6 +50,23 @@ TEST(Mutex, TryLockIsRefusedWhileHeld) {
         if (elsewhere) mutex.unlock(kRank);
     }).join();
     EXPECT_TRUE(elsewhere);
+}
+
+TEST(Mutex, AWaitWithAnEndGivesUpOrGetsIt) {
+    constexpr unsigned kMilliseconds = 2;
+    Mutex mutex;
+    ASSERT_TRUE(mutex.lock_for(kRank, kMilliseconds));
+    bool elsewhere = true;
+    std::thread([&] { elsewhere = mutex.lock_for(kRank, kMilliseconds); }).join();
+    EXPECT_FALSE(elsewhere);
+    std::thread other([&] {
+        while (!mutex.lock_for(kRank, kMilliseconds)) {
+        }
+        mutex.unlock(kRank);
+    });
+    mutex.unlock(kRank);
+    other.join();
+    EXPECT_FALSE(mutex.is_held());
 }
 
 TEST(Mutex, TellsAThreadThatItHoldsItAlready) {

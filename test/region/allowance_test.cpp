@@ -69,6 +69,21 @@ TEST_F(AllowanceTest, AWindowLeavesWhatWentUpAndDownWithinIt) {
     EXPECT_EQ(allowance_.earned_since(), 0U);
 }
 
+// What was taken and freed again since the last request may be a part of what goes on; without a request it stays.
+TEST_F(AllowanceTest, ARequestForMemoryLeavesWhatWentUpAndDownSinceTheLastOne) {
+    allowance_.retook(kGiB, 0);
+    allowance_.pass(kStart);
+    allowance_.note_units(0);
+    allowance_.note_units(8 * kMiB);
+    allowance_.end_window_early(kStart + kReuseNanoseconds);
+    EXPECT_EQ(allowance_.earned(), kGiB) << "what was freed so lately may be taken again soon";
+    allowance_.end_window_early(kStart + kReuseNanoseconds + 1);
+    EXPECT_EQ(allowance_.earned(), 8 * kMiB);
+    allowance_.end_window_early(kStart + 2 * (kReuseNanoseconds + 1));
+    EXPECT_EQ(allowance_.earned(), 0U);
+    EXPECT_EQ(allowance_.earned_since(), 0U);
+}
+
 // A peak that fragments needs some more than itself.
 TEST_F(AllowanceTest, UnitsStayWithinThePeakOfWhatWasInUse) {
     allowance_.note_in_use(kInUse);

@@ -206,6 +206,29 @@ TEST_F(RegionTest, AScarceOneThatIsRefusedLeavesNothing) {
     }
 }
 
+TEST_F(RegionTest, AScarceOneInAPlaceOfTheCallersStaysThereAndMapsWhatIsWantedOnly) {
+    const std::size_t before = fake::mapped_bytes();
+    constexpr std::size_t kBytes = kGiB;
+    auto *const place = reinterpret_cast<char *>(
+        align_up(reinterpret_cast<std::uintptr_t>(platform::far_below_mappings(8 * kTiB)), kChunkBytes));
+    Region region;
+    ASSERT_TRUE(region.spread_within(place, kBytes, fake::table_sizes(0, kReadableBytes), kGiB));
+    EXPECT_TRUE(region.is_scarce());
+    EXPECT_EQ(region.base(), place);
+    EXPECT_LE(region.range_bytes(), kBytes);
+    EXPECT_GE(region.chunk_limit() * kChunkBytes, kBytes - kBytes / 8);
+    EXPECT_EQ(fake::mapped_bytes() - before, region.reserved_bytes());
+    EXPECT_LT(region.reserved_bytes(), 2 * kMiB);
+    ASSERT_TRUE(region.map_units(region.first_unit(), UnitCount(2)));
+    EXPECT_TRUE(region.unmap_units(region.first_unit(), UnitCount(2)));
+    region.unreserve();
+    EXPECT_EQ(fake::mapped_bytes(), before);
+    EXPECT_FALSE(region.spread_within(place, kChunkBytes, fake::table_sizes(), kGiB));
+    fake::fail(Call::map_at, 1);
+    EXPECT_FALSE(region.spread_within(place, kBytes, fake::table_sizes(), kGiB));
+    EXPECT_EQ(fake::mapped_bytes(), before);
+}
+
 bool open(Region &region, std::uint32_t chunks) {
     return fake::open(region, chunks, fake::table_sizes(0, kReadableBytes));
 }
