@@ -198,6 +198,7 @@ CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
     } else {
         if (reason == Reason::young) report.reason = Reason::asked;
         stopped_.run(&report);
+        if (!report.done) finalization_.put_off();
     }
     return report;
 }

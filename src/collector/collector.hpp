@@ -189,10 +189,9 @@ class Collector {
     MarkPhase mark_phase_{kinds_, numbers_, markers_, hooks_, finalization_};
     SweepPhase sweep_phase_{kinds_, numbers_, blocks_, pacer_};
     MemoryReturn memory_return_{kinds_, sweep_phase_, markers_, roots_, pace_};
-    CollectionParts parts_{lock_,          kinds_,      hooks_,       pace_,          pacer_,
-                           numbers_,       markers_,    stopper_,     root_scanner_,  dirty_pages_,
-                           cached_blocks_, mark_phase_, sweep_phase_, memory_return_, history_,
-                           generations_};
+    CollectionParts parts_{lock_,        kinds_,         hooks_,        pace_,        pacer_,         numbers_,
+                           markers_,     stopper_,       root_scanner_, dirty_pages_, cached_blocks_, mark_phase_,
+                           sweep_phase_, memory_return_, history_,      generations_};
     StoppedCollection stopped_{parts_};
     MinorCollection minor_{parts_};
     IncrementalCollection incremental_{parts_, kCollectingThread};

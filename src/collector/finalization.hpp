@@ -22,6 +22,8 @@ struct Finalization {
     // May be called without the lock. Whether so much was registered since the last collection that another is worth it,
     // however little memory the blocks take: the tables stay small, and what finalizers release is often more than blocks.
     bool is_due() const { return registered() >= due_at_.load(std::memory_order_relaxed); }
+    // Called after each collection, also after one that could not be done: tries become ever rarer.
+    void put_off() { due_at_.store(registered() + registered() / 2 + kLeastBetween, std::memory_order_relaxed); }
 
     // Calls visit(pointer) for what finalization keeps, with the other roots.
     template <class Visit>
@@ -60,7 +62,7 @@ struct Finalization {
         short_links.give_back_memory();
         long_links.give_back_memory();
         finalizers.give_back_memory();
-        due_at_.store(registered() + registered() / 2 + kLeastBetween, std::memory_order_relaxed);
+        put_off();
         return report;
     }
 

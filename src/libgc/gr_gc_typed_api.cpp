@@ -25,17 +25,17 @@ using gr::Word;
 
 static_assert(std::is_same_v<uintptr_t, Word>, "a bitmap of the program is read as words of the library");
 
+void *or_no_memory(void *object) {
+    if (object == nullptr) errno = ENOMEM;
+    return object;
+}
+
 const gr_gc_type *make_type(const Word *map, std::size_t bits) {
     void *const memory = or_no_memory(gr::allocate_own(gr::kAtomicUncollectable, sizeof(gr_gc_type)));
     return memory == nullptr ? nullptr : ::new (memory) gr_gc_type{gr::describe(map, bits)};
 }
 
 bool is_word(std::size_t offset) { return offset % sizeof(void *) == 0 && offset <= PTRDIFF_MAX; }
-
-void *or_no_memory(void *object) {
-    if (object == nullptr) errno = ENOMEM;
-    return object;
-}
 
 }  // namespace
 

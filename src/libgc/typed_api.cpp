@@ -187,7 +187,7 @@ GR_EXPORT void *GC_malloc_explicitly_typed_ignore_off_page(std::size_t size, GC_
     return allocate_typed(size, Descriptor(descriptor));
 }
 GR_EXPORT void *GC_calloc_explicitly_typed(std::size_t count, std::size_t size, GC_word descriptor) {
-    void *const p = gr::make_typed_array(Descriptor(descriptor), count, size, more_of_client());
+    void *const p = gr::make_typed_array(Descriptor(descriptor), count, size);
     if (p != nullptr) return p;
     std::size_t bytes = 0;
     return gr::now(GC_oom_fn)(__builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes);
