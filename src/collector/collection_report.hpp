@@ -30,10 +30,10 @@ struct CollectionReport {
     std::uint64_t live_bytes = 0;
     std::uint64_t freed_blocks = 0;
     std::uint64_t rescanned_bytes = 0;  // by a minor collection: of old blocks in pages that the program wrote to
-    std::size_t threads = 0;      // threads that were stopped
-    std::size_t held_before = 0;  // bytes of units in use
-    std::size_t held = 0;         // bytes of units that hold something afterwards
-    std::uint64_t began = 0;      // by platform::nanoseconds()
+    std::size_t threads = 0;            // threads that were stopped
+    std::size_t held_before = 0;        // bytes of units in use
+    std::size_t held = 0;               // bytes of units that hold something afterwards
+    std::uint64_t began = 0;            // by platform::nanoseconds()
     std::uint64_t stopped_nanoseconds = 0;
     std::uint64_t stopping_nanoseconds = 0;  // until all threads stood and their roots were known
     std::uint64_t marking_nanoseconds = 0;

@@ -9,8 +9,8 @@
 #include "base/bits.hpp"
 #include "collector/kinds.hpp"
 #include "collector/marker.hpp"
-#include "platform/world/mapped_list.hpp"
 #include "platform/memory.hpp"
+#include "platform/world/mapped_list.hpp"
 #include "platform/world/write_watch.hpp"
 
 namespace gr {

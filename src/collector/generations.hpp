@@ -65,7 +65,7 @@ class Generations {
 
     const Kinds &kinds_;
     DirtyPages &dirty_pages_;
-    std::atomic<bool> is_enabled_{false};       // ordered by nothing
+    std::atomic<bool> is_enabled_{false};        // ordered by nothing
     std::atomic<std::size_t> due_at_{SIZE_MAX};  // bytes held; ordered by nothing
     bool is_known_ = false;
     std::size_t young_ = 0;  // bytes that the program takes between two minor collections

@@ -20,7 +20,9 @@ class IncrementalCollection {
   public:
     // `thread` calls run_for_ever().
     constexpr IncrementalCollection(const CollectionParts &parts, const platform::Helper &thread)
-        : parts_(parts), thread_(thread), sweep_(parts.kinds, parts.numbers, parts.dirty_pages, parts.sweep_phase, parts.generations) {}
+        : parts_(parts),
+          thread_(thread),
+          sweep_(parts.kinds, parts.numbers, parts.dirty_pages, parts.sweep_phase, parts.generations) {}
     IncrementalCollection(const IncrementalCollection &) = delete;
     IncrementalCollection &operator=(const IncrementalCollection &) = delete;
 

@@ -34,7 +34,8 @@ std::string found_text(const Explanation &e) {
 }
 
 std::string last_text(const Explanation &e) {
-    constexpr std::array kWhy{"requested by the program", "due", "after a refused allocation", "of young blocks", "reason unknown"};
+    constexpr std::array kWhy{"requested by the program", "due", "after a refused allocation", "of young blocks",
+                              "reason unknown"};
     const LastCollection &last = e.collector->last;
     const std::string beside =
         last.beside == 0 ? "" : fmt::format("marked for {} while the program ran, ", time_text(last.beside));
