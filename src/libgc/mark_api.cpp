@@ -82,7 +82,7 @@ GR_EXPORT void GC_enumerate_reachable_objects_inner(void (*visit)(void *object, 
                                                     void *context) {
     for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
         collector.for_each_block(*collector.kind(i), [&](const gr::BlockAt &block, bool marked) {
-            if (marked) visit(block.begin, block.bytes, context);
+            if (marked) visit(block.begin, block.usable(), context);
         });
     }
 }
