@@ -15,7 +15,7 @@
  * multiple of GR_HEAP_TABLES_ALIGNMENT. A reader accepts only its own version: no meaning changes without a new
  * version. */
 #define GR_HEAP_TABLES_MAGIC UINT64_C(0x9c5a1e62b7d0f348)
-#define GR_HEAP_TABLES_VERSION 3
+#define GR_HEAP_TABLES_VERSION 4
 #define GR_HEAP_TABLES_ALIGNMENT 64
 
 /* The values of a descriptor's use; a reader may skip all others. */
@@ -39,13 +39,16 @@ typedef struct gr_heap_tables {
     uint64_t unit_end_at;
 
     /* One descriptor for each unit, from first_unit on. The descriptor of the first unit of a superblock or run is
-     * filled in: use (8 bits); units, class, owner (32 bits each). */
+     * filled in: use (8 bits); units, class, owner (32 bits each); of a run, how many pages of tail_page_bytes at its
+     * end belong to no block (16 bits). */
     uint64_t descriptors_at;
     uint64_t descriptor_stride;
     uint64_t use_offset;
     uint64_t units_offset;
     uint64_t class_offset;
     uint64_t owner_offset;
+    uint64_t tail_offset;
+    uint64_t tail_page_bytes;
 
     /* Two bitmaps for each superblock, with one bit for each block: free blocks, and blocks that were freed remotely
      * and are not yet collected. A size class whose bitmap fits into narrow_words has both in the narrow table, else in
@@ -102,6 +105,10 @@ typedef struct gr_heap_tables {
      * CLOCK_MONOTONIC_COARSE since which it has been above 0. 64 bits each; 0 while there is no allowance. */
     uint64_t reuse_at;
     uint64_t reuse_since_at;
+
+    /* How many bytes of superblocks and runs are absent: their pages were returned to the OS, or lie behind the end of
+     * a block. 64 bits. */
+    uint64_t absent_at;
 } gr_heap_tables;
 
 #endif

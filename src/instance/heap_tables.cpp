@@ -55,6 +55,8 @@ void describe_superblocks(const Region &region, gr_heap_tables *t) {
     t->units_offset = offsetof(Superblock, units);
     t->class_offset = offsetof(Superblock, size_class);
     t->owner_offset = offsetof(Superblock, owner);
+    t->tail_offset = offsetof(Superblock, tail_pages);
+    t->tail_page_bytes = kLeastPageBytes;
     t->narrow_at = address_of(region.table(Superblocks::kNarrowBitmaps));
     t->narrow_words = Superblocks::kNarrowWords;
     t->wide_at = address_of(region.table(Superblocks::kWideBitmaps));
@@ -109,6 +111,7 @@ void describe_heap(const Instance &allocator, gr_heap_tables *t) {
     t->direct_count_at = address_of(allocator.direct().count_cell());
     t->retain_bytes = allocator.options().retain;
     t->reuse_at = address_of(allocator.pages().allowance().earned_cell());
+    t->absent_at = address_of(allocator.pages().absent_cell());
     t->reuse_since_at = address_of(allocator.pages().allowance().earned_since_cell());
     // release: pairs with nothing in this process. A reader outside that sees this address sees the rest.
     std::atomic_ref(t->self).store(address_of(t), std::memory_order_release);

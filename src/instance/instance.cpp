@@ -285,8 +285,8 @@ void Instance::free_run(const char *function, void *p) {
 std::size_t Instance::good_size(std::size_t size) const {
     if (size > kMaxRequest) return 0;
     if (size <= kClassLimit) return size_of_class(class_of(size));
-    const std::size_t step = size <= largest_run() ? kUnitBytes : platform::page_size();
-    return align_up(size, step);
+    const bool in_pages = size > largest_run() || (region_.is_crowded() && wastes_units(size));
+    return align_up(size, in_pages ? platform::page_size() : kUnitBytes);
 }
 
 std::size_t Instance::usable_size(const char *function, const void *p) {

@@ -28,10 +28,11 @@ void *map_pages(std::size_t bytes, int protection) {
 }
 
 // If a process locks its memory (mlockall), a kernel older than 5.18 takes no pages back.
-bool advise_not_needed(void *address, std::size_t bytes) {
+// Returns the kernel's answer.
+long advise_not_needed(void *address, std::size_t bytes) {
     constexpr int kDontNeedLocked = 24;
-    return system_call(SYS_madvise, address, bytes, MADV_DONTNEED) == 0 ||
-           system_call(SYS_madvise, address, bytes, kDontNeedLocked) == 0;
+    const long result = system_call(SYS_madvise, address, bytes, MADV_DONTNEED);
+    return result == -EINVAL ? system_call(SYS_madvise, address, bytes, kDontNeedLocked) : result;
 }
 
 // Whether this advice is of no use: some emulators accept it and do nothing, and a sandbox may refuse it. One page
@@ -46,7 +47,7 @@ bool is_advice_useless() {
     auto *const page = static_cast<volatile char *>(map_pages(page_size(), PROT_READ | PROT_WRITE));
     if (page == nullptr) return false;
     *page = 1;
-    const bool useless = !advise_not_needed(const_cast<char *>(page), page_size()) || *page != 0;
+    const bool useless = advise_not_needed(const_cast<char *>(page), page_size()) != 0 || *page != 0;
     unmap_at(const_cast<char *>(page), page_size());
     known.store(useless ? Answer::yes : Answer::no, std::memory_order_relaxed);
     return useless;
@@ -128,8 +129,10 @@ bool make_readable(void *address, std::size_t bytes) {
     return system_call(SYS_mprotect, address, bytes, PROT_READ) == 0;
 }
 
+// Nothing is mapped over a part that is not mapped (ENOMEM): another thread may map something there at any time.
 bool purge(void *address, std::size_t bytes) {
-    return (!is_advice_useless() && advise_not_needed(address, bytes)) || map_over(address, bytes);
+    const long result = is_advice_useless() ? -EPERM : advise_not_needed(address, bytes);
+    return result == 0 || (result != -ENOMEM && map_over(address, bytes));
 }
 
 bool free_lazily(void *address, std::size_t bytes) { return system_call(SYS_madvise, address, bytes, MADV_FREE) == 0; }

@@ -142,6 +142,7 @@ class PageHeap {
     void left_absent(std::size_t bytes) { absent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
     void became_present(std::size_t bytes) { absent_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
     std::size_t absent_bytes() const { return load(absent_bytes_); }
+    const std::atomic<std::size_t> *absent_cell() const { return &absent_bytes_; }
     // Bytes of used units that may be resident.
     std::size_t present_bytes() const {
         const std::size_t used = used_bytes();

@@ -14,6 +14,9 @@ struct Marks {
     void mark_from(const void *p);
     void mark_range(gr::platform::Range range);
     bool failed() const;
+    void mark_each(auto names) {
+        names([](const void *) {});
+    }
 #ifdef CONTROL
     void observe(gr::MarkObserver observer);
 #endif

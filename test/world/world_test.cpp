@@ -365,6 +365,8 @@ TEST_F(WorldTest, AThreadThatWaitsIsNotWokenButByItsOwnSignals) {
     });
     while (id.load() == 0 || WaitingCall::of_thread(id.load()).number != SYS_ppoll) std::this_thread::yield();
     for (int round = 0; round < 20; ++round) {
+        // After a stop the thread runs for a moment until it waits again.
+        while (!WaitingCall::of_thread(id.load()).is_ended_by_handlers()) std::this_thread::yield();
         ASSERT_TRUE(world_.stop({}));
         EXPECT_EQ(stopped().size(), 1U);
         if (round == 19) pthread_kill(thread.native_handle(), SIGUSR2);

@@ -38,7 +38,8 @@ bool make_sense(const gr_heap_tables &t) {
                       t.region_begin + t.region_bytes >= t.region_begin;
     return small && some && fits(t.use_offset, 1, t.descriptor_stride) &&
            fits(t.units_offset, 4, t.descriptor_stride) && fits(t.class_offset, 4, t.descriptor_stride) &&
-           fits(t.owner_offset, 4, t.descriptor_stride) && fits(t.block_bytes_offset, 4, t.class_stride) &&
+           fits(t.owner_offset, 4, t.descriptor_stride) && fits(t.tail_offset, 2, t.descriptor_stride) &&
+           t.tail_page_bytes <= t.unit_bytes && fits(t.block_bytes_offset, 4, t.class_stride) &&
            fits(t.blocks_offset, 4, t.class_stride) && fits(t.superblock_units_offset, 4, t.class_stride) &&
            t.magazine_stride >= 8 && fits(0, t.magazines * t.magazine_stride, t.slab_bytes) &&
            fits(t.messages_offset, t.messages * t.message_stride, t.slab_bytes) &&

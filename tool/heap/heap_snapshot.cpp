@@ -47,6 +47,7 @@ class Walk {
         result_.retain_bytes = t_.retain_bytes;
         result_.magazine_bytes = t_.magazine_bytes;
         result_.reuse_bytes = number_at<std::uint64_t>(read(t_.reuse_at, 8), 0);
+        result_.absent_bytes = number_at<std::uint64_t>(read(t_.absent_at, 8), 0);
         result_.reuse_since = number_at<std::uint64_t>(read(t_.reuse_since_at, 8), 0);
         take_direct();
         if (t_.region_bytes != 0) take_region();
@@ -180,7 +181,8 @@ class Walk {
                 unit += shape.units;
             } else if (use == GR_USE_RUN && run_units != 0 && run_units <= units_ - unit) {
                 const Part part = narrow_flags.test(unit - first, 0) ? Part::kWaiting : Part::kLive;
-                take_plain(unit, run_units, part);
+                const auto tail_pages = number_at<std::uint16_t>(descriptors, at + t_.tail_offset);
+                take_run(unit, run_units, part, tail_pages * t_.tail_page_bytes);
                 count_block(part);
                 unit += run_units;
             } else {
@@ -259,6 +261,16 @@ class Walk {
         summary.blocks += shape.blocks;
         for (std::size_t i = 0; i < kParts; ++i) summary.amounts[i] += span.amounts[i];
         result_.superblocks += 1;
+        finish(span);
+    }
+
+    // The tail is no part of the block.
+    void take_run(std::uint64_t unit, std::uint64_t units, Part part, std::uint64_t tail) {
+        Span span{unit, units, 0, {}};
+        const std::uint64_t end = address_of_unit(unit + units);
+        const std::uint64_t block_end = tail < units * t_.unit_bytes ? end - tail : end;
+        add(&span, part, address_of_unit(unit), block_end);
+        if (block_end < end) add(&span, Part::kTail, block_end, end);
         finish(span);
     }
 

@@ -6,6 +6,7 @@
 // Must not know: how it is shown.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -67,14 +68,16 @@ struct HeapSnapshot {
     std::uint64_t magazine_bytes = 0;  // the option
     std::uint64_t reuse_bytes = 0;     // may stay beyond retain_bytes
     std::uint64_t reuse_since = 0;     // nanoseconds of CLOCK_MONOTONIC_COARSE; 0: not at all
+    std::uint64_t absent_bytes = 0;    // of the units that hold something, in pages that are absent
     double table_resident = 0;         // of the tables that describe all this
     std::vector<double> accounted;     // resident bytes of each mapping that are among the numbers above
 
-    // Units that hold something, as the collector counts them.
-    [[nodiscard]] std::uint64_t used_bytes() const {
+    // Units that hold something, without their absent pages, as the collector counts them.
+    [[nodiscard]] std::uint64_t present_bytes() const {
         std::uint64_t bytes = 0;
         for (const Amount &part : amounts) bytes += part.bytes;
-        return bytes - amount(amounts, Part::kEmpty).bytes;
+        bytes -= amount(amounts, Part::kEmpty).bytes;
+        return bytes - std::min(bytes, absent_bytes);
     }
 };
 

@@ -283,7 +283,7 @@ class Explainer {
 
 std::uint64_t Explanation::held_bytes() const {
     std::uint64_t bytes = 0;
-    for (const ExplainedHeap &heap : heaps) bytes += heap.kind ? heap.snapshot.used_bytes() : 0;
+    for (const ExplainedHeap &heap : heaps) bytes += heap.kind ? heap.snapshot.present_bytes() : 0;
     return bytes;
 }
 
