@@ -7,7 +7,7 @@
 # Must not know: how either collects.
 """Usage: collector.py [--libgc FOLDER] BUILD [ROUNDS [PART...]]
 
-Parts: marking trees allocation calls sizes guile shrinking beside; all by default. FOLDER has the libgc.so.1 to compare with."""
+Parts: marking trees allocation calls sizes guile shrinking beside generations; all by default. FOLDER has the libgc.so.1 to compare with."""
 
 import argparse
 import json
@@ -34,6 +34,8 @@ OURS = {"LD_LIBRARY_PATH": str(BUILD / "libgc")}
 THEIRS = {"LD_LIBRARY_PATH": str(ARGUMENTS.libgc.resolve())} if ARGUMENTS.libgc else {}
 GRANARY = {"LD_PRELOAD": str(BUILD / "libgranary.so")}
 TREES_OF_A_GIB, STEPS = 21, 30000  # of forest
+OLD_TREES, YOUNG_STEPS = 30, 60000  # of young
+OLD_BYTES = 490 << 20  # what lives from the first of these steps on
 WARM = 5 << 30  # bytes, more than forest ever holds
 MODULE = "/usr/share/guile/3.0/web/http.scm"
 COMPILE = """(begin (use-modules (system base compile))
@@ -214,7 +216,37 @@ def beside():
             f"the longest step {interval([a[1] for a, _ in theirs])} ms; stopped {interval([b[1] for _, b in theirs])}")
 
 
-PARTS = {part.__name__: part for part in (marking, trees, allocation, calls, sizes, guile, shrinking, beside)}
+def young(environment, writes, log):
+    """Seconds of its steps, the longest step in ms, MiB resident; and the collections after the old trees were made."""
+    log.unlink(missing_ok=True)
+    environment = {**environment, "GRANARY_COLLECTIONS": str(log)}
+    (seconds, longest), _, resident = run_for_words([PROGRAMS / "young", OLD_TREES, YOUNG_STEPS, writes], environment)
+    told = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return float(seconds), float(longest), resident, [c for c in told if c["live_bytes"] > OLD_BYTES]
+
+
+def generations():
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "collections")
+        for writes in (0, 1, 10):
+            runs = []
+            for turn in range(ROUNDS):
+                ways = [{**OURS, "GC_ENABLE_GENERATIONAL": "1"}, OURS]
+                both = [young(way, writes, log) for way in (ways if turn % 2 == 0 else reversed(ways))]
+                runs.append(both if turn % 2 == 0 else both[::-1])
+            stopped = [[sum(c["pause_ns"] for c in run[3]) / 1e6 for run in both] for both in runs]
+            minor = [c["pause_ns"] / 1e6 for with_generations, _ in runs for c in with_generations[3]
+                     if c["reason"] == "young"]
+            row(f"time in collections with generations over without, {writes} old nodes written in a step",
+                [a / b for a, b in stopped],
+                f"{statistics.median(a for a, _ in stopped):.0f} ms against {statistics.median(b for _, b in stopped):.0f}")
+            row("    seconds of the steps", [a[0] / b[0] for a, b in runs],
+                f"{statistics.median(a[0] for a, _ in runs):.2f} s against {statistics.median(b[0] for _, b in runs):.2f}")
+            row("    most resident", [a[2] / b[2] for a, b in runs], "")
+            row("    minor collections, ms", minor, f"{len(minor)} of them, the longest {max(minor):.1f} ms")
+
+
+PARTS = {part.__name__: part for part in (marking, trees, allocation, calls, sizes, guile, shrinking, beside, generations)}
 if not set(ARGUMENTS.parts) <= set(PARTS):
     parser.error(f"no such part; choose from {' '.join(PARTS)}")
 print(f"{ROUNDS} rounds; median [quartiles] of Granary over libgc, unless the row names another ratio")

@@ -51,6 +51,7 @@ WaitingCall WaitingCall::of_thread(std::uint32_t id) {
 }
 
 bool WaitingCall::is_ended_by_handlers() const {
+    constexpr std::uint32_t kCommand = static_cast<std::uint32_t>(FUTEX_CMD_MASK);
     constexpr std::size_t kOperation = 1;
     constexpr std::size_t kLimit = 3;
     switch (number) {
@@ -77,7 +78,8 @@ bool WaitingCall::is_ended_by_handlers() const {
             return true;
         // With a limit of time. Another form of waiting may end for no reason anyway, and programs expect that.
         case SYS_futex:
-            return (arguments[kOperation] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET && arguments[kLimit] != 0;
+            return (static_cast<std::uint32_t>(arguments[kOperation]) & kCommand) == FUTEX_WAIT_BITSET &&
+                   arguments[kLimit] != 0;
         default:
             return false;
     }
