@@ -65,13 +65,6 @@ for _ in range(20): garbage = [bytes(70) for _ in range(20000)]
 assert all(ctypes.string_at(place.pointer, 100) == bytes([i % 251]) * 100 for i, place in enumerate(kept))
 print(len(garbage), len(kept)); raise SystemExit(9)
 """
-PHP = """
-$all = []; for ($i = 0; $i < 100000; $i++) $all["k" . ($i % 5000)][] = ["n" => $i, "s" => str_repeat("x", $i % 50)];
-usort($all, fn($a, $b) => count($b) <=> count($a) ?: $a[0]["n"] <=> $b[0]["n"]);
-$d = new DOMDocument(); $d->loadXML("<a>" . str_repeat("<b c='1'>text</b>", 20000) . "</a>");
-echo strlen(json_encode($all)), " ", $d->getElementsByTagName("b")->length, "\\n";
-echo preg_match_all("/t.x/", $d->textContent), "\\n"; exit(10);
-"""
 SQL = """
 create table t(a, b); insert into t select value, hex(value * 7919) from generate_series(1, 60000);
 create index i on t(b); select count(*), min(b), max(a) from t where b like '3%';
@@ -88,7 +81,6 @@ def commands(folder):
         "ruby": ["sh", "-c", f"cd {folder} && exec ruby -e '{RUBY}'"],
         "perl-packed": ["perl", "-e", PERL_PACKED],
         "python-packed": ["env", "PYTHONMALLOC=malloc", "/usr/bin/python3", "-c", PYTHON_PACKED],
-        "php": ["php", "-r", PHP],
         "sqlite": ["sqlite3", ":memory:", SQL],
         "gcc": ["sh", "-c", f"g++ -std=c++20 -O1 -I {SOURCES}/src -I {SOURCES}/include -S -o {object_file} "
                             f"{SOURCES}/src/instance/options.cpp && cat {object_file}"],

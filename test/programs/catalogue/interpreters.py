@@ -35,6 +35,7 @@ def without_times(report: str) -> str:
     report = re.sub(r"^\d+:\d+:\d+ (load avg: [\d.]+ )?", "", report, flags=re.MULTILINE)
     report = re.sub(r"^Total duration: .*\n", "", report, flags=re.MULTILINE)
     report = re.sub(r"^(\S+) passed in .*", r"\1 passed", report, flags=re.MULTILINE)
+    report = re.sub(r" -- \S+ passed in .*", "", report)  # told of a module that took long
     return re.sub(r"^(==|Using random seed).*\n", "", report, flags=re.MULTILINE)
 
 
