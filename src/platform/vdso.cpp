@@ -5,6 +5,7 @@
 #include <link.h>
 #include <sys/auxv.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 
@@ -37,7 +38,9 @@ Names names_in(std::uintptr_t image) {
 
 // The image does not say how many symbols it has. The linker puts their names behind them.
 void *vdso_function(const char *name) {
+    const int errno_before = errno;  // getauxval changes it where an emulator has no such image
     const std::uintptr_t image = getauxval(AT_SYSINFO_EHDR);
+    errno = errno_before;
     if (image == 0) return nullptr;
     const Names names = names_in(image);
     const auto *const end = reinterpret_cast<const ElfW(Sym) *>(names.texts);
