@@ -8,8 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "steps.h"
 
 enum { kDepth = 19, kBranch = 10, kMostTrees = 64 };
 
@@ -19,19 +20,6 @@ struct node {
 };
 
 static struct node *volatile trees[kMostTrees];
-
-static uint64_t random_state = 1;
-
-static uint64_t next_random(void) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return random_state >> 33;
-}
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static struct node *grow(unsigned depth) {
     struct node *n = GC_MALLOC(sizeof *n);

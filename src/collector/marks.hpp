@@ -23,7 +23,7 @@ class Marks : public BlockTable<Mark> {
     }
     // The bits of the blocks in one word of a superblock's bitmap that this collection reached.
     Word live(const Superblock *s, std::uint32_t word, std::uint8_t number) const;
-    // The same where every mark is 0 or 1: the bits of the marks that are 1.
+    // The bits of the blocks in one word of a superblock's bitmap whose marks are 1, where every mark is 0 or 1.
     Word raised(const Superblock *s, std::uint32_t word) const;
     // Every mark is 0.
     void clear();

@@ -80,7 +80,7 @@ class UnalignedSieve {
         const Pair both = reinterpret_cast<Pair>(passing);
         return (both[0] | both[1]) != 0;
     }
-    // The same question of two words in which all must lie: whether two bytes side by side are zero.
+    // Whether any of the words that lie within these two words may pass: whether two bytes side by side are zero.
     [[gnu::always_inline]] static bool may_pass_within(std::uintptr_t first, std::uintptr_t second) {
         constexpr std::uintptr_t kEach = 0x0101010101010101;
         constexpr unsigned kUppermost = 56;

@@ -120,8 +120,8 @@ class PageHeap {
     }
     // Purges what may not stay any more. Called when more memory is held, in units or outside.
     void retain_what_may_stay();
-    // The same for a program that asks for its empty memory to be returned: what it did not take again lately may not
-    // stay for reuse.
+    // Purges what may not stay any more, for a program that asks for its empty memory to be returned: memory that it did
+    // not take again lately may not stay for reuse.
     void retain_what_is_reused() {
         allowance_.end_window_early(platform::rough_nanoseconds());
         retain_what_may_stay();
