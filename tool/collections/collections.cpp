@@ -23,17 +23,22 @@ constexpr double kNanoseconds = 1e9;
 constexpr double kMilliseconds = 1e3;
 constexpr double kPercent = 100;
 
+// A number that is negative or has a fraction throws.
+std::uint64_t whole_number(const nlohmann::json &json) {
+    return json.get_ref<const nlohmann::json::number_unsigned_t &>();
+}
+
 // Of a collection beside the program, before the last.
 std::vector<double> root_pauses(const nlohmann::json &line) {
     std::vector<double> pauses;
     if (!line.contains("root_pauses_ns")) return pauses;
     for (const nlohmann::json &pause : line.at("root_pauses_ns"))
-        pauses.push_back(static_cast<double>(pause.get<std::uint64_t>()) / kNanoseconds);
+        pauses.push_back(static_cast<double>(whole_number(pause)) / kNanoseconds);
     return pauses;
 }
 
 Collection parse(const nlohmann::json &line) {
-    const auto number = [&](const char *name) { return line.at(name).get<std::uint64_t>(); };
+    const auto number = [&](const char *name) { return whole_number(line.at(name)); };
     const auto seconds = [&](const char *name) { return static_cast<double>(number(name)) / kNanoseconds; };
     return {.reason = line.at("reason").get<std::string>(),
             .began = seconds("began_ns"),
@@ -122,7 +127,7 @@ std::vector<ProcessCollections> read_collections(const std::string &path) {
         ++count;
         try {
             const nlohmann::json line = nlohmann::json::parse(text);
-            const auto process = line.at("process").get<std::uint64_t>();
+            const auto process = whole_number(line.at("process"));
             auto known = std::ranges::find(processes, process, &ProcessCollections::process);
             if (known == processes.end()) known = processes.insert(known, {process, {}});
             known->collections.push_back(parse(line));

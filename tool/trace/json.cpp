@@ -4,6 +4,7 @@
 // Must not know: how chunks lie in a file.
 #include "trace/json.hpp"
 
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -29,6 +30,22 @@ void use(std::string_view text, Use take) {
 template <class T>
 void get(const Json &json, const char *name, T *value) {
     if (const auto at = json.find(name); at != json.end()) at->get_to(*value);
+}
+// Json::get_to converts a number as a cast does: 4e96 would be undefined behaviour, and 2^32 would become 0. get_ref refuses a
+// fraction.
+template <std::integral T>
+requires(!std::same_as<T, bool>) void get(const Json &json, const char *name, T *value) {
+    const auto at = json.find(name);
+    if (at == json.end()) return;
+    const auto store = [value](auto stored) {
+        if (!std::in_range<T>(stored)) throw Damage("a number in a piece of JSON is out of range");
+        *value = static_cast<T>(stored);
+    };
+    if (at->is_number_unsigned()) {
+        store(at->get_ref<const Json::number_unsigned_t &>());
+    } else {
+        store(at->get_ref<const Json::number_integer_t &>());
+    }
 }
 void get(const Json &json, const char *name, Time *value) { get(json, name, &value->units); }
 void get(const Json &json, const char *name, ThreadNumber *value) {
