@@ -22,7 +22,7 @@ from gallery.recording import record
 from gallery.subjects import PROGRAMS
 from places import ROOT
 
-sys.path.append(str(ROOT / "tool" / "trace"))
+sys.path.append(str(ROOT / "tool" / "reading" / "trace"))
 from granary_trace import Event, Trace  # noqa: E402
 
 NAMES = ("gcc", "perl", "gawk", "make", "python3", "sqlite3")

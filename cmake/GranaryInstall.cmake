@@ -33,7 +33,7 @@ endif()
 if(TARGET granary_tool)
   install(TARGETS granary_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   install(TARGETS granary_player RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/granary")
-  install(FILES "${PROJECT_SOURCE_DIR}/tool/trace/granary_trace.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/granary")
+  install(FILES "${PROJECT_SOURCE_DIR}/tool/reading/trace/granary_trace.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/granary")
   if(NOT CMAKE_CROSSCOMPILING) # the completions are what the command prints
     # The folder that zsh's own build searches. Debian's zsh searches another one for packages.
     set(GRANARY_ZSH_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING "Where zsh's completion is installed")

@@ -13,23 +13,23 @@
 
 #include "base/failure.hpp"
 #include "base/output.hpp"
-#include "bench/command.hpp"
-#include "collections/command.hpp"
 #include "command_line/command_line.hpp"
-#include "completion/command.hpp"
-#include "diff/command.hpp"
-#include "doctor/command.hpp"
-#include "export/command.hpp"
-#include "lab/command.hpp"
-#include "leaks/command.hpp"
-#include "options/command.hpp"
-#include "record/command.hpp"
-#include "replay/command.hpp"
-#include "report/command.hpp"
-#include "run/command.hpp"
-#include "summary/command.hpp"
-#include "top/command.hpp"
-#include "why/command.hpp"
+#include "commands/bench/command.hpp"
+#include "commands/collections/command.hpp"
+#include "commands/completion/command.hpp"
+#include "commands/diff/command.hpp"
+#include "commands/doctor/command.hpp"
+#include "commands/export/command.hpp"
+#include "commands/lab/command.hpp"
+#include "commands/leaks/command.hpp"
+#include "commands/options/command.hpp"
+#include "commands/record/command.hpp"
+#include "commands/replay/command.hpp"
+#include "commands/report/command.hpp"
+#include "commands/run/command.hpp"
+#include "commands/summary/command.hpp"
+#include "commands/top/command.hpp"
+#include "commands/why/command.hpp"
 
 namespace gr::tool {
 
@@ -44,7 +44,7 @@ std::string version_text() {
 void add_version(CommandLine &line) {
     line.add("version", "Print the version", "granary version").work = [] {
         print(version_text());
-        return ExitCode::kSuccess;
+        return ExitCode::success;
     };
 }
 
@@ -77,7 +77,7 @@ std::terminate_handler otherwise = std::abort;
         if (const std::exception_ptr uncaught = std::current_exception()) std::rethrow_exception(uncaught);
     } catch (const std::bad_alloc &) {
         std::fputs(kOutOfMemory, stderr);
-        std::_Exit(static_cast<int>(ExitCode::kToolFailure));
+        std::_Exit(static_cast<int>(ExitCode::tool_failure));
     } catch (...) {
     }
     otherwise();
@@ -95,6 +95,6 @@ int main(int argc, char **argv) {
             .run(gr::tool::kCommands, {argv, static_cast<std::size_t>(argc)});
     } catch (...) {  // not even the complaint could be made
         std::fputs(gr::tool::kOutOfMemory, stderr);
-        return static_cast<int>(gr::tool::ExitCode::kToolFailure);
+        return static_cast<int>(gr::tool::ExitCode::tool_failure);
     }
 }

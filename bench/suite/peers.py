@@ -24,7 +24,7 @@ BUMP = "bump"  # our own empty allocator: another, which is measured only where 
 
 LAB = "lab:"  # begins the names of the lab's, which are measured only where they are named
 LAB_BEGIN, LAB_END = "liblab-", ".so"
-LAB_OPTION = ":"  # after its name, as tool/allocators/lab_options.cpp reads it, too: lab:hoard:f=1/8:K=0
+LAB_OPTION = ":"  # after its name, as tool/reading/allocators/lab_options.cpp reads it, too: lab:hoard:f=1/8:K=0
 LAB_VARIABLE = "GRANARY_LAB"
 PROBE = ("/bin/sh", "-c", ":")  # allocates a little
 

@@ -2,13 +2,13 @@
 // What: the size classes by which a report reckons are the library's.
 // Invariant: every size that has a class is compared.
 // Must not know: what a report makes of them.
-#include "analysis/class_sizes.hpp"
+#include "reporting/steps/class_sizes.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/size_class.hpp"
 
-namespace gr::analysis::class_sizes_test {
+namespace gr::tool::class_sizes_test {
 
 TEST(ClassSizes, AreThoseOfTheLibrary) {
     for (std::size_t size = 0; size <= kClassLimit; ++size) {
@@ -29,4 +29,4 @@ TEST(ClassSizes, PowersOfTwoAreTheNextOne) {
     EXPECT_EQ(power_of_two_block(UINT64_MAX), UINT64_MAX);
 }
 
-}  // namespace gr::analysis::class_sizes_test
+}  // namespace gr::tool::class_sizes_test

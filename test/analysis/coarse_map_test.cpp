@@ -7,12 +7,12 @@
 #include <bit>
 #include <set>
 
-#include "analysis/address_grid.hpp"
 #include "analysis/history.hpp"
-#include "analysis/memory_map.hpp"
-#include "analysis/shades.hpp"
+#include "reporting/charts/address_grid.hpp"
+#include "reporting/charts/shades.hpp"
+#include "reporting/sections/memory_map.hpp"
 
-namespace gr::analysis::coarse_map_test {
+namespace gr::tool::coarse_map_test {
 
 struct Shape {
     unsigned stretches;
@@ -37,11 +37,11 @@ History history_of(const Shape &shape) {
         if (used.size() > random() % (2 * kLive)) {
             auto at = used.begin();
             std::advance(at, random() % used.size());
-            event.op = Op::kFree;
+            event.op = Op::free;
             event.address = at->first;
             used.erase(at);
         } else {
-            event.op = Op::kMalloc;
+            event.op = Op::malloc;
             event.size = random() % (shape.largest >> random() % 8);
             const std::uint64_t stretch = random() % shape.stretches;
             // Each farther away than the one before is wide, and by other distances.
@@ -60,7 +60,7 @@ History history_of(const Shape &shape) {
 class CoarseMapTest : public testing::TestWithParam<Shape> {
   protected:
     CoarseMapTest() {
-        history_.write(folder_.file("trace"), trace::Stacks::kAll, {});
+        history_.write(folder_.file("trace"), trace::Stacks::all, {});
         const trace::Trace trace(folder_.file("trace"));
         document_ = analyse(trace);
         last_ = trace.last().units;
@@ -154,7 +154,7 @@ TEST_P(CoarseMapTest, RowsAreAsFullAsAPlainCountSays) {
                 share = cells == 0 ? 0 : std::min(1.0, share / room);
             }
         }
-        EXPECT_EQ(chart.cells, shades_of(shares, 0, 1, Scale::kLinear)) << (by_time ? "by time" : "by births");
+        EXPECT_EQ(chart.cells, shades_of(shares, 0, 1, Scale::linear)) << (by_time ? "by time" : "by births");
         EXPECT_TRUE(std::ranges::any_of(chart.cells, [](std::uint8_t cell) { return cell > 1; }));
     }
 }
@@ -169,4 +169,4 @@ INSTANTIATE_TEST_SUITE_P(Shapes, CoarseMapTest,
                                          Shape{1200, 512 * kKiB, 256 * kKiB, true}),  // both
                          [](const auto &test) { return "Of" + std::to_string(test.param.stretches) + "Stretches"; });
 
-}  // namespace gr::analysis::coarse_map_test
+}  // namespace gr::tool::coarse_map_test

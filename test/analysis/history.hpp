@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analysis.hpp"
-#include "trace/reader.hpp"
-#include "trace/writer.hpp"
+#include "reading/trace/reader.hpp"
+#include "reading/trace/writer.hpp"
+#include "reporting/analysis/analysis.hpp"
 
-namespace gr::analysis {
+namespace gr::tool {
 
 using trace::Event;
 using trace::Op;
@@ -118,11 +118,11 @@ inline History History::random(unsigned seed, std::size_t count) {
                 at = used.find(events.back().address);  // the last one: temporary
                 event.thread = events.back().thread;
             }
-            event.op = random() % 6 == 0 ? Op::kReallocFree : Op::kFree;
+            event.op = random() % 6 == 0 ? Op::realloc_free : Op::free;
             event.address = at->first;
             used.erase(at);
         } else {
-            event.op = random() % 3 == 0 ? Op::kNew : Op::kMalloc;
+            event.op = random() % 3 == 0 ? Op::operator_new : Op::malloc;
             // Small blocks lie close together, large ones far away.
             const bool is_large = random() % 20 == 0;
             event.size = is_large ? random() % 40000 : random() % (1U << (1 + random() % 7));
@@ -164,7 +164,7 @@ inline void History::write(const std::string &path, trace::Stacks stacks, const 
         if (!events.empty()) writer.events(ThreadNumber{thread}, events, 0);
     }
     if (!samples.empty()) writer.samples(samples);
-    writer.end({moments_.back().event.time, trace::End::Reason::kExit, 0, writer.events_written(), 0});
+    writer.end({moments_.back().event.time, trace::End::Reason::exit, 0, writer.events_written(), 0});
 }
 
 // A folder that goes with the test.
@@ -205,4 +205,4 @@ inline double number_in(const TableChart &table, const std::string &row, std::si
     throw std::runtime_error("no row " + row);
 }
 
-}  // namespace gr::analysis
+}  // namespace gr::tool

@@ -5,22 +5,22 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/address_grid.hpp"
-#include "analysis/buckets.hpp"
-#include "analysis/held_pages.hpp"
 #include "analysis/history.hpp"
-#include "analysis/shades.hpp"
-#include "analysis/time_axis.hpp"
-#include "trace/chunk.hpp"
+#include "reading/trace/chunk.hpp"
+#include "reporting/charts/address_grid.hpp"
+#include "reporting/charts/shades.hpp"
+#include "reporting/document/buckets.hpp"
+#include "reporting/sections/held_pages.hpp"
+#include "reporting/steps/time_axis.hpp"
 
-namespace gr::analysis::oracle_test {
+namespace gr::tool::oracle_test {
 
 constexpr double kUnit = 1e-7;  // seconds
 
 class OracleTest : public testing::TestWithParam<unsigned> {
   protected:
     OracleTest() {
-        history_.write(folder_.file("trace"), trace::Stacks::kAll, samples());
+        history_.write(folder_.file("trace"), trace::Stacks::all, samples());
         const trace::Trace trace(folder_.file("trace"));
         document_ = analyse(trace);
         last_ = trace.last().units;
@@ -204,13 +204,13 @@ TEST_P(OracleTest, Statistics) {
         count += 1;
         if (moment.event.nanoseconds == 0) continue;
         timed += 1;
-        if (moment.event.op == Op::kFree) nanoseconds += moment.event.nanoseconds;
+        if (moment.event.op == Op::free) nanoseconds += moment.event.nanoseconds;
     }
     const auto &table = chart_of<TableChart>(section("statistics"), "Calls");
     EXPECT_EQ(table.rows.size(), calls.size());
-    EXPECT_EQ(number_in(table, "malloc", 1), calls[Op::kMalloc].first);
-    EXPECT_EQ(number_in(table, "new", 2), calls[Op::kNew].second);
-    EXPECT_NEAR(number_in(table, "free", 3), nanoseconds / calls[Op::kFree].second * 1e-9, 1e-15);
+    EXPECT_EQ(number_in(table, "malloc", 1), calls[Op::malloc].first);
+    EXPECT_EQ(number_in(table, "new", 2), calls[Op::operator_new].second);
+    EXPECT_NEAR(number_in(table, "free", 3), nanoseconds / calls[Op::free].second * 1e-9, 1e-15);
     const auto &rates = chart_of<SeriesChart>(section("statistics"), "Calls per second");
     expect_rates(rates, 0, [](const Moment &moment) { return obtains(moment.event.op); });  // those that got none, too
     expect_rates(rates, 1, [](const Moment &moment) { return frees(moment.event.op); });
@@ -311,7 +311,7 @@ TEST_P(OracleTest, MemoryMap) {
                 shares.push_back(is_gap ? 0 : bytes / static_cast<double>(end - begin));
             }
         }
-        EXPECT_EQ(chart.cells, shades_of(shares, 0, 1, Scale::kLinear));
+        EXPECT_EQ(chart.cells, shades_of(shares, 0, 1, Scale::linear));
         EXPECT_EQ(chart.columns, AddressGrid::kColumns);
         EXPECT_GE(chart.y_gaps.size(), 1U);  // between the heap and what is mapped
     }
@@ -351,7 +351,7 @@ TEST_P(OracleTest, Temporaries) {
     double expected = 0;
     for (std::size_t i = 0; i < moments().size(); ++i) {
         const Moment &moment = moments()[i];
-        if (!moment.died || moment.event.op == Op::kReallocFree) continue;
+        if (!moment.died || moment.event.op == Op::realloc_free) continue;
         std::size_t before = i;
         while (before > 0 && moments()[--before].event.thread != moment.event.thread) continue;
         const Event &last = moments()[before].event;
@@ -403,4 +403,4 @@ TEST_P(OracleTest, HeldPages) {
 
 INSTANTIATE_TEST_SUITE_P(Random, OracleTest, testing::Values(1, 2, 3));
 
-}  // namespace gr::analysis::oracle_test
+}  // namespace gr::tool::oracle_test

@@ -4,12 +4,12 @@
 // Must not know: how the analysis gathers.
 #include <limits>
 
-#include "analysis/class_sizes.hpp"
-#include "analysis/document_json.hpp"
 #include "analysis/history.hpp"
-#include "analysis/words.hpp"
+#include "reporting/document/document_json.hpp"
+#include "reporting/document/words.hpp"
+#include "reporting/steps/class_sizes.hpp"
 
-namespace gr::analysis::script_test {
+namespace gr::tool::script_test {
 
 Event event_of(std::uint64_t time, unsigned thread, Op op, std::uint64_t address, std::uint64_t size = 0,
                unsigned stack = 0) {
@@ -24,7 +24,7 @@ Event event_of(std::uint64_t time, unsigned thread, Op op, std::uint64_t address
 }
 
 Event timed_event_of(std::uint64_t time, std::uint64_t address, std::uint64_t nanoseconds) {
-    Event event = event_of(time, 0, Op::kMalloc, address, 16);
+    Event event = event_of(time, 0, Op::malloc, address, 16);
     event.nanoseconds = static_cast<decltype(event.nanoseconds)>(nanoseconds);
     return event;
 }
@@ -41,13 +41,13 @@ class ScriptTest : public testing::Test {
 
 TEST_F(ScriptTest, KnownNumbers) {
     const Document document =
-        document_of({event_of(0, 0, Op::kMalloc, 0x10000, 24, 3), event_of(10, 0, Op::kMalloc, 0x10020, 100, 4),
-                     event_of(20, 0, Op::kFree, 0x10020),  // temporary
-                     event_of(30, 0, Op::kMalloc, 0x10020, 16, 3),
-                     event_of(40, 1, Op::kMalloc, 0x10040, 5000, 3),  // beside it another thread's
-                     event_of(90, 1, Op::kFree, 0x10000),             // another thread's
-                     event_of(99, 1, Op::kMalloc, 0, 1)},             // got none
-                    trace::Stacks::kAll);
+        document_of({event_of(0, 0, Op::malloc, 0x10000, 24, 3), event_of(10, 0, Op::malloc, 0x10020, 100, 4),
+                     event_of(20, 0, Op::free, 0x10020),  // temporary
+                     event_of(30, 0, Op::malloc, 0x10020, 16, 3),
+                     event_of(40, 1, Op::malloc, 0x10040, 5000, 3),  // beside it another thread's
+                     event_of(90, 1, Op::free, 0x10000),             // another thread's
+                     event_of(99, 1, Op::malloc, 0, 1)},             // got none
+                    trace::Stacks::all);
     const auto answer = [&](const char *id) { return section_of(document, id).answer; };
     EXPECT_EQ(
         answer("footprint"),
@@ -95,7 +95,7 @@ TEST_F(ScriptTest, NothingAtAll) {
 }
 
 TEST_F(ScriptTest, WhatWasNotRecordedIsSaid) {
-    const Document document = document_of({event_of(0, 0, Op::kMalloc, 0x1000, 10)}, trace::Stacks::kNone);
+    const Document document = document_of({event_of(0, 0, Op::malloc, 0x1000, 10)}, trace::Stacks::none);
     EXPECT_EQ(section_of(document, "origins").answer, "Call stacks were not recorded.");
     EXPECT_EQ(section_of(document, "lifetimes").answer, "No block was freed.");
     EXPECT_NE(section_of(document, "leaks").answer.find("call stacks were not recorded"), std::string::npos);
@@ -162,10 +162,9 @@ TEST(ClassSizesTest, NeverLessThanAskedFor) {
 }
 
 TEST_F(ScriptTest, WhereOneThreadDidAllAndAllWasFreed) {
-    const Document document =
-        document_of({event_of(0, 0, Op::kMalloc, 0x10000, 24), event_of(10, 0, Op::kFree, 0x10000),
-                     event_of(20, 1, Op::kMalloc, 0, 1)},  // got none
-                    trace::Stacks::kNone);
+    const Document document = document_of({event_of(0, 0, Op::malloc, 0x10000, 24), event_of(10, 0, Op::free, 0x10000),
+                                           event_of(20, 1, Op::malloc, 0, 1)},  // got none
+                                          trace::Stacks::none);
     EXPECT_EQ(section_of(document, "threads").answer,
               "2 threads called the allocator. thread 0 allocated every block. No thread freed a block that another "
               "thread had allocated.");
@@ -178,9 +177,9 @@ TEST_F(ScriptTest, WhereOneThreadDidAllAndAllWasFreed) {
 
 TEST_F(ScriptTest, WhereNoStackWasTakenOfThePeak) {
     const Document document =
-        document_of({event_of(0, 0, Op::kMalloc, 0x10000, 24, 3), event_of(10, 0, Op::kFree, 0x10000),
-                     event_of(20, 0, Op::kMalloc, 0x10000, 4096)},
-                    trace::Stacks::kSampled);
+        document_of({event_of(0, 0, Op::malloc, 0x10000, 24, 3), event_of(10, 0, Op::free, 0x10000),
+                     event_of(20, 0, Op::malloc, 0x10000, 4096)},
+                    trace::Stacks::sampled);
     EXPECT_EQ(
         section_of(document, "origins").answer,
         "No block in use at the peak, 2 µs after the start, has a call stack. These are estimates: one stack was taken "
@@ -195,15 +194,14 @@ TEST_F(ScriptTest, WhereNothingIsFreedAtTheEndBothMomentsAreOne) {
     trace::Sample sample;
     sample.time = Time{20};
     sample.resident_bytes = 1 << 20;
-    const std::vector<Event> kept = {event_of(0, 0, Op::kMalloc, 0x10000, 24),
-                                     event_of(10, 0, Op::kMalloc, 0x20000, 40)};
-    const Document same = document_of(kept, trace::Stacks::kNone, {sample});
+    const std::vector<Event> kept = {event_of(0, 0, Op::malloc, 0x10000, 24), event_of(10, 0, Op::malloc, 0x20000, 40)};
+    const Document same = document_of(kept, trace::Stacks::none, {sample});
     EXPECT_EQ(section_of(same, "held-end").question,
               "Which blocks prevented the return of pages to the OS when resident memory was largest, and at the end?");
     EXPECT_EQ(same.sections.size(), 13U);
     std::vector<Event> freed = kept;
-    freed.push_back(event_of(30, 0, Op::kFree, 0x10000));
-    const Document other = document_of(freed, trace::Stacks::kNone, {sample});
+    freed.push_back(event_of(30, 0, Op::free, 0x10000));
+    const Document other = document_of(freed, trace::Stacks::none, {sample});
     EXPECT_EQ(section_of(other, "held-end").question,
               "Which blocks prevented the return of pages to the OS at the end?");
     EXPECT_NE(section_of(other, "held-peak").answer, section_of(other, "held-end").answer);
@@ -213,7 +211,7 @@ TEST_F(ScriptTest, PagesThatWereNeverTouchedAreNotFilled) {
     trace::Sample sample;
     sample.resident_bytes = 1 << 20;
     const Document document =
-        document_of({event_of(0, 0, Op::kMalloc, 0x100000, 8 << 20)}, trace::Stacks::kNone, {sample});
+        document_of({event_of(0, 0, Op::malloc, 0x100000, 8 << 20)}, trace::Stacks::none, {sample});
     EXPECT_EQ(
         section_of(document, "fragmentation").answer,
         "At the peak, 8 MiB were in use, in 2,048 pages, of which the blocks covered 100 %. The pages that held a "
@@ -227,7 +225,7 @@ TEST_F(ScriptTest, LongCallsAreToldApart) {
     const Document document =
         document_of({timed_event_of(0, 0x10000, 40), timed_event_of(10, 0x10020, 60),
                      timed_event_of(20, 0x10040, 1'000'000), timed_event_of(30, 0x10060, 19'000'000)},
-                    trace::Stacks::kNone);
+                    trace::Stacks::none);
     const Section &section = section_of(document, "statistics");
     EXPECT_EQ(
         section.answer,
@@ -244,11 +242,11 @@ TEST_F(ScriptTest, LongCallsAreToldApart) {
 }
 
 TEST_F(ScriptTest, LongCallsAlone) {
-    const Document document = document_of({timed_event_of(0, 0x10000, 19'000'000)}, trace::Stacks::kNone);
+    const Document document = document_of({timed_event_of(0, 0x10000, 19'000'000)}, trace::Stacks::none);
     EXPECT_EQ(
         section_of(document, "statistics").answer,
         "1 allocation and 0 frees in 0 s. Of 1 timed call, 1 took more than 1 ms, 19 ms in total. Such calls are left "
         "out, because other threads most likely ran meanwhile.");
 }
 
-}  // namespace gr::analysis::script_test
+}  // namespace gr::tool::script_test

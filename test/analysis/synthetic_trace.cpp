@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "trace/writer.hpp"
+#include "reading/trace/writer.hpp"
 
 namespace gr::trace {
 namespace {
@@ -66,7 +66,7 @@ class Program {
             free.pop_back();
         }
         used_.push_back({address, size});
-        Event event = event_of(thread, Op::kMalloc, address, size);
+        Event event = event_of(thread, Op::malloc, address, size);
         if (random_() % 100 == 0) event.stack = StackNumber{static_cast<std::uint32_t>(1 + random_() % 1000)};
         if (random_() % 64 == 0) event.nanoseconds = static_cast<std::uint32_t>(20 + random_() % 200);
         return event;
@@ -79,7 +79,7 @@ class Program {
         used_[place] = used_.back();
         used_.pop_back();
         free_[std::min<std::size_t>((used.size + kClass - 1) / kClass, kClasses - 1)].push_back(used.address);
-        return event_of(thread, Op::kFree, used.address, 0);
+        return event_of(thread, Op::free, used.address, 0);
     }
 
     std::mt19937_64 random_{1};
@@ -95,7 +95,7 @@ void write(const char *path, std::uint64_t events, unsigned threads) {
     Start start;
     start.program = "/bin/synthetic";
     start.page_bytes = 4096;
-    start.stacks = Stacks::kSampled;
+    start.stacks = Stacks::sampled;
     start.stack_bytes = 1 << 16;
     start.timed_calls = 64;
     writer.start(start);
@@ -104,7 +104,7 @@ void write(const char *path, std::uint64_t events, unsigned threads) {
     writer.stacks(nodes);
     Program program(threads);
     program.run(&writer, events);
-    writer.end({program.now(), End::Reason::kExit, 0, writer.events_written(), 0});
+    writer.end({program.now(), End::Reason::exit, 0, writer.events_written(), 0});
 }
 
 }  // namespace

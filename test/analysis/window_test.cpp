@@ -8,15 +8,15 @@
 #include <set>
 #include <thread>
 
-#include "analysis/document_json.hpp"
-#include "analysis/first_picture.hpp"
 #include "analysis/history.hpp"
-#include "analysis/positions.hpp"
-#include "analysis/single_events.hpp"
-#include "analysis/time_axis.hpp"
-#include "trace/chunk.hpp"
+#include "reading/trace/chunk.hpp"
+#include "reporting/analysis/first_picture.hpp"
+#include "reporting/document/document_json.hpp"
+#include "reporting/sections/single_events.hpp"
+#include "reporting/steps/positions.hpp"
+#include "reporting/steps/time_axis.hpp"
 
-namespace gr::analysis::window_test {
+namespace gr::tool::window_test {
 
 constexpr double kUnit = 1e-7;  // seconds
 constexpr std::size_t kEventsABlock = 40;
@@ -39,7 +39,7 @@ struct Part {
 class WindowTest : public testing::TestWithParam<Part> {
   protected:
     WindowTest() {
-        history_.write(folder_.file("trace"), trace::Stacks::kAll, samples(), kEventsABlock);
+        history_.write(folder_.file("trace"), trace::Stacks::all, samples(), kEventsABlock);
         const std::vector<Moment> &all = history_.moments();
         const std::size_t first = all.size() * GetParam().from / 1000;
         const std::size_t last = std::min(all.size() * GetParam().to / 1000, all.size() - 1);
@@ -205,7 +205,7 @@ TEST_P(WindowTest, StatisticsAndIntervals) {
     for (const Moment &moment : moments_) calls[moment.event.op] += 1;
     const auto &table = chart_of<TableChart>(section("statistics"), "Calls");
     EXPECT_EQ(table.rows.size(), calls.size());
-    for (const auto &[op, name] : {std::pair{Op::kMalloc, "malloc"}, {Op::kFree, "free"}}) {
+    for (const auto &[op, name] : {std::pair{Op::malloc, "malloc"}, {Op::free, "free"}}) {
         if (!calls.contains(op)) continue;
         EXPECT_EQ(number_in(table, name, 1), calls[op]) << name;
     }
@@ -328,7 +328,7 @@ TEST_P(WindowTest, SingleEvents) {
                         static_cast<double>(event.time.units - moments_[i].dead.birth.time.units) * kUnit, 1e-12);
         }
         const StackNumber stack = is_free ? moments_[i].dead.birth.stack : event.stack;
-        EXPECT_EQ(std::get<std::string>(row[7]).empty(), stack == StackNumber::kNone || event.address == 0);
+        EXPECT_EQ(std::get<std::string>(row[7]).empty(), stack == StackNumber::none || event.address == 0);
     }
 }
 
@@ -421,7 +421,7 @@ TEST(Positions, WhatWasVisitedIsOneBesides) {
 TEST(FirstPicture, SumsAreTheEventsSums) {
     const Folder folder;
     const History history = History::random(4, 1200);
-    history.write(folder.file("trace"), trace::Stacks::kAll, {}, kEventsABlock);
+    history.write(folder.file("trace"), trace::Stacks::all, {}, kEventsABlock);
     const trace::Trace trace(folder.file("trace"));
     const Document first = first_picture(trace);
     const Document whole = analyse(trace);
@@ -449,4 +449,4 @@ TEST(FirstPicture, SumsAreTheEventsSums) {
     EXPECT_EQ(blocks.series[0].values.back(), static_cast<double>(history.end().size()));
 }
 
-}  // namespace gr::analysis::window_test
+}  // namespace gr::tool::window_test

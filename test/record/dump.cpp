@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "base/failure.hpp"
-#include "trace/reader.hpp"
+#include "reading/trace/reader.hpp"
 
 int main(int count, char **words) {
     if (count != 2) return 2;

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 GRANARY, PROGRAMS = (os.path.abspath(path) for path in sys.argv[1:3])
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tool", "trace"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tool", "reading", "trace"))
 import granary_trace  # noqa: E402  pylint: disable=wrong-import-position
 
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("GRANARY_", "LD_"))}

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/failure.hpp"
-#include "trace/playback.hpp"
-#include "trace/reader.hpp"
-#include "trace/stream.hpp"
-#include "trace/writer.hpp"
+#include "reading/trace/playback.hpp"
+#include "reading/trace/reader.hpp"
+#include "reading/trace/stream.hpp"
+#include "reading/trace/writer.hpp"
 
 namespace gr::trace::file_test {
 
@@ -28,8 +28,9 @@ class TraceTest : public testing::Test {
     ~TraceTest() override { fs::remove_all(folder_); }
 
     static std::vector<Event> random_events(ThreadNumber thread, std::size_t count, std::mt19937_64 &random) {
-        constexpr Op kOps[] = {Op::kMalloc, Op::kCalloc, Op::kFree, Op::kRealloc, Op::kReallocFree, Op::kAlignedAlloc,
-                               Op::kNew,    Op::kDelete, Op::kMap,  Op::kUnmap,   Op::kAdvise,      Op::kBreak};
+        constexpr Op kOps[] = {Op::malloc,       Op::calloc,        Op::free,         Op::realloc,
+                               Op::realloc_free, Op::aligned_alloc, Op::operator_new, Op::operator_delete,
+                               Op::map,          Op::unmap,         Op::advise,       Op::brk};
         std::vector<Event> events;
         std::uint64_t time = random() % 1000;
         for (std::size_t i = 0; i < count; ++i) {
@@ -81,14 +82,14 @@ TEST_F(TraceTest, WhatIsWrittenIsRead) {
     std::mt19937_64 random(1);
     std::vector<std::vector<Event>> written;
     const std::vector<StackNode> nodes = {
-        {StackNumber::kNone, 0x1000}, {StackNumber{1}, 0x2000}, {StackNumber{1}, 0xfff}};
+        {StackNumber::none, 0x1000}, {StackNumber{1}, 0x2000}, {StackNumber{1}, 0xfff}};
     {
         Writer writer(path_);
         Start start;
         start.program = "/bin/program \xff";  // not UTF-8
         start.arguments = {"program", "-x"};
         start.process = 17;
-        start.stacks = Stacks::kAll;
+        start.stacks = Stacks::all;
         start.clock_nanoseconds = 9.5;
         writer.start(start);
         writer.stacks(nodes);
@@ -107,14 +108,14 @@ TEST_F(TraceTest, WhatIsWrittenIsRead) {
         writer.samples(std::vector<Sample>{sample, later});
         writer.resident({Time{8}, 4096, {{0x1000, 0x2000}, {0x8000, 0x1000}}});
         writer.relative({Time{10}, 18, false, "two"});
-        writer.end({Time{1000000}, End::Reason::kSignal, 9, writer.events_written(), 3});
+        writer.end({Time{1000000}, End::Reason::signal, 9, writer.events_written(), 3});
         EXPECT_EQ(writer.bytes(), fs::file_size(path_));
     }
     const Trace trace(path_);
     EXPECT_EQ(trace.damage(), "");
     EXPECT_EQ(trace.start().program, "/bin/program \xef\xbf\xbd");
     EXPECT_EQ(trace.start().arguments.size(), 2U);
-    EXPECT_EQ(trace.start().stacks, Stacks::kAll);
+    EXPECT_EQ(trace.start().stacks, Stacks::all);
     EXPECT_EQ(trace.start().clock_nanoseconds, 9.5);
     ASSERT_EQ(trace.blocks().size(), written.size());
     std::uint64_t lost = 0;
@@ -142,9 +143,9 @@ TEST_F(TraceTest, SummariesTellWhatTheEventsDo) {
     Writer writer(path_);
     writer.start({});
     writer.events(ThreadNumber{0},
-                  std::vector<Event>{event_of(Op::kMalloc, 5, 0x1000, 0, 16), event_of(Op::kMalloc, 6, 0x2000, 0, 100),
-                                     event_of(Op::kMalloc, 7, 0, 0, 1U << 30), event_of(Op::kFree, 8, 0x1000, 0),
-                                     event_of(Op::kMap, 9, 0x100000, 0, 1U << 20)},
+                  std::vector<Event>{event_of(Op::malloc, 5, 0x1000, 0, 16), event_of(Op::malloc, 6, 0x2000, 0, 100),
+                                     event_of(Op::malloc, 7, 0, 0, 1U << 30), event_of(Op::free, 8, 0x1000, 0),
+                                     event_of(Op::map, 9, 0x100000, 0, 1U << 20)},
                   2);
     const Trace trace(path_);
     const EventsSummary &summary = trace.blocks().at(0).summary;
@@ -277,15 +278,15 @@ TEST_F(TraceTest, EventsOfOneTimeComeInAnOrderThatIsPossible) {
         Writer writer(path_);
         writer.start({});
         writer.events(ThreadNumber{0},
-                      std::vector<Event>{event_of(Op::kFree, 5, 16, 0), event_of(Op::kFree, 5, 32, 0),
-                                         event_of(Op::kMalloc, 7, 16, 0, 1), event_of(Op::kMalloc, 9, 0, 0, 3)},
+                      std::vector<Event>{event_of(Op::free, 5, 16, 0), event_of(Op::free, 5, 32, 0),
+                                         event_of(Op::malloc, 7, 16, 0, 1), event_of(Op::malloc, 9, 0, 0, 3)},
                       0);
         writer.events(ThreadNumber{1},
-                      std::vector<Event>{event_of(Op::kMalloc, 5, 16, 1, 1), event_of(Op::kMalloc, 5, 32, 1, 1),
-                                         event_of(Op::kFree, 7, 16, 1), event_of(Op::kFree, 8, 64, 1)},
+                      std::vector<Event>{event_of(Op::malloc, 5, 16, 1, 1), event_of(Op::malloc, 5, 32, 1, 1),
+                                         event_of(Op::free, 7, 16, 1), event_of(Op::free, 8, 64, 1)},
                       0);
         writer.events(ThreadNumber{2},
-                      std::vector<Event>{event_of(Op::kMalloc, 5, 16, 2, 1), event_of(Op::kMalloc, 10, 16, 2, 1)}, 0);
+                      std::vector<Event>{event_of(Op::malloc, 5, 16, 2, 1), event_of(Op::malloc, 10, 16, 2, 1)}, 0);
         writer.end({});
     }
     const Trace trace(path_);
@@ -305,7 +306,7 @@ TEST_F(TraceTest, TheBlocksInUseAreThoseOfAMap) {
         for (unsigned i = 0; i < 60000; ++i) {
             const std::uint64_t address = 16 * (1 + random() % 9000);
             const bool is_there = live.contains(address);
-            events.push_back(event_of(is_there ? Op::kFree : Op::kMalloc, i, address, 0, is_there ? 0 : i));
+            events.push_back(event_of(is_there ? Op::free : Op::malloc, i, address, 0, is_there ? 0 : i));
             is_there ? void(live.erase(address)) : void(live.emplace(address, i));
         }
         writer.events(ThreadNumber{0}, events, 0);

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "base/failure.hpp"
-#include "trace/check.hpp"
-#include "trace/playback.hpp"
-#include "trace/reader.hpp"
-#include "trace/writer.hpp"
+#include "reading/trace/check.hpp"
+#include "reading/trace/playback.hpp"
+#include "reading/trace/reader.hpp"
+#include "reading/trace/writer.hpp"
 
 namespace {
 
@@ -83,7 +83,7 @@ Bytes whole_trace() {
                                   .thread = ThreadNumber{thread},
                                   .stack = StackNumber{i % 4 == 0 ? 2U : 0U},
                                   .nanoseconds = i % 10 == 0 ? 30U : 0U,
-                                  .op = i % 2 == 0 ? Op::kAlignedAlloc : Op::kFree,
+                                  .op = i % 2 == 0 ? Op::aligned_alloc : Op::free,
                                   .log2_alignment = static_cast<std::uint8_t>(i % 4 == 0 ? 6 : 0)});
             }
             writer.events(ThreadNumber{thread}, events, thread);
@@ -92,7 +92,7 @@ Bytes whole_trace() {
         writer.samples(std::vector<Sample>{{.time = Time{2}, .resident_bytes = 4096}, {.time = Time{9}}});
         writer.resident({Time{4}, 4096, {{0x10000, 8192}, {0x20000, 4096}}});
         writer.relative({Time{6}, 9, false, "child.trace"});
-        writer.end({.time = Time{200}, .reason = End::Reason::kExit, .events = 120});
+        writer.end({.time = Time{200}, .reason = End::Reason::exit, .events = 120});
     }
     std::ifstream stream(file.path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};

@@ -2,7 +2,7 @@
 // What: the JSON of a trace that somebody else made.
 // Invariant: a number that the field cannot hold is damage, never another number.
 // Must not know: how chunks lie in a file.
-#include "trace/json.hpp"
+#include "reading/trace/json.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "trace/columns.hpp"
+#include "reading/trace/columns.hpp"
 
 namespace gr::trace {
 namespace {

@@ -2,7 +2,7 @@
 // What: a position holds the live blocks that it was made of, whatever their numbers are, and few bytes of usual ones.
 // Invariant: what is expected is kept beside, in a map.
 // Must not know: how a position is packed.
-#include "trace/position.hpp"
+#include "reading/trace/position.hpp"
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(Position, AnyNumbersComeBack) {
         block.bytes_before = any();
         block.thread = ThreadNumber{static_cast<std::uint32_t>(any())};
         block.stack = StackNumber{static_cast<std::uint32_t>(any())};
-        block.op = static_cast<Op>(random() % number_of(Op::kFree));
+        block.op = static_cast<Op>(random() % number_of(Op::free));
         block.log2_alignment = static_cast<std::uint8_t>(random() % 64);
         blocks[block.address] = block;
     }
@@ -73,7 +73,7 @@ TEST(Position, UsualBlocksTakeAThirdOfTheirSizeAtMost) {
         block.bytes_before += random() % 100000;
         block.thread = ThreadNumber{static_cast<std::uint32_t>(random() % 100)};
         block.stack = StackNumber{static_cast<std::uint32_t>(random() % 1000)};
-        block.op = Op::kMalloc;
+        block.op = Op::malloc;
         blocks[block.address] = block;
     }
     const Position position = position_of(blocks);

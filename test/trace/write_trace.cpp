@@ -15,18 +15,25 @@
 #include <string>
 #include <vector>
 
-#include "trace/writer.hpp"
+#include "reading/trace/writer.hpp"
 
 namespace gr::trace {
 namespace {
 
-const std::map<std::string, Op> kOps = {{"malloc", Op::kMalloc},   {"calloc", Op::kCalloc},
-                                        {"realloc", Op::kRealloc}, {"aligned", Op::kAlignedAlloc},
-                                        {"new", Op::kNew},         {"new[]", Op::kNewArray},
-                                        {"free", Op::kFree},       {"reallocfree", Op::kReallocFree},
-                                        {"delete", Op::kDelete},   {"delete[]", Op::kDeleteArray},
-                                        {"map", Op::kMap},         {"unmap", Op::kUnmap},
-                                        {"advise", Op::kAdvise},   {"break", Op::kBreak}};
+const std::map<std::string, Op> kOps = {{"malloc", Op::malloc},
+                                        {"calloc", Op::calloc},
+                                        {"realloc", Op::realloc},
+                                        {"aligned", Op::aligned_alloc},
+                                        {"new", Op::operator_new},
+                                        {"new[]", Op::operator_new_array},
+                                        {"free", Op::free},
+                                        {"reallocfree", Op::realloc_free},
+                                        {"delete", Op::operator_delete},
+                                        {"delete[]", Op::operator_delete_array},
+                                        {"map", Op::map},
+                                        {"unmap", Op::unmap},
+                                        {"advise", Op::advise},
+                                        {"break", Op::brk}};
 
 class Wrong {};
 
@@ -77,7 +84,7 @@ struct Story {
     }
     void read_stacks(std::istream &line) {
         const std::string word = rest_of(line);
-        start.stacks = word == "all" ? Stacks::kAll : Stacks::kSampled;
+        start.stacks = word == "all" ? Stacks::all : Stacks::sampled;
         if (word != "all") start.stack_bytes = std::stoull(word, nullptr, 0);
     }
     void read_resident(std::istream &line) {
@@ -147,7 +154,7 @@ struct Story {
         if (!marks.empty()) writer.marks(marks);
         writer.samples(samples);
         for (const Resident &resident : residents) writer.resident(resident);
-        if (finished) writer.end({last, End::Reason::kExit, 0, writer.events_written(), 0});
+        if (finished) writer.end({last, End::Reason::exit, 0, writer.events_written(), 0});
     }
 };
 

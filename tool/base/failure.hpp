@@ -11,12 +11,12 @@ namespace gr::tool {
 
 // The upper three are those of env(1) and nohup(1), so that scripts need not tell `granary run` from them.
 enum class ExitCode : int {
-    kSuccess = 0,
-    kNotRunnable = 1,
-    kUsage = 2,
-    kToolFailure = 125,
-    kCannotInvoke = 126,
-    kNotFound = 127,
+    success = 0,
+    not_runnable = 1,
+    usage = 2,
+    tool_failure = 125,
+    cannot_invoke = 126,
+    not_found = 127,
 };
 
 class Failure : public std::runtime_error {

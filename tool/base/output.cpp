@@ -16,7 +16,7 @@ namespace gr::tool {
 void print(std::string_view text) {
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!written) {
-        throw Failure(ExitCode::kToolFailure, fmt::format("cannot write: {}", std::generic_category().message(errno)));
+        throw Failure(ExitCode::tool_failure, fmt::format("cannot write: {}", std::generic_category().message(errno)));
     }
 }
 

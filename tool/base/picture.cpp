@@ -41,7 +41,7 @@ void write_picture(const std::string &picture, const std::string &path) {
     file << picture;
     file.close();
     if (!file) {
-        throw Failure(ExitCode::kToolFailure,
+        throw Failure(ExitCode::tool_failure,
                       fmt::format("cannot write {}: {}", in_quotes(path), std::generic_category().message(errno)));
     }
 }

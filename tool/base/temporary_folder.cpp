@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 TemporaryFolder::TemporaryFolder(const std::string &purpose)
     : path_((fs::temp_directory_path() / fmt::format("granary-{}-XXXXXX", purpose)).string()) {
     if (::mkdtemp(path_.data()) == nullptr) {
-        throw Failure(ExitCode::kToolFailure, fmt::format("cannot create a folder {}: {}", in_quotes(path_),
+        throw Failure(ExitCode::tool_failure, fmt::format("cannot create a folder {}: {}", in_quotes(path_),
                                                           std::generic_category().message(errno)));
     }
 }

@@ -47,7 +47,7 @@ void WholeFile::finish() {
 }
 
 void WholeFile::fail(int error) const {
-    throw Failure(ExitCode::kToolFailure, fmt::format("cannot write {}: {}", in_quotes(path_),
+    throw Failure(ExitCode::tool_failure, fmt::format("cannot write {}: {}", in_quotes(path_),
                                                       std::generic_category().message(error == 0 ? EIO : error)));
 }
 

@@ -95,7 +95,7 @@ ExitCode CommandLine::work() const {
     for (const Command &command : commands_) {
         if (command.options->parsed()) return command.work();
     }
-    return ExitCode::kSuccess;
+    return ExitCode::success;
 }
 
 std::string CommandLine::command_name() const {
@@ -123,13 +123,13 @@ ExitCode CommandLine::parse_and_work(std::span<char *> words) {
         app_.parse(arguments);
     } catch (const CLI::CallForVersion &) {
         print(version_);
-        return ExitCode::kSuccess;
+        return ExitCode::success;
     } catch (const CLI::CallForHelp &) {
         print(help_text());
-        return ExitCode::kSuccess;
+        return ExitCode::success;
     } catch (const CLI::ParseError &error) {
         const std::string name = command_name();
-        throw Failure(ExitCode::kUsage,
+        throw Failure(ExitCode::usage,
                       fmt::format("{}; see 'granary {}{}--help'", error.what(), name, name.empty() ? "" : " "));
     }
     return work();
@@ -142,9 +142,9 @@ int CommandLine::run(std::span<const Adder> commands, std::span<char *> words) {
     } catch (const Failure &failure) {
         return fail(failure.code(), failure.what());
     } catch (const std::bad_alloc &) {
-        return fail(ExitCode::kToolFailure, "out of memory");
+        return fail(ExitCode::tool_failure, "out of memory");
     } catch (const std::exception &error) {
-        return fail(ExitCode::kToolFailure, error.what());
+        return fail(ExitCode::tool_failure, error.what());
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: long names of functions, cut so that they still tell which they are.
-// Invariant: as tool/analysis/words.cpp does: first arguments of templates and functions, the innermost first, then the middle.
+// Invariant: as tool/reporting/document/words.cpp does: first arguments of templates and functions, the innermost first, then the middle.
 // Must not know: where the whole name is to be had.
 
 const kCut = "…";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the document that granary lab show puts into the page, as runs.
-// Invariant: tool/lab/lab_page.cpp writes what is read here; whatever cannot be shown is one line of error.
+// Invariant: tool/commands/lab/lab_record.cpp writes what is read here; whatever cannot be shown is one line of error.
 // Must not know: how runs are drawn.
 
 import { parsedOf } from "../data/decode";

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "commands/export/folded.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "reporting/steps/stack_profile.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+double value_of(const StackUse &use, const What &what) {
+    const StackSum &sum = what.moment == Moment::peak  ? use.at_peak
+                          : what.moment == Moment::end ? use.at_end
+                                                       : use.allocated;
+    return what.blocks ? sum.blocks : sum.bytes;
+}
+
+}  // namespace
+
+std::string folded_stack(const std::vector<const Call *> &calls) {
+    if (calls.empty()) return kNoStack;
+    std::string text;
+    for (const Call *const call : calls) {
+        if (!text.empty()) text += ';';
+        std::string name = call->function;
+        std::replace(name.begin(), name.end(), ';', ':');
+        text += name;
+    }
+    return text;
+}
+
+void write_folded(const trace::Trace &trace, const What &what, Sink &sink) {
+    Calls calls(trace);
+    std::map<std::string, double> lines;
+    for (const StackUse &use : stack_profile(trace)) {
+        lines[folded_stack(calls.of(use.stack))] += value_of(use, what);
+    }
+    for (const auto &[stack, value] : lines) {
+        const long long number = std::llround(value);
+        if (number > 0) sink.write(fmt::format("{} {}\n", stack, number));
+    }
+}
+
+}  // namespace gr::tool

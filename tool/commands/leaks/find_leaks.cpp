@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "commands/leaks/find_leaks.hpp"
+
+#include <fmt/format.h>
+#include <granary/leaks.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+#include <thread>
+
+#include "base/failure.hpp"
+#include "base/output.hpp"
+#include "base/temporary_folder.hpp"
+#include "base/text.hpp"
+#include "base/variables.hpp"
+#include "commands/leaks/leak_findings.hpp"
+#include "reading/allocators/granary_library.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kFolderVariable = "GRANARY_LEAKS";
+
+// What begins a report's name says whose it is; what ends it, which.
+std::vector<fs::path> reports_in(const fs::path &folder, const std::string &process) {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (const fs::directory_entry &entry : fs::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(process) && !name.ends_with(".part")) found.push_back(entry.path());
+    }
+    std::ranges::sort(found, {}, [](const fs::path &path) {
+        return std::pair(std::stoul(path.stem().string()), std::stoul(path.extension().string().substr(1)));
+    });
+    return found;
+}
+
+// Returns whether anything leaked.
+bool tell(const LeaksRequest &request, const std::vector<fs::path> &reports) {
+    Suppressions suppressions;
+    for (const std::string &file : request.suppressions) suppressions.read(file);
+    std::vector<ProcessFindings> processes;
+    processes.reserve(reports.size());
+    for (const fs::path &report : reports) processes.push_back(find_places(read_leak_report(report), suppressions));
+    const std::string text = request.json ? leaks_json(processes) : leaks_text(processes);
+    if (request.output.empty()) {
+        std::fwrite(text.data(), 1, text.size(), stderr);
+    } else if (std::ofstream file(request.output); !(file << text).flush()) {
+        throw Failure(ExitCode::tool_failure, fmt::format("cannot write {}", in_quotes(request.output)));
+    }
+    return std::ranges::any_of(processes, [](const ProcessFindings &found) { return !found.leaks.empty(); });
+}
+
+// A program inherits the limits of the command.
+void require_addresses() {
+    struct Limit {
+        decltype(RLIMIT_AS) resource;
+        const char *name;
+    };
+    constexpr rlim_t kScarce = rlim_t{GR_LEAKS_SCARCE_GIB} << 30;
+    for (const Limit &each : {Limit{RLIMIT_AS, "address space (ulimit -v)"}, Limit{RLIMIT_DATA, "data (ulimit -d)"}}) {
+        struct rlimit limit {};
+        if (::getrlimit(each.resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > kScarce)
+            continue;
+        throw Failure(ExitCode::usage, fmt::format("nothing can be found under a limit on {} of {} GiB or less; "
+                                                   "raise the limit",
+                                                   each.name, static_cast<int>(GR_LEAKS_SCARCE_GIB)));
+    }
+}
+
+// Libc keeps stacks of threads that ended, with all that their calls left there: none, where leaks are looked for.
+void drop_dead_stacks() {
+    constexpr const char *kTunables = "GLIBC_TUNABLES";
+    const std::string kept = variable(kTunables).value_or("");
+    set_variable(kTunables, (kept.empty() ? "" : kept + ":") + "glibc.pthread.stack_cache_size=0");
+}
+
+[[noreturn]] void become(const LeaksRequest &request) {
+    std::vector<char *> arguments;
+    for (const std::string &word : request.command) arguments.push_back(const_cast<char *>(word.c_str()));
+    arguments.push_back(nullptr);
+    ::execvp(arguments.front(), arguments.data());
+    const int error = errno;
+    complain(fmt::format("leaks: {}: {}", in_quotes(request.command.front()), std::generic_category().message(error)));
+    ::_exit(static_cast<int>(error == ENOENT ? ExitCode::not_found : ExitCode::cannot_invoke));
+}
+
+// What the terminal sends both of them is the program's affair.
+int run_and_wait(const LeaksRequest &request) {
+    const pid_t child = ::fork();
+    if (child == 0) become(request);
+    if (child < 0) throw Failure(ExitCode::tool_failure, std::generic_category().message(errno));
+    ::signal(SIGINT, SIG_IGN);
+    ::signal(SIGQUIT, SIG_IGN);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    constexpr int kBySignal = 128;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : kBySignal + WTERMSIG(status);
+}
+
+int find_in_program(const LeaksRequest &request) {
+    for (const std::string &file : request.suppressions) Suppressions().read(file);  // before anything runs
+    require_addresses();
+    const std::string library = collecting_library(find_library(request.library));
+    const TemporaryFolder folder("leaks");
+    set_variable(kFolderVariable, folder.path());
+    drop_dead_stacks();
+    preload(library);
+    const int status = run_and_wait(request);
+    const std::vector<fs::path> reports = reports_in(folder.path(), "");
+    if (reports.empty() && !request.json) return status;
+    return tell(request, reports) ? request.exit_code : status;
+}
+
+std::string folder_of(int process) {
+    std::ifstream file(fmt::format("/proc/{}/environ", process), std::ios::binary);
+    const std::string all{std::istreambuf_iterator<char>(file), {}};
+    std::istringstream variables(all);
+    const std::string wanted = std::string(kFolderVariable) + "=";
+    for (std::string one; std::getline(variables, one, '\0');) {
+        if (one.starts_with(wanted)) return one.substr(wanted.size());
+    }
+    return {};
+}
+
+// Who does not handle the signal would die of it.
+bool handles_signal(int process) {
+    std::ifstream file(fmt::format("/proc/{}/status", process));
+    for (std::string line; std::getline(file, line);) {
+        constexpr std::string_view kCaught = "SigCgt:\t";
+        if (!line.starts_with(kCaught)) continue;
+        return (std::stoull(line.substr(kCaught.size()), nullptr, 16) >> (GR_LEAKS_SIGNAL - 1) & 1) != 0;
+    }
+    return false;
+}
+
+int find_in_process(const LeaksRequest &request, int process) {
+    const std::string folder = folder_of(process);
+    if (!fs::exists(fmt::format("/proc/{}", process)))
+        throw Failure(ExitCode::not_found, fmt::format("no process {}", process));
+    if (folder.empty() || !fs::is_directory(folder) || !handles_signal(process)) {
+        throw Failure(
+            ExitCode::not_runnable,
+            fmt::format("process {} was not started by 'granary leaks', or 'granary leaks' has ended", process));
+    }
+    const std::string name = fmt::format("{}.", process);
+    const std::size_t before = reports_in(folder, name).size();
+    if (::kill(process, GR_LEAKS_SIGNAL) != 0)
+        throw Failure(ExitCode::tool_failure, std::generic_category().message(errno));
+    constexpr auto kLook = std::chrono::milliseconds(10);
+    constexpr unsigned kLooks = 3000;
+    for (unsigned i = 0; i < kLooks; ++i) {
+        if (const std::vector<fs::path> reports = reports_in(folder, name); reports.size() > before) {
+            const bool leaked = tell(request, {reports.back()});
+            fs::remove(reports.back());
+            return leaked ? request.exit_code : 0;
+        }
+        std::this_thread::sleep_for(kLook);
+    }
+    throw Failure(ExitCode::tool_failure,
+                  fmt::format("process {} does not answer; it is stopped, or it hangs inside malloc", process));
+}
+
+}  // namespace
+
+int find_leaks(const LeaksRequest &request) {
+    return request.process ? find_in_process(request, *request.process) : find_in_program(request);
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "commands/leaks/leak_findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/text.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+std::string blocks_text(std::uint64_t blocks, std::uint64_t bytes) {
+    return fmt::format("{} block{}, {}", blocks, blocks == 1 ? "" : "s", bytes_text(bytes));
+}
+
+std::string place_text(const CodePlace &place) {
+    std::string text = place.function.empty() ? fmt::format("{:#x}", place.address) : printable(place.function);
+    if (!place.file.empty()) {
+        text += fmt::format("  {}:{}", printable(place.file), place.line);
+    } else if (!place.module.empty()) {
+        text += fmt::format("  ({})", printable(place.module));
+    }
+    return text;
+}
+
+void add_process_text(std::string &text, const ProcessFindings &found) {
+    const LeakReport &report = found.report;
+    text += fmt::format("process {} ({}): ", report.process, printable(report.command));
+    if (!report.failure.empty()) {
+        text += fmt::format("not examined: {}\n", printable(report.failure));
+        return;
+    }
+    std::uint64_t blocks = 0;
+    std::uint64_t bytes = 0;
+    for (const FoundLeak &leak : found.leaks) {
+        blocks += leak.group.blocks;
+        bytes += leak.group.bytes;
+    }
+    text += found.leaks.empty() ? "no leaks" : fmt::format("{} leaked", blocks_text(blocks, bytes));
+    if (found.suppressed_blocks != 0)
+        text += fmt::format("; suppressed: {}", blocks_text(found.suppressed_blocks, found.suppressed_bytes));
+    text += '\n';
+    for (const FoundLeak &leak : found.leaks) {
+        text += fmt::format("\n  {}: {}\n", leak.group.direct ? "direct" : "indirect",
+                            blocks_text(leak.group.blocks, leak.group.bytes));
+        if (leak.stack.empty()) text += "    the call stack is not known\n";
+        for (const CodePlace &place : leak.stack) text += fmt::format("    {}\n", place_text(place));
+    }
+}
+
+void add_place_json(JsonWriter &json, const CodePlace &place) {
+    json.begin_object();
+    json.key("address");
+    json.text(fmt::format("{:#x}", place.address));
+    json.key("function");
+    json.text(place.function);
+    json.key("file");
+    json.text(place.file);
+    json.key("line");
+    json.number(static_cast<std::uint64_t>(place.line));
+    json.key("module");
+    json.text(place.module);
+    json.end_object();
+}
+
+void add_leak_json(JsonWriter &json, const FoundLeak &leak) {
+    json.begin_object();
+    json.key("kind");
+    json.text(leak.group.direct ? "direct" : "indirect");
+    json.key("blocks");
+    json.number(leak.group.blocks);
+    json.key("bytes");
+    json.number(leak.group.bytes);
+    json.key("stack");
+    json.begin_array();
+    for (const CodePlace &place : leak.stack) add_place_json(json, place);
+    json.end_array();
+    json.end_object();
+}
+
+void add_process_json(JsonWriter &json, const ProcessFindings &found) {
+    json.begin_object();
+    json.key("process");
+    json.number(found.report.process);
+    json.key("command");
+    json.text(found.report.command);
+    json.key("failure");
+    json.text(found.report.failure);
+    json.key("live_blocks");
+    json.number(found.report.live_blocks);
+    json.key("live_bytes");
+    json.number(found.report.live_bytes);
+    json.key("suppressed_blocks");
+    json.number(found.suppressed_blocks);
+    json.key("suppressed_bytes");
+    json.number(found.suppressed_bytes);
+    json.key("leaks");
+    json.begin_array();
+    for (const FoundLeak &leak : found.leaks) add_leak_json(json, leak);
+    json.end_array();
+    json.end_object();
+}
+
+}  // namespace
+
+ProcessFindings find_places(LeakReport report, const Suppressions &suppressions) {
+    ProcessFindings found;
+    CodePlaces places(report.modules);
+    const auto stack_of = [&](std::uint32_t number) {
+        std::vector<CodePlace> stack;
+        for (const std::uint64_t address : report.stacks[number]) stack.push_back(places.of_call(address));
+        return stack;
+    };
+    const auto is_suppressed = [&](std::uint32_t number) {
+        const std::vector<CodePlace> stack = stack_of(number);
+        return std::ranges::any_of(stack, [&](const CodePlace &place) {
+            return suppressions.fit(place.function) || suppressions.fit(place.file) || suppressions.fit(place.module);
+        });
+    };
+    for (const LeakGroup &group : report.leaks) {
+        if (is_suppressed(group.stack) || is_suppressed(group.owner)) {
+            found.suppressed_blocks += group.blocks;
+            found.suppressed_bytes += group.bytes;
+        } else {
+            found.leaks.push_back({group, stack_of(group.stack)});
+        }
+    }
+    std::ranges::stable_sort(found.leaks, {},
+                             [](const FoundLeak &leak) { return std::tuple(!leak.group.direct, ~leak.group.bytes); });
+    found.report = std::move(report);
+    return found;
+}
+
+std::string leaks_text(const std::vector<ProcessFindings> &processes) {
+    std::string text;
+    for (const ProcessFindings &found : processes) add_process_text(text, found);
+    return text;
+}
+
+std::string leaks_json(const std::vector<ProcessFindings> &processes) {
+    JsonWriter json;
+    json.begin_object();
+    json.key("processes");
+    json.begin_array();
+    for (const ProcessFindings &found : processes) add_process_json(json, found);
+    json.end_array();
+    json.end_object();
+    return json.result() + "\n";
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "commands/leaks/leak_report.hpp"
+
+#include <fmt/format.h>
+#include <granary/leaks.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/failure.hpp"
+#include "base/text.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+std::string rest_of(std::istringstream &words) {
+    std::string rest;
+    std::getline(words >> std::ws, rest);
+    return rest;
+}
+
+void read_leak(std::istringstream &words, LeakReport &report) {
+    std::string kind;
+    LeakGroup group;
+    words >> kind >> group.blocks >> group.bytes >> group.stack >> group.owner;
+    group.direct = kind == "direct";
+    report.leaks.push_back(group);
+}
+
+void read_stack(std::istringstream &words, LeakReport &report) {
+    std::uint32_t number = 0;
+    words >> number >> std::hex;
+    std::vector<std::uint64_t> &calls = report.stacks[number];
+    calls.clear();
+    for (std::uint64_t call = 0; words >> call;) calls.push_back(call);
+    words.clear();
+}
+
+void read_module(std::istringstream &words, LeakReport &report) {
+    CodeModule module;
+    words >> std::hex >> module.base >> module.begin >> module.end >> module.build_id;
+    module.file = rest_of(words);
+    if (module.build_id == "-") module.build_id.clear();
+    report.modules.push_back(module);
+}
+
+}  // namespace
+
+LeakReport read_leak_report(const std::string &path) {
+    const auto broken = [&] {
+        return Failure(ExitCode::tool_failure, fmt::format("{} is not a leak report that this command can read; "
+                                                           "use the library that came with this granary",
+                                                           in_quotes(path)));
+    };
+    std::ifstream file(path);
+    LeakReport report;
+    int version = 0;
+    bool ended = false;
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line);
+        std::string what;
+        words >> what;
+        if (what == "granary-leaks") words >> version;
+        if (what == "process") {
+            words >> report.process;
+            report.command = rest_of(words);
+        }
+        if (what == "failed") report.failure = rest_of(words);
+        if (what == "live") words >> report.live_blocks >> report.live_bytes;
+        if (what == "leak") read_leak(words, report);
+        if (what == "stack") read_stack(words, report);
+        if (what == "module") read_module(words, report);
+        ended = what == "end";
+        if (words.fail()) throw broken();
+    }
+    if (version != GR_LEAKS_VERSION || !ended) throw broken();
+    return report;
+}
+
+}  // namespace gr::tool

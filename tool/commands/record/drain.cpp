@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: drain.hpp.
+// Invariant: as there. A ring is given back when its thread is gone and nothing is left in it.
+// Must not know: what records mean.
+#include "commands/record/drain.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace gr::tool {
+
+namespace {
+
+constexpr unsigned kPauseMilliseconds = 4;
+constexpr std::chrono::milliseconds kGonePause{100};  // between two looks for threads that are gone
+
+template <class T>
+T acquire(T &word) {
+    return std::atomic_ref(word).load(std::memory_order_acquire);
+}
+
+bool has_no_such(long result) { return result != 0 && errno == ESRCH; }
+
+}  // namespace
+
+void Drain::run() {
+    for (;;) {
+        std::uint32_t *const bell = &recording_.control().bell;
+        const std::uint32_t before = acquire(*bell);
+        const bool is_last = is_stopping_.load(std::memory_order_acquire);
+        pass();
+        if (is_last) break;
+        sleep_while(bell, before, kPauseMilliseconds);
+    }
+    end_all();
+    messages_.end();
+}
+
+void Drain::stop() {
+    is_stopping_.store(true, std::memory_order_release);
+    recording_.ring_bell();
+}
+
+void Drain::end_process(const Ended &ended) {
+    const std::lock_guard lock(mutex_);
+    told_.push_back(ended);
+    recording_.ring_bell();
+}
+
+void Drain::pass() {
+    std::vector<std::uint32_t> leaving;
+    look_at_entries(&leaving);
+    empty_rings();
+    for (const std::uint32_t place : leaving) {
+        entries_[place].is_leaving.store(true, std::memory_order_relaxed);
+        messages_.put(Leaving{entries_[place].arrival, place});
+    }
+    end_told();
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_due = now - looked_for_gone_ > kGonePause;
+    if (!is_due && ring_count() < recording_.rings()) return;
+    looked_for_gone_ = now;
+    look_for_gone_threads();
+    if (is_due) look_for_gone_takers();
+}
+
+void Drain::look_at_entries(std::vector<std::uint32_t> *leaving) {
+    for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place) {
+        gr_recorded_process &shared = recording_.process(place);
+        const std::uint32_t state = acquire(shared.state);
+        Entry &entry = entries_[place];
+        if (state == GR_PROCESS_ARRIVED && entry.arrival == Arrival::none) take_arrival(place);
+        if (state == GR_PROCESS_LEAVING && entry.arrival != Arrival::none &&
+            !entry.is_leaving.load(std::memory_order_acquire))
+            leaving->push_back(place);
+    }
+}
+
+void Drain::take_arrival(std::uint32_t place) {
+    gr_recorded_process &shared = recording_.process(place);
+    // What had this process id is no more: the process became another program, or another process has its id.
+    for (std::uint32_t other = 0; other < SharedRecording::kProcesses; ++other) {
+        const Entry &entry = entries_[other];
+        if (entry.arrival != Arrival::none && entry.process == shared.id)
+            end_entry(other, {entry.arrival, shared.time, trace::End::Reason::exec, 0});
+    }
+    Entry &entry = entries_[place];
+    entry.arrival = Arrival{++arrivals_};
+    entry.process = shared.id;
+    entry.is_leaving.store(false, std::memory_order_relaxed);
+    const std::string_view allocator(&shared.allocator[0], ::strnlen(&shared.allocator[0], sizeof shared.allocator));
+    messages_.put(Arrived{entry.arrival, place, shared.id, shared.time, std::string(allocator)});
+}
+
+void Drain::end_told() {
+    std::vector<Ended> told;
+    {
+        const std::lock_guard lock(mutex_);
+        told = std::exchange(told_, {});
+    }
+    for (const Ended &ended : told) {
+        for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place) {
+            if (entries_[place].arrival == ended.arrival) end_entry(place, ended);
+        }
+    }
+}
+
+// Its process writes no more.
+void Drain::end_entry(std::uint32_t place, const Ended &ended) {
+    for (std::uint32_t number = 0; number < ring_count(); ++number) {
+        empty(number);
+        if (rings_[number].arrival == ended.arrival) release(number);
+    }
+    messages_.put(ended);
+    entries_[place].arrival = Arrival::none;
+    gr_recorded_process &shared = recording_.process(place);
+    std::atomic_ref(shared.state).store(GR_PROCESS_FREE, std::memory_order_relaxed);
+    // Release: pairs with the acquire of who takes the entry.
+    std::atomic_ref(shared.id).store(0, std::memory_order_release);
+}
+
+std::uint32_t Drain::ring_count() const {
+    return std::min(acquire(recording_.control().ring_count), recording_.rings());
+}
+
+void Drain::empty_rings() {
+    for (std::uint32_t number = 0; number < ring_count(); ++number) empty(number);
+}
+
+bool Drain::empty(std::uint32_t number) {
+    gr_recording_ring &shared = recording_.ring(number);
+    const std::uint64_t head = acquire(shared.head);
+    const std::uint64_t tail = std::atomic_ref(shared.tail).load(std::memory_order_relaxed);
+    if (head == tail || head - tail > SharedRecording::kRingRecords) return false;
+    take_tenant(number);
+    const Ring &ring = rings_[number];
+    if (ring.arrival != Arrival::none) {
+        const gr_record *const records = recording_.records(number);
+        constexpr std::uint64_t kMask = SharedRecording::kRingRecords - 1;
+        const std::uint64_t begin = tail & kMask;
+        const std::uint64_t count = head - tail;
+        const std::uint64_t first = std::min(count, SharedRecording::kRingRecords - begin);
+        Records message{ring.arrival, ring.tenant, ring.thread, {}};
+        message.records.reserve(count);
+        message.records.assign(records + begin, records + begin + first);
+        message.records.insert(message.records.end(), records, records + (count - first));
+        messages_.put(std::move(message));
+    }
+    // Release: pairs with the thread's acquire, after which it writes there.
+    std::atomic_ref(shared.tail).store(head, std::memory_order_release);
+    // Pairs with the thread's, between its word that it waits and its look at tail.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    // The lower half comes first.
+    if (std::atomic_ref(shared.waits).load(std::memory_order_relaxed) != 0)
+        wake_sleepers(reinterpret_cast<std::uint32_t *>(&shared.tail));
+    return true;
+}
+
+void Drain::take_tenant(std::uint32_t number) {
+    Ring &ring = rings_[number];
+    if (ring.tenant != Tenant::none) return;
+    const gr_recording_ring &shared = recording_.ring(number);
+    ring.tenant = Tenant{++tenants_};
+    ring.thread = shared.thread;
+    ring.place = std::min(shared.process, SharedRecording::kProcesses - 1);
+    ring.arrival = entries_[ring.place].arrival;
+}
+
+void Drain::release(std::uint32_t number) {
+    gr_recording_ring &shared = recording_.ring(number);
+    Ring &ring = rings_[number];
+    if (ring.arrival != Arrival::none) messages_.put(ThreadGone{ring.arrival, ring.tenant, shared.lost});
+    ring = {};
+    shared.lost = 0;
+    // Release: pairs with the acquire of who takes the ring.
+    std::atomic_ref(shared.thread).store(0, std::memory_order_release);
+}
+
+void Drain::look_for_gone_threads() {
+    for (std::uint32_t number = 0; number < ring_count(); ++number) {
+        gr_recording_ring &shared = recording_.ring(number);
+        if (std::atomic_ref(shared.thread).load(std::memory_order_relaxed) == 0) continue;
+        const std::uint64_t head = acquire(shared.head);
+        if (std::exchange(rings_[number].head_before, head) != head) continue;
+        if (!is_gone(number)) continue;
+        empty(number);
+        release(number);
+    }
+}
+
+bool Drain::is_gone(std::uint32_t number) const {
+    const Ring &ring = rings_[number];
+    if (ring.tenant == Tenant::none) {  // of which process it is, is not known yet
+        const std::uint32_t thread = recording_.ring(number).thread;
+        return ::access(fmt::format("/proc/{}", thread).c_str(), F_OK) != 0;
+    }
+    return has_no_such(::syscall(SYS_tgkill, entries_[ring.place].process, ring.thread, 0));
+}
+
+// Of entries whose process did not come so far as to say that it arrived.
+void Drain::look_for_gone_takers() {
+    for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place) {
+        std::atomic_ref id(recording_.process(place).id);
+        std::uint32_t process = id.load(std::memory_order_relaxed);
+        if (process == 0 || entries_[place].arrival != Arrival::none) continue;
+        if (has_no_such(::kill(static_cast<pid_t>(process), 0)))
+            id.compare_exchange_strong(process, 0, std::memory_order_release);
+    }
+}
+
+void Drain::end_all() {
+    for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place) {
+        const Arrival arrival = entries_[place].arrival;
+        if (arrival != Arrival::none) end_entry(place, {arrival, clock_.now(), trace::End::Reason::unknown, 0});
+    }
+}
+
+}  // namespace gr::tool

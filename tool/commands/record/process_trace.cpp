@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "commands/record/process_trace.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "commands/record/shared_recording.hpp"
+#include "reading/trace/chunk.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+using namespace std::chrono_literals;
+using SteadyClock = std::chrono::steady_clock;
+
+// What comes at once still fits one chunk.
+constexpr std::size_t kFullEvents = trace::kMostEvents - SharedRecording::kRingRecords;
+constexpr std::size_t kFullSamples = 1024;
+constexpr auto kOldPause = 1s;
+constexpr auto kOld = 10s;
+constexpr auto kModulesPause = 100ms;  // and twice that, each time that nothing new was found
+constexpr auto kPagesPause = 10ms;
+constexpr int kPagesPart = 32;  // of the time since the process arrived, between two looks at its pages
+constexpr int kCostPart = 100;  // of the time, that this may cost at most
+
+}  // namespace
+
+ProcessTrace::ProcessTrace(const std::string &path_of_file, const trace::Start &start, const Arrived &arrived,
+                           const RecordingClock &clock, CodeFiles &files)
+    : path(path_of_file),
+      process_(arrived.process),
+      program_(start.program),
+      writer_(path_of_file),
+      files_(files),
+      common_{clock, arrived.ticks, {}, {}, {}},
+      modules_pause_(kModulesPause),
+      began_(SteadyClock::now()),
+      next_old_(began_ + kOldPause) {
+    writer_.start(start);
+    look_at_modules();
+}
+
+void ProcessTrace::take(const Records &records) {
+    auto at = threads_.find(records.tenant);
+    if (at == threads_.end()) {
+        at = threads_.emplace(records.tenant, ThreadEvents(trace::ThreadNumber{thread_count_++}, records.thread)).first;
+    }
+    const std::size_t bytes_before = at->second.bytes();
+    waiting_ += at->second.take(records.records, common_);
+    waiting_bytes_ += at->second.bytes() - bytes_before;
+    look_for_new_modules();
+    if (at->second.events().size() >= kFullEvents) write(at->second);
+}
+
+void ProcessTrace::take(const ThreadGone &gone) {
+    const auto at = threads_.find(gone.tenant);
+    if (at == threads_.end()) return;
+    at->second.lose(gone.lost);
+    at->second.is_gone = true;
+}
+
+void ProcessTrace::take(const Sampled &sampled) {
+    samples_.push_back(sampled.sample);
+    samples_.back().time = time(sampled.ticks);
+    if (samples_.size() >= kFullSamples) write_small_things();
+    const Moment now = SteadyClock::now();
+    if (now >= next_pages_) look_at_pages();
+    if (now >= next_old_) write_old(now);
+}
+
+void ProcessTrace::look() {
+    look_at_modules();
+    look_at_pages();
+}
+
+void ProcessTrace::end(const Ended &ended) {
+    for (auto &[tenant, thread] : threads_) write(thread);
+    write_threads();
+    write_small_things();
+    writer_.end({.time = time(ended.ticks),
+                 .reason = ended.reason,
+                 .status = ended.status,
+                 .events = writer_.events_written(),
+                 .lost = lost_});
+}
+
+ProcessTrace::Threads::iterator ProcessTrace::longest_waiting() {
+    auto first = threads_.end();
+    for (auto at = threads_.begin(); at != threads_.end(); ++at) {
+        if (at->second.events().empty()) continue;
+        if (first == threads_.end() || at->second.events().front().time < first->second.events().front().time)
+            first = at;
+    }
+    return first;
+}
+
+std::uint64_t ProcessTrace::longest_wait() const {
+    const std::uint64_t until = now().units;
+    std::uint64_t first = until;
+    for (const auto &[tenant, thread] : threads_) {
+        if (!thread.events().empty()) first = std::min(first, thread.events().front().time.units);
+    }
+    return until - first;
+}
+
+void ProcessTrace::write_what_waits_longest() {
+    const auto at = longest_waiting();
+    if (at == threads_.end()) return;
+    write(at->second);
+    free_memory(at->second);
+    if (at->second.is_gone) threads_.erase(at);
+}
+
+void ProcessTrace::free_what_is_empty() {
+    for (auto &[tenant, thread] : threads_) {
+        if (thread.events().empty()) free_memory(thread);
+    }
+}
+
+void ProcessTrace::free_memory(ThreadEvents &thread) {
+    waiting_bytes_ -= thread.bytes();
+    thread.free_memory();
+}
+
+void ProcessTrace::write(ThreadEvents &thread) {
+    if (thread.events().empty() && thread.lost() == 0) return;
+    if (!common_.stacks.new_nodes().empty()) {
+        writer_.stacks(common_.stacks.new_nodes());
+        common_.stacks.clear_new();
+        known_nodes_ = 0;
+    }
+    if (!thread.is_told) write_threads();
+    writer_.events(thread.thread().number, thread.events(), static_cast<std::uint32_t>(thread.lost()));
+    lost_ += thread.lost();
+    waiting_ -= thread.events().size();
+    thread.clear();
+}
+
+void ProcessTrace::write_threads() {
+    std::vector<trace::Thread> told;
+    for (auto &[tenant, thread] : threads_) {
+        if (!std::exchange(thread.is_told, true)) told.push_back(thread.thread());
+    }
+    if (!told.empty()) writer_.threads(told);
+}
+
+void ProcessTrace::write_small_things() {
+    if (!samples_.empty()) writer_.samples(samples_);
+    samples_.clear();
+    if (!common_.marks.empty()) writer_.marks(common_.marks);
+    common_.marks.clear();
+}
+
+// So that not much is missing where the recorder itself is killed.
+void ProcessTrace::write_old(Moment moment) {
+    next_old_ = moment + kOldPause;
+    constexpr std::uint64_t kOldUnits = std::chrono::nanoseconds(kOld).count() / trace::kTimeUnitNanoseconds;
+    const std::uint64_t units = now().units;
+    const auto is_old = [&](trace::Time time) { return time.units + kOldUnits < units; };
+    for (auto &[tenant, thread] : threads_) {
+        if (!thread.events().empty() && is_old(thread.events().front().time)) write(thread);
+    }
+    std::erase_if(threads_, [this](const auto &each) {
+        const ThreadEvents &thread = each.second;
+        const bool is_over = thread.is_gone && thread.is_told && thread.events().empty();
+        if (is_over) waiting_bytes_ -= thread.bytes();
+        return is_over;
+    });
+    const bool small_is_old = (!samples_.empty() && is_old(samples_.front().time)) ||
+                              (!common_.marks.empty() && is_old(common_.marks.front().time));
+    if (small_is_old) write_small_things();
+}
+
+bool ProcessTrace::is_code(std::uint64_t address) const {
+    const auto behind = std::ranges::upper_bound(modules_, address, {}, &trace::Module::begin);
+    return behind != modules_.begin() && address <= (behind - 1)->end;
+}
+
+// Of a process that has gone there are none any more.
+void ProcessTrace::look_at_modules() {
+    std::vector<trace::Module> found = files_.of_process(process_);
+    const auto is_same = [](const trace::Module &one, const trace::Module &other) {
+        return one.begin == other.begin && one.end == other.end && one.path == other.path;
+    };
+    if (found.empty() || std::ranges::equal(found, modules_, is_same)) return;
+    modules_ = std::move(found);
+    writer_.modules({modules_.empty() ? trace::Time{} : now(), modules_});
+    modules_pause_ = kModulesPause;
+}
+
+void ProcessTrace::look_for_new_modules() {
+    const std::span<const trace::StackNode> nodes = common_.stacks.new_nodes();
+    const std::span<const trace::StackNode> unseen = nodes.subspan(std::exchange(known_nodes_, nodes.size()));
+    if (std::ranges::all_of(unseen, [&](const trace::StackNode &node) { return is_code(node.address); })) return;
+    if (const Moment now = SteadyClock::now(); now >= next_modules_) {
+        modules_pause_ *= 2;
+        look_at_modules();
+        next_modules_ = now + modules_pause_;
+    }
+}
+
+void ProcessTrace::look_at_pages() {
+    const Moment begin = SteadyClock::now();
+    const trace::Time time = now();
+    std::optional<std::vector<trace::PageRun>> runs = resident_pages(process_, common_.addresses);
+    if (runs && runs->size() <= trace::kMostRows) {
+        writer_.resident({time, static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)), std::move(*runs)});
+    }
+    const Moment end = SteadyClock::now();
+    next_pages_ =
+        end + std::max<std::chrono::nanoseconds>({kPagesPause, (end - began_) / kPagesPart, (end - begin) * kCostPart});
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: record.hpp: what stands before the recording and behind it.
+// Invariant: as there. Nothing is started that cannot be recorded, nor where no trace can be written.
+// Must not know: how the command line was parsed.
+#include "commands/record/record.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <stop_token>
+#include <system_error>
+#include <thread>
+
+#include "base/failure.hpp"
+#include "base/text.hpp"
+#include "base/variables.hpp"
+#include "commands/record/encoder.hpp"
+#include "commands/record/started_program.hpp"
+#include "commands/record/watch.hpp"
+#include "reading/allocators/chosen_allocator.hpp"
+#include "reading/allocators/granary_library.hpp"
+#include "reading/allocators/loader_path.hpp"
+#include "reading/allocators/malloc_symbols.hpp"
+#include "reading/diagnosis/program_diagnosis.hpp"
+#include "reading/process/elf_file.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file that cannot be read is the kernel's matter.
+bool has_granary_in_it(const std::string &path) {
+    try {
+        return contains_granary(ElfFile(path));
+    } catch (const std::system_error &) {
+        return false;
+    }
+}
+
+// What prevents a preload also prevents a recording. The kernel decides whether the program can be executed.
+void check_program(const RecordRequest &request, Terminal &terminal) {
+    const std::string &program = request.command.front();
+    const Diagnosis diagnosis = diagnose_program(program, Depth::program);
+    if (has_granary_in_it(diagnosis.path)) {
+        throw Failure(ExitCode::not_runnable,
+                      fmt::format("{} cannot be recorded: Granary is linked into it, and the malloc of a program comes "
+                                  "before a preloaded one; link it with libgranary.so instead",
+                                  in_quotes(program)));
+    }
+    const Finding *const reason = diagnosis.reason();
+    if (reason == nullptr || reason->kind == "not-executable") return;
+    if (diagnosis.verdict() == Verdict::no) {
+        throw Failure(ExitCode::not_runnable,
+                      fmt::format("{} cannot be recorded: {}", in_quotes(program), diagnosis.summary()));
+    }
+    terminal.note(fmt::format("record: {}: {}", program, diagnosis.summary()));
+}
+
+// A file that can be written. A file that did not exist is created, and removed again if no trace is written to it.
+class TraceFile {
+  public:
+    explicit TraceFile(const std::string &path) : path_(path) {
+        if (path.empty()) {
+            if (::access(".", W_OK) != 0) fail("this folder");
+            return;
+        }
+        std::error_code error;
+        is_new_ = !fs::exists(path, error);
+        constexpr mode_t kMode = 0600;
+        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
+        if (file < 0) fail(in_quotes(path));
+        ::close(file);
+    }
+    ~TraceFile() {
+        if (is_new_ && !path_.empty()) ::unlink(path_.c_str());
+    }
+    TraceFile(const TraceFile &) = delete;
+    TraceFile &operator=(const TraceFile &) = delete;
+    void keep() { is_new_ = false; }
+
+  private:
+    [[noreturn]] static void fail(const std::string &what) {
+        throw Failure(ExitCode::tool_failure,
+                      fmt::format("cannot write {}: {}", what, std::generic_category().message(errno)));
+    }
+
+    std::string path_;
+    bool is_new_ = false;
+};
+
+StartedProgram::Variables variables_for(const RecordRequest &request, const SharedRecording &recording) {
+    const ChosenAllocator allocator = choose_allocator(request.allocator);
+    StartedProgram::Variables variables = allocator.environment;
+    std::string preload = preload_path(recorder_library());
+    if (!allocator.library.empty()) preload += ':' + preload_path(allocator.library);
+    if (const std::string kept = variable("LD_PRELOAD").value_or(""); !kept.empty()) preload += ':' + kept;
+    variables.emplace_back("LD_PRELOAD", preload);
+    variables.emplace_back(GR_RECORDING_PATH, recording.path());
+    return variables;
+}
+
+// Each process needs a descriptor for its trace and one that tells of its end.
+void raise_file_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+double cpu_seconds() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    const auto seconds_of = [](const timeval &time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+}
+
+void tell(const Encoder &encoder, std::uint32_t process, double seconds, Terminal &terminal) {
+    const WrittenTrace *main = nullptr;
+    std::uint64_t events = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t lost = 0;
+    for (const WrittenTrace &trace : encoder.written()) {
+        if (main == nullptr || trace.process == process) main = &trace;
+        events += trace.events;
+        bytes += trace.bytes;
+        lost += trace.lost;
+    }
+    const std::size_t others = encoder.written().size() - 1;
+    const std::string beside = others == 0 ? "" : fmt::format(" and {} more traces beside it", others);
+    const double each = events == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(events);
+    const std::string gaps = lost == 0 ? "" : fmt::format(", {} lost", lost);
+    terminal.note(fmt::format(
+        "recorded {}{}: {} events{}, {:.2f} bytes per event; {:.2f} s, the recorder used {:.2f} s of CPU time",
+        main->path, beside, events, gaps, each, seconds, cpu_seconds()));
+}
+
+// What empties the rings and what writes the traces: from before the program runs until all of it is written.
+class RecordingThreads {
+  public:
+    RecordingThreads(Drain &drain, Encoder &encoder, MessageQueue &messages) try
+        : encoding_([&](const std::stop_token &end) {
+              const std::stop_callback quit(end, [&] { messages.end(); });
+              encoder.run();
+          }),
+          draining_([&](const std::stop_token &end) {
+              const std::stop_callback stop(end, [&] { drain.stop(); });
+              drain.run();
+          }) {
+    } catch (const std::system_error &error) {
+        throw Failure(
+            ExitCode::tool_failure,
+            fmt::format("cannot start the recorder's threads (see ulimit -v and -u): {}", error.code().message()));
+    }
+
+  private:
+    std::jthread encoding_;
+    std::jthread draining_;  // ends first, and tells the other
+};
+
+}  // namespace
+
+int record_program(const RecordRequest &request) {
+    Terminal terminal(request.quiet);
+    check_program(request, terminal);
+    std::signal(SIGXFSZ, SIG_IGN);  // then a limit is an error of the one write
+    RecordingClock clock;
+    const SharedRecording recording(request.settings, clock.kind());
+    const StartedProgram::Variables variables = variables_for(request, recording);
+    TraceFile file(request.file);
+    const WatchedSignals signals;
+    StartedProgram program(request.command, variables, signals.before());
+    raise_file_limit();
+
+    const auto begin = std::chrono::steady_clock::now();
+    MessageQueue messages;
+    LiveProcesses live;
+    const auto drain = std::make_unique<Drain>(recording, clock, messages);
+    const RecordingParts parts{recording, clock, messages, *drain, live, terminal};
+    Encoder encoder(parts, request.settings, request.file, program.process());
+    const WatchEnd end = [&] {
+        const RecordingThreads threads(*drain, encoder, messages);
+        if (recording.rings() < SharedRecording::kMostRings) {
+            terminal.note(
+                fmt::format("record: address space is limited (ulimit -v): at most {} threads at a time are "
+                            "recorded, the events of others are counted as lost",
+                            recording.rings()));
+        }
+        program.go();
+        return Watch(parts, encoder, program, signals).run();
+    }();
+
+    if (!encoder.written().empty()) {
+        file.keep();
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+        tell(encoder, program.process(), seconds.count(), terminal);
+    }
+    if (encoder.has_failed()) return static_cast<int>(ExitCode::tool_failure);
+    if (encoder.written().empty()) {
+        throw Failure(
+            ExitCode::not_runnable,
+            fmt::format("nothing was recorded: {} ended before it loaded the recorder's library, or its address "
+                        "space has no room for the library (ulimit -v)",
+                        in_quotes(request.command.front())));
+    }
+    return end.exit_code;
+}
+
+}  // namespace gr::tool

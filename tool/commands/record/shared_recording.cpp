@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: shared_recording.hpp.
+// Invariant: as there. Its pages exist once they are written, so its size costs nothing.
+// Must not know: who empties the rings.
+#include "commands/record/shared_recording.hpp"
+
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <system_error>
+
+#include "base/failure.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+constexpr std::uint64_t kAlignment = 4096;
+constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+constexpr std::uint64_t kProcessesAt = aligned(sizeof(gr_recording));
+constexpr std::uint64_t kRingsAt = aligned(kProcessesAt + SharedRecording::kProcesses * sizeof(gr_recorded_process));
+constexpr std::uint64_t kBytesOfRing = SharedRecording::kRingRecords * sizeof(gr_record);
+constexpr std::uint64_t records_at(std::uint32_t rings) {
+    return aligned(kRingsAt + rings * sizeof(gr_recording_ring));
+}
+
+// A limit on address space (ulimit -v) is the program's, too, and it has better uses for it.
+std::uint32_t rings_within_limit() {
+    constexpr std::uint64_t kPartBytes = 8;
+    constexpr std::uint64_t kLeast = 16;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SharedRecording::kMostRings;
+    const std::uint64_t rings = std::max(kLeast, limit.rlim_cur / kPartBytes / kBytesOfRing);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(rings, SharedRecording::kMostRings));
+}
+
+[[noreturn]] void fail(const char *what, int error) {
+    throw Failure(ExitCode::tool_failure, fmt::format("cannot share memory with the program: {}: {}", what,
+                                                      std::generic_category().message(error)));
+}
+
+}  // namespace
+
+SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_t clock)
+    : rings_(rings_within_limit()), bytes_(records_at(rings_) + rings_ * kBytesOfRing) {
+    file_ = ::memfd_create("granary-recording", MFD_CLOEXEC);
+    if (file_ < 0) fail("memfd_create", errno);
+    if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0) fail("ftruncate", errno);
+    void *const at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    if (at == MAP_FAILED) fail("mmap", errno);
+    begin_ = static_cast<char *>(at);
+    gr_recording &it = control();
+    it.version = GR_RECORDING_VERSION;
+    it.recorder = static_cast<std::uint32_t>(::getpid());
+    it.flags = settings.lossy ? GR_RECORDING_LOSSY : 0;
+    it.clock = clock;
+    it.stack_bytes = settings.stack_bytes;
+    it.stack_calls = settings.stack_calls;
+    it.timed_calls = settings.timed_calls;
+    it.processes = kProcesses;
+    it.rings = rings_;
+    it.ring_records = kRingRecords;
+    it.processes_at = kProcessesAt;
+    it.rings_at = kRingsAt;
+    it.records_at = records_at(rings_);
+    it.magic = GR_RECORDING_MAGIC;
+}
+
+SharedRecording::~SharedRecording() {
+    ::munmap(begin_, bytes_);
+    ::close(file_);
+}
+
+std::string SharedRecording::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), file_); }
+
+bool SharedRecording::has_processes() const {
+    for (std::uint32_t place = 0; place < kProcesses; ++place) {
+        if (std::atomic_ref(process(place).id).load(std::memory_order_relaxed) != 0) return true;
+    }
+    return false;
+}
+
+void SharedRecording::ring_bell() const {
+    // Release: pairs with the drain's acquire, before it looks.
+    std::atomic_ref(control().bell).fetch_add(1, std::memory_order_release);
+    wake_sleepers(&control().bell);
+}
+
+void wake_sleepers(std::uint32_t *word) { ::syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+
+void sleep_while(std::uint32_t *word, std::uint32_t value, unsigned milliseconds) {
+    const timespec most{0, static_cast<long>(milliseconds) * 1000000};
+    ::syscall(SYS_futex, word, FUTEX_WAIT, value, &most, nullptr, 0);
+}
+
+}  // namespace gr::tool

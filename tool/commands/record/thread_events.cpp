@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: thread_events.hpp.
+// Invariant: as there. The records are another process's: whatever they say, nothing outside them is read.
+// Must not know: how events are written.
+#include "commands/record/thread_events.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace gr::tool {
+
+namespace {
+
+using trace::Event;
+using trace::Op;
+
+std::uint8_t kind_of(const gr_record &record) {
+    return static_cast<std::uint8_t>(record.kind_and_address >> GR_RECORD_KIND_SHIFT);
+}
+constexpr std::uint64_t below(std::uint64_t number, unsigned shift) {
+    return number & ((std::uint64_t{1} << shift) - 1);
+}
+
+std::size_t records_of(std::size_t bytes) { return (bytes + sizeof(gr_record) - 1) / sizeof(gr_record); }
+
+}  // namespace
+
+std::size_t ThreadEvents::take(std::span<const gr_record> records, ProcessEvents &process) {
+    const std::size_t before = events_.size();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const gr_record &record = records[i];
+        const std::uint8_t kind = kind_of(record);
+        if (trace::is_known(kind)) {
+            add(record, process);
+        } else if (kind == GR_RECORD_TIMED && last_ < events_.size()) {
+            const double nanoseconds = process.clock.nanoseconds(record.size);
+            constexpr double kMost = std::numeric_limits<std::uint32_t>::max();
+            events_[last_].nanoseconds = static_cast<std::uint32_t>(std::clamp(nanoseconds, 1.0, kMost));
+        } else if (kind == GR_RECORD_STACK) {
+            i += take_stack(records.subspan(i), process);
+        } else if (kind == GR_RECORD_NAME || kind == GR_RECORD_MARK) {
+            i += take_text(records.subspan(i), process);
+        } else if (kind == GR_RECORD_LOST) {
+            lost_ += record.size;
+        }
+    }
+    return events_.size() - before;
+}
+
+std::size_t ThreadEvents::take_stack(std::span<const gr_record> rest, ProcessEvents &process) {
+    std::array<std::uint64_t, GR_RECORDING_MOST_CALLS> calls{};
+    const std::size_t count = std::min<std::uint64_t>(rest[0].size, calls.size());
+    const std::size_t whole = std::min(records_of(count * sizeof calls[0]), rest.size() - 1);
+    std::memcpy(calls.data(), &rest[0] + 1, std::min(count * sizeof calls[0], whole * sizeof(gr_record)));
+    stack_ = process.stacks.number({calls.data(), count});
+    return whole;
+}
+
+std::size_t ThreadEvents::take_text(std::span<const gr_record> rest, ProcessEvents &process) {
+    const std::size_t size = std::min<std::uint64_t>(rest[0].size, GR_RECORDING_MOST_TEXT);
+    const std::size_t whole = std::min(records_of(size), rest.size() - 1);
+    std::string text(reinterpret_cast<const char *>(&rest[0] + 1), std::min(size, whole * sizeof(gr_record)));
+    const trace::Time time = process.clock.time(rest[0].time, process.origin);
+    if (kind_of(rest[0]) == GR_RECORD_MARK) {
+        process.marks.push_back({time, thread_.number, std::move(text)});
+    } else {
+        if (thread_.name.empty()) thread_.first = time;
+        thread_.name = std::move(text);
+        is_told = false;
+    }
+    return whole;
+}
+
+void ThreadEvents::add(const gr_record &record, ProcessEvents &process) {
+    Event event;
+    event.time = process.clock.time(record.time, process.origin);
+    event.op = Op{kind_of(record)};
+    event.address = below(record.kind_and_address, GR_RECORD_KIND_SHIFT);
+    event.thread = thread_.number;
+    if (event.op == Op::brk) {
+        event.size = record.size;
+    } else if (!trace::frees(event.op)) {
+        event.size = below(record.size, GR_RECORD_ALIGNMENT_SHIFT);
+        event.log2_alignment = static_cast<std::uint8_t>(record.size >> GR_RECORD_ALIGNMENT_SHIFT);
+    }
+    if (trace::obtains(event.op)) {
+        event.stack = std::exchange(stack_, trace::StackNumber::none);
+        if (event.address != 0) process.addresses.add(event.address, event.address + event.size);
+    }
+    put_in_order(event);
+}
+
+void ThreadEvents::put_in_order(Event event) {
+    event.time = std::max(event.time, written_);
+    if (events_.empty() || event.time >= events_.back().time) [[likely]] {
+        last_ = events_.size();
+        events_.push_back(event);
+        return;
+    }
+    auto at = events_.end();
+    while (at != events_.begin() && (at - 1)->time > event.time) --at;
+    last_ = static_cast<std::size_t>(at - events_.begin());
+    events_.insert(at, event);
+}
+
+void ThreadEvents::clear() {
+    if (!events_.empty()) written_ = events_.back().time;
+    events_.clear();
+    last_ = 0;
+    lost_ = 0;
+}
+
+}  // namespace gr::tool

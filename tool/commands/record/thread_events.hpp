@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: one thread's events, from its records, as far as they are not written yet.
+// Invariant: in the order of time: a record of earlier than those before it (the call took its time first) comes before
+//    them, or, where these are written, counts as of then.
+// Must not know: how they are written, and when.
+#pragma once
+
+#include <granary/recording.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "commands/record/address_ranges.hpp"
+#include "commands/record/recording_clock.hpp"
+#include "commands/record/stack_tree.hpp"
+#include "reading/trace/contents.hpp"
+#include "reading/trace/event.hpp"
+
+namespace gr::tool {
+
+// What the threads of a process have in common.
+struct ProcessEvents {
+    const RecordingClock &clock;
+    std::uint64_t origin;  // Time 0
+    StackTree stacks;
+    AddressRanges addresses;
+    std::vector<trace::Mark> marks;  // not written yet
+};
+
+class ThreadEvents {
+  public:
+    ThreadEvents(trace::ThreadNumber number, std::uint32_t id) { thread_.number = number, thread_.id = id; }
+
+    // Groups are whole. Returns how many events came.
+    std::size_t take(std::span<const gr_record> records, ProcessEvents &process);
+    void lose(std::uint64_t count) { lost_ += count; }
+
+    // What it is called, and whether that is told in the trace.
+    [[nodiscard]] const trace::Thread &thread() const { return thread_; }
+    bool is_told = false;
+    bool is_gone = false;
+
+    [[nodiscard]] const std::vector<trace::Event> &events() const { return events_; }
+    [[nodiscard]] std::uint64_t lost() const { return lost_; }
+    // Of memory, whether there are events in it or not.
+    [[nodiscard]] std::size_t bytes() const { return events_.capacity() * sizeof(trace::Event); }
+    // They are written.
+    void clear();
+    // Where there are none.
+    void free_memory() { std::vector<trace::Event>().swap(events_); }
+
+  private:
+    // Each returns how many records behind it are its.
+    std::size_t take_stack(std::span<const gr_record> rest, ProcessEvents &process);
+    std::size_t take_text(std::span<const gr_record> rest, ProcessEvents &process);
+    void add(const gr_record &record, ProcessEvents &process);
+    void put_in_order(trace::Event event);
+
+    trace::Thread thread_;
+    std::vector<trace::Event> events_;
+    std::size_t last_ = 0;                                 // the place of the one that came last
+    trace::Time written_;                                  // of the last that is
+    trace::StackNumber stack_ = trace::StackNumber::none;  // of the next
+    std::uint64_t lost_ = 0;
+};
+
+}  // namespace gr::tool

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "commands/record/watch.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <vector>
+
+#include "base/failure.hpp"
+#include "base/text.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto kShownPause = 200ms;
+constexpr int kSignalCode = 128;  // an exit code above it tells of a signal
+
+int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalCode + WTERMSIG(status); }
+
+Ended ended_by(Arrival arrival, std::uint64_t ticks, std::optional<int> status) {
+    if (!status || *status < 0) return {arrival, ticks, trace::End::Reason::unknown, 0};
+    if (WIFEXITED(*status)) return {arrival, ticks, trace::End::Reason::exit, WEXITSTATUS(*status)};
+    return {arrival, ticks, trace::End::Reason::signal, WTERMSIG(*status)};
+}
+
+}  // namespace
+
+WatchedSignals::WatchedSignals() {
+    sigset_t watched;
+    ::sigemptyset(&watched);
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&watched, signal);
+    ::pthread_sigmask(SIG_BLOCK, &watched, &before_);
+    descriptor_ = ::signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (descriptor_ < 0) {
+        throw Failure(ExitCode::tool_failure,
+                      fmt::format("cannot wait for signals: {}", std::generic_category().message(errno)));
+    }
+}
+
+WatchedSignals::~WatchedSignals() {
+    ::close(descriptor_);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int WatchedSignals::next() const {
+    signalfd_siginfo info{};
+    return ::read(descriptor_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+WatchEnd Watch::run() {
+    while (ended_by_ == 0) {
+        sleep();
+        take_signals();
+        status_ = program_.status();
+        end_gone();
+        sample();
+        show(Clock::now());
+        if (status_ && !parts_.recording.has_processes()) break;
+    }
+    return {status_ ? exit_code_of(*status_) : kSignalCode + ended_by_};
+}
+
+void Watch::sleep() const {
+    std::vector<pollfd> queries{{signals_.descriptor(), POLLIN, 0}};
+    for (const auto &process : parts_.live.all()) {
+        if (process->descriptor() >= 0) queries.push_back({process->descriptor(), POLLIN, 0});
+    }
+    constexpr int kPause = std::chrono::milliseconds(Sampler::kPause).count();
+    ::poll(queries.data(), queries.size(), kPause);
+}
+
+void Watch::take_signals() {
+    for (int signal = signals_.next(); signal != 0; signal = signals_.next()) {
+        if (signal == SIGCHLD || signal == SIGQUIT) continue;  // the latter is the program's
+        if (signal != SIGINT || ++interrupts_ > 1) ended_by_ = signal;
+    }
+}
+
+void Watch::end_gone() {
+    for (const auto &process : parts_.live.all()) {
+        if (!process->is_gone()) continue;
+        const bool is_program = process->process() == program_.process();
+        if (is_program) status_ = program_.status();
+        const std::optional<int> status = is_program ? status_ : process->wait_status();
+        parts_.live.remove(process->arrival());
+        parts_.drain.end_process(ended_by(process->arrival(), parts_.clock.now(), status));
+    }
+}
+
+void Watch::sample() {
+    for (const auto &process : parts_.live.all()) {
+        if (!process->sampler().is_due(Clock::now())) continue;
+        const std::uint64_t ticks = parts_.clock.now();
+        if (const auto sample = process->sampler().take()) {
+            parts_.messages.put(Sampled{process->arrival(), ticks, *sample});
+        }
+    }
+}
+
+void Watch::show(Clock::time_point now) {
+    const std::size_t count = parts_.live.all().size();
+    if (status_ && count != 0 && !has_told_of_rest_ && interrupts_ == 0) {
+        has_told_of_rest_ = true;
+        parts_.terminal.note(
+            fmt::format("the program has ended, {} of its processes are still recorded; Ctrl-C ends the "
+                        "recording",
+                        count));
+        interrupts_ = 1;
+    }
+    if (!parts_.terminal.shows_progress() || now < next_shown_) return;
+    next_shown_ = now + kShownPause;
+    parts_.terminal.show_progress(
+        fmt::format("recording {} {}, {:.1f} million events, {}", count, count == 1 ? "process" : "processes",
+                    static_cast<double>(encoder_.events()) * 1e-6, bytes_text(encoder_.bytes())));
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: granary summary on the command line: its options, and what follows from them.
+// Invariant: nothing is done before all options are parsed.
+// Must not know: any other command.
+#include "commands/summary/command.hpp"
+
+#include <memory>
+
+#include "base/failure.hpp"
+#include "base/output.hpp"
+#include "command_line/command_line.hpp"
+#include "reading/trace/reader.hpp"
+#include "reporting/analysis/analysis.hpp"
+#include "reporting/document/document_json.hpp"
+#include "reporting/document/document_text.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+struct SummaryRequest {
+    std::string file;
+    bool json = false;
+};
+
+ExitCode summary(const SummaryRequest &request) {
+    const trace::Trace trace(request.file);
+    const Document document = analyse(trace);
+    print(request.json ? to_json(document) + "\n" : to_text(document));
+    return ExitCode::success;
+}
+
+}  // namespace
+
+void add_summary(CommandLine &line) {
+    const auto request = std::make_shared<SummaryRequest>();
+    Command &command = line.add("summary", "Print what a trace shows about a program's allocations",
+                                "granary summary [OPTIONS] TRACE");
+    CLI::App &options = *command.options;
+    options.add_option("TRACE", request->file, "A trace, written by granary record")->required()->type_name("");
+    options.add_flag("--json", request->json, "Print JSON: everything that granary report shows");
+    options.footer(
+        "Prints sentences and small tables; granary report also has charts.\n"
+        "Exit status: 0; 1 if the file is not a readable trace; 125 if granary itself fails; 2 if the command line\n"
+        "is wrong.");
+    command.work = [request] { return summary(*request); };
+}
+
+}  // namespace gr::tool

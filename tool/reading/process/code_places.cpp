@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: code_places.hpp, by elfutils.
+// Invariant: as there.
+// Must not know: why it is asked.
+#include "reading/process/code_places.hpp"
+
+#include <elfutils/libdwfl.h>
+
+#include <utility>
+
+#include "reading/process/function_table.hpp"
+#include "reading/process/inlined_calls.hpp"
+
+namespace gr::tool {
+
+namespace {
+
+std::string hexadecimal(const unsigned char *bytes, int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) {
+        text += "0123456789abcdef"[bytes[i] >> 4];
+        text += "0123456789abcdef"[bytes[i] & 15];
+    }
+    return text;
+}
+
+constexpr Dwfl_Callbacks kCallbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
+}  // namespace
+
+struct CodePlaces::Session {
+    Dwfl *dwfl = dwfl_begin(&kCallbacks);
+    std::map<Dwfl_Module *, FunctionTable> functions;
+
+    ~Session() { dwfl_end(dwfl); }
+
+    void add(const CodeModule &module) const {
+        const char *const file = module.file.c_str();
+        dwfl_report_elf(dwfl, file, file, -1, module.base, true);  // what is gone is not told of
+    }
+    // Whether it is still the file that was loaded.
+    static bool is_same(Dwfl_Module *found, const CodeModule &module) {
+        const unsigned char *bytes = nullptr;
+        GElf_Addr where = 0;
+        GElf_Addr bias = 0;
+        if (dwfl_module_getelf(found, &bias) == nullptr) return false;
+        const int count = dwfl_module_build_id(found, &bytes, &where);
+        return count <= 0 || module.build_id.empty() || hexadecimal(bytes, count) == module.build_id;
+    }
+};
+
+CodePlaces::CodePlaces(const std::vector<CodeModule> &modules)
+    : session_(std::make_unique<Session>()), modules_(modules) {
+    dwfl_report_begin(session_->dwfl);
+    for (const CodeModule &module : modules_) session_->add(module);
+    dwfl_report_end(session_->dwfl, nullptr, nullptr);
+}
+
+CodePlaces::~CodePlaces() = default;
+
+CodePlaces::Known &CodePlaces::known(std::uint64_t address) {
+    const auto [at, is_new] = known_.try_emplace(address);
+    if (is_new) look_up(address, &at->second);
+    return at->second;
+}
+
+void CodePlaces::look_up(std::uint64_t address, Known *known) const {
+    CodePlace &place = known->place;
+    place.address = address;
+    const CodeModule *loaded = nullptr;
+    for (const CodeModule &module : modules_) {
+        if (module.begin < address && address <= module.end) loaded = &module;
+    }
+    if (loaded == nullptr) return;
+    place.module = loaded->file;
+    const std::uint64_t calls = address - 1;
+    Dwfl_Module *const module = dwfl_addrmodule(session_->dwfl, calls);
+    if (module == nullptr || !Session::is_same(module, *loaded)) return;
+    known->module = module;
+    const auto [functions, is_new] = session_->functions.try_emplace(module, module);
+    if (const char *const name = functions->second.at(calls)) place.function = demangled(name);
+    if (Dwfl_Line *const line = dwfl_module_getsrc(module, calls)) {
+        const char *const file = dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr);
+        if (file != nullptr) place.file = file;
+    }
+}
+
+const CodePlace &CodePlaces::of_call(std::uint64_t address) { return known(address).place; }
+
+// Each function is called where the one around it says; the innermost is where the code is.
+const std::vector<CodePlace> &CodePlaces::all_of_call(std::uint64_t address) {
+    Known &known = this->known(address);
+    if (!known.all.empty()) return known.all;
+    CodePlace next = known.place;
+    if (known.module != nullptr) {
+        for (InlinedCall &inlined : inlined_calls(known.module, address - 1)) {
+            next.file = std::move(inlined.file);
+            next.line = inlined.line;
+            known.all.push_back(next);
+            next.function = std::move(inlined.function);
+        }
+    }
+    next.file = known.place.file;
+    next.line = known.place.line;
+    known.all.push_back(std::move(next));
+    return known.all;
+}
+
+}  // namespace gr::tool

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what a trace tells besides events: the program, its threads, libraries and marks, what its memory and time
+//    were.
+// Invariant: plain data; what was not known is empty or 0.
+// Must not know: how it lies in a file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reading/trace/event.hpp"
+
+namespace gr::trace {
+
+enum class Stacks : std::uint8_t { none, sampled, all };
+
+struct Start {
+    std::string program;  // its file
+    std::vector<std::string> arguments;
+    std::string allocator;  // the file whose malloc served it
+    std::int64_t process = 0;
+    std::int64_t parent = 0;
+    std::int64_t began_nanoseconds = 0;  // of CLOCK_REALTIME, at Time 0
+    std::uint64_t page_bytes = 0;
+    std::uint64_t physical_bytes = 0;  // of the machine
+    std::uint32_t cpus = 0;
+    std::string machine;   // the CPU's name, the kernel's
+    std::string recorder;  // the version of Granary that recorded
+    Stacks stacks = Stacks::none;
+    std::uint64_t stack_bytes = 0;  // kSampled: one for as many bytes, in the mean
+    std::uint32_t timed_calls = 0;  // one call in so many was timed; 0: none
+    double clock_nanoseconds = 0;   // that reading the clock takes, which each call's time contains
+    bool lossy = false;
+};
+
+struct Thread {
+    ThreadNumber number{};
+    std::int64_t id = 0;  // the kernel's
+    std::string name;
+    Time first;
+};
+
+// A piece of a file that was mapped and may hold code.
+struct Module {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t offset = 0;  // of begin in the file
+    std::string path;
+    std::string build_id;  // hexadecimal
+};
+struct ModuleList {  // as it was at that moment
+    Time time;
+    std::vector<Module> modules;
+};
+
+struct Mark {
+    Time time;
+    ThreadNumber thread{};
+    std::string text;
+};
+
+struct Sample {
+    Time time;
+    std::uint64_t resident_bytes = 0;
+    std::uint64_t anonymous_bytes = 0;
+    std::uint64_t lazy_free_bytes = 0;
+    std::uint64_t huge_bytes = 0;
+    std::uint64_t user_microseconds = 0;
+    std::uint64_t system_microseconds = 0;
+    std::uint64_t faults = 0;
+    std::uint64_t threads = 0;
+};
+
+struct PageRun {
+    std::uint64_t begin = 0;  // an address
+    std::uint64_t bytes = 0;
+    bool operator==(const PageRun &) const = default;
+};
+struct Resident {
+    Time time;
+    std::uint32_t page_bytes = 0;
+    std::vector<PageRun> runs;  // by address; none touches another
+};
+
+// A process that this one made by fork, or became by exec, and its trace beside this one.
+struct Relative {
+    Time time;
+    std::int64_t process = 0;
+    bool is_same_process = false;  // by exec
+    std::string file;              // its name, without a folder
+};
+
+struct End {
+    Time time;
+    enum class Reason : std::uint8_t { exit, signal, exec, unknown } reason = Reason::unknown;
+    int status = 0;            // the exit code, or the signal's number
+    std::uint64_t events = 0;  // that were written
+    std::uint64_t lost = 0;
+};
+
+struct StackNode {
+    StackNumber parent = StackNumber::none;  // its caller's
+    std::uint64_t address = 0;               // the one behind the call
+};
+
+}  // namespace gr::trace

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a trace file: all that it tells but for its events at once, and these block by block.
+// Invariant: opening reads heads and summaries only, and what is small. A file that is cut off or damaged is read up to
+//    there, and damage() says so in one line. Immutable, so any number of threads may read blocks.
+// Must not know: what the events are wanted for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reading/trace/chunk.hpp"
+#include "reading/trace/columns.hpp"
+#include "reading/trace/contents.hpp"
+#include "reading/trace/event.hpp"
+#include "reading/trace/mapped_file.hpp"
+
+namespace gr::trace {
+
+struct EventBlock {
+    EventsSummary summary;
+    ByteView body;
+    std::uint32_t body_check = 0;
+};
+
+struct ResidentBlock {
+    ResidentSummary summary;
+    ByteView body;
+};
+
+class Trace {
+  public:
+    // Throws Failure, of one line: no such file, empty, no trace, one of another version, or one without a start.
+    explicit Trace(const std::string &path);
+
+    [[nodiscard]] const std::string &path() const { return path_; }
+    [[nodiscard]] std::uint64_t bytes() const { return file_.bytes().size(); }
+    [[nodiscard]] const Start &start() const { return start_; }
+    [[nodiscard]] const std::vector<Thread> &threads() const { return threads_; }  // by number
+    [[nodiscard]] const std::vector<ModuleList> &modules() const { return modules_; }
+    [[nodiscard]] const std::vector<Mark> &marks() const { return marks_; }
+    [[nodiscard]] const std::vector<Sample> &samples() const { return samples_; }
+    [[nodiscard]] const std::vector<Relative> &relatives() const { return relatives_; }
+    [[nodiscard]] const std::vector<StackNode> &stacks() const { return stacks_; }  // by number; 0 is none
+    [[nodiscard]] const std::vector<EventBlock> &blocks() const {
+        return blocks_;
+    }  // as written: of each thread in order
+    [[nodiscard]] const std::vector<ResidentBlock> &residents() const { return residents_; }
+    [[nodiscard]] const std::optional<End> &end() const { return end_; }
+    // Empty: none.
+    [[nodiscard]] const std::string &damage() const { return damage_; }
+
+    [[nodiscard]] std::uint64_t events() const { return events_; }
+    [[nodiscard]] std::uint64_t lost() const { return lost_; }
+    // The last moment of which anything is told.
+    [[nodiscard]] Time last() const { return last_; }
+
+    // Throws Damage.
+    [[nodiscard]] Resident resident(const ResidentBlock &block) const;
+
+  private:
+    void read_chunks();
+    void take(ChunkKind kind, const ChunkHead &head, ByteView summary, ByteView body);
+    void take_stacks(ByteView summary, ByteView body);
+    void take_samples(ByteView summary, ByteView body);
+    void complete_threads();
+    void note(Time time) {
+        if (time > last_) last_ = time;
+    }
+
+    std::string path_;
+    MappedFile file_;
+    Start start_;
+    bool has_start_ = false;
+    std::vector<Thread> threads_;
+    std::vector<ModuleList> modules_;
+    std::vector<Mark> marks_;
+    std::vector<Sample> samples_;
+    std::vector<Relative> relatives_;
+    std::vector<StackNode> stacks_{StackNode{}};
+    std::vector<EventBlock> blocks_;
+    std::vector<ResidentBlock> residents_;
+    std::optional<End> end_;
+    std::string damage_;
+    std::uint64_t events_ = 0;
+    std::uint64_t lost_ = 0;
+    Time last_;
+};
+
+// The events of one block, in order.
+class BlockReader {
+  public:
+    // Throws Damage.
+    void begin(const EventBlock &block);
+    // false: there is none any more. Throws Damage.
+    bool next(Event *event);
+
+  private:
+    // A column of pairs: how many events to pass over, and a number.
+    struct Sparse {
+        NumberReader numbers;
+        std::uint64_t passed_over = 0;
+
+        void begin(const Bytes &bytes);
+        std::uint64_t take();  // 0: nothing for this event
+        bool is_there = false;
+    };
+
+    ColumnUnpacker unpacker_;
+    std::vector<Bytes> columns_;
+    NumberReader ops_;
+    NumberReader times_;
+    NumberReader addresses_;
+    NumberReader sizes_;
+    NumberReader alignments_;
+    Sparse stacks_;
+    Sparse timings_;
+    std::uint32_t left_ = 0;
+    ThreadNumber thread_{};
+    std::uint64_t time_ = 0;
+    std::uint64_t address_ = 0;
+};
+
+}  // namespace gr::trace

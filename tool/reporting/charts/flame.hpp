@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a flame chart out of numbers by call stack.
+// Invariant: nothing is lost: what belongs to a stack too small to be shown counts for the call that it came from. At
+//    most kMostNodes nodes, and kMostParts numbers by slice.
+// Must not know: what the numbers are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reporting/charts/call_sites.hpp"
+#include "reporting/document/document.hpp"
+
+namespace gr::tool {
+
+inline constexpr std::size_t kMostNodes = 4000;
+inline constexpr std::size_t kMostParts = 200'000;
+
+struct StackMeasure {
+    struct Part {
+        std::uint32_t stack = 0;
+        std::uint32_t slice = 0;
+        double value = 0;
+    };
+    std::string name;
+    Unit unit = Unit::bytes;
+    std::vector<double> values;  // by stack's number, of the stack itself
+    std::vector<Part> parts;     // of the same values, where they are known by slice
+};
+
+[[nodiscard]] FlameChart flame_of(const std::string &title, const std::vector<StackMeasure> &measures,
+                                  CallSites &sites);
+
+}  // namespace gr::tool

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "reporting/sections/in_use_at_end.hpp"
+
+#include <fmt/format.h>
+
+#include "reporting/charts/site_table.hpp"
+#include "reporting/document/words.hpp"
+
+namespace gr::tool {
+
+void InUseAtEnd::look(const trace::LiveSet &live) {
+    live.for_each([&](const trace::Block &block) {
+        by_size_[trace::size_bucket(block.size)].add(block.size);
+        by_birth_[scope_.time.point_of(block.born)].add(block.size);
+        by_thread_[scope_.threads.of(block.thread)].add(block.size);
+        all_.add(block.size);
+    });
+}
+
+SeriesChart InUseAtEnd::by_birth() const {
+    SeriesChart chart;
+    chart.title = "Bytes in use at the end, by time of allocation (cumulative)";
+    chart.x = {"time of allocation", Unit::time};
+    chart.y = {"bytes", Unit::bytes};
+    chart.at = scope_.time.point_ends();
+    std::vector<double> values;
+    double sum = 0;
+    for (const Sum &point : by_birth_) values.push_back(sum += static_cast<double>(point.bytes));
+    chart.series = {{"allocated by then and never freed", std::move(values)}};
+    return chart;
+}
+
+TableChart InUseAtEnd::by_size() const {
+    TableChart table;
+    table.title = "In use at the end, by size";
+    table.columns = {{"above", Unit::bytes}, {"up to", Unit::bytes}, {"blocks", Unit::count}, {"bytes", Unit::bytes}};
+    for (unsigned i = 0; i < trace::kSizeBuckets; ++i) {
+        if (by_size_[i].blocks == 0) continue;
+        table.rows.push_back({i == 0 ? 0.0 : static_cast<double>(trace::bucket_end(i - 1)),
+                              static_cast<double>(trace::bucket_end(i)), static_cast<double>(by_size_[i].blocks),
+                              static_cast<double>(by_size_[i].bytes)});
+    }
+    return table;
+}
+
+TableChart InUseAtEnd::by_thread() const {
+    TableChart table;
+    table.title = "In use at the end, by the thread that allocated";
+    table.columns = {{"thread", Unit::text}, {"blocks", Unit::count}, {"bytes", Unit::bytes}};
+    for (std::uint32_t group = 0; group < by_thread_.size(); ++group) {
+        if (by_thread_[group].blocks == 0) continue;
+        table.rows.push_back({scope_.threads.name(group), static_cast<double>(by_thread_[group].blocks),
+                              static_cast<double>(by_thread_[group].bytes)});
+    }
+    return table;
+}
+
+Section InUseAtEnd::section(const StackTotals &totals, CallSites &sites) const {
+    Section section{"leaks", "What was still in use at the end?", "", {}};
+    if (all_.blocks == 0) {
+        section.answer = "Nothing: every block was freed.";
+        return section;
+    }
+    section.answer = fmt::format("{} of {}.", count_words(static_cast<double>(all_.blocks), "block", "blocks"),
+                                 bytes_words(static_cast<double>(all_.bytes)));
+    section.charts = {by_birth(), by_size()};
+    if (by_thread_.size() > 1) section.charts.emplace_back(by_thread());
+    constexpr double kRounding = 1e-6;  // what differences of weights leave of nothing
+    SiteTable table("In use at the end, by call site", {{"bytes", Unit::bytes}, {"blocks", Unit::count}});
+    double bytes = 0;
+    const std::size_t stacks = scope_.has_stacks() ? totals.count() : 0;
+    for (std::uint32_t stack = 0; stack < stacks; ++stack) {
+        const StackSum sum = totals.at_end(stack);
+        if (sum.blocks < kRounding) continue;
+        table.add(sites.text(trace::StackNumber{stack}), {sum.bytes, sum.blocks});
+        bytes += sum.bytes;
+    }
+    TableChart chart = table.chart();
+    if (chart.rows.empty()) {
+        section.answer += scope_.has_stacks()
+                              ? " None of these blocks has a call stack."
+                              : " The call sites of these blocks are unknown: call stacks were not recorded.";
+    } else {
+        const double largest = std::get<double>(chart.rows.front()[1]);
+        section.answer += largest == bytes ? fmt::format(" All of these bytes come from {}.", table.largest())
+                                           : fmt::format(" The largest part, {}, comes from {}.",
+                                                         share_words(largest, bytes), table.largest());
+        section.charts.emplace_back(std::move(chart));
+    }
+    return section;
+}
+
+}  // namespace gr::tool

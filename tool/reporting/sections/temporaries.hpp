@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the section on temporary blocks: those that the next call of the thread that allocated them frees.
+// Invariant: a realloc counts as one call; what it moves on at once is told apart from what is freed.
+// Must not know: where blocks lie.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reading/trace/chunk.hpp"
+#include "reporting/charts/call_sites.hpp"
+#include "reporting/document/document.hpp"
+#include "reporting/steps/scope.hpp"
+#include "reporting/steps/step.hpp"
+
+namespace gr::tool {
+
+class Temporaries {
+  public:
+    explicit Temporaries(const Scope &scope)
+        : scope_(scope),
+          last_birth_(scope.trace.threads().size(), kNone),
+          by_stack_(scope.has_stacks() ? scope.trace.stacks().size() : 1),
+          by_size_(trace::kSizeBuckets) {}
+
+    void called(const Step &step) {
+        std::uint64_t &last = last_birth_[trace::number_of(step.thread)];
+        if (step.kind == StepKind::died && step.block.number == last) count(step);
+        last = step.kind == StepKind::born ? step.block.number : kNone;
+        if (step.kind != StepKind::born) return;
+        ++births_;
+        ++stack_of(step.block).births;
+    }
+
+    [[nodiscard]] Section section(CallSites &sites) const;
+
+  private:
+    static constexpr std::uint64_t kNone = UINT64_MAX;
+    struct Stack {
+        std::uint64_t births = 0;
+        std::uint64_t temporaries = 0;
+        std::uint64_t bytes = 0;  // of temporaries
+    };
+
+    [[nodiscard]] Stack &stack_of(const trace::Block &block) {
+        const std::uint32_t number = trace::number_of(block.stack);
+        return by_stack_[number < by_stack_.size() ? number : 0];
+    }
+    void count(const Step &step) {
+        if (step.op == trace::Op::realloc_free) {
+            ++moved_on_;
+            return;
+        }
+        ++temporaries_;
+        bytes_ += step.block.size;
+        ++by_size_[trace::size_bucket(step.block.size)];
+        Stack &stack = stack_of(step.block);
+        ++stack.temporaries;
+        stack.bytes += step.block.size;
+    }
+    [[nodiscard]] BarsChart sizes() const;
+
+    const Scope &scope_;
+    std::vector<std::uint64_t> last_birth_;  // by thread: the block that its last call made
+    std::vector<Stack> by_stack_;
+    std::vector<std::uint64_t> by_size_;
+    std::uint64_t births_ = 0;
+    std::uint64_t temporaries_ = 0;
+    std::uint64_t moved_on_ = 0;
+    std::uint64_t bytes_ = 0;
+};
+
+}  // namespace gr::tool

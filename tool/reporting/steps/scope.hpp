@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: what all sections of a report have in common: the trace, its time or a window of it, its threads.
+// Invariant: lives longer than the sections.
+// Must not know: the sections.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "reading/trace/reader.hpp"
+#include "reporting/steps/thread_groups.hpp"
+#include "reporting/steps/time_axis.hpp"
+
+namespace gr::tool {
+
+// The events of this time alone, with what was in use before it.
+struct Window {
+    trace::Time first;
+    trace::Time last;
+
+    bool operator==(const Window &) const = default;
+};
+
+struct Scope {
+    explicit Scope(const trace::Trace &the_trace, std::optional<Window> window = std::nullopt)
+        : trace(the_trace),
+          is_window(window.has_value()),
+          time(window ? window->first : trace::Time{}, window ? window->last : the_trace.last()),
+          threads(the_trace) {}
+
+    const trace::Trace &trace;
+    bool is_window;
+    TimeAxis time;
+    ThreadGroups threads;
+
+    [[nodiscard]] std::uint64_t page_bytes() const {
+        constexpr std::uint64_t kUsual = 4096;
+        return trace.start().page_bytes != 0 ? trace.start().page_bytes : kUsual;
+    }
+    [[nodiscard]] bool has_stacks() const { return trace.start().stacks != trace::Stacks::none; }
+    // For how many blocks one stands of which a stack was taken: stacks are taken of each byte with the same chance.
+    [[nodiscard]] double blocks_stood_for(std::uint64_t size) const {
+        const auto mean = static_cast<double>(trace.start().stack_bytes);
+        if (trace.start().stacks != trace::Stacks::sampled || mean <= 1) return 1;
+        return -1 / std::expm1(-static_cast<double>(size == 0 ? 1 : size) / mean);
+    }
+};
+
+}  // namespace gr::tool

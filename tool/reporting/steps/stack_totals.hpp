@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: by call stack: what was allocated, when; what is in use; and what was in use when most bytes were.
+// Invariant: where stacks were sampled, a block counts for as many as it stands for; else one without a stack is stack
+//    0's. A stack's numbers at the peak are those of now until the stack or the peak changes, so that neither costs
+//    more than a step.
+// Must not know: what a stack is called.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reporting/steps/scope.hpp"
+#include "reporting/steps/step.hpp"
+
+namespace gr::tool {
+
+struct StackSum {
+    double bytes = 0;
+    double blocks = 0;
+
+    void add(double new_bytes, double new_blocks) {
+        bytes += new_bytes;
+        blocks += new_blocks;
+    }
+};
+
+class StackTotals {
+  public:
+    struct Part {
+        std::uint32_t slice = 0;
+        StackSum sum;
+    };
+
+    explicit StackTotals(const Scope &scope)
+        : scope_(scope),
+          takes_unknown_(scope.trace.start().stacks != trace::Stacks::sampled),
+          stacks_(scope.trace.stacks().size()) {}
+
+    void born(const Step &step) {
+        live_ += step.block.size;
+        if (counts(step.block)) {
+            Stack &stack = changed(step.block);
+            const double blocks = scope_.blocks_stood_for(step.block.size);
+            const double bytes = blocks * static_cast<double>(step.block.size);
+            stack.live.add(bytes, blocks);
+            const std::uint32_t slice = TimeAxis::slice_of(step.point);
+            if (stack.parts.empty() || stack.parts.back().slice != slice) stack.parts.push_back({slice, {}});
+            stack.parts.back().sum.add(bytes, blocks);
+        }
+        if (live_ > peak_) reach(step.time);
+    }
+    void died(const Step &step) {
+        live_ -= step.block.size;
+        if (!counts(step.block)) return;
+        const double blocks = scope_.blocks_stood_for(step.block.size);
+        changed(step.block).live.add(-blocks * static_cast<double>(step.block.size), -blocks);
+    }
+    void vanished(const Step &step) { died(step); }
+    void alive(const Step &step) {
+        live_ += step.block.size;
+        if (!counts(step.block)) return;
+        const double blocks = scope_.blocks_stood_for(step.block.size);
+        changed(step.block).live.add(blocks * static_cast<double>(step.block.size), blocks);
+    }
+    void begun(const Step &step) { reach(step.time); }
+
+    [[nodiscard]] std::size_t count() const { return stacks_.size(); }
+    [[nodiscard]] const std::vector<Part> &parts(std::size_t stack) const { return stacks_[stack].parts; }
+    [[nodiscard]] StackSum at_end(std::size_t stack) const { return stacks_[stack].live; }
+    [[nodiscard]] StackSum at_peak(std::size_t stack) const {
+        const Stack &one = stacks_[stack];
+        return one.peak_number == peak_number_ ? one.at_peak : one.live;
+    }
+    [[nodiscard]] trace::Time peak_time() const { return peak_time_; }
+
+  private:
+    struct Stack {
+        StackSum live;
+        StackSum at_peak;               // where peak_number is the last peak's; else live is
+        std::uint64_t peak_number = 0;  // of the last peak before it changed
+        std::vector<Part> parts;        // by slice
+    };
+
+    void reach(trace::Time time) {
+        peak_ = live_;
+        peak_time_ = time;
+        ++peak_number_;
+    }
+    [[nodiscard]] bool counts(const trace::Block &block) const {
+        const std::uint32_t number = trace::number_of(block.stack);
+        return number < stacks_.size() && (number != 0 || takes_unknown_);
+    }
+    Stack &changed(const trace::Block &block) {
+        Stack &stack = stacks_[trace::number_of(block.stack)];
+        if (stack.peak_number != peak_number_) {
+            stack.at_peak = stack.live;
+            stack.peak_number = peak_number_;
+        }
+        return stack;
+    }
+
+    const Scope &scope_;
+    bool takes_unknown_;
+    std::vector<Stack> stacks_;
+    std::uint64_t live_ = 0;
+    std::uint64_t peak_ = 0;
+    std::uint64_t peak_number_ = 0;
+    trace::Time peak_time_;
+};
+
+}  // namespace gr::tool
