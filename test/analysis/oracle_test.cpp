@@ -3,6 +3,7 @@
 // Invariant: a plain count looks at what is in use behind an event anew, each time.
 // Must not know: how the analysis gathers.
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "analysis/history.hpp"
@@ -339,7 +340,7 @@ TEST_P(OracleTest, Origins) {
             chart.frames[node] < 0 ? "" : document_.frames[static_cast<std::size_t>(chart.frames[node])].name;
         EXPECT_EQ(chart.measures[0].values[node], at_peak[name]) << name;
         double blocks = 0;
-        for (const FlameChart::Slice &slice : chart.measures[3].slices) {
+        for (const FlameChart::Slice &slice : chart.measures[4].slices) {
             for (std::size_t i = 0; i < slice.nodes.size(); ++i) blocks += slice.nodes[i] == node ? slice.values[i] : 0;
         }
         EXPECT_EQ(blocks, allocated[name]) << name;
@@ -369,12 +370,38 @@ TEST_P(OracleTest, Temporaries) {
 TEST_P(OracleTest, Leaks) {
     double blocks = 0;
     double bytes = 0;
-    for (const auto &row : chart_of<TableChart>(section("leaks"), "In use at the end, by call site").rows) {
+    for (const auto &row : chart_of<TableChart>(section("leaks"), "In use at the end, by function").rows) {
         bytes += std::get<double>(row[1]);
         blocks += std::get<double>(row[2]);
     }
     EXPECT_EQ(blocks, static_cast<double>(history_.end().size()));
     EXPECT_EQ(bytes, live_bytes(moments().back()));
+}
+
+// What a row or an area tells is the sum of its parts: of stacks, and of the changes in each slice.
+TEST_P(OracleTest, MemoryByFunction) {
+    const Section &origins = section("origins");
+    const auto &table = chart_of<TableChart>(origins, "Memory by function");
+    ASSERT_EQ(table.parts.size(), table.rows.size());
+    ASSERT_EQ(table.frames.size(), table.rows.size());
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        for (std::size_t column = 1; column < table.columns.size(); ++column) {
+            double sum = 0;
+            for (const TableChart::Row &part : table.parts[row]) sum += std::get<double>(part[column]);
+            EXPECT_NEAR(sum, std::get<double>(table.rows[row][column]), 1e-3);
+        }
+    }
+    double at_end = 0;
+    for (const auto &series : chart_of<SeriesChart>(origins, "Bytes in use over time, by function").series)
+        at_end += series.values.back();
+    EXPECT_NEAR(at_end, live_bytes(moments().back()), 1e-3);
+    for (const FlameChart::Measure &measure : chart_of<FlameChart>(origins, "Call stacks").measures) {
+        if (!measure.is_running) continue;
+        double sum = 0;
+        for (const FlameChart::Slice &slice : measure.slices)
+            sum = std::accumulate(slice.values.begin(), slice.values.end(), sum);
+        EXPECT_NEAR(sum, live_bytes(moments().back()), 1e-3);
+    }
 }
 
 void OracleTest::expect_held(const std::string &id, const LiveMap &live) const {
@@ -387,8 +414,7 @@ void OracleTest::expect_held(const std::string &id, const LiveMap &live) const {
         if (bytes * 4 < History::kPage) held += static_cast<double>(History::kPage - bytes);
     }
     EXPECT_EQ(chart_of<BarsChart>(section(id), "Pages by how much of them is in use").series[0].values, tenths);
-    for (const char *title :
-         {"Blocks that hold sparse pages, by size", "Blocks that hold sparse pages, by call site"}) {
+    for (const char *title : {"Blocks that hold sparse pages, by size", "Blocks that hold sparse pages, by function"}) {
         const std::size_t column = title == std::string("Blocks that hold sparse pages, by size") ? 2 : 1;
         double sum = 0;
         for (const auto &row : chart_of<TableChart>(section(id), title).rows) sum += std::get<double>(row[column]);

@@ -241,10 +241,10 @@ def diff():
     same(rows("Bytes allocated, by size class"),
          {"blocks of 4.77 MiB": [0, 5000000, 5000000], "blocks of 100 KiB": [0, 100000, 100000]})
     # No function has a name here: all that is known of a call is its file.
-    same(rows("Bytes allocated, by call site"), {"? in program": [3001564, 8101564, 5100000]})
+    same(rows("Bytes allocated, by function"), {"? in program": [3001564, 8101564, 5100000]})
     same(rows("Bytes allocated, by thread's name"), {"(the first)": [1596, 5101596, 5100000]})
     assert "In use at the peak: from 2.86 MiB to 4.86 MiB, 70 % more." in " ".join(run("diff", "a", "b").decode().split())
-    assert "No call site had more" in run("diff", "a", "a").decode()
+    assert "No function had more" in run("diff", "a", "a").decode()
 
 
 def diff_page():
@@ -285,10 +285,10 @@ def diff_page():
     same([document["frames"][number]["name"] for number in flame["frames"][1:]], ["? in program"])
     same({measure["name"]: sum(measure["values"]) for measure in flame["measures"]},
          {"more at the peak": 5100596 - PEAK, "more allocated": 5100000, "more at the end": 5100000})
-    sites = charts["Call sites that changed most, by bytes allocated"]
+    sites = charts["Functions that changed most, by bytes allocated"]
     same((sites["labels"], [series["values"] for series in sites["series"]]),
          (["? in program"], [[3001564], [8101564]]))
-    # Of two that are the same nothing is left to be shown by call site, and B has its place all the same.
+    # Of two that are the same nothing is left to be shown by function, and B has its place all the same.
     run("diff", "a", "a", "-o", "same.html")
     charts = charts_of(document_in("same.html"))
     assert not any(title.startswith(("Call s", "Threads that")) for title in charts), charts.keys()

@@ -87,8 +87,8 @@ test("each chart has A and B in its legend, and one can be hidden", async () => 
     assert.match(await figure(page, kAt).locator(".told").textContent(), / · A: 0\u00a0B · B: 0\u00a0B$/);
 });
 
-test("by call site: bars, the flame graph and the table have the growth", async () => {
-    const bars = "Call sites that changed most, by bytes in use at the peak";
+test("by function: bars, the flame graph and the table have the growth", async () => {
+    const bars = "Functions that changed most, by bytes in use at the peak";
     assert.deepEqual(await table(page, bars), [["? in program", "8000", "20000"]]);
     assert.deepEqual(await table(page, "Call stacks that grew or shrank from A to B"), [
         [
@@ -98,8 +98,8 @@ test("by call site: bars, the flame graph and the table have the growth", async 
             ...(await table(page, "Call stacks that grew or shrank from A to B"))[0].slice(3),
         ],
     ]);
-    assert.deepEqual(await table(page, "Blocks allocated, by call site"), [["? in program", "8", "20", "12", "1.5"]]);
-    const text = await figure(page, "Blocks allocated, by call site").locator("tbody").textContent();
+    assert.deepEqual(await table(page, "Blocks allocated, by function"), [["? in program", "8", "20", "12", "1.5"]]);
+    const text = await figure(page, "Blocks allocated, by function").locator("tbody").textContent();
     assert.ok(text.includes("150\u00a0%"), text);
 });
 

@@ -125,6 +125,7 @@ export interface FlameChart {
         unit: Unit;
         values?: number[];
         slices?: { nodes: number[]; values: number[] }[]; // sparse: by slice
+        running?: boolean; // slices are changes: what was so at the end of one is the sum of it and all before
     }[];
 }
 
@@ -133,4 +134,6 @@ export interface TableChart {
     title: string;
     columns: { name: string; unit: Unit }[];
     rows: (number | string)[][];
+    frames?: number[]; // of each row the function that it is about; -1: none
+    parts?: (number | string)[][][]; // of each row those that it is the sum of
 }

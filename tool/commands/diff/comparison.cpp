@@ -181,32 +181,32 @@ Section sizes(const ProgramUse &a, const ProgramUse &b) {
 }
 
 Section sites(const ProgramUse &a, const ProgramUse &b, std::vector<Frame> *frames) {
-    Section section{"sites", "Which call sites?", "", {}};
+    Section section{"sites", "Which functions?", "", {}};
     if (!a.has_stacks || !b.has_stacks) {
         section.answer = "Call stacks were not recorded in both traces.";
         return section;
     }
     const Rows peak = changed(a.by_site, b.by_site, &Use::at_peak, as_it_is);
-    section.answer = most_growth(peak, "No call site had more in use at the peak.");
+    section.answer = most_growth(peak, "No function had more in use at the peak.");
     if (a.is_sampled || b.is_sampled) section.answer += " These are estimates: only some calls have a recorded stack.";
     const Rows bytes = changed(a.by_site, b.by_site, &Use::bytes, as_it_is);
     const Axis axis{"bytes", Unit::bytes};
     if (!peak.empty()) {
         section.charts.emplace_back(
-            bars_of("Call sites that changed most, by bytes in use at the peak", "call site", axis, peak));
+            bars_of("Functions that changed most, by bytes in use at the peak", "function", axis, peak));
     }
     if (!bytes.empty()) {
         section.charts.emplace_back(
-            bars_of("Call sites that changed most, by bytes allocated", "call site", axis, bytes));
+            bars_of("Functions that changed most, by bytes allocated", "function", axis, bytes));
     }
     if (FlameChart flame = growth_flame(a, b, frames); !flame.measures.empty())
         section.charts.emplace_back(std::move(flame));
     const std::vector<TableChart> tables = {
-        table_of("Bytes in use at the peak, by call site", "call site", Unit::bytes, peak),
-        table_of("Bytes allocated, by call site", "call site", Unit::bytes, bytes),
-        table_of("Blocks allocated, by call site", "call site", Unit::count,
+        table_of("Bytes in use at the peak, by function", "function", Unit::bytes, peak),
+        table_of("Bytes allocated, by function", "function", Unit::bytes, bytes),
+        table_of("Blocks allocated, by function", "function", Unit::count,
                  changed(a.by_site, b.by_site, &Use::blocks, as_it_is)),
-        table_of("Bytes in use at the end, by call site", "call site", Unit::bytes,
+        table_of("Bytes in use at the end, by function", "function", Unit::bytes,
                  changed(a.by_site, b.by_site, &Use::at_end, as_it_is))};
     section.charts.insert(section.charts.end(), tables.begin(), tables.end());
     return section;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: two traces of one program, held against each other: what grew, by size, by call site, by thread, and when.
+// What: two traces of one program, held against each other: what grew, by size, by function, by thread, and when.
 // Invariant: a document as that of a report, both drawn into each chart as A and B; in each table the rows come first
 //    that changed most.
 // Must not know: traces.

@@ -74,7 +74,7 @@ std::vector<FlameChart::Measure> measures_of(const Nodes &nodes) {
         const auto add = [&](const char *what, const std::function<double(const Node &)> &take) {
             std::vector<double> values = own_values(nodes, take);
             if (std::ranges::all_of(values, [](double value) { return value == 0; })) return;
-            measures.push_back({fmt::format("{} {}", what, one.when), Unit::bytes, std::move(values), {}});
+            measures.push_back({fmt::format("{} {}", what, one.when), Unit::bytes, std::move(values), {}, false});
         };
         add("more", [at](const Node &node) { return node.after.*at - node.before.*at; });
         add("less", [at](const Node &node) { return node.before.*at - node.after.*at; });
@@ -127,7 +127,7 @@ FlameChart growth_flame(const ProgramUse &before, const ProgramUse &after, std::
     }
     for (const FlameChart::Measure &measure : measures) {
         FlameChart::Measure &shown = chart.measures.emplace_back(
-            FlameChart::Measure{measure.name, measure.unit, std::vector<double>(chart.parents.size()), {}});
+            FlameChart::Measure{measure.name, measure.unit, std::vector<double>(chart.parents.size()), {}, false});
         for (std::size_t i = 0; i < nodes.size(); ++i) shown.values[places[i]] += measure.values[i];
     }
     return chart;

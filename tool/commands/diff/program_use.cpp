@@ -107,32 +107,29 @@ class Gatherer {
 std::string base_name(const std::string &path) { return path.substr(path.rfind('/') + 1); }
 
 // What has no name of its own is known by its file only: in another build it lies elsewhere.
-Frame frame_of(const Call &call) {
+Frame frame_of(const Call &call, bool has_lines) {
     const std::string unknown = call.module.empty() ? "?" : "? in " + call.module;
-    return {call.is_known ? call.function : unknown, base_name(call.file), 0, call.module};
+    return {call.is_known ? call.function : unknown, base_name(call.file), has_lines ? call.line : 0, call.module};
 }
 std::string text_of(const Frame &frame) {
-    return frame.file.empty() ? frame.name : fmt::format("{} ({})", frame.name, frame.file);
+    if (frame.file.empty()) return frame.name;
+    return frame.line == 0 ? fmt::format("{} ({})", frame.name, frame.file)
+                           : fmt::format("{} ({}:{})", frame.name, frame.file, frame.line);
 }
 
 // Of a stack, the outermost first. Calls that are not known, one in another, are one.
-std::vector<Frame> frames_of(const std::vector<const Call *> &calls) {
+std::vector<Frame> frames_of(const std::vector<const Call *> &calls, bool has_lines) {
     std::vector<Frame> frames;
     for (const Call *const call : calls) {
-        Frame frame = frame_of(*call);
+        Frame frame = frame_of(*call, has_lines);
         const bool is_again = !call->is_known && !frames.empty() && text_of(frame) == text_of(frames.back());
         if (!is_again) frames.push_back(std::move(frame));
     }
     return frames;
 }
 
-// The innermost calls.
-std::string site_text(const std::vector<Frame> &frames) {
-    constexpr std::size_t kCalls = 4;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(frames.size(), kCalls); ++i)
-        text += (i == 0 ? "" : " < ") + text_of(frames[frames.size() - 1 - i]);
-    return text.empty() ? kNoStack : text;
+std::string caller_text(const std::vector<const Call *> &calls, const LibraryCode &library, bool has_lines) {
+    return calls.empty() ? kNoStack : text_of(frame_of(*calls[library.caller(calls)], has_lines));
 }
 
 class CallTree {
@@ -155,13 +152,15 @@ class CallTree {
     std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> children_;
 };
 
-void add_sites(const trace::Trace &trace, const StackTotals &totals, ProgramUse *use) {
+void add_sites(const trace::Trace &trace, const StackTotals &totals, const Naming &naming, ProgramUse *use) {
     CallTree tree(&use->calls_tree);
     if (!use->has_stacks) return;
     Calls calls(trace);
+    const LibraryCode library(naming.wrappers);
     for (const StackUse &stack : stack_uses(totals)) {
-        const std::vector<Frame> frames = frames_of(calls.of(stack.stack));
-        for (Use *const one : {&use->by_site[site_text(frames)], &tree.at(frames)}) {
+        const std::vector<const Call *> of_stack = calls.of(stack.stack);
+        for (Use *const one : {&use->by_site[caller_text(of_stack, library, naming.lines)],
+                               &tree.at(frames_of(of_stack, naming.lines))}) {
             one->bytes += stack.allocated.bytes;
             one->blocks += stack.allocated.blocks;
             one->at_peak += stack.at_peak.bytes;
@@ -186,7 +185,7 @@ std::vector<double> resident_over_time(const trace::Trace &trace, const TimeAxis
 
 }  // namespace
 
-ProgramUse use_of(const trace::Trace &trace, const TimeAxis &axis) {
+ProgramUse use_of(const trace::Trace &trace, const TimeAxis &axis, const Naming &naming) {
     const Scope scope(trace);
     StackTotals totals(scope);
     Gatherer gatherer(trace, axis);
@@ -212,7 +211,7 @@ ProgramUse use_of(const trace::Trace &trace, const TimeAxis &axis) {
     use.resident_over_time = resident_over_time(trace, axis);
     for (const trace::Mark &mark : trace.marks())
         use.marks.push_back({trace::seconds(mark.time), printable(mark.text)});
-    add_sites(trace, totals, &use);
+    add_sites(trace, totals, naming, &use);
     return use;
 }
 

@@ -13,6 +13,7 @@
 
 #include "reading/trace/chunk.hpp"
 #include "reading/trace/reader.hpp"
+#include "reporting/charts/call_sites.hpp"
 #include "reporting/document/document.hpp"
 #include "reporting/steps/time_axis.hpp"
 
@@ -23,7 +24,7 @@ inline constexpr std::size_t kTimeParts = 10;  // of the run's time
 struct Use {
     double bytes = 0;  // allocated
     double blocks = 0;
-    double at_peak = 0;  // bytes; of call sites only
+    double at_peak = 0;  // bytes; of functions only
     double at_end = 0;   // bytes
 };
 
@@ -64,6 +65,6 @@ struct ProgramUse {
 };
 
 // The axis is that of both programs.
-[[nodiscard]] ProgramUse use_of(const trace::Trace &trace, const TimeAxis &axis);
+[[nodiscard]] ProgramUse use_of(const trace::Trace &trace, const TimeAxis &axis, const Naming &naming);
 
 }  // namespace gr::tool

@@ -40,7 +40,9 @@ BarsChart bars_of(const Results &results, const char *title, std::initializer_li
 }
 
 TableChart table_of(const Results &results) {
-    TableChart table{"Each allocator, in the median", {{"allocator", Unit::text}}, {}};
+    TableChart table;
+    table.title = "Each allocator, in the median";
+    table.columns = {{"allocator", Unit::text}};
     for (const Measure &measure : kMeasures) {
         if (*measure.title != 0) table.columns.push_back({measure.title, measure.unit});
     }

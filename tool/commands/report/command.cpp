@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "command_line/command_line.hpp"
+#include "command_line/naming_options.hpp"
 #include "commands/report/server.hpp"
 #include "reading/trace/reader.hpp"
 #include "reporting/analysis/analysis.hpp"
@@ -30,16 +31,17 @@ struct ReportRequest {
     std::string page;  // empty: the trace's name, and .html
     bool serves = false;
     std::uint16_t port = 0;  // 0: one of the kernel's choice
+    Naming naming;
 };
 
 ExitCode report(const ReportRequest &request) {
     const trace::Trace trace(request.file);
     if (request.serves) {
-        serve(trace, request.port);
+        serve(trace, request.naming, request.port);
         return ExitCode::success;
     }
     const std::string path = request.page.empty() ? request.file + ".html" : request.page;
-    const std::string page = page_of(to_json(analyse(trace)));
+    const std::string page = page_of(to_json(analyse(trace, request.naming)));
     write_whole(path, page);
     print(fmt::format("{}: {}\n", printable(path), bytes_words(static_cast<double>(page.size()))));
     return ExitCode::success;
@@ -62,6 +64,7 @@ void add_report(CommandLine &line) {
     options.add_option("--port", request->port, "With --serve: the port (default: a free port)")
         ->type_name("PORT")
         ->needs(serves);
+    add_naming(options, &request->naming);
     options.footer(
         "The page is one HTML file that needs no network. With --serve, open the printed address in a browser on\n"
         "this machine. A first picture appears soon even for a large trace, and 'Look closer' analyses a window of\n"

@@ -12,7 +12,7 @@
 
 namespace gr::tool {
 
-Desk::Desk(const trace::Trace &trace) : analyst_(trace), worker_([this] { work(); }) {}
+Desk::Desk(const trace::Trace &trace, const Naming &naming) : analyst_(trace, naming), worker_([this] { work(); }) {}
 
 Desk::~Desk() {
     {

@@ -32,7 +32,7 @@ class Desk {
     };
 
     // Begins with the whole.
-    explicit Desk(const trace::Trace &trace);
+    Desk(const trace::Trace &trace, const Naming &naming);
     ~Desk();
     Desk(const Desk &) = delete;
     Desk &operator=(const Desk &) = delete;

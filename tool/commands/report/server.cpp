@@ -76,7 +76,7 @@ Reply told(int code, const std::string &line) {
 
 class Server {
   public:
-    Server(const trace::Trace &trace, std::uint16_t port)
+    Server(const trace::Trace &trace, const Naming &naming, std::uint16_t port)
         : base_(there(event_base_new())),
           http_(there(evhttp_new(base_.get()))),
           last_(trace.last()),
@@ -84,7 +84,7 @@ class Server {
         bind(port);
         page_ = std::make_shared<const std::string>(page_to_serve());
         first_ = std::make_shared<const std::string>(to_json(first_picture(trace)));
-        desk_ = std::make_unique<Desk>(trace);
+        desk_ = std::make_unique<Desk>(trace, naming);
     }
 
     void run() {
@@ -223,6 +223,6 @@ void Server::send(evhttp_request *request, const Reply &reply) {
 
 }  // namespace
 
-void serve(const trace::Trace &trace, std::uint16_t port) { Server(trace, port).run(); }
+void serve(const trace::Trace &trace, const Naming &naming, std::uint16_t port) { Server(trace, naming, port).run(); }
 
 }  // namespace gr::tool

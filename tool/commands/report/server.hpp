@@ -8,11 +8,12 @@
 #include <cstdint>
 
 #include "reading/trace/reader.hpp"
+#include "reporting/charts/call_sites.hpp"
 
 namespace gr::tool {
 
 // Says where the page is, and returns once SIGINT, SIGTERM or SIGHUP comes. port 0: one of the kernel's choice. Throws Failure
 // where there is no such port to be had.
-void serve(const trace::Trace &trace, std::uint16_t port);
+void serve(const trace::Trace &trace, const Naming &naming, std::uint16_t port);
 
 }  // namespace gr::tool

@@ -9,6 +9,7 @@
 #include "base/failure.hpp"
 #include "base/output.hpp"
 #include "command_line/command_line.hpp"
+#include "command_line/naming_options.hpp"
 #include "reading/trace/reader.hpp"
 #include "reporting/analysis/analysis.hpp"
 #include "reporting/document/document_json.hpp"
@@ -21,11 +22,12 @@ namespace {
 struct SummaryRequest {
     std::string file;
     bool json = false;
+    Naming naming;
 };
 
 ExitCode summary(const SummaryRequest &request) {
     const trace::Trace trace(request.file);
-    const Document document = analyse(trace);
+    const Document document = analyse(trace, request.naming);
     print(request.json ? to_json(document) + "\n" : to_text(document));
     return ExitCode::success;
 }
@@ -39,6 +41,7 @@ void add_summary(CommandLine &line) {
     CLI::App &options = *command.options;
     options.add_option("TRACE", request->file, "A trace, written by granary record")->required()->type_name("");
     options.add_flag("--json", request->json, "Print JSON: everything that granary report shows");
+    add_naming(options, &request->naming);
     options.footer(
         "Prints sentences and small tables; granary report also has charts.\n"
         "Exit status: 0; 1 if the file is not a readable trace; 125 if granary itself fails; 2 if the command line\n"

@@ -39,7 +39,7 @@ namespace {
 
 class Analysis {
   public:
-    Analysis(const Scope &scope, Calls &calls)
+    Analysis(const Scope &scope, Calls &calls, const Naming &naming)
         : scope_(scope),
           gatherers_{Footprint(scope_), Statistics(scope_),  Sizes(scope_),      Lifetimes(scope_),
                      Intervals(scope_), Threads(scope_),     CacheLines(scope_), Fragmentation(scope_),
@@ -48,7 +48,7 @@ class Analysis {
           in_use_at_end_(scope_),
           held_at_peak_(scope_, "when resident memory was largest", "peak"),
           held_at_end_(scope_, "at the end", "end"),
-          sites_(scope_.trace, calls) {}
+          sites_(scope_.trace, calls, naming) {}
 
     // With what else is to be looked at.
     Document document(StepStream::Way way) {
@@ -86,18 +86,13 @@ class Analysis {
                           }});
     }
     std::vector<Section> sections() {
-        std::vector<Section> sections = {get<Footprint>().section(),
-                                         get<Statistics>().section(),
-                                         get<MemoryMap>().section(),
-                                         get<Fragmentation>().section(),
-                                         origins_section(scope_, get<StackTotals>(), sites_),
-                                         get<Sizes>().section(),
-                                         get<Lifetimes>().section(),
-                                         get<Temporaries>().section(sites_),
-                                         get<Intervals>().section(),
-                                         get<Threads>().section(),
-                                         get<CacheLines>().section(),
-                                         in_use_at_end_.section(get<StackTotals>(), sites_)};
+        std::vector<Section> sections = {
+            get<Footprint>().section(),     origins_section(scope_, get<StackTotals>(), sites_),
+            get<Statistics>().section(),    get<MemoryMap>().section(),
+            get<Fragmentation>().section(), get<Sizes>().section(),
+            get<Lifetimes>().section(),     get<Temporaries>().section(sites_),
+            get<Intervals>().section(),     get<Threads>().section(),
+            get<CacheLines>().section(),    in_use_at_end_.section(get<StackTotals>(), sites_)};
         add_held_pages(&sections);
         if (scope_.is_window) sections.insert(sections.begin(), single_events_.section(sites_));
         return sections;
@@ -128,9 +123,9 @@ class Analysis {
 
 }  // namespace
 
-Document analyse(const trace::Trace &trace) {
+Document analyse(const trace::Trace &trace, const Naming &naming) {
     Calls calls(trace);
-    return Analysis(Scope(trace), calls).document({});
+    return Analysis(Scope(trace), calls, naming).document({});
 }
 
 Document Analyst::whole(Course &course) {
@@ -145,7 +140,7 @@ Document Analyst::whole(Course &course) {
                                  if (positions_.wants(i)) positions_.keep(playback.position(moment), left);
                              }});
     }
-    return Analysis(Scope(trace_), calls_).document(std::move(way));
+    return Analysis(Scope(trace_), calls_, naming_).document(std::move(way));
 }
 
 Document Analyst::window(Window window, Course &course) {
@@ -164,7 +159,7 @@ Document Analyst::window(Window window, Course &course) {
         way.looks.push_back(
             {before, [&begin, before](const trace::Playback &playback) { begin = playback.position(before); }});
     }
-    Document document = Analysis(Scope(trace_, window), calls_).document(std::move(way));
+    Document document = Analysis(Scope(trace_, window), calls_, naming_).document(std::move(way));
     if (begin) positions_.visit(std::move(*begin));
     return document;
 }

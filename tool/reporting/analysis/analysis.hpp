@@ -5,8 +5,11 @@
 // Must not know: how a report is shown.
 #pragma once
 
+#include <utility>
+
 #include "reading/symbols/calls.hpp"
 #include "reading/trace/reader.hpp"
+#include "reporting/charts/call_sites.hpp"
 #include "reporting/document/document.hpp"
 #include "reporting/steps/course.hpp"
 #include "reporting/steps/positions.hpp"
@@ -14,12 +17,13 @@
 
 namespace gr::tool {
 
-[[nodiscard]] Document analyse(const trace::Trace &trace);
+[[nodiscard]] Document analyse(const trace::Trace &trace, const Naming &naming = {});
 
 // Documents of one trace, one after the other: what one finds on its way serves the next.
 class Analyst {
   public:
-    explicit Analyst(const trace::Trace &trace) : trace_(trace), calls_(trace) {}
+    explicit Analyst(const trace::Trace &trace, Naming naming = {})
+        : trace_(trace), naming_(std::move(naming)), calls_(trace) {}
 
     // Throws Unwanted.
     [[nodiscard]] Document whole(Course &course);
@@ -27,6 +31,7 @@ class Analyst {
 
   private:
     const trace::Trace &trace_;
+    Naming naming_;
     Calls calls_;
     Positions positions_;
 };

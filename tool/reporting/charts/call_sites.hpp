@@ -1,37 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the calls of a trace's stacks by name: of functions, files and lines, as far as the program's files still tell.
-// Invariant: equal calls have one number. What is not known is its file and the offset in it, or its address.
+// What: the functions that a trace's stacks call, by name and file, as far as the program's files still tell; and of each
+//    stack the function that wanted the memory.
+// Invariant: a function has one number, whichever of its lines calls. What is not known is its file and the offset in it, or
+//    its address.
 // Must not know: what was allocated there.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "reading/symbols/calls.hpp"
+#include "reading/symbols/library_code.hpp"
 #include "reading/trace/reader.hpp"
 #include "reporting/document/document.hpp"
 
 namespace gr::tool {
 
+// How functions are told apart, as a user may choose.
+struct Naming {
+    std::vector<std::string> wrappers;  // more of the library's own code: LibraryCode
+    bool lines = false;                 // a function's calls by line are calls of their own
+};
+
 class CallSites {
   public:
     // What the calls are found to be stays with them, for others.
-    CallSites(const trace::Trace &trace, Calls &calls) : stacks_(trace.stacks()), calls_(calls) {}
+    CallSites(const trace::Trace &trace, Calls &calls, const Naming &naming)
+        : stacks_(trace.stacks()), calls_(calls), library_(naming.wrappers), has_lines_(naming.lines) {}
 
-    // The numbers in frames() of the calls that go on where one returns to: a function's, and those that the compiler put
-    // into it; at least one, the outermost first.
+    // The numbers in frames() of the functions that go on where one returns to: one, and those that the compiler put into it;
+    // at least one, the outermost first.
     [[nodiscard]] const std::vector<std::uint32_t> &frames_of(std::uint64_t address);
     [[nodiscard]] const std::vector<Frame> &frames() const { return frames_; }
     [[nodiscard]] const std::vector<trace::StackNode> &stacks() const { return stacks_; }
-    // The innermost calls, without operator new and its like: "f (a.cpp:3) < g < h".
+    // The number in frames() of the innermost function outside of the library's own code; where none is, of the innermost
+    // that does more than allocate. None: no stack was taken.
+    [[nodiscard]] std::optional<std::uint32_t> caller(trace::StackNumber stack);
+    // "f (a.cpp)".
+    [[nodiscard]] std::string caller_text(trace::StackNumber stack);
+    // The calls from there on: "f (a.cpp:3) < g < h".
     [[nodiscard]] std::string text(trace::StackNumber stack);
 
   private:
+    [[nodiscard]] std::uint32_t frame_of(const Call &call);
+
     const std::vector<trace::StackNode> &stacks_;
     Calls &calls_;
+    LibraryCode library_;
+    bool has_lines_;
     std::vector<Frame> frames_;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_address_;
     std::map<std::string, std::uint32_t> by_text_;

@@ -71,7 +71,7 @@ class Tree {
         }
     }
     FlameChart::Measure measured(const StackMeasure &measure) {
-        FlameChart::Measure made{measure.name, measure.unit, {}, {}};
+        FlameChart::Measure made{measure.name, measure.unit, {}, {}, measure.is_running};
         if (measure.parts.empty()) {
             made.values.resize(chart_.parents.size());
             for (std::size_t i = 0; i < measure.values.size(); ++i) made.values[node_of_[i]] += measure.values[i];

@@ -27,6 +27,8 @@ struct StackMeasure {
     Unit unit = Unit::bytes;
     std::vector<double> values;  // by stack's number, of the stack itself
     std::vector<Part> parts;     // of the same values, where they are known by slice
+    // Parts are changes: what was so at the end of a slice is the sum of it and all before; values are the highest.
+    bool is_running = false;
 };
 
 [[nodiscard]] FlameChart flame_of(const std::string &title, const std::vector<StackMeasure> &measures,

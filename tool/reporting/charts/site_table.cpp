@@ -10,43 +10,63 @@
 
 namespace gr::tool {
 
-void SiteTable::add(std::string site, const std::vector<double> &numbers) {
-    std::vector<double> &row = rows_[std::move(site)];
-    row.resize(numbers.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i) row[i] += numbers[i];
+namespace {
+
+using Numbers = std::vector<double>;
+
+void add_to(Numbers *sums, const Numbers &numbers) {
+    sums->resize(numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) (*sums)[i] += numbers[i];
 }
 
-std::vector<std::pair<std::string, std::vector<double>>> SiteTable::sorted() const {
-    std::vector<std::pair<std::string, std::vector<double>>> rows(rows_.begin(), rows_.end());
-    std::ranges::stable_sort(rows, [](const auto &a, const auto &b) { return a.second[0] > b.second[0]; });
+// The largest first by the first number, at most so many; the others are one row more.
+std::vector<TableChart::Row> rows_of(const std::map<std::string, Numbers> &sums, std::size_t most) {
+    std::vector<std::pair<std::string, Numbers>> sorted(sums.begin(), sums.end());
+    std::ranges::stable_sort(sorted, [](const auto &a, const auto &b) { return a.second[0] > b.second[0]; });
+    if (sorted.size() > most) {
+        Numbers rest;
+        for (std::size_t i = most; i < sorted.size(); ++i) add_to(&rest, sorted[i].second);
+        const std::string others = count_words(static_cast<double>(sorted.size() - most), "other", "others");
+        sorted.resize(most);
+        sorted.emplace_back(fmt::format("({})", others), std::move(rest));
+    }
+    std::vector<TableChart::Row> rows;
+    rows.reserve(sorted.size());
+    for (auto &[name, numbers] : sorted) {
+        TableChart::Row &row = rows.emplace_back();
+        row.emplace_back(std::move(name));
+        row.insert(row.end(), numbers.begin(), numbers.end());
+    }
     return rows;
+}
+
+}  // namespace
+
+void SiteTable::add(trace::StackNumber stack, const Numbers &numbers) {
+    const std::string name = sites_.caller_text(stack);
+    add_to(&rows_[name], numbers);
+    Function &function = functions_[name];
+    if (const std::optional<std::uint32_t> frame = sites_.caller(stack))
+        function.frame = static_cast<std::int32_t>(*frame);
+    add_to(&function.by_stack[sites_.text(stack)], numbers);
 }
 
 TableChart SiteTable::chart() const {
     TableChart chart = chart_;
-    std::vector<double> rest;
-    std::size_t left = 0;
-    for (const auto &[site, numbers] : sorted()) {
-        if (chart.rows.size() < kMostRows) {
-            std::vector<Value> &row = chart.rows.emplace_back();
-            row.emplace_back(site);
-            row.insert(row.end(), numbers.begin(), numbers.end());
-            continue;
-        }
-        rest.resize(numbers.size());
-        for (std::size_t i = 0; i < numbers.size(); ++i) rest[i] += numbers[i];
-        ++left;
+    chart.rows = rows_of(rows_, kMostRows);
+    for (const TableChart::Row &row : chart.rows) {
+        const auto function = functions_.find(std::get<std::string>(row[0]));
+        const bool is_rest = function == functions_.end();
+        chart.frames.push_back(is_rest ? -1 : function->second.frame);
+        chart.parts.push_back(is_rest ? std::vector<TableChart::Row>()
+                                      : rows_of(function->second.by_stack, kMostParts));
     }
-    if (left == 0) return chart;
-    std::vector<Value> &row = chart.rows.emplace_back();
-    row.emplace_back(fmt::format("({})", count_words(static_cast<double>(left), "other", "others")));
-    row.insert(row.end(), rest.begin(), rest.end());
     return chart;
 }
 
 std::string SiteTable::largest() const {
-    const auto rows = sorted();
-    return rows.empty() ? "" : short_name(rows.front().first, kMostNamed);
+    const auto rows = rows_of(rows_, 1);
+    return rows.empty() ? "" : short_name(std::get<std::string>(rows.front()[0]), kMostNamed);
 }
 
 }  // namespace gr::tool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a table of call sites: numbers by call stack, those together whose innermost calls read the same, the largest
-//    first.
-// Invariant: at most kMostRows rows; the rest is summed up in one more.
+// What: a table of functions that wanted memory: numbers by call stack, those of one function together, the largest first;
+//    each row can be taken apart into the stacks that it is the sum of.
+// Invariant: at most kMostRows rows, and kMostParts of each; the rest is summed up in one more.
 // Must not know: what the numbers are.
 #pragma once
 
@@ -17,26 +17,34 @@ namespace gr::tool {
 class SiteTable {
   public:
     static constexpr std::size_t kMostRows = 100;
+    static constexpr std::size_t kMostParts = 5;
     static constexpr std::size_t kMostNamed = 160;  // letters of a site in a sentence
 
     // The columns behind the site's; the first orders the rows.
-    SiteTable(std::string title, std::vector<TableChart::Column> columns) {
+    SiteTable(std::string title, std::vector<TableChart::Column> columns, CallSites &sites) : sites_(sites) {
         chart_.title = std::move(title);
         chart_.columns = std::move(columns);
-        chart_.columns.insert(chart_.columns.begin(), {"call site", Unit::text});
+        chart_.columns.insert(chart_.columns.begin(), {"function", Unit::text});
     }
 
-    void add(std::string site, const std::vector<double> &numbers);
+    void add(trace::StackNumber stack, const std::vector<double> &numbers);
     // Empty rows if none was added.
     [[nodiscard]] TableChart chart() const;
-    // The first row's site, for a sentence; empty: there is none.
+    // The first row's function, for a sentence; empty: there is none.
     [[nodiscard]] std::string largest() const;
 
   private:
-    [[nodiscard]] std::vector<std::pair<std::string, std::vector<double>>> sorted() const;
+    using Numbers = std::vector<double>;
+    using Sums = std::map<std::string, Numbers>;
+    struct Function {
+        std::int32_t frame = -1;
+        Sums by_stack;
+    };
 
+    CallSites &sites_;
     TableChart chart_;
-    std::map<std::string, std::vector<double>> rows_;
+    Sums rows_;
+    std::map<std::string, Function> functions_;
 };
 
 }  // namespace gr::tool

@@ -100,6 +100,7 @@ struct FlameChart {
         Unit unit = Unit::bytes;
         std::vector<double> values;
         std::vector<Slice> slices;
+        bool is_running = false;  // slices are changes: what was so at the end of one is the sum of it and all before
     };
     std::string title;
     std::vector<std::uint32_t> parents;
@@ -114,9 +115,14 @@ struct TableChart {
         std::string name;
         Unit unit = Unit::count;
     };
+    using Row = std::vector<Value>;
     std::string title;
     std::vector<Column> columns;
-    std::vector<std::vector<Value>> rows;
+    std::vector<Row> rows;
+    // Of each row the function in Document::frames that it is about, -1: none; empty: rows are not about functions.
+    std::vector<std::int32_t> frames;
+    // Of each row those that it is the sum of, in the same columns; empty: rows are not sums.
+    std::vector<std::vector<Row>> parts;
 };
 
 using Chart = std::variant<SeriesChart, BarsChart, HeatChart, MatrixChart, FlameChart, TableChart>;

@@ -103,6 +103,7 @@ class Writer {
     void put(const FlameChart::Measure &measure) {
         begin();
         members("name", measure.name, "unit", name_of(measure.unit));
+        if (measure.is_running) members("running", true);
         if (measure.slices.empty())
             members("values", measure.values);
         else
@@ -115,7 +116,16 @@ class Writer {
     }
     void put(const TableChart::Column &column) { object("name", column.name, "unit", name_of(column.unit)); }
     void put(const TableChart &chart) {
-        object("kind", "table", "title", chart.title, "columns", chart.columns, "rows", Rows{chart});
+        begin();
+        members("kind", "table", "title", chart.title, "columns", chart.columns, "rows",
+                Rows{chart.columns, chart.rows});
+        if (!chart.frames.empty()) members("frames", chart.frames);
+        if (!chart.parts.empty()) {
+            std::vector<Rows> parts;
+            for (const std::vector<TableChart::Row> &rows : chart.parts) parts.push_back({chart.columns, rows});
+            members("parts", parts);
+        }
+        end();
     }
     void put(const Chart &chart) {
         std::visit([&](const auto &one) { put(one); }, chart);
@@ -181,12 +191,13 @@ class Writer {
     }
     void put(const Edges &edges) { text_ += fmt::format("[{}]", fmt::join(edges.seconds, ",")); }
     struct Rows {
-        const TableChart &table;
+        const std::vector<TableChart::Column> &columns;
+        const std::vector<TableChart::Row> &rows;
     };
-    void put(const Rows &rows) {
-        const auto &columns = rows.table.columns;
+    void put(const Rows &table) {
+        const auto &columns = table.columns;
         text_ += '[';
-        for (const std::vector<Value> &row : rows.table.rows) {
+        for (const TableChart::Row &row : table.rows) {
             if (text_.back() != '[') text_ += ',';
             text_ += '[';
             for (std::size_t i = 0; i < row.size(); ++i) {

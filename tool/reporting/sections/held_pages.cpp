@@ -124,17 +124,17 @@ Section HeldPages::section(CallSites &sites) const {
         return section;
     }
     section.charts.emplace_back(by_size());
-    SiteTable table("Blocks that hold sparse pages, by call site",
-                    {{"free bytes held", Unit::bytes}, {"pages", Unit::count}, {"blocks", Unit::count}});
+    SiteTable table("Blocks that hold sparse pages, by function",
+                    {{"free bytes held", Unit::bytes}, {"pages", Unit::count}, {"blocks", Unit::count}}, sites);
     for (std::uint32_t stack = 0; stack < by_stack_.size(); ++stack) {
         const Held &held = by_stack_[stack];
-        if (held.blocks > 0) table.add(sites.text(trace::StackNumber{stack}), {held.bytes, held.pages, held.blocks});
+        if (held.blocks > 0) table.add(trace::StackNumber{stack}, {held.bytes, held.pages, held.blocks});
     }
     TableChart chart = table.chart();
     if (chart.rows.empty()) {
         section.answer += scope_.has_stacks()
                               ? " The blocks in these pages have no call stack."
-                              : " The call sites of these blocks are unknown: call stacks were not recorded.";
+                              : " The functions that wanted these blocks are unknown: call stacks were not recorded.";
         return section;
     }
     section.answer += fmt::format(" The largest part of that is held by blocks from {}.", table.largest());

@@ -67,20 +67,20 @@ Section InUseAtEnd::section(const StackTotals &totals, CallSites &sites) const {
     section.charts = {by_birth(), by_size()};
     if (by_thread_.size() > 1) section.charts.emplace_back(by_thread());
     constexpr double kRounding = 1e-6;  // what differences of weights leave of nothing
-    SiteTable table("In use at the end, by call site", {{"bytes", Unit::bytes}, {"blocks", Unit::count}});
+    SiteTable table("In use at the end, by function", {{"bytes", Unit::bytes}, {"blocks", Unit::count}}, sites);
     double bytes = 0;
     const std::size_t stacks = scope_.has_stacks() ? totals.count() : 0;
     for (std::uint32_t stack = 0; stack < stacks; ++stack) {
         const StackSum sum = totals.at_end(stack);
         if (sum.blocks < kRounding) continue;
-        table.add(sites.text(trace::StackNumber{stack}), {sum.bytes, sum.blocks});
+        table.add(trace::StackNumber{stack}, {sum.bytes, sum.blocks});
         bytes += sum.bytes;
     }
     TableChart chart = table.chart();
     if (chart.rows.empty()) {
         section.answer += scope_.has_stacks()
                               ? " None of these blocks has a call stack."
-                              : " The call sites of these blocks are unknown: call stacks were not recorded.";
+                              : " The functions that wanted these blocks are unknown: call stacks were not recorded.";
     } else {
         const double largest = std::get<double>(chart.rows.front()[1]);
         section.answer += largest == bytes ? fmt::format(" All of these bytes come from {}.", table.largest())

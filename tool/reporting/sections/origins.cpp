@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
 #include <utility>
 
 #include "reporting/charts/flame.hpp"
@@ -15,7 +19,7 @@ namespace gr::tool {
 namespace {
 
 StackMeasure allocated(const StackTotals &totals, std::string name, Unit unit, double StackSum::*number) {
-    StackMeasure measure{std::move(name), unit, std::vector<double>(totals.count()), {}};
+    StackMeasure measure{std::move(name), unit, std::vector<double>(totals.count()), {}, false};
     for (std::uint32_t stack = 0; stack < totals.count(); ++stack) {
         for (const StackTotals::Part &part : totals.parts(stack)) {
             measure.values[stack] += part.sum.*number;
@@ -28,12 +32,65 @@ StackMeasure allocated(const StackTotals &totals, std::string name, Unit unit, d
 template <class Take>
 StackMeasure at_moment(const StackTotals &totals, std::string name, Unit unit, Take take) {
     constexpr double kRounding = 1e-6;  // what differences of weights leave of nothing
-    StackMeasure measure{std::move(name), unit, std::vector<double>(totals.count()), {}};
+    StackMeasure measure{std::move(name), unit, std::vector<double>(totals.count()), {}, false};
     for (std::uint32_t stack = 0; stack < totals.count(); ++stack) {
         const double value = take(stack);
         measure.values[stack] = value > kRounding ? value : 0;
     }
     return measure;
+}
+
+StackMeasure in_use(const StackTotals &totals, std::string name) {
+    StackMeasure measure{std::move(name), Unit::bytes, std::vector<double>(totals.count()), {}, true};
+    for (std::uint32_t stack = 0; stack < totals.count(); ++stack) {
+        double live = 0;
+        for (const StackTotals::Part &change : totals.changes(stack)) {
+            live += change.sum.bytes;
+            measure.values[stack] = std::max(measure.values[stack], live);
+            if (change.sum.bytes != 0) measure.parts.push_back({stack, change.slice, change.sum.bytes});
+        }
+    }
+    return measure;
+}
+
+// The functions whose blocks were most at the ends of slices, each as an area; the others together.
+SeriesChart by_function(const Scope &scope, const StackTotals &totals, CallSites &sites) {
+    constexpr std::size_t kMost = 8;
+    constexpr std::size_t kMostLetters = 60;
+    using Course = std::vector<double>;
+    std::map<std::string, Course> courses;
+    for (std::uint32_t stack = 0; stack < totals.count(); ++stack) {
+        if (totals.changes(stack).empty()) continue;
+        Course &course = courses[sites.caller_text(trace::StackNumber{stack})];
+        course.resize(TimeAxis::kSlices);
+        for (const StackTotals::Part &change : totals.changes(stack)) course[change.slice] += change.sum.bytes;
+    }
+    std::vector<std::pair<std::string, Course>> largest;
+    for (auto &[function, course] : courses) {
+        std::partial_sum(course.begin(), course.end(), course.begin());
+        for (double &bytes : course) bytes = std::max(bytes, 0.0);  // what differences of weights leave of nothing
+        largest.emplace_back(function, std::move(course));
+    }
+    std::ranges::stable_sort(largest, std::greater<>(), [](const auto &one) { return std::ranges::max(one.second); });
+    if (largest.size() > kMost + 1) {
+        Course rest(TimeAxis::kSlices);
+        for (std::size_t i = kMost; i < largest.size(); ++i) {
+            for (std::size_t slice = 0; slice < rest.size(); ++slice) rest[slice] += largest[i].second[slice];
+        }
+        const std::string others = count_words(static_cast<double>(largest.size() - kMost), "other", "others");
+        largest.resize(kMost);
+        largest.emplace_back(fmt::format("({})", others), std::move(rest));
+    }
+    SeriesChart chart;
+    chart.title = "Bytes in use over time, by function";
+    chart.x = {"time", Unit::time};
+    chart.y = {"bytes in use", Unit::bytes};
+    chart.is_stacked = true;
+    chart.at = scope.time.edges(TimeAxis::kSlices);
+    chart.at.erase(chart.at.begin());
+    for (auto &[function, course] : largest)
+        chart.series.push_back({short_name(function, kMostLetters), std::move(course)});
+    return chart;
 }
 
 double sum_of(const StackMeasure &measure) {
@@ -52,21 +109,23 @@ Section origins_section(const Scope &scope, const StackTotals &totals, CallSites
     }
     const auto peak = [&](std::uint32_t stack) { return totals.at_peak(stack); };
     const auto end = [&](std::uint32_t stack) { return totals.at_end(stack); };
-    const std::vector<StackMeasure> measures = {
+    std::vector<StackMeasure> measures = {
         at_moment(totals, "bytes at the peak", Unit::bytes, [&](auto stack) { return peak(stack).bytes; }),
         at_moment(totals, "blocks at the peak", Unit::count, [&](auto stack) { return peak(stack).blocks; }),
         allocated(totals, "bytes allocated", Unit::bytes, &StackSum::bytes),
         allocated(totals, "blocks allocated", Unit::count, &StackSum::blocks),
         at_moment(totals, "bytes at the end", Unit::bytes, [&](auto stack) { return end(stack).bytes; }),
         at_moment(totals, "blocks at the end", Unit::count, [&](auto stack) { return end(stack).blocks; })};
-    SiteTable table("Call sites", {{"bytes at the peak", Unit::bytes},
-                                   {"blocks at the peak", Unit::count},
-                                   {"bytes allocated", Unit::bytes},
-                                   {"blocks allocated", Unit::count}});
+    SiteTable table("Memory by function",
+                    {{"bytes at the peak", Unit::bytes},
+                     {"blocks at the peak", Unit::count},
+                     {"bytes allocated", Unit::bytes},
+                     {"blocks allocated", Unit::count}},
+                    sites);
     for (std::uint32_t stack = 0; stack < totals.count(); ++stack) {
         if (measures[3].values[stack] <= 0) continue;
-        table.add(sites.text(trace::StackNumber{stack}), {measures[0].values[stack], measures[1].values[stack],
-                                                          measures[2].values[stack], measures[3].values[stack]});
+        table.add(trace::StackNumber{stack}, {measures[0].values[stack], measures[1].values[stack],
+                                              measures[2].values[stack], measures[3].values[stack]});
     }
     const TableChart chart = table.chart();
     if (chart.rows.empty()) {
@@ -84,7 +143,8 @@ Section origins_section(const Scope &scope, const StackTotals &totals, CallSites
         section.answer += fmt::format(" These are estimates: one stack was taken for every {} allocated, on average.",
                                       bytes_words(static_cast<double>(scope.trace.start().stack_bytes)));
     }
-    section.charts = {flame_of("Call stacks", measures, sites), chart};
+    measures.insert(measures.begin() + 2, in_use(totals, "bytes in use at the end of the window"));
+    section.charts = {flame_of("Call stacks", measures, sites), by_function(scope, totals, sites), chart};
     return section;
 }
 

@@ -49,21 +49,21 @@ Section Temporaries::section(CallSites &sites) const {
     }
     if (temporaries_ == 0) return section;
     section.charts = {sizes()};
-    SiteTable table("Call sites of temporary blocks",
-                    {{"temporary blocks", Unit::count}, {"all blocks", Unit::count}, {"temporary bytes", Unit::bytes}});
+    SiteTable table("Temporary blocks, by function",
+                    {{"temporary blocks", Unit::count}, {"all blocks", Unit::count}, {"temporary bytes", Unit::bytes}},
+                    sites);
     for (std::uint32_t stack = 1; stack < by_stack_.size(); ++stack) {
         const Stack &one = by_stack_[stack];
         if (one.temporaries == 0) continue;
-        table.add(
-            sites.text(trace::StackNumber{stack}),
-            {static_cast<double>(one.temporaries), static_cast<double>(one.births), static_cast<double>(one.bytes)});
+        table.add(trace::StackNumber{stack}, {static_cast<double>(one.temporaries), static_cast<double>(one.births),
+                                              static_cast<double>(one.bytes)});
     }
     TableChart chart = table.chart();
     if (chart.rows.empty()) {
-        section.answer += " The call sites are unknown: none of these blocks has a call stack.";
+        section.answer += " The functions that wanted them are unknown: none of these blocks has a call stack.";
     } else {
         if (scope_.trace.start().stacks == trace::Stacks::sampled) chart.title += ", of blocks with a call stack";
-        section.answer += fmt::format(" The most common call site is {}.", table.largest());
+        section.answer += fmt::format(" Most of them were requested by {}.", table.largest());
         section.charts.emplace_back(std::move(chart));
     }
     return section;

@@ -43,29 +43,29 @@ class StackTotals {
             const double blocks = scope_.blocks_stood_for(step.block.size);
             const double bytes = blocks * static_cast<double>(step.block.size);
             stack.live.add(bytes, blocks);
-            const std::uint32_t slice = TimeAxis::slice_of(step.point);
-            if (stack.parts.empty() || stack.parts.back().slice != slice) stack.parts.push_back({slice, {}});
-            stack.parts.back().sum.add(bytes, blocks);
+            add_to(&stack.parts, step, bytes, blocks);
+            add_to(&stack.changes, step, bytes, blocks);
         }
         if (live_ > peak_) reach(step.time);
     }
     void died(const Step &step) {
         live_ -= step.block.size;
         if (!counts(step.block)) return;
-        const double blocks = scope_.blocks_stood_for(step.block.size);
-        changed(step.block).live.add(-blocks * static_cast<double>(step.block.size), -blocks);
+        add_live(step, -scope_.blocks_stood_for(step.block.size));
     }
     void vanished(const Step &step) { died(step); }
     void alive(const Step &step) {
         live_ += step.block.size;
         if (!counts(step.block)) return;
-        const double blocks = scope_.blocks_stood_for(step.block.size);
-        changed(step.block).live.add(blocks * static_cast<double>(step.block.size), blocks);
+        add_live(step, scope_.blocks_stood_for(step.block.size));
     }
     void begun(const Step &step) { reach(step.time); }
 
     [[nodiscard]] std::size_t count() const { return stacks_.size(); }
+    // What was allocated in each slice.
     [[nodiscard]] const std::vector<Part> &parts(std::size_t stack) const { return stacks_[stack].parts; }
+    // By how much what is in use changed in each slice; what was in use before all belongs to the first.
+    [[nodiscard]] const std::vector<Part> &changes(std::size_t stack) const { return stacks_[stack].changes; }
     [[nodiscard]] StackSum at_end(std::size_t stack) const { return stacks_[stack].live; }
     [[nodiscard]] StackSum at_peak(std::size_t stack) const {
         const Stack &one = stacks_[stack];
@@ -79,7 +79,20 @@ class StackTotals {
         StackSum at_peak;               // where peak_number is the last peak's; else live is
         std::uint64_t peak_number = 0;  // of the last peak before it changed
         std::vector<Part> parts;        // by slice
+        std::vector<Part> changes;      // by slice
     };
+
+    static void add_to(std::vector<Part> *parts, const Step &step, double bytes, double blocks) {
+        const std::uint32_t slice = TimeAxis::slice_of(step.point);
+        if (parts->empty() || parts->back().slice != slice) parts->push_back({slice, {}});
+        parts->back().sum.add(bytes, blocks);
+    }
+    void add_live(const Step &step, double blocks) {
+        Stack &stack = changed(step.block);
+        const double bytes = blocks * static_cast<double>(step.block.size);
+        stack.live.add(bytes, blocks);
+        add_to(&stack.changes, step, bytes, blocks);
+    }
 
     void reach(trace::Time time) {
         peak_ = live_;

@@ -3,6 +3,7 @@
 // Invariant: a chart draws from its document, the window and the theme alone, so that drawing again is always right.
 // Must not know: any one chart.
 
+import type { ChosenFunction } from "../data/chosen";
 import type { Table } from "../data/table";
 import type { TimeWindow } from "../data/window";
 import type { ReportDocument } from "../document";
@@ -25,6 +26,7 @@ export interface Place {
     readonly document: ReportDocument;
     readonly window: TimeWindow;
     readonly theme: Theme;
+    readonly chosen: ChosenFunction;
     readonly label: string;
     tell(text: string): void; // what the keyboard's cursor is at: shown below the chart, and read out
     hint(text: string, at: PointerEvent): void; // what the mouse is at

@@ -28,7 +28,7 @@ export function viewOf(chart: Chart, place: Place): ChartView {
         case "flame":
             return flameView(chart, place);
         case "table":
-            return tableView(chart);
+            return tableView(chart, place);
     }
 }
 

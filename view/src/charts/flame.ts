@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a flame graph hanging from its root: search, zoom to a call, a choice of measures, callers instead of callees.
+// What: a flame graph hanging from its root: search and filter, zoom to a call, a choice of measures, callers instead of
+//    callees; what calls the chosen function, and what it calls.
 // Invariant: widths are the window's sums; where a call stands in the row is by name, so that it stays when they change.
 // Must not know: what is measured.
 
@@ -9,8 +10,9 @@ import { nodesInWindow } from "../data/slices";
 import type { Table } from "../data/table";
 import { format } from "../data/units";
 import type { FlameChart, Frame } from "../document";
-import { choice, make } from "../parts/dom";
+import { choice, make, toggle } from "../parts/dom";
 import type { ChartView, Place } from "./chart_view";
+import { functionCard } from "./function_card";
 import { layout, type Placed } from "./flame_layout";
 import { kFont, sized } from "./paint";
 
@@ -30,8 +32,14 @@ class Flame implements ChartView {
     private readonly search = make("input", {
         type: "search",
         placeholder: "Search",
-        "aria-label": "Search functions: a regular expression",
+        "aria-label": "Search functions, files and modules: a regular expression",
     });
+    private readonly only = toggle(
+        "Only what is found",
+        false,
+        (pressed) => ((this.isFiltered = pressed), this.renew()),
+    );
+    private readonly card = make("div", {});
     private readonly found = make("span", { class: "found", role: "status" });
     private readonly whole = make(
         "button",
@@ -47,6 +55,7 @@ class Flame implements ChartView {
     private placed: Placed[] = [];
     private width = 0;
     private pattern: RegExp | null = null;
+    private isFiltered = false;
 
     constructor(
         private readonly chart: FlameChart,
@@ -71,10 +80,12 @@ class Flame implements ChartView {
                 (at) => ((this.turned = at === 1), this.renew()),
             ),
             this.search,
+            this.only,
             this.found,
             this.whole,
         ];
-        this.element = make("div", {}, this.scroll);
+        this.element = make("div", {}, this.scroll, this.card);
+        place.chosen.listen((look) => this.choose(look === "graph"));
         this.canvas.addEventListener("pointermove", (event) => this.point(event));
         this.canvas.addEventListener("pointerleave", () => this.place.unhint());
         this.canvas.addEventListener("click", (event) => this.click(event));
@@ -98,7 +109,20 @@ class Flame implements ChartView {
             measure === undefined
                 ? new Float64Array(parents.length)
                 : nodesInWindow(measure, parents.length, this.place.window);
+        if (this.isFiltered && this.pattern !== null) this.filter(own);
         return (this.turned ? callers : callees)(parents, frames, own, this.nameOf);
+    }
+    // Stacks without any function that matches count for nothing.
+    private filter(own: Float64Array): void {
+        const matches: boolean[] = [];
+        this.chart.parents.forEach((parent, node) => {
+            const frame = this.place.document.frames[this.chart.frames[node] ?? -1];
+            matches.push((node !== 0 && matches[parent] === true) || (frame !== undefined && this.isFound(frame)));
+            if (matches[node] !== true) own[node] = 0;
+        });
+    }
+    private isFound({ name, file, module }: Frame): boolean {
+        return [name, file, module].some((text) => this.pattern?.test(text) === true);
     }
     // The same call in a new tree, or the nearest of its callers that is there.
     private again(call: Call): Call {
@@ -114,6 +138,36 @@ class Flame implements ChartView {
         this.top = this.tree();
         this.zoomed = this.again(zoomed);
         this.cursor = cursor && this.again(cursor);
+        this.showCard();
+    }
+    private choose(isLookedAt: boolean): void {
+        this.showCard();
+        if (isLookedAt) {
+            this.zoomed = this.top;
+            this.element.closest("figure")?.scrollIntoView();
+            this.scroll.focus({ preventScroll: true });
+        }
+        if (this.width > 0) this.paint();
+    }
+    private showCard(): void {
+        const { chosen, document } = this.place;
+        const measure = this.chart.measures[this.measure];
+        const frame = document.frames[chosen.frame];
+        if (measure === undefined || frame === undefined) return this.card.replaceChildren();
+        const top = this.turned ? this.ofDirection(callees) : this.top;
+        const hasRow = document.sections.some(({ charts }) =>
+            charts.some((chart) => chart.kind === "table" && chart.frames?.includes(chosen.frame) === true),
+        );
+        this.card.replaceChildren(functionCard(top, chosen, document.frames, measure, hasRow));
+    }
+    private ofDirection(direction: typeof callees): Call {
+        const { parents, frames, measures } = this.chart;
+        return direction(
+            parents,
+            frames,
+            nodesInWindow(measures[this.measure]!, parents.length, this.place.window),
+            this.nameOf,
+        );
     }
     private renew(): void {
         this.windowChanged();
@@ -163,7 +217,11 @@ class Flame implements ChartView {
     }
     private click(event: MouseEvent): void {
         const call = this.at(event);
-        if (call !== null) this.zoom(call);
+        if (call !== null) this.zoomTo(call);
+    }
+    private zoomTo(call: Call): void {
+        this.zoom(call);
+        this.place.chosen.choose(call.frame, "here");
     }
     private key(event: KeyboardEvent): void {
         if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -183,7 +241,7 @@ class Flame implements ChartView {
             ArrowRight: () => beside(1),
             Home: () => this.zoomed,
         };
-        if (event.key === "Enter") this.zoom(here);
+        if (event.key === "Enter") this.zoomTo(here);
         else if (event.key === "0" || event.key === "Escape") this.zoom(this.top);
         else if (next[event.key] !== undefined) this.goTo(next[event.key]!() ?? here);
         else return;
@@ -210,10 +268,12 @@ class Flame implements ChartView {
             this.search.reportValidity();
             return;
         }
-        this.paint();
+        if (this.isFiltered) this.renew();
+        else this.paint();
     }
     private matches(call: Call): boolean {
-        return this.pattern !== null && call.parent !== null && this.pattern.test(this.name(call));
+        const frame = this.frame(call);
+        return this.pattern !== null && call.parent !== null && frame !== null && this.isFound(frame);
     }
     // What lies in or under functions that match, each stack once.
     private matched(call: Call): number {
@@ -247,7 +307,8 @@ class Flame implements ChartView {
         context.globalAlpha = this.pattern !== null && !isMatch ? 0.35 : 1;
         context.fillStyle = this.ground(call);
         context.fillRect(left, top, Math.max(width - 1, 0.5), kRow - 1);
-        if (isMatch || call === this.cursor) {
+        const isChosen = call.parent !== null && call.frame === this.place.chosen.frame;
+        if (isMatch || isChosen || call === this.cursor) {
             context.strokeStyle = call === this.cursor ? colours.ink : colours.accent;
             context.lineWidth = 2;
             context.strokeRect(left + 1, top + 1, Math.max(width - 3, 1), kRow - 3);
@@ -271,16 +332,7 @@ class Flame implements ChartView {
 
     table(): Table {
         const measure = this.chart.measures[this.measure];
-        const sums = functions(
-            this.turned
-                ? callees(
-                      this.chart.parents,
-                      this.chart.frames,
-                      nodesInWindow(measure!, this.chart.parents.length, this.place.window),
-                      this.nameOf,
-                  )
-                : this.top,
-        );
+        const sums = functions(this.turned ? this.ofDirection(callees) : this.top);
         const unit = measure?.unit ?? "count";
         return {
             columns: [

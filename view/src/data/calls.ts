@@ -96,3 +96,35 @@ export function functions(top: Call): FunctionSum[] {
     for (const below of top.children) visit(below);
     return [...sums.values()].sort((a, b) => b.own - a.own || b.total - a.total);
 }
+
+export interface Neighbours {
+    own: number;
+    total: number;
+    above: Map<number, number>; // by the caller's frame; -1: the function is outermost
+    below: Map<number, number>; // by the callee's frame
+}
+
+// What calls a function and what it calls, by what their stacks have together.
+export function neighbours(top: Call, frame: number): Neighbours {
+    const found: Neighbours = { own: 0, total: 0, above: new Map(), below: new Map() };
+    const add = (sums: Map<number, number>, at: number, value: number): void => {
+        if (value > 0) sums.set(at, (sums.get(at) ?? 0) + value);
+    };
+    // What lies under a call without what lies under another of the function within it.
+    const without = (call: Call): number =>
+        call.frame === frame ? 0 : call.own + call.children.reduce((sum, below) => sum + without(below), 0);
+    const visit = (call: Call, isInside: boolean): void => {
+        const isIt = call.frame === frame;
+        if (isIt) {
+            found.own += call.own;
+            if (!isInside) {
+                found.total += call.total;
+                add(found.above, call.parent?.frame ?? -1, call.total);
+            }
+            for (const below of call.children) add(found.below, below.frame, without(below));
+        }
+        for (const below of call.children) visit(below, isInside || isIt);
+    };
+    visit(top, false);
+    return found;
+}

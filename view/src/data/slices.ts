@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: values summed over the slices of the window.
+// What: values summed over the slices of the window; where slices are changes, what was so at its end.
 // Invariant: plain sums in the order of the slices; whole numbers below 2^53 are exact.
 // Must not know: what is counted.
 
@@ -30,7 +30,8 @@ export function nodesInWindow(
         sums.set(measure.values ?? []);
         return sums;
     }
-    for (const slice of measure.slices.slice(window.first, window.last)) {
+    const first = measure.running === true ? 0 : window.first;
+    for (const slice of measure.slices.slice(first, window.last)) {
         slice.nodes.forEach((node, at) => {
             sums[node] = (sums[node] ?? 0) + (slice.values[at] ?? 0);
         });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: selects the window of time on a picture of the whole run: two edges and what lies between, by mouse or keys.
+// What: selects the window of time on a picture of the whole run: two edges and what lies between, by mouse or keys; a press
+//    without a drag selects the slice at which it points.
 // Invariant: shows the window, whoever changed it; edges lie on those of slices.
 // Must not know: the picture under it.
 
@@ -44,7 +45,7 @@ export class Brush {
     private listen(): void {
         this.element.addEventListener("pointerdown", (event) => this.down(event));
         this.element.addEventListener("pointermove", (event) => this.move(event));
-        this.element.addEventListener("pointerup", () => this.up());
+        this.element.addEventListener("pointerup", (event) => this.up(event));
         this.element.addEventListener("pointercancel", () => (this.drag = null));
         this.element.addEventListener("dblclick", () => this.window.selectWhole());
     }
@@ -105,8 +106,11 @@ export class Brush {
         else if (part === "both") this.shift(first, last, edge - this.window.edgeNear(start));
         else if (time !== start) this.window.selectTimes(Math.min(start, time), Math.max(start, time));
     }
-    private up(): void {
+    private up(event: PointerEvent): void {
+        const { drag } = this;
         this.drag = null;
+        const isPress = drag?.part === "new" && drag.first === this.window.first && drag.last === this.window.last;
+        if (isPress && this.window.isWhole) this.window.selectTimes(this.timeAt(event), this.timeAt(event));
     }
     private shift(first: number, last: number, by: number): void {
         const move = Math.max(-first, Math.min(by, this.window.count - last));

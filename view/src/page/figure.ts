@@ -5,6 +5,7 @@
 
 import { isEmpty, viewOf } from "../charts/charts";
 import type { ChartView, Place } from "../charts/chart_view";
+import type { ChosenFunction } from "../data/chosen";
 import { csvOf } from "../data/table";
 import { format } from "../data/units";
 import type { Chart, ReportDocument } from "../document";
@@ -20,6 +21,7 @@ export interface Surroundings {
     document: ReportDocument;
     window: TimeWindow;
     theme: Theme;
+    chosen: ChosenFunction;
     hint: Hint;
 }
 

@@ -3,6 +3,7 @@
 // Invariant: everything on it is made from the document; nothing is kept when another document comes.
 // Must not know: where the document came from.
 
+import { ChosenFunction } from "../data/chosen";
 import { tellMomentsOf } from "../data/units";
 import { TimeWindow } from "../data/window";
 import type { ReportDocument } from "../document";
@@ -27,7 +28,7 @@ export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme
     tellMomentsOf(report.slices);
     const window = new TimeWindow(report.slices);
     const hint = new Hint();
-    const around: Surroundings = { document: report, window, theme, hint };
+    const around: Surroundings = { document: report, window, theme, chosen: new ChosenFunction(), hint };
     const { closer, back } = ways;
     const more =
         closer === null

@@ -20,6 +20,14 @@ export function make<K extends keyof HTMLElementTagNameMap>(
     return element;
 }
 
+// For a link within the page, which leads to what the script shows: the address stays.
+export function leading(follow: () => void): EventListener {
+    return (event) => {
+        event.preventDefault();
+        follow();
+    };
+}
+
 // A button that says whether it is pressed.
 export function toggle(text: string, pressed: boolean, changed: (pressed: boolean) => void): HTMLButtonElement {
     const button = make("button", { type: "button", "aria-pressed": String(pressed) }, text);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+#include "command_line/naming_options.hpp"
+
+namespace gr::tool {
+
+void add_naming(CLI::App &options, Naming *naming) {
+    options
+        .add_option(
+            "--wrapper", naming->wrappers,
+            "Functions or files, as a pattern of the shell, that only allocate for their callers (xmalloc, 'g_*', "
+            "'libgfx.so*'): their callers count; may be given more than once")
+        ->type_name("PATTERN")
+        ->allow_extra_args(false);
+    options.add_flag("--lines", naming->lines, "Tell a function's calls apart by line");
+}
+
+}  // namespace gr::tool

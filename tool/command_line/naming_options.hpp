@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the options by which a user says how functions are told apart.
+// Invariant: every command that names functions has all of them.
+// Must not know: the commands.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "reporting/charts/call_sites.hpp"
+
+namespace gr::tool {
+
+void add_naming(CLI::App &options, Naming *naming);
+
+}  // namespace gr::tool
