@@ -689,6 +689,8 @@ MUTANTS = (
          "short_links.clear_dead(marking);\n        long_links.clear_dead(marking);\n"),
         ("final-dead-cells", "a link outlives the block that its cell lies in",
          "long_links.forget_dead_cells(marking);", ""),
+        ("final-ephemerons-uncounted", "ephemerons make no collection due",
+         " + ephemerons.size();", ";"),
     ),
     *of_file(
         "src/collector/finalization.hpp", "collector.ephemerons",
