@@ -500,8 +500,15 @@ MUTANTS = (
         "src/collector/collector.cpp", "libgc.heap_starved",
         ("collect-unawaited", "while the collecting thread lacks a CPU the heap grows",
          "if (is_time_up && may_be_blocked()) break;", "if (is_time_up) break;"),
-        ("collect-deadlock", "the collecting thread waits for a thread that waits for it",
-         "if (is_time_up && may_be_blocked()) break;", "static_cast<void>(is_time_up);"),
+    ),
+    *of_file(
+        "src/platform/world/modules.cpp", "libgc.list_held",
+        ("modules-stale", "a library that came or went meanwhile is not noticed",
+         "return at_rest(context) && list_.is_as_remembered();", "return at_rest(context);"),
+        ("modules-deadlock", "the collecting thread waits for a thread that waits for it",
+         "if (!locks_.hold_list(kMostWait))", "if (false)"),
+        ("modules-forgotten", "what was known of the libraries is not used",
+         "return at_rest(context) && list_.is_as_remembered();", "return at_rest(context) && false;"),
     ),
     *of_file(
         "src/platform/world/loader_locks.cpp", "world.loader_locks",
