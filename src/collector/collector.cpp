@@ -22,6 +22,7 @@ bool Collector::start(int signal) {
     read_options(OptionSources::of_process(), &options);
     memory_return_.set_retains_by_pace(options.retain == MemoryReturn::kRetain);
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
+    platform::world.permit_tracing(options.gc_tracer != 0);
     stopped_.keep_room(kinds_.address_limit());
     history_.initialise(path_of(options));
     pacer_.initialise(options);
@@ -46,6 +47,7 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
     for (const platform::Range marks : kind->marks.addresses()) are_excluded = are_excluded && roots_.exclude(marks);
     roots_.set_everywhere(are_excluded);
     kinds_.field().set_may_be_protected(true);
+    platform::world.permit_tracing(adopted.options().gc_tracer != 0);
     roots_.initialise_modules();
     history_.initialise(path_of(adopted.options()));
     pacer_.initialise(adopted.options());
