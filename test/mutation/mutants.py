@@ -836,6 +836,11 @@ MUTANTS = (
          "kind.instance.collector_view().drop_held();", ""),
     ),
     *of_file(
+        "src/collector/incremental_collection.cpp", "libgc.incremental_callbacks",
+        ("beside-unattended", "code of the program's runs at the beginning and at the end wherever the program is",
+         "    if (parts_.hooks.runs_program()) {\n        do {", "    if (false) {\n        do {"),
+    ),
+    *of_file(
         "src/collector/incremental_collection.cpp", "collector.beside",
         ("beside-snapshot", "what was freed since the snapshot is freed again",
          "report, scan) && sweep_.correct_snapshot();", "report, scan);"),
