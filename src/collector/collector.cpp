@@ -22,11 +22,11 @@ bool Collector::start(int signal) {
     read_options(OptionSources::of_process(), &options);
     memory_return_.set_retains_by_pace(options.retain == MemoryReturn::kRetain);
     if (!kinds_.start(options) || !platform::world.initialise(signal)) return false;
+    platform::world.permit_tracing(options.gc_tracer != 0);
     stopped_.keep_room(kinds_.address_limit());
     history_.initialise(path_of(options));
     pacer_.initialise(options);
     roots_.initialise();
-    loader_locks_.initialise();
     publish_tables();
     started_.store(true, std::memory_order_release);
     return true;
@@ -47,7 +47,8 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
     for (const platform::Range marks : kind->marks.addresses()) are_excluded = are_excluded && roots_.exclude(marks);
     roots_.set_everywhere(are_excluded);
     kinds_.field().set_may_be_protected(true);
-    loader_locks_.initialise();
+    platform::world.permit_tracing(adopted.options().gc_tracer != 0);
+    roots_.initialise_modules();
     history_.initialise(path_of(adopted.options()));
     pacer_.initialise(adopted.options());
     if (are_excluded) publish_tables();
@@ -108,7 +109,9 @@ bool Collector::lock_to_collect() {
         unlock();  // the caller is a hook of its own collection
         return false;
     }
-    const auto may_be_blocked = [this] { return loader_locks_.may_be_held_by_other_than(lock_.collecting_task()); };
+    const auto may_be_blocked = [this] {
+        return roots_.loader_locks().may_be_held_by_other_than(lock_.collecting_task());
+    };
     if (!CollectorLock::is_collecting(collection)) {
         // The holder is about something short, or has just begun to collect.
         while (!lock_.lock_for(kMostWait)) {

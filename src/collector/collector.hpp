@@ -15,7 +15,6 @@
 #include "collector/incremental_collection.hpp"
 #include "collector/minor_collection.hpp"
 #include "collector/stopped_collection.hpp"
-#include "platform/world/loader_locks.hpp"
 
 namespace gr {
 
@@ -196,7 +195,6 @@ class Collector {
     MinorCollection minor_{parts_};
     IncrementalCollection incremental_{parts_, kCollectingThread};
 
-    platform::LoaderLocks loader_locks_;
     const char *given_stack_pointer_ = nullptr;  // by collect_above()
     std::atomic<bool> started_{false};           // released by start(), acquired by is_started()
 };

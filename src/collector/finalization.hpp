@@ -22,7 +22,8 @@ struct Finalization {
     // May be called without the lock. Whether so much was registered since the last collection that another is worth it,
     // however little memory the blocks take: the tables stay small, and what finalizers release is often more than blocks.
     bool is_due() const { return registered() >= due_at_.load(std::memory_order_relaxed); }
-    // Called after each collection, also after one that could not be done: tries become ever rarer.
+    // Called after each collection, also after one that could not be done: tries become ever rarer. What has died is
+    // no longer registered then.
     void put_off() { due_at_.store(registered() + registered() / 2 + kLeastBetween, std::memory_order_relaxed); }
 
     // Calls visit(pointer) for what finalization keeps, with the other roots.
@@ -36,17 +37,21 @@ struct Finalization {
     // nothing is cleared or queued.
     template <ObservableMarking M>
     FinalizationReport settle(M &marking, JavaFinalization java) {
-        if (ephemerons.size() == 0) return settle_dead(marking, java);
         FinalizationReport report;
-        {
-            EphemeronMarking<M> through(ephemerons, marking);
-            through.begin();
-            if (marking.failed()) return report;
-            ephemerons.clear_dead(marking);
-            through.forget_waiting();
-            report = settle_dead(through, java);
+        if (ephemerons.size() == 0) {
+            report = settle_dead(marking, java);
+        } else {
+            {
+                EphemeronMarking<M> through(ephemerons, marking);
+                through.begin();
+                if (marking.failed()) return report;
+                ephemerons.clear_dead(marking);
+                through.forget_waiting();
+                report = settle_dead(through, java);
+            }
+            ephemerons.forget_dead(marking);
         }
-        ephemerons.forget_dead(marking);
+        put_off();
         return report;
     }
 
@@ -62,13 +67,14 @@ struct Finalization {
         short_links.give_back_memory();
         long_links.give_back_memory();
         finalizers.give_back_memory();
-        put_off();
         return report;
     }
 
     static constexpr std::size_t kLeastBetween = 16384;  // registrations
 
-    std::size_t registered() const { return short_links.size() + long_links.size() + finalizers.registered(); }
+    std::size_t registered() const {
+        return short_links.size() + long_links.size() + finalizers.registered() + ephemerons.size();
+    }
 
     std::atomic<std::size_t> due_at_{kLeastBetween};  // ordered by nothing
 };

@@ -26,7 +26,7 @@ struct Hooks {
     JavaFinalization (*finalizes_as_java)() = nullptr;
     // Called when all that stays is marked. What this hook marks and pushes stays, too.
     void (*reached)() = nullptr;
-    // Whether one of these hooks or a mark procedure runs code of the program in a stop.
+    // Whether one of these hooks or a mark procedure runs code of the program.
     bool (*calls_program)() = nullptr;
     // For a kind of Lifetime::held_back: the bits of the blocks in one word of a superblock's bitmap that are in use
     // and do not wait.

@@ -84,7 +84,7 @@ void IncrementalCollection::abandon() {
     rendezvous_.let_go();
     while (at_work_.load(std::memory_order_acquire) != 0) platform::sleep_on(at_work_, 1);
     if (is_swept_) return end_swept();
-    parts_.hooks.tell(Step::end);
+    if (is_begun_) parts_.hooks.tell(Step::end);
 }
 
 void IncrementalCollection::forget_other_threads() {
@@ -110,8 +110,8 @@ void IncrementalCollection::run_for_ever() {
 
 void IncrementalCollection::run() {
     parts_.lock.lock();
-    if (begin()) {
-        if (mark()) {
+    if (may_collect(parts_.pace) && !parts_.lock.is_collecting()) {
+        if (begin() && mark()) {
             const bool is_walked = while_stopped(&report_, [&] { stop_for_the_last_time(&report_); });
             if (is_walked && report_.done) sweep();
         }
@@ -121,17 +121,22 @@ void IncrementalCollection::run() {
     parts_.lock.wake_waiting();
 }
 
-// From here on the lock is held, except between let_program_run() and come_back().
+// From here on the lock is held, except between let_program_run() and come_back(). false: the program forbids the
+// collection, or has abandoned it.
 bool IncrementalCollection::begin() {
-    if (!may_collect(parts_.pace) || parts_.lock.is_collecting() || parts_.hooks.is_forbidden()) return false;
     parts_.lock.begin_collecting();
     is_under_way_.store(true, std::memory_order_relaxed);
     abandoned_.store(false, std::memory_order_seq_cst);
-    is_swept_ = false;
+    is_begun_ = is_swept_ = false;
     report_ = {};
     report_.reason = Reason::due;
+    while_attended([&] {
+        if (parts_.hooks.is_forbidden()) return;
+        is_begun_ = true;
+        parts_.hooks.tell(Step::begin);
+    });
+    if (!is_begun_) return false;
     present_before_ = parts_.kinds.present_bytes();
-    parts_.hooks.tell(Step::begin);
     parts_.pacer.begin_marking();
     parts_.markers.ensure_helpers_for(parts_.history.last().live_bytes);
     return true;
@@ -139,9 +144,11 @@ bool IncrementalCollection::begin() {
 
 void IncrementalCollection::leave() {
     parts_.markers.forget_left();
-    if (!abandoned_.load(std::memory_order_relaxed) && !report_.done) {
-        parts_.hooks.tell(Step::end);
-        has_failed_.store(!parts_.hooks.is_forbidden(), std::memory_order_relaxed);
+    if (is_begun_ && !abandoned_.load(std::memory_order_relaxed) && !report_.done) {
+        while_attended([&] {
+            parts_.hooks.tell(Step::end);
+            has_failed_.store(!parts_.hooks.is_forbidden(), std::memory_order_relaxed);
+        });
     }
     is_under_way_.store(false, std::memory_order_relaxed);
     parts_.lock.end_collecting();
@@ -165,9 +172,8 @@ bool IncrementalCollection::come_back() {
     return !abandoned_.load(std::memory_order_relaxed);
 }
 
-// Code of the program must not find an operation of the program half done. So where such code runs in a stop, a thread
-// of the program waits for that stop where it asks for memory, as it would for a collection of its own. false: the
-// collection was abandoned.
+// Code of the program must not find an operation of the program half done. So while such code runs, a thread of the
+// program waits where it asks for memory, as it would for a collection of its own. false: the collection was abandoned.
 bool IncrementalCollection::meet_program() {
     let_program_run();
     rendezvous_.ask();
@@ -176,6 +182,18 @@ bool IncrementalCollection::meet_program() {
     if (come_back()) return true;
     rendezvous_.let_go();
     return false;
+}
+
+// For hooks outside a stop. call() is not called if the collection is abandoned meanwhile.
+template <class Call>
+void IncrementalCollection::while_attended(Call call) {
+    if (parts_.hooks.runs_program()) {
+        do {
+            if (!meet_program()) return;
+        } while (!rendezvous_.hold());
+    }
+    call();
+    rendezvous_.let_go();
 }
 
 // false: walk() was not called. The thread that attends may have left before the stop.
@@ -314,7 +332,7 @@ void IncrementalCollection::sweep() {
     sweep_.sweep_now(&report_);
     is_swept_ = true;
     static_cast<void>(come_back());
-    if (is_swept_) end_swept();
+    if (is_swept_) while_attended([&] { end_swept(); });
 }
 
 void IncrementalCollection::end_swept() {

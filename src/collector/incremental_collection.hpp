@@ -66,6 +66,8 @@ class IncrementalCollection {
     void let_program_run();
     bool come_back();
     bool meet_program();
+    template <class Call>
+    void while_attended(Call call);
     template <class Walk>
     bool while_stopped(CollectionReport *report, Walk walk);
     bool mark();
@@ -97,6 +99,7 @@ class IncrementalCollection {
     platform::FutexWord task_{0};            // released by the thread that collects, acquired by ensure_thread()
 
     // Under the collector's lock.
+    bool is_begun_ = false;  // and the hooks know
     bool is_swept_ = false;  // but the report is not finished
     CollectionReport report_;
     std::size_t present_before_ = 0;  // bytes, when the collection began

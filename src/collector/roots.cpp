@@ -52,9 +52,9 @@ bool Roots::stop(std::span<const std::uint32_t> exempt, void (*lock)()) {
     const auto at_rest = [](void *context) {
         auto &s = *static_cast<Stop *>(context);
         s.lock();
-        s.done = platform::world.stop(s.exempt);
+        return s.done = platform::world.stop(s.exempt);
     };
-    const bool known = modules_.learn(at_rest, &stop) && stop.done && mappings_.begin_asking();
+    const bool known = modules_.learn(at_rest, &stop) && mappings_.begin_asking();
     if (stop.done && !known) resume();
     return known;
 }

@@ -21,7 +21,13 @@ class Roots {
     constexpr Roots() = default;
 
     // Once, before any collection.
-    void initialise() { records_.initialise(); }
+    void initialise() {
+        records_.initialise();
+        initialise_modules();
+    }
+    // In place of initialise(), where roots are everywhere.
+    void initialise_modules() { modules_.initialise(); }
+    const platform::LoaderLocks &loader_locks() const { return modules_.locks(); }
 
     // Under the collector's lock. A range that lies in a known range is not added again. false: no memory.
     bool add(platform::Range range);
@@ -40,8 +46,8 @@ class Roots {
     bool is_variable(const void *p) const;
 
     // Stops all threads except the caller and those exempt, while no library comes or goes. false: no thread is
-    // stopped, because the threads, libraries or mappings could not be listed. lock() is called first in any case, with
-    // the loader's lock held: the holder of that lock may wait for a lock of ours.
+    // stopped, because the threads, libraries or mappings could not be listed. lock() is called first in any case, after
+    // the loader's lock was taken or given up: the holder of that lock may wait for a lock of ours.
     bool stop(std::span<const std::uint32_t> exempt, void (*lock)());
     void resume() {
         mappings_.end_asking();

@@ -77,6 +77,9 @@ constexpr OptionRow kOptionRows[] = {
      "how far a collected heap grows between two collections: in proportion to what lives; so and never smaller; to "
      "GC_INITIAL_HEAP_SIZE; by the square root of what lives and of the rate of allocation",
      nullptr, kGcPolicyWords},
+    {"GC_TRACER", Kind::on_off, &Options::gc_tracer, 1, kAtStart, "on|off",
+     "a collection stops threads that its signal does not reach or would disturb by ptrace, from another process; off: "
+     "no such process"},
     {"FREE", Kind::words, &Options::free, static_cast<std::size_t>(FreeMode::now), kAtStart, "now|ignore",
      "with --gc-malloc: free releases the block now; free does nothing, only the collector releases it", nullptr,
      kFreeWords},

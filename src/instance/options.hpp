@@ -62,6 +62,7 @@ struct Options {
     // For the collector's libraries only.
     std::size_t collections;  // the address of a path; 0: none
     std::size_t gc_policy;
+    std::size_t gc_tracer;
     // For libgranary-gcmalloc.so only.
     std::size_t free;
     std::size_t quarantine;

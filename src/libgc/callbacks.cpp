@@ -108,8 +108,9 @@ bool must_stop() { return now(GC_dont_gc) != 0 || callbacks.stop() != 0; }
 
 bool calls_program() {
     return has_client_procedures() || has_disclaims() || now(GC_push_other_roots) != push_stacks ||
-           callbacks.stop != never || callbacks.event != nullptr || callbacks.thread_event != nullptr ||
-           callbacks.toggle != nullptr || callbacks.await_finalize != nullptr;
+           callbacks.stop != never || callbacks.start != nullptr || callbacks.event != nullptr ||
+           callbacks.thread_event != nullptr || now(GC_on_heap_resize) != nullptr || callbacks.toggle != nullptr ||
+           callbacks.await_finalize != nullptr;
 }
 
 JavaFinalization finalizes_as_java() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: ephemerons alone, in chains and in cycles, and with finalizers and links; and against the rule by sets on any
 //    graph.
-// Invariant: a collection marks what is held and what finalization keeps, settles, and sweeps the rest.
+// Invariant: each test collects a graph, and looks at what stays.
 // Must not know: where an ephemeron's key and value are stored.
 #include "collector/ephemerons.hpp"
 
@@ -12,15 +12,12 @@
 #include <set>
 #include <vector>
 
-#include "collector/finalization.hpp"
+#include "collector/finalization_fixture.hpp"
 #include "collector/graph.hpp"
-#include "fake/memory.hpp"
 
 namespace gr::ephemerons_test {
 
 static_assert(Marking<EphemeronMarking<fake::Graph>>);
-
-void nothing(void *, void *) {}
 
 // Counts what is asked of the marks.
 class CountingGraph : public fake::Graph {
@@ -39,20 +36,8 @@ class CountingGraph : public fake::Graph {
     mutable std::size_t asked_ = 0;
 };
 
-class EphemeronsTest : public testing::Test {
+class EphemeronsTest : public fake::FinalizationFixture<CountingGraph> {
   protected:
-    void TearDown() override { fake::reset(); }
-
-    FinalizationReport collect() {
-        graph_.begin();
-        all_.for_each_root([&](const void *pointer) { graph_.mark_what(pointer); });
-        const FinalizationReport report = all_.settle(graph_, JavaFinalization::on);
-        graph_.sweep();
-        return report;
-    }
-    std::size_t call() {
-        return call_finalizers([this](QueuedFinalizer *one) { return all_.finalizers.take(one); });
-    }
     // As libgc makes one: a block without pointers.
     void **ephemeron(const void *key, const void *value) {
         void **const made = graph_.make(1, fake::Words::none);
@@ -69,16 +54,10 @@ class EphemeronsTest : public testing::Test {
         graph_.hold(made);
         return made;
     }
-    void finalizable(const void *object, FinalizationOrder order = FinalizationOrder::normal) {
-        EXPECT_TRUE(all_.finalizers.set(object, {nothing, nullptr, order}));
-    }
     bool is_whole(const void *ephemeron, const void *key, const void *value) {
         return all_.ephemerons.key(ephemeron) == key && all_.ephemerons.value(ephemeron) == value;
     }
     bool is_cleared(const void *ephemeron) { return is_whole(ephemeron, nullptr, nullptr); }
-
-    CountingGraph graph_;
-    Finalization all_;
 };
 
 TEST_F(EphemeronsTest, AValueStaysWhileItsKeyDoes) {
@@ -195,7 +174,7 @@ TEST_F(EphemeronsTest, ACycleOfEphemeronsDiesWhole) {
 TEST_F(EphemeronsTest, AValueThatIsReachedIsNotFinalized) {
     void **const key = held();
     void **const value = graph_.make();
-    finalizable(value);
+    finalize(value);
     held_ephemeron(key, value);
     EXPECT_EQ(collect().queued, 0U);
     graph_.let_go(key);
@@ -205,7 +184,7 @@ TEST_F(EphemeronsTest, AValueThatIsReachedIsNotFinalized) {
 TEST_F(EphemeronsTest, AnEphemeronIsClearedBeforeTheFinalizerOfItsKey) {
     void **const key = graph_.make();
     void **const value = graph_.make();
-    finalizable(key);
+    finalize(key);
     const void *const pair = held_ephemeron(key, value);
     EXPECT_EQ(collect().queued, 1U);
     EXPECT_TRUE(is_cleared(pair));
@@ -222,7 +201,7 @@ TEST_F(EphemeronsTest, WhatAFinalizerBringsBackBringsBackTheValuesOfItsEphemeron
     value[0] = inner;
     void **const pair = ephemeron(key, value);
     object[0] = pair;
-    finalizable(object);
+    finalize(object);
     EXPECT_EQ(collect().queued, 1U);
     EXPECT_TRUE(is_whole(pair, key, value));
     EXPECT_TRUE(is_whole(inner, key, second));
@@ -238,8 +217,8 @@ TEST_F(EphemeronsTest, AFinalizerWaitsForThatOfAnObjectWithAnEphemeronOfIt) {
     void **const last = graph_.make();
     void **const first = graph_.make();
     first[0] = ephemeron(key, last);
-    finalizable(last);
-    finalizable(first);
+    finalize(last);
+    finalize(first);
     EXPECT_EQ(collect().queued, 1U);
     ASSERT_EQ(all_.finalizers.queue().size(), 1U);
     EXPECT_EQ(all_.finalizers.queue()[0].object, first);
@@ -252,7 +231,7 @@ TEST_F(EphemeronsTest, AShortLinkToAValueStandsWhileTheKeyDoes) {
     void **const value = graph_.make();
     held_ephemeron(key, value);
     void *cell = value;
-    ASSERT_EQ(all_.short_links.add(&cell, value), LinkResult::success);
+    link(all_.short_links, &cell, value);
     collect();
     EXPECT_EQ(cell, value);
     graph_.let_go(key);
@@ -280,7 +259,7 @@ TEST_F(EphemeronsTest, IsGivenAnotherPairAndRemoved) {
 TEST_F(EphemeronsTest, NothingIsClearedWhereTheMarkingFailed) {
     void **const key = graph_.make();
     void **const object = graph_.make();
-    finalizable(object);
+    finalize(object);
     void **const pair = ephemeron(key, object);
     graph_.fail();
     graph_.begin();

@@ -1,41 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: links, finalizers and toggle references together: what one brings back the others see, or not.
-// Invariant: a collection marks what is held and what finalization keeps, settles, and sweeps the rest.
+// Invariant: each test collects a graph, and looks at what stays.
 // Must not know: each part's own rules.
 #include "collector/finalization.hpp"
 
-#include <gtest/gtest.h>
-
+#include "collector/finalization_fixture.hpp"
 #include "collector/graph.hpp"
 
 namespace gr::finalization_test {
 
-void nothing(void *, void *) {}
-
-class FinalizationTest : public testing::Test {
-  protected:
-    FinalizationReport collect() {
-        graph_.begin();
-        all_.for_each_root([&](const void *pointer) { graph_.mark_what(pointer); });
-        const FinalizationReport report = all_.settle(graph_, JavaFinalization::on);
-        graph_.sweep();
-        return report;
-    }
-    std::size_t call() {
-        return call_finalizers([this](QueuedFinalizer *one) { return all_.finalizers.take(one); });
-    }
-    void **finalizable(FinalizationOrder order) {
-        void **const object = graph_.make();
-        EXPECT_TRUE(all_.finalizers.set(object, {nothing, nullptr, order}));
-        return object;
-    }
-    void link(Links &links, void **cell, const void *object) {
-        EXPECT_EQ(links.add(cell, object), LinkResult::success);
-    }
-
-    fake::Graph graph_;
-    Finalization all_;
-};
+using FinalizationTest = fake::FinalizationFixture<fake::Graph>;
 
 TEST_F(FinalizationTest, AShortLinkGoesBeforeTheFinalizerALongOneAfter) {
     void **const object = finalizable(FinalizationOrder::normal);
@@ -119,6 +93,34 @@ TEST_F(FinalizationTest, WhatAStrongToggleReferenceKeepsIsNotDead) {
     EXPECT_EQ(call(), 1U);
     collect();
     EXPECT_EQ(all_.toggles.size(), 0U);
+}
+
+// Whatever their kind: an ephemeron that dies may release as much as a link's object.
+TEST_F(FinalizationTest, ManyRegistrationsOfAnyKindMakeACollectionDue) {
+    std::size_t registered = 0;
+    void **const key = graph_.make();
+    graph_.hold(key);
+    std::vector<void **> ephemerons;
+    for (; !all_.is_due(); ++registered) {
+        ephemerons.push_back(graph_.make(1, fake::Words::none));
+        ASSERT_TRUE(all_.ephemerons.set(ephemerons.back(), key, nullptr));
+        ASSERT_LT(registered, std::size_t{1} << 20) << "no number of ephemerons makes a collection due";
+    }
+    for (void **const ephemeron : ephemerons) graph_.hold(ephemeron);
+    collect();
+    EXPECT_FALSE(all_.is_due());
+    std::vector<void *> cells(2 * registered, key);
+    std::size_t links = 0;
+    for (; links < cells.size() && !all_.is_due(); ++links) link(all_.short_links, &cells[links], key);
+    EXPECT_TRUE(all_.is_due());
+    EXPECT_GT(links, registered) << "the ephemerons that stay do not put the next collection off";
+    for (void **const ephemeron : ephemerons) graph_.let_go(ephemeron);
+    ASSERT_EQ(all_.ephemerons.size(), registered);
+    collect();
+    EXPECT_EQ(all_.ephemerons.size(), 0U);
+    std::size_t finalizers = 0;
+    for (; !all_.is_due(); ++finalizers) finalize(key + finalizers);
+    EXPECT_LT(finalizers, links + registered) << "ephemerons that are gone still count";
 }
 
 }  // namespace gr::finalization_test

@@ -191,6 +191,12 @@ TEST(Options, PolicyOfTheCollectorIsAWord) {
               "granary: ignoring GRANARY_GC_POLICY=linear: expected proportional|growable|fixed|square-root\n");
 }
 
+TEST(Options, TheCollectorsTracerIsOnOrOff) {
+    EXPECT_EQ(read({}).options.gc_tracer, 1U);
+    EXPECT_EQ(read({"GRANARY_GC_TRACER=off"}).options.gc_tracer, 0U);
+    EXPECT_EQ(read({"GRANARY_GC_TRACER=no"}).warnings, "granary: ignoring GRANARY_GC_TRACER=no: expected on|off\n");
+}
+
 TEST(Options, ProfileIsBytesAndASignal) {
     const auto profile = [](const char *variable) {
         const Read result = read({variable});

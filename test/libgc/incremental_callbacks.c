@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  * What: procedures of a program with one thread that collections beside it call: a mark procedure, one that pushes
- *    roots, one that is told of the dead; and what GC_disable forbids.
+ *    roots, those that are told of the dead, of the beginning, of each event, of a new heap size, and one that may
+ *    forbid the collection; and what GC_disable forbids.
  * Invariant: none of them runs but where the thread asks for memory or for a collection, so none finds anything half done;
  *    nothing is collected from when GC_disable returns until GC_enable.
  * Must not know: which thread calls.
@@ -12,11 +13,11 @@
 
 #include "check.h"
 
-enum { kNodes = 30000, kCollections = 20, kPlain = 1 /* the kind that is scanned from end to end */ };
+enum { kNodes = 30000, kCollections = 20, kFew = 5, kPlain = 1 /* the kind that is scanned from end to end */ };
 
 /* The program's own: outside of calls it may be half done. */
 static volatile int half_done;
-static volatile int marked, pushed, disclaimed;
+static volatile int marked, pushed, disclaimed, begun, ended, resized, asked;
 static GC_push_other_roots_proc push_others;
 
 static void expect_whole(const char *where) { CHECK(!half_done, "%s was called while the program ran", where); }
@@ -37,6 +38,27 @@ static int disclaim(void *object) {
     expect_whole("the procedure for the dead");
     ++disclaimed;
     return 0;
+}
+
+static void start(void) {
+    expect_whole("the procedure for the beginning");
+    ++begun;
+}
+static void happened(GC_EventType event) {
+    expect_whole("the procedure for events");
+    CHECK(begun - ended == (event != GC_EVENT_START), "event %d after %d collections began and %d ended", event, begun,
+          ended);
+    begun += event == GC_EVENT_START;
+    ended += event == GC_EVENT_END;
+}
+static void resize(GC_word size) {
+    (void)size;
+    expect_whole("the procedure for the size of the heap");
+    ++resized;
+}
+static int stop(void) {
+    expect_whole("the procedure that may forbid a collection");
+    return ++asked % 4 == 0;
 }
 
 /* Nothing of it may be seen. */
@@ -139,10 +161,51 @@ static void that_is_told(void) {
     expect_nodes(kNodes);
 }
 
+static void that_is_told_of_the_beginning(void) {
+    begin();
+    GC_set_start_callback(start);
+    let_collect(kPlain, kFew);
+    CHECK(begun >= kFew, "the procedure for the beginning was called %d times", begun);
+    expect_nodes(kNodes);
+}
+
+static void that_is_told_of_events(void) {
+    begin();
+    GC_set_on_collection_event(happened);
+    let_collect(kPlain, kFew);
+    collect_a_little();
+    GC_gcollect();
+    CHECK(begun >= kFew && ended == begun, "%d collections began, %d ended", begun, ended);
+    expect_nodes(kNodes);
+}
+
+static void that_is_told_of_sizes(void) {
+    begin();
+    GC_set_on_heap_resize(resize);
+    for (int i = 0; i < kFew; ++i) {
+        build(kPlain);
+        let_collect(kPlain, 1);
+    }
+    CHECK(resized > 0, "the procedure for the size of the heap was not called");
+    expect_nodes((1 + kFew) * kNodes);
+}
+
+static void that_may_forbid(void) {
+    begin();
+    GC_set_stop_func(stop);
+    let_collect(kPlain, kFew);
+    CHECK(asked > 0, "the procedure that may forbid a collection was not called");
+    expect_nodes(kNodes);
+}
+
 int main(void) {
     run_apart("no procedure", without_any);
     run_apart("one that pushes roots", that_pushes);
     run_apart("one that marks", that_marks);
     run_apart("one that is told of the dead", that_is_told);
+    run_apart("one that is told of the beginning", that_is_told_of_the_beginning);
+    run_apart("one that is told of events", that_is_told_of_events);
+    run_apart("one that is told of sizes", that_is_told_of_sizes);
+    run_apart("one that may forbid", that_may_forbid);
     return 0;
 }

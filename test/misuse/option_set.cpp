@@ -73,7 +73,7 @@ void refused() {
     require_refused(nullptr, "1", ENOENT);
     for (const char *name :
          {"OPTIONS_FILE", "STATS_FILE", "STATS_INTERVAL", "RSEQ", "REGION", "HUGE_PAGES", "DEEPBIND", "JUNK", "ZERO",
-          "PROFILE", "PROFILE_FOLDER", "COLLECTIONS", "GC_POLICY", "FREE", "QUARANTINE", "LEAKS"}) {
+          "PROFILE", "PROFILE_FOLDER", "COLLECTIONS", "GC_POLICY", "GC_TRACER", "FREE", "QUARANTINE", "LEAKS"}) {
         require_refused(name, get(name).c_str(), EPERM);
         require_refused(name, "nonsense", EPERM);
     }

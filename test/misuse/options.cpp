@@ -39,9 +39,9 @@ int main(int argc, char **) {
     std::printf("AT_SECURE=%lu\n", getauxval(AT_SECURE));
     const unsigned char *const fresh = gr::black_box::opaque(static_cast<unsigned char *>(std::malloc(100)));
     std::printf("NEW_BYTE=%02x\n", fresh[50]);
-    for (const char *name :
-         {"STATS", "STATS_FILE", "STATS_INTERVAL", "VERBOSE", "OPTIONS_FILE", "RSEQ", "REGION", "RETAIN", "REUSE",
-          "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND", "DEEPBIND", "JUNK", "ZERO", "GC_POLICY"}) {
+    for (const char *name : {"STATS", "STATS_FILE", "STATS_INTERVAL", "VERBOSE", "OPTIONS_FILE", "RSEQ", "REGION",
+                             "RETAIN", "REUSE", "DIRECT", "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND", "DEEPBIND",
+                             "JUNK", "ZERO", "GC_POLICY", "GC_TRACER"}) {
         print_option(name);
     }
     return 0;

@@ -78,7 +78,8 @@ class Options(unittest.TestCase):
                             ("STATS_INTERVAL", "86401"), ("STATS_INTERVAL", ""),
                             ("LIMIT", "2G,1G"), ("LIMIT", "most"),
                             ("HUGE_PAGES", "sometimes"), ("HUGE_PAGES", ""), ("BACKGROUND", "1"),
-                            ("DEEPBIND", "on"), ("JUNK", "on"), ("ZERO", "1"), ("GC_POLICY", "linear")):  # fmt: skip
+                            ("DEEPBIND", "on"), ("JUNK", "on"), ("ZERO", "1"), ("GC_POLICY", "linear"),
+                            ("GC_TRACER", "no")):  # fmt: skip
             lines = run(**{f"GRANARY_{name}": value})[1]
             self.assertEqual(len(lines), 1, f"GRANARY_{name}={value}: {lines}")
             self.assertTrue(lines[0].startswith(f"granary: ignoring GRANARY_{name}={value}: expected "), lines)
@@ -110,6 +111,7 @@ class Options(unittest.TestCase):
             ("STATS_FILE", "/tmp/granary.%p.prom"), ("STATS_INTERVAL", "60"),
             ("BACKGROUND", "on"), ("DEEPBIND", "drop"), ("DEEPBIND", "keep"),
             ("JUNK", "allocate"), ("JUNK", "free"), ("JUNK", "all"), ("ZERO", "on"), ("GC_POLICY", "growable"), ("GC_POLICY", "square-root"),
+            ("GC_TRACER", "off"),
         ):  # fmt: skip
             found, lines = run(**{f"GRANARY_{name}": value})
             self.assertEqual(lines, [], f"GRANARY_{name}={value}")

@@ -500,8 +500,15 @@ MUTANTS = (
         "src/collector/collector.cpp", "libgc.heap_starved",
         ("collect-unawaited", "while the collecting thread lacks a CPU the heap grows",
          "if (is_time_up && may_be_blocked()) break;", "if (is_time_up) break;"),
-        ("collect-deadlock", "the collecting thread waits for a thread that waits for it",
-         "if (is_time_up && may_be_blocked()) break;", "static_cast<void>(is_time_up);"),
+    ),
+    *of_file(
+        "src/platform/world/modules.cpp", "libgc.list_held",
+        ("modules-stale", "a library that came or went meanwhile is not noticed",
+         "return at_rest(context) && list_.is_as_remembered();", "return at_rest(context);"),
+        ("modules-deadlock", "the collecting thread waits for a thread that waits for it",
+         "if (!locks_.hold_list(kMostWait))", "if (false)"),
+        ("modules-forgotten", "what was known of the libraries is not used",
+         "return at_rest(context) && list_.is_as_remembered();", "return at_rest(context) && false;"),
     ),
     *of_file(
         "src/platform/world/loader_locks.cpp", "world.loader_locks",
@@ -689,6 +696,8 @@ MUTANTS = (
          "short_links.clear_dead(marking);\n        long_links.clear_dead(marking);\n"),
         ("final-dead-cells", "a link outlives the block that its cell lies in",
          "long_links.forget_dead_cells(marking);", ""),
+        ("final-ephemerons-uncounted", "ephemerons make no collection due",
+         " + ephemerons.size();", ";"),
     ),
     *of_file(
         "src/collector/finalization.hpp", "collector.ephemerons",
@@ -825,6 +834,11 @@ MUTANTS = (
         "src/collector/cached_blocks.cpp", "libgc.incremental_storm libgc.api_incremental",
         ("beside-held", "magazines hold blocks that the sweep beside the program frees, too",
          "kind.instance.collector_view().drop_held();", ""),
+    ),
+    *of_file(
+        "src/collector/incremental_collection.cpp", "libgc.incremental_callbacks",
+        ("beside-unattended", "code of the program's runs at the beginning and at the end wherever the program is",
+         "    if (parts_.hooks.runs_program()) {\n        do {", "    if (false) {\n        do {"),
     ),
     *of_file(
         "src/collector/incremental_collection.cpp", "collector.beside",

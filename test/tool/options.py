@@ -12,7 +12,7 @@ from support import LIBRARY, ToolTest, granary, main
 
 NAMES = ("STATS", "STATS_FILE", "STATS_INTERVAL", "VERBOSE", "OPTIONS_FILE", "RSEQ", "REGION", "RETAIN", "REUSE", "DIRECT",
          "MAGAZINE", "LIMIT", "HUGE_PAGES", "BACKGROUND", "DEEPBIND", "JUNK", "ZERO", "PROFILE", "PROFILE_FOLDER",
-         "COLLECTIONS", "GC_POLICY", "FREE", "QUARANTINE", "LEAKS")
+         "COLLECTIONS", "GC_POLICY", "GC_TRACER", "FREE", "QUARANTINE", "LEAKS")
 
 
 class Options(ToolTest):

@@ -68,6 +68,27 @@ TEST_F(LoaderLocksTest, AreFoundByAThreadThatHoldsThem) {
     EXPECT_FALSE(found.may_be_held_by_other_than(0));
 }
 
+TEST_F(LoaderLocksTest, TheListIsNotWaitedForInVain) {
+    while_listing([&] {
+        bool is_held_by_other = true;
+        std::thread([&] { is_held_by_other = locks_.hold_list(1); }).join();
+        EXPECT_FALSE(is_held_by_other);
+        EXPECT_TRUE(locks_.hold_list(1)) << "its holder may take it again";
+        locks_.let_list_go();
+        EXPECT_TRUE(are_held());
+    });
+    EXPECT_TRUE(locks_.hold_list(1));
+    EXPECT_TRUE(are_held());
+    locks_.let_list_go();
+    EXPECT_FALSE(are_held());
+}
+
+TEST(LoaderLocks, AreNotTakenIfTheyAreNotKnown) {
+    const LoaderLocks unknown;
+    EXPECT_TRUE(unknown.hold_list(0));
+    unknown.let_list_go();
+}
+
 TEST(LoaderLocks, MayBeHeldIfTheyAreNotKnown) {
     const LoaderLocks unknown;
     EXPECT_FALSE(unknown.are_known());

@@ -633,7 +633,7 @@ TEST_F(WorldTest, ThreadLocalVariablesAndValuesOfKeysAreFound) {
     while (!ready.load()) std::this_thread::yield();
     static Modules modules;
     bool stopped_all = false;
-    ASSERT_TRUE(modules.learn([](void *done) { *static_cast<bool *>(done) = world.stop({}); }, &stopped_all));
+    ASSERT_TRUE(modules.learn([](void *done) { return *static_cast<bool *>(done) = world.stop({}); }, &stopped_all));
     ASSERT_TRUE(stopped_all);
     const auto all = stopped();
     ASSERT_EQ(all.size(), 1U);
@@ -712,7 +712,7 @@ const void *in_data = &in_data;
 
 TEST_F(WorldTest, VariablesOfTheProgramAndItsLibrariesAreFound) {
     static Modules modules;
-    ASSERT_TRUE(modules.learn([](void *) {}, nullptr));
+    ASSERT_TRUE(modules.learn([](void *) { return true; }, nullptr));
     std::size_t with = 0;
     for (const Range range : modules.variables()) {
         EXPECT_TRUE(mapping_of_now(range.begin).writable);

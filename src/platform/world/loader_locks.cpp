@@ -3,6 +3,7 @@
 #include "platform/world/loader_locks.hpp"
 
 #include <link.h>
+#include <time.h>
 
 #include <array>
 
@@ -94,7 +95,7 @@ void LoaderLocks::initialise() {
             return 1;
         },
         &trial);
-    list_ = trial.released();
+    list_ = const_cast<pthread_mutex_t *>(trial.released());
     if (!are_known()) return;
     if (trial.is_lock(list_ + 1)) {
         threads_ = list_ + 1;
@@ -108,6 +109,22 @@ bool LoaderLocks::may_be_held_by_other_than(std::uint32_t task) const {
         return lock != nullptr && !is_held_by(lock, 0) && !is_held_by(lock, task);
     };
     return !are_known() || is_held(list_) || is_held(threads_);
+}
+
+// The loader locks and unlocks it by the same functions.
+bool LoaderLocks::hold_list(unsigned milliseconds) const {
+    constexpr long kNanoseconds = 1'000'000'000;
+    if (!are_known()) return true;
+    timespec until{};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += milliseconds * 1'000'000L;
+    until.tv_sec += until.tv_nsec / kNanoseconds;
+    until.tv_nsec %= kNanoseconds;
+    return pthread_mutex_clocklock(list_, CLOCK_MONOTONIC, &until) == 0;
+}
+
+void LoaderLocks::let_list_go() const {
+    if (are_known()) pthread_mutex_unlock(list_);
 }
 
 }  // namespace gr::platform

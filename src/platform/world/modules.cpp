@@ -7,20 +7,34 @@
 #include "base/bits.hpp"
 
 namespace gr::platform {
+namespace {
+
+constexpr unsigned kMostWait = 10;  // milliseconds, for the loader's lock
+
+}  // namespace
 
 struct Modules::Visit {
     Modules *modules;
-    void (*at_rest)(void *context);
+    bool (*at_rest)(void *context);
     void *context;
     bool begun = false;
+    bool is_at_rest = false;
+    bool is_known = false;  // that the loader's list is this one
     bool complete = true;
 
     static int call(dl_phdr_info *info, std::size_t, void *self) {
         auto &visit = *static_cast<Visit *>(self);
-        if (!visit.begun) visit.at_rest(visit.context);
-        visit.begun = true;
+        if (!visit.begun) visit.begin(info);
+        if (!visit.is_at_rest) return 1;
         visit.add(*info);
         return 0;
+    }
+
+    // nullptr: a static program without headers.
+    void begin(const dl_phdr_info *program) {
+        begun = true;
+        is_at_rest = at_rest(context);
+        is_known = is_at_rest && program != nullptr && modules->list_.remember(*program);
     }
 
     void add(const dl_phdr_info &info) {
@@ -65,14 +79,28 @@ struct Modules::Visit {
     }
 };
 
-bool Modules::learn(void (*at_rest)(void *context), void *context) {
+void Modules::initialise() {
+    locks_.initialise();
+    static_cast<void>(learn([](void *) { return true; }, nullptr));
+}
+
+bool Modules::learn(bool (*at_rest)(void *context), void *context) {
+    if (!locks_.hold_list(kMostWait)) return at_rest(context) && list_.is_as_remembered();
+    Visit visit{this, at_rest, context};
+    const bool complete = list(&visit);
+    if (!complete || !visit.is_known) list_.forget();
+    locks_.let_list_go();
+    return complete;
+}
+
+// false: not all, or nothing.
+bool Modules::list(Visit *visit) {
     variables_.clear();
     constants_.clear();
     thread_locals_.clear();
-    Visit visit{this, at_rest, context};
-    dl_iterate_phdr(Visit::call, &visit);
-    if (!visit.begun) at_rest(context);  // a static program without headers
-    return visit.complete;
+    dl_iterate_phdr(Visit::call, visit);
+    if (!visit->begun) visit->begin(nullptr);
+    return visit->is_at_rest && visit->complete;
 }
 
 }  // namespace gr::platform

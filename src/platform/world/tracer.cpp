@@ -194,12 +194,16 @@ void Tracer::let_go() {
             if (thread.answer != TracedThread::Answer::stopped || thread.signal != 0) continue;
             thread.is_repeated = ended_call(thread.general).may_be_repeated() && !is_signal_due(thread.id);
         }
-        if (hand_over(kLetsGo)) system_call(SYS_wait4, process_, nullptr, __WALL, nullptr);
+        static_cast<void>(hand_over(kLetsGo));
     }
-    process_ = 0;
-    is_permitted_ = false;
     threads_.clear();
     first_answered_ = 0;
+}
+
+void Tracer::end() {
+    if (process_ != 0) system_call(SYS_wait4, process_, nullptr, __WALL, nullptr);
+    process_ = 0;
+    is_permitted_ = false;
 }
 
 // It ends with the thread that began it: nobody would let the traced threads go.

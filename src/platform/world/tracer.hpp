@@ -49,6 +49,8 @@ class Tracer {
     std::span<const TracedThread> answers() const { return threads_.all().subspan(first_answered_); }
     std::span<const TracedThread> all() const { return threads_.all(); }
     void let_go();
+    // After let_go(): waits until the process that traces is gone.
+    void end();
 
   private:
     enum : std::uint32_t { kIsDone, kStops, kLetsGo };

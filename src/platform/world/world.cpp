@@ -169,7 +169,7 @@ void World::begin_stop() {
         slot.id.store(0, std::memory_order_relaxed);
     });
     called_ = not_awaited_ = traced_ = resting_ = unstoppable_ = unseen_ = 0;
-    is_refused_ = false;
+    is_refused_ = !may_trace_;
     arrived_.store(0, std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);
 }
@@ -251,7 +251,7 @@ bool World::call(Slot &slot, std::uint32_t id) {
 bool World::is_better_traced(Slot &slot, std::uint32_t id) const {
     const auto known = blocking_.all();
     slot.blocks_signal = std::ranges::find(known, id) != known.end() && blocks_signal(id, signal_);
-    if (slot.blocks_signal) return true;
+    if (slot.blocks_signal || is_refused_) return !is_refused_;
     return refusals_ < kMostRefusals && WaitingCall::of_thread(id).is_ended_by_handlers();
 }
 
@@ -385,6 +385,7 @@ void World::resume() {
     tracer_.let_go();
     epoch_.fetch_add(1, std::memory_order_release);
     wake_all(epoch_);
+    tracer_.end();
 }
 
 }  // namespace gr::platform

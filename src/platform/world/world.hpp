@@ -33,6 +33,8 @@ class World {
     // Called before the first stop. Installs the handler of the signal, and unblocks the signal in the caller. false: refused.
     bool initialise(int signal);
     int signal() const { return signal_; }
+    // Before the first stop. false: no thread is traced, as where the kernel refuses it.
+    void permit_tracing(bool is_permitted) { may_trace_ = is_permitted; }
 
     // What a thread tells of itself. No stop may begin meanwhile. The object stays where it is until it is removed.
     void add(KnownThread &thread);
@@ -131,6 +133,7 @@ class World {
     int signal_ = 0;
     KnownThread *known_ = nullptr;
     Tracer tracer_;
+    bool may_trace_ = true;               // by the user's choice
     bool is_refused_ = false;             // in this stop, to trace a thread
     unsigned refusals_ = 0;               // of the tracer, one after the other
     MappedList<std::uint32_t> blocking_;  // the threads that blocked the signal in the last stop
