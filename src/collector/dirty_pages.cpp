@@ -70,7 +70,7 @@ bool DirtyPages::watch_taken() {
     bool done = true;
     for (const Row &row : taken_.all()) {
         const CollectorView &view = row.kind->instance.collector_view();
-        view.for_each_used_row(row.first, row.end, [&](UnitIndex first, UnitIndex end, bool) {
+        view.for_each_filled_row(row.first, row.end, [&](UnitIndex first, UnitIndex end, bool) {
             const platform::Range used = pages_of(*row.kind, first, end);
             done = watch_.for_each_written(pages, used, Then::watch_on, [](platform::Range) {}) && done;
         });
@@ -84,7 +84,7 @@ bool DirtyPages::watch_used() {
     bool done = true;
     kinds_.for_each([&](const Kind &kind) {
         if (!kind.has_pointers()) return;
-        kind.instance.collector_view().for_each_used_row([&](UnitIndex first, UnitIndex end, bool) {
+        kind.instance.collector_view().for_each_filled_row([&](UnitIndex first, UnitIndex end, bool) {
             const platform::Range used = pages_of(kind, first, end);
             done = watch_.for_each_written(pages, used, Then::watch_on, [](platform::Range) {}) && done;
         });
