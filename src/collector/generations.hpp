@@ -56,7 +56,7 @@ class Generations {
   private:
     // Young memory is one such part of the room that the program has until a collection of the whole heap, but not less
     // than kLeastYoung.
-    static constexpr std::size_t kYoungParts = 8;
+    static constexpr std::size_t kYoungParts = 4;
     static constexpr std::size_t kLeastYoung = 4 * kMiB;
     // A byte that is scanned again takes kRescanCost as long as one in a collection of the whole heap: what it points to
     // lies anywhere, and the program has waited for the kernel at the first write to its page.

@@ -823,8 +823,8 @@ MUTANTS = (
     ),
     *of_file(
         "src/collector/marks.cpp", "libgc.generations collector.oracle",
-        ("marks-every-second", "of the old objects in a written page only some are scanned again",
-         "            i += sizeof(Word);\n        } else if", "            i += 2 * sizeof(Word);\n        } else if"),
+        ("marks-passed-over", "of the old objects in a written page only some are scanned again",
+         "load_marks(marks + i) ^ (number * kLowBits)", "load_marks(marks + i) ^ (number + kLowBits)"),
     ),
     *of_file(
         "src/collector/cached_blocks.cpp", "libgc.generations",
