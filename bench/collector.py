@@ -217,12 +217,14 @@ def beside():
 
 
 def young(environment, writes, log):
-    """Seconds of its steps, the longest step in ms, MiB resident; and the collections after the old trees were made."""
+    """Seconds of its steps, CPU seconds in collections meanwhile, CPU seconds of all, MiB resident; and the collections after the
+    old trees were made."""
     log.unlink(missing_ok=True)
     environment = {**environment, "GRANARY_COLLECTIONS": str(log)}
-    (seconds, longest), _, resident = run_for_words([PROGRAMS / "young", OLD_TREES, YOUNG_STEPS, writes], environment)
+    command = [PROGRAMS / "young", OLD_TREES, YOUNG_STEPS, writes]
+    (seconds, _, collecting), cpu, resident = run_for_words(command, environment)
     told = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    return float(seconds), float(longest), resident, [c for c in told if c["live_bytes"] > OLD_BYTES]
+    return float(seconds), float(collecting), cpu, resident, [c for c in told if c["live_bytes"] > OLD_BYTES]
 
 
 def generations():
@@ -234,16 +236,20 @@ def generations():
                 ways = [{**OURS, "GC_ENABLE_GENERATIONAL": "1"}, OURS]
                 both = [young(way, writes, log) for way in (ways if turn % 2 == 0 else reversed(ways))]
                 runs.append(both if turn % 2 == 0 else both[::-1])
-            stopped = [[sum(c["pause_ns"] for c in run[3]) / 1e6 for run in both] for both in runs]
-            minor = [c["pause_ns"] / 1e6 for with_generations, _ in runs for c in with_generations[3]
+            minor = [c["pause_ns"] / 1e6 for with_generations, _ in runs for c in with_generations[4]
                      if c["reason"] == "young"]
-            row(f"time in collections with generations over without, {writes} old nodes written in a step",
-                [a / b for a, b in stopped],
-                f"{statistics.median(a for a, _ in stopped):.0f} ms against {statistics.median(b for _, b in stopped):.0f}")
+            row(f"CPU time in collections with generations over without, {writes} old nodes written in a step",
+                [a[1] / b[1] for a, b in runs],
+                f"{statistics.median(a[1] for a, _ in runs):.2f} s against {statistics.median(b[1] for _, b in runs):.2f}")
+            row("    CPU time of the program", [a[2] / b[2] for a, b in runs],
+                f"{statistics.median(a[2] for a, _ in runs):.2f} s against {statistics.median(b[2] for _, b in runs):.2f}")
             row("    seconds of the steps", [a[0] / b[0] for a, b in runs],
                 f"{statistics.median(a[0] for a, _ in runs):.2f} s against {statistics.median(b[0] for _, b in runs):.2f}")
-            row("    most resident", [a[2] / b[2] for a, b in runs], "")
-            row("    minor collections, ms", minor, f"{len(minor)} of them, the longest {max(minor):.1f} ms")
+            row("    most resident", [a[3] / b[3] for a, b in runs], "")
+            if minor:
+                row("    minor collections, ms", minor, f"{len(minor)} of them, the longest {max(minor):.1f} ms")
+            else:
+                print("    no minor collection was done")
 
 
 PARTS = {part.__name__: part for part in (marking, trees, allocation, calls, sizes, guile, shrinking, beside, generations)}

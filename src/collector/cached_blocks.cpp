@@ -14,10 +14,9 @@ void CachedBlocks::empty() {
 void CachedBlocks::empty(Kind &kind) const {
     if (kind.setup.lifetime == Lifetime::held_back) return;
     CollectorView &view = kind.instance.collector_view();
-    const bool is_exact = kind.setup.lifetime != Lifetime::collected || kind.tells_dead;
-    if (is_exact) mark(kind, number_);
+    if (is_exact(kind)) mark(kind, number_);
     view.drop_cached();
-    if (!is_exact) return;
+    if (!is_exact(kind)) return;
     view.keep_only([&](const Superblock *s, std::uint32_t word) {
         const Word cached = kind.marks.live(s, word, number_);
         kind.marks.stamp(s, word, cached, 0);
@@ -26,10 +25,13 @@ void CachedBlocks::empty(Kind &kind) const {
 }
 
 // The number that only cached blocks get is that of the last collection of the whole heap. No block has it any more.
+// Blocks that other threads have freed by remote bits are left to their owners: to look for such bits in all old
+// superblocks would take longer than to sweep the young ones.
 void CachedBlocks::empty_young() const {
     kinds_.for_each([&](Kind &kind) {
-        mark(kind, 0);
         kind.instance.collector_view().take_cached();
+        if (!is_exact(kind)) return empty_unmarked(kind);
+        mark(kind, 0);
         empty(kind);
     });
 }

@@ -23,11 +23,12 @@ class CachedBlocks {
     // Like empty(), where the marks of the last collection still count. A cached block may have been marked by it, and was
     // freed since: its mark is cleared, so that the sweep finds it.
     void empty_young() const;
-    // For a kind that is swept while the program runs. A cached block was free when the collection began, or was freed
+    // For a kind that is swept while the program runs, or by superblocks of which blocks were taken. A cached block was free when the collection began, or was freed
     // since. So its mark says nothing and is cleared. Blocks that were freed by remote bits wait on.
     void empty_unmarked(Kind &kind) const;
 
   private:
+    static bool is_exact(const Kind &kind) { return kind.setup.lifetime != Lifetime::collected || kind.tells_dead; }
     void mark(Kind &kind, std::uint8_t number) const;
 
     const Kinds &kinds_;

@@ -97,7 +97,8 @@ bool Collector::collect_in_turn() {
     const std::size_t held = kinds_.present_bytes();
     if (!is_incremental() && pace_.is_due(held)) pacer_.reconsider(held);
     if (is_whole_due(held)) return collect_and_unlock(hooks_.must_stop, Reason::due).done;
-    if (is_young_due(held)) return collect_and_unlock(hooks_.must_stop, Reason::young).done;
+    if (is_young_due(held))
+        return collect_and_unlock(hooks_.must_stop, Reason::young, generations_.most_rescanned()).done;
     unlock();
     return true;
 }
@@ -175,13 +176,13 @@ CollectionReport Collector::collect_above(const char *stack_pointer) {
     return report;
 }
 
-CollectionReport Collector::collect_and_unlock(bool (*must_stop)(), Reason reason) {
+CollectionReport Collector::collect_and_unlock(bool (*must_stop)(), Reason reason, std::size_t most_rescanned) {
     CollectionReport report;
     if (!lock_.is_collecting()) {
         lock_.begin_collecting();
         __builtin_unwind_init();  // registers that calls preserve onto the stack
         root_scanner_.set_caller(given_stack_pointer_ != nullptr ? given_stack_pointer_ : Roots::below_caller());
-        report = collect_locked(must_stop, reason);
+        report = collect_locked(must_stop, reason, most_rescanned);
         lock_.end_collecting();
     }
     void (*const after)() = hooks_.after;
@@ -191,13 +192,13 @@ CollectionReport Collector::collect_and_unlock(bool (*must_stop)(), Reason reaso
     return report;
 }
 
-CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason) {
+CollectionReport Collector::collect_locked(bool (*must_stop)(), Reason reason, std::size_t most_rescanned) {
     CollectionReport report;
     report.reason = reason;
     if (must_stop != nullptr && must_stop()) return report;
     abandon_incremental();
     if (reason == Reason::young && generations_.is_known()) {
-        minor_.run(&report);
+        minor_.run(&report, most_rescanned);
     } else {
         if (reason == Reason::young) report.reason = Reason::asked;
         stopped_.run(&report);

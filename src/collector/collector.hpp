@@ -155,8 +155,9 @@ class Collector {
     void *allocate_slowly(Kind &kind, std::size_t size, std::size_t beyond);
     template <class Attempt>
     void *after_collecting(std::size_t bytes, Attempt attempt);
-    [[gnu::noinline]] CollectionReport collect_and_unlock(bool (*must_stop)(), Reason reason);
-    CollectionReport collect_locked(bool (*must_stop)(), Reason reason);
+    [[gnu::noinline]] CollectionReport collect_and_unlock(bool (*must_stop)(), Reason reason,
+                                                          std::size_t most_rescanned = SIZE_MAX);
+    CollectionReport collect_locked(bool (*must_stop)(), Reason reason, std::size_t most_rescanned);
     bool collect_in_turn();
     // Whether a collection of all blocks is due.
     bool is_whole_due(std::size_t held) const;

@@ -49,14 +49,17 @@ bool DirtyPages::mark_from(Marker &marker, Then then, std::size_t *pages) {
     return is_known;
 }
 
-bool DirtyPages::mark_from_young(Marker &marker, std::uint64_t *bytes) {
+bool DirtyPages::mark_from_young(Marker &marker, std::size_t most, std::uint64_t *bytes) {
     const platform::WriteWatch::Pages pages;
     bool is_known = true;
     taken_.clear();
     kinds_.for_each([&](const Kind &kind) {
         if (!kind.has_pointers()) return;
         kind.instance.collector_view().for_each_used_row([&](UnitIndex first, UnitIndex end, bool taken) {
-            const auto push = [&](platform::Range written) { *bytes += marker.push_marked(kind.number, written); };
+            const auto push = [&](platform::Range written) {
+                if (*bytes <= most) *bytes += marker.push_marked(kind.number, written);
+            };
+            if (*bytes > most) return;
             const Then then = taken ? Then::leave : Then::watch_on;
             is_known = watch_.for_each_written(pages, pages_of(kind, first, end), then, push) && is_known;
             if (taken) is_known = taken_.add({&kind, first, end}) && is_known;
@@ -70,7 +73,7 @@ bool DirtyPages::watch_taken() {
     bool done = true;
     for (const Row &row : taken_.all()) {
         const CollectorView &view = row.kind->instance.collector_view();
-        view.for_each_used_row(row.first, row.end, [&](UnitIndex first, UnitIndex end, bool) {
+        view.for_each_filled_row(row.first, row.end, [&](UnitIndex first, UnitIndex end, bool) {
             const platform::Range used = pages_of(*row.kind, first, end);
             done = watch_.for_each_written(pages, used, Then::watch_on, [](platform::Range) {}) && done;
         });
@@ -84,7 +87,7 @@ bool DirtyPages::watch_used() {
     bool done = true;
     kinds_.for_each([&](const Kind &kind) {
         if (!kind.has_pointers()) return;
-        kind.instance.collector_view().for_each_used_row([&](UnitIndex first, UnitIndex end, bool) {
+        kind.instance.collector_view().for_each_filled_row([&](UnitIndex first, UnitIndex end, bool) {
             const platform::Range used = pages_of(kind, first, end);
             done = watch_.for_each_written(pages, used, Then::watch_on, [](platform::Range) {}) && done;
         });

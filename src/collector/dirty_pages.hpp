@@ -33,14 +33,15 @@ class DirtyPages {
     bool watch();
     // The pages of all scanned kinds are watched no more.
     void leave();
-    // Like watch(), but only superblocks and runs that hold blocks in use: the program writes first to the others, when it
-    // takes blocks there, and would wait for the kernel. The threads stand.
+    // Like watch(), but only runs, and superblocks of which half of the blocks are in use: the program writes first to the
+    // others, when it takes blocks there, and would wait for the kernel at each page. The threads stand.
     bool watch_used();
     // Like mark_from(), in the stop of a minor collection. Pages are watched on, except in superblocks of which blocks were
     // taken since the last collection: these wait for watch_taken().
-    // *bytes: of old blocks that are scanned again.
-    bool mark_from_young(Marker &marker, std::uint64_t *bytes);
-    // After the sweep: those of the waiting superblocks are watched that hold blocks in use. false: not all are watched.
+    // *bytes: of old blocks that are scanned again. Above `most` the rest is left out.
+    bool mark_from_young(Marker &marker, std::size_t most, std::uint64_t *bytes);
+    // After the sweep: those of the waiting superblocks are watched of which half of the blocks are in use, as in
+    // watch_used(). false: not all are watched.
     bool watch_taken();
     // The marked blocks in the pages that were written to go to the worklist, and these pages are counted. Nothing that these blocks
     // point to is scanned before all the pages have been visited and, if it is wanted, are watched again. false: not

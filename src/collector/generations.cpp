@@ -16,22 +16,35 @@ const char *Generations::enable() {
 void Generations::begin(const CollectionReport &report, const Pace &pace) {
     if (!is_enabled()) return;
     kinds_.for_each([this](const Kind &kind) { unmark_free(kind); });
-    is_known_ = dirty_pages_.watch_used();
-    if (is_known_) set_due(report, pace);
+    is_known_ = !wants_watch() || dirty_pages_.watch_used();
+    begin_cycle(report, pace);
 }
 
 void Generations::begin_after_sweep(const CollectionReport &report, const Pace &pace) {
     if (!is_enabled()) return;
     is_known_ = true;
-    set_due(report, pace);
+    begin_cycle(report, pace);
+}
+
+void Generations::begin_cycle(const CollectionReport &report, const Pace &pace) {
+    if (rests_ == 0 && is_known_) return set_due(report, pace);
+    if (rests_ != 0) --rests_;
+    due_at_.store(SIZE_MAX, std::memory_order_relaxed);
 }
 
 void Generations::renew(const CollectionReport &report, const Pace &pace) {
     const bool most_stay = report.live_bytes > live_ + young_ / kStaysParts * kStaysMost;
-    const bool takes_long = report.rescanned_bytes * kRescanCost * kCostParts > report.live_bytes;
+    last_rests_ = 0;
     is_known_ = dirty_pages_.watch_taken();
     set_due(report, pace);
-    if (most_stay || takes_long || !is_known_) due_at_.store(SIZE_MAX, std::memory_order_relaxed);
+    if (most_stay || !is_known_) due_at_.store(SIZE_MAX, std::memory_order_relaxed);
+}
+
+void Generations::give_up() {
+    forget();
+    dirty_pages_.leave();
+    last_rests_ = std::min(last_rests_ * 2 + 1, kMostRests);
+    rests_ = last_rests_;
 }
 
 void Generations::forget() {
@@ -45,11 +58,9 @@ void Generations::forget_watch() {
 }
 
 void Generations::set_due(const CollectionReport &report, const Pace &pace) {
-    const std::size_t cost = report.rescanned_bytes * kRescanCost;
-    const std::size_t part = pace.room() / kYoungParts;
-    const std::size_t worth = pace.room() / kMiB * cost / (report.live_bytes / kMiB + 1);
     live_ = report.live_bytes;
-    young_ = std::max({kLeastYoung, part, worth});
+    young_ = std::max(kLeastYoung, pace.room() / kYoungParts);
+    most_rescanned_ = std::max(kLeastYoung, live_ / std::max<std::size_t>(pace.room() / young_, 1)) / kRescanCost;
     due_at_.store(std::max(report.live_bytes + young_, report.held + young_ / kGrowthParts), std::memory_order_relaxed);
 }
 

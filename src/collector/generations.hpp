@@ -32,8 +32,16 @@ class Generations {
     // do not have it. The caller holds all locks, or the owner's of the superblock.
     void unmark_free(const Kind &kind) const;
     void unmark_free(const Kind &kind, Superblock *s) const;
+    // Whether the pages that a collection of the whole heap leaves should be watched.
+    bool wants_watch() const { return is_enabled() && rests_ == 0; }
     // Called in the stop of a minor collection, after the sweep: the young blocks that stay are old from now on.
     void renew(const CollectionReport &report, const Pace &pace);
+    // A minor collection that is due is not worth its time if it has to scan more bytes of old blocks.
+    std::size_t most_rescanned() const { return most_rescanned_; }
+    // Called after the stop of a minor collection that was given up for that: nothing is known to be old, the program's
+    // writes are not watched any more, and no minor collection is due for some collections of the whole heap. The more often
+    // this happens, the more of them.
+    void give_up();
     // Called before marks get another number or another meaning: nothing is known to be old.
     void forget();
     // For fork's child, which does not inherit the watch.
@@ -47,20 +55,22 @@ class Generations {
 
   private:
     // Young memory is one such part of the room that the program has until a collection of the whole heap, but not less
-    // than kLeastYoung. It is more if much of old memory is scanned again: then a minor collection must free more to be
-    // worth its time. A byte that is scanned again takes kRescanCost as long as one in a collection of the whole heap,
-    // since what it points to lies anywhere.
+    // than kLeastYoung.
     static constexpr std::size_t kYoungParts = 4;
     static constexpr std::size_t kLeastYoung = 4 * kMiB;
+    // A byte that is scanned again takes kRescanCost as long as one in a collection of the whole heap: what it points to
+    // lies anywhere, and the program has waited for the kernel at the first write to its page.
     static constexpr std::size_t kRescanCost = 4;
-    // A minor collection that takes such a part of a whole one's time, or leaves kStaysMost of kStaysParts of young memory,
-    // is the last one until the whole heap has been collected.
-    static constexpr std::size_t kCostParts = 2;
+    // The most collections of the whole heap in a row without minor ones between them.
+    static constexpr std::size_t kMostRests = 15;
+    // A minor collection that leaves kStaysMost of kStaysParts of young memory is the last one until the whole heap has been
+    // collected.
     static constexpr std::size_t kStaysParts = 4;
     static constexpr std::size_t kStaysMost = 3;
     // Free blocks in units that are held serve first, so the heap may grow by such a part of young memory at least.
     static constexpr std::size_t kGrowthParts = 16;
 
+    void begin_cycle(const CollectionReport &report, const Pace &pace);
     void set_due(const CollectionReport &report, const Pace &pace);
 
     const Kinds &kinds_;
@@ -70,6 +80,9 @@ class Generations {
     bool is_known_ = false;
     std::size_t young_ = 0;  // bytes that the program takes between two minor collections
     std::size_t live_ = 0;   // bytes of blocks that stayed at the last collection
+    std::size_t most_rescanned_ = SIZE_MAX;
+    std::size_t rests_ = 0;       // collections of the whole heap to come after which nothing is watched
+    std::size_t last_rests_ = 0;  // what rests_ began with last; 0 once a minor collection was done
 };
 
 }  // namespace gr

@@ -304,7 +304,7 @@ bool IncrementalCollection::mark_last(CollectionReport *report) {
     });
     const auto scan = [&](Marker &marker) {
         std::size_t pages = 0;
-        const auto then = parts_.generations.is_enabled() ? DirtyPages::Then::watch_on : DirtyPages::Then::leave;
+        const auto then = parts_.generations.wants_watch() ? DirtyPages::Then::watch_on : DirtyPages::Then::leave;
         const bool is_known = parts_.dirty_pages.mark_from(marker, then, &pages) && parts_.roots.scan(marker);
         marker.scan_left();
         return is_known;
@@ -328,7 +328,7 @@ void IncrementalCollection::sweep_last(CollectionReport *report) {
 
 void IncrementalCollection::sweep() {
     let_program_run();
-    if (!parts_.generations.is_enabled()) parts_.dirty_pages.leave();
+    if (!parts_.generations.wants_watch()) parts_.dirty_pages.leave();
     sweep_.sweep_now(&report_);
     is_swept_ = true;
     static_cast<void>(come_back());

@@ -17,7 +17,9 @@ void MarkPhase::prepare() {
 void MarkPhase::prepare_unit_table() {
     kinds_.for_each([&](Kind &kind) {
         CollectorView &view = kind.instance.collector_view();
-        view.for_each_superblock([&](const Superblock *s) { kind.marks.touch(s); });
+        view.for_each_superblock([&](const Superblock *s) {
+            if (s->taken) kind.marks.touch(s);
+        });
         kinds_.field().prepare(kind.number, view);
     });
 }

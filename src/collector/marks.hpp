@@ -23,6 +23,8 @@ class Marks : public BlockTable<Mark> {
     }
     // The bits of the blocks in one word of a superblock's bitmap that this collection reached.
     Word live(const Superblock *s, std::uint32_t word, std::uint8_t number) const;
+    // The first of the marks from `begin` on that is the number; `end`: there is none. Called while others mark, too.
+    static std::size_t first_of(const Mark *marks, std::size_t begin, std::size_t end, std::uint8_t number);
     // The bits of the blocks in one word of a superblock's bitmap whose marks are 1, where every mark is 0 or 1.
     Word raised(const Superblock *s, std::uint32_t word) const;
     // Every mark is 0.

@@ -16,14 +16,17 @@ class MinorCollection {
     MinorCollection(const MinorCollection &) = delete;
     MinorCollection &operator=(const MinorCollection &) = delete;
 
-    // Under the collector's lock, while old blocks are known. If it is not done, nothing is known to be old any more.
-    void run(CollectionReport *report);
+    // Under the collector's lock, while old blocks are known. If it is not done, nothing is known to be old any more. It is
+    // given up if it has to scan more than so many bytes of old blocks.
+    void run(CollectionReport *report, std::size_t most_rescanned);
 
   private:
     bool mark(CollectionReport *report);
     void sweep(CollectionReport *report);
 
     const CollectionParts &parts_;
+    std::size_t most_rescanned_ = SIZE_MAX;
+    bool is_given_up_ = false;
 };
 
 }  // namespace gr

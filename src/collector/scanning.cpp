@@ -2,6 +2,8 @@
 // What: the part of Marker that scans blocks by the form of their descriptor, and that scans marked blocks again.
 // Invariant: as in marker.hpp.
 // Must not know: how words are followed.
+#include <algorithm>
+
 #include "base/bits.hpp"
 #include "collector/marker.hpp"
 #include "collector/word_at.hpp"
@@ -101,21 +103,20 @@ std::size_t Marker::push_marked(const Field::Kind &k, const Superblock *s, platf
     const Mark *const marks = k.marks->row(s);
     const Descriptor descriptor = k.adds_size ? k.descriptor.plus(size) : k.descriptor;
     const bool is_whole = descriptor.form() == Descriptor::Form::length && descriptor.length() == size;
-    const std::uint32_t blocks = s->use == UnitUse::run ? 1 : s->shape().blocks;
     const char *const first = k.superblocks->begin(s);
+    const auto offset_of = [first](const char *p) { return static_cast<std::size_t>(p - first); };
+    const std::size_t blocks = s->use == UnitUse::run ? 1 : s->shape().blocks;
+    const std::size_t behind = std::min(blocks, (offset_of(part.end) + size - 1) / size);
     const auto is_marked = [&](std::size_t i) { return marks[i].load(std::memory_order_relaxed) == number_; };
     std::size_t bytes = 0;
-    for (std::size_t i = static_cast<std::size_t>(part.begin - first) / size; i < blocks;) {
-        const char *const block = first + i * size;
-        if (block >= part.end) break;
-        std::size_t count = is_marked(i) ? 1 : 0;
-        while (is_whole && count != 0 && i + count < blocks && block + count * size < part.end && is_marked(i + count))
-            ++count;
-        if (count != 0) {
-            const Descriptor all = is_whole ? Descriptor::of_length(count * size) : descriptor;
-            bytes += push_part({block, all}, part);
-        }
-        i += count == 0 ? 1 : count;
+    for (std::size_t i = offset_of(part.begin) / size; i < behind;) {
+        i = Marks::first_of(marks, i, behind, number_);
+        std::size_t count = i < behind ? 1 : 0;
+        while (is_whole && count != 0 && i + count < behind && is_marked(i + count)) ++count;
+        if (count == 0) break;
+        const Descriptor all = is_whole ? Descriptor::of_length(count * size) : descriptor;
+        bytes += push_part({first + i * size, all}, part);
+        i += count;
     }
     return bytes;
 }

@@ -75,12 +75,18 @@ class CollectorView {
         return all;
     }
 
-    // Like sweep, for the superblocks of which blocks were taken since the last collection. The others stay as they are.
+    // Like sweep, for the superblocks of which blocks were taken since the last collection. The others keep their blocks,
+    // and count as not rested: their free pages were returned by an earlier collection. A block that another thread has
+    // freed by a remote bit stays, and waits for the owner.
     template <class Live>
     std::uint64_t sweep_taken(Live live) {
         std::uint64_t all = 0;
         for_each_superblock([&](Superblock *s) {
-            if (s->taken) all += watching_rest(s, [&] { return keep_only(s, live); });
+            if (s->taken) {
+                all += watching_rest(s, [&] { return keep_only_and_remote(s, live); });
+            } else {
+                s->rested = false;
+            }
         });
         return all;
     }
@@ -100,11 +106,7 @@ class CollectorView {
         std::uint64_t all = 0;
         ownership_.visit_superblock(first, [&](OwnerIndex, Superblock *s) {
             if (s->unit != first) return;
-            const AtomicWord *const remote = superblocks_.remote_words(s);
-            const auto stays = [&](const Superblock *, std::uint32_t word) {
-                return live(s, word) | remote[word].load(std::memory_order_relaxed);
-            };
-            all = watching_rest(s, [&] { return keep_only(s, stays); });
+            all = watching_rest(s, [&] { return keep_only_and_remote(s, live); });
             visit(s);
         });
         return all;
@@ -136,13 +138,45 @@ class CollectorView {
     // Visits rows of neighbouring units that hold blocks in use, in the order of their addresses: visit(first, end, taken).
     // taken: blocks of all superblocks of the row were taken since the last collection, or of none.
     template <class Visit>
-    void for_each_used_row(UnitIndex first, UnitIndex end, Visit visit) const {
+    void for_each_used_row(Visit visit) const {
+        for_each_row(region_.first_unit(), region_.unit_end(), is_used, visit);
+    }
+    // Likewise of units between two, without superblocks of which less than half of the blocks are in use.
+    template <class Visit>
+    void for_each_filled_row(UnitIndex first, UnitIndex end, Visit visit) const {
+        const auto is_filled = [](const Superblock *s) {
+            return is_used(s) && (s->use == UnitUse::run || s->free_count <= s->used_count());
+        };
+        for_each_row(first, end, is_filled, visit);
+    }
+    template <class Visit>
+    void for_each_filled_row(Visit visit) const {
+        for_each_filled_row(region_.first_unit(), region_.unit_end(), visit);
+    }
+
+    // Visits the ranges of units in which no block is in use: visit(first, end).
+    template <class Visit>
+    void for_each_empty_range(Visit visit) const {
+        UnitIndex empty = region_.first_unit();
+        for_each_unit([&](Superblock *s) {
+            if (!is_used(s)) return;
+            if (empty < s->unit) visit(empty, s->unit);
+            empty = s->unit + s->units;
+        });
+        if (empty < region_.unit_end()) visit(empty, region_.unit_end());
+    }
+
+  private:
+    static bool is_used(const Superblock *s) {
+        return s->use == UnitUse::run || (s->use == UnitUse::superblock && s->used_count() != 0);
+    }
+    template <class Wanted, class Visit>
+    void for_each_row(UnitIndex first, UnitIndex end, Wanted is_wanted, Visit visit) const {
         UnitIndex begin = first;
         UnitIndex behind = first;
         bool taken = false;
         for_each_unit(first, end, [&](const Superblock *s, UnitIndex u) {
-            const bool is_used = s->use == UnitUse::run || (s->use == UnitUse::superblock && s->used_count() != 0);
-            if (!is_used) return;
+            if (!is_wanted(s)) return;
             const bool is_taken = s->use == UnitUse::superblock && s->taken;
             if (u != behind || is_taken != taken) {
                 if (begin < behind) visit(begin, behind, taken);
@@ -153,30 +187,18 @@ class CollectorView {
         });
         if (begin < behind) visit(begin, behind, taken);
     }
-    template <class Visit>
-    void for_each_used_row(Visit visit) const {
-        for_each_used_row(region_.first_unit(), region_.unit_end(), visit);
-    }
-
-    // Visits the ranges of units in which no block is in use: visit(first, end).
-    template <class Visit>
-    void for_each_empty_range(Visit visit) const {
-        UnitIndex empty = region_.first_unit();
-        for_each_unit([&](Superblock *s) {
-            const bool is_used = s->use == UnitUse::run || (s->use == UnitUse::superblock && s->used_count() != 0);
-            if (!is_used) return;
-            if (empty < s->unit) visit(empty, s->unit);
-            empty = s->unit + s->units;
-        });
-        if (empty < region_.unit_end()) visit(empty, region_.unit_end());
-    }
-
-  private:
     template <class Live>
     std::uint32_t keep_only(Superblock *s, Live live) {
         const std::uint32_t freed = superblocks_.keep_only(s, [&](std::uint32_t word) { return live(s, word); });
         if (freed != 0) ownership_.freed(owner_of(s), s, freed);
         return freed;
+    }
+    template <class Live>
+    std::uint32_t keep_only_and_remote(Superblock *s, Live live) {
+        const AtomicWord *const remote = superblocks_.remote_words(s);
+        return keep_only(s, [&](const Superblock *, std::uint32_t word) {
+            return live(s, word) | remote[word].load(std::memory_order_relaxed);
+        });
     }
     // Runs the superblock's sweep, under its owner's lock, and records whether the superblock rested.
     template <class Sweep>

@@ -82,7 +82,9 @@ void HeapCount::add_superblock(const Superblocks &superblocks, const Superblock 
     superblocks_[c.value] += 1;
     if (!is_heap(s->owner.load(std::memory_order_relaxed))) global_superblocks_[c.value] += 1;
     free_[c.value] += free;
-    remote_[c.value] += clamped(superblocks.remote_count(s), blocks - free);
+    // Without the mark no remote bits wait, unless a thread is about to set the mark.
+    if (s->mark.load(std::memory_order_relaxed) != 0)
+        remote_[c.value] += clamped(superblocks.remote_count(s), blocks - free);
 }
 
 gr_class_statistics HeapCount::class_row(ClassIndex c) const {
