@@ -56,7 +56,9 @@ class FirstFitIndex {
             if (value > least) value = levels_[l].minimum_of_children(node);
         }
     }
-    unsigned longest_run(ChunkIndex c) const { return kUnitsPerChunk - (c.value < set_end_ ? levels_[0].nodes[c.value] : 0); }
+    unsigned longest_run(ChunkIndex c) const {
+        return kUnitsPerChunk - (c.value < set_end_ ? levels_[0].nodes[c.value] : 0);
+    }
 
     // The lowest chunk whose longest run is at least `length`, or -1.
     std::int64_t find(unsigned length) const {

@@ -268,9 +268,8 @@ bool PageHeap::is_free(UnitIndex first, UnitCount count) const {
 
 bool PageHeap::is_warm(UnitIndex first, UnitCount count) const {
     bool warm = true;
-    for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
-        warm = warm && (chunk_at(c).dirty & mask) == mask;
-    });
+    for_each_chunk(first, count,
+                   [&](ChunkIndex c, std::uint32_t mask) { warm = warm && (chunk_at(c).dirty & mask) == mask; });
     return warm;
 }
 

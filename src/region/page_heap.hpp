@@ -207,7 +207,9 @@ class PageHeap {
     static void raise(Counter &c, std::size_t n) { c.store(load(c) < n ? n : load(c), std::memory_order_relaxed); }
 
     // What is known of a chunk that may not have tables yet.
-    const Chunk &chunk_at(ChunkIndex c) const { return c.value < region_.chunk_count() ? chunks_[c.value] : kNeverUsed; }
+    const Chunk &chunk_at(ChunkIndex c) const {
+        return c.value < region_.chunk_count() ? chunks_[c.value] : kNeverUsed;
+    }
     std::size_t may_stay(std::size_t allowed) const { return limit_.is_above_soft() ? 0 : allowed; }
     bool find(UnitCount count, UnitCount alignment, UnitIndex *first) const;
     static unsigned surely_holds(UnitCount count, UnitCount alignment);
