@@ -103,6 +103,7 @@ bool Instance::start() {
         starter_.store(platform::thread_tag(), std::memory_order_relaxed);
         if (platform::hides_calls_from_thread_sanitizer()) refuse_thread_sanitizer();
         const bool ready = set_up();
+        Direct::decide_entry_count();
         if (region_.is_scarce()) Direct::make_table();  // while there are addresses
         publish_tables(*this);
         state_.store(ready ? State::ready : State::without_region, std::memory_order_release);
