@@ -15,7 +15,7 @@
  * multiple of GR_HEAP_TABLES_ALIGNMENT. A reader accepts only its own version: no meaning changes without a new
  * version. */
 #define GR_HEAP_TABLES_MAGIC UINT64_C(0x9c5a1e62b7d0f348)
-#define GR_HEAP_TABLES_VERSION 4
+#define GR_HEAP_TABLES_VERSION 5
 #define GR_HEAP_TABLES_ALIGNMENT 64
 
 /* The values of a descriptor's use; a reader may skip all others. */
@@ -30,13 +30,14 @@ typedef struct gr_heap_tables {
 
     /* The region. Units are numbered from region_begin. The units before first_unit hold tables. The units from
      * first_unit up to the number (32 bits) at unit_end_at hold blocks, and each has a descriptor. Under a limit on
-     * address space, units that are not in use may be unmapped. region_bytes is 0 if there was no address space: then
+     * address space, units that are not in use may be unmapped. From tables_at to the end of the region lie tables. region_bytes is 0 if there was no address space: then
      * all blocks are direct. */
     uint64_t region_begin;
     uint64_t region_bytes;
     uint64_t unit_bytes;
     uint64_t first_unit;
     uint64_t unit_end_at;
+    uint64_t tables_at;
 
     /* One descriptor for each unit, from first_unit on. The descriptor of the first unit of a superblock or run is
      * filled in: use (8 bits); units, class, owner (32 bits each); of a run, how many pages of tail_page_bytes at its
@@ -86,12 +87,13 @@ typedef struct gr_heap_tables {
     uint64_t message_count_offset;
     uint64_t message_blocks_offset;
 
-    /* Blocks that are mapped directly: entries that begin with an address and a size, 64 bits each. An entry with an
-     * address below one page is empty. The table also holds the blocks of first-class heaps; a block of malloc has
-     * direct_mapper at direct_mapper_offset (64 bits). The number of malloc's entries in use (64 bits) lies at
-     * direct_count_at. */
-    uint64_t direct_at;
-    uint64_t direct_entries;
+    /* Blocks that are mapped directly. The address of their table (64 bits; 0: there is none yet) lies at
+     * direct_table_at, and the number of its entries (64 bits) at direct_entries_at. An entry begins with an address and
+     * a size, 64 bits each; one with an address below one page is empty. The table also holds the blocks of first-class
+     * heaps; a block of malloc has direct_mapper at direct_mapper_offset (64 bits). The number of malloc's entries in use
+     * (64 bits) lies at direct_count_at. */
+    uint64_t direct_table_at;
+    uint64_t direct_entries_at;
     uint64_t direct_stride;
     uint64_t direct_mapper_offset;
     uint64_t direct_mapper;

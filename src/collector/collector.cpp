@@ -41,9 +41,10 @@ bool Collector::start_over(Instance &adopted, const KindSetup &setup, int signal
     const Region &region = adopted.region();
     const auto *const knows_region = reinterpret_cast<const char *>(&region);
     const char *const blocks = region.address(region.first_unit());
-    const char *const end = setup.lifetime == Lifetime::held_back ? blocks : region.base() + region.range_bytes();
-    bool are_excluded =
-        roots_.exclude({region.base(), end}) && roots_.exclude({knows_region, knows_region + sizeof region});
+    const char *const tables = setup.lifetime == Lifetime::held_back ? region.fixed_table() : blocks;
+    bool are_excluded = roots_.exclude({region.base(), blocks}) &&
+                        roots_.exclude({tables, region.base() + region.range_bytes()}) &&
+                        roots_.exclude({knows_region, knows_region + sizeof region});
     for (const platform::Range marks : kind->marks.addresses()) are_excluded = are_excluded && roots_.exclude(marks);
     roots_.set_everywhere(are_excluded);
     kinds_.field().set_may_be_protected(true);

@@ -15,17 +15,23 @@ std::atomic<Direct::Entry *> Direct::entries_{nullptr};
 std::atomic<std::size_t> Direct::entry_count_{0};
 std::atomic<std::size_t> Direct::used_entries_{0};
 
-// Two threads may come here together. One of them decides the number of entries, and one thread's table is kept.
-bool Direct::make_table() {
-    if (entries() != nullptr) return true;
+// Two threads may come here together. One of them decides the number of entries.
+void Direct::decide_entry_count() {
+    if (entry_count() != 0) return;
     std::size_t wanted = kDirectTableEntries;
     const std::size_t addresses = platform::address_space_limit();
     const std::size_t data = platform::data_limit();
     const std::size_t limit = addresses < data ? addresses : data;
     while (wanted > kReserve * 2 && wanted / 2 >= limit / kScarceBytesPerDirect) wanted /= 2;
-    std::size_t count = 0;
-    if (entry_count_.compare_exchange_strong(count, wanted, std::memory_order_relaxed)) count = wanted;
-    const std::size_t bytes = align_up(count * sizeof(Entry), platform::page_size());
+    std::size_t undecided = 0;
+    entry_count_.compare_exchange_strong(undecided, wanted, std::memory_order_relaxed);
+}
+
+// Two threads may come here together. One thread's table is kept.
+bool Direct::make_table() {
+    if (entries() != nullptr) return true;
+    decide_entry_count();
+    const std::size_t bytes = align_up(entry_count() * sizeof(Entry), platform::page_size());
     auto *const made = static_cast<Entry *>(platform::map(bytes, 1));
     if (made == nullptr) return false;
     Entry *seen = nullptr;

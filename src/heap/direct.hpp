@@ -67,12 +67,16 @@ class Direct {
     std::size_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
     std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
-    // Makes the table unless there is one. A limit on addresses or data makes the table smaller. false: no memory; the
-    // next block tries again.
+    // A limit on addresses or data makes the table smaller. Called at the start, since later a sandbox may forbid to ask
+    // for limits.
+    static void decide_entry_count();
+    // Makes the table unless there is one. false: no memory. The first block makes it, too: most programs have none.
     static bool make_table();
     // For code that reads the table from outside.
     static const Entry *entries() { return entries_.load(std::memory_order_acquire); }
     static std::size_t entry_count() { return entry_count_.load(std::memory_order_relaxed); }
+    static const std::atomic<Entry *> *entries_cell() { return &entries_; }
+    static const std::atomic<std::size_t> *entry_count_cell() { return &entry_count_; }
     const std::atomic<std::size_t> *count_cell() const { return &count_; }
 
   private:

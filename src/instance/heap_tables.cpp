@@ -46,6 +46,7 @@ void describe_region(const Region &region, gr_heap_tables *t) {
     t->unit_bytes = kUnitBytes;
     t->first_unit = region.first_unit().value;
     t->unit_end_at = address_of(region.unit_end_cell());
+    t->tables_at = address_of(region.fixed_table());
 }
 
 void describe_superblocks(const Region &region, gr_heap_tables *t) {
@@ -103,8 +104,8 @@ void describe_heap(const Instance &allocator, gr_heap_tables *t) {
     describe_region(allocator.region(), t);
     describe_superblocks(allocator.region(), t);
     describe_heaps(allocator, t);
-    t->direct_at = address_of(Direct::entries());
-    t->direct_entries = Direct::entries() == nullptr ? 0 : Direct::entry_count();
+    t->direct_table_at = address_of(Direct::entries_cell());
+    t->direct_entries_at = address_of(Direct::entry_count_cell());
     t->direct_stride = sizeof(Direct::Entry);
     t->direct_mapper_offset = offsetof(Direct::Entry, mapper);
     t->direct_mapper = address_of(&allocator.direct());

@@ -23,6 +23,8 @@ constexpr const char *kJunkWords[] = {"off", "allocate", "free", "all", nullptr}
 constexpr const char *kFreeWords[] = {"now", "ignore", nullptr};
 constexpr const char *kHugePagesWords[] = {"never", "auto", "always", nullptr};
 
+constexpr std::size_t kPrintedAtOnce = 512;  // bytes of a path
+
 constexpr OptionEffect kAtStart = nullptr;  // read at start-up, not changed later
 
 constexpr OptionRow kOptionRows[] = {
@@ -296,30 +298,49 @@ Options Options::defaults() {
 }
 
 void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink) {
-    TextBuffer<6 * kKiB> line;  // a path may be long
+    TextBuffer<2 * kPrintedAtOnce> line;
+    std::size_t printed = 0;  // characters of the line that were put already
+    const auto put_line = [&] {
+        put(sink, line);
+        printed += line.size();
+        line.clear();
+    };
+    // A path may be longer than any buffer.
+    const auto add_value = [&](const OptionRow &row) {
+        if (row.kind != Kind::path) return put_value(line, row, options);
+        for (std::string_view path = path_of(row, options); !path.empty();) {
+            put_line();
+            line << path.substr(0, kPrintedAtOnce);
+            path.remove_prefix(line.size());
+        }
+    };
+    const auto fill_to = [&](std::size_t column) { line.pad(0, column > printed ? column - printed : 0); };
     for (const OptionRow &row : kOptionRows) {
         const char *const origin = kOrigins[static_cast<std::size_t>(origin_of(row).load(std::memory_order_relaxed))];
         const bool changeable = row.effect != nullptr;
-        line.clear();
+        printed = 0;
         if (json) {
             line << (&row == kOptionRows ? "[\n" : ",\n") << R"(  {"name": ")" << kOptionPrefix << row.name
                  << R"(", "value": ")";
-            put_value(line, row, options);
+            add_value(row);
             line << R"(", "origin": ")" << origin << R"(", "changeable": )" << (changeable ? "true" : "false")
                  << R"(, "unit": ")" << row.unit << R"(", "meaning": ")" << row.meaning << "\"}";
         } else {
             line << kOptionPrefix << row.name << '=';
-            put_value(line, row, options);
+            add_value(row);
             // A space separates the columns even where a value fills its own.
             line << ' ';
-            line.pad(0, 28) << origin << ' ';
-            line.pad(0, 40) << (changeable ? "changeable " : "fixed ");
-            line.pad(0, 51) << row.unit << ' ';
-            line.pad(0, 70) << row.meaning << '\n';
+            fill_to(28);
+            line << origin << ' ';
+            fill_to(40);
+            line << (changeable ? "changeable " : "fixed ");
+            fill_to(51);
+            line << row.unit << ' ';
+            fill_to(70);
+            line << row.meaning << '\n';
         }
-        put(sink, line);
+        put_line();
     }
-    line.clear();
     if (json) put(sink, static_cast<Text &>(line << "\n]\n"));
 }
 

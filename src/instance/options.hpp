@@ -100,7 +100,7 @@ void read_options(const OptionSources &sources, Options *options);
 // When the program is relocated: warns if its options could not be read before.
 void tell_unread_options();
 
-// Prints one line for each option, or a JSON array. `options` must have been given to read_options before.
+// Prints one line for each option, or a JSON array; `put` gets each line in one piece or more. `options` must have been given to read_options before.
 void print_options(const Options &options, bool json, void (*put)(void *sink, const Text &line), void *sink);
 
 // Room for every value as text, except for paths.

@@ -4,6 +4,8 @@
 // Invariant: an instance starts once. Another thread that needs the instance meanwhile waits; a re-entrant call on the
 //    starting thread does not. The entries malloc and free serve malloc's instance only.
 // Must not know: the C library's and C++'s names for what the allocator does.
+#include <algorithm>
+
 #include "instance/heap_tables.hpp"
 #include "instance/instance.hpp"
 #include "platform/memory.hpp"
@@ -101,7 +103,8 @@ bool Instance::start() {
         starter_.store(platform::thread_tag(), std::memory_order_relaxed);
         if (platform::hides_calls_from_thread_sanitizer()) refuse_thread_sanitizer();
         const bool ready = set_up();
-        Direct::make_table();
+        Direct::decide_entry_count();
+        if (region_.is_scarce()) Direct::make_table();  // while there are addresses
         publish_tables(*this);
         state_.store(ready ? State::ready : State::without_region, std::memory_order_release);
         if (options_.verbose != 0) say_hello(*this);
@@ -206,15 +209,15 @@ void Instance::end() {
 // take(sizes) makes the region take its addresses.
 template <class Take>
 bool Instance::lay_out(HeapsSetup setup, Take take) {
-    const std::size_t owners_bytes = align_up(Heaps::owners_bytes(setup.heaps), kUnitBytes);
+    const std::size_t owners_bytes = align_up(Heaps::owners_bytes(setup.heaps), kCacheLineBytes);
     TableSizes sizes;
     // Behind the slabs lie zeros. The sequences find the zeros while they are stopped.
     const std::size_t slabs_bytes = setup.heaps * kSlabBytes;
     const bool can_stop = setup.has_sequences() && platform::register_for_stops();
     sizes.readable_bytes = can_stop ? slabs_bytes * 2 : slabs_bytes;
     sizes.fixed_bytes = owners_bytes + PageHeap::kFixedBytes;
-    sizes.fixed_bytes_per_chunk = PageHeap::kFixedBytesPerChunk;
-    sizes.bytes_per_chunk = Superblocks::kBytesPerChunk;
+    std::ranges::copy(PageHeap::kBytesPerChunk, sizes.bytes_per_chunk.begin());
+    std::ranges::copy(Superblocks::kBytesPerChunk, sizes.bytes_per_chunk.begin() + kPageHeapTables);
     sizes.seldom_used = Superblocks::kWideBitmaps;
     if (!take(sizes)) return false;
 

@@ -27,12 +27,31 @@ void *map_pages(std::size_t bytes, int protection) {
     return result < 0 ? nullptr : reinterpret_cast<void *>(result);
 }
 
-// If a process locks its memory (mlockall), a kernel older than 5.18 takes no pages back.
+// Replaces memory that can be written by new memory.
+bool map_over(void *address, std::size_t bytes) {
+    return system_call(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, kAnonymous | MAP_FIXED, -1, 0) >= 0;
+}
+
+// Whether the kernel locks each new mapping (mlockall). The kernel refuses this advice for locked memory.
+bool locks_new_mappings() {
+    void *const page = map_pages(page_size(), PROT_NONE);
+    if (page == nullptr) return true;
+    const bool locks = system_call(SYS_madvise, page, page_size(), MADV_DONTNEED) == -EINVAL;
+    unmap_at(page, page_size());
+    return locks;
+}
+
+// A kernel older than 5.18 takes no locked pages back. Pages that the program has locked (mlock) and not unlocked would
+// be locked for their next user, too, and count against the limit on locked memory (RLIMIT_MEMLOCK), so new memory takes
+// their place. In a process that locks all its memory this is of no use, and would make all of it resident.
 // Returns the kernel's answer.
 long advise_not_needed(void *address, std::size_t bytes) {
     constexpr int kDontNeedLocked = 24;
-    const long result = system_call(SYS_madvise, address, bytes, MADV_DONTNEED);
-    return result == -EINVAL ? system_call(SYS_madvise, address, bytes, kDontNeedLocked) : result;
+    long result = system_call(SYS_madvise, address, bytes, MADV_DONTNEED);
+    if (result != -EINVAL) return result;
+    result = system_call(SYS_madvise, address, bytes, kDontNeedLocked);
+    if (result == 0 && !locks_new_mappings()) map_over(address, bytes);
+    return result;
 }
 
 // Whether this advice is of no use: some emulators accept it and do nothing, and a sandbox may refuse it. One page
@@ -51,11 +70,6 @@ bool is_advice_useless() {
     unmap_at(const_cast<char *>(page), page_size());
     known.store(useless ? Answer::yes : Answer::no, std::memory_order_relaxed);
     return useless;
-}
-
-// Replaces memory that can be written by new memory.
-bool map_over(void *address, std::size_t bytes) {
-    return system_call(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, kAnonymous | MAP_FIXED, -1, 0) >= 0;
 }
 
 // Where the kernel would put a mapping now; 0: nowhere.

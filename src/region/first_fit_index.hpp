@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: finds the lowest chunk with a run of free units of some length: a tree of minima, 64 children to a node.
-// Invariant: node = min over its children of (kUnitsPerChunk - longest free run), so zeroed memory means all free.
+// Invariant: node = min over its children of (kUnitsPerChunk - longest free run), so zeroed memory means all free. No
+//    leaf of a chunk that was never set is read, nor of a chunk behind the last such chunk's parent.
 // Must not know: where in a chunk the run lies.
 #pragma once
 
@@ -17,20 +18,31 @@ class FirstFitIndex {
   public:
     static constexpr std::uint32_t kFanOut = 64;
     static constexpr std::uint32_t kLevels = 4;       // the nodes of the top level are searched one by one
-    static constexpr std::size_t kBytesPerChunk = 2;  // one byte for the leaf; all levels above take less than another
-    static constexpr std::size_t kFixedBytes = kLevels * kFanOut;
+    static constexpr std::size_t kBytesPerChunk = 1;  // of the leaves
+    static constexpr std::size_t kFixedBytes = [] {   // of all levels above, for the largest region
+        std::size_t bytes = 0;
+        std::size_t nodes = kRegionMaxBytes >> kChunkShift;
+        for (std::uint32_t l = 1; l < kLevels; ++l) {
+            nodes = divide_up(nodes, kFanOut);
+            bytes += align_up(nodes, kFanOut);
+        }
+        return bytes;
+    }();
 
-    // `memory` is zero and of kFixedBytes + chunks * kBytesPerChunk bytes.
-    void initialise(char *memory, std::uint32_t chunks) {
+    // Both are zero. `leaves`: the leaf of a chunk need not have memory before the chunk is set. A whole node of leaves
+    // has memory then. `memory`: kFixedBytes.
+    void initialise(char *leaves, char *memory, std::uint32_t chunks) {
+        levels_[0] = Level{reinterpret_cast<std::uint8_t *>(leaves), chunks};
         std::uint32_t nodes = chunks;
-        for (Level &level : levels_) {
-            level = Level{reinterpret_cast<std::uint8_t *>(memory), nodes};
-            memory += align_up(nodes, kFanOut);
+        for (std::uint32_t l = 1; l < kLevels; ++l) {
             nodes = static_cast<std::uint32_t>(divide_up(nodes, kFanOut));
+            levels_[l] = Level{reinterpret_cast<std::uint8_t *>(memory), nodes};
+            memory += align_up(nodes, kFanOut);
         }
     }
 
     void set_longest_run(ChunkIndex c, unsigned longest) {
+        if (c.value >= set_end_) set_end_ = static_cast<std::uint32_t>(align_up(c.value + 1, kFanOut));
         std::uint32_t node = c.value;
         auto value = static_cast<std::uint8_t>(kUnitsPerChunk - longest);
         for (std::uint32_t l = 0; l < kLevels; ++l) {
@@ -44,7 +56,9 @@ class FirstFitIndex {
             if (value > least) value = levels_[l].minimum_of_children(node);
         }
     }
-    unsigned longest_run(ChunkIndex c) const { return kUnitsPerChunk - levels_[0].nodes[c.value]; }
+    unsigned longest_run(ChunkIndex c) const {
+        return kUnitsPerChunk - (c.value < set_end_ ? levels_[0].nodes[c.value] : 0);
+    }
 
     // The lowest chunk whose longest run is at least `length`, or -1.
     std::int64_t find(unsigned length) const {
@@ -52,6 +66,7 @@ class FirstFitIndex {
         std::int64_t node = levels_[kLevels - 1].find(0, levels_[kLevels - 1].count, at_most);
         for (std::uint32_t l = kLevels - 1; l != 0 && node >= 0; --l) {
             const auto first = static_cast<std::uint32_t>(node) * kFanOut;
+            if (l == 1 && first >= set_end_) return first;
             node = levels_[l - 1].find(first, first + kFanOut, at_most);
         }
         return node;
@@ -63,7 +78,7 @@ class FirstFitIndex {
         const std::int64_t first = find(kUnitsPerChunk);
         std::uint32_t row = 0;
         for (std::int64_t c = first; c >= 0 && c < leaves.count; ++c) {
-            row = leaves.nodes[c] == 0 ? row + 1 : 0;
+            row = longest_run(ChunkIndex(static_cast<std::uint32_t>(c))) == kUnitsPerChunk ? row + 1 : 0;
             if (row == count) return c - count + 1;
         }
         return -1;
@@ -90,6 +105,7 @@ class FirstFitIndex {
     };
 
     Level levels_[kLevels];
+    std::uint32_t set_end_ = 0;  // no leaf from here on was set; all are free
 };
 
 }  // namespace gr

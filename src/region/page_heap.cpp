@@ -9,13 +9,10 @@
 namespace gr {
 
 void PageHeap::initialise(char *memory, std::size_t retain_bytes, HugePageMaker maker, std::size_t most_earned) {
-    const std::uint32_t chunks = region_.chunk_limit();
-    chunks_ = reinterpret_cast<Chunk *>(memory);
-    memory += chunks * sizeof(Chunk);
+    chunks_ = reinterpret_cast<Chunk *>(region_.table(kChunks));
     warm_index_.initialise(chunks_);
-    free_index_.initialise(memory, chunks);
-    memory += FirstFitIndex::kFixedBytes + chunks * FirstFitIndex::kBytesPerChunk;
-    huge_pages_.initialise(memory, region_, maker);
+    free_index_.initialise(region_.table(kFreeRuns), memory, region_.chunk_limit());
+    huge_pages_.initialise(region_.table(kHugeStates), region_, maker);
     allowance_.initialise(retain_bytes, most_earned);
 }
 
@@ -86,7 +83,7 @@ bool PageHeap::find_cold(UnitCount count, UnitCount alignment, UnitIndex *first)
     // All units of a chunk that was never used are cold, so the first such chunk is searched, too.
     const std::uint32_t end = chunk_end_ < region_.chunk_limit() ? chunk_end_ + 1 : chunk_end_;
     for (std::uint32_t step = 0, c = cold_from_; step < kSearchChunks && c < end; ++step, ++c) {
-        const std::uint32_t units = chunks_[c].cold();
+        const std::uint32_t units = chunk_at(ChunkIndex(c)).cold();
         if (units == 0 && c == cold_from_) ++cold_from_;
         if (units != 0 && place(ChunkIndex(c), units, count, alignment, first)) return true;
     }
@@ -104,8 +101,8 @@ bool PageHeap::find(UnitCount count, UnitCount alignment, UnitIndex *first) cons
     }
     const std::int64_t c = free_index_.find(surely_holds(count, alignment));
     if (c < 0) return false;
-    const ChunkIndex chunk(static_cast<std::uint32_t>(c));
-    return place(chunk, ~chunks_[chunk.value].used, count, alignment, first);
+    const ChunkIndex at(static_cast<std::uint32_t>(c));
+    return place(at, ~chunk_at(at).used, count, alignment, first);
 }
 
 // The warm units in the mask are taken. Removes their absent pages from the chunk's count and returns the number. Which
@@ -224,7 +221,7 @@ bool PageHeap::obtain(UnitIndex first, UnitCount count) {
     const std::uint32_t chunks = region_.chunk_of(UnitIndex(first.value + count.value - 1)).value + 1;
     std::size_t units = count.value;
     for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
-        units -= static_cast<std::size_t>(std::popcount(chunks_[c.value].dirty & mask));
+        units -= static_cast<std::size_t>(std::popcount(chunk_at(c).dirty & mask));
     });
     if (units == 0) return true;
     const std::size_t growth = region_.metadata_growth(chunks);
@@ -264,16 +261,15 @@ bool PageHeap::release(UnitIndex first, UnitCount count, std::uint32_t absent_pa
 bool PageHeap::is_free(UnitIndex first, UnitCount count) const {
     bool free = true;
     for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
-        free = free && c.value < region_.chunk_limit() && (chunks_[c.value].used & mask) == 0;
+        free = free && c.value < region_.chunk_limit() && (chunk_at(c).used & mask) == 0;
     });
     return free;
 }
 
 bool PageHeap::is_warm(UnitIndex first, UnitCount count) const {
     bool warm = true;
-    for_each_chunk(first, count, [&](ChunkIndex c, std::uint32_t mask) {
-        warm = warm && c.value < region_.chunk_limit() && (chunks_[c.value].dirty & mask) == mask;
-    });
+    for_each_chunk(first, count,
+                   [&](ChunkIndex c, std::uint32_t mask) { warm = warm && (chunk_at(c).dirty & mask) == mask; });
     return warm;
 }
 

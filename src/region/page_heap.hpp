@@ -53,15 +53,20 @@ class PageHeap {
         bool is_cold() const { return (used | dirty) == 0; }
         std::uint32_t cold() const { return ~(used | dirty); }
     };
+    static constexpr Chunk kNeverUsed{};
 
   public:
     static constexpr std::size_t kFixedBytes = FirstFitIndex::kFixedBytes;
-    static constexpr std::size_t kFixedBytesPerChunk =
-        sizeof(Chunk) + FirstFitIndex::kBytesPerChunk + HugePages::kBytesPerChunk;
+    // Bytes of each of its growing tables for one chunk, in the order of Table.
+    static constexpr std::array<std::size_t, kPageHeapTables> kBytesPerChunk = {
+        sizeof(Chunk),
+        FirstFitIndex::kBytesPerChunk,
+        HugePages::kBytesPerChunk,
+    };
 
     explicit constexpr PageHeap(Region &region) : region_(region) {}
 
-    // `memory`: zeroed, kFixedBytes + chunks * kFixedBytesPerChunk bytes. retain_bytes: the minimum of the allowance.
+    // `memory`: zeroed, kFixedBytes bytes. retain_bytes: the minimum of the allowance.
     // most_earned: the maximum of the reuse allowance.
     void initialise(char *memory, std::size_t retain_bytes, HugePageMaker maker = HugePageMaker::nobody,
                     std::size_t most_earned = SIZE_MAX);
@@ -183,6 +188,7 @@ class PageHeap {
     bool is_valid() const;
 
   private:
+    enum Table : std::uint8_t { kChunks, kFreeRuns, kHugeStates };
     struct Piece {
         UnitIndex first;
         UnitCount count;
@@ -200,6 +206,10 @@ class PageHeap {
     static void subtract(Counter &c, std::size_t n) { c.store(load(c) - n, std::memory_order_relaxed); }
     static void raise(Counter &c, std::size_t n) { c.store(load(c) < n ? n : load(c), std::memory_order_relaxed); }
 
+    // What is known of a chunk that may not have tables yet.
+    const Chunk &chunk_at(ChunkIndex c) const {
+        return c.value < region_.chunk_count() ? chunks_[c.value] : kNeverUsed;
+    }
     std::size_t may_stay(std::size_t allowed) const { return limit_.is_above_soft() ? 0 : allowed; }
     bool find(UnitCount count, UnitCount alignment, UnitIndex *first) const;
     static unsigned surely_holds(UnitCount count, UnitCount alignment);

@@ -11,44 +11,41 @@ namespace gr {
 namespace {
 
 constexpr std::size_t kTableStep = 64 * kKiB;
-constexpr std::uint32_t kChunkStepDivisor = 4;  // a step is one part in so many of the committed chunks
-constexpr std::uint32_t kMinChunkStep = 2;
-constexpr std::uint32_t kMaxChunkStep = 64;
+constexpr std::uint32_t kChunkStepDivisor = 16;  // a step is one part in so many of the committed chunks
+constexpr std::uint32_t kMinChunkStep = 1;
+constexpr std::uint32_t kMaxChunkStep = 16;
 constexpr std::uint32_t kSettleParts = 64;  // tables take one or two parts of the place
 constexpr std::size_t kMapBytesPerChunk = kUnitsPerChunk * sizeof(UnitEntry);
 
 struct Offsets {
     std::size_t readable = 0;
     std::size_t fixed = 0;
-    std::size_t fixed_bytes = 0;
-    std::array<std::size_t, 3> tables{};
+    std::array<std::size_t, kGrowingTables> tables{};
     std::size_t chunks = 0;
     std::size_t end = 0;
 };
 
 Offsets offsets_for(std::uint32_t chunks, const TableSizes &sizes) {
     Offsets o;
-    // The map covers the tables' own units, too. Their entries stay 0, so that a free of an address there is rejected.
-    std::size_t tables = sizes.readable_bytes + sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks;
-    for (std::size_t bytes : sizes.bytes_per_chunk) tables += bytes * chunks + kTableStep;
+    // The map covers its own units and those of the readable table, too. Their entries stay 0, so that a free of an
+    // address there is rejected. The other tables lie behind the chunks, so that the map need not cover them.
     const std::size_t map_bytes = kMapBytesPerChunk * chunks;
-    const std::size_t units_before = divide_up(tables + map_bytes * 2 + 2 * kChunkBytes, kUnitBytes);
+    const std::size_t units_before = divide_up(sizes.readable_bytes + map_bytes * 2 + 2 * kChunkBytes, kUnitBytes);
     o.readable = align_up(map_bytes + units_before * sizeof(UnitEntry), kTableStep);
-    o.fixed = align_up(o.readable + sizes.readable_bytes, kTableStep);
-    o.fixed_bytes = align_up(sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunks, kTableStep);
-    std::size_t next = o.fixed + o.fixed_bytes;
+    o.chunks = align_up(o.readable + sizes.readable_bytes, kChunkBytes);
+    o.fixed = o.chunks + chunks * kChunkBytes;
+    std::size_t next = o.fixed + align_up(sizes.fixed_bytes, kTableStep);
     for (std::size_t i = 0; i < sizes.bytes_per_chunk.size(); ++i) {
         o.tables[i] = next;
         next = align_up(next + sizes.bytes_per_chunk[i] * chunks, kTableStep);
     }
-    o.chunks = align_up(next, kChunkBytes);
-    o.end = o.chunks + chunks * kChunkBytes;
+    o.end = align_up(next, kChunkBytes);
     return o;
 }
 
 // The chunks for which a place has room, beside their tables; 0: for none.
 std::uint32_t chunks_within(std::size_t bytes, const TableSizes &sizes) {
-    auto chunks = static_cast<std::uint32_t>(bytes >> kChunkShift);
+    auto chunks = static_cast<std::uint32_t>((bytes < kRegionMaxBytes ? bytes : kRegionMaxBytes) >> kChunkShift);
     while (chunks != 0 && offsets_for(chunks, sizes).end + kChunkBytes > bytes)
         chunks -= static_cast<std::uint32_t>(divide_up(chunks, kSettleParts));
     return chunks;
@@ -175,8 +172,7 @@ bool Region::commit_start(const TableSizes &sizes) {
     } else {
         return false;
     }
-    return ensure(fixed_, align_up(sizes.fixed_bytes + sizes.fixed_bytes_per_chunk * chunk_limit_, kTableStep)) &&
-           ensure_chunks(1);
+    return ensure(fixed_, sizes.fixed_bytes) && ensure_chunks(1);
 }
 
 void Region::unreserve() {
@@ -201,7 +197,7 @@ void Region::lay_out(char *at, std::uint32_t chunks, const TableSizes &sizes) {
     range_bytes_ = o.end;
     unit_map_ = CommittedPrefix(base_, o.readable, space());
     readable_ = base_ + o.readable;
-    fixed_ = CommittedPrefix(base_ + o.fixed, o.fixed_bytes, space());
+    fixed_ = CommittedPrefix(base_ + o.fixed, align_up(sizes.fixed_bytes, kTableStep), space());
     for (std::size_t i = 0; i < tables_.size(); ++i) {
         const std::size_t bytes = align_up(sizes.bytes_per_chunk[i] * chunks, kTableStep);
         tables_[i] = CommittedPrefix(base_ + o.tables[i], bytes, space());
@@ -238,7 +234,14 @@ std::size_t Region::metadata_growth(std::uint32_t chunks) const {
 }
 
 std::size_t Region::table_growth(std::size_t which, ChunkIndex chunk) const {
-    return tables_[which].growth(bytes_per_chunk_[which] * (chunk.value + 1), kTableStep);
+    return tables_[which].growth(table_bytes_for(which, chunk), kTableStep);
+}
+
+// Bytes of the seldom used table. All chunks have it if one has, so that it grows in as few steps as the chunks; not in a
+// scarce region, where every page counts. None is needed if the table covers this chunk already.
+std::size_t Region::table_bytes_for(std::size_t which, ChunkIndex chunk) const {
+    const std::size_t least = bytes_per_chunk_[which] * (chunk.value + 1);
+    return is_scarce() || least <= tables_[which].committed() ? least : bytes_per_chunk_[which] * committed_chunks_;
 }
 
 // If the kernel refuses a whole step, it may still grant what was asked for. At the start this is not tried, because

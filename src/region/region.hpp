@@ -2,7 +2,7 @@
 // What: the one address range of an instance, and its parts, all found by arithmetic from its base. The range lies far
 //    from all other mappings and is mapped as it grows. It is reserved as a whole where the process has no addresses so
 //    far away, and lies in a reservation of the caller where the caller gives a place.
-// Invariant: base | unit map | readable zeroes | fixed tables | tables that grow with the units | chunks of units.
+// Invariant: base | unit map | readable zeroes | chunks of units | fixed table | tables that grow with the units.
 //    Every part but the chunks of a scarce region is committed as a prefix, all for the same units. Others may map what
 //    is not mapped here: the region takes only addresses that nobody has mapped, and unmapped units' entries are 0.
 // Must not know: what the tables hold; superblocks and heaps.
@@ -56,13 +56,16 @@ class CommittedPrefix {
     Space space_ = Space::reserved;
 };
 
+// The tables that grow with the units. Those of the page heap come first.
+inline constexpr std::size_t kPageHeapTables = 3;
+inline constexpr std::size_t kGrowingTables = kPageHeapTables + 3;
+
 // The tables of the layers above, in bytes.
 struct TableSizes {
-    std::size_t readable_bytes = 0;         // reads as zeroes until the user of a piece calls make_writable
-    std::size_t fixed_bytes = 0;            // for any number of chunks
-    std::size_t fixed_bytes_per_chunk = 0;  // also in the fixed table, for every chunk up to chunk_limit
-    std::array<std::size_t, 3> bytes_per_chunk{};
-    std::size_t seldom_used = SIZE_MAX;  // number of the table that only ensure_table grows in a scarce region
+    std::size_t readable_bytes = 0;  // reads as zeroes until the user of a piece calls make_writable
+    std::size_t fixed_bytes = 0;     // for any number of chunks
+    std::array<std::size_t, kGrowingTables> bytes_per_chunk{};
+    std::size_t seldom_used = SIZE_MAX;  // number of the table that only ensure_table grows
 };
 
 class Region {
@@ -86,6 +89,7 @@ class Region {
 
     char *base() const { return base_; }
     char *readable_table() const { return readable_; }
+    // All tables lie from here to the end of the range, but for the unit map and the readable table.
     char *fixed_table() const { return fixed_.begin(); }
     char *table(std::size_t which) const { return tables_[which].begin(); }
     std::uint32_t chunk_limit() const { return chunk_limit_; }
@@ -122,7 +126,7 @@ class Region {
 
     // Commits the seldom used table for all chunks up to this one, which is committed already. false: refused.
     bool ensure_table(std::size_t which, ChunkIndex chunk) {
-        return ensure(tables_[which], bytes_per_chunk_[which] * (chunk.value + 1));
+        return ensure(tables_[which], table_bytes_for(which, chunk));
     }
 
     // unit_end as an offset from the base, in steps of kFineStep.
@@ -169,9 +173,10 @@ class Region {
     bool ensure(CommittedPrefix &prefix, std::size_t bytes);
     bool ensure_memory(std::uint32_t chunks);
     void advise(char *begin, std::size_t bytes) const;
-    bool grows_with_chunks(std::size_t table) const { return !is_scarce() || table != seldom_used_; }
+    bool grows_with_chunks(std::size_t table) const { return table != seldom_used_; }
     std::uint32_t chunks_for(std::uint32_t chunks) const;
     std::size_t map_bytes_for(std::uint32_t chunks) const;
+    std::size_t table_bytes_for(std::size_t which, ChunkIndex chunk) const;
     void lay_out(char *at, std::uint32_t chunks, const TableSizes &sizes);
     // address_limit: how many bytes the process may map.
     void adapt_to(std::size_t address_limit);
@@ -182,8 +187,8 @@ class Region {
     char *readable_ = nullptr;
     std::size_t readable_bytes_ = 0;  // mapped bytes of the readable table; 0 for Space::reserved
     CommittedPrefix fixed_;
-    std::array<CommittedPrefix, 3> tables_;
-    std::array<std::size_t, 3> bytes_per_chunk_{};
+    std::array<CommittedPrefix, kGrowingTables> tables_;
+    std::array<std::size_t, kGrowingTables> bytes_per_chunk_{};
     std::size_t seldom_used_ = SIZE_MAX;
     CommittedPrefix chunks_;
     UnitIndex first_unit_;

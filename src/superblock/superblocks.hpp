@@ -32,9 +32,9 @@ class Superblocks {
     };
     static constexpr std::size_t kNarrowWords = 16;  // of one bitmap, for all size classes but the smallest
     static constexpr std::size_t kWideWords = divide_up(kMaxBlocks, kWordBits);
-    enum Table : std::uint8_t { kDescriptors, kNarrowBitmaps, kWideBitmaps };
+    enum Table : std::uint8_t { kDescriptors = kPageHeapTables, kNarrowBitmaps, kWideBitmaps };
     // Bytes of each growing table for one chunk, in the order of Table.
-    static constexpr std::array<std::size_t, 3> kBytesPerChunk = {
+    static constexpr std::array<std::size_t, kGrowingTables - kPageHeapTables> kBytesPerChunk = {
         kUnitsPerChunk * sizeof(Superblock),
         kUnitsPerChunk * 2 * kNarrowWords * sizeof(Word),
         kUnitsPerChunk * 2 * kWideWords * sizeof(Word),

@@ -5,6 +5,7 @@
 // Must not know: what is tested.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "fake/memory.hpp"
@@ -18,8 +19,8 @@ inline TableSizes table_sizes(std::size_t fixed_bytes = 0, std::size_t readable_
     TableSizes sizes;
     sizes.readable_bytes = readable_bytes;
     sizes.fixed_bytes = fixed_bytes + PageHeap::kFixedBytes;
-    sizes.fixed_bytes_per_chunk = PageHeap::kFixedBytesPerChunk;
-    sizes.bytes_per_chunk = Superblocks::kBytesPerChunk;
+    std::ranges::copy(PageHeap::kBytesPerChunk, sizes.bytes_per_chunk.begin());
+    std::ranges::copy(Superblocks::kBytesPerChunk, sizes.bytes_per_chunk.begin() + kPageHeapTables);
     return sizes;
 }
 

@@ -458,6 +458,23 @@ TEST(Options, PrintedTextCanBeReadBack) {
     EXPECT_EQ(again.options.junk, static_cast<std::size_t>(JunkMode::free));
 }
 
+// As long as the kernel lets a variable be.
+TEST(Options, PrintsAPathOfAnyLengthWhole) {
+    for (const std::size_t length : {60U, 500U, 512U, 513U, 6000U, 130000U}) {
+        const std::string variable = "GRANARY_PROFILE_FOLDER=/" + std::string(length, 'f');
+        const Read set = read({variable.c_str()});
+        ASSERT_EQ(set.warnings, "");
+        std::string text;
+        print_options(set.options, false, append, &text);
+        EXPECT_NE(text.find(variable + " environment fixed "), std::string::npos) << length;
+        std::string json;
+        print_options(set.options, true, append, &json);
+        EXPECT_NE(json.find("/" + std::string(length, 'f') + R"(", "origin": "environment")"), std::string::npos)
+            << length;
+        EXPECT_EQ(json.substr(json.size() - 3), "\n]\n");
+    }
+}
+
 TEST(Options, PrintsJsonAndTellsTheOrigin) {
     const Read set = read({"GRANARY_RETAIN=5"});
     std::string json;

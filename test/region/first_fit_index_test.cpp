@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <sys/mman.h>
 
 #include <vector>
 
@@ -14,10 +15,10 @@ namespace gr::first_fit_index_test {
 class Twin {
   public:
     explicit Twin(std::uint32_t chunks)
-        : memory_(FirstFitIndex::kFixedBytes + chunks * FirstFitIndex::kBytesPerChunk + kGuardBytes),
+        : memory_(FirstFitIndex::kFixedBytes + align_up(chunks, FirstFitIndex::kFanOut) + kGuardBytes),
           longest_(chunks, kUnitsPerChunk) {
         for (std::size_t i = memory_.size() - kGuardBytes; i < memory_.size(); ++i) memory_[i] = kGuard;
-        index_.initialise(memory_.data(), chunks);
+        index_.initialise(memory_.data() + FirstFitIndex::kFixedBytes, memory_.data(), chunks);
     }
     void set(std::uint32_t chunk, unsigned longest) {
         index_.set_longest_run(ChunkIndex(chunk), longest);
@@ -94,6 +95,26 @@ TEST(FirstFitIndex, FillsAndEmptiesFromEitherEnd) {
             ASSERT_TRUE(twin.agrees()) << chunks;
         }
     }
+}
+
+// As in a region, whose tables grow with the chunks.
+TEST(FirstFitIndex, ReadsNoLeafBehindTheLastNodeThatWasSet) {
+    constexpr std::uint32_t kChunks = 3 * 65536;
+    constexpr std::uint32_t kWithMemory = 65536;  // a page, whatever its size
+    std::vector<char> memory(FirstFitIndex::kFixedBytes);
+    void *const leaves = mmap(nullptr, kChunks, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(leaves, MAP_FAILED);
+    ASSERT_EQ(mprotect(leaves, kWithMemory, PROT_READ | PROT_WRITE), 0);
+    FirstFitIndex index;
+    index.initialise(static_cast<char *>(leaves), memory.data(), kChunks);
+    EXPECT_EQ(index.find(1), 0);
+    EXPECT_EQ(index.find_free_chunks(2 * kWithMemory), 0);
+    for (std::uint32_t c = 0; c < kWithMemory; ++c) index.set_longest_run(ChunkIndex(c), 0);
+    EXPECT_EQ(index.find(kUnitsPerChunk), kWithMemory);
+    EXPECT_EQ(index.find_free_chunks(2 * kWithMemory), kWithMemory);
+    EXPECT_EQ(index.find_free_chunks(2 * kWithMemory + 1), -1);
+    EXPECT_EQ(index.longest_run(ChunkIndex(kWithMemory)), kUnitsPerChunk);
+    munmap(leaves, kChunks);
 }
 
 // The largest region there can be, whose memory must suffice for all levels.

@@ -32,10 +32,11 @@ bool fits(std::uint64_t offset, std::uint64_t bytes, std::uint64_t record) {
 bool make_sense(const gr_heap_tables &t) {
     const bool small = all_small({t.unit_bytes, t.descriptor_stride, t.narrow_words, t.wide_words, t.class_count,
                                   t.class_stride, t.slab_bytes, t.heap_limit, t.magazines, t.magazine_stride,
-                                  t.slots_offset, t.messages, t.message_stride, t.direct_entries, t.direct_stride});
+                                  t.slots_offset, t.messages, t.message_stride, t.direct_stride});
     const bool some = t.unit_bytes >= kPageOfAnySystem && t.unit_bytes % ProcessMemory::page_bytes() == 0 &&
                       t.narrow_words > 0 && t.wide_words > 0 && t.region_bytes / t.unit_bytes <= UINT32_MAX &&
-                      t.region_begin + t.region_bytes >= t.region_begin;
+                      t.region_begin + t.region_bytes >= t.region_begin &&
+                      (t.region_bytes == 0 || t.tables_at - t.region_begin <= t.region_bytes);
     return small && some && fits(t.use_offset, 1, t.descriptor_stride) &&
            fits(t.units_offset, 4, t.descriptor_stride) && fits(t.class_offset, 4, t.descriptor_stride) &&
            fits(t.owner_offset, 4, t.descriptor_stride) && fits(t.tail_offset, 2, t.descriptor_stride) &&

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kUnitsAtOnce = 4096;
 constexpr std::uint64_t kWordBits = 64;
+constexpr std::uint64_t kMostDirectEntries = 1 << 20;  // in any layout
 
 struct ClassShape {
     std::uint32_t block_bytes = 0;
@@ -95,13 +96,15 @@ class Walk {
         for (std::size_t i = 0; i < mappings_.size(); ++i) {
             const Mapping &mapping = mappings_[i];
             if (mapping.begin >= region_end || mapping.end <= t_.region_begin || mapping.resident == 0) continue;
-            if (mapping.begin >= t_.region_begin && mapping.end <= heap) {
+            const bool before = mapping.begin >= t_.region_begin && mapping.end <= heap;
+            const bool behind = mapping.begin >= t_.tables_at && mapping.end <= region_end;
+            if (before || behind) {
                 result_.table_resident += static_cast<double>(mapping.resident);
                 result_.accounted[i] = static_cast<double>(mapping.resident);
                 continue;
             }
             Pages pages = memory_.pages(mapping);
-            result_.table_resident += pages.resident(t_.region_begin, heap);
+            result_.table_resident += pages.resident(t_.region_begin, heap) + pages.resident(t_.tables_at, region_end);
             result_.accounted[i] += pages.resident(t_.region_begin, region_end);
             pages_.push_back(std::move(pages));
         }
@@ -292,7 +295,10 @@ class Walk {
     void take_direct() {
         std::vector<ByteRange> direct;
         if (number_at<std::uint64_t>(read(t_.direct_count_at, 8), 0) == 0) return;
-        const std::vector<char> table = read_touched(t_.direct_at, t_.direct_entries * t_.direct_stride);
+        const auto entries = number_at<std::uint64_t>(read(t_.direct_entries_at, 8), 0);
+        if (entries > kMostDirectEntries) fail_changed();
+        const auto begin = number_at<std::uint64_t>(read(t_.direct_table_at, 8), 0);
+        const std::vector<char> table = read_touched(begin, entries * t_.direct_stride);
         for (std::uint64_t entry = 0; entry < table.size(); entry += t_.direct_stride) {
             const auto address = number_at<std::uint64_t>(table, entry);
             const auto bytes = number_at<std::uint64_t>(table, entry + sizeof(std::uint64_t));
