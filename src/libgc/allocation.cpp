@@ -53,11 +53,14 @@ void *resize_in_place(const BlockAt &block, std::size_t size) {
     return block.begin;
 }
 
+// A block that was asked what it holds is pushed once it is zero.
 [[gnu::noinline]] void free_slowly(void *p) {
     if (p == nullptr) return;
     const BlockAt block = block_of("GC_free", p);
+    if (block.kind->setup.asks_blocks()) block.clear();
+    if (std::uint64_t *const counter = freed.words(); counter != nullptr && block.kind->instance.push(p, counter)) return;
     count_freed(block.bytes);
-    free_block(block);
+    Collector::free(*block.kind, p);
 }
 
 }  // namespace

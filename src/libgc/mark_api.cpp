@@ -2,6 +2,7 @@
 // What: libgc's interface to marking: the kinds and procedures of clients, and the functions that mark and push.
 // Invariant: functions that push are called only during marking, by the thread that marks.
 // Must not know: how objects are marked.
+#include "libgc/disclaim.hpp"
 #include "libgc/allocation.hpp"
 #include "libgc/client_kinds.hpp"
 #include "libgc/locked.hpp"
@@ -68,7 +69,10 @@ GR_EXPORT unsigned GC_new_proc(GC_mark_proc procedure) {
 GR_EXPORT void GC_register_describe_type_fn(int, GC_describe_type_fn) {}
 
 GR_EXPORT int GC_is_marked(const void *object) { return collector.is_marked(object) ? 1 : 0; }
-GR_EXPORT void GC_set_mark_bit(const void *object) { collector.set_mark(object, true); }
+GR_EXPORT void GC_set_mark_bit(const void *object) {
+    collector.set_mark(object, true);
+    gr::note_marked();
+}
 GR_EXPORT void GC_clear_mark_bit(const void *object) { collector.set_mark(object, false); }
 
 GR_EXPORT void GC_push_all(void *low, void *end) { Marker::current()->scan(range_of(low, end)); }

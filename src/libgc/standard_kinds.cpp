@@ -39,7 +39,7 @@ void unlock_in_child() {
 }
 
 void free_block(const BlockAt &block) {
-    if (block.kind->setup.asks_blocks()) std::memset(block.begin, 0, block.bytes);
+    if (block.kind->setup.asks_blocks()) block.clear();
     Collector::free(*block.kind, block.begin);
 }
 
