@@ -63,7 +63,9 @@ class Collector {
         if (size - 1 < kClassLimit) {
             const ClassIndex c = class_of(size);
             if (const std::size_t count = kind.instance.pop_some(c, blocks); count != 0) {
-                for (void *const p : blocks.first(count)) as_new(kind, p, size_of_class(c));
+                if (kind.clears_new()) {
+                    for (void *const p : blocks.first(count)) zero_block(p, size_of_class(c));
+                }
                 return count;
             }
         }

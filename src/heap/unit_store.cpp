@@ -48,7 +48,7 @@ void UnitStore::leave_tail(Superblock *run, std::size_t kept, std::size_t absent
     const std::size_t tail = run->bytes() - begin;
     char *const first = region_.address(run->unit) + begin;
     if (absent >= tail) {
-        if (absent == tail && kept == begin && *first != 0) *first = 0;
+        if (absent == tail && *first != 0) *first = 0;
     } else {
         if (!platform::purge(first, tail)) return;
         pages_.huge_pages().was_split(region_.chunk_of(UnitIndex(run->unit.value + run->units.value - 1)));

@@ -2,9 +2,9 @@
 // What: libgc's interface to marking: the kinds and procedures of clients, and the functions that mark and push.
 // Invariant: functions that push are called only during marking, by the thread that marks.
 // Must not know: how objects are marked.
-#include "libgc/disclaim.hpp"
 #include "libgc/allocation.hpp"
 #include "libgc/client_kinds.hpp"
+#include "libgc/disclaim.hpp"
 #include "libgc/locked.hpp"
 #include "libgc/statistics.hpp"
 

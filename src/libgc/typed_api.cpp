@@ -74,25 +74,27 @@ void ensure_kinds() {
     make_kinds();
 }
 
-// One word of a map that has so many bits.
-Word part(const Word *map, std::size_t word, std::size_t bits) {
+// One word of a map that has so many bits: those that belong to the map, and those of them that are set.
+Word mask_of(std::size_t word, std::size_t bits) {
     const std::size_t left = bits - word * kWordBits;
-    return map[word] & gr::low_bits(left < kWordBits ? static_cast<unsigned>(left) : kWordBits);
+    return gr::low_bits(left < kWordBits ? static_cast<unsigned>(left) : kWordBits);
 }
+Word part(const Word *map, std::size_t word, std::size_t bits) { return map[word] & mask_of(word, bits); }
 
 // How many bits the map has without those behind the last that is set.
 std::size_t without_zeros_behind(const Word *map, std::size_t bits) {
     for (std::size_t word = gr::divide_up(bits, kWordBits); word-- != 0;) {
-        if (const Word found = part(map, word, bits)) return word * kWordBits + static_cast<unsigned>(std::bit_width(found));
+        if (const Word found = part(map, word, bits))
+            return word * kWordBits + static_cast<unsigned>(std::bit_width(found));
     }
     return 0;
 }
 
 bool are_all_set(const Word *map, std::size_t bits) {
-    std::size_t set = 0;
-    for (std::size_t word = 0; word < gr::divide_up(bits, kWordBits); ++word)
-        set += static_cast<unsigned>(std::popcount(part(map, word, bits)));
-    return set == bits;
+    for (std::size_t word = 0; word < gr::divide_up(bits, kWordBits); ++word) {
+        if (part(map, word, bits) != mask_of(word, bits)) return false;
+    }
+    return true;
 }
 
 // If there is no memory for the map, every word may be a pointer.
@@ -186,7 +188,7 @@ void *resize_typed(const BlockAt &block, std::size_t size) {
     }
     if (resized == nullptr) return nullptr;
     std::memcpy(resized, block.begin, std::min(size, block.bytes - tail));
-    free_block(block);
+    free(block.begin);
     return resized;
 }
 

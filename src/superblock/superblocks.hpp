@@ -90,14 +90,14 @@ class Superblocks {
         constexpr BitRows() = default;
         constexpr BitRows(std::uintptr_t narrow, std::uintptr_t wide) : narrow_(narrow), wide_(wide) {}
 
-        Bits of(UnitIndex first, ClassIndex c) const {
+        [[gnu::always_inline]] Bits of(UnitIndex first, ClassIndex c) const {
             const bool wide = is_wide(c);
             const auto *const words =
                 reinterpret_cast<const Word *>((wide ? wide_ : narrow_) + first.value * row_bytes(wide));
             return {words, reinterpret_cast<const AtomicWord *>(words + (wide ? kWideWords : kNarrowWords))};
         }
         // Whether a bitmap has the block.
-        bool has(UnitIndex first, ClassIndex c, BlockIndex i) const {
+        [[gnu::always_inline]] bool has(UnitIndex first, ClassIndex c, BlockIndex i) const {
             const BitPosition at = BitPosition::of(i);
             const Bits bits = of(first, c);
             const Word free =
