@@ -127,7 +127,8 @@ def allocation():
 
 
 def calls():
-    for name in ("typed", "typed-array", "gcj", "disclaimed", "uncollectable", "resized", "finalized", "linked"):
+    for name in ("typed", "typed-array", "typed-freed", "kind", "aligned", "text", "chain", "gcj", "disclaimed",
+                 "uncollectable", "resized", "finalized", "finalized-again", "linked", "large", "large-freed", "base"):
         (times,) = in_turns([PROGRAMS / "calls", name], [0])
         row(f"{name}: CPU time of a call", ratios(times), f"{middle(times, 0):.1f} ns against {middle(times, 1):.1f}")
 

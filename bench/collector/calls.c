@@ -17,6 +17,8 @@
 
 static void *volatile sink;
 static GC_descr descriptor;
+static int kind;
+static void *held;
 static const struct { long vtable, descriptor; } type = {0, 0};
 
 static void forget(void *object, void *data) { (void)object, (void)data; }
@@ -25,6 +27,23 @@ static const struct GC_finalizer_closure closure = {forget, NULL};
 static void *scanned(void) { return GC_malloc(48); }
 static void *typed(void) { return GC_malloc_explicitly_typed(48, descriptor); }
 static void *typed_array(void) { return GC_calloc_explicitly_typed(10, 48, descriptor); }
+static void *typed_freed(void) {
+    void *object = typed();
+    GC_free(object);
+    return object;
+}
+static void *of_kind(void) { return GC_generic_malloc(48, kind); }
+static void *aligned(void) { return GC_memalign(64, 64); }
+static void *text(void) { return GC_strdup("a short text"); }
+static void *chain(void) {
+    void *objects = GC_malloc_many(48);
+    for (void *next = objects; next != NULL;) {
+        void *object = next;
+        next = GC_NEXT(object);
+        GC_NEXT(object) = NULL;
+    }
+    return objects;
+}
 static void *gcj(void) { return GC_gcj_malloc(48, (void *)&type); }
 static void *disclaimed(void) { return GC_finalized_malloc(48, &closure); }
 static void *uncollectable(void) {
@@ -50,7 +69,17 @@ static void *linked(void) {
     GC_general_register_disappearing_link(link, object);
     return object;
 }
+static void *finalized_again(void) {
+    GC_register_finalizer(held, forget, NULL, NULL, NULL);
+    return held;
+}
 static void *large(void) { return GC_malloc(65536); }
+static void *large_freed(void) {
+    void *object = GC_malloc_atomic(65536);
+    GC_free(object);
+    return object;
+}
+static void *base(void) { return GC_base((char *)held + 5); }
 
 static const struct call {
     const char *name;
@@ -60,6 +89,11 @@ static const struct call {
     {"scanned", scanned, 2000000},
     {"typed", typed, 2000000},
     {"typed-array", typed_array, 200000},
+    {"typed-freed", typed_freed, 2000000},
+    {"kind", of_kind, 2000000},
+    {"aligned", aligned, 1000000},
+    {"text", text, 2000000},
+    {"chain", chain, 50000},
     {"gcj", gcj, 2000000},
     {"disclaimed", disclaimed, 200000},
     {"uncollectable", uncollectable, 2000000},
@@ -67,7 +101,10 @@ static const struct call {
     {"resized", resized, 500000},
     {"finalized", finalized, 200000},
     {"linked", linked, 200000},
+    {"finalized-again", finalized_again, 1000000},
     {"large", large, 20000},
+    {"large-freed", large_freed, 50000},
+    {"base", base, 5000000},
 };
 
 int main(int argc, char **argv) {
@@ -77,6 +114,8 @@ int main(int argc, char **argv) {
     GC_init_finalized_malloc();
     const GC_word words[1] = {6};
     descriptor = GC_make_descriptor(words, 6);
+    kind = (int)GC_new_kind(GC_new_free_list(), 0 | GC_DS_LENGTH, 1, 1);
+    held = GC_malloc(48);
     for (size_t i = 0; argc > 1 && i < sizeof calls / sizeof *calls; ++i) {
         if (strcmp(argv[1], calls[i].name) != 0) continue;
         long times = argc > 2 ? strtol(argv[2], NULL, 10) : calls[i].times;

@@ -131,7 +131,7 @@ constexpr ClassIndex class_of_aligned(std::size_t size, std::size_t alignment) {
     if (size > kClassLimit || alignment > kClassLimit) return ClassIndex(0);
     if (alignment <= kFineStep) return class_of(size);
     for (ClassIndex c = class_of(align_up(size == 0 ? 1 : size, alignment)); c.value < kClassCount; ++c) {
-        if (size_of_class(c) % alignment == 0) return c;
+        if ((size_of_class(c) & (alignment - 1)) == 0) return c;
     }
     return ClassIndex(0);
 }

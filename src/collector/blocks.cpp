@@ -4,12 +4,6 @@
 
 namespace gr {
 
-BlockAt Blocks::at(const void *p) const {
-    const Target t = target(p);
-    if (t.begin == nullptr) return {};
-    return {const_cast<char *>(t.begin), t.bytes, t.extent, kinds_.kind(t.kind)};
-}
-
 bool Blocks::is_marked(const void *p) const {
     const Target t = target(p);
     return t.mark != nullptr && t.mark->load(std::memory_order_relaxed) == numbers_.current();

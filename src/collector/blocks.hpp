@@ -6,6 +6,7 @@
 
 #include <bit>
 
+#include "base/zero.hpp"
 #include "collector/mark_numbers.hpp"
 #include "heap/unit_entry.hpp"
 
@@ -18,8 +19,18 @@ struct BlockAt {
     std::size_t extent = 0;  // pointers that lead to it: `bytes`, or more
     Kind *kind = nullptr;
 
+    // Whether the address leads to this block.
+    bool contains(const void *p) const {
+        return static_cast<std::size_t>(static_cast<const char *>(p) - static_cast<const char *>(begin)) < extent;
+    }
     // What a program may write to: with the byte that may be there only for pointers past the end.
     std::size_t usable() const { return bytes < extent ? bytes + 1 : bytes; }
+    // Zeroes all of it. The byte behind `bytes` lies in a page that is absent unless the program wrote there.
+    void clear() const {
+        auto *const first = static_cast<char *>(begin);
+        zero_block(first, bytes);
+        if (bytes < extent && first[bytes] != 0) first[bytes] = 0;
+    }
 };
 
 class Blocks {
@@ -29,7 +40,11 @@ class Blocks {
     Blocks &operator=(const Blocks &) = delete;
 
     // The block that the address points into.
-    BlockAt at(const void *p) const;
+    [[gnu::always_inline]] BlockAt at(const void *p) const {
+        const FoundBlock block = kinds_.field().find(reinterpret_cast<std::uintptr_t>(p));
+        if (block.begin == nullptr) return {};
+        return {const_cast<char *>(block.begin), block.bytes, block.extent, kinds_.kind(block.kind)};
+    }
     // By the last collection, or by the collection that runs. p points into a block; an address outside blocks is not
     // marked.
     bool is_marked(const void *p) const;

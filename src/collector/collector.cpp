@@ -146,20 +146,20 @@ void *Collector::allocate_slowly(Kind &kind, std::size_t size, std::size_t beyon
     if (size > kMaxRequest - kUnitBytes) return nullptr;
     return after_collecting(size, [&]() -> void * {
         if (size > kClassLimit) {
-            const auto contents = kind.setup.zeroed ? Instance::Contents::zero : Instance::Contents::any;
+            const auto contents = kind.clears_new() ? Instance::Contents::zero : Instance::Contents::any;
             return kind.instance.allocate_run(size, size - beyond, contents);
         }
         const ClassIndex c = class_of(size == 0 ? 1 : size);
         void *const p = kind.instance.allocate(size_of_class(c));
-        return p != nullptr && kind.clears_new() ? std::memset(p, 0, size_of_class(c)) : p;
+        return p != nullptr ? as_new(kind, p, size_of_class(c)) : nullptr;
     });
 }
 
-void *Collector::allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment, std::size_t beyond) {
+void *Collector::allocate_aligned_slowly(Kind &kind, std::size_t size, std::size_t alignment, std::size_t beyond) {
     if (size > kClassLimit && alignment <= kUnitBytes) return allocate_slowly(kind, size, beyond);
     if (size > kMaxRequest - kUnitBytes || alignment > kMaxRequest) return nullptr;
     void *const p = after_collecting(size, [&] { return kind.instance.allocate_aligned(size, alignment); });
-    return p != nullptr && kind.setup.zeroed ? std::memset(p, 0, kind.instance.size_of(p)) : p;
+    return p != nullptr && kind.clears_new() ? std::memset(p, 0, kind.instance.size_of(p)) : p;
 }
 
 CollectionReport Collector::collect(bool (*must_stop)(), Reason reason) {

@@ -45,11 +45,32 @@ class Collector {
         if (size - 1 < kClassLimit) [[likely]] {
             const ClassIndex c = class_of(size);
             if (void *const p = kind.instance.pop(c)) [[likely]]
-                return kind.clears_new() ? std::memset(p, 0, size_of_class(c)) : p;
+                return as_new(kind, p, size_of_class(c));
         }
         return allocate_slowly(kind, size, beyond);
     }
-    void *allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment, std::size_t beyond);
+    void *allocate_aligned(Kind &kind, std::size_t size, std::size_t alignment, std::size_t beyond) {
+        if (const ClassIndex c = class_of_aligned(size, alignment); c.value != 0) [[likely]] {
+            if (void *const p = kind.instance.pop(c)) [[likely]]
+                return as_new(kind, p, size_of_class(c));
+        }
+        return allocate_aligned_slowly(kind, size, alignment, beyond);
+    }
+    // Fills `blocks` from its front with blocks of this size, as many as one magazine has, at least one. Returns how many.
+    // 0: no memory, even after a collection.
+    std::size_t allocate_some(Kind &kind, std::size_t size, std::span<void *> blocks) {
+        if (size - 1 < kClassLimit) {
+            const ClassIndex c = class_of(size);
+            if (const std::size_t count = kind.instance.pop_some(c, blocks); count != 0) {
+                if (kind.clears_new()) {
+                    for (void *const p : blocks.first(count)) zero_block(p, size_of_class(c));
+                }
+                return count;
+            }
+        }
+        blocks.front() = allocate(kind, size);
+        return blocks.front() == nullptr ? 0 : 1;
+    }
     // true: the block was freed and counted. false: it was not, and the caller asks free(). An address that is no block
     // may be found out later.
     bool free_quickly(void *p, std::uint64_t *counter) const {
@@ -64,7 +85,7 @@ class Collector {
         asm volatile("" : : "r"(p));
     }
     // The block that the address points into.
-    BlockAt block_at(const void *p) const { return blocks_.at(p); }
+    [[gnu::always_inline]] BlockAt block_at(const void *p) const { return blocks_.at(p); }
     bool may_be_block(const void *p) const { return kinds_.field().may_point(reinterpret_cast<std::uintptr_t>(p)); }
     const Field &field() const { return kinds_.field(); }
     // Under the lock, between collections.
@@ -151,7 +172,12 @@ class Collector {
     void forget_other_threads();
 
   private:
+    // The block as the kind hands it out.
+    [[gnu::always_inline]] static void *as_new(const Kind &kind, void *p, std::size_t bytes) {
+        return kind.clears_new() ? zero_block(p, bytes) : p;
+    }
     void publish_tables();
+    void *allocate_aligned_slowly(Kind &kind, std::size_t size, std::size_t alignment, std::size_t beyond);
     void *allocate_slowly(Kind &kind, std::size_t size, std::size_t beyond);
     template <class Attempt>
     void *after_collecting(std::size_t bytes, Attempt attempt);

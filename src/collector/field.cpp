@@ -5,36 +5,44 @@
 namespace gr {
 
 Target Field::target(std::uintptr_t word) const {
-    if (!may_point(word)) return {};
-    const auto slot = static_cast<std::uint32_t>((word - reinterpret_cast<std::uintptr_t>(base_)) >> slot_shift_);
-    const Kind &kind = kinds_[slot];
-    const auto *const p = reinterpret_cast<const char *>(word);
-    if (kind.region == nullptr || !kind.region->contains(p)) return {};
-    const UnitIndex unit = kind.region->unit_of(p);
-    const UnitEntry entry = load_entry(*kind.region, unit);
-    if (entry != 0 && entry != kRunEntry) {
-        const ClassIndex c = class_in(entry);
-        if (const ClassShape &shape = shape_of(c); shape.units == 1) [[likely]] {
-            const std::size_t offset = word % kUnitBytes;
-            const BlockIndex index = shape.block_at(offset);
-            if (index.value >= shape.blocks || kind.superblocks->is_free(unit, c, index)) return {};
-            Mark *const marks = kind.marks->covers(unit) ? kind.marks->row(unit, Superblocks::is_wide(c)) : nullptr;
-            return {.begin = p - (offset - std::size_t{index.value} * shape.size),
-                    .bytes = shape.size,
-                    .extent = shape.size,
-                    .mark = marks == nullptr ? nullptr : marks + index.value,
-                    .kind = slot};
-        }
+    const FoundBlock block = find(word);
+    if (block.begin == nullptr) return {};
+    const Marks &marks = *kinds_[block.kind].marks;
+    Mark *const mark = marks.covers(block.unit) ? marks.row(block.unit, block.is_wide) + block.index.value : nullptr;
+    return {.begin = block.begin, .bytes = block.bytes, .extent = block.extent, .mark = mark, .kind = block.kind};
+}
+
+void Field::set_kind(std::size_t slot, const Kind &kind) {
+    kinds_[slot] = kind;
+    places_[slot] = {.base = reinterpret_cast<std::uintptr_t>(kind.region->base()),
+                     .unit_end = kind.region->unit_end_cell(),
+                     .bits = kind.superblocks->bit_rows()};
+}
+
+FoundBlock Field::find_far(std::uint32_t slot, UnitIndex unit, std::uintptr_t word) const {
+    const Superblocks &superblocks = *kinds_[slot].superblocks;
+    if (unit < kinds_[slot].region->first_unit()) return {};
+    const Superblock *const s = superblocks.head(unit);
+    const char *const begin = superblocks.begin(s);
+    if (s->use == UnitUse::run) {
+        return {.begin = begin,
+                .bytes = Superblocks::block_size(s),
+                .extent = Superblocks::block_extent(s),
+                .kind = slot,
+                .unit = s->unit,
+                .index = BlockIndex(0)};
     }
-    const BlockRef ref = kind.superblocks->find(p);
-    const Superblock *const s = ref.superblock;
-    if (s == nullptr || (s->use == UnitUse::superblock && kind.superblocks->is_free(s, ref.index))) return {};
-    const bool is_wide = s->use == UnitUse::superblock && Superblocks::is_wide(s->size_class);
-    return {.begin = kind.superblocks->address(s, ref.index),
-            .bytes = Superblocks::block_size(s),
-            .extent = Superblocks::block_extent(s),
-            .mark = kind.marks->covers(s->unit) ? kind.marks->row(s->unit, is_wide) + ref.index.value : nullptr,
-            .kind = slot};
+    if (s->use != UnitUse::superblock) return {};
+    const ClassShape &shape = s->shape();
+    const BlockIndex index = shape.block_at(word - reinterpret_cast<std::uintptr_t>(begin));
+    if (index.value >= shape.blocks || superblocks.is_free(s, index)) return {};
+    return {.begin = begin + std::size_t{index.value} * shape.size,
+            .bytes = shape.size,
+            .extent = shape.size,
+            .kind = slot,
+            .unit = s->unit,
+            .index = index,
+            .is_wide = Superblocks::is_wide(s->size_class)};
 }
 
 bool Field::begin(const char *base, std::size_t bytes, unsigned slot_shift) {

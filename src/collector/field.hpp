@@ -21,11 +21,22 @@ inline constexpr unsigned kMostKinds = 32;
 enum class Words : std::uint8_t { aligned, anywhere };
 
 // A block that is in use or cached.
-struct Target {
+struct FoundBlock {
     const char *begin = nullptr;  // nullptr: there is no block
     std::size_t bytes = 0;
     std::size_t extent = 0;  // addresses that belong to it: `bytes`, or more if the tail of a run is absent
-    Mark *mark = nullptr;    // nullptr: the block has no mark before the first collection that finds it
+    std::uint32_t kind = 0;
+    UnitIndex unit;  // the first unit of its superblock or run
+    BlockIndex index;
+    bool is_wide = false;  // whether its superblock has wide bitmaps
+};
+
+// The same block, with its mark.
+struct Target {
+    const char *begin = nullptr;  // nullptr: there is no block
+    std::size_t bytes = 0;
+    std::size_t extent = 0;
+    Mark *mark = nullptr;  // nullptr: the block has no mark before the first collection that finds it
     std::uint32_t kind = 0;
 };
 
@@ -66,7 +77,7 @@ class Field {
     const char *base() const { return base_; }
     std::size_t bytes() const { return bytes_; }
     const char *end() const { return base_ + bytes_; }
-    Kind &kind(std::size_t slot) { return kinds_[slot]; }
+    void set_kind(std::size_t slot, const Kind &kind);
     const Kind &kind(std::size_t slot) const { return kinds_[slot]; }
     Descriptor descriptor_of(const Target &t) const {
         const Kind &k = kinds_[t.kind];
@@ -74,7 +85,29 @@ class Field {
     }
 
     bool may_point(std::uintptr_t word) const { return word - reinterpret_cast<std::uintptr_t>(base_) < bytes_; }
-    // May be called at any time. The answer may change while other threads allocate and free.
+    // Both may be called at any time. The answer may change while other threads allocate and free.
+    [[gnu::always_inline]] FoundBlock find(std::uintptr_t word) const {
+        if (!may_point(word)) return {};
+        const std::size_t slot = (word - reinterpret_cast<std::uintptr_t>(base_)) >> slot_shift_;
+        const Place &place = places_[slot];
+        const std::size_t number = (word - place.base) >> kUnitShift;
+        if (number >= place.unit_end->load(std::memory_order_relaxed)) return {};
+        const UnitIndex unit(static_cast<std::uint32_t>(number));
+        const ClassIndex c = class_in(place.entry(unit));
+        const ClassShape &shape = shape_of(c);
+        if (shape.units != 1) [[unlikely]]
+            return find_far(static_cast<std::uint32_t>(slot), unit, word);
+        const std::size_t offset = word % kUnitBytes;
+        const BlockIndex index = shape.block_at(offset);
+        if (index.value >= shape.blocks || place.bits.has(unit, c, index)) return {};
+        return {.begin = reinterpret_cast<const char *>(word - offset + std::size_t{index.value} * shape.size),
+                .bytes = shape.size,
+                .extent = shape.size,
+                .kind = static_cast<std::uint32_t>(slot),
+                .unit = unit,
+                .index = index,
+                .is_wide = Superblocks::is_wide(c)};
+    }
     Target target(std::uintptr_t word) const;
 
     // Commits memory for the rows of the unit table. false: refused.
@@ -105,6 +138,21 @@ class Field {
     }
 
   private:
+    // What find() reads of a kind. Without a kind there is no unit.
+    struct alignas(kCacheLineBytes) Place {
+        static constexpr std::atomic<std::uint32_t> kNoUnits{0};
+
+        std::uintptr_t base = 0;  // of the region, where the entries of its units lie
+        const std::atomic<std::uint32_t> *unit_end = &kNoUnits;
+        Superblocks::BitRows bits{};
+
+        UnitEntry entry(UnitIndex unit) const {
+            return std::atomic_ref(reinterpret_cast<UnitEntry *>(base)[unit.value]).load(std::memory_order_relaxed);
+        }
+    };
+
+    // The block is a run, or lies in a superblock of several units; or there is none.
+    FoundBlock find_far(std::uint32_t slot, UnitIndex unit, std::uintptr_t word) const;
     Candidate moving_far_candidate(const Kind &kind, std::uintptr_t word) const;
 
     const char *base_ = nullptr;
@@ -114,6 +162,7 @@ class Field {
     bool may_be_protected_ = false;
     Words words_ = Words::aligned;
     std::array<Kind, kMostKinds> kinds_{};
+    std::array<Place, kMostKinds> places_{};
     std::array<UnitIndex, kMostKinds> covered_{};  // the end of the rows of each kind's region
     UnitTable units_;
 };

@@ -111,11 +111,11 @@ bool Kinds::enlist(Kind *kind) {
     const Region &region = kind->instance.region();
     if (is_reserved() && !kind->marks.reserve(region)) return false;
     kind->number = count_.load(std::memory_order_relaxed);
-    field_.kind(kind->number) = {.region = &region,
-                                 .superblocks = &kind->instance.superblocks(),
-                                 .marks = &kind->marks,
-                                 .descriptor = kind->setup.descriptor,
-                                 .adds_size = kind->setup.adds_size};
+    field_.set_kind(kind->number, {.region = &region,
+                                   .superblocks = &kind->instance.superblocks(),
+                                   .marks = &kind->marks,
+                                   .descriptor = kind->setup.descriptor,
+                                   .adds_size = kind->setup.adds_size});
     kinds_[kind->number] = kind;
     count_.store(kind->number + 1, std::memory_order_release);
     return true;

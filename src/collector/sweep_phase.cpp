@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 
 namespace gr {
 
@@ -87,7 +86,9 @@ void SweepPhase::free_dead(Kind &kind, std::span<void *const> blocks) {
         const std::span<void *const> here = blocks.first(static_cast<std::size_t>(behind - blocks.begin()));
         blocks = blocks.subspan(here.size());
         if (kind.setup.asks_blocks()) {
-            for (void *const block : here) std::memset(block, 0, Superblocks::block_size(s));
+            const std::size_t bytes = Superblocks::block_size(s);
+            const std::size_t extent = Superblocks::block_extent(s);
+            for (void *const block : here) BlockAt{block, bytes, extent, &kind}.clear();
         }
         if (s->use == UnitUse::run) {
             kind.instance.release_run(s);
@@ -106,7 +107,7 @@ void SweepPhase::free_dead(Kind &kind, std::span<void *const> blocks) {
 // else.
 void SweepPhase::zero_dead(Kind &kind) const {
     blocks_.for_each(kind, [](const BlockAt &block, bool is_marked) {
-        if (!is_marked) std::memset(block.begin, 0, block.bytes);
+        if (!is_marked) block.clear();
     });
 }
 

@@ -21,6 +21,7 @@ constexpr UnitEntry entry_of(OwnerIndex o, ClassIndex c) {
     return (slab + platform::header_offset(c.value)) << 32 | o.value;
 }
 
+static_assert(kShapes[0].units == 0, "units without an entry and runs have class 0, which has no shape");
 constexpr OwnerIndex owner_in(UnitEntry e) { return OwnerIndex(static_cast<std::uint32_t>(e)); }
 constexpr ClassIndex class_in(UnitEntry e) {
     const std::uint64_t offset = (e >> 32) & (kSlabBytes - 1);

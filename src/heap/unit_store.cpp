@@ -30,23 +30,27 @@ void *UnitStore::acquire_run(UnitCount count, UnitCount alignment, CpuGroup grou
     // A collection that stops this thread frees a run with an entry unless a register or the stack has its address. So
     // the compiler may not compute the address again from the unit.
     asm volatile("" : "+r"(block));
+    const std::size_t absent = run.zeroed ? SIZE_MAX : superblocks_.absent_tail(run.first, run.count);
     Superblock *const s = superblocks_.make_run(run.first, run.count);
-    if (kept < s->bytes()) leave_tail(s, kept, run.zeroed);
+    if (kept < s->bytes()) leave_tail(s, kept, absent);
     // The run's other entries stay 0: no block starts inside a run. release: pairs with the acquire of a walk. The walk
     // may have got the address from no other thread, and reads the entry before the descriptor.
     std::atomic_ref<UnitEntry>(region_.entry(s->unit)).store(kRunEntry, std::memory_order_release);
     return block;
 }
 
-// Cold units hold no pages; the pages of warm ones are returned to the OS. What the kernel refuses to take, as it does
-// with locked pages, stays a part of the block.
-void UnitStore::leave_tail(Superblock *run, std::size_t kept, bool zeroed) {
+// The pages that are not absent already are returned to the OS. What the kernel refuses to take, as it does with locked
+// pages, stays a part of the block. Of an absent tail the program may have written to the first byte.
+void UnitStore::leave_tail(Superblock *run, std::size_t kept, std::size_t absent) {
     const std::size_t page = platform::page_size();
     const std::size_t begin = align_up(kept, page);
     if (page < kLeastPageBytes || begin >= run->bytes()) return;
     const std::size_t tail = run->bytes() - begin;
-    if (!zeroed) {
-        if (!platform::purge(region_.address(run->unit) + begin, tail)) return;
+    char *const first = region_.address(run->unit) + begin;
+    if (absent >= tail) {
+        if (absent == tail && *first != 0) *first = 0;
+    } else {
+        if (!platform::purge(first, tail)) return;
         pages_.huge_pages().was_split(region_.chunk_of(UnitIndex(run->unit.value + run->units.value - 1)));
     }
     Superblocks::set_tail(run, tail);

@@ -40,7 +40,7 @@ class UnitStore {
     void release_deferred();
 
   private:
-    void leave_tail(Superblock *run, std::size_t kept, bool zeroed);
+    void leave_tail(Superblock *run, std::size_t kept, std::size_t absent);
 
     Region &region_;
     Superblocks &superblocks_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "heap/direct.hpp"
 #include "heap/heaps.hpp"
@@ -31,6 +32,16 @@ class Instance {
     // malloc's instance.
     void *pop(ClassIndex c) {
         return found_ == nullptr ? nullptr : platform::gr_sequence_pop(magazine_of(c), &found_->slabs);
+    }
+    // Moves cached blocks of the class into `blocks`, and returns how many. Otherwise as pop().
+    std::size_t pop_some(ClassIndex c, std::span<void *> blocks) {
+        if (found_ == nullptr) return 0;
+        const std::int32_t cid = platform::current_cid(platform::gr_sequence_state);
+        if (cid < 0) return 0;
+        const std::int64_t count =
+            platform::gr_sequence_pop_n(static_cast<std::uint32_t>(cid), magazine_of(c), blocks.data(),
+                                        static_cast<std::uint32_t>(blocks.size()), &found_->slabs);
+        return count > 0 ? static_cast<std::size_t>(count) : 0;
     }
     void *allocate_aligned(std::size_t size, std::size_t alignment);  // a power of two
     // A block of whole units for `size` bytes, at a multiple of a unit. Pages behind the first `kept` bytes, a unit of

@@ -3,6 +3,7 @@
 // Invariant: if there is no memory, a function returns what the client's out-of-memory function returns.
 // Must not know: how blocks are found, and when they are collected.
 #include <cerrno>
+#include <span>
 
 #include "libgc/allocation.hpp"
 #include "libgc/functions.hpp"
@@ -23,9 +24,13 @@ unsigned number(int kind) { return static_cast<unsigned>(kind); }
 void make_chain(std::size_t bytes, unsigned kind, void **list) {
     gr::Kind &of = gr::kind_of_number(kind);
     void *objects[kMostInChain];
-    const std::size_t wanted = bytes < kPage ? kPage / bytes : 1;
+    const std::span<void *> wanted(&objects[0], bytes < kPage ? kPage / bytes : 1);
     std::size_t count = 0;
-    while (count < wanted && (objects[count] = gr::collector.allocate(of, bytes)) != nullptr) ++count;
+    while (count < wanted.size()) {
+        const std::size_t more = gr::collector.allocate_some(of, bytes, wanted.subspan(count));
+        if (more == 0) break;
+        count += more;
+    }
     void *first = nullptr;
     for (std::size_t i = count; i-- != 0;) {
         *static_cast<void **>(objects[i]) = first;

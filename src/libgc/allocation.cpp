@@ -53,11 +53,15 @@ void *resize_in_place(const BlockAt &block, std::size_t size) {
     return block.begin;
 }
 
+// A block that says itself what it holds says nothing once it is free.
 [[gnu::noinline]] void free_slowly(void *p) {
     if (p == nullptr) return;
     const BlockAt block = block_of("GC_free", p);
+    if (block.kind->setup.asks_blocks()) block.clear();
+    if (std::uint64_t *const counter = freed.words(); counter != nullptr && block.kind->instance.push(p, counter))
+        return;
     count_freed(block.bytes);
-    free_block(block);
+    Collector::free(*block.kind, p);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace gr {
 void ensure_initialised();
 bool is_initialised();
 
-// Tries again, then returns what the client's out-of-memory function returns.
+// Tries again to allocate `bytes` bytes, the last `beyond` of which hold nothing, for a client that requested `size`. Then
+// returns what the client's out-of-memory function returns.
 void *out_of_memory(Kind &kind, std::size_t size, std::size_t bytes, std::size_t beyond);
 
 // Memory of the library itself in a kind that is kept until freed: GC_non_gc_bytes does not count it. nullptr: no memory.
@@ -31,17 +32,12 @@ inline Kind &kind_of_number(unsigned number) {
 
 inline bool has_more() { return now(GC_all_interior_pointers) != 0; }
 
-// The block has at least `bytes` bytes, the last `beyond` of which hold nothing; `size` is what the client requested.
-inline void *allocate_exactly(Kind &kind, std::size_t size, std::size_t bytes, std::size_t beyond) {
-    void *const p = collector.allocate(kind, bytes, beyond);
-    if (p == nullptr) [[unlikely]]
-        return out_of_memory(kind, size, bytes, beyond);
-    return p;
-}
-
 inline void *allocate(Kind &kind, std::size_t size) {
     const std::size_t more = size < PTRDIFF_MAX && has_more() ? 1 : 0;
-    return allocate_exactly(kind, size, size + more, more);
+    void *const p = collector.allocate(kind, size + more, more);
+    if (p == nullptr) [[unlikely]]
+        return out_of_memory(kind, size, size + more, more);
+    return p;
 }
 
 [[gnu::noinline]] inline void *allocate(unsigned kind, std::size_t size) {

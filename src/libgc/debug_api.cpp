@@ -18,9 +18,12 @@ void *allocate_with_header(unsigned kind, std::size_t size, const char *file, in
     Kind &of = kind_of_number(kind);
     if (!is_registered_displacement(DebugHeader::kBytes)) register_displacement(DebugHeader::kBytes);
     if (size > PTRDIFF_MAX) return now(GC_oom_fn)(size);
-    void *const p = allocate_exactly(of, size, DebugHeader::whole(size), 0);
-    // What the client's out-of-memory function returned has no room for a header.
-    if (p == nullptr || collector.block_at(p).kind != &of) return p;
+    void *p = collector.allocate(of, DebugHeader::whole(size));
+    if (p == nullptr) [[unlikely]] {
+        p = out_of_memory(of, size, DebugHeader::whole(size), 0);
+        // What the client's out-of-memory function returned has no room for a header.
+        if (p == nullptr || collector.block_at(p).kind != &of) return p;
+    }
     look_for_overwritten();
     return DebugHeader::make(p, size, file, line);
 }

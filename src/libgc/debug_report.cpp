@@ -11,11 +11,12 @@ namespace {
 constinit std::atomic<bool> are_looked_for{false};  // ordered by nothing
 
 void check(const BlockAt &block, bool marked) {
+    if (!marked && block.kind->setup.zeroed) return;
     DebugHeader *const header = DebugHeader::of(block);
     if (header == nullptr || header->is_freed(header)) return;
     if (!marked) {
         // The block's next object may leave the words of this header as they are, because this kind is not zeroed.
-        if (!block.kind->setup.zeroed) *header = {};
+        *header = {};
     } else if (!header->end_is_whole()) {
         complain("GC_check_heap", DebugHeader::user_data(header), "was overwritten behind its end", header);
     }

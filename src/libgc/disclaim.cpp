@@ -3,6 +3,7 @@
 #include "libgc/disclaim.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 
 #include "libgc/standard_kinds.hpp"
@@ -16,6 +17,8 @@ struct Disclaim {
 };
 constinit std::array<Disclaim, kMostKinds> disclaims{};
 constinit platform::MappedList<void *> dead;  // what this collection has found dead
+// Since the dead were listed. Relaxed: a procedure that marks an object is called by the thread that reads this next.
+constinit std::atomic<bool> is_any_marked{false};
 
 // Marks what dead objects refer to, but not the dead objects: an object lives while another dead object refers to it.
 void mark_from_dead_of(Kind &kind) {
@@ -37,7 +40,8 @@ void list_dead_of(Kind &kind) {
 std::size_t ask(DisclaimProcedure procedure, std::span<void *> objects) {
     std::size_t freed = 0;
     for (void *const object : objects) {
-        if (collector.is_marked(object)) continue;  // by a procedure, for it is to live
+        const bool may_live = is_any_marked.load(std::memory_order_relaxed);
+        if (may_live && collector.is_marked(object)) continue;
         if (procedure(object) == 0)
             objects[freed++] = object;
         else
@@ -66,7 +70,10 @@ void keep_disclaimed() {
     for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
         if (disclaims[i].procedure != nullptr) list_dead_of(*collector.kind(i));
     }
+    is_any_marked.store(false, std::memory_order_relaxed);
 }
+
+void note_marked() { is_any_marked.store(true, std::memory_order_relaxed); }
 
 void disclaim_dead() {
     std::span<void *> left = dead.all();

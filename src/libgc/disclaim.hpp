@@ -17,6 +17,8 @@ void set_disclaim(unsigned kind, DisclaimProcedure disclaim, bool whole);
 bool has_disclaims();
 // Called while all threads are stopped and everything reachable is marked.
 void keep_disclaimed();
+// The program has marked an object itself: if it is one of the dead, it lives.
+void note_marked();
 // Called after the threads were resumed.
 void disclaim_dead();
 

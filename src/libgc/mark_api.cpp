@@ -4,6 +4,7 @@
 // Must not know: how objects are marked.
 #include "libgc/allocation.hpp"
 #include "libgc/client_kinds.hpp"
+#include "libgc/disclaim.hpp"
 #include "libgc/locked.hpp"
 #include "libgc/statistics.hpp"
 
@@ -68,7 +69,10 @@ GR_EXPORT unsigned GC_new_proc(GC_mark_proc procedure) {
 GR_EXPORT void GC_register_describe_type_fn(int, GC_describe_type_fn) {}
 
 GR_EXPORT int GC_is_marked(const void *object) { return collector.is_marked(object) ? 1 : 0; }
-GR_EXPORT void GC_set_mark_bit(const void *object) { collector.set_mark(object, true); }
+GR_EXPORT void GC_set_mark_bit(const void *object) {
+    collector.set_mark(object, true);
+    gr::note_marked();
+}
 GR_EXPORT void GC_clear_mark_bit(const void *object) { collector.set_mark(object, false); }
 
 GR_EXPORT void GC_push_all(void *low, void *end) { Marker::current()->scan(range_of(low, end)); }

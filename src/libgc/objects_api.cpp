@@ -15,11 +15,8 @@ using gr::collector;
 
 // Whether the address lies in a block, a free one included.
 bool is_in_heap(const void *p) {
-    if (!collector.may_be_block(p)) return false;
-    for (std::uint32_t i = 0; i < collector.kind_count(); ++i) {
-        if (collector.kind(i)->instance.contains(p)) return true;
-    }
-    return false;
+    const gr::Kind *const kind = collector.kinds().kind_of(p);
+    return kind != nullptr && kind->instance.region().contains(p);
 }
 
 void *moved(void **place, std::ptrdiff_t bytes) {
@@ -46,9 +43,9 @@ GR_EXPORT int GC_get_kind_and_size(const void *p, std::size_t *size) {
 // If an object has no added byte, a pointer one past its end counts as a pointer to the next object, as in bdwgc.
 GR_EXPORT void *GC_same_obj(void *p, void *q) {
     gr::ensure_initialised();
-    const void *const one = collector.block_at(p).begin;
-    const void *const other = collector.block_at(q).begin;
-    if (one != other) gr::now(GC_same_obj_print_proc)(p, q);
+    const gr::BlockAt one = collector.block_at(p);
+    const bool are_in_one = one.begin != nullptr ? one.contains(q) : collector.block_at(q).begin == nullptr;
+    if (!are_in_one) gr::now(GC_same_obj_print_proc)(p, q);
     return p;
 }
 GR_EXPORT void *GC_pre_incr(void **place, std::ptrdiff_t bytes) {

@@ -38,9 +38,4 @@ void unlock_in_child() {
     collector.unlock();
 }
 
-void free_block(const BlockAt &block) {
-    if (block.kind->setup.asks_blocks()) std::memset(block.begin, 0, block.bytes);
-    Collector::free(*block.kind, block.begin);
-}
-
 }  // namespace gr

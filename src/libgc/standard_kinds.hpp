@@ -31,7 +31,4 @@ void lock_for_fork();
 void unlock_after_fork();
 void unlock_in_child();
 
-// Zeroes the block first if it lies in a kind whose blocks are asked what they hold.
-void free_block(const BlockAt &block);
-
 }  // namespace gr

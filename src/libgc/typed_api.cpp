@@ -74,7 +74,28 @@ void ensure_kinds() {
     make_kinds();
 }
 
-bool bit(const GC_word *map, std::size_t i) { return (map[i / kWordBits] >> i % kWordBits & 1) != 0; }
+// One word of a map that has so many bits: those that belong to the map, and those of them that are set.
+Word mask_of(std::size_t word, std::size_t bits) {
+    const std::size_t left = bits - word * kWordBits;
+    return gr::low_bits(left < kWordBits ? static_cast<unsigned>(left) : kWordBits);
+}
+Word part(const Word *map, std::size_t word, std::size_t bits) { return map[word] & mask_of(word, bits); }
+
+// How many bits the map has without those behind the last that is set.
+std::size_t without_zeros_behind(const Word *map, std::size_t bits) {
+    for (std::size_t word = gr::divide_up(bits, kWordBits); word-- != 0;) {
+        if (const Word found = part(map, word, bits))
+            return word * kWordBits + static_cast<unsigned>(std::bit_width(found));
+    }
+    return 0;
+}
+
+bool are_all_set(const Word *map, std::size_t bits) {
+    for (std::size_t word = 0; word < gr::divide_up(bits, kWordBits); ++word) {
+        if (part(map, word, bits) != mask_of(word, bits)) return false;
+    }
+    return true;
+}
 
 // If there is no memory for the map, every word may be a pointer.
 Descriptor of_long_map(const GC_word *map, std::size_t bits) {
@@ -82,9 +103,7 @@ Descriptor of_long_map(const GC_word *map, std::size_t bits) {
     const std::size_t words = gr::divide_up(bits, kWordBits);
     bool kept = maps.add(words);
     for (std::size_t i = 0; i < words && kept; ++i) {
-        const std::size_t left = bits - i * kWordBits;
-        const Word mask = gr::low_bits(left < kWordBits ? static_cast<unsigned>(left) : kWordBits);
-        kept = maps.add(map[i] & mask);
+        kept = maps.add(part(map, i, bits));
     }
     if (kept) return gr::procedure_descriptor(gr::kBitmapProcedure, place);
     while (maps.size() > place) maps.take_last();
@@ -117,17 +136,16 @@ namespace gr {
 
 Descriptor describe(const Word *map, std::size_t bits) {
     ensure_kinds();
-    while (bits != 0 && !bit(map, bits - 1)) --bits;
+    bits = without_zeros_behind(map, bits);
     if (bits == 0) return {};
-    std::size_t leading = 0;
-    while (leading < bits && bit(map, leading)) ++leading;
-    if (leading == bits) return Descriptor::of_length(bits * sizeof(Word));
+    if (are_all_set(map, bits)) return Descriptor::of_length(bits * sizeof(Word));
     if (bits > kBitsInDescriptor) {
         const Locked locked;
         return of_long_map(map, bits);
     }
     std::uintptr_t word = kBitmapForm;
-    for (std::size_t i = 0; i < bits; ++i) word |= bit(map, i) ? Word{1} << (kWordBits - 1 - i) : 0;
+    for (Word left = part(map, 0, bits); left != 0; left &= left - 1)
+        word |= Word{1} << (kWordBits - 1 - static_cast<unsigned>(std::countr_zero(left)));
     return Descriptor(word);
 }
 
@@ -170,7 +188,7 @@ void *resize_typed(const BlockAt &block, std::size_t size) {
     }
     if (resized == nullptr) return nullptr;
     std::memcpy(resized, block.begin, std::min(size, block.bytes - tail));
-    free_block(block);
+    free(block.begin);
     return resized;
 }
 

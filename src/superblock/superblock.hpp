@@ -34,9 +34,11 @@ struct alignas(128) Superblock {
     bool cleared = false;  // the run was handed out by calloc
     bool taken = false;    // blocks were handed to a magazine since the last collection
     bool rested = false;   // not more blocks were in use before the last collection than after the one before it
-    std::uint16_t tail_pages = 0;  // of a run: pages of kLeastPageBytes at its end that are absent; a unit's at most
-    std::uint32_t kept = 0;        // blocks in use after the last collection
-    PageSet absent;                // pages that were returned to the OS, and hold no block that was handed out since
+    // Of a run: pages of kLeastPageBytes at its end that are absent, a unit's at most. Of a free unit: such pages at its
+    // end, since the unit was the last one of such a run.
+    std::uint16_t tail_pages = 0;
+    std::uint32_t kept = 0;  // blocks in use after the last collection
+    PageSet absent;          // pages that were returned to the OS, and hold no block that was handed out since
 
     // The cache line that other threads write, too (the protocol of remote_protocol.hpp).
     // A new owner is stored under the old owner's lock. Stores and loads are seq_cst and pair with each other.

@@ -9,9 +9,11 @@ namespace gr {
 
 Superblock *Superblocks::make(UnitIndex first, UnitCount count, UnitUse use) {
     Superblock *const s = descriptor(first);
+    s->tail_pages = 0;
     for (std::uint32_t i = 1; i < count.value; ++i) {
         s[i].head = i;
         s[i].use = UnitUse::interior;
+        s[i].tail_pages = 0;
     }
     s->unit = first;
     s->units = count;
@@ -42,7 +44,6 @@ Superblock *Superblocks::make_superblock(UnitIndex first, ClassIndex c, bool zer
 Superblock *Superblocks::make_run(UnitIndex first, UnitCount count) {
     Superblock *const s = make(first, count, UnitUse::run);
     s->cleared = false;
-    s->tail_pages = 0;
     return s;
 }
 
@@ -57,7 +58,11 @@ void Superblocks::resize_run(Superblock *run, UnitCount count) {
     make(run->unit, count, UnitUse::run);
 }
 
+// The last unit remembers the tail, for absent_tail().
 void Superblocks::unmake(Superblock *s) {
+    const std::uint16_t tail = s->use == UnitUse::run ? s->tail_pages : std::uint16_t{0};
+    s->tail_pages = 0;
+    s[s->units.value - 1].tail_pages = tail;
     for (std::uint32_t i = 0; i < s->units.value; ++i) s[i].use = UnitUse::unused;
 }
 

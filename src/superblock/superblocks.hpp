@@ -83,12 +83,38 @@ class Superblocks {
         const Word *free;
         const AtomicWord *remote;
     };
-    Bits bits_of(UnitIndex first, ClassIndex c) const {
-        const std::size_t per_bitmap = is_wide(c) ? kWideWords : kNarrowWords;
-        const char *const row = rows_below(region_.first_unit(), is_wide(c)).begin +
-                                (first.value - region_.first_unit().value) * row_bytes(is_wide(c));
-        const auto *const words = reinterpret_cast<const Word *>(row);
-        return {words, reinterpret_cast<const AtomicWord *>(words + per_bitmap)};
+    Bits bits_of(UnitIndex first, ClassIndex c) const { return bit_rows().of(first, c); }
+    // Where the bits of all superblocks are, for ever. Whoever looks for many blocks keeps a copy.
+    class BitRows {
+      public:
+        constexpr BitRows() = default;
+        constexpr BitRows(std::uintptr_t narrow, std::uintptr_t wide) : narrow_(narrow), wide_(wide) {}
+
+        [[gnu::always_inline]] Bits of(UnitIndex first, ClassIndex c) const {
+            const bool wide = is_wide(c);
+            const auto *const words =
+                reinterpret_cast<const Word *>((wide ? wide_ : narrow_) + first.value * row_bytes(wide));
+            return {words, reinterpret_cast<const AtomicWord *>(words + (wide ? kWideWords : kNarrowWords))};
+        }
+        // Whether a bitmap has the block.
+        [[gnu::always_inline]] bool has(UnitIndex first, ClassIndex c, BlockIndex i) const {
+            const BitPosition at = BitPosition::of(i);
+            const Bits bits = of(first, c);
+            const Word free =
+                std::atomic_ref<Word>(const_cast<Word &>(bits.free[at.word])).load(std::memory_order_relaxed);
+            return ((free | bits.remote[at.word].load(std::memory_order_relaxed)) & at.mask) != 0;
+        }
+
+      private:
+        std::uintptr_t narrow_ = 0;  // where the row of unit 0 would lie
+        std::uintptr_t wide_ = 0;
+    };
+    BitRows bit_rows() const {
+        const auto begin = [this](bool wide) {
+            return reinterpret_cast<std::uintptr_t>(rows_below(region_.first_unit(), wide).begin) -
+                   region_.first_unit().value * row_bytes(wide);
+        };
+        return {begin(false), begin(true)};
     }
     // rows_below: the memory of both bitmaps, narrow or wide, of all units below `end`. unit_of_row: the unit whose row
     // holds this byte. For the collector, which watches what is written there.
@@ -106,6 +132,10 @@ class Superblocks {
     Superblock *make_run(UnitIndex first, UnitCount count);
     // So many bytes at the end of the run, whole pages and at most a unit, are absent from now on.
     static void set_tail(Superblock *run, std::size_t bytes);
+    // Before units become a superblock or a run: bytes at their end that are absent since an earlier run ended there.
+    std::size_t absent_tail(UnitIndex first, UnitCount count) const {
+        return descriptor(UnitIndex(first.value + count.value - 1))->tail_bytes();
+    }
     // Not of a run with an absent tail.
     void resize_run(Superblock *run, UnitCount count);
     void unmake(Superblock *s);
@@ -157,12 +187,7 @@ class Superblocks {
     // Whether one of the bitmaps has the block. Without the owner's lock a hint, but never true for a block in use.
     bool is_free(const Superblock *s, BlockIndex i) const;
     // Whether a bitmap has the block, of a superblock that is named by its first unit and its size class.
-    bool is_free(UnitIndex first, ClassIndex c, BlockIndex i) const {
-        const BitPosition at = BitPosition::of(i);
-        const Bits bits = bits_of(first, c);
-        const Word free = std::atomic_ref<Word>(const_cast<Word &>(bits.free[at.word])).load(std::memory_order_relaxed);
-        return ((free | bits.remote[at.word].load(std::memory_order_relaxed)) & at.mask) != 0;
-    }
+    bool is_free(UnitIndex first, ClassIndex c, BlockIndex i) const { return bit_rows().has(first, c, i); }
     // The blocks of one word that no bitmap has: in use or cached.
     Word used_bits(const Superblock *s, std::uint32_t word) const {
         const Bitmap free(words(s), s->shape().blocks);

@@ -126,10 +126,40 @@ TEST_F(UnitStoreTest, ATailOfWarmUnitsGoesBackAndOneThatIsRefusedStays) {
     EXPECT_EQ(fake::purged()[0].bytes, 2 * kUnitBytes - Superblocks::block_size(run));
     EXPECT_TRUE(store_.release_run(run));
 
+    EXPECT_TRUE(store_.release_run(acquire_run(2)));  // may have used all of it
     fake::fail(fake::Call::purge, 0, 1);
     run = acquire(&zeroed);
     EXPECT_EQ(Superblocks::block_size(run), 2 * kUnitBytes);
     EXPECT_EQ(pages_.absent_bytes(), 0U);
+    EXPECT_TRUE(store_.release_run(run));
+}
+
+// A program may write to the first byte of a tail, because it may point there.
+TEST_F(UnitStoreTest, ATailThatIsAbsentAlreadyDoesNotGoBackAgain) {
+    EXPECT_TRUE(store_.release_run(acquire_run(2)));
+    const auto acquire = [&](std::size_t kept) {
+        bool zeroed = false;
+        void *const block = store_.acquire_run(UnitCount(2), UnitCount(1), CpuGroup(0), kept, &zeroed);
+        return superblocks_.find(block).superblock;
+    };
+    Superblock *run = acquire(kUnitBytes + 1);
+    char *const tail = superblocks_.begin(run) + Superblocks::block_size(run);
+    const std::size_t absent = pages_.absent_bytes();
+    for (int round = 0; round < 2; ++round) {
+        tail[0] = 1;
+        EXPECT_TRUE(store_.release_run(run));
+        run = acquire(kUnitBytes + 1);
+        EXPECT_EQ(fake::purged().size(), 1U);
+        EXPECT_EQ(pages_.absent_bytes(), absent);
+        EXPECT_EQ(tail[0], 0) << "the program finds what it wrote to an earlier block";
+    }
+    EXPECT_TRUE(store_.release_run(run));
+    run = acquire(kUnitBytes);
+    EXPECT_EQ(fake::purged().size(), 2U) << "a page of the longer tail is present";
+    EXPECT_TRUE(store_.release_run(run));
+    EXPECT_TRUE(store_.release_run(acquire_run(2)));
+    run = acquire(kUnitBytes);
+    EXPECT_EQ(fake::purged().size(), 3U) << "the run between had no tail";
     EXPECT_TRUE(store_.release_run(run));
 }
 
