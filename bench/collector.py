@@ -7,8 +7,8 @@
 # Must not know: how either collects.
 """Usage: collector.py [--libgc FOLDER] [--suites FOLDER] BUILD [ROUNDS [PART...]]
 
-Parts: marking trees allocation calls sizes guile shrinking beside generations; all of these by default. clients if it is named. --libgc: where the
-libgc.so.1 is to compare with. --suites: where the sources of guile-3.0 and ecl are, for clients."""
+Parts: marking trees allocation calls sizes guile shrinking beside generations; all of these by default. clients if it is
+named. --libgc: has the libgc.so.1 to compare with. --suites: has the sources of guile-3.0 and ecl, for clients."""
 
 import argparse
 import json
