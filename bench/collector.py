@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: the collector beside the installed libgc, or another build of it: marking, binary trees, allocation, other calls,
-#    sizes, guile, memory, collections beside the program; in turns.
+#    sizes, guile, memory, collections beside the program, generations, real clients; in turns.
 # Invariant: a ratio is the median over the rounds of ours over theirs, its interval the quartiles; each run of a round
 #    is on the same CPUs as its counterpart.
 # Must not know: how either collects.
-"""Usage: collector.py [--libgc FOLDER] BUILD [ROUNDS [PART...]]
+"""Usage: collector.py [--libgc FOLDER] [--suites FOLDER] BUILD [ROUNDS [PART...]]
 
-Parts: marking trees allocation calls sizes guile shrinking beside generations; all by default. FOLDER has the libgc.so.1 to compare with."""
+Parts: marking trees allocation calls sizes guile shrinking beside generations; all of these by default. clients if it is
+named. --libgc: has the libgc.so.1 to compare with. --suites: has the sources of guile-3.0 and ecl, for clients."""
 
 import argparse
 import json
@@ -18,8 +19,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import clients as real_clients
+
 parser = argparse.ArgumentParser(description="The collector beside libgc, in turns.")
 parser.add_argument("--libgc", type=Path, metavar="FOLDER", help="has the libgc.so.1 to compare with, not the installed one")
+parser.add_argument("--suites", type=Path, metavar="FOLDER", help="has the unpacked sources of guile-3.0 and ecl, for clients")
 parser.add_argument("build", type=Path)
 parser.add_argument("rounds", type=int, nargs="?", default=7)
 parser.add_argument("parts", nargs="*", metavar="part")
@@ -253,9 +257,20 @@ def generations():
                 print("    no minor collection was done")
 
 
+def clients():
+    """Beside the installed libgc, and with --libgc beside that one, too."""
+    if ARGUMENTS.suites is None:
+        parser.error("clients needs --suites FOLDER; bench/README.md says how to fill it")
+    libraries = {"ours": OURS, "the installed libgc": {}}
+    if THEIRS:
+        libraries["the other libgc"] = THEIRS
+    real_clients.show(ARGUMENTS.suites, libraries, ROUNDS, row)
+
+
 PARTS = {part.__name__: part for part in (marking, trees, allocation, calls, sizes, guile, shrinking, beside, generations)}
-if not set(ARGUMENTS.parts) <= set(PARTS):
-    parser.error(f"no such part; choose from {' '.join(PARTS)}")
+NAMED_ONLY = {"clients": clients}
+if not set(ARGUMENTS.parts) <= {*PARTS, *NAMED_ONLY}:
+    parser.error(f"no such part; choose from {' '.join([*PARTS, *NAMED_ONLY])}")
 print(f"{ROUNDS} rounds; median [quartiles] of Granary over libgc, unless the row names another ratio")
 for part in ARGUMENTS.parts or PARTS:
-    PARTS[part]()
+    {**PARTS, **NAMED_ONLY}[part]()

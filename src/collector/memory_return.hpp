@@ -33,6 +33,7 @@ class MemoryReturn {
     void settle(const CollectionReport &report);
 
   private:
+    void permit(Kind &kind, std::size_t may_stay) const;
     std::size_t settle(Kind &kind, std::size_t may_stay, bool is_due) const;
 
     const Kinds &kinds_;

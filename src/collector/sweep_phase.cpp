@@ -82,7 +82,7 @@ void SweepPhase::free_dead(Kind &kind, std::span<void *const> blocks) {
             return static_cast<std::size_t>(static_cast<const char *>(p) - begin);
         };
         const auto is_of_other = [&](const void *p) { return offset_of(p) >= s->bytes(); };
-        const auto behind = std::ranges::find_if(blocks, is_of_other);
+        const auto behind = std::find_if(blocks.begin(), blocks.end(), is_of_other);
         const std::span<void *const> here = blocks.first(static_cast<std::size_t>(behind - blocks.begin()));
         blocks = blocks.subspan(here.size());
         if (kind.setup.asks_blocks()) {

@@ -67,7 +67,10 @@ bool Face::look() {
     mode_ = Mode::plain;
     const auto *const wanted = reinterpret_cast<const char *>(instance.options().leaks);
     const std::size_t size = wanted == nullptr ? 0 : std::strlen(wanted) + 1;
-    if (size == 0 || size > sizeof folder || !origins.initialise()) return true;
+    if (size == 0 || size > sizeof folder || !origins.initialise()) {
+        padding_ = instance.options().quarantine == 0 ? 1 : 0;
+        return true;
+    }
     std::memcpy(&folder[0], wanted, size);
     mode_ = Mode::leaks;
     return true;

@@ -54,6 +54,9 @@ class Face {
         // Until here a register or the stack holds the block, so a collection that stops this thread does not free it.
         asm volatile("" : : "r"(p));
     }
+    // What malloc's own family is asked for instead of `size`. Where only the collector knows which blocks are in use, a
+    // block is a byte longer, so that a pointer to its end points into it. A size that is always refused stays so.
+    std::size_t padded(std::size_t size) const { return size == SIZE_MAX ? size : size + padding_; }
     // Whether free, and realloc of a block that had to move, free the block at once.
     bool frees() const { return frees_; }
     // Ends the process with one line if the block waits in the quarantine.
@@ -78,6 +81,7 @@ class Face {
 
     Mode mode_ = Mode::unknown;
     bool frees_ = true;
+    std::uint8_t padding_ = 0;                // bytes
     std::atomic<bool> report_is_due_{false};  // ordered by nothing
 };
 

@@ -80,7 +80,7 @@ void disclaim_dead() {
     while (!left.empty()) {
         Kind *const kind = collector.kinds().kind_of(left.front());
         const auto is_of_other = [&](const void *object) { return collector.kinds().kind_of(object) != kind; };
-        const auto behind = std::ranges::find_if(left, is_of_other);
+        const auto behind = std::find_if(left.begin(), left.end(), is_of_other);
         const std::span<void *> here = left.first(static_cast<std::size_t>(behind - left.begin()));
         left = left.subspan(here.size());
         collector.free_dead(*kind, here.first(ask(disclaims[kind->number].procedure, here)));

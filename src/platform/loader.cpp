@@ -15,11 +15,11 @@ extern "C" [[gnu::weak]] void *dlsym(void *scope, const char *name) noexcept;
 namespace gr::platform {
 namespace {
 
-// Looked up by name: a reference would make the linker warn in every static program. next_symbol() is used because this
-// library may export a dlopen of its own.
+// Looked up by name: a reference would make the linker warn in every static program, and this library may export a
+// dlopen of its own.
 struct Opening {
-    decltype(&dlopen) open = reinterpret_cast<decltype(&dlopen)>(next_symbol("dlopen"));
-    decltype(&dlclose) close = reinterpret_cast<decltype(&dlclose)>(next_symbol("dlclose"));
+    decltype(&dlopen) open = reinterpret_cast<decltype(&dlopen)>(libc_symbol("dlopen"));
+    decltype(&dlclose) close = reinterpret_cast<decltype(&dlclose)>(libc_symbol("dlclose"));
     bool is_known() const { return open != nullptr && close != nullptr; }
 };
 
@@ -35,6 +35,12 @@ void *symbol_in(const char *name, const char *library, int flags) {
 }  // namespace
 
 void *next_symbol(const char *name) { return dlsym == nullptr ? nullptr : dlsym(RTLD_NEXT, name); }
+
+// If nothing comes after this library, the C library comes before it, and before a name that this library exports.
+void *libc_symbol(const char *name) {
+    if (void *const next = next_symbol(name)) return next;
+    return dlsym == nullptr ? nullptr : dlsym(RTLD_DEFAULT, name);
+}
 
 void *program_symbol(const char *name) { return symbol_in(name, nullptr, RTLD_LAZY); }
 

@@ -65,6 +65,18 @@ for _ in range(20): garbage = [bytes(70) for _ in range(20000)]
 assert all(ctypes.string_at(place.pointer, 100) == bytes([i % 251]) * 100 for i, place in enumerate(kept))
 print(len(garbage), len(kept)); raise SystemExit(9)
 """
+# Pointers one past the end of a block: php keeps no others of the table of a function that has a type, but no parameters.
+PHP = """
+for ($i = 0; $i < 3000; ++$i) eval("function f$i(): int { return $i; }");
+function table($n) { $all = []; for ($i = 0; $i < $n; ++$i) $all["k$i"] = [$i, str_repeat("v", $i % 50)]; return $all; }
+function keep() { static $kept = []; $kept[] = table(30); return count($kept); }
+for ($i = 0; $i < 200; ++$i) { $t = table(500); ksort($t); keep(); }
+class Node { public $next; public $value; function __construct($next) { $this->next = $next; $this->value = md5((string) mt_rand()); } }
+mt_srand(7); $list = null; for ($i = 0; $i < 50000; ++$i) $list = new Node($list);
+$sum = 0; for ($at = $list; $at; $at = $at->next) $sum += hexdec(substr($at->value, 0, 4));
+echo $sum, " ", keep(), " ", count(array_filter(array_map(fn($x) => $x * 2, range(1, 100000)), fn($x) => $x % 3 == 0)), "\n";
+echo strlen(json_encode(table(2000))), " ", array_sum(array_map(fn($i) => "f$i"(), range(0, 2999))), "\n"; exit(10);
+"""
 SQL = """
 create table t(a, b); insert into t select value, hex(value * 7919) from generate_series(1, 60000);
 create index i on t(b); select count(*), min(b), max(a) from t where b like '3%';
@@ -81,6 +93,8 @@ def commands(folder):
         "ruby": ["sh", "-c", f"cd {folder} && exec ruby -e '{RUBY}'"],
         "perl-packed": ["perl", "-e", PERL_PACKED],
         "python-packed": ["env", "PYTHONMALLOC=malloc", "/usr/bin/python3", "-c", PYTHON_PACKED],
+        "php": ["env", "USE_ZEND_ALLOC=0", "php", "-r", PHP],
+        "php-own": ["php", "-r", PHP],
         "sqlite": ["sqlite3", ":memory:", SQL],
         "gcc": ["sh", "-c", f"g++ -std=c++20 -O1 -I {SOURCES}/src -I {SOURCES}/include -S -o {object_file} "
                             f"{SOURCES}/src/instance/options.cpp && cat {object_file}"],

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cerrno>
 #include <initializer_list>
+#include <iterator>
 
 using namespace gr::black_box;
 
@@ -50,6 +51,31 @@ thread_local void *in_thread_local;
 pthread_key_t key;
 void **in_mapping;
 void **in_constant_mapping;
+
+// Sizes that fill a block; and the pointers past their ends, the only ones there are.
+constexpr std::size_t kFilled[] = {16, 32, 48, 64, 128, 512, 1024, 4096, 65536, 300000};
+constexpr std::size_t kOfEach = 20;
+const char *past_end[std::size(kFilled)][kOfEach];
+
+[[gnu::noinline]] void put_past_ends() {
+    for (std::size_t i = 0; i < std::size(kFilled); ++i) {
+        for (const char *&end : past_end[i]) end = static_cast<const char *>(patterned(kFilled[i])) + kFilled[i];
+    }
+    void *aligned = opaque(std::aligned_alloc(64, 64));
+    std::memset(aligned, kPattern, 64);
+    past_end[3][0] = static_cast<const char *>(aligned) + 64;
+    void *const grown = opaque(std::realloc(patterned(16), 128));
+    std::memset(grown, kPattern, 128);
+    past_end[4][0] = static_cast<const char *>(grown) + 128;
+    past_end[5][0] = static_cast<const char *>(std::memset(opaque(std::calloc(8, 64)), kPattern, 512)) + 512;
+}
+
+void expect_past_ends() {
+    for (std::size_t i = 0; i < std::size(kFilled); ++i) {
+        for (const char *end : past_end[i])
+            expect_pattern(end - kFilled[i], "a block to whose end alone is pointed", kFilled[i]);
+    }
+}
 
 struct Held {
     std::atomic<int> stage{0};
@@ -184,6 +210,7 @@ int main(int, char **argv) {
     in_library<void (*)(void *)>(library, "keep")(patterned());
     expect_that_the_stop_stays_open();
     expect_that_free_does_as_asked();
+    put_past_ends();
     void *aligned = nullptr;
     if (posix_memalign(&aligned, 4096, kBlock) != 0) leave(1, "posix_memalign\n");
     std::memset(aligned, kPattern, kBlock);
@@ -200,6 +227,7 @@ int main(int, char **argv) {
     expect_pattern(in_library<void *(*)()>(library, "kept")(), "a library's variable");
     expect_pattern(aligned, "the caller's stack");
     expect_pattern(grown, "the caller's stack, grown");
+    expect_past_ends();
     for (Held *const one : {&held, &beside[0], &beside[1]}) end(*one);
 
     const pid_t child = fork();

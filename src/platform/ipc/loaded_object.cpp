@@ -36,7 +36,7 @@ void LoadedObject::copy_path(char *path, std::size_t size) const {
     path[length - cut] = '\0';
 }
 
-LoadedObject libc_object() { return LoadedObject(next_symbol("exit")); }
+LoadedObject libc_object() { return LoadedObject(libc_symbol("exit")); }
 
 void forget_loader_error() { dlerror(); }  // NOLINT(concurrency-mt-unsafe): of the calling thread
 

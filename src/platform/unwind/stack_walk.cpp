@@ -84,7 +84,7 @@ std::size_t StackWalk::take(std::span<std::uintptr_t> out) {
 const char *StackWalk::program_stack() {
     constexpr unsigned kMostFrames = 64;
     const void *const passed[] = {object_of(reinterpret_cast<const void *>(&find_frame_rule)),
-                                  object_of(next_symbol("exit")),
+                                  object_of(libc_symbol("exit")),
                                   object_of(reinterpret_cast<const void *>(getauxval(AT_BASE)))};
     Frame frame = here();
     for (unsigned i = 0; i < kMostFrames; ++i) {
