@@ -28,6 +28,7 @@ class InstancesTest : public testing::Test {
     static void SetUpTestSuite() {
         setenv("GRANARY_REGION", "256M", 1);
         ASSERT_TRUE(instance.ensure_started());
+        ASSERT_TRUE(Direct::make_table());  // which all instances share, and nobody gives back
     }
     void SetUp() override {
         fake::reset();
