@@ -295,6 +295,25 @@ TEST_F(ScriptTest, TheRecordingIsNoPartOfTheProgramsTime) {
     EXPECT_EQ(section_of(document_of(events, Recorder{}), "statistics").answer.find("CPU time"), std::string::npos);
 }
 
+// One stack for 1,000 bytes: a block of 100 bytes that has one stands for 10.51 blocks.
+TEST_F(ScriptTest, WhatIsSampledIsCountedInWholeBlocksAndSaidToBeEstimated) {
+    const Document document =
+        document_of({event_of(0, 0, Op::malloc, 0x10000, 100, 3), event_of(1, 0, Op::free, 0x10000),
+                     event_of(2, 0, Op::malloc, 0x10000, 100, 3), event_of(3, 0, Op::malloc, 0x20000, 100)},
+                    Recorder{.stack_bytes = 1000});
+    const auto &temporary = chart_of<TableChart>(section_of(document, "temporaries"),
+                                                 "Call sites of temporary blocks (estimated from sampled stacks)");
+    EXPECT_EQ(number_in(temporary, "0x400030 < 0x400010", 1), 11);
+    EXPECT_EQ(number_in(temporary, "0x400030 < 0x400010", 2), 21);
+    EXPECT_EQ(number_in(temporary, "0x400030 < 0x400010", 3), 1051);
+    const auto &end = chart_of<TableChart>(section_of(document, "leaks"),
+                                           "In use at the end, by call site (estimated from sampled stacks)");
+    EXPECT_EQ(number_in(end, "0x400030 < 0x400010", 2), 11);
+    const auto &sites =
+        chart_of<TableChart>(section_of(document, "origins"), "Call sites (estimated from sampled stacks)");
+    EXPECT_EQ(number_in(sites, "0x400030 < 0x400010", 4), 21);
+}
+
 TEST_F(ScriptTest, LongCallsAlone) {
     const Document document = document_of({timed_event_of(0, 0x10000, 19'000'000)}, trace::Stacks::none);
     EXPECT_EQ(
