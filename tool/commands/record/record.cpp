@@ -27,7 +27,9 @@
 #include "reading/allocators/loader_path.hpp"
 #include "reading/allocators/malloc_symbols.hpp"
 #include "reading/diagnosis/program_diagnosis.hpp"
+#include "reading/diagnosis/watching.hpp"
 #include "reading/process/elf_file.hpp"
+#include "reporting/document/words.hpp"
 
 namespace gr::tool {
 
@@ -54,13 +56,13 @@ void check_program(const RecordRequest &request, Terminal &terminal) {
                                   "before a preloaded one; link it with libgranary.so instead",
                                   in_quotes(program)));
     }
-    const Finding *const reason = diagnosis.reason();
-    if (reason == nullptr || reason->kind == "not-executable") return;
-    if (diagnosis.verdict() == Verdict::no) {
+    const Served served = request.allocator == kSystemAllocator ? Served::as_ever : Served::by_another;
+    const Watching watching = watching_of(diagnosis, served);
+    if (!watching.is_possible) {
         throw Failure(ExitCode::not_runnable,
-                      fmt::format("{} cannot be recorded: {}", in_quotes(program), diagnosis.summary()));
+                      fmt::format("{} cannot be recorded: {}", in_quotes(program), watching.text));
     }
-    terminal.note(fmt::format("record: {}: {}", program, diagnosis.summary()));
+    if (!watching.text.empty()) terminal.note(fmt::format("record: {}: {}", program, watching.text));
 }
 
 // A file that can be written. A file that did not exist is created, and removed again if no trace is written to it.
