@@ -137,7 +137,8 @@ class Ends(RecordTest):
 
 
     def test_full_disk_keeps_what_was_written(self):
-        recorder = self.start("-o", "x.trace", program("record_churn"), "300000", "0", "begun", "go")
+        churn = program("record_churn")
+        recorder = self.start("-o", "x.trace", "/bin/sh", "-c", f"exec {churn} 300000 0 begun go")
         wait_for(lambda: os.path.exists(os.path.join(self.folder, "begun")))
         full = 16384
         resource.prlimit(recorder.pid, resource.RLIMIT_FSIZE, (full, full))

@@ -72,13 +72,17 @@ void Encoder::with_trace(Arrival arrival, Work work) {
 
 void Encoder::fail(Arrival arrival, const std::string &line) {
     has_failed_ = true;
-    std::string kept;
+    std::unique_ptr<ProcessTrace> trace;
     if (const auto at = traces_.find(arrival); at != traces_.end()) {
-        note_written(*at->second, false);
-        kept = fmt::format("; what was written before is kept in {}", in_quotes(at->second->path));
+        trace = std::move(at->second);
         traces_.erase(at);
     }
+    const std::string kept =
+        trace == nullptr ? "" : fmt::format("; what was written before is kept in {}", in_quotes(trace->path));
     parts_.terminal.complain(fmt::format("record: {}; the program continues, but is no longer recorded{}", line, kept));
+    if (trace == nullptr) return;
+    end_left(trace->process(), name_of(trace->path));
+    note_written(*trace, false);
 }
 
 void Encoder::take(const Arrived &arrived) {
