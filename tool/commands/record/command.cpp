@@ -64,10 +64,9 @@ void declare_options(CLI::App &options, Words &words) {
         fmt::format("Of more than {} traces, keep also those of fewer than {} events", kManyTraces, kSmallTrace));
     options.add_flag("-q,--quiet", request.quiet, "Print only errors");
     options.footer(
-        "Children of the program are recorded too, each in a trace of its own; in the end all are listed, the largest\n"
-        "first. Ctrl-C goes to the program, and the\n"
-        "trace is complete when the program has ended. A second Ctrl-C, or SIGTERM to granary, ends the recording;\n"
-        "the program continues.\n"
+        "Children of the program are recorded too, each in a trace of its own; at the end all are listed, the largest\n"
+        "first. Ctrl-C goes to the program, and the trace is complete when the program has ended. A second Ctrl-C, or\n"
+        "SIGTERM to granary, ends the recording; the program continues.\n"
         "Exit status: that of the program, or 128 + the number of the signal that ended it; 127 if the program is\n"
         "not found, 126 if it cannot be started, 125 if granary itself fails or the trace cannot be written, 1 if\n"
         "the program cannot be recorded, 2 if the command line is wrong.\n"
