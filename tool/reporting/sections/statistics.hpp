@@ -66,7 +66,7 @@ class Statistics {
     // The standard error of time_in_all: what chance did by the choice of the calls that were timed.
     [[nodiscard]] double error_in_all() const;
     [[nodiscard]] Timed timed_in_all() const;
-    // What the recording did in the program, at least: it read the clock for each event, and took stacks.
+    // What the recording took in the program, an estimate: it read the clock for each event, and took stacks.
     [[nodiscard]] double recording_seconds() const;
     // The program's own, an estimate: never less than the time in calls, if that is less than all; 0: not known.
     [[nodiscard]] double own_processor_seconds() const;
