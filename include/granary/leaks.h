@@ -2,7 +2,8 @@
  * What: the leak report that a process under `granary leaks` writes and that the command reads. This interface connects
  *    parts of Granary; other programs should read the output of `granary leaks --json`.
  * Invariant: each report is one file, PROCESS.NUMBER, in the folder that GRANARY_LEAKS names. The file gets this name
- *    only when it is complete.
+ *    only when it is complete. A process that looked and found nothing writes one, too: without it, the process was not
+ *    watched.
  * Must not know: how leaks are found, and how they are shown.
  *
  * A report consists of lines. Words are separated by one space; COMMAND, REASON and FILE are the rest of their line.

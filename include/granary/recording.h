@@ -51,7 +51,9 @@
 #define GR_RECORD_BREAK 35  /* sbrk: the old end, and the signed number of bytes by which it grew */
 #define GR_RECORD_MARK 64   /* gr_mark: size bytes of text follow */
 #define GR_RECORD_NAME 65   /* the thread's name: size bytes follow; the first record of a thread that takes a ring */
-#define GR_RECORD_STACK 66 /* call stack of the allocation in the next record: size addresses follow, innermost first */
+/* Call stack of the allocation in the next record: size addresses follow, innermost first. The address is the number of
+ * ticks that taking it took. */
+#define GR_RECORD_STACK 66
 #define GR_RECORD_TIMED 67 /* the call in the previous record took size ticks */
 #define GR_RECORD_LOST 68  /* size calls, names and marks of the thread were dropped before it (GR_RECORDING_LOSSY) */
 

@@ -26,6 +26,8 @@ static_assert(kScarceLimit == GR_LEAKS_SCARCE_GIB * kGiB, "granary leaks refuses
 
 constexpr std::size_t kLater = kMiB;  // bytes allocated between a collection that failed and the next attempt
 
+constexpr const char *kRefusedAddresses = "the kernel refused address space (see ulimit -v)";
+
 // The process that started. A child of vfork has another id and uses its parent's memory.
 std::uint32_t process = 0;
 
@@ -67,23 +69,26 @@ bool Face::look() {
     mode_ = Mode::plain;
     const auto *const wanted = reinterpret_cast<const char *>(instance.options().leaks);
     const std::size_t size = wanted == nullptr ? 0 : std::strlen(wanted) + 1;
-    if (size == 0 || size > sizeof folder || !origins.initialise()) {
+    if (size == 0 || size > sizeof folder) {
         padding_ = instance.options().quarantine == 0 ? 1 : 0;
         return true;
     }
     std::memcpy(&folder[0], wanted, size);
-    mode_ = Mode::leaks;
+    if (origins.initialise())
+        mode_ = Mode::leaks;
+    else
+        failure_ = kRefusedAddresses;
     return true;
 }
 
 void Face::begin() {
     sampled.forbid("a collector serves malloc and cannot scan the region of sampled blocks");
     if (mode_ == Mode::unknown) look();
-    if (!begin_collecting()) {
+    process = platform::process_id();
+    if (failure_ != nullptr || !begin_collecting()) {
         mode_ = Mode::plain;
         return;
     }
-    process = platform::process_id();
     const auto lock = [] {
         collector.lock();
         origins.lock();
@@ -108,8 +113,11 @@ void Face::begin() {
 }
 
 bool Face::begin_collecting() {
-    const auto refused = [](const char *why) {
-        say_refused(why);
+    const auto refused = [this](const char *why) {
+        if (mode_ == Mode::leaks)
+            failure_ = why;
+        else
+            say_refused(why);
         return false;
     };
     if (mode_ == Mode::unknown || instance.region().is_scarce()) return refused(kTooScarce);
@@ -147,7 +155,8 @@ bool Face::begin_collecting() {
 }
 
 void Face::end() {
-    if (mode_ == Mode::leaks) report(Wanted::where_there_are_leaks, origins.program_stack());
+    if (failure_ != nullptr && is_own_process()) write_report(&folder[0], leak_search, origins.stacks(), failure_);
+    if (mode_ == Mode::leaks) report(origins.program_stack());
 }
 
 void Face::collect_if_due() {
@@ -191,20 +200,18 @@ void Face::forget_code() {
 void Face::report_on_signal() {
     const int before = errno;
     report_is_due_.store(false, std::memory_order_relaxed);
-    if (!report(Wanted::always)) report_is_due_.store(true, std::memory_order_relaxed);
+    if (!report()) report_is_due_.store(true, std::memory_order_relaxed);
     errno = before;
 }
 
 // false: not now, because this handler has interrupted the heap or a report.
-bool Face::report(Wanted wanted, const char *stack_pointer) {
+bool Face::report(const char *stack_pointer) {
     if (!is_own_process()) return true;
     if (platform::Reentry::is_interrupted() || collector.is_locked_by_me()) return false;
     collector.lock();
     const bool done = collector.collect_above(stack_pointer).done && leak_search.is_complete();
-    if (wanted == Wanted::always || !done || leak_search.count() != 0) {
-        constexpr const char *kWhy = "the threads could not be stopped, /proc is missing, or memory ran out";
-        write_report(&folder[0], leak_search, origins.stacks(), done ? nullptr : kWhy);
-    }
+    constexpr const char *kWhy = "the threads could not be stopped, /proc is missing, or memory ran out";
+    write_report(&folder[0], leak_search, origins.stacks(), done ? nullptr : kWhy);
     leak_search.release();
     collector.unlock();
     return true;

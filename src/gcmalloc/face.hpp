@@ -68,8 +68,6 @@ class Face {
     void report_on_signal();
 
   private:
-    enum class Wanted : std::uint8_t { always, where_there_are_leaks };
-
     bool look();
     bool begin_collecting();
     void collect_if_due();
@@ -77,9 +75,11 @@ class Face {
     // Called when there was no memory. true: there may be memory now.
     bool give_way();
     void note(const void *p);
-    bool report(Wanted wanted, const char *stack_pointer = nullptr);
+    bool report(const char *stack_pointer = nullptr);
 
     Mode mode_ = Mode::unknown;
+    const char *failure_ =
+        nullptr;  // why leaks are not looked for, although they are wanted; told in a report at the end
     bool frees_ = true;
     std::uint8_t padding_ = 0;                // bytes
     std::atomic<bool> report_is_due_{false};  // ordered by nothing

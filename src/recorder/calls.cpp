@@ -54,7 +54,8 @@ void Call::add_obtained(Group *group, std::uint64_t time, Request request, const
         std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> calls{};
         const std::size_t most = recording.control().stack_calls;
         const std::span<std::uintptr_t> wanted(calls.data(), most < calls.size() ? most : calls.size());
-        group->add_stack(wanted.first(stack_walk.take(wanted)), time);
+        const std::size_t count = stack_walk.take(wanted);
+        group->add_stack(wanted.first(count), time, recording.now() - time);
     }
     group->add(record_of(request.kind, p, request.size_word(), time));
 }

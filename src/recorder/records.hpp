@@ -48,6 +48,8 @@ inline constexpr std::uint64_t kMostSize = (std::uint64_t{1} << GR_RECORD_ALIGNM
 constexpr std::uint64_t size_and(std::uint64_t above, std::uint64_t size) {
     return (size < kMostSize ? size : kMostSize) | above << GR_RECORD_ALIGNMENT_SHIFT;
 }
+// Of a stack, in the place of an address.
+inline constexpr std::uint64_t kMostTicks = (std::uint64_t{1} << GR_RECORD_KIND_SHIFT) - 1;
 // The alignment's logarithm; 0: none is asked for.
 constexpr std::uint64_t logarithm_of(std::uint64_t alignment) {
     return alignment == 0 ? 0 : static_cast<std::uint64_t>(std::bit_width(alignment)) - 1;
@@ -67,8 +69,10 @@ class Group {
         add(record_of(kind, nullptr, most.size(), time));
         add_bytes(most.data(), most.size());
     }
-    void add_stack(std::span<const std::uintptr_t> calls, std::uint64_t time) {
-        add(record_of(Kind::stack, nullptr, calls.size(), time));
+    void add_stack(std::span<const std::uintptr_t> calls, std::uint64_t time, std::uint64_t took) {
+        gr_record record = record_of(Kind::stack, nullptr, calls.size(), time);
+        record.kind_and_address |= took < kMostTicks ? took : kMostTicks;
+        add(record);
         add_bytes(calls.data(), calls.size_bytes());
     }
     std::span<const gr_record> records() const { return {&records_[0], count_}; }

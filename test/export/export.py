@@ -255,6 +255,10 @@ def diff_page():
     same(document["compared"], ["A: a", "B: b"])
     answers = " ".join(section["answer"] for section in document["sections"])
     same(len(document["story"]), 3)
+    # A ends after 7 ms, B after 9.
+    assert "The runs took 7 ms and 9 ms: a tenth of one is not the same time as a tenth of the other" in answers, answers
+    same(len([row for row in charts_of(document)["Peak of the bytes in use, by part of the run"]["rows"]
+              if "(A: " in row[0] and "; B: " in row[0]]), 10)
     assert all(sentence in answers for sentence in document["story"]), document["story"]
     assert all(" ".join(section["answer"].split()) in " ".join(text.split()) for section in document["sections"])
     same([(mark["time"], mark["text"]) for mark in document["marks"]],
@@ -290,6 +294,7 @@ def diff_page():
          (["? in program"], [[3001564], [8101564]]))
     # Of two that are the same nothing is left to be shown by function, and B has its place all the same.
     run("diff", "a", "a", "-o", "same.html")
+    assert "a tenth of one is not the same" not in json.dumps(document_in("same.html"))
     charts = charts_of(document_in("same.html"))
     assert not any(title.startswith(("Call s", "Threads that")) for title in charts), charts.keys()
     same(charts["Bytes in use over time"]["series"][0]["values"], charts["Bytes in use over time"]["series"][1]["values"])

@@ -76,6 +76,7 @@ class Leaks(unittest.TestCase):
         direct = sum(direct for direct, _ in seeds().values())
         indirect = sum(indirect for _, indirect in seeds().values())
         self.assertIn(f": {direct + indirect} blocks, ", done.stderr.splitlines()[0])
+        self.assertIn(f" leaked ({direct} directly, {indirect} only reachable from these)", done.stderr.splitlines()[0])
         for name in seeds():
             self.assertIn(f"    {name}  ", done.stderr)
 
@@ -118,13 +119,34 @@ class Leaks(unittest.TestCase):
         self.assertEqual(leaks("--suppressions", "/nonexistent", "true").returncode, 2)
         self.assertEqual(leaks("sh", "-c", "kill -TERM $$").returncode, 128 + 15)
 
+    def test_what_is_not_watched_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "lose.c")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write("#include <stdlib.h>\n#include <unistd.h>\n"
+                           "int main(int n, char **v) { *(volatile char *)malloc(9) = 1; if (n > 1) _exit(0); return 0; }\n")
+            for name, options in (("static", ["-static"]), ("ends", [])):
+                program = os.path.join(folder, name)
+                subprocess.run(["cc", *options, "-o", program, source], check=True)
+            for words, why in (([os.path.join(folder, "static")], "static: it has no loader"),
+                               ([os.path.join(folder, "ends"), "by _exit"], "it ended by _exit")):
+                for options in ([], ["--json"]):
+                    done = leaks(*options, *words)
+                    self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+                    self.assertIn("is not watched: ", done.stderr)
+                    self.assertIn(why, done.stderr)
+
     def test_a_limit_that_leaves_no_room(self):
         for limit, words in ((resource.RLIMIT_AS, "address space (ulimit -v)"), (resource.RLIMIT_DATA, "data (ulimit -d)")):
             done = leaks("echo", "started", preexec_fn=lambda: resource.setrlimit(limit, (32 << 30, 32 << 30)))
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertEqual(done.stderr, f"granary: leaks: nothing can be found under a limit on {words} of 32 GiB or less; "
                                           "raise the limit\n")
+        # Above that limit there may be too little for the search all the same; then the process says so.
         done = leaks("true", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (33 << 30, 33 << 30)))
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertIn("not examined: the kernel refused address space", done.stderr)
+        done = leaks("true", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 40, 1 << 40)))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_folder_that_is_none(self):

@@ -3,6 +3,7 @@
 # Invariant: what one waits for is a state, not a time.
 # Must not know: how it is recorded.
 import os
+import re
 import resource
 import signal
 import time
@@ -133,6 +134,39 @@ class Ends(RecordTest):
         self.assertIn("File too large", said)
         churn = next(name for name in self.files() if "record_churn" in name)
         self.assertIsNone(self.trace(churn, whole=False).end)
+
+
+    def test_full_disk_keeps_what_was_written(self):
+        churn = program("record_churn")
+        recorder = self.start("-o", "x.trace", "/bin/sh", "-c", f"exec {churn} 300000 0 begun go")
+        wait_for(lambda: os.path.exists(os.path.join(self.folder, "begun")))
+        full = 16384
+        resource.prlimit(recorder.pid, resource.RLIMIT_FSIZE, (full, full))
+        with open(os.path.join(self.folder, "go"), "wb"):
+            pass
+        output, said = recorder.communicate(timeout=100)
+        self.assertEqual((recorder.returncode, output), (125, "done\n"), said)
+        self.assertIn("what was written before is kept in 'x.trace'", said)
+        trace = self.trace("x.trace", whole=False)
+        self.assertIn("it has no end", trace.damage)
+        self.assertTrue(trace.start["program"].endswith("record_churn"))
+
+    def test_a_child_that_has_not_called_malloc_yet_is_waited_for(self):
+        recorder = self.start("-o", "x.trace", program("record_orphan"), "go")
+        (process,) = self.said_to_wait(recorder)
+        with open(os.path.join(self.folder, "go"), "wb"):
+            pass
+        recorder.wait(timeout=60)
+        self.assertEqual(recorder.returncode, 0)
+        trace = self.trace(f"x.record_orphan.{process}.trace")
+        self.assertEqual(sum(1 for event in trace.events() if event.op == "malloc" and event.size == 200), 7777)
+
+    def said_to_wait(self, recorder):
+        """The ids of the processes that the recorder says it waits for."""
+        for line in recorder.stderr:
+            if "have not called malloc yet" in line:
+                return re.findall(r"\((\d+)\)", line)
+        return []
 
 
 def signal_is_pending(process):

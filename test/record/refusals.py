@@ -5,7 +5,7 @@
 import os
 import unittest
 
-from support import RecordTest, program
+from support import PROGRAMS, RecordTest, program
 
 
 class Refusals(RecordTest):
@@ -58,6 +58,14 @@ class Refusals(RecordTest):
         self.refuse(2, "no program", "-o", "x.trace")
         self.refuse(2, "no-such-allocator", "--allocator", "no-such-allocator", "/bin/true")
         self.assertEqual(self.files(), [])
+
+    def test_own_functions_of_a_linked_allocator_are_noted_only_if_they_make_blocks(self):
+        fixtures = os.path.join(PROGRAMS, "..", "tool", "fixtures")
+        _, said = self.record("-o", "x.trace", os.path.join(fixtures, "jemalloc_statistics"))
+        self.assertEqual(said.count("\n"), 1, said)
+        _, said = self.record("-o", "x.trace", os.path.join(fixtures, "jemalloc_blocks"))
+        self.assertIn("blocks that the program gets from that allocator's own functions are not seen", said)
+        self.assertNotIn("Granary", said)
 
     def test_quiet(self):
         _, said = self.record("-q", "-o", "x.trace", "/bin/true")

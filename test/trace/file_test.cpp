@@ -139,6 +139,33 @@ TEST_F(TraceTest, WhatIsWrittenIsRead) {
     EXPECT_EQ(trace.end()->status, 9);
 }
 
+TEST_F(TraceTest, NoPartOfTheCpuTimeFalls) {
+    constexpr std::uint64_t kHuge = std::uint64_t{1} << 63;
+    const std::vector<std::pair<std::uint64_t, std::uint64_t>> written = {{10, 5},        {9, 7},     {20, 2}, {3, 3},
+                                                                          {kHuge, kHuge}, {0, kHuge}, {1, 1}};
+    {
+        Writer writer(path_);
+        writer.start({});
+        std::vector<Sample> samples;
+        for (const auto &[user, system] : written)
+            samples.push_back({.time = Time{samples.size()}, .user_microseconds = user, .system_microseconds = system});
+        writer.samples(samples);
+    }
+    const Trace trace(path_);
+    ASSERT_EQ(trace.samples().size(), written.size());
+    Sample before;
+    for (const Sample &sample : trace.samples()) {
+        EXPECT_GE(sample.user_microseconds, before.user_microseconds);
+        EXPECT_GE(sample.system_microseconds, before.system_microseconds);
+        before = sample;
+    }
+    // A sum that does not fall is what was written.
+    EXPECT_EQ(trace.samples()[0].user_microseconds, 10U);
+    EXPECT_EQ(trace.samples()[1].user_microseconds + trace.samples()[1].system_microseconds, 16U);
+    EXPECT_EQ(trace.samples()[2].user_microseconds + trace.samples()[2].system_microseconds, 22U);
+    EXPECT_EQ(trace.samples()[3].user_microseconds + trace.samples()[3].system_microseconds, 22U);
+}
+
 TEST_F(TraceTest, SummariesTellWhatTheEventsDo) {
     Writer writer(path_);
     writer.start({});

@@ -65,10 +65,57 @@ test("paper is light, has every section drawn, and no controls", async () => {
     await closeClean(opened);
 });
 
+// What needs most room: a choice of six measures, a table of eight columns, long names.
+function wide() {
+    const document = rich();
+    const charts = document.sections.flatMap((section) => section.charts);
+    const flame = charts.find(({ kind }) => kind === "flame");
+    const [{ name, unit, values, slices }] = flame.measures;
+    flame.measures = Array.from({ length: 6 }, (_, at) => ({ name: `${name} at the peak ${at}`, unit, values, slices }));
+    charts.find(({ title }) => title === "Calls").columns[0].name = "the function that the program called";
+    document.sections[0].charts.push({
+        kind: "table",
+        title: "A wide table",
+        columns: [
+            { name: "call site", unit: "text" },
+            ...Array.from({ length: 7 }, (_, at) => ({ name: `own blocks freed by other threads ${at}`, unit: "count" })),
+        ],
+        rows: [[`std::vector<${"Token".repeat(19)}>::push_back`, ...Array.from({ length: 7 }, (_, at) => 1e5 + at)]],
+    });
+    return document;
+}
+
+// Titles of the charts in which a text or a table is wider than its place.
+async function cutOff(page) {
+    for (const chart of await page.locator("figure.chart").all()) await chart.scrollIntoViewIfNeeded();
+    return page.evaluate(() =>
+        [...document.querySelectorAll("figure.chart .scroller, figure.chart .data td, figure.chart .data th, .tools")]
+            .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1)
+            .map((one) => `${one.closest("figure").querySelector("h3").textContent}: ${one.className}`),
+    );
+}
+
+test("nothing is cut off on a phone, at a desk, and on paper", async () => {
+    const opened = await open(running, `file://${written("wide", pageOf(wide()))}`);
+    const { page } = opened;
+    for (const table of await page.getByRole("button", { name: "Table", exact: true }).all()) await table.click();
+    for (const width of [360, 1400]) {
+        await page.setViewportSize({ width, height: 800 });
+        assert.deepEqual(await cutOff(page), [], `${width} pixels`);
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${width} pixels`);
+    }
+    const kPaper = 718; // pixels: A4 without its margins
+    await page.setViewportSize({ width: kPaper, height: 1000 });
+    await page.emulateMedia({ media: "print" });
+    assert.deepEqual(await cutOff(page), [], "paper");
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= kPaper, "paper");
+    await closeClean(opened);
+});
+
 test("nothing hangs out to the right, on screens from narrow to huge", async () => {
     const opened = await open(running, address);
     const { page } = opened;
-    for (const width of [400, 1000, 3840]) {
+    for (const width of [360, 1000, 3840]) {
         await page.setViewportSize({ width, height: Math.round(width * 0.6) });
         for (const section of await page.locator("section.question").all()) await section.scrollIntoViewIfNeeded();
         assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${width} pixels`);

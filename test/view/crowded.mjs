@@ -65,6 +65,15 @@ const document_ = {
                 },
                 {
                     kind: "bars",
+                    title: "Timed calls by duration",
+                    x: { label: "duration", unit: "seconds", scale: "linear" },
+                    y: { label: "calls", unit: "count", scale: "linear" },
+                    cumulative: false,
+                    edges: [1, 2],
+                    series: ["malloc", "free", "realloc"].map((name) => ({ name, values: [10] })),
+                },
+                {
+                    kind: "bars",
                     title: "Call sites",
                     x: { label: "call site", unit: "text", scale: "linear" },
                     y: bytes,
@@ -143,6 +152,30 @@ test("a matrix of many threads fits its place, and each value is told", async ()
         .locator("thead th[scope='col']")
         .evaluateAll((heads) => heads.map((head) => head.getAttribute("title")));
     assert.deepEqual(names, threads);
+});
+
+test("the colours of a matrix have a scale", async () => {
+    const scale = figure(page, "Who frees whose blocks").locator(".scale");
+    assert.equal(await scale.textContent(), "rows: allocated by, columns: freed by");
+    assert.ok((await scale.locator("canvas").boundingBox()).width > 200);
+});
+
+test("more than two series of bars lie upon each other", async () => {
+    const chart = figure(page, "Timed calls by duration");
+    await chart.scrollIntoViewIfNeeded();
+    const seen = await chart.locator(".plot canvas").evaluate(async (canvas) => {
+        while (canvas.width <= 300) await new Promise((done) => requestAnimationFrame(done));
+        const { data } = canvas.getContext("2d").getImageData(Math.round(canvas.width / 4), 0, 8, canvas.height);
+        const colours = new Set();
+        for (let at = 0; at < data.length; at += 4) {
+            const [red, green, blue] = data.slice(at, at + 3);
+            if (blue > red + 30 && blue > green + 10) colours.add("blue");
+            if (red > blue + 30 && red > green + 10) colours.add("orange");
+            if (green > red + 30 && green > blue + 10) colours.add("green");
+        }
+        return [...colours].sort();
+    });
+    assert.deepEqual(seen, ["blue", "green", "orange"]);
 });
 
 test("what is nothing all along is not in the legend, but in the table", async () => {

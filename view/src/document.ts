@@ -78,7 +78,8 @@ export interface BarsChart {
     cumulative: boolean; // a line of the share up to each bucket is shown, too
     edges: number[];
     labels?: string[];
-    // values, or by slice: values[slice][bucket]; of one chart, all or none by slice
+    // values, or by slice: values[slice][bucket]; of one chart, all or none by slice. More than two over buckets are parts of
+    // one whole, and are shown upon each other.
     series: { name: string; values?: number[]; slices?: number[][] }[];
     per_doubling?: boolean; // a bar is as high as a doubling of x would be: buckets of unequal width make no steps
 }

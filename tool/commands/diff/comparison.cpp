@@ -236,18 +236,41 @@ BarsChart by_part(const ProgramUse &a, const ProgramUse &b) {
     return chart;
 }
 
+// A tenth of one run is another time than a tenth of the other, if their lengths differ by more than this share.
+bool have_one_length(const ProgramUse &a, const ProgramUse &b) {
+    constexpr double kDifference = 0.1;
+    const double longer = std::max(a.seconds, b.seconds);
+    return longer - std::min(a.seconds, b.seconds) <= kDifference * longer;
+}
+
+// "10 to 20 %", and where that is not the same time in both, when that is.
+std::string part_name(std::size_t part, const ProgramUse &a, const ProgramUse &b) {
+    constexpr std::size_t kPercent = 100 / kTimeParts;
+    const std::string percent = fmt::format("{} to {} %", part * kPercent, (part + 1) * kPercent);
+    if (have_one_length(a, b)) return percent;
+    const auto when = [&](const ProgramUse &use) {
+        const double each = use.seconds / kTimeParts;
+        return fmt::format("{} to {}", time_words(each * static_cast<double>(part)),
+                           time_words(each * static_cast<double>(part + 1)));
+    };
+    return fmt::format("{} (A: {}; B: {})", percent, when(a), when(b));
+}
+
 Section times(const ProgramUse &a, const ProgramUse &b, const TimeAxis &time) {
     Section section{"time", "When?", "No part of the run had more in use.", {}};
     Rows rows;
-    for (std::size_t i = 0; i < kTimeParts; ++i) {
-        const std::size_t percent = 100 / kTimeParts;
-        rows.push_back(
-            {fmt::format("{} to {} %", i * percent, (i + 1) * percent), a.most_in_part[i], b.most_in_part[i]});
-    }
+    for (std::size_t i = 0; i < kTimeParts; ++i)
+        rows.push_back({part_name(i, a, b), a.most_in_part[i], b.most_in_part[i]});
     const auto most = std::ranges::max_element(rows, {}, &Row::growth);
     if (most->growth() > 0) {
         section.answer = fmt::format("Largest growth at {0} of the run: from {2} to {1} in use.", most->name,
                                      bytes_words(most->after), bytes_words(most->before));
+    }
+    if (!have_one_length(a, b)) {
+        section.answer += fmt::format(
+            " The runs took {} and {}: a tenth of one is not the same time as a tenth of the other, so compare tenths "
+            "only if both runs did the same work.",
+            time_words(a.seconds), time_words(b.seconds));
     }
     const Axis bytes{"bytes", Unit::bytes};
     section.charts = {over_time("Bytes in use over time", bytes, time, a.in_use, b.in_use)};

@@ -32,7 +32,8 @@ void declare_options(CLI::App &options, LeaksRequest &request) {
     options.footer(
         "Exit status: 23 if something leaked, else that of the program, or 128 + the number of the signal that\n"
         "ended it; 127 if the program is not found, 126 if it cannot be started, 125 if granary itself fails,\n"
-        "2 if the command line is wrong, or if a limit on addresses or data leaves no room to look for leaks.\n"
+        "2 if the command line is wrong, if the program cannot be watched (static, set-uid, or with a malloc of its\n"
+        "own), or if a limit on addresses or data leaves no room to look for leaks.\n"
         "Example: granary leaks --suppressions known.txt git log");
 }
 

@@ -20,6 +20,7 @@
 #include <sstream>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/failure.hpp"
 #include "base/output.hpp"
@@ -28,6 +29,8 @@
 #include "base/variables.hpp"
 #include "commands/leaks/leak_findings.hpp"
 #include "reading/allocators/granary_library.hpp"
+#include "reading/diagnosis/program_diagnosis.hpp"
+#include "reading/diagnosis/watching.hpp"
 
 namespace gr::tool {
 
@@ -51,13 +54,20 @@ std::vector<fs::path> reports_in(const fs::path &folder, const std::string &proc
     return found;
 }
 
+std::vector<LeakReport> read_all(const std::vector<fs::path> &files) {
+    std::vector<LeakReport> reports;
+    reports.reserve(files.size());
+    for (const fs::path &file : files) reports.push_back(read_leak_report(file));
+    return reports;
+}
+
 // Returns whether anything leaked.
-bool tell(const LeaksRequest &request, const std::vector<fs::path> &reports) {
+bool tell(const LeaksRequest &request, std::vector<LeakReport> reports) {
     Suppressions suppressions;
     for (const std::string &file : request.suppressions) suppressions.read(file);
     std::vector<ProcessFindings> processes;
     processes.reserve(reports.size());
-    for (const fs::path &report : reports) processes.push_back(find_places(read_leak_report(report), suppressions));
+    for (LeakReport &report : reports) processes.push_back(find_places(std::move(report), suppressions));
     const std::string text = request.json ? leaks_json(processes) : leaks_text(processes);
     if (request.output.empty()) {
         std::fwrite(text.data(), 1, text.size(), stderr);
@@ -115,8 +125,30 @@ int run_and_wait(const LeaksRequest &request) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : kBySignal + WTERMSIG(status);
 }
 
+// A program that cannot be watched is not run: nobody should take silence for a program without leaks.
+void require_watching(const std::string &program) {
+    const Watching watching = watching_of(diagnose_program(program, Depth::program), Served::by_another);
+    if (!watching.is_possible)
+        throw Failure(ExitCode::usage, fmt::format("{} is not watched: {}", in_quotes(program), watching.text));
+    if (!watching.text.empty())
+        complain(fmt::format("leaks: {} is not watched in whole: {}", in_quotes(program), watching.text));
+}
+
+// A program that was killed says so by its status.
+int without_report(const LeaksRequest &request, int status) {
+    constexpr int kLeastBySignal = 129;
+    const bool was_killed = status >= kLeastBySignal;
+    complain(fmt::format("leaks: {} is not watched: it {} before it looked for leaks",
+                         in_quotes(request.command.front()), was_killed ? "was killed" : "ended by _exit or exec"));
+    return was_killed || status == static_cast<int>(ExitCode::not_found) ||
+                   status == static_cast<int>(ExitCode::cannot_invoke)
+               ? status
+               : static_cast<int>(ExitCode::usage);
+}
+
 int find_in_program(const LeaksRequest &request) {
     for (const std::string &file : request.suppressions) Suppressions().read(file);  // before anything runs
+    require_watching(request.command.front());
     require_addresses();
     const std::string library = collecting_library(find_library(request.library));
     const TemporaryFolder folder("leaks");
@@ -124,9 +156,13 @@ int find_in_program(const LeaksRequest &request) {
     drop_dead_stacks();
     preload(library);
     const int status = run_and_wait(request);
-    const std::vector<fs::path> reports = reports_in(folder.path(), "");
-    if (reports.empty() && !request.json) return status;
-    return tell(request, reports) ? request.exit_code : status;
+    std::vector<LeakReport> reports = read_all(reports_in(folder.path(), ""));
+    if (reports.empty()) return without_report(request, status);
+    const bool is_examined = std::ranges::all_of(reports, [](const auto &report) { return report.failure.empty(); });
+    std::erase_if(reports, [](const LeakReport &report) { return report.failure.empty() && report.leaks.empty(); });
+    const bool has_leaks = (!reports.empty() || request.json) && tell(request, std::move(reports));
+    if (has_leaks) return request.exit_code;
+    return is_examined ? status : static_cast<int>(ExitCode::usage);
 }
 
 std::string folder_of(int process) {
@@ -168,7 +204,7 @@ int find_in_process(const LeaksRequest &request, int process) {
     constexpr unsigned kLooks = 3000;
     for (unsigned i = 0; i < kLooks; ++i) {
         if (const std::vector<fs::path> reports = reports_in(folder, name); reports.size() > before) {
-            const bool leaked = tell(request, {reports.back()});
+            const bool leaked = tell(request, read_all({reports.back()}));
             fs::remove(reports.back());
             return leaked ? request.exit_code : 0;
         }

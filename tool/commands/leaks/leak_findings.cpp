@@ -36,11 +36,14 @@ void add_process_text(std::string &text, const ProcessFindings &found) {
     }
     std::uint64_t blocks = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t direct = 0;
     for (const FoundLeak &leak : found.leaks) {
         blocks += leak.group.blocks;
         bytes += leak.group.bytes;
+        if (leak.group.direct) direct += leak.group.blocks;
     }
     text += found.leaks.empty() ? "no leaks" : fmt::format("{} leaked", blocks_text(blocks, bytes));
+    if (blocks != direct) text += fmt::format(" ({} directly, {} only reachable from these)", direct, blocks - direct);
     if (found.suppressed_blocks != 0)
         text += fmt::format("; suppressed: {}", blocks_text(found.suppressed_blocks, found.suppressed_bytes));
     text += '\n';

@@ -11,6 +11,7 @@
 #include "base/failure.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/record/record.hpp"
+#include "commands/record/recorded_tree.hpp"
 #include "reading/allocators/chosen_allocator.hpp"
 
 namespace gr::tool {
@@ -53,11 +54,19 @@ void declare_options(CLI::App &options, Words &words) {
         .add_option("--allocator", request.allocator,
                     fmt::format("Run the program on this allocator: {} (default: system)", kAllocatorNames))
         ->type_name("NAME|PATH.so");
+    options
+        .add_option("--only", request.only,
+                    "Record only programs of this name (the file's, without folders); may be repeated")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+    options.add_flag(
+        "--keep-small", request.keeps_small,
+        fmt::format("Of more than {} traces, keep also those of fewer than {} events", kManyTraces, kSmallTrace));
     options.add_flag("-q,--quiet", request.quiet, "Print only errors");
     options.footer(
-        "Children of the program are recorded too, each in a trace of its own. Ctrl-C goes to the program, and the\n"
-        "trace is complete when the program has ended. A second Ctrl-C, or SIGTERM to granary, ends the recording;\n"
-        "the program continues.\n"
+        "Children of the program are recorded too, each in a trace of its own; at the end all are listed, the largest\n"
+        "first. Ctrl-C goes to the program, and the trace is complete when the program has ended. A second Ctrl-C, or\n"
+        "SIGTERM to granary, ends the recording; the program continues.\n"
         "Exit status: that of the program, or 128 + the number of the signal that ended it; 127 if the program is\n"
         "not found, 126 if it cannot be started, 125 if granary itself fails or the trace cannot be written, 1 if\n"
         "the program cannot be recorded, 2 if the command line is wrong.\n"

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/failure.hpp"
+#include "base/text.hpp"
 #include "commands/record/process_files.hpp"
 
 namespace gr::tool {
@@ -48,9 +49,8 @@ std::string failure_of(Work work) {
 
 }  // namespace
 
-Encoder::Encoder(const RecordingParts &parts, const RecordingSettings &settings, const std::string &file,
-                 std::uint32_t main_process)
-    : parts_(parts), settings_(settings), names_(file), main_process_(main_process) {}
+Encoder::Encoder(const RecordingParts &parts, const RecordingSettings &settings, const Wanted &wanted)
+    : parts_(parts), settings_(settings), names_(wanted.file), main_process_(wanted.main_process), only_(wanted.only) {}
 
 void Encoder::run() {
     parts_.clock.find_rate();
@@ -72,23 +72,35 @@ void Encoder::with_trace(Arrival arrival, Work work) {
 
 void Encoder::fail(Arrival arrival, const std::string &line) {
     has_failed_ = true;
-    traces_.erase(arrival);
-    parts_.terminal.complain(fmt::format("record: {}; the program continues, but is no longer recorded", line));
+    std::unique_ptr<ProcessTrace> trace;
+    if (const auto at = traces_.find(arrival); at != traces_.end()) {
+        trace = std::move(at->second);
+        traces_.erase(at);
+    }
+    const std::string kept =
+        trace == nullptr ? "" : fmt::format("; what was written before is kept in {}", in_quotes(trace->path));
+    parts_.terminal.complain(fmt::format("record: {}; the program continues, but is no longer recorded{}", line, kept));
+    if (trace == nullptr) return;
+    end_left(trace->process(), name_of(trace->path));
+    note_written(*trace, false);
 }
 
 void Encoder::take(const Arrived &arrived) {
     gr_recorded_process &entry = parts_.recording.process(arrived.place);
-    if (const std::string failure = failure_of([&] { begin(arrived); }); !failure.empty()) {
+    bool is_recorded = false;
+    if (const std::string failure = failure_of([&] { is_recorded = begin(arrived); }); !failure.empty()) {
         fail(arrived.arrival, failure);
-        answer(entry, GR_PROCESS_ARRIVED, GR_PROCESS_REFUSED);
+        is_recorded = false;
     }
+    if (!is_recorded) answer(entry, GR_PROCESS_ARRIVED, GR_PROCESS_REFUSED);
     // Even who is refused may leave its entry only when it is gone.
     parts_.live.add(std::make_shared<LiveProcess>(arrived.arrival, arrived.process));
     answer(entry, GR_PROCESS_ARRIVED, GR_PROCESS_RECORDED);
 }
 
-void Encoder::begin(const Arrived &arrived) {
+bool Encoder::begin(const Arrived &arrived) {
     trace::Start start = describe_process(arrived.process);
+    if (!is_wanted(start)) return false;
     start.allocator = arrived.allocator;
     start.began_nanoseconds = parts_.clock.real_time(arrived.ticks);
     start.stack_bytes = settings_.stack_bytes > 1 ? settings_.stack_bytes : 0;
@@ -101,6 +113,18 @@ void Encoder::begin(const Arrived &arrived) {
     auto trace = std::make_unique<ProcessTrace>(name_for(start), start, arrived, parts_.clock, files_);
     relate(start, *trace, arrived.ticks);
     traces_.emplace(arrived.arrival, std::move(trace));
+    return true;
+}
+
+// By the name of its file, or the one by which it was called, which may be a link.
+bool Encoder::is_wanted(const trace::Start &start) {
+    if (only_.empty()) return true;
+    const std::string name = name_of(start.program);
+    const std::string called = start.arguments.empty() ? "" : name_of(start.arguments.front());
+    if (std::ranges::any_of(only_, [&](const std::string &wanted) { return wanted == name || wanted == called; }))
+        return true;
+    passed_over_.insert(name);
+    return false;
 }
 
 std::string Encoder::name_for(const trace::Start &start) {
@@ -109,7 +133,7 @@ std::string Encoder::name_for(const trace::Start &start) {
 }
 
 // To the program that the process was before, or to the nearest of its ancestors that is recorded.
-void Encoder::relate(const trace::Start &start, const ProcessTrace &trace, std::uint64_t ticks) {
+void Encoder::relate(const trace::Start &start, ProcessTrace &trace, std::uint64_t ticks) {
     if (left_.contains(trace.process())) {
         // What the user named may have another name in the end.
         if (!is_named_by_user(trace.process())) end_left(trace.process(), name_of(trace.path));
@@ -121,6 +145,7 @@ void Encoder::relate(const trace::Start &start, const ProcessTrace &trace, std::
         const auto at =
             std::ranges::find_if(traces_, [&](const auto &each) { return each.second->process() == ancestor; });
         if (at == traces_.end()) continue;
+        trace.parent = ancestor;
         with_trace(at->first, [&](ProcessTrace &parent) {
             parent.add(trace::Relative{parent.time(ticks), start.process, false, name_of(trace.path)});
         });
@@ -195,6 +220,7 @@ void Encoder::end_left(std::uint32_t process, const std::string &next_file) {
     if (!failure.empty()) {
         has_failed_ = true;
         parts_.terminal.complain(fmt::format("record: {}", failure));
+        note_written(*left.trace, false);
         return;
     }
     if (next_file.empty() && is_named_by_user(process)) {
@@ -206,14 +232,23 @@ void Encoder::end_left(std::uint32_t process, const std::string &next_file) {
 }
 
 void Encoder::finish(ProcessTrace &trace, const Ended &ended) {
-    const std::string failure = failure_of([&] {
-        trace.end(ended);
-        written_.push_back({trace.path, trace.process(), trace.events(), trace.bytes(), trace.lost()});
-    });
+    const std::string failure = failure_of([&] { trace.end(ended); });
     if (!failure.empty()) {
         has_failed_ = true;
         parts_.terminal.complain(fmt::format("record: {}", failure));
     }
+    note_written(trace, failure.empty());
+}
+
+void Encoder::note_written(const ProcessTrace &trace, bool is_whole) {
+    written_.push_back({.path = trace.path,
+                        .program = trace.program(),
+                        .process = trace.process(),
+                        .parent = trace.parent,
+                        .events = trace.events(),
+                        .bytes = trace.bytes(),
+                        .lost = trace.lost(),
+                        .is_whole = is_whole});
     ended_events_ += trace.events();
     ended_bytes_ += trace.bytes();
 }

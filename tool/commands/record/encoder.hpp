@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the thread that writes traces: what the others tell becomes files, one a process.
-// Invariant: what waits to be written is of so many events at most, whatever there are of threads and processes. A
-//    trace that cannot be written is said so of, once, and its process goes on unrecorded.
+// Invariant: what waits to be written is of so many events at most, whatever there are of threads and processes. If a
+//    trace cannot be written, that is said once, what was written of it stays, and its process goes on unrecorded.
 // Must not know: where messages come from.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,18 +18,11 @@
 #include "commands/record/live_processes.hpp"
 #include "commands/record/message.hpp"
 #include "commands/record/process_trace.hpp"
+#include "commands/record/recorded_tree.hpp"
 #include "commands/record/terminal.hpp"
 #include "commands/record/trace_names.hpp"
 
 namespace gr::tool {
-
-struct WrittenTrace {
-    std::string path;
-    std::uint32_t process = 0;
-    std::uint64_t events = 0;
-    std::uint64_t bytes = 0;
-    std::uint64_t lost = 0;
-};
 
 // What the threads of the recorder share.
 struct RecordingParts {
@@ -42,9 +36,12 @@ struct RecordingParts {
 
 class Encoder {
   public:
-    // The main process is the one that was asked for; its last program's trace is FILE.
-    Encoder(const RecordingParts &parts, const RecordingSettings &settings, const std::string &file,
-            std::uint32_t main_process);
+    struct Wanted {
+        std::string file;
+        std::uint32_t main_process = 0;  // the one that was asked for; its last program's trace is the file
+        std::vector<std::string> only;   // names of the programs to record; empty: all
+    };
+    Encoder(const RecordingParts &parts, const RecordingSettings &settings, const Wanted &wanted);
 
     // Until Quit.
     void run();
@@ -54,6 +51,8 @@ class Encoder {
     // After run().
     [[nodiscard]] const std::vector<WrittenTrace> &written() const { return written_; }
     [[nodiscard]] bool has_failed() const { return has_failed_; }
+    // Programs that ran and were not to be recorded.
+    [[nodiscard]] const std::set<std::string> &passed_over() const { return passed_over_; }
 
   private:
     // A program that its process left for another by exec: it ends once the other's trace has its name.
@@ -70,12 +69,15 @@ class Encoder {
     void take(const Sampled &sampled);
     void take(const Quit &) { is_over_ = true; }
 
-    void begin(const Arrived &arrived);
+    // false: the program is not one to record.
+    [[nodiscard]] bool begin(const Arrived &arrived);
+    [[nodiscard]] bool is_wanted(const trace::Start &start);
     [[nodiscard]] std::string name_for(const trace::Start &start);
-    void relate(const trace::Start &start, const ProcessTrace &trace, std::uint64_t ticks);
+    void relate(const trace::Start &start, ProcessTrace &trace, std::uint64_t ticks);
     void leave(std::unique_ptr<ProcessTrace> trace, const Ended &ended);
     void end_left(std::uint32_t process, const std::string &next_file);
     void finish(ProcessTrace &trace, const Ended &ended);
+    void note_written(const ProcessTrace &trace, bool is_whole);
     void keep_within_bounds();
     void count();
     [[nodiscard]] bool is_named_by_user(std::uint32_t process) const {
@@ -90,6 +92,8 @@ class Encoder {
     RecordingSettings settings_;
     TraceNames names_;
     std::uint32_t main_process_;
+    std::vector<std::string> only_;
+    std::set<std::string> passed_over_;
     CodeFiles files_;
     std::map<Arrival, std::unique_ptr<ProcessTrace>> traces_;
     std::map<std::uint32_t, Left> left_;  // by process

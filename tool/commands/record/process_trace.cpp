@@ -38,7 +38,7 @@ ProcessTrace::ProcessTrace(const std::string &path_of_file, const trace::Start &
       program_(start.program),
       writer_(path_of_file),
       files_(files),
-      common_{clock, arrived.ticks, {}, {}, {}},
+      common_{.clock = clock, .origin = arrived.ticks, .stacks = {}, .addresses = {}, .marks = {}},
       modules_pause_(kModulesPause),
       began_(SteadyClock::now()),
       next_old_(began_ + kOldPause) {
@@ -66,8 +66,10 @@ void ProcessTrace::take(const ThreadGone &gone) {
 }
 
 void ProcessTrace::take(const Sampled &sampled) {
-    samples_.push_back(sampled.sample);
-    samples_.back().time = time(sampled.ticks);
+    const trace::Sample before = std::exchange(last_sample_, sampled.sample);
+    last_sample_.time = time(sampled.ticks);
+    last_sample_.keep_times_from_falling(before);
+    samples_.push_back(last_sample_);
     if (samples_.size() >= kFullSamples) write_small_things();
     const Moment now = SteadyClock::now();
     if (now >= next_pages_) look_at_pages();
@@ -87,7 +89,10 @@ void ProcessTrace::end(const Ended &ended) {
                  .reason = ended.reason,
                  .status = ended.status,
                  .events = writer_.events_written(),
-                 .lost = lost_});
+                 .lost = lost_,
+                 .stack_nanoseconds = common_.stacks_taken > 0
+                                          ? common_.clock.nanoseconds(1) * common_.stack_ticks / common_.stacks_taken
+                                          : 0});
 }
 
 ProcessTrace::Threads::iterator ProcessTrace::longest_waiting() {

@@ -51,6 +51,8 @@ class ProcessTrace {
 
     // Where it lies now.
     std::string path;
+    // The nearest of its ancestors that is recorded; 0: none.
+    std::uint32_t parent = 0;
 
   private:
     using Moment = std::chrono::steady_clock::time_point;
@@ -78,7 +80,8 @@ class ProcessTrace {
     std::size_t waiting_ = 0;
     std::size_t waiting_bytes_ = 0;
     std::uint64_t lost_ = 0;
-    std::vector<trace::Sample> samples_;
+    std::vector<trace::Sample> samples_;  // not written yet
+    trace::Sample last_sample_;           // of which no part of the CPU time is less than before
 
     std::vector<trace::Module> modules_;
     std::size_t known_nodes_ = 0;  // of the new ones

@@ -9,9 +9,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <set>
 #include <stop_token>
 #include <system_error>
 #include <thread>
@@ -20,6 +22,7 @@
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "commands/record/encoder.hpp"
+#include "commands/record/recorded_tree.hpp"
 #include "commands/record/started_program.hpp"
 #include "commands/record/watch.hpp"
 #include "reading/allocators/chosen_allocator.hpp"
@@ -27,7 +30,9 @@
 #include "reading/allocators/loader_path.hpp"
 #include "reading/allocators/malloc_symbols.hpp"
 #include "reading/diagnosis/program_diagnosis.hpp"
+#include "reading/diagnosis/watching.hpp"
 #include "reading/process/elf_file.hpp"
+#include "reporting/document/words.hpp"
 
 namespace gr::tool {
 
@@ -54,13 +59,13 @@ void check_program(const RecordRequest &request, Terminal &terminal) {
                                   "before a preloaded one; link it with libgranary.so instead",
                                   in_quotes(program)));
     }
-    const Finding *const reason = diagnosis.reason();
-    if (reason == nullptr || reason->kind == "not-executable") return;
-    if (diagnosis.verdict() == Verdict::no) {
+    const Served served = request.allocator == kSystemAllocator ? Served::as_ever : Served::by_another;
+    const Watching watching = watching_of(diagnosis, served);
+    if (!watching.is_possible) {
         throw Failure(ExitCode::not_runnable,
-                      fmt::format("{} cannot be recorded: {}", in_quotes(program), diagnosis.summary()));
+                      fmt::format("{} cannot be recorded: {}", in_quotes(program), watching.text));
     }
-    terminal.note(fmt::format("record: {}: {}", program, diagnosis.summary()));
+    if (!watching.text.empty()) terminal.note(fmt::format("record: {}: {}", program, watching.text));
 }
 
 // A file that can be written. A file that did not exist is created, and removed again if no trace is written to it.
@@ -123,24 +128,45 @@ double cpu_seconds() {
     return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
-void tell(const Encoder &encoder, std::uint32_t process, double seconds, Terminal &terminal) {
+void tell(const std::vector<WrittenTrace> &written, std::uint32_t process, double seconds, Terminal &terminal) {
     const WrittenTrace *main = nullptr;
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
     std::uint64_t lost = 0;
-    for (const WrittenTrace &trace : encoder.written()) {
+    std::size_t left_out = 0;
+    for (const WrittenTrace &trace : written) {
         if (main == nullptr || trace.process == process) main = &trace;
         events += trace.events;
         bytes += trace.bytes;
         lost += trace.lost;
+        left_out += trace.is_left_out ? 1 : 0;
     }
-    const std::size_t others = encoder.written().size() - 1;
-    const std::string beside = others == 0 ? "" : fmt::format(" and {} more traces beside it", others);
+    const std::size_t others = written.size() - left_out - 1;
+    const std::string beside =
+        others == 0 ? "" : fmt::format(" and {} more {} beside it", others, others == 1 ? "trace" : "traces");
     const double each = events == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(events);
     const std::string gaps = lost == 0 ? "" : fmt::format(", {} lost", lost);
     terminal.note(fmt::format(
         "recorded {}{}: {} events{}, {:.2f} bytes per event; {:.2f} s, the recorder used {:.2f} s of CPU time",
         main->path, beside, events, gaps, each, seconds, cpu_seconds()));
+    terminal.list(tree_text(written));
+    if (left_out == 0) return;
+    terminal.list(
+        fmt::format("  Of more than {} traces, those of fewer than {} are left out; --keep-small keeps them.\n",
+                    kManyTraces, count_words(kSmallTrace, "event", "events")));
+}
+
+std::string why_nothing(const RecordRequest &request, const Encoder &encoder) {
+    if (encoder.passed_over().empty()) {
+        return fmt::format(
+            "nothing was recorded: {} ended before it loaded the recorder's library, or its address space has no room "
+            "for the library (ulimit -v)",
+            in_quotes(request.command.front()));
+    }
+    constexpr std::size_t kNamed = 8;
+    const std::set<std::string> &others = encoder.passed_over();
+    return fmt::format("nothing was recorded: no program ran that --only names; these did: {}",
+                       printable(list_text({others.begin(), others.end()}, kNamed)));
 }
 
 // What empties the rings and what writes the traces: from before the program runs until all of it is written.
@@ -185,7 +211,7 @@ int record_program(const RecordRequest &request) {
     LiveProcesses live;
     const auto drain = std::make_unique<Drain>(recording, clock, messages);
     const RecordingParts parts{recording, clock, messages, *drain, live, terminal};
-    Encoder encoder(parts, request.settings, request.file, program.process());
+    Encoder encoder(parts, request.settings, {request.file, program.process(), request.only});
     const WatchEnd end = [&] {
         const RecordingThreads threads(*drain, encoder, messages);
         if (recording.rings() < SharedRecording::kMostRings) {
@@ -198,19 +224,16 @@ int record_program(const RecordRequest &request) {
         return Watch(parts, encoder, program, signals).run();
     }();
 
-    if (!encoder.written().empty()) {
+    std::vector<WrittenTrace> written = encoder.written();
+    if (std::ranges::any_of(written, [&](const WrittenTrace &trace) { return trace.path == request.file; }))
         file.keep();
+    if (!written.empty()) {
+        if (!request.keeps_small) leave_out_small(written, program.process());
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-        tell(encoder, program.process(), seconds.count(), terminal);
+        tell(written, program.process(), seconds.count(), terminal);
     }
     if (encoder.has_failed()) return static_cast<int>(ExitCode::tool_failure);
-    if (encoder.written().empty()) {
-        throw Failure(
-            ExitCode::not_runnable,
-            fmt::format("nothing was recorded: {} ended before it loaded the recorder's library, or its address "
-                        "space has no room for the library (ulimit -v)",
-                        in_quotes(request.command.front())));
-    }
+    if (written.empty()) throw Failure(ExitCode::not_runnable, why_nothing(request, encoder));
     return end.exit_code;
 }
 

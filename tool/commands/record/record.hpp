@@ -16,7 +16,9 @@ struct RecordRequest {
     std::vector<std::string> command;  // the program and its arguments; not empty
     std::string file;                  // "": a name is made
     std::string allocator = "system";
+    std::vector<std::string> only;  // names of the programs to record; empty: all
     RecordingSettings settings;
+    bool keeps_small = false;  // traces of few events, of which there are many
     bool quiet = false;
 };
 

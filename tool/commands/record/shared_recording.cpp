@@ -53,7 +53,7 @@ std::uint32_t rings_within_limit() {
 
 SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_t clock)
     : rings_(rings_within_limit()), bytes_(records_at(rings_) + rings_ * kBytesOfRing) {
-    file_ = ::memfd_create("granary-recording", MFD_CLOEXEC);
+    file_ = ::memfd_create(kName, MFD_CLOEXEC);
     if (file_ < 0) fail("memfd_create", errno);
     if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0) fail("ftruncate", errno);
     void *const at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);

@@ -20,6 +20,7 @@ struct RecordingSettings {
 
 class SharedRecording {
   public:
+    static constexpr const char *kName = "granary-recording";  // of the memory, in lists of mappings
     static constexpr std::uint32_t kProcesses = 1024;
     static constexpr std::uint32_t kMostRings = 4096;  // one for each thread that lives
     static constexpr std::uint64_t kRingRecords = 8192;

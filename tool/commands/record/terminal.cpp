@@ -29,6 +29,13 @@ void Terminal::note(std::string_view line) {
     if (!quiet_) complain(line);
 }
 
+void Terminal::list(std::string_view lines) {
+    if (quiet_) return;
+    const std::lock_guard lock(mutex_);
+    clear();
+    std::fwrite(lines.data(), 1, lines.size(), stderr);
+}
+
 void Terminal::complain(std::string_view line) {
     const std::lock_guard lock(mutex_);
     clear();

@@ -18,6 +18,8 @@ class Terminal {
     void show_progress(std::string_view line);
     void note(std::string_view line);
     void complain(std::string_view line);
+    // Whole lines, as they are.
+    void list(std::string_view lines);
 
   private:
     void clear();

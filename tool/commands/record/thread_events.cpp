@@ -56,6 +56,8 @@ std::size_t ThreadEvents::take_stack(std::span<const gr_record> rest, ProcessEve
     const std::size_t whole = std::min(records_of(count * sizeof calls[0]), rest.size() - 1);
     std::memcpy(calls.data(), &rest[0] + 1, std::min(count * sizeof calls[0], whole * sizeof(gr_record)));
     stack_ = process.stacks.number({calls.data(), count});
+    process.stack_ticks += static_cast<double>(below(rest[0].kind_and_address, GR_RECORD_KIND_SHIFT));
+    process.stacks_taken += 1;
     return whole;
 }
 

@@ -27,6 +27,8 @@ struct ProcessEvents {
     StackTree stacks;
     AddressRanges addresses;
     std::vector<trace::Mark> marks;  // not written yet
+    double stack_ticks = 0;          // that the process spent on taking stacks
+    double stacks_taken = 0;
 };
 
 class ThreadEvents {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/failure.hpp"
@@ -22,6 +23,9 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto kShownPause = 200ms;
+constexpr auto kUnarrivedPause = 100ms;
+constexpr auto kPatience = 1s;  // with a process that has not loaded the recorder's library
+constexpr std::size_t kNamed = 8;
 constexpr int kSignalCode = 128;  // an exit code above it tells of a signal
 
 int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalCode + WTERMSIG(status); }
@@ -64,7 +68,7 @@ WatchEnd Watch::run() {
         end_gone();
         sample();
         show(Clock::now());
-        if (status_ && !parts_.recording.has_processes()) break;
+        if (is_over()) break;
     }
     return {status_ ? exit_code_of(*status_) : kSignalCode + ended_by_};
 }
@@ -104,6 +108,42 @@ void Watch::sample() {
             parts_.messages.put(Sampled{process->arrival(), ticks, *sample});
         }
     }
+}
+
+bool Watch::is_over() {
+    const Clock::time_point now = Clock::now();
+    if (!status_ || parts_.recording.has_processes() || now < next_look_) return false;
+    next_look_ = now + kUnarrivedPause;
+    // Who arrives while this looks has an entry in the end.
+    return !awaits(unarrived_processes(parts_.recording)) && !parts_.recording.has_processes();
+}
+
+bool Watch::awaits(const std::vector<UnarrivedProcess> &unarrived) {
+    if (unarrived.empty()) return false;
+    std::vector<std::string> names;
+    bool will_arrive = false;
+    for (const UnarrivedProcess &each : unarrived) {
+        will_arrive = will_arrive || each.has_mapped;
+        names.push_back(fmt::format("{} ({})", printable(each.program), each.process));
+    }
+    const std::string list = list_text(names, kNamed);
+    if (!will_arrive) {
+        const Clock::time_point now = Clock::now();
+        if (!unloaded_since_) unloaded_since_ = now;
+        if (now < *unloaded_since_ + kPatience) return true;
+        parts_.terminal.complain(fmt::format(
+            "record: still running and not recorded, because the recorder's library was not loaded: {}", list));
+        return false;
+    }
+    unloaded_since_.reset();
+    if (!std::exchange(has_told_of_unarrived_, true)) {
+        parts_.terminal.note(fmt::format(
+            "the program has ended; the recording waits for processes that have not called malloc yet: {}; Ctrl-C ends "
+            "the recording",
+            list));
+        interrupts_ = 1;
+    }
+    return true;
 }
 
 void Watch::show(Clock::time_point now) {

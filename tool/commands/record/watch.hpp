@@ -10,9 +10,11 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "commands/record/encoder.hpp"
 #include "commands/record/started_program.hpp"
+#include "commands/record/unarrived.hpp"
 
 namespace gr::tool {
 
@@ -56,6 +58,8 @@ class Watch {
     void end_gone();
     void sample();
     void show(Clock::time_point now);
+    [[nodiscard]] bool is_over();
+    [[nodiscard]] bool awaits(const std::vector<UnarrivedProcess> &unarrived);
 
     RecordingParts parts_;
     const Encoder &encoder_;
@@ -66,6 +70,9 @@ class Watch {
     int ended_by_ = 0;  // a signal
     bool has_told_of_rest_ = false;
     Clock::time_point next_shown_;
+    Clock::time_point next_look_;                      // for processes that have not arrived
+    std::optional<Clock::time_point> unloaded_since_;  // there are none but such as have not loaded the library
+    bool has_told_of_unarrived_ = false;
 };
 
 }  // namespace gr::tool

@@ -27,7 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr const char *kSystem = "system";
 constexpr const char *kGranary = "granary";
 
 // Where the distribution's packages have them, below /usr/lib.
@@ -101,7 +100,7 @@ ChosenAllocator from_name(const std::string &name) {
     std::vector<ChosenAllocator> known = built_peers();
     for (ChosenAllocator &one : packaged()) known.push_back(std::move(one));
     for (ChosenAllocator &one : in_lab()) known.push_back(std::move(one));
-    std::vector<std::string> names = {kSystem, kGranary};
+    std::vector<std::string> names = {kSystemAllocator, kGranary};
     const ChosenAllocator *labs_own = nullptr;
     for (const ChosenAllocator &one : known) {
         if (one.name == name) return one;
@@ -137,7 +136,7 @@ void check_no_option(const std::string &words) {
 }  // namespace
 
 ChosenAllocator choose_allocator(const std::string &words) {
-    if (words == kSystem) return {words, "", {}};
+    if (words == kSystemAllocator) return {words, "", {}};
     if (words == kGranary) return {words, find_library(""), {}};
     if (words.starts_with(kLab)) return from_lab(words);
     check_no_option(words);

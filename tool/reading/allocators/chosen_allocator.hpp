@@ -15,6 +15,9 @@ namespace gr::tool {
 // For the help of commands that take one.
 inline constexpr const char *kAllocatorNames = "system, granary, lab:NAME[:OPTION=VALUE], jemalloc, ...";
 
+// The one that the program uses anyway.
+inline constexpr const char *kSystemAllocator = "system";
+
 struct ChosenAllocator {
     std::string name;     // as it is shown, with its options
     std::string library;  // its file; empty: none is preloaded

@@ -5,6 +5,7 @@
 // Must not know: how it lies in a file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -70,6 +71,18 @@ struct Sample {
     std::uint64_t system_microseconds = 0;
     std::uint64_t faults = 0;
     std::uint64_t threads = 0;
+
+    // The kernel splits the sum of user and system time anew at each reading, so each part may fall. The sum is kept, and
+    // the parts are moved so that none is less than in the sample before.
+    void keep_times_from_falling(const Sample &before) {
+        constexpr std::uint64_t kMost = std::uint64_t{1} << 62;  // so that no sum overflows
+        const std::uint64_t sum_before = before.user_microseconds + before.system_microseconds;
+        system_microseconds = std::min(system_microseconds, kMost);
+        const std::uint64_t sum = std::max(std::min(user_microseconds, kMost) + system_microseconds, sum_before);
+        system_microseconds =
+            std::clamp(system_microseconds, before.system_microseconds, sum - before.user_microseconds);
+        user_microseconds = sum - system_microseconds;
+    }
 };
 
 struct PageRun {
@@ -97,6 +110,7 @@ struct End {
     int status = 0;            // the exit code, or the signal's number
     std::uint64_t events = 0;  // that were written
     std::uint64_t lost = 0;
+    double stack_nanoseconds = 0;  // that taking a stack took the program, in the mean; 0: none was, or it is not known
 };
 
 struct StackNode {

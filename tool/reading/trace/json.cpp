@@ -204,7 +204,8 @@ std::string to_json(const End &end) {
                     {"reason", kReasons[number_of(end.reason)]},
                     {"status", end.status},
                     {"events", end.events},
-                    {"lost", end.lost}});
+                    {"lost", end.lost},
+                    {"stack_nanoseconds", end.stack_nanoseconds}});
 }
 
 void from_json(std::string_view text, End *end) {
@@ -214,6 +215,7 @@ void from_json(std::string_view text, End *end) {
         get(json, "status", &end->status);
         get(json, "events", &end->events);
         get(json, "lost", &end->lost);
+        get(json, "stack_nanoseconds", &end->stack_nanoseconds);
     });
 }
 

@@ -179,7 +179,9 @@ void Trace::take_samples(ByteView summary, ByteView body) {
         for (unsigned k = 0; k < kSampleColumns; ++k) {
             if (k < head.columns) row[k] += readers[k].take_difference();
         }
-        samples_.push_back(sample_of(row));
+        Sample sample = sample_of(row);
+        sample.keep_times_from_falling(samples_.empty() ? Sample() : samples_.back());
+        samples_.push_back(sample);
         note(samples_.back().time);
     }
 }

@@ -74,11 +74,11 @@ Section Footprint::section() const {
         return section;
     }
     section.answer = fmt::format(
-        "At most {} were in use, {} after the start. At most {} were in use at one time. At the end, {} in {} "
+        "At most {} were in use, {} after the start. At most {} in use at one time. At the end, {} in {} "
         "were in use.",
         bytes_words(static_cast<double>(bytes_.peak)), time_words(seconds(bytes_.peak_time)),
-        count_words(static_cast<double>(blocks_.peak), "block", "blocks"), bytes_words(static_cast<double>(bytes_.now)),
-        count_words(static_cast<double>(blocks_.now), "block", "blocks"));
+        count_words(static_cast<double>(blocks_.peak), "block was", "blocks were"),
+        bytes_words(static_cast<double>(bytes_.now)), count_words(static_cast<double>(blocks_.now), "block", "blocks"));
     if (const trace::Sample *const highest = highest_resident(scope_)) {
         section.answer +=
             fmt::format(" The process had at most {} resident, {} after the start.",

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "reporting/document/words.hpp"
@@ -79,6 +81,42 @@ void tell_window(const Scope &scope, Document *document) {
         moment_text(ends.front()), moment_text(ends.back()), time_words(length_of(scope.trace))));
 }
 
+// Of processes whose trace lies beside this one; the others are counted.
+void tell_relatives(const trace::Trace &trace, Document *document) {
+    namespace fs = std::filesystem;
+    constexpr std::size_t kMost = 8;
+    const fs::path folder = fs::path(trace.path()).parent_path();
+    std::size_t told = 0;
+    std::size_t beside = 0;
+    std::size_t missing = 0;
+    for (const trace::Relative &relative : trace.relatives()) {
+        std::error_code error;
+        if (!fs::exists(folder / fs::path(relative.file).filename(), error)) {
+            ++missing;
+            continue;
+        }
+        ++beside;
+        if (told == kMost) continue;
+        ++told;
+        document->notes.push_back(fmt::format(
+            "{} after the start, the process {} process {}; the trace of that process is {}.",
+            time_words(seconds(relative.time)), relative.is_same_process ? "called exec and continued as" : "forked",
+            relative.process, in_quotes(relative.file)));
+    }
+    if (beside > told) {
+        document->notes.push_back(
+            fmt::format("The traces of {} are beside this one, too.",
+                        count_words(static_cast<double>(beside - told), "more process", "more processes")));
+    }
+    if (missing != 0) {
+        document->notes.push_back(
+            fmt::format("The process also started {} whose {} not beside this one. The recorder leaves out small "
+                        "traces where there are many.",
+                        count_words(static_cast<double>(missing), "process", "processes"),
+                        missing == 1 ? "trace is" : "traces are"));
+    }
+}
+
 void add_facts(const Scope &scope, Document *document) {
     const trace::Trace &trace = scope.trace;
     const trace::Start &start = trace.start();
@@ -125,12 +163,7 @@ Document head_of(const Scope &scope, std::uint64_t left_out) {
                         "and some freed blocks may be shown as in use.",
                         count_words(static_cast<double>(trace.lost()), "event", "events")));
     }
-    for (const trace::Relative &relative : trace.relatives()) {
-        document.notes.push_back(fmt::format("{}, the process {} process {}; the trace of that process is {}.",
-                                             time_words(seconds(relative.time)) + " after the start",
-                                             relative.is_same_process ? "called exec and continued as" : "forked",
-                                             relative.process, in_quotes(relative.file)));
-    }
+    tell_relatives(trace, &document);
     tell_window(scope, &document);
     document.slices = scope.time.edges(TimeAxis::kSlices);
     for (const trace::Mark &mark : trace.marks()) {

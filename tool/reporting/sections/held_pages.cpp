@@ -128,7 +128,8 @@ Section HeldPages::section(CallSites &sites) const {
                     {{"free bytes held", Unit::bytes}, {"pages", Unit::count}, {"blocks", Unit::count}}, sites);
     for (std::uint32_t stack = 0; stack < by_stack_.size(); ++stack) {
         const Held &held = by_stack_[stack];
-        if (held.blocks > 0) table.add(trace::StackNumber{stack}, {held.bytes, held.pages, held.blocks});
+        if (held.blocks <= 0) continue;
+        table.add(trace::StackNumber{stack}, {held.bytes, held.pages, std::round(held.blocks)});
     }
     TableChart chart = table.chart();
     if (chart.rows.empty()) {
@@ -138,6 +139,7 @@ Section HeldPages::section(CallSites &sites) const {
         return section;
     }
     section.answer += fmt::format(" The largest part of that is held by blocks from {}.", table.largest());
+    if (scope_.has_sampled_stacks()) chart.title += kEstimated;
     section.charts.emplace_back(std::move(chart));
     return section;
 }

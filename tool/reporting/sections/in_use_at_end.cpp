@@ -66,13 +66,12 @@ Section InUseAtEnd::section(const StackTotals &totals, CallSites &sites) const {
                                  bytes_words(static_cast<double>(all_.bytes)));
     section.charts = {by_birth(), by_size()};
     if (by_thread_.size() > 1) section.charts.emplace_back(by_thread());
-    constexpr double kRounding = 1e-6;  // what differences of weights leave of nothing
     SiteTable table("In use at the end, by function", {{"bytes", Unit::bytes}, {"blocks", Unit::count}}, sites);
     double bytes = 0;
     const std::size_t stacks = scope_.has_stacks() ? totals.count() : 0;
     for (std::uint32_t stack = 0; stack < stacks; ++stack) {
         const StackSum sum = totals.at_end(stack);
-        if (sum.blocks < kRounding) continue;
+        if (sum.blocks <= 0) continue;
         table.add(trace::StackNumber{stack}, {sum.bytes, sum.blocks});
         bytes += sum.bytes;
     }
@@ -86,6 +85,7 @@ Section InUseAtEnd::section(const StackTotals &totals, CallSites &sites) const {
         section.answer += largest == bytes ? fmt::format(" All of these bytes come from {}.", table.largest())
                                            : fmt::format(" The largest part, {}, comes from {}.",
                                                          share_words(largest, bytes), table.largest());
+        if (scope_.has_sampled_stacks()) chart.title += kEstimated;
         section.charts.emplace_back(std::move(chart));
     }
     return section;

@@ -31,12 +31,8 @@ StackMeasure allocated(const StackTotals &totals, std::string name, Unit unit, d
 
 template <class Take>
 StackMeasure at_moment(const StackTotals &totals, std::string name, Unit unit, Take take) {
-    constexpr double kRounding = 1e-6;  // what differences of weights leave of nothing
     StackMeasure measure{std::move(name), unit, std::vector<double>(totals.count()), {}, false};
-    for (std::uint32_t stack = 0; stack < totals.count(); ++stack) {
-        const double value = take(stack);
-        measure.values[stack] = value > kRounding ? value : 0;
-    }
+    for (std::uint32_t stack = 0; stack < totals.count(); ++stack) measure.values[stack] = take(stack);
     return measure;
 }
 
@@ -60,10 +56,11 @@ SeriesChart by_function(const Scope &scope, const StackTotals &totals, CallSites
     using Course = std::vector<double>;
     std::map<std::string, Course> courses;
     for (std::uint32_t stack = 0; stack < totals.count(); ++stack) {
-        if (totals.changes(stack).empty()) continue;
+        const std::vector<StackTotals::Part> changes = totals.changes(stack);
+        if (changes.empty()) continue;
         Course &course = courses[sites.caller_text(trace::StackNumber{stack})];
         course.resize(TimeAxis::kSlices);
-        for (const StackTotals::Part &change : totals.changes(stack)) course[change.slice] += change.sum.bytes;
+        for (const StackTotals::Part &change : changes) course[change.slice] += change.sum.bytes;
     }
     std::vector<std::pair<std::string, Course>> largest;
     for (auto &[function, course] : courses) {
@@ -127,7 +124,7 @@ Section origins_section(const Scope &scope, const StackTotals &totals, CallSites
         table.add(trace::StackNumber{stack}, {measures[0].values[stack], measures[1].values[stack],
                                               measures[2].values[stack], measures[3].values[stack]});
     }
-    const TableChart chart = table.chart();
+    TableChart chart = table.chart();
     if (chart.rows.empty()) {
         section.answer = "No block has a call stack.";
         return section;
@@ -139,7 +136,8 @@ Section origins_section(const Scope &scope, const StackTotals &totals, CallSites
                          ? fmt::format("At the peak, {} after the start, {} of the memory in use came from {}.", when,
                                        share_words(std::get<double>(largest[1]), at_peak), table.largest())
                          : fmt::format("No block in use at the peak, {} after the start, has a call stack.", when);
-    if (scope.trace.start().stacks == trace::Stacks::sampled) {
+    if (scope.has_sampled_stacks()) {
+        chart.title += kEstimated;
         section.answer += fmt::format(" These are estimates: one stack was taken for every {} allocated, on average.",
                                       bytes_words(static_cast<double>(scope.trace.start().stack_bytes)));
     }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "reporting/charts/bucket_charts.hpp"
 #include "reporting/document/words.hpp"
@@ -74,6 +75,19 @@ double Statistics::error_in_all() const {
     return std::sqrt(squares) * kNanosecond;
 }
 
+double Statistics::recording_seconds() const {
+    const double events = std::accumulate(calls_.begin(), calls_.end(), 0.0);
+    const std::optional<trace::End> &end = scope_.trace.end();
+    const double stack_nanoseconds = end ? end->stack_nanoseconds : 0;
+    return (events * scope_.trace.start().clock_nanoseconds + static_cast<double>(stacks_) * stack_nanoseconds) *
+           kNanosecond;
+}
+
+double Statistics::own_processor_seconds() const {
+    const double all = processor_seconds(scope_);
+    return std::max(all - recording_seconds(), std::min(time_in_all(), all));
+}
+
 SeriesChart Statistics::rates() const {
     SeriesChart chart;
     chart.title = "Calls per second";
@@ -123,6 +137,7 @@ TableChart Statistics::whole() const {
     const double freed = kind(StepKind::died);
     const double length = seconds(last_) - seconds(first_);
     const double processor = processor_seconds(scope_);
+    const double own = own_processor_seconds();
     TableChart table;
     table.title = "Totals";
     table.columns = {{"what", Unit::text}, {"number", Unit::count}, {"time", Unit::seconds}, {"share", Unit::fraction}};
@@ -136,12 +151,14 @@ TableChart Statistics::whole() const {
                   {"allocated and not freed", obtained - freed, none, ratio(obtained - freed, obtained)},
                   {"from the first call to the last", none, length, none},
                   {"CPU time", none, processor > 0 ? processor : none, none},
-                  {"time in calls, share of CPU time", none, in_calls, processor > 0 ? in_calls / processor : none},
+                  {"CPU time without the recording's part (estimate)", none, processor > 0 ? own : none,
+                   processor > 0 ? own / processor : none},
+                  {"time in calls, share of the CPU time without the recording's part", none, in_calls,
+                   processor > 0 ? in_calls / own : none},
                   {"standard error of the time in calls", none, timed.calls != 0 ? error_in_all() : none, none},
                   {"timed calls of more than 1 ms, left out", static_cast<double>(timed.long_calls),
                    static_cast<double>(timed.long_nanoseconds) * kNanosecond, none},
-                  {"allocations per second", ratio(obtained, length), none, none},
-                  {"calls per second", ratio(obtained + freed, length), none, none}};
+                  {"allocations per second", ratio(obtained, length), none, none}};
     return table;
 }
 
@@ -166,12 +183,21 @@ std::string Statistics::time_answer() const {
     if (timed.calls + timed.long_calls == 0) return " No call was timed.";
     if (timed.calls == 0) return long_answer();
     const double processor = processor_seconds(scope_);
+    const double own = own_processor_seconds();
+    const double in_calls = time_in_all();
     std::string text =
-        fmt::format(" Calls took about {} in total (± {})", time_words(time_in_all()), time_words(error_in_all()));
-    if (processor > 0)
-        text += fmt::format(", {} of the program's {} of CPU time", share_words(time_in_all(), processor),
-                            time_words(processor));
-    return text + "." + long_answer();
+        fmt::format(" Calls took about {} in total (± {})", time_words(in_calls), time_words(error_in_all()));
+    if (processor <= 0) return text + "." + long_answer();
+    text += own <= in_calls ? ", nearly all of the program's own CPU time."
+                            : fmt::format(", {} of the program's own CPU time of about {}.", share_words(in_calls, own),
+                                          time_words(own));
+    constexpr double kWorthTelling = 0.01;
+    if (const double recording = processor - own; recording > kWorthTelling * processor) {
+        text +=
+            fmt::format(" That is without the recording itself, which took about {} of the process's {} of CPU time.",
+                        time_words(recording), time_words(processor));
+    }
+    return text + long_answer();
 }
 
 std::string Statistics::long_answer() const {

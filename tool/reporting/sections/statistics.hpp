@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the section on how often the program calls its allocator, and what share of its time that takes.
 // Invariant: time in calls is the mean of those that were timed, less what reading the clock takes, for all calls.
-//    Calls of more than kSlice are no part of the mean, and are told apart.
+//    Calls of more than kSlice are no part of the mean, and are told apart. A share of the CPU time is one of the
+//    program's own, without what the recording took.
 // Must not know: where blocks lie.
 #pragma once
 
@@ -29,6 +30,7 @@ class Statistics {
         has_begun_ = true;
         ++(step.obtains() ? obtained_ : freed_)[step.point];
         if (step.nanoseconds != 0) time(step);
+        if (step.kind == StepKind::born && step.block.stack != trace::StackNumber::none) ++stacks_;
     }
 
     [[nodiscard]] Section section() const;
@@ -64,6 +66,10 @@ class Statistics {
     // The standard error of time_in_all: what chance did by the choice of the calls that were timed.
     [[nodiscard]] double error_in_all() const;
     [[nodiscard]] Timed timed_in_all() const;
+    // What the recording took in the program, an estimate: it read the clock for each event, and took stacks.
+    [[nodiscard]] double recording_seconds() const;
+    // The program's own, an estimate: never less than the time in calls, if that is less than all; 0: not known.
+    [[nodiscard]] double own_processor_seconds() const;
     [[nodiscard]] std::string time_answer() const;
     [[nodiscard]] std::string long_answer() const;
     [[nodiscard]] SeriesChart rates() const;
@@ -78,6 +84,7 @@ class Statistics {
     std::array<std::uint64_t, kOps> calls_{};
     std::array<std::uint64_t, 8> kinds_{};
     std::array<Timed, kOps> timed_{};
+    std::uint64_t stacks_ = 0;
     bool has_begun_ = false;
     trace::Time first_;
     trace::Time last_;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "reporting/charts/site_table.hpp"
 #include "reporting/document/words.hpp"
 
@@ -55,14 +57,14 @@ Section Temporaries::section(CallSites &sites) const {
     for (std::uint32_t stack = 1; stack < by_stack_.size(); ++stack) {
         const Stack &one = by_stack_[stack];
         if (one.temporaries == 0) continue;
-        table.add(trace::StackNumber{stack}, {static_cast<double>(one.temporaries), static_cast<double>(one.births),
-                                              static_cast<double>(one.bytes)});
+        table.add(trace::StackNumber{stack},
+                  {std::round(one.temporaries), std::round(one.births), std::round(one.bytes)});
     }
     TableChart chart = table.chart();
     if (chart.rows.empty()) {
         section.answer += " The functions that wanted them are unknown: none of these blocks has a call stack.";
     } else {
-        if (scope_.trace.start().stacks == trace::Stacks::sampled) chart.title += ", of blocks with a call stack";
+        if (scope_.has_sampled_stacks()) chart.title += kEstimated;
         section.answer += fmt::format(" Most of them were requested by {}.", table.largest());
         section.charts.emplace_back(std::move(chart));
     }

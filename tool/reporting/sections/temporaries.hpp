@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the section on temporary blocks: those that the next call of the thread that allocated them frees.
-// Invariant: a realloc counts as one call; what it moves on at once is told apart from what is freed.
+// Invariant: a realloc counts as one call; what it moves on at once is told apart from what is freed. By call site, a
+//    block counts for as many as it stands for.
 // Must not know: where blocks lie.
 #pragma once
 
@@ -29,7 +30,7 @@ class Temporaries {
         last = step.kind == StepKind::born ? step.block.number : kNone;
         if (step.kind != StepKind::born) return;
         ++births_;
-        ++stack_of(step.block).births;
+        stack_of(step.block).births += scope_.blocks_stood_for(step.block.size);
     }
 
     [[nodiscard]] Section section(CallSites &sites) const;
@@ -37,9 +38,9 @@ class Temporaries {
   private:
     static constexpr std::uint64_t kNone = UINT64_MAX;
     struct Stack {
-        std::uint64_t births = 0;
-        std::uint64_t temporaries = 0;
-        std::uint64_t bytes = 0;  // of temporaries
+        double births = 0;
+        double temporaries = 0;
+        double bytes = 0;  // of temporaries
     };
 
     [[nodiscard]] Stack &stack_of(const trace::Block &block) {
@@ -55,8 +56,9 @@ class Temporaries {
         bytes_ += step.block.size;
         ++by_size_[trace::size_bucket(step.block.size)];
         Stack &stack = stack_of(step.block);
-        ++stack.temporaries;
-        stack.bytes += step.block.size;
+        const double blocks = scope_.blocks_stood_for(step.block.size);
+        stack.temporaries += blocks;
+        stack.bytes += blocks * static_cast<double>(step.block.size);
     }
     [[nodiscard]] BarsChart sizes() const;
 

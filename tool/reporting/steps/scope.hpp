@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "reading/trace/reader.hpp"
 #include "reporting/steps/thread_groups.hpp"
@@ -21,6 +22,9 @@ struct Window {
 
     bool operator==(const Window &) const = default;
 };
+
+// Behind the title of a chart whose numbers are estimated from the blocks of which a stack was taken.
+inline constexpr std::string_view kEstimated = " (estimated from sampled stacks)";
 
 struct Scope {
     explicit Scope(const trace::Trace &the_trace, std::optional<Window> window = std::nullopt)
@@ -39,10 +43,11 @@ struct Scope {
         return trace.start().page_bytes != 0 ? trace.start().page_bytes : kUsual;
     }
     [[nodiscard]] bool has_stacks() const { return trace.start().stacks != trace::Stacks::none; }
+    [[nodiscard]] bool has_sampled_stacks() const { return trace.start().stacks == trace::Stacks::sampled; }
     // For how many blocks one stands of which a stack was taken: stacks are taken of each byte with the same chance.
     [[nodiscard]] double blocks_stood_for(std::uint64_t size) const {
         const auto mean = static_cast<double>(trace.start().stack_bytes);
-        if (trace.start().stacks != trace::Stacks::sampled || mean <= 1) return 1;
+        if (!has_sampled_stacks() || mean <= 1) return 1;
         return -1 / std::expm1(-static_cast<double>(size == 0 ? 1 : size) / mean);
     }
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: by call stack: what was allocated, when; what is in use; and what was in use when most bytes were.
-// Invariant: where stacks were sampled, a block counts for as many as it stands for; else one without a stack is stack
+// Invariant: where stacks were sampled, a block counts for as many as it stands for, and sums are told as whole numbers; else one without a stack is stack
 //    0's. A stack's numbers at the peak are those of now until the stack or the peak changes, so that neither costs
 //    more than a step.
 // Must not know: what a stack is called.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct StackSum {
         bytes += new_bytes;
         blocks += new_blocks;
     }
+    // There are no parts of blocks; and what differences leave of nothing is 0, not -0.
+    [[nodiscard]] StackSum rounded() const { return {std::round(bytes) + 0.0, std::round(blocks) + 0.0}; }
 };
 
 class StackTotals {
@@ -63,13 +66,13 @@ class StackTotals {
 
     [[nodiscard]] std::size_t count() const { return stacks_.size(); }
     // What was allocated in each slice.
-    [[nodiscard]] const std::vector<Part> &parts(std::size_t stack) const { return stacks_[stack].parts; }
+    [[nodiscard]] std::vector<Part> parts(std::size_t stack) const { return rounded(stacks_[stack].parts); }
     // By how much what is in use changed in each slice; what was in use before all belongs to the first.
-    [[nodiscard]] const std::vector<Part> &changes(std::size_t stack) const { return stacks_[stack].changes; }
-    [[nodiscard]] StackSum at_end(std::size_t stack) const { return stacks_[stack].live; }
+    [[nodiscard]] std::vector<Part> changes(std::size_t stack) const { return rounded(stacks_[stack].changes); }
+    [[nodiscard]] StackSum at_end(std::size_t stack) const { return stacks_[stack].live.rounded(); }
     [[nodiscard]] StackSum at_peak(std::size_t stack) const {
         const Stack &one = stacks_[stack];
-        return one.peak_number == peak_number_ ? one.at_peak : one.live;
+        return (one.peak_number == peak_number_ ? one.at_peak : one.live).rounded();
     }
     [[nodiscard]] trace::Time peak_time() const { return peak_time_; }
 
@@ -82,6 +85,17 @@ class StackTotals {
         std::vector<Part> changes;      // by slice
     };
 
+    // Whole numbers whose sum is that of all, rounded.
+    [[nodiscard]] static std::vector<Part> rounded(std::vector<Part> parts) {
+        StackSum until;
+        for (Part &part : parts) {
+            const StackSum before = until.rounded();
+            until.add(part.sum.bytes, part.sum.blocks);
+            const StackSum now = until.rounded();
+            part.sum = {now.bytes - before.bytes, now.blocks - before.blocks};
+        }
+        return parts;
+    }
     static void add_to(std::vector<Part> *parts, const Step &step, double bytes, double blocks) {
         const std::uint32_t slice = TimeAxis::slice_of(step.point);
         if (parts->empty() || parts->back().slice != slice) parts->push_back({slice, {}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: bars over buckets, with the share of all up to each bucket as a line.
+// What: bars over buckets, with the share of all up to each bucket as a line. Two series stand side by side, more lie upon each
+//       other.
 // Invariant: the values are the window's, summed over its slices; the shares are of their sum. What is told are values, whatever
 //            a bar's height stands for.
 // Must not know: what is counted.
@@ -18,6 +19,7 @@ import { colourOf, dashOf, patternOf } from "./paint";
 import { Span } from "./viewport";
 
 const kHeight = 300;
+const kMostBeside = 2;
 
 export function running(values: number[]): number[] {
     const all = values.reduce((sum, value) => sum + value, 0);
@@ -135,8 +137,10 @@ class Bars implements ChartView {
             true,
         );
         this.plot.clip(context, () => {
-            this.shown.forEach((at, order) => this.paintSeries(context, at, order, y));
-            if (this.chart.cumulative) for (const at of this.shown) this.paintShare(context, at);
+            if (this.isStacked) this.paintStack(context, y);
+            else this.shown.forEach((at, order) => this.paintSeries(context, at, order, y));
+            if (this.chart.cumulative && this.isStacked) this.paintShare(context, this.total(this.values), null);
+            else if (this.chart.cumulative) for (const at of this.shown) this.paintShare(context, this.values[at]!, at);
             if (this.cursor !== null) {
                 context.strokeStyle = colours.ink;
                 context.lineWidth = 1.5;
@@ -148,9 +152,20 @@ class Bars implements ChartView {
         this.plot.bottomAxis(context, this.axis, this.span, colours);
         if (this.chart.cumulative) this.shareAxis(context);
     }
+    // What lies upon each other has sums, which a logarithmic axis does not show.
+    private get isStacked(): boolean {
+        return this.chart.series.length > kMostBeside && !this.logs;
+    }
     private highest(): number {
         const [from, to] = [Math.floor(this.span.from), Math.ceil(this.span.to)];
+        if (this.isStacked) return Math.max(0, ...this.total(this.heights).slice(from, to));
         return Math.max(0, ...this.shown.flatMap((at) => this.heights[at]!.slice(from, to)));
+    }
+    // Of the series that are shown, by bucket.
+    private total(numbers: number[][]): number[] {
+        return Array.from({ length: this.buckets }, (_, bucket) =>
+            this.shown.reduce((sum, at) => sum + (numbers[at]![bucket] ?? 0), 0),
+        );
     }
     private get logs(): boolean {
         return this.chart.y.scale === "log";
@@ -174,6 +189,29 @@ class Bars implements ChartView {
             { length: Math.max(0, Math.floor((last - first) / step) + 1) },
             (_, at) => 10 ** (first + at * step),
         );
+    }
+    private paintStack(context: CanvasRenderingContext2D, y: (value: number) => number): void {
+        const colours = this.place.theme.now;
+        const cell = this.area(0).width;
+        const gap = cell > 6 ? Math.min(cell * 0.12, 6) : 0;
+        const sums = Array.from({ length: this.buckets }, () => 0);
+        for (const at of this.shown) {
+            context.fillStyle = patternOf(at, colours, context);
+            context.strokeStyle = colourOf(at, colours);
+            context.lineWidth = 1;
+            for (let bucket = Math.floor(this.span.from); bucket < this.span.to; ++bucket) {
+                const value = this.heights[at]![bucket] ?? 0;
+                if (value <= 0) continue;
+                const { left, width } = this.area(bucket);
+                const low = y(sums[bucket]!);
+                sums[bucket]! += value;
+                const high = y(sums[bucket]!);
+                const each = Math.max(width - gap, 0.7);
+                context.fillRect(left + gap / 2, high, each, low - high);
+                if (each > 3 && low - high > 2)
+                    context.strokeRect(left + gap / 2 + 0.5, high + 0.5, each - 1, low - high - 1);
+            }
+        }
     }
     private paintSeries(
         context: CanvasRenderingContext2D,
@@ -203,17 +241,18 @@ class Bars implements ChartView {
         const left = this.plot.x(this.span, bucket);
         return { left, width: this.plot.x(this.span, bucket + 1) - left };
     }
-    private paintShare(context: CanvasRenderingContext2D, at: number): void {
+    // Of one series, or of all together.
+    private paintShare(context: CanvasRenderingContext2D, values: number[], at: number | null): void {
         const { area } = this.plot;
         const colours = this.place.theme.now;
         context.beginPath();
         context.moveTo(this.plot.x(this.span, 0), area.top + area.height);
-        running(this.values[at]!).forEach((share, bucket) => {
+        running(values).forEach((share, bucket) => {
             context.lineTo(this.plot.x(this.span, bucket + 1), area.top + (1 - share / 1.06) * area.height);
         });
-        context.strokeStyle = this.shown.length > 1 ? colourOf(at, colours) : colours.ink;
+        context.strokeStyle = at !== null && this.shown.length > 1 ? colourOf(at, colours) : colours.ink;
         context.lineWidth = 1.75;
-        context.setLineDash(dashOf(at + 1));
+        context.setLineDash(dashOf((at ?? 0) + 1));
         context.stroke();
         context.setLineDash([]);
     }

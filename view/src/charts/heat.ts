@@ -10,13 +10,10 @@ import { choice, make } from "../parts/dom";
 import { CellAxis } from "./cell_axis";
 import { CellPlot, stroke } from "./cell_plot";
 import { type ChartView, kZoomKeys, type Place } from "./chart_view";
+import { paintColourScale, sizeColourScale } from "./colour_scale";
 import { listenTo } from "./gestures";
 import { HeatCells, valueOf } from "./heat_cells";
-import { css, heat, kFont, sized } from "./paint";
 import { Span } from "./viewport";
-
-const kScaleWidth = 300;
-const kScaleHeight = 34;
 
 class Heat implements ChartView {
     readonly element: HTMLElement;
@@ -66,7 +63,7 @@ class Heat implements ChartView {
             make("div", { class: "scale" }, make("span", {}, chart.scale.label), this.scale),
         );
         this.plot.element.style.minHeight = `${this.height}px`;
-        sized(this.scale, kScaleWidth, kScaleHeight);
+        sizeColourScale(this.scale);
         this.windowChanged();
         listenTo({
             surface: this.plot.element,
@@ -222,28 +219,10 @@ class Heat implements ChartView {
         }
     }
     private paintScale(): void {
-        const colours = this.place.theme.now;
-        const context = sized(this.scale, kScaleWidth, kScaleHeight);
-        for (let x = 0; x < kScaleWidth; ++x) {
-            context.fillStyle = css(heat(x / (kScaleWidth - 1), colours.dark));
-            context.fillRect(x, 0, 1, 10);
-        }
-        context.font = kFont;
-        context.fillStyle = colours.quiet;
-        context.textBaseline = "top";
-        const stops: [number, CanvasTextAlign][] = [
-            [0, "left"],
-            [0.5, "center"],
-            [1, "right"],
-        ];
-        for (const [share, align] of stops) {
-            context.textAlign = align;
-            context.fillText(
-                format(valueOf(this.chart, 1 + share * 254), this.chart.scale.unit),
-                share * kScaleWidth,
-                16,
-            );
-        }
+        const { chart, place } = this;
+        paintColourScale(this.scale, place.theme.now, (share) =>
+            format(valueOf(chart, 1 + share * 254), chart.scale.unit),
+        );
     }
 
     table(): Table {

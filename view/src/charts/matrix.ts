@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a matrix whose values can be read, coloured by how much they are; and, where it is small, the same as a flow.
 // Invariant: each value stands in its cell as text, if there is room for all columns so; else in the table, and it is told at the
-//            mouse and at the keyboard's cursor.
+//            mouse and at the keyboard's cursor. A scale says which colour is how much. All columns fit their place.
 // Must not know: what rows and columns are.
 
 import type { Table } from "../data/table";
@@ -9,13 +9,16 @@ import { format } from "../data/units";
 import type { MatrixChart } from "../document";
 import { choice, make } from "../parts/dom";
 import type { ChartView, Place } from "./chart_view";
+import { paintColourScale } from "./colour_scale";
 import { flowOf } from "./flow";
 import { css, heat, inkOn } from "./paint";
 
 const kFlowRows = 16;
 const kTextCell = 70; // pixels, with a value in it
 const kNamesRoom = 170;
-const kLeastCell = 9;
+const kNamedCell = 9; // below it names would lie over each other
+const kLeastCell = 2;
+const kFar = 100; // times
 
 class Matrix implements ChartView {
     readonly element = make("div", {});
@@ -52,16 +55,39 @@ class Matrix implements ChartView {
 
     draw(width: number): void {
         this.width = width;
-        this.element.replaceChildren(this.asFlow ? flowOf(this.chart, this.place, width) : this.grid());
+        this.element.replaceChildren(
+            ...(this.asFlow
+                ? [flowOf(this.chart, this.place, width)]
+                : [this.grid(), ...this.scale(this.top, this.low)]),
+        );
     }
     // Of a cell without text; null: there is room for text.
     private get narrow(): number | null {
-        const each = (this.width - kNamesRoom) / Math.max(1, this.chart.columns.length);
-        return each >= kTextCell ? null : Math.max(kLeastCell, Math.floor(each));
+        const columns = Math.max(1, this.chart.columns.length);
+        const each = (this.width - kNamesRoom) / columns;
+        if (each >= kTextCell) return null;
+        if (each >= kNamedCell) return Math.floor(each);
+        return Math.max(kLeastCell, Math.min(kNamedCell - 1, Math.floor(this.width / columns)));
+    }
+    // Where the values differ by far, a colour stands for a value's logarithm, or one value would leave all others pale.
+    private get low(): number {
+        const { top } = this;
+        const least = this.chart.values.flat().reduce((low, value) => (value > 0 && value < low ? value : low), top);
+        return top / least > kFar ? least : 0;
+    }
+    private scale(top: number, low: number): HTMLElement[] {
+        if (top === 0) return [];
+        const canvas = make("canvas", { "aria-hidden": "true" });
+        const { unit, row_label, column_label } = this.chart;
+        const valueAt = (share: number): number => (low === 0 ? share * top : low * (top / low) ** share);
+        paintColourScale(canvas, this.place.theme.now, (share) => format(Math.round(valueAt(share)), unit));
+        return [
+            make("div", { class: "scale" }, make("span", {}, `rows: ${row_label}, columns: ${column_label}`), canvas),
+        ];
     }
     private grid(): HTMLElement {
         const { chart, narrow } = this;
-        const { top } = this;
+        const { top, low } = this;
         const { dark } = this.place.theme.now;
         const head = make(
             "tr",
@@ -70,14 +96,14 @@ class Matrix implements ChartView {
             ...chart.columns.map((name) => make("th", { scope: "col", title: name }, make("span", {}, name))),
         );
         this.cells = chart.values.map((values, row) =>
-            values.map((value, column) => this.cell(row, column, value, top, dark)),
+            values.map((value, column) => this.cell(row, column, value, (of) => share(of, top, low), dark)),
         );
         const body = chart.rows.map((name, row) =>
             make("tr", {}, make("th", { scope: "row", title: name }, name), ...(this.cells[row] ?? [])),
         );
         const table = make(
             "table",
-            { class: narrow === null ? "matrix" : "matrix narrow", role: "grid", "aria-label": chart.title },
+            { class: classOf(narrow), role: "grid", "aria-label": chart.title },
             make("thead", {}, head),
             make("tbody", {}, ...body),
         );
@@ -85,14 +111,20 @@ class Matrix implements ChartView {
         table.addEventListener("keydown", (event) => this.key(event));
         return make("div", { class: "scroller" }, table);
     }
-    private cell(row: number, column: number, value: number, top: number, dark: boolean): HTMLTableCellElement {
+    private cell(
+        row: number,
+        column: number,
+        value: number,
+        shareOf: (value: number) => number,
+        dark: boolean,
+    ): HTMLTableCellElement {
         const here = row === this.current.row && column === this.current.column;
         const text = value === 0 ? "·" : format(value, this.chart.unit);
         const cell = make("td", { tabindex: here ? "0" : "-1", "data-value": String(value) });
         if (this.narrow === null) cell.textContent = text;
         else cell.setAttribute("aria-label", text);
         if (value > 0) {
-            const colour = heat(value / top, dark);
+            const colour = heat(shareOf(value), dark);
             cell.style.background = css(colour);
             cell.style.color = inkOn(colour);
         }
@@ -133,6 +165,16 @@ class Matrix implements ChartView {
             rows: chart.rows.map((name, row) => [name, ...(chart.values[row] ?? [])]),
         };
     }
+}
+
+// Of the scale's length, at which a value's colour lies.
+function share(value: number, top: number, low: number): number {
+    return low === 0 ? value / top : Math.log(value / low) / Math.log(top / low);
+}
+
+function classOf(narrow: number | null): string {
+    if (narrow === null) return "matrix";
+    return narrow >= kNamedCell ? "matrix narrow" : "matrix narrow nameless";
 }
 
 export function matrixView(chart: MatrixChart, place: Place): ChartView {

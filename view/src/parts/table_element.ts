@@ -38,7 +38,12 @@ export function tableElement(table: Table, label: string, more: Rows = {}): HTML
         const value = cell === null ? "" : String(cell);
         return make(
             "td",
-            { class: unit === "text" ? "text" : "number", "data-value": value, title: value },
+            {
+                class: unit === "text" ? "text" : "number",
+                "data-value": value,
+                "data-column": table.columns[column]?.name ?? "",
+                title: value,
+            },
             unit === "text" ? shortened(exact(cell, unit), kMostText) : exact(cell, unit),
         );
     };
