@@ -300,15 +300,15 @@ TEST_F(ScriptTest, WhatIsSampledIsCountedInWholeBlocksAndSaidToBeEstimated) {
                      event_of(2, 0, Op::malloc, 0x10000, 100, 3), event_of(3, 0, Op::malloc, 0x20000, 100)},
                     Recorder{.stack_bytes = 1000});
     const auto &temporary = chart_of<TableChart>(section_of(document, "temporaries"),
-                                                 "Call sites of temporary blocks (estimated from sampled stacks)");
+                                                 "Temporary blocks, by function (estimated from sampled stacks)");
     EXPECT_EQ(number_in(temporary, "0x400030 < 0x400010", 1), 11);
     EXPECT_EQ(number_in(temporary, "0x400030 < 0x400010", 2), 21);
     EXPECT_EQ(number_in(temporary, "0x400030 < 0x400010", 3), 1051);
     const auto &end = chart_of<TableChart>(section_of(document, "leaks"),
-                                           "In use at the end, by call site (estimated from sampled stacks)");
+                                           "In use at the end, by function (estimated from sampled stacks)");
     EXPECT_EQ(number_in(end, "0x400030 < 0x400010", 2), 11);
     const auto &sites =
-        chart_of<TableChart>(section_of(document, "origins"), "Call sites (estimated from sampled stacks)");
+        chart_of<TableChart>(section_of(document, "origins"), "Memory by function (estimated from sampled stacks)");
     EXPECT_EQ(number_in(sites, "0x400030 < 0x400010", 4), 21);
 }
 

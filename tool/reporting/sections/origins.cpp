@@ -65,7 +65,6 @@ SeriesChart by_function(const Scope &scope, const StackTotals &totals, CallSites
     std::vector<std::pair<std::string, Course>> largest;
     for (auto &[function, course] : courses) {
         std::partial_sum(course.begin(), course.end(), course.begin());
-        for (double &bytes : course) bytes = std::max(bytes, 0.0);  // what differences of weights leave of nothing
         largest.emplace_back(function, std::move(course));
     }
     std::ranges::stable_sort(largest, std::greater<>(), [](const auto &one) { return std::ranges::max(one.second); });
