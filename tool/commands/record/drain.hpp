@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: empties the rings, and sees who arrives, leaves and is gone.
 // Invariant: a thread's records are told in their order; an arrival before its records, these before its leaving and
-//    its end. One thread drains.
+//    its end. One thread drains. What the recorded processes share is read once, and checked: they can write anything there.
 // Must not know: what records mean, and how a trace is written.
 #pragma once
 
@@ -43,6 +43,7 @@ class Drain {
         std::uint32_t thread = 0;
         std::uint32_t place = 0;  // of its process
         std::uint64_t head_before = 0;
+        std::uint64_t tail = 0;  // the recorder's own: the one that is shared is for the thread
     };
 
     void pass();
@@ -54,6 +55,7 @@ class Drain {
     void empty_rings();
     bool empty(std::uint32_t number);
     void take_tenant(std::uint32_t number);
+    void move_tail(std::uint32_t number, std::uint64_t to);
     void release(std::uint32_t number);
     void look_for_gone_threads();
     void look_for_gone_takers();
