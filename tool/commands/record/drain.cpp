@@ -95,11 +95,7 @@ void Drain::take_arrival(std::uint32_t place) {
     gr_recorded_process &shared = recording_.process(place);
     const std::uint32_t process = read_once(shared.id);
     const std::uint64_t time = clock_.within_recording(read_once(shared.time));
-    if (!recording_.may_be_recorded(process)) {
-        std::atomic_ref(shared.state).store(GR_PROCESS_FREE, std::memory_order_relaxed);
-        std::atomic_ref(shared.id).store(0, std::memory_order_release);  // as in end_entry
-        return;
-    }
+    if (recording_.is_mapped_by(process) == false) return free_entry(place);
     // What had this process id is no more: the process became another program, or another process has its id.
     for (std::uint32_t other = 0; other < SharedRecording::kProcesses; ++other) {
         const Entry &entry = entries_[other];
@@ -136,10 +132,15 @@ void Drain::end_entry(std::uint32_t place, const Ended &ended) {
     }
     messages_.put(ended);
     entries_[place].arrival = Arrival::none;
+    free_entry(place);
+}
+
+void Drain::free_entry(std::uint32_t place) {
     gr_recorded_process &shared = recording_.process(place);
     std::atomic_ref(shared.state).store(GR_PROCESS_FREE, std::memory_order_relaxed);
     // Release: pairs with the acquire of who takes the entry.
     std::atomic_ref(shared.id).store(0, std::memory_order_release);
+    wake_sleepers(&shared.state);
 }
 
 std::uint32_t Drain::ring_count() const {
@@ -240,13 +241,15 @@ bool Drain::is_gone(std::uint32_t number) const {
     return has_no_such(::syscall(SYS_tgkill, entries_[ring.place].process, ring.thread, 0));
 }
 
-// Of entries whose process did not come so far as to say that it arrived.
+// Of entries whose process did not come so far as to say that it arrived, or is none of those that are recorded: another
+// process can have written its id there.
 void Drain::look_for_gone_takers() {
     for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place) {
         std::atomic_ref id(recording_.process(place).id);
         std::uint32_t process = id.load(std::memory_order_relaxed);
         if (process == 0 || entries_[place].arrival != Arrival::none) continue;
-        if (has_no_such(::kill(static_cast<pid_t>(process), 0)) || !recording_.may_be_recorded(process))
+        if (std::exchange(entries_[place].taker, process) != process) continue;
+        if (recording_.is_mapped_by(process) != true)
             id.compare_exchange_strong(process, 0, std::memory_order_release);
     }
 }

@@ -35,6 +35,7 @@ class Drain {
     struct Entry {
         Arrival arrival{};
         std::uint32_t process = 0;
+        std::uint32_t taker = 0;  // who had taken it, at the look before, and had not arrived
         std::atomic<bool> is_leaving{false};  // release and acquire: pair with each other
     };
     struct Ring {
@@ -50,6 +51,7 @@ class Drain {
     void look_at_entries(std::vector<std::uint32_t> *leaving);
     void take_arrival(std::uint32_t place);
     void end_told();
+    void free_entry(std::uint32_t place);
     void end_entry(std::uint32_t place, const Ended &ended);
     [[nodiscard]] std::uint32_t ring_count() const;
     void empty_rings();

@@ -84,19 +84,18 @@ bool SharedRecording::has_processes() const {
     return false;
 }
 
-// Of one that has ended, or may not be read, nothing is known.
-bool SharedRecording::may_be_recorded(std::uint32_t process) const {
-    if (process == static_cast<std::uint32_t>(::getpid())) return false;
+std::optional<bool> SharedRecording::is_mapped_by(std::uint32_t process) const {
+    if (process == static_cast<std::uint32_t>(::getpid()) || process > INT_MAX) return false;
     struct stat status {};
-    if (::fstat(file_, &status) != 0) return true;
+    if (::fstat(file_, &status) != 0) return std::nullopt;
     const std::string mapped = fmt::format(" {} ", status.st_ino);
     std::ifstream maps(fmt::format("/proc/{}/maps", process));
-    bool is_known = false;
-    for (std::string line; std::getline(maps, line); is_known = true) {
+    std::optional<bool> is_mapped;
+    for (std::string line; std::getline(maps, line); is_mapped = false) {
         if (line.find(mapped) != std::string::npos && line.find("memfd:granary-recording") != std::string::npos)
             return true;
     }
-    return !is_known;
+    return is_mapped;
 }
 
 void SharedRecording::ring_bell() const {

@@ -8,6 +8,7 @@
 #include <granary/recording.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gr::tool {
@@ -50,8 +51,8 @@ class SharedRecording {
 
     // Whether any process has an entry.
     [[nodiscard]] bool has_processes() const;
-    // Whether that can be a process that is recorded: a living one has this memory mapped, and is not the recorder.
-    [[nodiscard]] bool may_be_recorded(std::uint32_t process) const;
+    // Whether another process has this memory mapped; nothing of one that has ended or may not be read.
+    [[nodiscard]] std::optional<bool> is_mapped_by(std::uint32_t process) const;
     void ring_bell() const;
 
   private:
