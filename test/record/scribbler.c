@@ -57,7 +57,8 @@ int main(int count, char **words) {
         const uint64_t range = next_number() % 3 != 0 ? 2048 : next_number() % 2 != 0 ? kNear : all;
         volatile uint64_t *const word = &shared[next_number() % range];
         if (*word == 0 && next_number() % 8 != 0) continue;
-        const uint64_t numbers[] = {0, 1, UINT64_MAX, next_number(), *word + 1, *word << 8, UINT32_MAX, *word ^ UINT64_C(1) << next_number() % 64};
+        const uint64_t numbers[] = {0,         1,          UINT64_MAX, next_number(),
+                                    *word + 1, *word << 8, UINT32_MAX, *word ^ UINT64_C(1) << next_number() % 64};
         *word = numbers[next_number() % 8];
         if (i % 16 == 0) free(malloc(10));
     }

@@ -170,9 +170,8 @@ class TraceSpoiler {
             chunk->columns.erase(column);
             return;
         }
-        const bool is_bytes = chunk->kind == ChunkKind::events &&
-                              (column->first == number_of(EventColumn::ops) ||
-                               column->first == number_of(EventColumn::alignments));
+        const bool is_bytes = chunk->kind == ChunkKind::events && (column->first == number_of(EventColumn::ops) ||
+                                                                   column->first == number_of(EventColumn::alignments));
         if (is_bytes) {
             column->second[below(column->second.size())] = static_cast<std::uint8_t>(random_());
             return;

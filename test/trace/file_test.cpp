@@ -98,8 +98,11 @@ TEST_F(TraceTest, WhatIsWrittenIsRead) {
         writer.stacks(kNodes);
         for (unsigned i = 0; i < 12; ++i) {
             const ThreadNumber thread{i % 3};
-            written.push_back(random_events(thread, i == 5 ? 0 : i == 7 ? kMostEvents : random() % 5000, random,
-                                            std::uint64_t{i} << 40));
+            written.push_back(random_events(thread,
+                                            i == 5   ? 0
+                                            : i == 7 ? kMostEvents
+                                                     : random() % 5000,
+                                            random, std::uint64_t{i} << 40));
             writer.events(thread, written.back(), i);
         }
         writer.threads(std::vector<Thread>{{ThreadNumber{1}, 99, "worker", Time{5}}});

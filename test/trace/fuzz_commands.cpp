@@ -55,7 +55,9 @@ std::uint64_t seed_of_run = 0;
 }
 
 void check_for_terminal(const std::string &text) {
-    const auto controls = [](char byte) { return (static_cast<unsigned char>(byte) < 0x20 && byte != '\n') || byte == 0x7f; };
+    const auto controls = [](char byte) {
+        return (static_cast<unsigned char>(byte) < 0x20 && byte != '\n') || byte == 0x7f;
+    };
     if (std::ranges::any_of(text, controls)) fail("a control character would reach the terminal");
 }
 
@@ -145,7 +147,8 @@ trace::Bytes whole_trace() {
         writer.modules({Time{1}, {{0x1000, 0x2000, 0, "/usr/bin/program", "00ff"}, {0x2000, 0x3000, 0, "[vdso]", ""}}});
         writer.stacks(std::vector<StackNode>{
             {StackNumber{0}, 0x1234}, {StackNumber{1}, 0x1300}, {StackNumber{1}, 0x1400}, {StackNumber{3}, 0x2100}});
-        writer.threads(std::vector<Thread>{{ThreadNumber{0}, 7, "main", Time{1}}, {ThreadNumber{1}, 8, "worker", Time{2}}});
+        writer.threads(
+            std::vector<Thread>{{ThreadNumber{0}, 7, "main", Time{1}}, {ThreadNumber{1}, 8, "worker", Time{2}}});
         constexpr Op kOps[] = {Op::malloc, Op::calloc, Op::realloc_free, Op::realloc, Op::aligned_alloc,
                                Op::free,   Op::map,    Op::advise,       Op::unmap,   Op::brk};
         for (std::uint32_t thread = 0; thread < 3; ++thread) {
@@ -202,7 +205,8 @@ int main(int count, char **words) {
         constexpr rlim_t kMostSeconds = 60;
         rusage used{};
         ::getrusage(RUSAGE_SELF, &used);
-        const rlimit limit{static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + kMostSeconds, RLIM_INFINITY};
+        const rlimit limit{static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + kMostSeconds,
+                           RLIM_INFINITY};
         ::setrlimit(RLIMIT_CPU, &limit);
         try {
             gr::tool::run(seed, corpus);

@@ -52,7 +52,8 @@ bool controls_terminal(std::string_view one) {
     if (one.size() == 1) return first < kFirstPrintable || first == kDelete || (first >= kFirstC1 && first <= kLastC1);
     if (one.size() == 2 && first == 0xc2) return static_cast<unsigned char>(one[1]) <= kLastC1;
     const bool is_override = (one >= "\u202a" && one <= "\u202e") || (one >= "\u2066" && one <= "\u2069");
-    return is_override || one == "\u2028" || one == "\u2029" || std::ranges::find(kDirections, one) != kDirections.end();
+    return is_override || one == "\u2028" || one == "\u2029" ||
+           std::ranges::find(kDirections, one) != kDirections.end();
 }
 
 }  // namespace

@@ -151,7 +151,8 @@ std::string collections_text(const std::vector<ProcessCollections> &processes) {
         const Summary sum = summarize(process);
         const Collection &last = process.collections.back();
         std::vector<std::string> reasons;
-        for (const auto &[reason, count] : sum.reasons) reasons.push_back(fmt::format("{} {}", count, printable(reason)));
+        for (const auto &[reason, count] : sum.reasons)
+            reasons.push_back(fmt::format("{} {}", count, printable(reason)));
         fmt::format_to(out, "process {}: {} collections in {:.2f} s ({})\n", process.process,
                        process.collections.size(), sum.seconds, list_text(reasons, reasons.size()));
         fmt::format_to(

@@ -249,8 +249,7 @@ void Drain::look_for_gone_takers() {
         std::uint32_t process = id.load(std::memory_order_relaxed);
         if (process == 0 || entries_[place].arrival != Arrival::none) continue;
         if (std::exchange(entries_[place].taker, process) != process) continue;
-        if (recording_.is_mapped_by(process) != true)
-            id.compare_exchange_strong(process, 0, std::memory_order_release);
+        if (recording_.is_mapped_by(process) != true) id.compare_exchange_strong(process, 0, std::memory_order_release);
     }
 }
 

@@ -35,7 +35,7 @@ class Drain {
     struct Entry {
         Arrival arrival{};
         std::uint32_t process = 0;
-        std::uint32_t taker = 0;  // who had taken it, at the look before, and had not arrived
+        std::uint32_t taker = 0;              // who had taken it, at the look before, and had not arrived
         std::atomic<bool> is_leaving{false};  // release and acquire: pair with each other
     };
     struct Ring {

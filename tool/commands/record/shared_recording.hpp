@@ -57,7 +57,9 @@ class SharedRecording {
 
   private:
     static constexpr std::uint64_t kAlignment = 4096;
-    static constexpr auto aligned = [](std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; };
+    static constexpr auto aligned = [](std::uint64_t bytes) {
+        return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    };
     static constexpr std::uint64_t kProcessesAt = aligned(sizeof(gr_recording));
     static constexpr std::uint64_t kRingsAt = aligned(kProcessesAt + kProcesses * sizeof(gr_recorded_process));
     static constexpr std::uint64_t kBytesOfRing = kRingRecords * sizeof(gr_record);

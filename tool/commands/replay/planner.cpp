@@ -247,10 +247,10 @@ class Scribe : public trace::Listener {
 
     const Survey &survey_;
     const TouchedPages &touched_;
-    std::vector<std::uint32_t> role_of_thread_;               // by the number in the trace
-    std::vector<std::vector<Operation>> operations_;          // of each thread, by its role; so are the next four
-    std::vector<std::optional<Pending>> pending_;             // a realloc's old block, until the new one is there
-    std::vector<std::vector<std::uint32_t>> free_slots_;      // of who emptied them last, so that he need not wait
+    std::vector<std::uint32_t> role_of_thread_;           // by the number in the trace
+    std::vector<std::vector<Operation>> operations_;      // of each thread, by its role; so are the next four
+    std::vector<std::optional<Pending>> pending_;         // a realloc's old block, until the new one is there
+    std::vector<std::vector<std::uint32_t>> free_slots_;  // of who emptied them last, so that he need not wait
     std::vector<bool> has_left_;
     std::vector<std::uint64_t> last_events_;                  // the number of its last
     std::unordered_map<std::uint64_t, std::uint32_t> slots_;  // by address
@@ -323,13 +323,15 @@ void write_script(const Scribe &scribe, std::uint64_t page_bytes, Plan *plan) {
 
 // What a trace says that a program wrote to may be more than this machine has.
 void refuse_too_much(const trace::Trace &trace, std::uint64_t pages) {
-    const std::uint64_t bytes = pages > UINT64_MAX / trace.start().page_bytes ? UINT64_MAX : pages * trace.start().page_bytes;
+    const std::uint64_t bytes =
+        pages > UINT64_MAX / trace.start().page_bytes ? UINT64_MAX : pages * trace.start().page_bytes;
     const std::uint64_t available = available_memory();
     if (bytes <= available) return;
-    throw Failure(ExitCode::not_runnable,
-                  fmt::format("{} would have {} written to at one time, but this machine has {} available; '--touch none' "
-                              "replays the calls alone",
-                              in_quotes(trace.path()), bytes_text(bytes), bytes_text(available)));
+    throw Failure(
+        ExitCode::not_runnable,
+        fmt::format("{} would have {} written to at one time, but this machine has {} available; '--touch none' "
+                    "replays the calls alone",
+                    in_quotes(trace.path()), bytes_text(bytes), bytes_text(available)));
 }
 
 }  // namespace

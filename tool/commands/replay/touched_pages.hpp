@@ -31,7 +31,7 @@ class TouchedPages {
 
     Touch touch_;
     std::uint64_t page_bytes_;
-    std::uint32_t most_resident_;                             // pages of the process
+    std::uint32_t most_resident_;                            // pages of the process
     std::unordered_map<std::uint64_t, std::uint32_t> most_;  // of the large blocks that were looked at, by number
 };
 

@@ -40,8 +40,7 @@ bool make_sense(const gr_heap_tables &t) {
                       t.narrow_words > 0 && t.narrow_words <= kMostWords && t.wide_words > 0 &&
                       t.wide_words <= kMostWords && t.descriptor_stride <= kMostDescriptor &&
                       t.heap_limit * t.slab_bytes <= kMostTable && t.direct_entries * t.direct_stride <= kMostTable &&
-                      t.region_bytes / t.unit_bytes <= UINT32_MAX &&
-                      t.region_begin + t.region_bytes >= t.region_begin;
+                      t.region_bytes / t.unit_bytes <= UINT32_MAX && t.region_begin + t.region_bytes >= t.region_begin;
     return small && some && fits(t.use_offset, 1, t.descriptor_stride) &&
            fits(t.units_offset, 4, t.descriptor_stride) && fits(t.class_offset, 4, t.descriptor_stride) &&
            fits(t.owner_offset, 4, t.descriptor_stride) && fits(t.tail_offset, 2, t.descriptor_stride) &&

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMostSites = 1 << 24;  // of any library
 constexpr std::uint64_t kMostCalls = 1 << 12;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;     // of all sites
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;  // of all sites
 constexpr std::uint64_t kMostCallsOfAll = std::uint64_t{1} << 26;
 constexpr unsigned kAttempts = 100;
 

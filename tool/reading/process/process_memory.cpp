@@ -159,8 +159,8 @@ Pages ProcessMemory::pages(const Mapping &mapping) const {
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 42;
     if (mapping.end - mapping.begin > kMostBytes) {
         throw Failure(ExitCode::tool_failure,
-                      fmt::format("process {}: a mapping of {} bytes at {:#x} is too large to look at its pages", process_,
-                                  mapping.end - mapping.begin, mapping.begin));
+                      fmt::format("process {}: a mapping of {} bytes at {:#x} is too large to look at its pages",
+                                  process_, mapping.end - mapping.begin, mapping.begin));
     }
     Pages result;
     result.begin = mapping.begin;

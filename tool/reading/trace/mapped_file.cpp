@@ -23,8 +23,7 @@ namespace {
 
 [[noreturn]] void fail_to_read(const std::string &path, int error) {
     const std::string why = error == EINVAL ? "it is not a regular file" : std::generic_category().message(error);
-    throw tool::Failure(tool::ExitCode::not_runnable,
-                        fmt::format("cannot read {}: {}", tool::in_quotes(path), why));
+    throw tool::Failure(tool::ExitCode::not_runnable, fmt::format("cannot read {}: {}", tool::in_quotes(path), why));
 }
 
 // Those that are open, as far as there is room.

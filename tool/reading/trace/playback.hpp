@@ -62,8 +62,8 @@ class Playback {
     std::uint64_t bytes_born_ = 0;
     Event next_;
     bool has_next_ = false;
-    std::vector<Event> together_;         // of one time
-    std::vector<std::uint64_t> asked_;    // of each thread: the last choice for which one of its events was asked
+    std::vector<Event> together_;       // of one time
+    std::vector<std::uint64_t> asked_;  // of each thread: the last choice for which one of its events was asked
     std::uint64_t choices_ = 0;
 };
 

@@ -111,9 +111,9 @@ Trace::Trace(const std::string &path) : path_(path), file_(path) {
     check_head(path_, file_.bytes());
     read_chunks();
     if (!has_start_) {
-        throw Failure(ExitCode::not_runnable,
-                      damage_.empty() ? fmt::format("{} ends before anything was recorded", tool::in_quotes(path_))
-                                      : damage_);
+        throw Failure(
+            ExitCode::not_runnable,
+            damage_.empty() ? fmt::format("{} ends before anything was recorded", tool::in_quotes(path_)) : damage_);
     }
     if (damage_.empty() && !end_) {
         damage_ = fmt::format("{} has no end: the last events may be missing", tool::in_quotes(path_));
@@ -256,7 +256,8 @@ void Trace::take_stacks(ByteView summary, ByteView body) {
 void Trace::take_samples(ByteView summary, ByteView body) {
     const auto head = object_in<SamplesSummary>(summary);
     check_rows(head.rows, body);
-    const std::vector<Bytes> columns = ColumnUnpacker().unpack(body, kSampleColumns, std::uint64_t{head.rows} * kMostNumberBytes);
+    const std::vector<Bytes> columns =
+        ColumnUnpacker().unpack(body, kSampleColumns, std::uint64_t{head.rows} * kMostNumberBytes);
     std::array<NumberReader, kSampleColumns> readers;
     for (unsigned i = 0; i < kSampleColumns; ++i) readers[i] = NumberReader(columns[i + 1]);
     std::array<std::uint64_t, kSampleColumns> row{};

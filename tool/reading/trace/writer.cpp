@@ -178,7 +178,8 @@ void Writer::events(ThreadNumber thread, std::span<const Event> events, std::uin
 }
 
 void Writer::stacks(std::span<const StackNode> nodes) {
-    for (; nodes.size() > kRowsOfAnyBody; nodes = nodes.subspan(kRowsOfAnyBody)) some_stacks(nodes.first(kRowsOfAnyBody));
+    for (; nodes.size() > kRowsOfAnyBody; nodes = nodes.subspan(kRowsOfAnyBody))
+        some_stacks(nodes.first(kRowsOfAnyBody));
     some_stacks(nodes);
 }
 
