@@ -152,6 +152,36 @@ class Replay(unittest.TestCase):
         told = self.check(story)
         self.assertEqual(told["unknown_frees"], 1)
 
+    # Some allocators free the block and give none where others give one of no bytes.
+    def test_a_realloc_to_no_bytes_that_gave_a_block(self):
+        story = Story(11)
+        for _ in range(100):
+            block = story.resize(0, story.obtain(0, "malloc", 100), 0)
+            other = story.obtain(0, "malloc", 100)
+            story.free(0, block)
+            story.free(0, other)
+        self.check(story)
+
+    def test_more_memory_than_the_machine_has_is_refused(self):
+        story = Story(12)
+        story.obtain(0, "malloc", (1 << 40) - 1)
+        self.write(story.lines)
+        self.assert_refused(self.granary(self.trace, "--with", "system"), 1, "available", "--touch none")
+        self.assertEqual(self.granary(self.trace, "--with", "system", "--touch", "none").returncode, 0)
+
+    def test_no_more_is_written_to_than_the_process_had_in_memory(self):
+        story = Story(13)
+        story.obtain(0, "malloc", 1 << 32)
+        story.lines.append(f"sample {story.time} {1 << 20} {1 << 20}")
+        told = self.play(story)
+        for one in told["allocators"]:
+            self.assertLess(one["most_resident_bytes"]["most"], 256 << 20)
+
+    def test_only_threads_that_did_something_are_started(self):
+        story = Story(14)
+        story.obtain(3000, "malloc", 100)
+        self.assertEqual(self.check(story)["threads"], 1)
+
     def test_text_names_each_allocator_and_what_is_not_shown(self):
         self.write(Story(8).wander(1, 500).lines)
         done = self.granary(self.trace, "--with", f"{LIBRARY},system")

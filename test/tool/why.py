@@ -292,7 +292,7 @@ class Refused(WhyTest):
             self.assertIn(f"version {version_of('collector')}", self.refused(125, process.pid))
 
     def test_overwritten_tables(self):
-        for kind in ("", "collector"):
+        for kind in ("", "collector", "large bitmaps", "large slabs", "large table"):
             with running(fixture("false_tables"), kind, environment={}) as (process, _):
                 self.assertIn("overwritten", self.refused(125, process.pid))
 

@@ -27,18 +27,19 @@ class TraceTest : public testing::Test {
     TraceTest() { fs::create_directory(folder_); }
     ~TraceTest() override { fs::remove_all(folder_); }
 
-    static std::vector<Event> random_events(ThreadNumber thread, std::size_t count, std::mt19937_64 &random) {
+    static std::vector<Event> random_events(ThreadNumber thread, std::size_t count, std::mt19937_64 &random,
+                                            std::uint64_t begin = 0) {
         constexpr Op kOps[] = {Op::malloc,       Op::calloc,        Op::free,         Op::realloc,
                                Op::realloc_free, Op::aligned_alloc, Op::operator_new, Op::operator_delete,
                                Op::map,          Op::unmap,         Op::advise,       Op::brk};
         std::vector<Event> events;
-        std::uint64_t time = random() % 1000;
+        std::uint64_t time = begin + random() % 1000;
         for (std::size_t i = 0; i < count; ++i) {
             Event event;
             event.op = kOps[random() % std::size(kOps)];
             event.time = Time{time += random() % (i % 7 == 0 ? 100000 : 3)};
-            event.address = random() % 50 == 0 ? random() : 0x7f0000000000 + random() % 4096 * 16;
-            if (!frees(event.op)) event.size = random() >> random() % 64;
+            event.address = random() % 50 == 0 ? random() >> 8 : 0x7f0000000000 + random() % 4096 * 16;
+            if (!frees(event.op)) event.size = random() >> (8 + random() % 56);
             if (obtains(event.op) && random() % 9 == 0)
                 event.log2_alignment = static_cast<std::uint8_t>(1 + random() % 20);
             if (obtains(event.op) && random() % 11 == 0)
@@ -74,6 +75,10 @@ class TraceTest : public testing::Test {
         return event;
     }
 
+    // Of random events.
+    inline static const std::vector<StackNode> kNodes = {
+        {StackNumber::none, 0x1000}, {StackNumber{1}, 0x2000}, {StackNumber{1}, 0xfff}};
+
     fs::path folder_ = fs::temp_directory_path() / ("trace_test." + std::to_string(::getpid()));
     std::string path_ = (folder_ / "one").string();
 };
@@ -81,8 +86,6 @@ class TraceTest : public testing::Test {
 TEST_F(TraceTest, WhatIsWrittenIsRead) {
     std::mt19937_64 random(1);
     std::vector<std::vector<Event>> written;
-    const std::vector<StackNode> nodes = {
-        {StackNumber::none, 0x1000}, {StackNumber{1}, 0x2000}, {StackNumber{1}, 0xfff}};
     {
         Writer writer(path_);
         Start start;
@@ -92,10 +95,14 @@ TEST_F(TraceTest, WhatIsWrittenIsRead) {
         start.stacks = Stacks::all;
         start.clock_nanoseconds = 9.5;
         writer.start(start);
-        writer.stacks(nodes);
+        writer.stacks(kNodes);
         for (unsigned i = 0; i < 12; ++i) {
             const ThreadNumber thread{i % 3};
-            written.push_back(random_events(thread, i == 5 ? 0 : i == 7 ? kMostEvents : random() % 5000, random));
+            written.push_back(random_events(thread,
+                                            i == 5   ? 0
+                                            : i == 7 ? kMostEvents
+                                                     : random() % 5000,
+                                            random, std::uint64_t{i} << 40));
             writer.events(thread, written.back(), i);
         }
         writer.threads(std::vector<Thread>{{ThreadNumber{1}, 99, "worker", Time{5}}});
@@ -206,6 +213,7 @@ TEST_F(TraceTest, WhateverIsSpoiltIsSaid) {
     {
         Writer writer(path_);
         writer.start({});
+        writer.stacks(kNodes);
         writer.events(ThreadNumber{0}, first, 0);
         writer.events(ThreadNumber{1}, second, 0);
         writer.end({});
@@ -259,6 +267,7 @@ TEST_F(TraceTest, EventsOfAllThreadsComeInTheOrderOfTime) {
     {
         Writer writer(path_);
         writer.start({});
+        writer.stacks(kNodes);
         for (unsigned i = 0; i < kThreads; ++i)
             written[i] = random_events(ThreadNumber{i}, 100 + random() % 2000, random);
         std::vector<std::size_t> next(kThreads);

@@ -42,17 +42,34 @@ std::size_t utf8_length(std::string_view text) {
     return form->length;
 }
 
+// One character, or a byte that begins none. Terminals obey the controls of C0 and C1, the latter also as a single byte,
+// and marks of direction let a text look like another.
+bool controls_terminal(std::string_view one) {
+    constexpr unsigned kFirstC1 = 0x80;
+    constexpr unsigned kLastC1 = 0x9f;
+    constexpr std::array<std::string_view, 4> kDirections{"\u061c", "\u200e", "\u200f", "\ufeff"};
+    const unsigned first = static_cast<unsigned char>(one.front());
+    if (one.size() == 1) return first < kFirstPrintable || first == kDelete || (first >= kFirstC1 && first <= kLastC1);
+    if (one.size() == 2 && first == 0xc2) return static_cast<unsigned char>(one[1]) <= kLastC1;
+    const bool is_override = (one >= "\u202a" && one <= "\u202e") || (one >= "\u2066" && one <= "\u2069");
+    return is_override || one == "\u2028" || one == "\u2029" ||
+           std::ranges::find(kDirections, one) != kDirections.end();
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
     std::string result;
-    for (const char character : text) {
-        const unsigned code = static_cast<unsigned char>(character);
-        if (code < kFirstPrintable || code == kDelete) {
-            fmt::format_to(std::back_inserter(result), "\\x{:02x}", code);
-        } else {
-            result += character;
+    while (!text.empty()) {
+        const std::size_t length = std::max<std::size_t>(utf8_length(text), 1);
+        const std::string_view one = text.substr(0, length);
+        text.remove_prefix(length);
+        if (!controls_terminal(one)) {
+            result += one;
+            continue;
         }
+        for (const char byte : one)
+            fmt::format_to(std::back_inserter(result), "\\x{:02x}", static_cast<unsigned char>(byte));
     }
     return result;
 }

@@ -12,7 +12,7 @@
 
 namespace gr::tool {
 
-// Control characters as \xNN, everything else as it is.
+// Control characters, and those that change the direction of text, as the \xNN of their bytes; everything else as it is.
 [[nodiscard]] std::string printable(std::string_view text);
 
 // 'text', printable, for error lines.

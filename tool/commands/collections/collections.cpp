@@ -122,15 +122,16 @@ std::vector<ProcessCollections> read_collections(const std::string &path) {
     std::ifstream file(path);
     if (!file) throw Failure(ExitCode::not_found, fmt::format("cannot read {}", in_quotes(path)));
     std::vector<ProcessCollections> processes;
+    std::map<std::uint64_t, std::size_t> places;  // of each process
     std::size_t count = 0;
     for (std::string text; std::getline(file, text);) {
         ++count;
         try {
             const nlohmann::json line = nlohmann::json::parse(text);
             const auto process = whole_number(line.at("process"));
-            auto known = std::ranges::find(processes, process, &ProcessCollections::process);
-            if (known == processes.end()) known = processes.insert(known, {process, {}});
-            known->collections.push_back(parse(line));
+            const auto [known, is_new] = places.try_emplace(process, processes.size());
+            if (is_new) processes.push_back({process, {}});
+            processes[known->second].collections.push_back(parse(line));
         } catch (const nlohmann::json::exception &) {
             throw Failure(ExitCode::tool_failure,
                           fmt::format("{}, line {}: not a collection; give a file that GRANARY_COLLECTIONS named",
@@ -150,7 +151,8 @@ std::string collections_text(const std::vector<ProcessCollections> &processes) {
         const Summary sum = summarize(process);
         const Collection &last = process.collections.back();
         std::vector<std::string> reasons;
-        for (const auto &[reason, count] : sum.reasons) reasons.push_back(fmt::format("{} {}", count, reason));
+        for (const auto &[reason, count] : sum.reasons)
+            reasons.push_back(fmt::format("{} {}", count, printable(reason)));
         fmt::format_to(out, "process {}: {} collections in {:.2f} s ({})\n", process.process,
                        process.collections.size(), sum.seconds, list_text(reasons, reasons.size()));
         fmt::format_to(

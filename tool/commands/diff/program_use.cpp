@@ -33,7 +33,7 @@ class Gatherer {
   public:
     Gatherer(const trace::Trace &trace, const TimeAxis &axis)
         : axis_(axis), units_(trace.last().units + 1), threads_(trace.threads().size()) {
-        use_.file = trace.path();
+        use_.file = printable(trace.path());
         for (std::size_t i = 0; i < threads_.size(); ++i) {
             threads_[i] = &use_.by_thread[name_of(trace.threads()[i], trace.start())];
         }
@@ -197,7 +197,7 @@ ProgramUse use_of(const trace::Trace &trace, const TimeAxis &axis, const Naming 
         }
     }
     ProgramUse use = std::move(gatherer.finish());
-    use.allocator = trace.start().allocator;
+    use.allocator = printable(trace.start().allocator);
     use.damage = trace.damage();
     use.has_stacks = scope.has_stacks();
     use.is_sampled = trace.start().stacks == trace::Stacks::sampled;

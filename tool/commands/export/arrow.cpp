@@ -85,7 +85,8 @@ void write_arrow(const trace::Trace &trace, Sink &sink) {
         rows[kOp].add(trace::number_of(event.op));
         rows[kAddress].add(event.address);
         rows[kSize].add(event.size);
-        rows[kAlignment].add(event.log2_alignment == 0 ? 0 : std::uint64_t{1} << event.log2_alignment);
+        const bool is_aligned = trace::obtains(event.op) && event.log2_alignment != 0;  // else it is madvise's advice
+        rows[kAlignment].add(is_aligned ? std::uint64_t{1} << event.log2_alignment : 0);
         rows[kTook].add(event.nanoseconds);
         rows[kStack].add(stacks.place(event.stack));
         if (rows[kTime].count() == kRows) flush();

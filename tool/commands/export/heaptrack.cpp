@@ -41,7 +41,7 @@ class Lines : public trace::Listener {
         std::string command;
         for (const std::string &word : start.arguments) command += (command.empty() ? "" : " ") + printable(word);
         line("v {:x} {:x}\nX {}\n", kVersion, kFormat, command.empty() ? printable(start.program) : command);
-        if (start.page_bytes != 0) line("I {:x} {:x}\n", start.page_bytes, start.physical_bytes / start.page_bytes);
+        line("I {:x} {:x}\n", start.page_bytes, start.physical_bytes / start.page_bytes);
         trace::Playback playback(trace_);
         playback.play(*this);
         pass(trace_.last());
@@ -66,8 +66,7 @@ class Lines : public trace::Listener {
         const auto &samples = trace_.samples();
         for (; sample_ < samples.size() && samples[sample_].time <= time; ++sample_) {
             tell(samples[sample_].time);
-            if (trace_.start().page_bytes != 0)
-                line("R {:x}\n", samples[sample_].resident_bytes / trace_.start().page_bytes);
+            line("R {:x}\n", samples[sample_].resident_bytes / trace_.start().page_bytes);
         }
         tell(time);
     }

@@ -11,13 +11,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -40,18 +44,28 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFolderVariable = "GRANARY_LEAKS";
 
-// What begins a report's name says whose it is; what ends it, which.
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+// What begins a report's name says whose it is; what ends it, which. Programs can write other files there, too.
 std::vector<fs::path> reports_in(const fs::path &folder, const std::string &process) {
-    std::vector<fs::path> found;
+    std::map<std::pair<std::uint64_t, std::uint64_t>, fs::path> found;
     std::error_code error;
     for (const fs::directory_entry &entry : fs::directory_iterator(folder, error)) {
         const std::string name = entry.path().filename().string();
-        if (name.starts_with(process) && !name.ends_with(".part")) found.push_back(entry.path());
+        const std::size_t point = name.find('.');
+        if (!name.starts_with(process) || point == std::string::npos) continue;
+        const auto whose = whole_number(std::string_view(name).substr(0, point));
+        const auto which = whole_number(std::string_view(name).substr(point + 1));
+        if (whose && which) found.emplace(std::pair(*whose, *which), entry.path());
     }
-    std::ranges::sort(found, {}, [](const fs::path &path) {
-        return std::pair(std::stoul(path.stem().string()), std::stoul(path.extension().string().substr(1)));
-    });
-    return found;
+    std::vector<fs::path> reports;
+    for (auto &[number, path] : found) reports.push_back(std::move(path));
+    return reports;
 }
 
 std::vector<LeakReport> read_all(const std::vector<fs::path> &files) {

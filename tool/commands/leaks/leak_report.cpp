@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <granary/leaks.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -54,6 +55,8 @@ LeakReport read_leak_report(const std::string &path) {
                                                            "use the library that came with this granary",
                                                            in_quotes(path)));
     };
+    // A program can put there what it likes: a pipe would be waited for.
+    if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path))) throw broken();
     std::ifstream file(path);
     LeakReport report;
     int version = 0;

@@ -21,6 +21,7 @@ void AddressRanges::insert(std::uint64_t begin, std::uint64_t end) {
         end = std::max(end, next->second);
         next = ranges_.erase(next);
     }
+    if (ranges_.size() >= kMostRanges) return;
     ranges_.emplace(begin, end);
     last_begin_ = begin;
     last_end_ = end;

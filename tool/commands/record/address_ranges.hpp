@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the addresses where blocks ever were, in steps of kStep.
-// Invariant: ranges are apart from each other, and by address.
+// Invariant: ranges are apart from each other, and by address. There are at most kMostRanges: a block that would need
+//    another is left out.
 // Must not know: what is looked for there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 
@@ -12,6 +14,7 @@ namespace gr::tool {
 class AddressRanges {
   public:
     static constexpr std::uint64_t kStep = 1 << 21;
+    static constexpr std::size_t kMostRanges = std::size_t{1} << 16;
 
     void add(std::uint64_t begin, std::uint64_t end) {
         if (begin >= last_begin_ && end <= last_end_) return;

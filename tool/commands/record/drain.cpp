@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -25,6 +26,12 @@ constexpr std::chrono::milliseconds kGonePause{100};  // between two looks for t
 template <class T>
 T acquire(T &word) {
     return std::atomic_ref(word).load(std::memory_order_acquire);
+}
+
+// Another process may write there at any time: what is checked is what is used.
+template <class T>
+T read_once(T &word) {
+    return std::atomic_ref(word).load(std::memory_order_relaxed);
 }
 
 bool has_no_such(long result) { return result != 0 && errno == ESRCH; }
@@ -86,18 +93,22 @@ void Drain::look_at_entries(std::vector<std::uint32_t> *leaving) {
 
 void Drain::take_arrival(std::uint32_t place) {
     gr_recorded_process &shared = recording_.process(place);
+    const std::uint32_t process = read_once(shared.id);
+    const std::uint64_t time = clock_.within_recording(read_once(shared.time));
+    if (recording_.is_mapped_by(process) == false) return free_entry(place);
     // What had this process id is no more: the process became another program, or another process has its id.
     for (std::uint32_t other = 0; other < SharedRecording::kProcesses; ++other) {
         const Entry &entry = entries_[other];
-        if (entry.arrival != Arrival::none && entry.process == shared.id)
-            end_entry(other, {entry.arrival, shared.time, trace::End::Reason::exec, 0});
+        if (entry.arrival != Arrival::none && entry.process == process)
+            end_entry(other, {entry.arrival, time, trace::End::Reason::exec, 0});
     }
     Entry &entry = entries_[place];
     entry.arrival = Arrival{++arrivals_};
-    entry.process = shared.id;
+    entry.process = process;
     entry.is_leaving.store(false, std::memory_order_relaxed);
-    const std::string_view allocator(&shared.allocator[0], ::strnlen(&shared.allocator[0], sizeof shared.allocator));
-    messages_.put(Arrived{entry.arrival, place, shared.id, shared.time, std::string(allocator)});
+    std::array<char, sizeof shared.allocator> allocator{};
+    std::memcpy(allocator.data(), &shared.allocator[0], allocator.size() - 1);
+    messages_.put(Arrived{entry.arrival, place, process, time, allocator.data()});
 }
 
 void Drain::end_told() {
@@ -121,10 +132,15 @@ void Drain::end_entry(std::uint32_t place, const Ended &ended) {
     }
     messages_.put(ended);
     entries_[place].arrival = Arrival::none;
+    free_entry(place);
+}
+
+void Drain::free_entry(std::uint32_t place) {
     gr_recorded_process &shared = recording_.process(place);
     std::atomic_ref(shared.state).store(GR_PROCESS_FREE, std::memory_order_relaxed);
     // Release: pairs with the acquire of who takes the entry.
     std::atomic_ref(shared.id).store(0, std::memory_order_release);
+    wake_sleepers(&shared.state);
 }
 
 std::uint32_t Drain::ring_count() const {
@@ -138,10 +154,18 @@ void Drain::empty_rings() {
 bool Drain::empty(std::uint32_t number) {
     gr_recording_ring &shared = recording_.ring(number);
     const std::uint64_t head = acquire(shared.head);
-    const std::uint64_t tail = std::atomic_ref(shared.tail).load(std::memory_order_relaxed);
-    if (head == tail || head - tail > SharedRecording::kRingRecords) return false;
-    take_tenant(number);
     const Ring &ring = rings_[number];
+    const std::uint64_t tail = ring.tail;
+    if (head == tail) return false;
+    take_tenant(number);
+    if (head - tail > SharedRecording::kRingRecords) {
+        // No thread writes so many: the word was overwritten, and what lies in the ring is not known.
+        constexpr std::uint64_t kLost = std::uint64_t{GR_RECORD_LOST} << GR_RECORD_KIND_SHIFT;
+        if (ring.arrival != Arrival::none)
+            messages_.put(Records{ring.arrival, ring.tenant, ring.thread, {{clock_.now(), kLost, 1}}});
+        move_tail(number, head);
+        return true;
+    }
     if (ring.arrival != Arrival::none) {
         const gr_record *const records = recording_.records(number);
         constexpr std::uint64_t kMask = SharedRecording::kRingRecords - 1;
@@ -154,32 +178,44 @@ bool Drain::empty(std::uint32_t number) {
         message.records.insert(message.records.end(), records, records + (count - first));
         messages_.put(std::move(message));
     }
+    move_tail(number, head);
+    return true;
+}
+
+void Drain::move_tail(std::uint32_t number, std::uint64_t to) {
+    gr_recording_ring &shared = recording_.ring(number);
+    rings_[number].tail = to;
     // Release: pairs with the thread's acquire, after which it writes there.
-    std::atomic_ref(shared.tail).store(head, std::memory_order_release);
+    std::atomic_ref(shared.tail).store(to, std::memory_order_release);
     // Pairs with the thread's, between its word that it waits and its look at tail.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // The lower half comes first.
     if (std::atomic_ref(shared.waits).load(std::memory_order_relaxed) != 0)
         wake_sleepers(reinterpret_cast<std::uint32_t *>(&shared.tail));
-    return true;
 }
 
 void Drain::take_tenant(std::uint32_t number) {
     Ring &ring = rings_[number];
     if (ring.tenant != Tenant::none) return;
-    const gr_recording_ring &shared = recording_.ring(number);
+    gr_recording_ring &shared = recording_.ring(number);
     ring.tenant = Tenant{++tenants_};
-    ring.thread = shared.thread;
-    ring.place = std::min(shared.process, SharedRecording::kProcesses - 1);
+    ring.thread = read_once(shared.thread);
+    const std::uint32_t place = read_once(shared.process);
+    ring.place = std::min(place, SharedRecording::kProcesses - 1);
     ring.arrival = entries_[ring.place].arrival;
 }
 
 void Drain::release(std::uint32_t number) {
     gr_recording_ring &shared = recording_.ring(number);
     Ring &ring = rings_[number];
-    if (ring.arrival != Arrival::none) messages_.put(ThreadGone{ring.arrival, ring.tenant, shared.lost});
+    if (ring.arrival != Arrival::none) messages_.put(ThreadGone{ring.arrival, ring.tenant, read_once(shared.lost)});
+    const std::uint64_t tail = ring.tail;
     ring = {};
+    ring.tail = tail;
     shared.lost = 0;
+    // They are equal, unless somebody overwrote them: the next thread begins with an empty ring.
+    std::atomic_ref(shared.head).store(tail, std::memory_order_relaxed);
+    std::atomic_ref(shared.tail).store(tail, std::memory_order_relaxed);
     // Release: pairs with the acquire of who takes the ring.
     std::atomic_ref(shared.thread).store(0, std::memory_order_release);
 }
@@ -187,7 +223,7 @@ void Drain::release(std::uint32_t number) {
 void Drain::look_for_gone_threads() {
     for (std::uint32_t number = 0; number < ring_count(); ++number) {
         gr_recording_ring &shared = recording_.ring(number);
-        if (std::atomic_ref(shared.thread).load(std::memory_order_relaxed) == 0) continue;
+        if (read_once(shared.thread) == 0) continue;
         const std::uint64_t head = acquire(shared.head);
         if (std::exchange(rings_[number].head_before, head) != head) continue;
         if (!is_gone(number)) continue;
@@ -199,20 +235,21 @@ void Drain::look_for_gone_threads() {
 bool Drain::is_gone(std::uint32_t number) const {
     const Ring &ring = rings_[number];
     if (ring.tenant == Tenant::none) {  // of which process it is, is not known yet
-        const std::uint32_t thread = recording_.ring(number).thread;
+        const std::uint32_t thread = read_once(recording_.ring(number).thread);
         return ::access(fmt::format("/proc/{}", thread).c_str(), F_OK) != 0;
     }
     return has_no_such(::syscall(SYS_tgkill, entries_[ring.place].process, ring.thread, 0));
 }
 
-// Of entries whose process did not come so far as to say that it arrived.
+// Of entries whose process did not come so far as to say that it arrived, or is none of those that are recorded: another
+// process can have written its id there.
 void Drain::look_for_gone_takers() {
     for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place) {
         std::atomic_ref id(recording_.process(place).id);
         std::uint32_t process = id.load(std::memory_order_relaxed);
         if (process == 0 || entries_[place].arrival != Arrival::none) continue;
-        if (has_no_such(::kill(static_cast<pid_t>(process), 0)))
-            id.compare_exchange_strong(process, 0, std::memory_order_release);
+        if (std::exchange(entries_[place].taker, process) != process) continue;
+        if (recording_.is_mapped_by(process) != true) id.compare_exchange_strong(process, 0, std::memory_order_release);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: empties the rings, and sees who arrives, leaves and is gone.
 // Invariant: a thread's records are told in their order; an arrival before its records, these before its leaving and
-//    its end. One thread drains.
+//    its end. One thread drains. What the recorded processes share is read once, and checked: they can write anything there.
 // Must not know: what records mean, and how a trace is written.
 #pragma once
 
@@ -35,6 +35,7 @@ class Drain {
     struct Entry {
         Arrival arrival{};
         std::uint32_t process = 0;
+        std::uint32_t taker = 0;              // who had taken it, at the look before, and had not arrived
         std::atomic<bool> is_leaving{false};  // release and acquire: pair with each other
     };
     struct Ring {
@@ -43,17 +44,20 @@ class Drain {
         std::uint32_t thread = 0;
         std::uint32_t place = 0;  // of its process
         std::uint64_t head_before = 0;
+        std::uint64_t tail = 0;  // the recorder's own: the one that is shared is for the thread
     };
 
     void pass();
     void look_at_entries(std::vector<std::uint32_t> *leaving);
     void take_arrival(std::uint32_t place);
     void end_told();
+    void free_entry(std::uint32_t place);
     void end_entry(std::uint32_t place, const Ended &ended);
     [[nodiscard]] std::uint32_t ring_count() const;
     void empty_rings();
     bool empty(std::uint32_t number);
     void take_tenant(std::uint32_t number);
+    void move_tail(std::uint32_t number, std::uint64_t to);
     void release(std::uint32_t number);
     void look_for_gone_threads();
     void look_for_gone_takers();

@@ -130,6 +130,10 @@ const std::string &CodeFiles::build_id(const std::string &path, const std::strin
 std::optional<std::vector<trace::PageRun>> resident_pages(std::uint32_t process, const AddressRanges &ranges) {
     constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
     constexpr std::size_t kEntries = 1 << 14;
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 38;  // a look at more takes too long
+    std::uint64_t bytes = 0;
+    for (const auto &[begin, end] : ranges.all()) bytes += std::min(end - begin, kMostBytes);
+    if (bytes > kMostBytes) return std::nullopt;
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     const int file = ::open(path_of(process, "pagemap").c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return std::nullopt;

@@ -40,7 +40,7 @@ class CodeFiles {
     std::map<std::string, std::string> build_ids_;  // by path and identity
 };
 
-// The pages of these ranges that are in memory; nothing where that cannot be told.
+// The pages of these ranges that are in memory; nothing where that cannot be told, or would take too long.
 [[nodiscard]] std::optional<std::vector<trace::PageRun>> resident_pages(std::uint32_t process,
                                                                         const AddressRanges &ranges);
 

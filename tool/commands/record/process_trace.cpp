@@ -22,6 +22,7 @@ using SteadyClock = std::chrono::steady_clock;
 // What comes at once still fits one chunk.
 constexpr std::size_t kFullEvents = trace::kMostEvents - SharedRecording::kRingRecords;
 constexpr std::size_t kFullSamples = 1024;
+constexpr std::size_t kFullMarks = 1024;
 constexpr auto kOldPause = 1s;
 constexpr auto kOld = 10s;
 constexpr auto kModulesPause = 100ms;  // and twice that, each time that nothing new was found
@@ -55,6 +56,8 @@ void ProcessTrace::take(const Records &records) {
     waiting_ += at->second.take(records.records, common_);
     waiting_bytes_ += at->second.bytes() - bytes_before;
     look_for_new_modules();
+    if (common_.stacks.new_nodes().size() >= trace::kRowsOfAnyBody) write_stacks();
+    if (common_.marks.size() >= kFullMarks) write_small_things();
     if (at->second.events().size() >= kFullEvents) write(at->second);
 }
 
@@ -135,16 +138,19 @@ void ProcessTrace::free_memory(ThreadEvents &thread) {
 
 void ProcessTrace::write(ThreadEvents &thread) {
     if (thread.events().empty() && thread.lost() == 0) return;
-    if (!common_.stacks.new_nodes().empty()) {
-        writer_.stacks(common_.stacks.new_nodes());
-        common_.stacks.clear_new();
-        known_nodes_ = 0;
-    }
+    write_stacks();
     if (!thread.is_told) write_threads();
     writer_.events(thread.thread().number, thread.events(), static_cast<std::uint32_t>(thread.lost()));
     lost_ += thread.lost();
     waiting_ -= thread.events().size();
     thread.clear();
+}
+
+void ProcessTrace::write_stacks() {
+    if (common_.stacks.new_nodes().empty()) return;
+    writer_.stacks(common_.stacks.new_nodes());
+    common_.stacks.clear_new();
+    known_nodes_ = 0;
 }
 
 void ProcessTrace::write_threads() {
@@ -214,7 +220,7 @@ void ProcessTrace::look_at_pages() {
     const Moment begin = SteadyClock::now();
     const trace::Time time = now();
     std::optional<std::vector<trace::PageRun>> runs = resident_pages(process_, common_.addresses);
-    if (runs && runs->size() <= trace::kMostRows) {
+    if (runs && runs->size() <= trace::kMostRuns) {
         writer_.resident({time, static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)), std::move(*runs)});
     }
     const Moment end = SteadyClock::now();

@@ -4,6 +4,7 @@
 // Must not know: what is timed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "reading/trace/event.hpp"
@@ -18,6 +19,10 @@ class RecordingClock {
     // GR_CLOCK_COUNTER or GR_CLOCK_MONOTONIC.
     [[nodiscard]] std::uint32_t kind() const { return kind_; }
     [[nodiscard]] std::uint64_t now() const;
+    // What another process told, if it is a moment of this recording; else the nearest that is.
+    [[nodiscard]] std::uint64_t within_recording(std::uint64_t ticks) const {
+        return std::clamp(ticks, begin_.ticks, std::max(begin_.ticks, now()));
+    }
     // Waits until that while is over; before all that follows.
     void find_rate();
     [[nodiscard]] double nanoseconds(std::uint64_t ticks) const {

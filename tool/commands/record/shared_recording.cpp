@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <fstream>
 #include <system_error>
 
 #include "base/failure.hpp"
@@ -24,26 +26,6 @@ namespace gr::tool {
 
 namespace {
 
-constexpr std::uint64_t kAlignment = 4096;
-constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-constexpr std::uint64_t kProcessesAt = aligned(sizeof(gr_recording));
-constexpr std::uint64_t kRingsAt = aligned(kProcessesAt + SharedRecording::kProcesses * sizeof(gr_recorded_process));
-constexpr std::uint64_t kBytesOfRing = SharedRecording::kRingRecords * sizeof(gr_record);
-constexpr std::uint64_t records_at(std::uint32_t rings) {
-    return aligned(kRingsAt + rings * sizeof(gr_recording_ring));
-}
-
-// A limit on address space (ulimit -v) is the program's, too, and it has better uses for it.
-std::uint32_t rings_within_limit() {
-    constexpr std::uint64_t kPartBytes = 8;
-    constexpr std::uint64_t kLeast = 16;
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SharedRecording::kMostRings;
-    const std::uint64_t rings = std::max(kLeast, limit.rlim_cur / kPartBytes / kBytesOfRing);
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(rings, SharedRecording::kMostRings));
-}
-
 [[noreturn]] void fail(const char *what, int error) {
     throw Failure(ExitCode::tool_failure, fmt::format("cannot share memory with the program: {}: {}", what,
                                                       std::generic_category().message(error)));
@@ -51,8 +33,20 @@ std::uint32_t rings_within_limit() {
 
 }  // namespace
 
+// A limit on address space (ulimit -v) is the program's, too, and it has better uses for it.
+std::uint32_t SharedRecording::rings_within_limit() {
+    constexpr std::uint64_t kPartBytes = 8;
+    constexpr std::uint64_t kLeast = 16;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMostRings;
+    const std::uint64_t rings = std::max(kLeast, limit.rlim_cur / kPartBytes / kBytesOfRing);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(rings, kMostRings));
+}
+
 SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_t clock)
-    : rings_(rings_within_limit()), bytes_(records_at(rings_) + rings_ * kBytesOfRing) {
+    : rings_(rings_within_limit()),
+      records_at_(aligned(kRingsAt + rings_ * sizeof(gr_recording_ring))),
+      bytes_(records_at_ + rings_ * kBytesOfRing) {
     file_ = ::memfd_create(kName, MFD_CLOEXEC);
     if (file_ < 0) fail("memfd_create", errno);
     if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0) fail("ftruncate", errno);
@@ -72,7 +66,7 @@ SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_
     it.ring_records = kRingRecords;
     it.processes_at = kProcessesAt;
     it.rings_at = kRingsAt;
-    it.records_at = records_at(rings_);
+    it.records_at = records_at_;
     it.magic = GR_RECORDING_MAGIC;
 }
 
@@ -88,6 +82,20 @@ bool SharedRecording::has_processes() const {
         if (std::atomic_ref(process(place).id).load(std::memory_order_relaxed) != 0) return true;
     }
     return false;
+}
+
+std::optional<bool> SharedRecording::is_mapped_by(std::uint32_t process) const {
+    if (process == static_cast<std::uint32_t>(::getpid()) || process > INT_MAX) return false;
+    struct stat status {};
+    if (::fstat(file_, &status) != 0) return std::nullopt;
+    const std::string mapped = fmt::format(" {} ", status.st_ino);
+    std::ifstream maps(fmt::format("/proc/{}/maps", process));
+    std::optional<bool> is_mapped;
+    for (std::string line; std::getline(maps, line); is_mapped = false) {
+        if (line.find(mapped) != std::string::npos && line.find("memfd:granary-recording") != std::string::npos)
+            return true;
+    }
+    return is_mapped;
 }
 
 void SharedRecording::ring_bell() const {

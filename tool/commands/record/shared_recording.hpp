@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the memory that the recorder shares with those whom it records: a file without a name, mapped here.
-// Invariant: as granary/recording.h says; it lives as long as this.
+// Invariant: as granary/recording.h says; it lives as long as this. Who is recorded can write to all of it, so where its
+//    parts lie is not read from it, and each number in it is checked when it is read.
 // Must not know: who empties the rings, and what the records mean.
 #pragma once
 
 #include <granary/recording.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gr::tool {
@@ -39,23 +41,35 @@ class SharedRecording {
 
     [[nodiscard]] gr_recording &control() const { return *reinterpret_cast<gr_recording *>(begin_); }
     [[nodiscard]] gr_recorded_process &process(std::uint32_t place) const {
-        return reinterpret_cast<gr_recorded_process *>(begin_ + control().processes_at)[place];
+        return reinterpret_cast<gr_recorded_process *>(begin_ + kProcessesAt)[place];
     }
     [[nodiscard]] gr_recording_ring &ring(std::uint32_t place) const {
-        return reinterpret_cast<gr_recording_ring *>(begin_ + control().rings_at)[place];
+        return reinterpret_cast<gr_recording_ring *>(begin_ + kRingsAt)[place];
     }
     [[nodiscard]] const gr_record *records(std::uint32_t ring) const {
-        return reinterpret_cast<const gr_record *>(begin_ + control().records_at) + ring * kRingRecords;
+        return reinterpret_cast<const gr_record *>(begin_ + records_at_) + ring * kRingRecords;
     }
 
     // Whether any process has an entry.
     [[nodiscard]] bool has_processes() const;
+    // Whether another process has this memory mapped; nothing of one that has ended or may not be read.
+    [[nodiscard]] std::optional<bool> is_mapped_by(std::uint32_t process) const;
     void ring_bell() const;
 
   private:
+    static constexpr std::uint64_t kAlignment = 4096;
+    static constexpr auto aligned = [](std::uint64_t bytes) {
+        return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    };
+    static constexpr std::uint64_t kProcessesAt = aligned(sizeof(gr_recording));
+    static constexpr std::uint64_t kRingsAt = aligned(kProcessesAt + kProcesses * sizeof(gr_recorded_process));
+    static constexpr std::uint64_t kBytesOfRing = kRingRecords * sizeof(gr_record);
+    [[nodiscard]] static std::uint32_t rings_within_limit();
+
     int file_ = -1;
     char *begin_ = nullptr;
     std::uint32_t rings_ = kMostRings;
+    std::uint64_t records_at_ = 0;
     std::uint64_t bytes_ = 0;
 };
 

@@ -10,6 +10,8 @@
 #include <limits>
 #include <utility>
 
+#include "reading/trace/chunk.hpp"
+
 namespace gr::tool {
 
 namespace {
@@ -30,6 +32,7 @@ std::size_t records_of(std::size_t bytes) { return (bytes + sizeof(gr_record) - 
 
 std::size_t ThreadEvents::take(std::span<const gr_record> records, ProcessEvents &process) {
     const std::size_t before = events_.size();
+    now_ = process.clock.time(process.clock.now(), process.origin);
     for (std::size_t i = 0; i < records.size(); ++i) {
         const gr_record &record = records[i];
         const std::uint8_t kind = kind_of(record);
@@ -44,7 +47,7 @@ std::size_t ThreadEvents::take(std::span<const gr_record> records, ProcessEvents
         } else if (kind == GR_RECORD_NAME || kind == GR_RECORD_MARK) {
             i += take_text(records.subspan(i), process);
         } else if (kind == GR_RECORD_LOST) {
-            lost_ += record.size;
+            lose(record.size);
         }
     }
     return events_.size() - before;
@@ -65,7 +68,7 @@ std::size_t ThreadEvents::take_text(std::span<const gr_record> rest, ProcessEven
     const std::size_t size = std::min<std::uint64_t>(rest[0].size, GR_RECORDING_MOST_TEXT);
     const std::size_t whole = std::min(records_of(size), rest.size() - 1);
     std::string text(reinterpret_cast<const char *>(&rest[0] + 1), std::min(size, whole * sizeof(gr_record)));
-    const trace::Time time = process.clock.time(rest[0].time, process.origin);
+    const trace::Time time = time_of(rest[0], process);
     if (kind_of(rest[0]) == GR_RECORD_MARK) {
         process.marks.push_back({time, thread_.number, std::move(text)});
     } else {
@@ -76,9 +79,13 @@ std::size_t ThreadEvents::take_text(std::span<const gr_record> rest, ProcessEven
     return whole;
 }
 
+trace::Time ThreadEvents::time_of(const gr_record &record, const ProcessEvents &process) const {
+    return std::min(process.clock.time(record.time, process.origin), now_);
+}
+
 void ThreadEvents::add(const gr_record &record, ProcessEvents &process) {
     Event event;
-    event.time = process.clock.time(record.time, process.origin);
+    event.time = time_of(record, process);
     event.op = Op{kind_of(record)};
     event.address = below(record.kind_and_address, GR_RECORD_KIND_SHIFT);
     event.thread = thread_.number;
@@ -89,6 +96,7 @@ void ThreadEvents::add(const gr_record &record, ProcessEvents &process) {
         event.log2_alignment = static_cast<std::uint8_t>(record.size >> GR_RECORD_ALIGNMENT_SHIFT);
     }
     if (trace::obtains(event.op)) {
+        event.log2_alignment = std::min(event.log2_alignment, trace::kMostAlignment);
         event.stack = std::exchange(stack_, trace::StackNumber::none);
         if (event.address != 0) process.addresses.add(event.address, event.address + event.size);
     }

@@ -7,6 +7,7 @@
 
 #include <granary/recording.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -37,7 +38,7 @@ class ThreadEvents {
 
     // Groups are whole. Returns how many events came.
     std::size_t take(std::span<const gr_record> records, ProcessEvents &process);
-    void lose(std::uint64_t count) { lost_ += count; }
+    void lose(std::uint64_t count) { lost_ += std::min(count, kMostLost - lost_); }
 
     // What it is called, and whether that is told in the trace.
     [[nodiscard]] const trace::Thread &thread() const { return thread_; }
@@ -59,11 +60,15 @@ class ThreadEvents {
     std::size_t take_text(std::span<const gr_record> rest, ProcessEvents &process);
     void add(const gr_record &record, ProcessEvents &process);
     void put_in_order(trace::Event event);
+    [[nodiscard]] trace::Time time_of(const gr_record &record, const ProcessEvents &process) const;
+
+    static constexpr std::uint64_t kMostLost = UINT32_MAX;  // that a chunk of the trace can tell
 
     trace::Thread thread_;
     std::vector<trace::Event> events_;
     std::size_t last_ = 0;                                 // the place of the one that came last
     trace::Time written_;                                  // of the last that is
+    trace::Time now_;                                      // when the records came: none can be of later
     trace::StackNumber stack_ = trace::StackNumber::none;  // of the next
     std::uint64_t lost_ = 0;
 };

@@ -10,9 +10,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <unordered_map>
 
@@ -37,6 +41,17 @@ constexpr std::uint32_t kTurnsBetween = (kMostTurn + 1) / 2;
 
 [[noreturn]] void fail(const char *what) {
     throw Failure(ExitCode::tool_failure, fmt::format("{}: {}", what, std::generic_category().message(errno)));
+}
+
+// That programs can have without swapping, as the kernel estimates.
+std::uint64_t available_memory() {
+    constexpr std::string_view kName = "MemAvailable:";
+    constexpr unsigned kKilobyteLog = 10;
+    std::ifstream file("/proc/meminfo");
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with(kName)) return std::strtoull(line.c_str() + kName.size(), nullptr, 10) << kKilobyteLog;
+    }
+    throw Failure(ExitCode::tool_failure, "/proc/meminfo does not tell how much memory is available");
 }
 
 // The first time through: how much was in use, and when it was most.
@@ -71,16 +86,12 @@ class Scribe : public trace::Listener {
     Scribe(const Survey &survey, const TouchedPages &touched, std::size_t threads, std::uint64_t step)
         : survey_(survey),
           touched_(touched),
-          operations_(threads),
-          pending_(threads),
-          free_slots_(threads),
-          has_left_(threads),
+          role_of_thread_(threads, kNoRole),
           between_(std::max(survey.events / kMostMilestones, kLeastBetween)),
           step_(step) {}
 
     void before(const Event &event) override {
-        const std::uint32_t thread = number_of(event.thread);
-        begin_if_new(thread);
+        const std::uint32_t thread = role_of(event.thread);
         // A realloc that was given up is a free, and comes before what this thread does next.
         if (event.op != Op::realloc) settle(thread);
         last_thread_ = thread;
@@ -89,7 +100,9 @@ class Scribe : public trace::Listener {
         if (events_ % step_ == 0) points.push_back({written_, bytes_});
     }
     void born(const Block &block) override {
-        const std::uint32_t thread = number_of(block.thread);
+        const std::uint32_t thread = role_of(block.thread);
+        // Allocators do not agree on what realloc(p, 0) does: some free p and give no block.
+        if (block.size == 0) settle(thread);
         std::optional<Pending> &pending = pending_[thread];
         Operation operation = operation_of(block);
         if (block.op == Op::realloc && pending) {
@@ -100,6 +113,7 @@ class Scribe : public trace::Listener {
             operation.slot = take_slot(thread);
         }
         slots_[block.address] = operation.slot;
+        note_pages(operation);
         take_turn(thread, operation);
         bytes_ += block.size;
         if (events_ == survey_.peak_event) {
@@ -108,7 +122,7 @@ class Scribe : public trace::Listener {
         }
     }
     void died(const Block &block, const Event &event) override {
-        const std::uint32_t thread = number_of(event.thread);
+        const std::uint32_t thread = role_of(event.thread);
         const auto at = slots_.find(block.address);
         const std::uint32_t slot = at->second;
         slots_.erase(at);
@@ -137,6 +151,7 @@ class Scribe : public trace::Listener {
     [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(turns_.size()); }
     [[nodiscard]] std::uint64_t written() const { return written_; }
     [[nodiscard]] std::uint32_t threads() const { return threads_begun_; }
+    [[nodiscard]] std::uint64_t most_pages() const { return most_pages_; }
 
     std::vector<LivePoint> points;
     std::uint32_t milestones = 0;
@@ -144,6 +159,7 @@ class Scribe : public trace::Listener {
     std::uint64_t unknown_frees = 0;
 
   private:
+    static constexpr std::uint32_t kNoRole = UINT32_MAX;
     struct Pending {
         std::uint32_t slot;
     };
@@ -158,19 +174,34 @@ class Scribe : public trace::Listener {
         write(thread, operation);
         if (threads_begun_ > 1 && turn % kTurnsBetween == kTurnsBetween - 1) add_milestone();
     }
-    // Who did something last starts it.
-    void begin_if_new(std::uint32_t thread) {
-        while (threads_begun_ <= thread) {
-            if (threads_begun_ != 0) write(last_thread_, operation_for(Action::start, threads_begun_));
-            ++threads_begun_;
-        }
+    // Only threads that have events are played, and they are numbered anew, in the order in which they begin. The thread
+    // that did something last starts the next.
+    std::uint32_t role_of(trace::ThreadNumber thread) {
+        std::uint32_t &role = role_of_thread_[number_of(thread)];
+        if (role != kNoRole) return role;
+        role = threads_begun_++;
+        operations_.emplace_back();
+        pending_.emplace_back();
+        free_slots_.emplace_back();
+        has_left_.push_back(false);
+        last_events_.push_back(survey_.last_events[number_of(thread)]);
+        if (role != 0) write(last_thread_, operation_for(Action::start, role));
+        return role;
+    }
+    // How many pages are written to at one time.
+    void note_pages(const Operation &operation) {
+        if (pages_of_slot_.size() <= operation.slot) pages_of_slot_.resize(operation.slot + std::size_t{1});
+        pages_ += operation.pages;
+        pages_ -= pages_of_slot_[operation.slot];
+        pages_of_slot_[operation.slot] = operation.pages;
+        most_pages_ = std::max(most_pages_, pages_);
     }
     // All come that have begun; who has nothing to do any more comes once.
     void add_milestone() {
         std::uint32_t expected = 0;
         for (std::uint32_t thread = 0; thread < threads_begun_; ++thread) {
             if (has_left_[thread]) continue;
-            has_left_[thread] = survey_.last_events[thread] < events_;
+            has_left_[thread] = last_events_[thread] < events_;
             write(thread, operation_for(has_left_[thread] ? Action::leave : Action::milestone, milestones));
             ++expected;
         }
@@ -182,8 +213,8 @@ class Scribe : public trace::Listener {
                             : block.op == Op::calloc  ? Action::calloc
                                                       : Action::malloc;
         Operation operation = operation_for(action, 0);
-        operation.size = block.size & kMostSize;
-        operation.log2_alignment = block.log2_alignment & kMostAlignment;
+        operation.size = std::min(block.size, kMostSize) & kMostSize;
+        operation.log2_alignment = std::min(block.log2_alignment, kMostAlignment) & kMostAlignment;
         operation.pages = touched_.of(block);
         return operation;
     }
@@ -204,7 +235,9 @@ class Scribe : public trace::Listener {
         return slot;
     }
     void free_slot(std::uint32_t thread, std::uint32_t slot) {
-        take_turn(thread, operation_for(Action::free, slot));
+        const Operation operation = operation_for(Action::free, slot);
+        note_pages(operation);
+        take_turn(thread, operation);
         free_slots_[thread].push_back(slot);
     }
     void settle(std::uint32_t thread) {
@@ -214,10 +247,12 @@ class Scribe : public trace::Listener {
 
     const Survey &survey_;
     const TouchedPages &touched_;
-    std::vector<std::vector<Operation>> operations_;          // of each thread
-    std::vector<std::optional<Pending>> pending_;             // a realloc's old block, until the new one is there
-    std::vector<std::vector<std::uint32_t>> free_slots_;      // of who emptied them last, so that he need not wait
-    std::vector<bool> has_left_;                              // of each thread
+    std::vector<std::uint32_t> role_of_thread_;           // by the number in the trace
+    std::vector<std::vector<Operation>> operations_;      // of each thread, by its role; so are the next four
+    std::vector<std::optional<Pending>> pending_;         // a realloc's old block, until the new one is there
+    std::vector<std::vector<std::uint32_t>> free_slots_;  // of who emptied them last, so that he need not wait
+    std::vector<bool> has_left_;
+    std::vector<std::uint64_t> last_events_;                  // the number of its last
     std::unordered_map<std::uint64_t, std::uint32_t> slots_;  // by address
     std::vector<std::uint32_t> expected_;
     std::uint64_t between_;
@@ -225,13 +260,16 @@ class Scribe : public trace::Listener {
     std::uint64_t events_ = 0;
     std::uint64_t written_ = 0;
     std::uint64_t bytes_ = 0;
+    std::uint64_t pages_ = 0;
+    std::uint64_t most_pages_ = 0;
+    std::vector<std::uint32_t> pages_of_slot_;
     std::vector<std::uint32_t> turns_;  // of each slot, operations so far
     std::uint32_t threads_begun_ = 0;
     std::uint32_t last_thread_ = 0;
 };
 
 TouchedPages survey(const trace::Trace &trace, Touch touch, Survey *survey) {
-    TouchedPages touched(touch, trace.start().page_bytes);
+    TouchedPages touched(touch, trace);
     trace::Playback playback(trace);
     for (const trace::ResidentBlock &block : trace.residents()) {
         playback.play(*survey, trace::Time{block.summary.time});
@@ -283,6 +321,19 @@ void write_script(const Scribe &scribe, std::uint64_t page_bytes, Plan *plan) {
     write(scribe.expected().data(), scribe.expected().size() * sizeof(std::uint32_t), head.expected_at);
 }
 
+// What a trace says that a program wrote to may be more than this machine has.
+void refuse_too_much(const trace::Trace &trace, std::uint64_t pages) {
+    const std::uint64_t bytes =
+        pages > UINT64_MAX / trace.start().page_bytes ? UINT64_MAX : pages * trace.start().page_bytes;
+    const std::uint64_t available = available_memory();
+    if (bytes <= available) return;
+    throw Failure(
+        ExitCode::not_runnable,
+        fmt::format("{} would have {} written to at one time, but this machine has {} available; '--touch none' "
+                    "replays the calls alone",
+                    in_quotes(trace.path()), bytes_text(bytes), bytes_text(available)));
+}
+
 }  // namespace
 
 Plan::~Plan() {
@@ -303,6 +354,7 @@ void plan(const trace::Trace &trace, Touch touch, Plan *plan) {
     trace::Playback playback(trace);
     playback.play(scribe);
     scribe.finish();
+    refuse_too_much(trace, scribe.most_pages());
     plan->operations = scribe.written();
     plan->threads = scribe.threads();
     plan->peak_bytes = first.peak_bytes;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: how many pages of a block the program wrote to, as far as the recording shows.
 // Invariant: a block's number is that of its birth in the playback. A small block counts as written whole; of a large
-//    one as many pages count as were in memory when they were looked at, and all, where nobody looked.
+//    one as many pages count as were in memory when they were looked at, and all, where nobody looked, but never more than
+//    the process had in memory.
 // Must not know: what is done with it.
 #pragma once
 
@@ -17,7 +18,7 @@ enum class Touch : std::uint8_t { recorded, all, none };
 
 class TouchedPages {
   public:
-    TouchedPages(Touch touch, std::uint64_t page_bytes) : touch_(touch), page_bytes_(page_bytes) {}
+    TouchedPages(Touch touch, const trace::Trace &trace);
 
     // What was in memory at that moment.
     void look(const trace::Resident &resident, const trace::LiveSet &live);
@@ -30,6 +31,7 @@ class TouchedPages {
 
     Touch touch_;
     std::uint64_t page_bytes_;
+    std::uint32_t most_resident_;                            // pages of the process
     std::unordered_map<std::uint64_t, std::uint32_t> most_;  // of the large blocks that were looked at, by number
 };
 

@@ -40,12 +40,13 @@ class Reader {
     template <class Record>
     Record read(std::uint64_t at) const {
         Record record{};
-        if (!memory_.read(at, &record, sizeof record)) {
-            throw Failure(ExitCode::tool_failure,
-                          fmt::format("process {}: the tables of its collector, in {}, have been overwritten",
-                                      memory_.process(), file_));
-        }
+        if (!memory_.read(at, &record, sizeof record)) fail();
         return record;
+    }
+    [[noreturn]] void fail() const {
+        throw Failure(ExitCode::tool_failure,
+                      fmt::format("process {}: the tables of its collector, in {}, have been overwritten",
+                                  memory_.process(), file_));
     }
     std::uint64_t number(std::uint64_t offset) const { return read<std::uint64_t>(t_.report_at + offset); }
 
@@ -97,6 +98,7 @@ class Reader {
             const auto begin = read<std::uint64_t>(piece.begin_at);
             const auto count = read<std::uint64_t>(piece.count_at);
             if (begin == 0 || piece.use - 1 >= ranges.size()) continue;
+            if (piece.element_bytes != 0 && count > (UINT64_MAX - begin) / piece.element_bytes) fail();
             ranges[piece.use - 1].push_back({begin, begin + count * piece.element_bytes});
         }
         for (std::size_t use = 0; use < ranges.size(); ++use)

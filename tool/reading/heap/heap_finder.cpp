@@ -19,6 +19,9 @@ namespace {
 
 constexpr std::uint64_t kPageOfAnySystem = 4096;
 constexpr std::uint64_t kMostOfAnything = 1 << 20;  // of strides, counts and offsets that are small in any layout
+constexpr std::uint64_t kMostWords = 1 << 10;       // of a bitmap
+constexpr std::uint64_t kMostDescriptor = 1 << 12;  // bytes
+constexpr std::uint64_t kMostTable = std::uint64_t{1} << 32;
 
 bool all_small(std::initializer_list<std::uint64_t> numbers) {
     return std::ranges::all_of(numbers, [](std::uint64_t n) { return n <= kMostOfAnything; });
@@ -34,7 +37,9 @@ bool make_sense(const gr_heap_tables &t) {
                                   t.class_stride, t.slab_bytes, t.heap_limit, t.magazines, t.magazine_stride,
                                   t.slots_offset, t.messages, t.message_stride, t.direct_stride});
     const bool some = t.unit_bytes >= kPageOfAnySystem && t.unit_bytes % ProcessMemory::page_bytes() == 0 &&
-                      t.narrow_words > 0 && t.wide_words > 0 && t.region_bytes / t.unit_bytes <= UINT32_MAX &&
+                      t.narrow_words > 0 && t.narrow_words <= kMostWords && t.wide_words > 0 &&
+                      t.wide_words <= kMostWords && t.descriptor_stride <= kMostDescriptor &&
+                      t.heap_limit * t.slab_bytes <= kMostTable && t.region_bytes / t.unit_bytes <= UINT32_MAX &&
                       t.region_begin + t.region_bytes >= t.region_begin &&
                       (t.region_bytes == 0 || t.tables_at - t.region_begin <= t.region_bytes);
     return small && some && fits(t.use_offset, 1, t.descriptor_stride) &&

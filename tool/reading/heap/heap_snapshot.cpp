@@ -18,7 +18,8 @@ namespace gr::tool {
 
 namespace {
 
-constexpr std::uint64_t kUnitsAtOnce = 4096;
+constexpr std::uint64_t kUnitsAtOnce = 1024;
+constexpr std::uint64_t kMostUnits = std::uint64_t{1} << 28;  // that a heap can have used
 constexpr std::uint64_t kWordBits = 64;
 constexpr std::uint64_t kMostDirectEntries = 1 << 20;  // in any layout
 
@@ -78,7 +79,7 @@ class Walk {
     void take_region() {
         const auto end = number_at<std::uint32_t>(read(t_.unit_end_at, 4), 0);
         const std::uint64_t limit = t_.region_bytes / t_.unit_bytes;
-        if (t_.first_unit > end || end > limit) fail_changed();
+        if (t_.first_unit > end || end > limit || end > kMostUnits) fail_changed();
         units_ = end - t_.first_unit;
         read_residency();
         shapes_.resize(t_.class_count);
@@ -287,8 +288,18 @@ class Walk {
         span->amounts[static_cast<std::size_t>(part)] += {to - from, resident(from, to)};
     }
 
+    // Units that are empty and not in memory are one span, however many they are.
     void finish(const Span &span) {
+        const auto is_absent = [](const Span &one) {
+            return std::ranges::all_of(one.amounts, [](const Amount &a) { return a.resident == 0; }) &&
+                   amount(one.amounts, Part::empty).bytes != 0;
+        };
         for (std::size_t i = 0; i < kParts; ++i) result_.amounts[i] += span.amounts[i];
+        if (!result_.spans.empty() && is_absent(span) && is_absent(result_.spans.back())) {
+            result_.spans.back().units += span.units;
+            result_.spans.back().amounts[static_cast<std::size_t>(Part::empty)] += amount(span.amounts, Part::empty);
+            return;
+        }
         result_.spans.push_back(span);
     }
 
@@ -304,6 +315,7 @@ class Walk {
             const auto bytes = number_at<std::uint64_t>(table, entry + sizeof(std::uint64_t));
             const auto mapper = number_at<std::uint64_t>(table, entry + t_.direct_mapper_offset);
             if (address < ProcessMemory::page_bytes() || mapper != t_.direct_mapper) continue;
+            if (bytes > UINT64_MAX - address) fail_changed();
             result_.live_blocks += 1;
             result_.direct.bytes += bytes;
             direct.push_back({address, address + bytes});

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::uint64_t kMostSites = 1 << 24;  // of any library
 constexpr std::uint64_t kMostCalls = 1 << 12;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;  // of all sites
+constexpr std::uint64_t kMostCallsOfAll = std::uint64_t{1} << 26;
 constexpr unsigned kAttempts = 100;
 
 std::uint64_t number_in(const char *record, std::uint64_t offset) {
@@ -65,7 +67,7 @@ ProfileSnapshot ProfileReader::read() {
 
 ProfileSnapshot ProfileReader::read_once() {
     const std::uint64_t count = number_at(tables_.site_count_at);
-    if (count > kMostSites) fail();
+    if (count > kMostSites || count * tables_.site_stride > kMostBytes) fail();
     std::vector<char> totals(tables_.site_stride);
     std::vector<char> records(count * tables_.site_stride);
     const std::uint64_t sums_end =
@@ -93,7 +95,8 @@ const std::vector<std::uint64_t> &ProfileReader::calls_of(std::uint64_t stack) {
     if (!is_new) return at->second;
     const std::uint64_t address = tables_.words_at + stack * sizeof(std::uint64_t);
     const std::uint64_t count = number_at(address) & UINT32_MAX;
-    if (count > kMostCalls) fail();
+    calls_ += count;
+    if (count > kMostCalls || calls_ > kMostCallsOfAll) fail();
     at->second.resize(count);
     if (!memory_.read(address + sizeof(std::uint64_t), at->second.data(), count * sizeof(std::uint64_t))) fail();
     return at->second;

@@ -65,6 +65,7 @@ class ProfileReader {
     gr_profile_tables tables_;
     std::string file_;
     std::map<std::uint64_t, std::vector<std::uint64_t>> stacks_;  // one never changes
+    std::uint64_t calls_ = 0;                                     // of all these
 };
 
 }  // namespace gr::tool

@@ -5,9 +5,11 @@
 #include "reading/process/code_places.hpp"
 
 #include <elfutils/libdwfl.h>
+#include <unistd.h>
 
 #include <utility>
 
+#include "base/regular_file.hpp"
 #include "reading/process/function_table.hpp"
 #include "reading/process/inlined_calls.hpp"
 
@@ -41,7 +43,9 @@ struct CodePlaces::Session {
 
     void add(const CodeModule &module) const {
         const char *const file = module.file.c_str();
-        dwfl_report_elf(dwfl, file, file, -1, module.base, true);  // what is gone is not told of
+        const int opened = open_regular_file(module.file);
+        if (opened < 0) return;  // what is gone, or no file of a disk, tells nothing
+        if (dwfl_report_elf(dwfl, file, file, opened, module.base, true) == nullptr) ::close(opened);
     }
     // Whether it is still the file that was loaded.
     static bool is_same(Dwfl_Module *found, const CodeModule &module) {

@@ -4,7 +4,6 @@
 // Must not know: what malloc is.
 #include "reading/process/elf_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,6 +16,8 @@
 #include <cstring>
 #include <system_error>
 #include <utility>
+
+#include "base/regular_file.hpp"
 
 // This command's own ELF header, which has the machine it was built for; the linker tells where it is mapped.
 extern "C" __attribute__((visibility("hidden"))) const Elf64_Ehdr __ehdr_start;
@@ -41,11 +42,10 @@ std::string_view terminated(std::string_view table, std::uint64_t offset) {
 }  // namespace
 
 MappedFile::MappedFile(const std::string &path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int file = open_regular_file(path);
     if (file < 0) fail(errno);
     struct stat status {};
     int error = ::fstat(file, &status) == 0 ? 0 : errno;
-    if (error == 0 && !S_ISREG(status.st_mode)) error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
     if (error == 0 && status.st_size > 0) {
         const auto size = static_cast<std::size_t>(status.st_size);
         const void *start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);

@@ -156,6 +156,12 @@ std::vector<std::uint64_t> ProcessMemory::page_entries(std::uint64_t begin, std:
 
 Pages ProcessMemory::pages(const Mapping &mapping) const {
     constexpr std::uint64_t kPagesAtOnce = 1 << 20;
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 42;
+    if (mapping.end - mapping.begin > kMostBytes) {
+        throw Failure(ExitCode::tool_failure,
+                      fmt::format("process {}: a mapping of {} bytes at {:#x} is too large to look at its pages",
+                                  process_, mapping.end - mapping.begin, mapping.begin));
+    }
     Pages result;
     result.begin = mapping.begin;
     std::uint64_t resident = 0;
@@ -186,6 +192,7 @@ bool ProcessMemory::read_touched(std::uint64_t address, void *to, std::size_t by
     std::memset(to, 0, bytes);
     if (bytes == 0) return true;
     const std::uint64_t page = page_bytes();
+    if (bytes > UINT64_MAX - page - address) return false;
     const std::uint64_t first = address / page * page;
     const std::vector<std::uint64_t> entries = page_entries(first, (address + bytes + page - 1) / page * page);
     const auto touched = [&](std::size_t i) { return (entries[i] & (kPresent | kSwapped)) != 0; };

@@ -33,6 +33,7 @@ std::uint64_t bias_of(const trace::Module &module) {
 std::vector<CodeModule> code_modules(const std::vector<trace::Module> &pieces) {
     std::map<std::pair<std::string, std::uint64_t>, CodeModule> files;
     for (const trace::Module &piece : pieces) {
+        if (!piece.path.starts_with('/')) continue;  // no file, as "[vdso]": a recorder writes whole paths
         const std::uint64_t bias = bias_of(piece);
         const auto [at, is_new] =
             files.try_emplace({piece.path, bias}, CodeModule{bias, piece.begin, piece.end, piece.build_id, piece.path});

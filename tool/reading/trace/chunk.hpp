@@ -54,11 +54,30 @@ struct ChunkHead {
 };
 static_assert(sizeof(ChunkHead) == 20, "the format says 20 bytes");
 
-// Where it is known how much a chunk may hold, more is damage.
+// A trace is a file that somebody else made: what exceeds these is damage, so that no number in a file makes a reader
+// take memory or time that the file's own size does not justify.
 inline constexpr std::uint32_t kMostSummaryBytes = 1U << 20;
 inline constexpr std::uint32_t kMostBodyBytes = 1U << 28;
 inline constexpr std::uint32_t kMostEvents = 1U << 16;
-inline constexpr std::uint32_t kMostRows = 1U << 22;  // of any other table of columns
+inline constexpr std::uint32_t kMostRuns = 1U << 22;  // of resident pages
+// Rows of samples and of stacks: so many in any chunk, and more where the body has bytes for them.
+inline constexpr std::uint32_t kRowsOfAnyBody = 1U << 16;
+inline constexpr std::uint32_t kMostRowsPerByte = 128;
+inline constexpr std::uint32_t kMostDepth = 1024;  // calls of a stack
+// Threads: so many in any file, and one more for each of so many bytes. A thread's shortest mention is longer.
+inline constexpr std::uint32_t kThreadsOfAnyFile = 1U << 12;
+inline constexpr std::uint32_t kLeastThreadBytes = 32;
+
+inline constexpr std::uint64_t kMostTime = std::uint64_t{1} << 56;   // time units: 228 years
+inline constexpr std::uint64_t kMostBlock = std::uint64_t{1} << 57;  // bytes: no address space is larger
+inline constexpr std::uint8_t kMostAlignment = 63;                   // as a logarithm
+inline constexpr std::uint64_t kLeastPage = std::uint64_t{1} << 9;
+inline constexpr std::uint64_t kMostPage = std::uint64_t{1} << 30;
+constexpr bool is_page_size(std::uint64_t bytes) {
+    return std::has_single_bit(bytes) && bytes >= kLeastPage && bytes <= kMostPage;
+}
+inline constexpr std::uint32_t kMostCpus = 1U << 20;
+inline constexpr std::int64_t kMostClock = std::int64_t{1} << 62;  // nanoseconds since 1970
 
 // A histogram of sizes that every chunk of events carries: 4 buckets to a doubling above 16 bytes.
 inline constexpr unsigned kSizeBuckets = 96;

@@ -30,7 +30,7 @@ ColumnUnpacker::ColumnUnpacker() : context_(ZSTD_createDCtx()) {
     if (context_ == nullptr) throw std::bad_alloc();
 }
 
-std::vector<Bytes> ColumnUnpacker::unpack(ByteView body, std::uint8_t most, std::uint32_t most_bytes) {
+std::vector<Bytes> ColumnUnpacker::unpack(ByteView body, std::uint8_t most, std::uint64_t most_bytes) {
     std::vector<Bytes> columns(std::size_t{most} + 1);
     while (!body.empty()) {
         ColumnHead head;
@@ -44,6 +44,7 @@ std::vector<Bytes> ColumnUnpacker::unpack(ByteView body, std::uint8_t most, std:
         if (head.coding != kZstd) throw Damage("a column is compressed in an unknown way");
         if (head.raw_bytes > most_bytes) throw Damage("a column is longer than its rows can be");
         Bytes &raw = columns[head.column];
+        if (!raw.empty()) throw Damage("a column is there twice");
         raw.resize(head.raw_bytes);
         const std::size_t bytes = ZSTD_decompressDCtx(context_.get(), raw.data(), raw.size(), data.data(), data.size());
         if (ZSTD_isError(bytes) != 0 || bytes != raw.size()) throw Damage("a column cannot be decompressed");

@@ -99,7 +99,7 @@ class ColumnUnpacker {
     ColumnUnpacker();
 
     // By the columns' numbers, from 0 to most: those that are there. Throws Damage, also where one has more than most_bytes.
-    std::vector<Bytes> unpack(ByteView body, std::uint8_t most, std::uint32_t most_bytes);
+    std::vector<Bytes> unpack(ByteView body, std::uint8_t most, std::uint64_t most_bytes);
 
   private:
     struct Free {

@@ -23,8 +23,8 @@ struct Start {
     std::int64_t process = 0;
     std::int64_t parent = 0;
     std::int64_t began_nanoseconds = 0;  // of CLOCK_REALTIME, at Time 0
-    std::uint64_t page_bytes = 0;
-    std::uint64_t physical_bytes = 0;  // of the machine
+    std::uint64_t page_bytes = 0;        // of a trace that was read: a power of two
+    std::uint64_t physical_bytes = 0;    // of the machine
     std::uint32_t cpus = 0;
     std::string machine;   // the CPU's name, the kernel's
     std::string recorder;  // the version of Granary that recorded

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: reads the traces of `granary record`, for notebooks and scripts: docs/design/trace-format.md in Python.
-# Invariant: what is read was checked; where a file is cut off or damaged, all before that is there and .damage says so.
+# Invariant: what is read was checked; where a file is cut off or damaged, all before that is there and .damage says so. A trace
+#    is untrusted input: no number in it makes the reader take memory that the file's size does not justify.
 # Must not know: anything that the format does not say.
 """trace = Trace("x.trace"); trace.start, .threads, .modules, .marks, .samples, .relatives, .stacks, .end, .damage;
 for event in trace.events(): ...   of each thread in order; sorted(trace.events()) is in the order of time.
@@ -19,6 +20,10 @@ OPS = {1: "malloc", 2: "calloc", 3: "realloc", 4: "aligned_alloc", 5: "new", 6: 
        18: "delete", 19: "delete[]", 32: "map", 33: "unmap", 34: "advise", 35: "break"}
 SAMPLE = ("time", "resident", "anonymous", "lazy_free", "huge", "user_us", "system_us", "faults", "threads")
 WORD = (1 << 64) - 1
+MOST_EVENTS, MOST_RUNS, MOST_BODY, MOST_TIME, MOST_BLOCK = 1 << 16, 1 << 22, 1 << 28, 1 << 56, 1 << 57
+MOST_DEPTH = 1024
+# What Python raises where a file has another form than it should.
+ERRORS = (struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, zstandard.ZstdError)
 
 
 class Event(typing.NamedTuple):
@@ -32,6 +37,11 @@ class Event(typing.NamedTuple):
     nanoseconds: int  # that the call took; 0: it was not timed
 
 
+def require(is_so, what):
+    if not is_so:
+        raise ValueError(what)
+
+
 def numbers(data):
     """Seven bits of a number a byte, the lowest first."""
     number = shift = 0
@@ -41,19 +51,50 @@ def numbers(data):
         if byte < 128:
             yield number & WORD
             number = shift = 0
+        elif shift > 63:
+            raise ValueError("a number is too long")
+    require(shift == 0, "a column is too short")
+
+
+def exactly(count, values):
+    """So many of them; fewer are an error."""
+    for _ in range(count):
+        try:
+            yield next(values)
+        except StopIteration:
+            raise ValueError("a column is too short") from None
 
 
 def signed(number):
     return number >> 1 ^ -(number & 1)
 
 
-def columns(body):
+def columns(body, most, rows):
+    """Those up to a number, each of at most two numbers for a row."""
     found, at = {}, 0
     while at < len(body):
-        column, _coding, _unused, size, raw = struct.unpack_from("<BBHII", body, at)
-        found[column] = zstandard.ZstdDecompressor().decompress(body[at + 12 : at + 12 + size], max_output_size=raw)
+        column, coding, _unused, size, raw = struct.unpack_from("<BBHII", body, at)
+        packed = body[at + 12 : at + 12 + size]
+        require(len(packed) == size, "a column is longer than its chunk")
         at += 12 + size
+        if column > most:
+            continue
+        require(coding == 1 and column not in found, "a column is compressed in an unknown way, or is there twice")
+        require(raw <= 20 * rows, "a column is longer than its rows can be")
+        # A frame that tells its own size is decompressed to that, whatever the limit.
+        require(zstandard.frame_content_size(packed) in (raw, -1), "a column cannot be decompressed")
+        found[column] = zstandard.ZstdDecompressor().decompress(packed, max_output_size=raw)
+        require(len(found[column]) == raw, "a column cannot be decompressed")
     return found
+
+
+def rows_of(count, body):
+    require(count <= MOST_EVENTS + 128 * len(body), "a table has more rows than its bytes can tell")
+    return count
+
+
+def is_page_size(size):
+    return 512 <= size <= 1 << 30 and size & (size - 1) == 0
 
 
 def sparse(data, count):
@@ -61,6 +102,7 @@ def sparse(data, count):
     values, pairs, at = [0] * count, numbers(data), 0
     for passed_over, value in zip(pairs, pairs):
         at += passed_over + 1
+        require(at <= count, "a column has more values than there are events")
         values[at - 1] = value
     return values
 
@@ -70,69 +112,139 @@ class Trace:
         self.start, self.end, self.damage = {}, None, ""
         self.threads, self.modules, self.marks, self.samples, self.relatives = {}, [], [], [], []
         self.stacks = [(0, 0)]  # (the caller's index, the address behind the call)
-        self.blocks, self.residents = [], []  # (summary, body), still compressed
+        self.blocks = []  # (summary, body, the number of stacks before it), still compressed
+        self.residents = []  # (summary, body), still compressed
+        self._depths, self._ends = [0], {}  # of each stack its calls; of each thread its last time so far
         with open(path, "rb") as file:
             data = file.read()
-        if data[:12] != MAGIC or struct.unpack_from("<I", data, 12)[0] != VERSION:
+        if len(data) < 16 or data[:12] != MAGIC or struct.unpack_from("<I", data, 12)[0] != VERSION:
             raise ValueError(f"{path} is no trace of version {VERSION}")
+        self._most_threads = (1 << 12) + len(data) // 32
         at = 16
         while at < len(data) and not self.damage:
             try:
                 kind, summary_size, body_size, body_check, head_check = struct.unpack_from("<4sIIII", data, at)
                 summary = data[at + 20 : at + 20 + summary_size]
                 body = data[at + 20 + summary_size : at + 20 + summary_size + body_size]
+                require(summary_size <= 1 << 20 and body_size <= MOST_BODY, "a chunk is too long")
                 if zlib.crc32(data[at : at + 16] + summary) != head_check or zlib.crc32(body) != body_check:
                     raise ValueError("a chunk does not match its check")
                 self._take(kind, summary, body)
                 at += 20 + summary_size + body_size
-            except (struct.error, ValueError, zstandard.ZstdError) as error:
+            except ERRORS as error:
                 self.damage = f"damaged at byte {at}: {error}"
         if not self.damage and self.end is None:
             self.damage = "it has no end: what was recorded last may be missing"
 
+    def _thread(self, number):
+        require(0 <= number < self._most_threads, "a thread's number is larger than the file can tell of threads")
+        return number
+
+    @staticmethod
+    def _time(time):
+        require(0 <= time <= MOST_TIME, "a time is not possible")
+        return time
+
     def _take(self, kind, summary, body):
-        if kind in (b"STRT", b"DONE"):
-            setattr(self, "start" if kind == b"STRT" else "end", json.loads(body))
+        if kind == b"STRT":
+            require(not self.start, "there is a second start")
+            self.start = dict(json.loads(body))
+            page = self.start.get("page_bytes", 0)
+            require(page == 0 or is_page_size(page), "the page size is not possible")
+        elif kind == b"DONE":
+            self.end = dict(json.loads(body))
+            self._time(self.end.get("time", 0))
         elif kind == b"THRD":
-            self.threads.update((thread["number"], thread) for thread in json.loads(body))
+            self.threads.update((self._thread(thread["number"]), thread) for thread in json.loads(body))
         elif kind == b"MARK":
             self.marks += json.loads(body)
-        elif kind in (b"MODS", b"KIDS"):
-            (self.modules if kind == b"MODS" else self.relatives).append(json.loads(body))
-        elif kind in (b"EVNT", b"RESI"):
-            (self.blocks if kind == b"EVNT" else self.residents).append((summary, body))
+        elif kind == b"MODS":
+            self.modules.append(dict(json.loads(body)))
+        elif kind == b"KIDS":
+            relative = json.loads(body)
+            require("/" not in relative["file"] and "\0" not in relative["file"] and
+                    relative["file"] not in ("", ".", ".."), "a related trace is not named by a file name")
+            self.relatives.append(relative)
+        elif kind == b"EVNT":
+            thread, count, first, last = struct.unpack_from("<IIQQ", summary)
+            require(count <= MOST_EVENTS and first <= self._time(last), "a block of events contradicts its summary")
+            if count:
+                require(first >= self._ends.get(self._thread(thread), 0), "a thread's times run backward")
+                self._ends[thread] = last
+            self.blocks.append((summary, body, len(self.stacks)))
+        elif kind == b"RESI":
+            time, runs, page, _bytes = struct.unpack_from("<QIIQ", summary)
+            require(self._time(time) <= MOST_TIME and runs <= MOST_RUNS and is_page_size(page), "pages are not possible")
+            self.residents.append((summary, body))
         elif kind == b"STAK":
-            table, address = columns(body), 0
-            for back, difference in zip(numbers(table[1]), numbers(table[2])):
-                address = (address + signed(difference)) & WORD
-                self.stacks.append((len(self.stacks) - back, address))
+            self._take_stacks(summary, body)
         elif kind == b"SAMP":
-            table, row = columns(body), [0] * len(SAMPLE)
-            for differences in zip(*(numbers(table[i + 1]) for i in range(len(SAMPLE)))):
-                row = [(value + signed(difference)) & WORD for value, difference in zip(row, differences)]
-                self.samples.append(dict(zip(SAMPLE, row)))
+            self._take_samples(summary, body)
+
+    def _take_stacks(self, summary, body):
+        first, count = struct.unpack_from("<II", summary)
+        require(first == len(self.stacks), "stacks are missing")
+        table, address = columns(body, 2, rows_of(count, body)), 0
+        parents, addresses = (exactly(count, numbers(table.get(i, b""))) for i in (1, 2))
+        for back, difference in zip(parents, addresses):
+            parent = len(self.stacks) - back
+            require(0 <= parent < len(self.stacks), "a stack refers to a caller that comes after it")
+            self._depths.append(self._depths[parent] + 1)
+            require(self._depths[-1] <= MOST_DEPTH, "a stack has too many calls")
+            address = (address + signed(difference)) & WORD
+            self.stacks.append((parent, address))
+
+    def _take_samples(self, summary, body):
+        count, told = struct.unpack_from("<II", summary)
+        table, row = columns(body, len(SAMPLE), rows_of(count, body)), [0] * len(SAMPLE)
+        known = [exactly(count, numbers(table.get(i + 1, b""))) for i in range(min(told, len(SAMPLE)))]
+        for _ in range(count):
+            for i, differences in enumerate(known):
+                row[i] = (row[i] + signed(next(differences))) & WORD
+            sample = dict(zip(SAMPLE, row))
+            # Two threads of the recorder take samples, so that one may come after a later one.
+            sample["time"] = max(self._time(row[0]), self.samples[-1]["time"] if self.samples else 0)
+            self.samples.append(sample)
 
     def events(self):
-        for summary, body in self.blocks:
-            thread, count, time = struct.unpack_from("<IIQ", summary)
-            table, address = columns(body), 0
-            ops, times, turned = table.get(1, b""), numbers(table.get(2, b"")), numbers(table.get(3, b""))
-            sizes, alignments = numbers(table.get(4, b"")), iter(table.get(5, b""))
-            stacks, timings = sparse(table.get(6, b""), count), sparse(table.get(7, b""), count)
-            for i, op in enumerate(ops):
-                time += next(times)
-                address = (address + signed(next(turned))) & WORD
-                yield Event(time, thread, OPS[op & 127], (address << 4 | address >> 60) & WORD,
-                            0 if 16 <= op & 127 < 32 else next(sizes), next(alignments) if op & 128 else 0, stacks[i],
-                            timings[i])
+        """A block that is damaged is left out from there, and .damage says so."""
+        for summary, body, stacks_before in self.blocks:
+            try:
+                yield from self._events_of(summary, body, stacks_before)
+            except ERRORS as error:
+                self.damage = self.damage or f"a block of events is damaged: {error}"
+
+    @staticmethod
+    def _events_of(summary, body, stacks_before):
+        thread, count, time, last = struct.unpack_from("<IIQQ", summary)
+        table, address = columns(body, 7, count), 0
+        ops = table.get(1, b"")
+        require(len(ops) >= count, "a column is too short")
+        times, turned = (exactly(count, numbers(table.get(i, b""))) for i in (2, 3))
+        sizes, alignments = exactly(count, numbers(table.get(4, b""))), exactly(count, iter(table.get(5, b"")))
+        stacks, timings = sparse(table.get(6, b""), count), sparse(table.get(7, b""), count)
+        for i, op in enumerate(ops[:count]):
+            time += next(times)
+            address = (address + signed(next(turned))) & WORD
+            event = Event(time, thread, OPS[op & 127], (address << 4 | address >> 60) & WORD,
+                          0 if 16 <= op & 127 < 32 else next(sizes), next(alignments) if op & 128 else 0, stacks[i],
+                          timings[i])
+            require(time <= last, "an event is later than the last of its block")
+            require(event.stack < stacks_before, "an event refers to a stack that did not come before it")
+            is_range = op & 127 not in (16, 17, 18, 19, 35) and event.address != 0
+            require(not is_range or (event.size <= MOST_BLOCK and event.address + event.size <= WORD),
+                    "a block lies beyond the last address")
+            yield event
 
     def resident(self, block):
         """Of one of .residents: its time, and (address, bytes) of what was in memory."""
-        (time, _runs, page, _bytes), end, runs = struct.unpack_from("<QIIQ", block[0]), 0, []
-        table = columns(block[1])
-        for gap, pages in zip(numbers(table.get(1, b"")), numbers(table.get(2, b""))):
+        (time, count, page, _bytes), end, runs = struct.unpack_from("<QIIQ", block[0]), 0, []
+        table = columns(block[1], 2, count)
+        gaps, lengths = (exactly(count, numbers(table.get(i, b""))) for i in (1, 2))
+        for gap, pages in zip(gaps, lengths):
             runs.append((end + gap * page, pages * page))
             end += (gap + pages) * page
+            require(end <= WORD, "resident pages lie beyond the last address")
         return time, runs
 
 

@@ -2,7 +2,6 @@
 
 #include "reading/trace/mapped_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <system_error>
 
 #include "base/failure.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 
 namespace gr::trace {
@@ -22,8 +22,8 @@ namespace gr::trace {
 namespace {
 
 [[noreturn]] void fail_to_read(const std::string &path, int error) {
-    throw tool::Failure(tool::ExitCode::not_runnable, fmt::format("cannot read {}: {}", tool::in_quotes(path),
-                                                                  std::generic_category().message(error)));
+    const std::string why = error == EINVAL ? "it is not a regular file" : std::generic_category().message(error);
+    throw tool::Failure(tool::ExitCode::not_runnable, fmt::format("cannot read {}: {}", tool::in_quotes(path), why));
 }
 
 // Those that are open, as far as there is room.
@@ -47,11 +47,10 @@ void replace_open(const MappedFile *before, const MappedFile *after) {
 }  // namespace
 
 MappedFile::MappedFile(const std::string &path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = tool::open_regular_file(path);
     if (file < 0) fail_to_read(path, errno);
     struct stat status {};
     int error = ::fstat(file, &status) != 0 ? errno : 0;
-    if (error == 0 && S_ISDIR(status.st_mode)) error = EISDIR;
     if (error == 0 && status.st_size > 0) {
         const auto size = static_cast<std::size_t>(status.st_size);
         void *const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);

@@ -2,7 +2,8 @@
 
 #include "reading/trace/playback.hpp"
 
-#include <algorithm>
+#include <cstddef>
+#include <utility>
 
 namespace gr::trace {
 
@@ -17,7 +18,8 @@ void Playback::play(Listener &listener, Time until) {
         if (next_.time > until) return;
         together_.assign(1, next_);
         bool one_thread = true;
-        while ((has_next_ = stream_.next(&next_)) && next_.time == together_.front().time) {
+        while ((has_next_ = stream_.next(&next_)) && next_.time == together_.front().time &&
+               together_.size() < kMostTogether) {
             one_thread = one_thread && next_.thread == together_.front().thread;
             together_.push_back(next_);
         }
@@ -35,15 +37,19 @@ bool Playback::is_possible(const Event &event) const {
 }
 
 // The first that is possible and none of its thread's comes before; if there is none, the first.
+std::size_t Playback::choose() {
+    ++choices_;
+    for (std::size_t i = 0; i < together_.size(); ++i) {
+        const std::size_t thread = number_of(together_[i].thread);
+        if (asked_.size() <= thread) asked_.resize(thread + 1);
+        if (std::exchange(asked_[thread], choices_) != choices_ && is_possible(together_[i])) return i;
+    }
+    return 0;
+}
+
 void Playback::play_together(Listener &listener) {
     while (!together_.empty()) {
-        auto chosen = together_.begin();
-        for (auto one = together_.begin(); one != together_.end(); ++one) {
-            const auto is_its_threads = [&](const Event &other) { return other.thread == one->thread; };
-            if (!is_possible(*one) || std::any_of(together_.begin(), one, is_its_threads)) continue;
-            chosen = one;
-            break;
-        }
+        const auto chosen = together_.begin() + static_cast<std::ptrdiff_t>(choose());
         const Event event = *chosen;
         together_.erase(chosen);
         apply(event, listener);

@@ -2,7 +2,8 @@
 // What: a trace from its first event to its last, each free with the block that it frees.
 // Invariant: a block is born once and dies at most once. Events that bear the same time but are of several threads are
 //    taken in an order that is possible, if there is one: no block is born where one is in use, none dies before it is
-//    born. What is not possible (the recording began later, or lost some) is told as that.
+//    born. Of more than kMostTogether events of one time, so many at a time are put in order. What is not possible (the
+//    recording began later, or lost some) is told as that.
 // Must not know: what is done with it.
 #pragma once
 
@@ -48,7 +49,10 @@ class Playback {
     [[nodiscard]] Position position(Time time) const { return {time, live_, births_, bytes_born_}; }
 
   private:
-    bool is_possible(const Event &event) const;
+    static constexpr std::size_t kMostTogether = 512;
+
+    [[nodiscard]] bool is_possible(const Event &event) const;
+    [[nodiscard]] std::size_t choose();
     void apply(const Event &event, Listener &listener);
     void play_together(Listener &listener);
 
@@ -58,7 +62,9 @@ class Playback {
     std::uint64_t bytes_born_ = 0;
     Event next_;
     bool has_next_ = false;
-    std::vector<Event> together_;  // of one time
+    std::vector<Event> together_;       // of one time
+    std::vector<std::uint64_t> asked_;  // of each thread: the last choice for which one of its events was asked
+    std::uint64_t choices_ = 0;
 };
 
 }  // namespace gr::trace

@@ -22,6 +22,7 @@ struct EventBlock {
     EventsSummary summary;
     ByteView body;
     std::uint32_t body_check = 0;
+    std::size_t stacks = 0;  // the numbers of stacks that came before it lie below
 };
 
 struct ResidentBlock {
@@ -31,7 +32,8 @@ struct ResidentBlock {
 
 class Trace {
   public:
-    // Throws Failure, of one line: no such file, empty, no trace, one of another version, or one without a start.
+    // Throws Failure, of one line: no such file, empty, no trace, one of another version, or one without a start that
+    // can be read.
     explicit Trace(const std::string &path);
 
     [[nodiscard]] const std::string &path() const { return path_; }
@@ -62,9 +64,14 @@ class Trace {
   private:
     void read_chunks();
     void take(ChunkKind kind, const ChunkHead &head, ByteView summary, ByteView body);
+    void take_start(ByteView body);
+    void take_events(ByteView summary, ByteView body, std::uint32_t body_check);
     void take_stacks(ByteView summary, ByteView body);
+    void take_end(ByteView body);
     void take_samples(ByteView summary, ByteView body);
+    void take_resident(ByteView summary, ByteView body);
     void complete_threads();
+    void check_thread(ThreadNumber number) const;
     void note(Time time) {
         if (time > last_) last_ = time;
     }
@@ -79,7 +86,9 @@ class Trace {
     std::vector<Sample> samples_;
     std::vector<Relative> relatives_;
     std::vector<StackNode> stacks_{StackNode{}};
+    std::vector<std::uint32_t> depths_{0};  // of each stack: how many calls it has
     std::vector<EventBlock> blocks_;
+    std::vector<std::uint64_t> block_ends_;  // of each thread so far
     std::vector<ResidentBlock> residents_;
     std::optional<End> end_;
     std::string damage_;
@@ -116,9 +125,13 @@ class BlockReader {
     NumberReader alignments_;
     Sparse stacks_;
     Sparse timings_;
+    void check(const Event &event) const;
+
     std::uint32_t left_ = 0;
     ThreadNumber thread_{};
+    std::size_t stacks_before_ = 0;
     std::uint64_t time_ = 0;
+    std::uint64_t last_time_ = 0;
     std::uint64_t address_ = 0;
 };
 

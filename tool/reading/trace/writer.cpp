@@ -178,6 +178,12 @@ void Writer::events(ThreadNumber thread, std::span<const Event> events, std::uin
 }
 
 void Writer::stacks(std::span<const StackNode> nodes) {
+    for (; nodes.size() > kRowsOfAnyBody; nodes = nodes.subspan(kRowsOfAnyBody))
+        some_stacks(nodes.first(kRowsOfAnyBody));
+    some_stacks(nodes);
+}
+
+void Writer::some_stacks(std::span<const StackNode> nodes) {
     NumberWriter &parents = columns_[number_of(StackColumn::parents)];
     NumberWriter &addresses = columns_[number_of(StackColumn::addresses)];
     const StacksSummary summary{nodes_ + 1, static_cast<std::uint32_t>(nodes.size())};

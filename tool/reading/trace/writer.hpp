@@ -51,6 +51,8 @@ class Writer {
     void write_json(ChunkKind kind, std::string_view json);
     void write_chunk(ChunkKind kind, ByteView summary, ByteView body);
     void write_bytes(std::initializer_list<ByteView> pieces);
+    // At most kRowsOfAnyBody.
+    void some_stacks(std::span<const StackNode> nodes);
     void pack(std::uint8_t column, NumberWriter &numbers);
 
     std::string path_;

@@ -98,11 +98,11 @@ std::string table_text(const TableChart &table) {
 }  // namespace
 
 std::string to_text(const Document &document) {
-    std::string text = document.title + "\n";
-    for (const auto &[name, fact] : document.facts) text += fmt::format("  {:<12} {}\n", name, fact);
-    for (const std::string &note : document.notes) text += wrapped("note: " + note, "  ");
+    std::string text = printable(document.title) + "\n";
+    for (const auto &[name, fact] : document.facts) text += fmt::format("  {:<12} {}\n", name, printable(fact));
+    for (const std::string &note : document.notes) text += wrapped("note: " + printable(note), "  ");
     for (const Section &section : document.sections) {
-        text += "\n" + wrapped(section.question, "") + wrapped(section.answer, "  ");
+        text += "\n" + wrapped(section.question, "") + wrapped(printable(section.answer), "  ");
         for (const Chart &chart : section.charts) {
             const auto *const table = std::get_if<TableChart>(&chart);
             if (table != nullptr && !table->rows.empty()) text += table_text(*table);

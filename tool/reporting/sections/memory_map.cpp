@@ -104,6 +104,15 @@ std::vector<trace::Time> MemoryMap::time_column_ends() const {
     return ends;
 }
 
+// Nothing of a damaged one: what was resident before it is not known to have changed.
+std::optional<trace::Resident> MemoryMap::look(const trace::ResidentBlock &block) const {
+    try {
+        return scope_.trace.resident(block);
+    } catch (const trace::Damage &) {
+        return std::nullopt;
+    }
+}
+
 // Of each column what was resident the last time that it was looked at.
 Cells MemoryMap::resident(const std::vector<Row> &rows, const std::vector<trace::Time> &column_ends) const {
     const auto width = static_cast<double>(std::uint64_t{1} << grid_.cell_log());
@@ -116,7 +125,9 @@ Cells MemoryMap::resident(const std::vector<Row> &rows, const std::vector<trace:
         const auto from = column_of(looks[i].summary.time);
         const auto to = i + 1 < looks.size() ? column_of(looks[i + 1].summary.time) : AddressGrid::kColumns;
         if (from >= to) continue;
-        const trace::Resident resident = scope_.trace.resident(looks[i]);
+        const std::optional<trace::Resident> look = this->look(looks[i]);
+        if (!look) continue;
+        const trace::Resident &resident = *look;
         auto run = resident.runs.begin();
         for (std::size_t row = 0; row < rows.size(); ++row) {
             while (run != resident.runs.end() && run->begin + run->bytes <= rows[row].begin) ++run;

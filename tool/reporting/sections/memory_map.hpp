@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "reporting/charts/address_grid.hpp"
@@ -56,6 +57,7 @@ class MemoryMap {
     [[nodiscard]] std::vector<Row> rows() const;
     [[nodiscard]] std::vector<Row> rows(std::size_t cells_a_row, std::uint64_t widest) const;
     [[nodiscard]] HeatChart chart(const std::vector<Row> &rows, AddressGrid::Axis axis) const;
+    [[nodiscard]] std::optional<trace::Resident> look(const trace::ResidentBlock &block) const;
     [[nodiscard]] Cells resident(const std::vector<Row> &rows, const std::vector<trace::Time> &column_ends) const;
     [[nodiscard]] std::vector<trace::Time> time_column_ends() const;
 

@@ -38,10 +38,7 @@ struct Scope {
     TimeAxis time;
     ThreadGroups threads;
 
-    [[nodiscard]] std::uint64_t page_bytes() const {
-        constexpr std::uint64_t kUsual = 4096;
-        return trace.start().page_bytes != 0 ? trace.start().page_bytes : kUsual;
-    }
+    [[nodiscard]] std::uint64_t page_bytes() const { return trace.start().page_bytes; }
     [[nodiscard]] bool has_stacks() const { return trace.start().stacks != trace::Stacks::none; }
     [[nodiscard]] bool has_sampled_stacks() const { return trace.start().stacks == trace::Stacks::sampled; }
     // For how many blocks one stands of which a stack was taken: stacks are taken of each byte with the same chance.

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: an array over all 64-bit numbers of which only some stretches are used: of pages, of cache lines.
-// Invariant: what was never written is zero. A stretch that was written stays; of a stretch only the touched pages take
-//    memory, for its zeros are the kernel's.
+// Invariant: what was never written is zero. A stretch that was written stays. It is short, so that numbers that lie far
+//    apart do not take much memory.
 // Must not know: what the numbers count.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
@@ -28,24 +26,19 @@ class SparseArray {
 
   private:
     static_assert(std::is_trivially_copyable_v<Value>, "values are copied as bytes");
-    static constexpr std::size_t kStretch = std::size_t{1} << 15;
-    static constexpr std::size_t kRecent = 256;
-    struct Free {
-        void operator()(Value *values) const { std::free(values); }
-    };
+    static constexpr std::size_t kStretch = 32;
+    static constexpr std::size_t kRecent = 4096;
+    using Stretch = std::array<Value, kStretch>;
     struct Recent {
         std::uint64_t number = 0;
         Value *values = nullptr;
     };
 
     Value *find(std::uint64_t number) {
-        std::unique_ptr<Value, Free> &stretch = stretches_[number];
-        if (stretch == nullptr) stretch.reset(static_cast<Value *>(std::calloc(kStretch, sizeof(Value))));
-        if (stretch == nullptr) throw std::bad_alloc();
-        return stretch.get();
+        return stretches_[number].data();  // a new one is all zero
     }
 
-    std::unordered_map<std::uint64_t, std::unique_ptr<Value, Free>> stretches_;
+    std::unordered_map<std::uint64_t, Stretch> stretches_;  // none moves
     std::vector<Recent> recent_ = std::vector<Recent>(kRecent);
 };
 
