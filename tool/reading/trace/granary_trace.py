@@ -21,7 +21,7 @@ OPS = {1: "malloc", 2: "calloc", 3: "realloc", 4: "aligned_alloc", 5: "new", 6: 
 SAMPLE = ("time", "resident", "anonymous", "lazy_free", "huge", "user_us", "system_us", "faults", "threads")
 WORD = (1 << 64) - 1
 MOST_EVENTS, MOST_RUNS, MOST_BODY, MOST_TIME, MOST_BLOCK = 1 << 16, 1 << 22, 1 << 28, 1 << 56, 1 << 57
-MOST_DEPTH = 1024
+MOST_DEPTH, MOST_PATH = 1024, 4096
 # What Python raises where a file has another form than it should.
 ERRORS = (struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, zstandard.ZstdError)
 
@@ -145,6 +145,15 @@ class Trace:
         require(0 <= time <= MOST_TIME, "a time is not possible")
         return time
 
+    def _modules(self, modules):
+        self._time(modules["time"])
+        for module in modules["modules"]:
+            begin, end = module["begin"], module["end"]
+            require(0 <= begin < end and 0 <= module["offset"] <= WORD - (end - begin),
+                    "a mapped file has impossible addresses")
+            require(len(module["path"].encode()) <= MOST_PATH, "the name of a mapped file is too long")
+        return modules
+
     def _take(self, kind, summary, body):
         if kind == b"STRT":
             require(not self.start, "there is a second start")
@@ -159,7 +168,7 @@ class Trace:
         elif kind == b"MARK":
             self.marks += json.loads(body)
         elif kind == b"MODS":
-            self.modules.append(dict(json.loads(body)))
+            self.modules.append(self._modules(json.loads(body)))
         elif kind == b"KIDS":
             relative = json.loads(body)
             require("/" not in relative["file"] and "\0" not in relative["file"] and
@@ -167,7 +176,9 @@ class Trace:
             self.relatives.append(relative)
         elif kind == b"EVNT":
             thread, count, first, last = struct.unpack_from("<IIQQ", summary)
-            require(count <= MOST_EVENTS and first <= self._time(last), "a block of events contradicts its summary")
+            kinds = struct.unpack_from("<IIII", summary, 24)
+            require(count <= MOST_EVENTS and first <= self._time(last) and sum(kinds) == count,
+                    "a block of events contradicts its summary")
             if count:
                 require(first >= self._ends.get(self._thread(thread), 0), "a thread's times run backward")
                 self._ends[thread] = last
