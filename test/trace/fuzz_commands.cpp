@@ -85,7 +85,7 @@ void summarize(const trace::Trace &trace) {
 
 void compare(const trace::Trace &before, const trace::Trace &after) {
     const TimeAxis time(trace::Time{}, std::max(before.last(), after.last()));
-    const Document document = comparison_of(use_of(before, time), use_of(after, time), time);
+    const Document document = comparison_of(use_of(before, time, {}), use_of(after, time, {}), time);
     check_for_terminal(to_text(document));
     static_cast<void>(to_json(document));
 }

@@ -39,7 +39,8 @@ bool make_sense(const gr_heap_tables &t) {
     const bool some = t.unit_bytes >= kPageOfAnySystem && t.unit_bytes % ProcessMemory::page_bytes() == 0 &&
                       t.narrow_words > 0 && t.narrow_words <= kMostWords && t.wide_words > 0 &&
                       t.wide_words <= kMostWords && t.descriptor_stride <= kMostDescriptor &&
-                      t.heap_limit * t.slab_bytes <= kMostTable && t.region_bytes / t.unit_bytes <= UINT32_MAX &&
+                      t.direct_stride <= kMostDescriptor && t.heap_limit * t.slab_bytes <= kMostTable &&
+                      t.region_bytes / t.unit_bytes <= UINT32_MAX &&
                       t.region_begin + t.region_bytes >= t.region_begin &&
                       (t.region_bytes == 0 || t.tables_at - t.region_begin <= t.region_bytes);
     return small && some && fits(t.use_offset, 1, t.descriptor_stride) &&
