@@ -202,11 +202,11 @@ TEST_F(ScriptTest, WhereNoStackWasTakenOfThePeak) {
     const Document document =
         document_of({event_of(0, 0, Op::malloc, 0x10000, 24, 3), event_of(10, 0, Op::free, 0x10000),
                      event_of(20, 0, Op::malloc, 0x10000, 4096)},
-                    trace::Stacks::sampled);
+                    Recorder{.stack_bytes = 1});
     EXPECT_EQ(
         section_of(document, "origins").answer,
         "No block in use at the peak, 2 µs after the start, has a call stack. These are estimates: one stack was taken "
-        "for every 0 bytes allocated, on average.");
+        "for every 1 byte allocated, on average.");
     EXPECT_EQ(
         section_of(document, "fragmentation").answer,
         "At the peak, 4 KiB were in use, in 1 page, filled to 100 %. The pages that held a block were at most 4 KiB of "
