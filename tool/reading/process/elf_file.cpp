@@ -132,16 +132,22 @@ std::optional<std::uint64_t> ElfFile::offset_of_address(std::uint64_t address) c
     return std::nullopt;
 }
 
-// Pages are mapped whole, so that a segment's first bytes may be the last of the one before.
-std::optional<std::uint64_t> ElfFile::address_of_offset(std::uint64_t offset) const {
-    constexpr std::uint64_t kLeastPage = 4096;
+std::optional<std::uint64_t> ElfFile::address_of_code(std::uint64_t offset, std::uint64_t bytes) const {
+    const Elf64_Phdr *best = nullptr;
+    std::pair<bool, std::uint64_t> most{false, 0};  // whether it is executable, and its bytes in the part
     for (const Elf64_Phdr &segment : segments_) {
         if (segment.p_type != PT_LOAD) continue;
-        const std::uint64_t begin = segment.p_offset / kLeastPage * kLeastPage;
-        if (offset >= begin && offset < segment.p_offset + segment.p_filesz)
-            return segment.p_vaddr - segment.p_offset + offset;
+        const std::uint64_t begin = std::max(offset, segment.p_offset);
+        const std::uint64_t end = std::min(offset + bytes, segment.p_offset + segment.p_filesz);
+        if (begin >= end) continue;
+        const std::pair score{(segment.p_flags & PF_X) != 0, end - begin};
+        if (score > most) {
+            best = &segment;
+            most = score;
+        }
     }
-    return std::nullopt;
+    if (best == nullptr) return std::nullopt;
+    return best->p_vaddr - best->p_offset + offset;
 }
 
 void ElfFile::read_dynamic(const Elf64_Phdr &segment) {

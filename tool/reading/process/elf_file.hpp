@@ -64,8 +64,9 @@ class ElfFile {
     [[nodiscard]] std::vector<ElfSymbol> dynamic_symbols() const { return symbols(SHT_DYNSYM); }
     [[nodiscard]] std::vector<ElfSymbol> static_symbols() const { return symbols(SHT_SYMTAB); }
 
-    // Where the byte at that offset of the file is to lie, before the whole is moved.
-    [[nodiscard]] std::optional<std::uint64_t> address_of_offset(std::uint64_t offset) const;
+    // Where code that was mapped from that part of the file is to lie, before the whole is moved. Whole pages are mapped, so
+    // the part may contain bytes of neighbouring segments: the executable segment with most bytes in it is meant.
+    [[nodiscard]] std::optional<std::uint64_t> address_of_code(std::uint64_t offset, std::uint64_t bytes) const;
 
     // The first line when the file is a script, without "#!"; else empty.
     [[nodiscard]] std::string_view script_line() const;

@@ -42,7 +42,8 @@ bool parse(const std::string &line, Piece *piece) {
 std::uint64_t bias_of(const Piece &piece) {
     try {
         const ElfFile file(piece.path);
-        if (const auto address = file.address_of_offset(piece.offset)) return piece.begin - *address;
+        if (const auto address = file.address_of_code(piece.offset, piece.end - piece.begin))
+            return piece.begin - *address;
     } catch (const std::system_error &) {
         return piece.begin - piece.offset;
     }

@@ -22,7 +22,8 @@ std::string base_name(const std::string &path) { return path.substr(path.rfind('
 std::uint64_t bias_of(const trace::Module &module) {
     try {
         const ElfFile file(module.path);
-        if (const auto address = file.address_of_offset(module.offset)) return module.begin - *address;
+        if (const auto address = file.address_of_code(module.offset, module.end - module.begin))
+            return module.begin - *address;
     } catch (const std::system_error &) {
         return module.begin - module.offset;
     }
