@@ -149,18 +149,36 @@ static int find_reachable(void) {
     return spread(todo, 0);
 }
 
+/* A collection beside the program may end between any two changes of the graph. Without them stopped collections come
+ * there, so that each run finds out where this test itself leaves an object without a reference that it still needs. */
+static void collect_between_changes(void) {
+    if (!GC_is_incremental_mode() && roll(100) == 0) GC_gcollect();
+}
+
+/* The object is held. */
 NOINLINE static void set_root(int r, int to) {
     *root(r) = to == kNone ? NULL : (char *)address(&nodes[to]) + roll(nodes[to].size + 1);
     root_to[r] = to;
+    collect_between_changes();
 }
 
-/* The holder's address must be safe to use: it is reachable, or its link stands. */
+/* Both objects are held: reachable, or referred to by a local variable of a caller. */
 NOINLINE static void set_edge(int from, int e, int to) {
     struct node *node = &nodes[from];
     node->to[e] = to;
     node->offset[e] = to == kNone ? 0 : roll(nodes[to].size + 1);
     address(node)[node->at[e]] = to == kNone ? 0 : (GC_word)address(&nodes[to]) + node->offset[e];
+    collect_between_changes();
 }
+
+static void *address_if_linked(void *argument) {
+    const struct node *node = &nodes[*(int *)argument];
+    return node->link != NULL ? address(node) : NULL;
+}
+
+/* The address of an object that the collector has not found dead, and cannot while the caller keeps the address; or NULL.
+ * The lock keeps a collection from ending between the look at the link and the making of the address. */
+NOINLINE static void *hold(int n) { return GC_call_with_alloc_lock(address_if_linked, &n); }
 
 static void finalize(void *object, void *cd) {
     int n = (int)(intptr_t)cd;
@@ -190,13 +208,14 @@ static void finalize(void *object, void *cd) {
     }
 }
 
-/* In times of growth a new object takes what was in the root before, or finds a place below it. */
+/* In times of growth a new object takes what was in the root before, or finds a place below it. The caller holds the new
+ * object until it has a link. */
 NOINLINE static void place(int r, int n) {
     int before = root_to[r];
     if (growing && before != kNone) {
         if (nodes[n].edges > 0) {
+            set_edge(n, 0, before); /* first: only the root may refer to what was there */
             set_root(r, n);
-            set_edge(n, 0, before);
             return;
         }
         for (int e = 1; e < nodes[before].edges; ++e) {
@@ -334,12 +353,6 @@ static int roll_reachable(void) {
     return n;
 }
 
-static void *reveal(void *argument) {
-    int n = *(int *)argument, r = (int)roll(kRoots);
-    if (nodes[n].link != NULL) set_root(r, n);
-    return NULL;
-}
-
 /* A finalizer that has yet to run may see it by way of objects whose links are gone. */
 static int may_be_seen(int n) {
     int todo = 0;
@@ -372,18 +385,20 @@ NOINLINE static void make_ephemeron(int r, int key, int holder) {
                           .of_revived = nodes[key].revived};
     ephemerons[ephemeron_count++] = n;
     ++node_count;
+    if (roll(2) == 0) set_edge(holder, e, kNone); /* while the holder can be reached: the place may be its root */
     place(r, n);
     node->link = (void *)node->hidden;
     CHECK(GC_general_register_disappearing_link(&node->link, made) == GC_SUCCESS, "no weak link");
-    if (roll(2) == 0) set_edge(holder, e, kNone);
 }
 
 /* What is freed by hand is no key or value any more. */
 NOINLINE static void clear_ephemerons_of(int n) {
     for (int i = 0; i < ephemeron_count; ++i) {
         struct node *node = &nodes[ephemerons[i]];
-        if ((node->key != n && node->value != n) || node->link == NULL) continue;
-        ephemeron_clear(address(node));
+        if (node->key != n && node->value != n) continue;
+        void *volatile ephemeron = hold(ephemerons[i]);
+        if (ephemeron == NULL) continue;
+        ephemeron_clear(ephemeron);
         node->key = kNone;
     }
 }
@@ -398,7 +413,8 @@ NOINLINE static void free_node(int n) {
     for (int i = 0; i < node_count; ++i)
         for (int e = 0; e < nodes[i].edges; ++e) {
             if (nodes[i].to[e] != n) continue;
-            if (nodes[i].link != NULL) set_edge(i, e, kNone);
+            void *volatile holder = hold(i);
+            if (holder != NULL) set_edge(i, e, kNone);
         }
     clear_ephemerons_of(n);
     if (may_be_seen(n)) return; /* asked last: beside the program a collection may queue a finalizer at any time */
@@ -461,7 +477,8 @@ static void operate(void) {
         set_root((int)roll(kRoots), n);
     } else if (what < 96 && node_count > 0) {
         int weak = (int)roll((uint64_t)node_count); /* an object without references, if it has not died yet */
-        GC_call_with_alloc_lock(reveal, &weak);
+        void *volatile held = hold(weak);
+        if (held != NULL) set_root((int)roll(kRoots), weak);
     } else if (what < 98 && node_count > 0) {
         int some = (int)roll((uint64_t)node_count);
         find_reachable();
