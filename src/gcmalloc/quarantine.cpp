@@ -124,13 +124,13 @@ bool Quarantine::cover(UnitIndex unit) {
 // A run for which the list has no room is found by the next search. Bytes that threads have not counted yet are counted
 // later, even if their blocks are free by then.
 void Quarantine::sweep(const Collector &by, Kind &kind) {
-    std::size_t stay = 0;
     std::size_t gone = 0;
+    stays_ = 0;
     const auto find_dead = [&](const Superblock *s, std::uint32_t word) {
         const Word waiting = flags_.covers(s->unit) ? flags_.raised(s, word) : 0;
         if (waiting == 0) return waiting;
         const Word reached = waiting & by.reached(kind, s, word);
-        stay += static_cast<std::size_t>(std::popcount(reached)) * weight(s);
+        stays_ += static_cast<std::size_t>(std::popcount(reached)) * weight(s);
         gone += static_cast<std::size_t>(std::popcount(waiting & ~reached)) * weight(s);
         return waiting & ~reached;
     };
@@ -143,7 +143,7 @@ void Quarantine::sweep(const Collector &by, Kind &kind) {
     view.for_each_run([&](Superblock *run) {
         if ((find_dead(run, 0) & 1) != 0) static_cast<void>(dead_runs_.add({run}));
     });
-    bytes_.store(stay, std::memory_order_relaxed);
+    bytes_.store(stays_, std::memory_order_relaxed);
     kind.instance.expect_reuse(gone);
 }
 
@@ -154,11 +154,12 @@ void Quarantine::settle(const CollectionReport &search, Kind &kind) {
         kind.instance.release_run(run);
     }
     dead_runs_.release();
-    const std::size_t left = bytes_.load(std::memory_order_relaxed);
+    const std::size_t waiting = bytes_.load(std::memory_order_relaxed);
+    if (!search.done) stays_ = waiting;  // the next search is not due at once
     const std::size_t idle = search.held > search.live_bytes ? search.held - search.live_bytes : 0;
     const std::size_t free = idle + kind.instance.pages().retained_bytes();
     const std::size_t resident = platform::resident_bytes();
-    pace_.learn(resident, resident > free + left ? resident - free - left : 0, left);
+    pace_.learn(stays_, resident, resident > free + waiting ? resident - free - waiting : 0, waiting);
 }
 
 bool Quarantine::is_worth_search() {

@@ -64,6 +64,7 @@ class Quarantine {
     // moment, the second may still find the flag not set; the block waits once in either case.
     Marks flags_;
     std::atomic<std::size_t> bytes_{0};  // how many bytes wait; ordered by nothing
+    std::size_t stays_ = 0;              // bytes that waited on when the last search ended; under the collector's lock
     QuarantinePace pace_;
     platform::MappedList<DeadRun> dead_runs_;  // runs, from sweep() to settle(), under the collector's lock
     platform::Mutex mutex_;                    // guards which units flags_ covers

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: decides when a search for pointers to waiting blocks is worth its cost: as late as memory allows.
 // Invariant: waiting blocks may make the process larger than its own memory ever was, by at most one of kParts parts of
-//    that. While the process's own memory is smaller than its peak, more may wait.
+//    that. While the process's own memory is smaller than its peak, more may wait. What is freed while a search ends counts
+//    toward the next one, however long that end takes.
 // Must not know: how the search works; which blocks wait.
 #pragma once
 
@@ -23,13 +24,15 @@ class QuarantinePace {
 
     const std::atomic<std::size_t> &due_cell() const { return due_; }
 
-    // The caller of the other functions holds a lock. Called after a search.
-    void learn(std::size_t resident, std::size_t own, std::size_t waiting) {
-        resident_ = resident;
+    // The caller of the other functions holds a lock. Called after a search, of which so much stays. Since the search ended,
+    // other threads may have freed more: `resident` and `waiting` are of now.
+    void learn(std::size_t stays, std::size_t resident, std::size_t own, std::size_t waiting) {
+        const std::size_t came = waiting > stays ? waiting - stays : 0;
+        resident_ = resident > came ? resident - came : 0;
         own_ = own;
-        waiting_ = waiting;
+        waiting_ = stays;
         peak_ = std::max(peak_, own);
-        due_.store(waiting + kLeast, std::memory_order_relaxed);
+        due_.store(stays + kLeast, std::memory_order_relaxed);
     }
     // Called when a search is due. false: more may wait, and the search is due later.
     bool is_worth(std::size_t resident, std::size_t waiting) {
@@ -50,7 +53,7 @@ class QuarantinePace {
 
   private:
     std::size_t peak_ = 0;
-    // As they were after the last search.
+    // As they were when the last search ended.
     std::size_t resident_ = 0;
     std::size_t own_ = 0;
     std::size_t waiting_ = 0;

@@ -28,34 +28,34 @@ void expect_about(std::size_t bytes, std::size_t wanted) {
 
 TEST(QuarantinePace, APartOfTheProcessesOwnMayWait) {
     QuarantinePace pace;
-    pace.learn(kOwn, kOwn, 0);
+    pace.learn(0, kOwn, kOwn, 0);
     expect_about(waits_until_search(&pace, kOwn), kMost);
 }
 
 TEST(QuarantinePace, ALittleMayWaitInAnyCase) {
     QuarantinePace pace;
     EXPECT_FALSE(pace.is_due(QuarantinePace::kLeast - 1));
-    pace.learn(kMiB, kMiB, 0);
+    pace.learn(0, kMiB, kMiB, 0);
     expect_about(waits_until_search(&pace, kMiB), QuarantinePace::kLeast);
 }
 
 TEST(QuarantinePace, WhatIsFreeInTheHeapIsTakenByWhatWaits) {
     QuarantinePace pace;
-    pace.learn(kOwn + kMost, kOwn, 0);
+    pace.learn(0, kOwn + kMost, kOwn, 0);
     expect_about(waits_until_search(&pace, kOwn + kMost, kMost), kMost);
 }
 
 TEST(QuarantinePace, WhereTheProcessWasLargerMoreMayWait) {
     QuarantinePace pace;
-    pace.learn(kOwn, kOwn, 0);
-    pace.learn(kOwn / 2, kOwn / 2, 0);
+    pace.learn(0, kOwn, kOwn, 0);
+    pace.learn(0, kOwn / 2, kOwn / 2, 0);
     expect_about(waits_until_search(&pace, kOwn / 2), kOwn / 2 + kMost);
 }
 
 TEST(QuarantinePace, ButNotWhenItGrowsAgain) {
     QuarantinePace pace;
-    pace.learn(kOwn, kOwn, 0);
-    pace.learn(kOwn / 2, kOwn / 2, 0);
+    pace.learn(0, kOwn, kOwn, 0);
+    pace.learn(0, kOwn / 2, kOwn / 2, 0);
     const std::size_t waiting = kOwn / 2;
     EXPECT_FALSE(pace.is_worth(kOwn / 2 + waiting, waiting));
     EXPECT_TRUE(pace.is_worth(kOwn + waiting, waiting));
@@ -63,14 +63,24 @@ TEST(QuarantinePace, ButNotWhenItGrowsAgain) {
 
 TEST(QuarantinePace, WhatHasGrownAndDoesNotWaitIsTheProcessesOwn) {
     QuarantinePace pace;
-    pace.learn(kOwn / 2, kOwn / 2, 0);
+    pace.learn(0, kOwn / 2, kOwn / 2, 0);
     expect_about(waits_until_search(&pace, kOwn), kMost);
 }
 
 TEST(QuarantinePace, WhatASearchFoundPointedToIsNotLookedForAtOnce) {
     QuarantinePace pace;
-    pace.learn(kOwn, kOwn / 2, kOwn / 2);
+    pace.learn(kOwn / 2, kOwn, kOwn / 2, kOwn / 2);
     EXPECT_FALSE(pace.is_due(kOwn / 2 + QuarantinePace::kLeast - 1));
+}
+
+TEST(QuarantinePace, WhatIsFreedWhileASearchEndsCountsTowardTheNext) {
+    QuarantinePace pace;
+    for (unsigned i = 0; i < 100; ++i) {
+        std::size_t waiting = 0;
+        while (!pace.is_due(waiting)) waiting += QuarantinePace::kStep / 4;
+        expect_about(waiting, QuarantinePace::kLeast);
+        pace.learn(0, kMiB + waiting, kMiB, waiting);
+    }
 }
 
 }  // namespace gr::quarantine_pace_test

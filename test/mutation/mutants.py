@@ -502,6 +502,11 @@ MUTANTS = (
          "if (is_time_up && may_be_blocked()) break;", "if (is_time_up) break;"),
     ),
     *of_file(
+        "src/gcmalloc/quarantine_pace.hpp", "gcmalloc.quarantine_pace",
+        ("quarantine-ratchet", "what is freed while a search ends raises what may wait, each time",
+         "due_.store(stays + kLeast,", "due_.store(waiting + kLeast,"),
+    ),
+    *of_file(
         "src/platform/world/modules.cpp", "libgc.list_held",
         ("modules-stale", "a library that came or went meanwhile is not noticed",
          "return at_rest(context) && list_.is_as_remembered();", "return at_rest(context);"),

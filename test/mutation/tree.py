@@ -19,10 +19,11 @@ from mutants import Mutant
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = (".git", ".cache", "build", "docs", "__pycache__")
 # Of test/, in the order of running.
-FOLDERS = ("heap", "superblock", "region", "instance", "profile", "malloc", "model", "collector", "world", "lab", "libgc")
+FOLDERS = ("heap", "superblock", "region", "instance", "profile", "malloc", "model", "collector", "gcmalloc", "world", "lab",
+           "libgc")
 # Each of them has one program of unit tests, and each source of it is a test.
-UNIT_TEST_FOLDERS = ("heap", "superblock", "region", "instance", "profile", "malloc", "collector", "collector/whole", "world",
-                     "lab/parts")
+UNIT_TEST_FOLDERS = ("heap", "superblock", "region", "instance", "profile", "malloc", "collector", "collector/whole", "gcmalloc",
+                     "world", "lab/parts")
 SETTINGS = ("-DGRANARY_TESTS=ON", "-DGRANARY_BENCH=OFF", "-DGRANARY_TOOL=OFF", "-DGRANARY_MAN=OFF",
             f"-DGRANARY_TEST_FOLDERS={';'.join(FOLDERS)}",
             "-DGRANARY_UNITY=OFF",  # a mutant compiles what reads its file, not all that lies beside it
