@@ -29,6 +29,8 @@ constexpr std::uint64_t kMost = std::uint64_t{64} << 20;  // four times what it 
 // A thread that cannot go on still gets a block now and then, because the collecting thread may wait for it.
 constexpr std::uint64_t kFewAllocations = 4 * kThreads;
 
+constexpr unsigned kQuietMoments = 3;
+
 struct alignas(64) Allocating {
     pthread_t thread;
     std::atomic<std::uint64_t> blocks{0};
@@ -106,12 +108,14 @@ void wait_a_moment() {
     }
 }
 
-// If the other threads get no CPU for so long, the test finds less.
+// If the other threads get no CPU for so many moments, the test finds less.
 void wait_until_nobody_goes_on(std::uint64_t most) {
-    std::uint64_t before = 0;
-    for (std::uint64_t now = allocated(); now < most && now > before + kFewAllocations; now = allocated()) {
-        before = now;
+    std::uint64_t before = allocated();
+    for (unsigned quiet = 0; quiet < kQuietMoments && before < most;) {
         wait_a_moment();
+        const std::uint64_t now = allocated();
+        quiet = now > before + kFewAllocations ? 0 : quiet + 1;
+        before = now;
     }
 }
 
