@@ -31,7 +31,7 @@ struct FoundBlock {
     bool is_wide = false;  // whether its superblock has wide bitmaps
 };
 
-// The same block, with its mark.
+// A block that is to be marked, with its mark.
 struct Target {
     const char *begin = nullptr;  // nullptr: there is no block
     std::size_t bytes = 0;

@@ -237,7 +237,7 @@ class Hostile(unittest.TestCase):
         for value in (1 << 40, 1 << 62, (1 << 64) - 1):
             self.use(self.with_column(b"EVNT", 2, lambda numbers, v=value: numbers.__setitem__(2, v)), damage=False)
         self.use(self.with_json(b"DONE", lambda value: value.__setitem__("time", (1 << 64) - 1)), damage=True)
-        # The same block once more: its times run backward.
+        # A block of events stands twice, so that the times run backward.
         chunk = self.chunk(b"EVNT")
         self.chunks.insert(self.chunks.index(chunk), [part if isinstance(part, bytes) else part[:] for part in chunk])
         self.use(file_of(self.chunks, self.data[:HEAD]), damage=True)

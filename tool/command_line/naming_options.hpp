@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the options by which a user says how functions are told apart.
-// Invariant: every command that names functions has all of them.
+// Invariant: summary, report and diff have all of them.
 // Must not know: the commands.
 #pragma once
 

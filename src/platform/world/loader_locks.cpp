@@ -111,7 +111,7 @@ bool LoaderLocks::may_be_held_by_other_than(std::uint32_t task) const {
     return !are_known() || is_held(list_) || is_held(threads_);
 }
 
-// The loader locks and unlocks it by the same functions.
+// The loader locks and unlocks its list by the functions that are called here.
 bool LoaderLocks::hold_list(unsigned milliseconds) const {
     constexpr long kNanoseconds = 1'000'000'000;
     if (!are_known()) return true;

@@ -51,7 +51,8 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
     return number;
 }
 
-// What begins a report's name says whose it is; what ends it, which. Programs can write other files there, too.
+// The begin of a report's name says which process wrote it, and the end which report it is. Programs can write other files
+// there, too.
 std::vector<fs::path> reports_in(const fs::path &folder, const std::string &process) {
     std::map<std::pair<std::uint64_t, std::uint64_t>, fs::path> found;
     std::error_code error;
@@ -139,7 +140,7 @@ int run_and_wait(const LeaksRequest &request) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : kBySignal + WTERMSIG(status);
 }
 
-// A program that cannot be watched is not run: nobody should take silence for a program without leaks.
+// A program that cannot be watched is not run: a user would take silence for a program without leaks.
 void require_watching(const std::string &program) {
     const Watching watching = watching_of(diagnose_program(program, Depth::program), Served::by_another);
     if (!watching.is_possible)

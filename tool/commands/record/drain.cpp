@@ -241,8 +241,8 @@ bool Drain::is_gone(std::uint32_t number) const {
     return has_no_such(::syscall(SYS_tgkill, entries_[ring.place].process, ring.thread, 0));
 }
 
-// Of entries whose process did not come so far as to say that it arrived, or is none of those that are recorded: another
-// process can have written its id there.
+// Frees the entries of processes that ended before they said that they had arrived, and of processes that are not recorded:
+// any recorded process can write an id there.
 void Drain::look_for_gone_takers() {
     for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place) {
         std::atomic_ref id(recording_.process(place).id);

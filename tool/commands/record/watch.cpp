@@ -114,7 +114,7 @@ bool Watch::is_over() {
     const Clock::time_point now = Clock::now();
     if (!status_ || parts_.recording.has_processes() || now < next_look_) return false;
     next_look_ = now + kUnarrivedPause;
-    // Who arrives while this looks has an entry in the end.
+    // A process that arrives while this function looks has an entry at the end of the function.
     return !awaits(unarrived_processes(parts_.recording)) && !parts_.recording.has_processes();
 }
 

@@ -12,7 +12,7 @@ namespace {
 // What a finding begins with: what the program is, without what follows for Granary's malloc.
 std::string subject_of(const Finding &finding) { return finding.text.substr(0, finding.text.find(": ")); }
 
-// The finding as it concerns who watches; none: it does not.
+// What a finding means for a program that is watched; none: nothing.
 std::optional<Finding> concerning(const Finding &finding, Served served) {
     const std::string_view kind = finding.kind;
     const bool stops = finding.weight == Weight::stops;

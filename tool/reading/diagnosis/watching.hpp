@@ -10,7 +10,7 @@
 
 namespace gr::tool {
 
-// Whose malloc serves a program while it is watched.
+// The malloc that serves a program while it is watched.
 enum class Served {
     as_ever,     // the program's usual one, behind the library that watches
     by_another,  // one that takes the place of the usual one

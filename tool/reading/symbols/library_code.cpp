@@ -35,12 +35,13 @@ constexpr std::array kFiles = {
 constexpr std::array kSources = {"*/include/c++/*", "/rustc/*/library/*", "*/rustlib/src/rust/library/*",
                                  "*/include/d/*"};
 
-// fnmatch needs an end, so a name is copied once for all patterns.
+const char *text_of(const char *pattern) { return pattern; }
+const char *text_of(const std::string &pattern) { return pattern.c_str(); }
+
 template <class Patterns>
 bool matches_any(const Patterns &patterns, const std::string &name) {
-    return std::ranges::any_of(patterns, [&](const auto &pattern) {
-        return fnmatch(std::string(pattern).c_str(), name.c_str(), FNM_NOESCAPE) == 0;
-    });
+    return std::ranges::any_of(
+        patterns, [&](const auto &pattern) { return fnmatch(text_of(pattern), name.c_str(), FNM_NOESCAPE) == 0; });
 }
 
 constexpr std::string_view kOperator = "operator";
