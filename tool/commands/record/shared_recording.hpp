@@ -52,7 +52,8 @@ class SharedRecording {
 
     // Whether any process has an entry.
     [[nodiscard]] bool has_processes() const;
-    // Whether another process has this memory mapped; nothing of one that has ended or may not be read.
+    // Whether another process has this memory mapped; nothing if that process has ended, or is younger than the recorder and
+    // may not be read.
     [[nodiscard]] std::optional<bool> is_mapped_by(std::uint32_t process) const;
     void ring_bell() const;
 
