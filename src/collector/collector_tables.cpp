@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "granary/heap_tables.h"
+#include "granary/wire/heap_tables.h"
 
 namespace gr {
 namespace {
@@ -28,12 +28,12 @@ static_assert(static_cast<std::uint64_t>(Reason::asked) == GR_REASON_ASKED &&
                   static_cast<std::uint64_t>(Reason::due) == GR_REASON_DUE &&
                   static_cast<std::uint64_t>(Reason::refused) == GR_REASON_REFUSED &&
                   static_cast<std::uint64_t>(Reason::young) == GR_REASON_YOUNG,
-              "reasons have the numbers that granary/collector_tables.h gives them");
+              "reasons have the numbers that granary/wire/collector_tables.h gives them");
 static_assert(static_cast<std::uint64_t>(Lifetime::collected) == GR_LIFETIME_COLLECTED &&
                   static_cast<std::uint64_t>(Lifetime::until_freed) == GR_LIFETIME_UNTIL_FREED &&
                   static_cast<std::uint64_t>(Lifetime::watched) == GR_LIFETIME_WATCHED &&
                   static_cast<std::uint64_t>(Lifetime::held_back) == GR_LIFETIME_HELD_BACK,
-              "lifetimes have the numbers that granary/collector_tables.h gives them");
+              "lifetimes have the numbers that granary/wire/collector_tables.h gives them");
 static_assert(sizeof(CollectionReport::reason) == 1 && sizeof(CollectionReport::number) == 8 &&
                   sizeof(CollectionReport::threads) == 8 && sizeof(CollectionReport::live_bytes) == 8,
               "a reader reads the fields of a report by these widths");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: publishes where the collector keeps its tables, for tools outside the process (granary/collector_tables.h).
+// What: publishes where the collector keeps its tables, for tools outside the process (granary/wire/collector_tables.h).
 // Invariant: written only under the collector's lock, or before there are other threads. Nothing in the process reads
 //    what is published, and it holds no address of a block.
 // Must not know: what a tool does with the tables; how a collection works.
@@ -9,7 +9,7 @@
 #include "collector/finalization.hpp"
 #include "collector/kinds.hpp"
 #include "collector/pace.hpp"
-#include "granary/collector_tables.h"
+#include "granary/wire/collector_tables.h"
 #include "platform/world/range.hpp"
 
 namespace gr {

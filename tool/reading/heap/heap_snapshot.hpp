@@ -81,7 +81,7 @@ struct HeapSnapshot {
     }
 };
 
-// Where flags of freed blocks lie that wait until nothing points to them, as granary/collector_tables.h says; 0: none do.
+// Where flags of freed blocks lie that wait until nothing points to them, as granary/wire/collector_tables.h says; 0: none do.
 struct WaitingFlags {
     std::uint64_t narrow_at = 0;
     std::uint64_t wide_at = 0;

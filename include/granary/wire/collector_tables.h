@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  * What: where a process keeps the tables of Granary's collector, for tools that read them from outside (/proc/PID/mem).
  *    `granary why` is such a tool.
- * Invariant: the rules of granary/heap_tables.h hold here, too: how a tool finds the structure, the meaning of `self`,
+ * Invariant: the rules of granary/wire/heap_tables.h hold here, too: how a tool finds the structure, the meaning of `self`,
  *    of _at and of _offset. Records are added and never removed. A tool may read while the process runs.
  * Must not know: how a tool finds or reads the process; how blocks lie in a heap.
  */
