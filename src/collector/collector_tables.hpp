@@ -29,9 +29,10 @@ void publish_kind(const Kind &kind);
 // Memory of an object that is never destroyed; the memory itself may move.
 void publish_memory(MemoryUse use, const platform::Growing &memory);
 void publish_finalization(const Finalization &finalization);
-// The last report, when a collection is due, and whether collections are incremental. Called last: a tool finds the
-// tables from then on.
-void publish_collections(const CollectionReport &last, const Pace &pace, const std::atomic<bool> &is_incremental);
+// The last report, when a collection is due, whether collections are incremental, and whether the pace decides how much empty
+// memory stays. Called last: a tool finds the tables from then on.
+void publish_collections(const CollectionReport &last, const Pace &pace, const std::atomic<bool> &is_incremental,
+                         const bool &retains_by_pace);
 // A number of the program: nothing is collected while it is not 0.
 void publish_dont_collect(const int &number);
 // A flag for each block of the only kind, set while the block waits in the quarantine; how many bytes wait; and with

@@ -111,6 +111,7 @@ void describe_heap(const Instance &allocator, gr_heap_tables *t) {
     t->direct_mapper = address_of(&allocator.direct());
     t->direct_count_at = address_of(allocator.direct().count_cell());
     t->retain_bytes = allocator.options().retain;
+    t->retain_parts = kAllowanceParts;
     t->reuse_at = address_of(allocator.pages().allowance().earned_cell());
     t->absent_at = address_of(allocator.pages().absent_cell());
     t->reuse_since_at = address_of(allocator.pages().allowance().earned_since_cell());
