@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "granary/recording.h"
+#include "granary/wire/recording.h"
 
 namespace gr {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the memory that the recorder shares with those whom it records: a file without a name, mapped here.
-// Invariant: as granary/recording.h says; it lives as long as this. The recorded program can write to all of it, so where its
+// Invariant: as granary/wire/recording.h says; it lives as long as this. The recorded program can write to all of it, so where its
 //    parts lie is not read from it, and each number in it is checked when it is read.
 // Must not know: who empties the rings, and what the records mean.
 #pragma once
 
-#include <granary/recording.h>
+#include <granary/wire/recording.h>
 
 #include <cstdint>
 #include <optional>

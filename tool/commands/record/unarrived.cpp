@@ -3,7 +3,7 @@
 #include "commands/record/unarrived.hpp"
 
 #include <fmt/format.h>
-#include <granary/recording.h>
+#include <granary/wire/recording.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
