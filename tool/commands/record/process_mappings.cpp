@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::uint64_t kKibibyte = 1024;
 
-std::string contents_of(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
+std::string smaps_text(std::uint32_t process) {
+    std::ifstream file(fmt::format("/proc/{}/smaps", process), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -62,7 +62,7 @@ bool begins_mapping(std::string_view line) { return !line.empty() && (line[0] < 
 
 std::vector<Mapping> mappings_of(std::uint32_t process) {
     std::vector<Mapping> mappings;
-    const std::string text = contents_of(fmt::format("/proc/{}/smaps", process));
+    const std::string text = smaps_text(process);
     for (std::string_view rest = text; !rest.empty();) {
         std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));

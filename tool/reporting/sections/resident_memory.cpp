@@ -22,9 +22,9 @@ namespace {
 
 using trace::MemoryKind;
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-double sum_of(const auto &numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
+double total_of(const auto &numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
 
 double resident_of(const trace::MemoryLook &memory, MemoryKind kind) {
     double sum = 0;
@@ -126,7 +126,7 @@ SeriesChart ResidentMemory::over_time() const {
     chart.is_step = true;
     chart.at = scope_.time.point_ends();
     std::array<std::vector<double>, kUses> values;
-    for (std::vector<double> &one : values) one.assign(TimeAxis::kPoints, kUnknown);
+    for (std::vector<double> &one : values) one.assign(TimeAxis::kPoints, kNoNumber);
     for (std::size_t i = 0; i < looks_.size(); ++i) {
         const std::optional<trace::MemoryLook> memory = read(looks_[i]);
         if (!memory) continue;
@@ -159,7 +159,7 @@ void ResidentMemory::add_series(const std::array<std::vector<double>, kUses> &va
 // By name, or by the calls that mapped it; the largest first.
 std::vector<TableChart::Row> ResidentMemory::parts_of(const trace::MemoryLook &memory, Use use,
                                                       CallSites &sites) const {
-    constexpr std::size_t kMostParts = 12;
+    constexpr std::size_t kMostNames = 12;
     using Sums = std::array<double, 2>;
     std::map<std::string, Sums> sums;
     for (const trace::MemoryPart &part : memory.parts) {
@@ -173,14 +173,14 @@ std::vector<TableChart::Row> ResidentMemory::parts_of(const trace::MemoryLook &m
     }
     std::vector<std::pair<std::string, Sums>> sorted(sums.begin(), sums.end());
     std::ranges::stable_sort(sorted, [](const auto &a, const auto &b) { return a.second[0] > b.second[0]; });
-    if (sorted.size() > kMostParts) {
+    if (sorted.size() > kMostNames) {
         Sums rest{};
-        for (std::size_t i = kMostParts; i < sorted.size(); ++i) {
+        for (std::size_t i = kMostNames; i < sorted.size(); ++i) {
             rest[0] += sorted[i].second[0];
             rest[1] += sorted[i].second[1];
         }
-        const std::string others = count_words(static_cast<double>(sorted.size() - kMostParts), "other", "others");
-        sorted.resize(kMostParts);
+        const std::string others = count_words(static_cast<double>(sorted.size() - kMostNames), "other", "others");
+        sorted.resize(kMostNames);
         sorted.emplace_back(fmt::format("({})", others), rest);
     }
     const double whole =
@@ -198,7 +198,7 @@ TableChart ResidentMemory::by_kind(const trace::MemoryLook &memory, const Uses &
     table.title = fmt::format("Resident memory by kind, {} after the start", time_words(seconds(memory.time)));
     table.columns = {
         {"memory", Unit::text}, {"resident", Unit::bytes}, {"share", Unit::fraction}, {"addresses", Unit::bytes}};
-    const double whole = sum_of(uses);
+    const double whole = total_of(uses);
     const auto add = [&](const std::string &name, double resident, double share, Use use) {
         std::vector<TableChart::Row> parts = parts_of(memory, use, sites);
         double addresses = 0;
@@ -215,14 +215,14 @@ TableChart ResidentMemory::by_kind(const trace::MemoryLook &memory, const Uses &
         }
         const double heap = uses[in_use] + uses[held];
         add("the allocator's heap", heap, ratio(heap, whole), held);
-        table.parts.back() = {{name_of(in_use), uses[in_use], ratio(uses[in_use], whole), kUnknown},
-                              {name_of(held), uses[held], ratio(uses[held], whole), kUnknown}};
+        table.parts.back() = {{name_of(in_use), uses[in_use], ratio(uses[in_use], whole), kNoNumber},
+                              {name_of(held), uses[held], ratio(uses[held], whole), kNoNumber}};
     }
     return table;
 }
 
 std::string ResidentMemory::answer(const Look &look, const trace::MemoryLook &memory, const Uses &uses) const {
-    const double whole = sum_of(uses);
+    const double whole = total_of(uses);
     const std::string when = time_words(seconds(memory.time));
     if (whole <= 0) return fmt::format("Nothing was resident {} after the start.", when);
     constexpr std::array<const char *, kUses> kPhrases = {"in use from malloc",
