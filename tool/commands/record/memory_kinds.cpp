@@ -35,14 +35,6 @@ bool is_private(const Mapping &mapping) {
     return mapping.name.empty() || mapping.name == "[heap]" || mapping.name.starts_with("[anon");
 }
 
-StackNumber stack_at(std::uint64_t begin, std::uint64_t end, const ProcessEvents &events) {
-    StackNumber stack = StackNumber::none;
-    events.ranges.for_each_within(begin, end, [&](std::uint64_t, std::uint64_t, const OwnRanges::Owner &owner) {
-        if (stack == StackNumber::none) stack = owner.stack;
-    });
-    return stack;
-}
-
 bool has_blocks(std::uint64_t begin, std::uint64_t end, const AddressRanges &blocks) {
     auto at = blocks.all().upper_bound(begin);
     if (at != blocks.all().begin() && std::prev(at)->second > begin) return true;
@@ -51,23 +43,38 @@ bool has_blocks(std::uint64_t begin, std::uint64_t end, const AddressRanges &blo
 
 }  // namespace
 
-std::optional<trace::MemoryLook> MemoryKinds::look(const ProcessEvents &events, trace::Time time) {
-    const std::vector<Mapping> mappings = mappings_of(process_);
-    if (mappings.empty()) return std::nullopt;
+bool MemoryKinds::look(trace::Time time) {
+    time_ = time;
+    page_tables_ = page_table_bytes_of(process_);
+    mappings_ = mappings_of(process_);
+    return has_looked();
+}
+
+trace::MemoryLook MemoryKinds::tell(const OwnRanges &ranges, const ProcessEvents &events) {
     new_names_.clear();
     parts_.clear();
     modules_.clear();
-    for (const Mapping &mapping : mappings) {
+    ranges_ = &ranges;
+    for (const Mapping &mapping : mappings_) {
         if (mapping.is_executable && mapping.name.starts_with('/')) modules_.insert(mapping.name);
     }
     before_ = {};
-    for (const Mapping &mapping : mappings) {
+    for (const Mapping &mapping : mappings_) {
         if (mapping.resident != 0) take(mapping, events);
         before_ = mapping;
     }
-    trace::MemoryLook look{time, page_table_bytes_of(process_), {}};
+    mappings_.clear();
+    trace::MemoryLook look{time_, page_tables_, {}};
     for (const auto &[key, part] : parts_) look.parts.push_back(part);
     return look;
+}
+
+StackNumber MemoryKinds::stack_at(std::uint64_t begin, std::uint64_t end) const {
+    StackNumber stack = StackNumber::none;
+    ranges_->for_each_within(begin, end, [&](std::uint64_t, std::uint64_t, const OwnRanges::Owner &owner) {
+        if (stack == StackNumber::none) stack = owner.stack;
+    });
+    return stack;
 }
 
 void MemoryKinds::take(const Mapping &mapping, const ProcessEvents &events) {
@@ -79,13 +86,13 @@ void MemoryKinds::take(const Mapping &mapping, const ProcessEvents &events) {
     } else if (is_private(mapping)) {
         take_private(mapping, events);
     } else {
-        take_file(mapping, events);
+        take_file(mapping);
     }
 }
 
-void MemoryKinds::take_file(const Mapping &mapping, const ProcessEvents &events) {
+void MemoryKinds::take_file(const Mapping &mapping) {
     const std::uint64_t bytes = mapping.end - mapping.begin;
-    const StackNumber stack = stack_at(mapping.begin, mapping.end, events);
+    const StackNumber stack = stack_at(mapping.begin, mapping.end);
     if (modules_.contains(mapping.name)) {
         const std::uint64_t data = std::min(mapping.anonymous, mapping.resident);
         if (data != 0) add(MemoryKind::data, mapping.name, StackNumber::none, bytes, data);
@@ -127,19 +134,19 @@ std::vector<MemoryKinds::Piece> MemoryKinds::pieces_of(const Mapping &mapping, c
     if (mapping.name.empty() && before_.end == mapping.begin && before_.is_writable &&
         (modules_.contains(before_.name) || is_recorders(before_.name))) {
         std::uint64_t end = mapping.end;
-        events.ranges.for_each_within(
+        ranges_->for_each_within(
             at, end, [&](std::uint64_t begin, std::uint64_t, const OwnRanges::Owner &) { end = std::min(end, begin); });
         if (end > at)
             pieces.push_back({at, end, is_recorders(before_.name) ? MemoryKind::recorder : MemoryKind::data, {}});
         at = end;
     }
-    events.ranges.for_each_within(at, mapping.end,
-                                  [&](std::uint64_t begin, std::uint64_t end, const OwnRanges::Owner &owner) {
-                                      if (at < begin) add_rest(at, begin);
-                                      const MemoryKind kind = owner.is_allocator ? MemoryKind::heap : MemoryKind::own;
-                                      pieces.push_back({begin, end, kind, owner.stack});
-                                      at = end;
-                                  });
+    ranges_->for_each_within(at, mapping.end,
+                             [&](std::uint64_t begin, std::uint64_t end, const OwnRanges::Owner &owner) {
+                                 if (at < begin) add_rest(at, begin);
+                                 const MemoryKind kind = owner.is_allocator ? MemoryKind::heap : MemoryKind::own;
+                                 pieces.push_back({begin, end, kind, owner.stack});
+                                 at = end;
+                             });
     if (at < mapping.end) add_rest(at, mapping.end);
     return pieces;
 }

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -24,9 +23,13 @@ class MemoryKinds {
   public:
     explicit MemoryKinds(std::uint32_t process) : process_(process) {}
 
-    // Nothing of a process that is gone.
-    [[nodiscard]] std::optional<trace::MemoryLook> look(const ProcessEvents &events, trace::Time time);
-    // Those that came with the last look.
+    // Looks at the process; false: it is gone. What the mappings are for is told when the records of the time before have
+    // come.
+    [[nodiscard]] bool look(trace::Time time);
+    [[nodiscard]] bool has_looked() const { return !mappings_.empty(); }
+    // Of the last look, by what was known then: the ranges, and the rest of the events.
+    [[nodiscard]] trace::MemoryLook tell(const OwnRanges &ranges, const ProcessEvents &events);
+    // Those that came with it.
     [[nodiscard]] const std::vector<std::string> &new_names() const { return new_names_; }
 
   private:
@@ -39,7 +42,8 @@ class MemoryKinds {
     using Key = std::tuple<trace::MemoryKind, std::uint32_t, trace::StackNumber>;
 
     void take(const Mapping &mapping, const ProcessEvents &events);
-    void take_file(const Mapping &mapping, const ProcessEvents &events);
+    void take_file(const Mapping &mapping);
+    [[nodiscard]] trace::StackNumber stack_at(std::uint64_t begin, std::uint64_t end) const;
     void take_private(const Mapping &mapping, const ProcessEvents &events);
     // Where no request is known.
     [[nodiscard]] trace::MemoryKind kind_of_rest(const Mapping &mapping, std::uint64_t begin, std::uint64_t end,
@@ -56,6 +60,10 @@ class MemoryKinds {
     std::map<std::string, std::uint32_t> names_;
     std::vector<std::string> new_names_;
     // Of one look.
+    trace::Time time_;
+    std::uint64_t page_tables_ = 0;
+    std::vector<Mapping> mappings_;
+    const OwnRanges *ranges_ = nullptr;
     std::map<Key, trace::MemoryPart> parts_;
     std::set<std::string> modules_;  // files with code
     Mapping before_;                 // the mapping at lower addresses

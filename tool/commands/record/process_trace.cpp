@@ -46,6 +46,7 @@ ProcessTrace::ProcessTrace(const std::string &path_of_file, const trace::Start &
               .stacks = {},
               .addresses = {},
               .ranges = {},
+              .ranges_then = {},
               .thread_stacks = {},
               .marks = {},
               .requests = {}},
@@ -86,6 +87,7 @@ void ProcessTrace::take(const Sampled &sampled) {
     if (samples_.size() >= kFullSamples) write_small_things();
     const Moment now = SteadyClock::now();
     if (now >= next_pages_) look_at_pages();
+    tell_memory();
     const std::uint64_t resident = sampled.sample.resident_bytes;
     const bool is_higher = resident > highest_look_ + highest_look_ / kHigherPart;
     if (now >= next_memory_ || (is_higher && now >= earliest_memory_)) look_at_memory();
@@ -95,7 +97,9 @@ void ProcessTrace::take(const Sampled &sampled) {
 void ProcessTrace::look() {
     look_at_modules();
     look_at_pages();
+    tell_memory();
     look_at_memory();
+    tell_memory();
 }
 
 void ProcessTrace::inherit(const ProcessTrace &other) {
@@ -110,6 +114,7 @@ void ProcessTrace::inherit(const ProcessTrace &other) {
 }
 
 void ProcessTrace::end(const Ended &ended) {
+    tell_memory();
     for (auto &[tenant, thread] : threads_) write(thread);
     write_threads();
     write_small_things();
@@ -258,20 +263,26 @@ void ProcessTrace::look_at_pages() {
         end + std::max<std::chrono::nanoseconds>({kPagesPause, (end - began_) / kPagesPart, (end - begin) * kCostPart});
 }
 
+// The records of requests that came before may still be on their way.
 void ProcessTrace::look_at_memory() {
     const Moment begin = SteadyClock::now();
-    const std::optional<trace::MemoryLook> look = memory_.look(common_, now());
-    if (look) {
-        if (!memory_.new_names().empty()) writer_.memory_names(memory_.new_names());
-        write_stacks();
-        writer_.memory(*look);
-        std::uint64_t resident = 0;
-        for (const trace::MemoryPart &part : look->parts) resident += part.resident;
-        highest_look_ = std::max(highest_look_, resident);
-    }
+    const trace::Time time = now();
+    if (memory_.look(time)) common_.ranges_then.emplace(time, common_.ranges);
     const Moment end = SteadyClock::now();
     earliest_memory_ = end + std::max<std::chrono::nanoseconds>(kPagesPause, (end - begin) * kCostPart);
     next_memory_ = std::max<Moment>(earliest_memory_, end + (end - began_) / kPagesPart);
+}
+
+void ProcessTrace::tell_memory() {
+    if (!memory_.has_looked()) return;
+    const trace::MemoryLook look = memory_.tell(common_.ranges_then->second, common_);
+    common_.ranges_then.reset();
+    if (!memory_.new_names().empty()) writer_.memory_names(memory_.new_names());
+    write_stacks();
+    writer_.memory(look);
+    std::uint64_t resident = 0;
+    for (const trace::MemoryPart &part : look.parts) resident += part.resident;
+    highest_look_ = std::max(highest_look_, resident);
 }
 
 }  // namespace gr::tool

@@ -75,6 +75,7 @@ class ProcessTrace {
     void look_for_new_modules();
     void look_at_pages();
     void look_at_memory();
+    void tell_memory();
 
     std::uint32_t process_;
     std::string program_;

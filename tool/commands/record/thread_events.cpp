@@ -104,7 +104,7 @@ void ThreadEvents::add(const gr_record &record, ProcessEvents &process) {
         event.stack = std::exchange(stack_, trace::StackNumber::none);
         if (event.address != 0) process.addresses.add(event.address, event.address + event.size);
     }
-    if (trace::is_of_pages(event.op)) process.ranges.take(event);
+    if (trace::is_of_pages(event.op)) take_request(event, &process);
     put_in_order(event);
 }
 
@@ -121,7 +121,7 @@ void ThreadEvents::add_request(const gr_record &record, ProcessEvents &process) 
         request.detail = static_cast<std::uint8_t>(record.size >> GR_RECORD_ALIGNMENT_SHIFT);
     }
     process.requests.push_back(request);
-    process.ranges.take(request);
+    take_request(request, &process);
 }
 
 void ThreadEvents::take_thread_stack(const gr_record &record, ProcessEvents &process) {

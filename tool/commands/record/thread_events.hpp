@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/record/address_ranges.hpp"
@@ -30,12 +32,21 @@ struct ProcessEvents {
     StackTree stacks;
     AddressRanges addresses;
     OwnRanges ranges;
+    // As of a moment of which not all records have come; nothing: all of them have.
+    std::optional<std::pair<trace::Time, OwnRanges>> ranges_then;
     std::map<std::uint64_t, std::uint64_t> thread_stacks;  // by thread's pointer: an address in its stack
     std::vector<trace::Mark> marks;                        // not written yet
     std::vector<trace::Request> requests;                  // not written yet
     double stack_ticks = 0;                                // that the process spent on taking stacks
     double stacks_taken = 0;
 };
+
+// A request, or an event that is one, in the ranges.
+template <class One>
+void take_request(const One &one, ProcessEvents *process) {
+    process->ranges.take(one);
+    if (process->ranges_then && one.time <= process->ranges_then->first) process->ranges_then->second.take(one);
+}
 
 class ThreadEvents {
   public:

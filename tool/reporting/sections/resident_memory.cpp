@@ -230,7 +230,7 @@ std::string ResidentMemory::answer(const Look &look, const trace::MemoryLook &me
                                                           "mapped by the program or its libraries without malloc",
                                                           "stacks of threads",
                                                           "variables of the program and its libraries",
-                                                          "their code",
+                                                          "code of the program and its libraries",
                                                           "other mapped files",
                                                           "shared memory",
                                                           "not known"};
