@@ -41,6 +41,7 @@ enum class Kind : std::uint8_t {
     timed = GR_RECORD_TIMED,
     lost = GR_RECORD_LOST,
     thread_stack = GR_RECORD_THREAD_STACK,
+    own_memory = GR_RECORD_OWN_MEMORY,
 };
 
 inline gr_record record_of(Kind kind, const void *address, std::uint64_t size, std::uint64_t time) {

@@ -158,7 +158,8 @@ TEST_F(ScriptTest, ResidentMemoryByKind) {
     EXPECT_EQ(section.answer,
               "Of 32 KiB resident 2 µs after the start, 12 KiB are in use from malloc, 4 KiB held by the allocator and "
               "not in use, 8 KiB mapped by the program or its libraries without malloc, 4 KiB code of the program "
-              "and its libraries and 4 KiB not known. The kernel has 4 KiB of page tables besides. No number here contains the 36 KiB of the recording "
+              "and its libraries and 4 KiB not known. The kernel has 4 KiB of page tables besides. No number here "
+              "contains the 36 KiB of the recording "
               "itself. Most of what was mapped without malloc was mapped by 0x400030.");
     ASSERT_EQ(section.charts.size(), 3U);
     const auto &series = std::get<SeriesChart>(section.charts[0]).series;
@@ -269,7 +270,7 @@ TEST_F(ScriptTest, WhereNothingIsFreedAtTheEndBothMomentsAreOne) {
     const Document same = document_of(kept, trace::Stacks::none, {sample});
     EXPECT_EQ(section_of(same, "held-end").question,
               "Which blocks prevented the return of pages to the OS when resident memory was largest, and at the end?");
-    EXPECT_EQ(same.sections.size(), 13U);
+    EXPECT_EQ(same.sections.size(), 14U);
     std::vector<Event> freed = kept;
     freed.push_back(event_of(30, 0, Op::free, 0x10000));
     const Document other = document_of(freed, trace::Stacks::none, {sample});

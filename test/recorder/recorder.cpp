@@ -45,8 +45,8 @@ std::vector<Event> without(std::vector<Event> events, std::set<unsigned> kinds) 
 }
 
 std::vector<Event> calls_of(const Recorded &recorded) {
-    return without(between_marks(recorded), {GR_RECORD_NAME, GR_RECORD_THREAD_STACK, GR_RECORD_MAP, GR_RECORD_UNMAP,
-                                             GR_RECORD_ADVISE, GR_RECORD_BREAK});
+    return without(between_marks(recorded), {GR_RECORD_NAME, GR_RECORD_THREAD_STACK, GR_RECORD_OWN_MEMORY,
+                                             GR_RECORD_MAP, GR_RECORD_UNMAP, GR_RECORD_ADVISE, GR_RECORD_BREAK});
 }
 
 std::uint64_t pairs_of_size(const Recorded &recorded, std::uint64_t size) {

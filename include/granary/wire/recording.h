@@ -70,6 +70,7 @@
 
 /* The address is one in the thread's stack, size the thread's pointer (pthread_self). Behind the thread's first NAME. */
 #define GR_RECORD_THREAD_STACK 69
+#define GR_RECORD_OWN_MEMORY 70 /* size bytes of the recording's own memory in the process, behind THREAD_STACK */
 
 /* A record has 24 bytes. Text and addresses that follow a record fill whole records. */
 /* NOLINTNEXTLINE(modernize-use-using): C */

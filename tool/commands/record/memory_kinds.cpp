@@ -35,6 +35,18 @@ bool is_private(const Mapping &mapping) {
     return mapping.name.empty() || mapping.name == "[heap]" || mapping.name.starts_with("[anon");
 }
 
+MemoryKind kind_of(const OwnRanges::Owner &owner) {
+    switch (owner.whose) {
+        case OwnRanges::Whose::allocator:
+            return MemoryKind::heap;
+        case OwnRanges::Whose::recorder:
+            return MemoryKind::recorder;
+        case OwnRanges::Whose::program:
+            break;
+    }
+    return MemoryKind::own;
+}
+
 bool has_blocks(std::uint64_t begin, std::uint64_t end, const AddressRanges &blocks) {
     auto at = blocks.all().upper_bound(begin);
     if (at != blocks.all().begin() && std::prev(at)->second > begin) return true;
@@ -125,10 +137,11 @@ std::vector<MemoryKinds::Piece> MemoryKinds::pieces_of(const Mapping &mapping, c
             if (pointer >= end) break;
             if (place < begin || place >= pointer) continue;
             const std::uint64_t top = std::min(end, (pointer + kThreadBytes + page - 1) / page * page);
-            pieces.push_back({begin, top, MemoryKind::stack, StackNumber::none});
+            pieces.push_back({begin, top, MemoryKind::stack, StackNumber::none, false});
             begin = top;
         }
-        if (begin < end) pieces.push_back({begin, end, kind_of_rest(mapping, begin, end, events), StackNumber::none});
+        if (begin < end)
+            pieces.push_back({begin, end, kind_of_rest(mapping, begin, end, events), StackNumber::none, false});
     };
     std::uint64_t at = mapping.begin;
     if (mapping.name.empty() && before_.end == mapping.begin && before_.is_writable &&
@@ -137,14 +150,14 @@ std::vector<MemoryKinds::Piece> MemoryKinds::pieces_of(const Mapping &mapping, c
         ranges_->for_each_within(
             at, end, [&](std::uint64_t begin, std::uint64_t, const OwnRanges::Owner &) { end = std::min(end, begin); });
         if (end > at)
-            pieces.push_back({at, end, is_recorders(before_.name) ? MemoryKind::recorder : MemoryKind::data, {}});
+            pieces.push_back({at, end, is_recorders(before_.name) ? MemoryKind::recorder : MemoryKind::data, {}, true});
         at = end;
     }
     ranges_->for_each_within(at, mapping.end,
                              [&](std::uint64_t begin, std::uint64_t end, const OwnRanges::Owner &owner) {
                                  if (at < begin) add_rest(at, begin);
-                                 const MemoryKind kind = owner.is_allocator ? MemoryKind::heap : MemoryKind::own;
-                                 pieces.push_back({begin, end, kind, owner.stack});
+                                 const MemoryKind kind = kind_of(owner);
+                                 pieces.push_back({begin, end, kind, owner.stack, false});
                                  at = end;
                              });
     if (at < mapping.end) add_rest(at, mapping.end);
@@ -171,9 +184,8 @@ void MemoryKinds::share_out(const Mapping &mapping, const std::vector<Piece> &pi
     resident[static_cast<std::size_t>(largest - pieces.begin())] += left;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         if (resident[i] == 0) continue;
-        const bool is_of_file = pieces[i].kind == MemoryKind::data || pieces[i].kind == MemoryKind::recorder;
-        add(pieces[i].kind, is_of_file ? before_.name : mapping.name, pieces[i].stack, pieces[i].end - pieces[i].begin,
-            resident[i]);
+        add(pieces[i].kind, pieces[i].is_of_file ? before_.name : mapping.name, pieces[i].stack,
+            pieces[i].end - pieces[i].begin, resident[i]);
     }
 }
 

@@ -38,6 +38,7 @@ class MemoryKinds {
         std::uint64_t end = 0;
         trace::MemoryKind kind{};
         trace::StackNumber stack = trace::StackNumber::none;
+        bool is_of_file = false;  // it has the name of the mapping before
     };
     using Key = std::tuple<trace::MemoryKind, std::uint32_t, trace::StackNumber>;
 

@@ -28,8 +28,9 @@ constexpr auto kOldPause = 1s;
 constexpr auto kOld = 10s;
 constexpr auto kModulesPause = 100ms;  // and twice that, each time that nothing new was found
 constexpr auto kPagesPause = 10ms;
-constexpr int kPagesPart = 32;   // of the time since the process arrived, between two looks at its pages
-constexpr int kCostPart = 100;   // of the time, that this may cost at most
+constexpr int kPagesPart = 32;  // of the time since the process arrived, between two looks at its pages
+constexpr int kCostPart = 100;  // of the time, that this may cost at most
+constexpr int kMuchHigherPart = 8;
 constexpr int kHigherPart = 64;  // of the highest, by which more is resident than when the memory was looked at
 
 }  // namespace
@@ -90,7 +91,9 @@ void ProcessTrace::take(const Sampled &sampled) {
     tell_memory();
     const std::uint64_t resident = sampled.sample.resident_bytes;
     const bool is_higher = resident > highest_look_ + highest_look_ / kHigherPart;
-    if (now >= next_memory_ || (is_higher && now >= earliest_memory_)) look_at_memory();
+    // Memory can grow by so much only a few times.
+    const bool is_much_higher = resident > highest_look_ + highest_look_ / kMuchHigherPart;
+    if (now >= next_memory_ || (is_higher && now >= earliest_memory_) || is_much_higher) look_at_memory();
     if (now >= next_old_) write_old(now);
 }
 

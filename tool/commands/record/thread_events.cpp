@@ -52,6 +52,8 @@ std::size_t ThreadEvents::take(std::span<const gr_record> records, ProcessEvents
             lose(record.size);
         } else if (kind == GR_RECORD_THREAD_STACK) {
             take_thread_stack(record, process);
+        } else if (kind == GR_RECORD_OWN_MEMORY) {
+            process.ranges.take_recorders(below(record.kind_and_address, GR_RECORD_KIND_SHIFT), record.size);
         }
     }
     return events_.size() - before;

@@ -264,8 +264,9 @@ class Trace:
             self.requests.append(request)
 
     def _take_memory(self, summary, body):
-        time, count, _told, _resident, _recorder, tables = struct.unpack_from("<QIIQQQ", summary)
+        time, count, _told, resident, recorder, tables = struct.unpack_from("<QIIQQQ", summary)
         require(count <= 128 * len(body), "a table has more rows than its bytes can tell")
+        require(resident <= MOST_BLOCK and recorder <= MOST_BLOCK, "more is resident than any machine has")
         table, parts = columns(body, 6, count), []
         for row in zip(*(exactly(count, numbers(table.get(i, b""))) for i in range(1, 7))):
             kind, name, stack, *rest = row
