@@ -32,6 +32,8 @@
 #include "reading/diagnosis/program_diagnosis.hpp"
 #include "reading/diagnosis/watching.hpp"
 #include "reading/process/elf_file.hpp"
+#include "reading/symbols/embedding.hpp"
+#include "reading/trace/reader.hpp"
 #include "reporting/document/words.hpp"
 
 namespace gr::tool {
@@ -169,6 +171,20 @@ std::string why_nothing(const RecordRequest &request, const Encoder &encoder) {
                        printable(list_text({others.begin(), others.end()}, kNamed)));
 }
 
+// What names could not be found, or not be written, is told by the commands that read the trace: the recording is whole.
+void embed_symbols(std::vector<WrittenTrace> &written, Terminal &terminal) {
+    for (WrittenTrace &one : written) {
+        if (one.is_left_out) continue;
+        try {
+            const trace::Trace trace(one.path);
+            embed_names(trace, {}, one.path);
+            one.bytes = fs::file_size(one.path);
+        } catch (const std::exception &error) {
+            terminal.note(fmt::format("record: {} has no names in it: {}", one.path, error.what()));
+        }
+    }
+}
+
 // What empties the rings and what writes the traces: from before the program runs until all of it is written.
 class RecordingThreads {
   public:
@@ -229,6 +245,7 @@ int record_program(const RecordRequest &request) {
         file.keep();
     if (!written.empty()) {
         if (!request.keeps_small) leave_out_small(written, program.process());
+        if (request.embeds_symbols) embed_symbols(written, terminal);
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         tell(written, program.process(), seconds.count(), terminal);
     }
