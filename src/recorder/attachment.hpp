@@ -34,6 +34,8 @@ class Attachment {
     static void give_up() { attached.word.store(kNothing, std::memory_order_release); }
     // Before the process ends, so that the recorder sees it as it was. Who shares its memory only is not it.
     void leave() const;
+    // The next that asks arrives anew, in another recording.
+    static void begin_anew() { attached.word.store(kUnknown, std::memory_order_release); }
 
   private:
     bool arrive();
