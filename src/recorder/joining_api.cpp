@@ -29,7 +29,7 @@ bool is_preloaded() {
 
 // Nobody reads what is written any more.
 void end() {
-    gr::Attachment::give_up();
+    gr::attachment.end();
     gr::recording.give_up();
 }
 
@@ -39,14 +39,14 @@ int attach(int file) {
     const bool needs_rebinding = !is_preloaded();
     if (needs_rebinding && !gr::rebound.find()) return GR_ATTACH_NO_MALLOC;
     if (!map_file(file)) return GR_ATTACH_NO_MEMORY;
+    // Nothing is recorded before all calls lead here: else a block would be seen to come and not to go.
+    if (needs_rebinding) gr::rebound.begin();
     gr::Attachment::begin_anew();
     { const gr::Call arrives(nullptr); }
-    if (!is_recorded()) {
-        end();
-        return GR_ATTACH_REFUSED;
-    }
-    if (needs_rebinding) gr::rebound.begin();
-    return 0;
+    if (is_recorded()) return 0;
+    gr::rebound.undo();
+    end();
+    return GR_ATTACH_REFUSED;
 }
 
 }  // namespace
@@ -62,8 +62,8 @@ GR_EXPORT int gr_record_attach(int file) {
 
 GR_EXPORT int gr_record_detach() {
     if (!is_recorded()) return GR_ATTACH_REFUSED;
+    gr::attachment.end();
     gr::rebound.undo();
-    gr::attachment.leave();
     end();
     return 0;
 }

@@ -68,6 +68,10 @@ class AttachTest(RecordTest):
         said, error = child.communicate(timeout=100)
         self.assertEqual((child.returncode, said, error), (0, output, ""))
 
+    def ends_well_after_go(self, child):
+        self.make("go")
+        self.ends_well(child)
+
     def count(self, trace, op):
         return sum(1 for event in trace.events() if event.op == op and event.size == COUNTED)
 
@@ -76,7 +80,7 @@ class AttachTest(RecordTest):
         trace = self.trace(name)
         live = set()
         frees = 0
-        for event in sorted(trace.events()):
+        for event in trace.events():  # of each thread in order
             if event.op == "malloc" and event.size == COUNTED:
                 live.add(event.address)
             elif event.op == "free" and event.address in live:
@@ -141,7 +145,7 @@ class Attaches(AttachTest):
         child = self.resident(1, 1)
         _, said = self.record("-o", "x.trace", "--pid", str(child.pid), "--seconds", "0")
         self.assertIn("recorded x.trace", said)
-        self.ends_well(child)
+        self.ends_well_after_go(child)
 
     def test_program_that_ends_first(self):
         child = self.resident(2, 1000)
@@ -172,8 +176,7 @@ class Waits(AttachTest):
         with ours:
             with theirs:
                 child = self.run_program(program("record_waits"), way, "begun", self.path("stop"), stdin=theirs)
-            for name in ("x.trace", "y.trace"):
-                self.detach(self.attach(child, name=name))
+            self.detach(self.attach(child))
             if tell:
                 ours.send(b"x")
             elif way == "sigtimedwait":
@@ -202,10 +205,6 @@ class Refusals(AttachTest):
         threads = [int(name) for name in os.listdir(f"/proc/{child.pid}/task")]
         self.refuse(next(thread for thread in threads if thread != child.pid), "is a thread of process")
         self.ends_well_after_go(child)
-
-    def ends_well_after_go(self, child):
-        self.make("go")
-        self.ends_well(child)
 
     def test_static(self):
         child = self.run_program(program("record_static"), "1", "0", "begun", "go")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a program of one thread that waits in the system call of its first word, having made the file of its second: for
 //    a byte from its standard input, or so long as it was to sleep.
-// Invariant: it prints what the call returned, and its errno; "compute" makes no system call until the file "stop" of its
+// Invariant: it prints what the call returned, and its errno. "compute" seldom makes a system call, until the file of its
 //    third word is there.
 // Must not know: why it is waited for.
 #include <fcntl.h>
@@ -105,14 +105,14 @@ long by_signal() {
     return sigtimedwait(&set, nullptr, &time) == SIGUSR1 ? 1 : -1;
 }
 
-// Reads the clock, which is no system call, and numbers with points, which a call into it must not change.
+// Numbers with a point are in registers that a call into it must not change.
 long by_computing(const char *stop) {
     double sum = 0;
     double again = 0;
-    for (long i = 0; i < 200000000; ++i) {
-        sum += static_cast<double>(i) * 0.5;
-        again += static_cast<double>(i) * 0.5;
-        if (i % 100000000 == 99999999 && access(stop, F_OK) != 0) i = 0;
+    constexpr long kRound = 1000000;
+    for (long i = 1; i % kRound != 0 || access(stop, F_OK) != 0; ++i) {
+        sum += static_cast<double>(i % kRound) * 0.5;
+        again += static_cast<double>(i % kRound) * 0.5;
     }
     return sum == again ? 1 : -1;
 }

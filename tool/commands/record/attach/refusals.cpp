@@ -35,9 +35,10 @@ constexpr const char *kStrict = "1";
 constexpr const char *kFiltered = "2";
 
 // What it takes to load the library, and what the library does later.
-constexpr long kCalls[] = {SYS_memfd_create, SYS_openat,  SYS_read,      SYS_fstat,          SYS_mmap,      SYS_munmap,
-                           SYS_mprotect,     SYS_madvise, SYS_close,     SYS_futex,          SYS_gettid,    SYS_getpid,
-                           SYS_prctl,        SYS_kill,    SYS_nanosleep, SYS_rt_sigprocmask, SYS_readlinkat};
+constexpr long kNeededCalls[] = {SYS_memfd_create,   SYS_openat,    SYS_read,    SYS_fstat, SYS_mmap,
+                                 SYS_munmap,         SYS_mprotect,  SYS_madvise, SYS_close, SYS_futex,
+                                 SYS_gettid,         SYS_getpid,    SYS_prctl,   SYS_kill,  SYS_nanosleep,
+                                 SYS_rt_sigprocmask, SYS_readlinkat};
 
 Fields status_of(int process) {
     std::ifstream file(fmt::format("/proc/{}/status", process));
@@ -160,7 +161,7 @@ void check_filters(int process, const StoppedThread &thread) {
     if (!filters)
         refuse_process(process,
                        "its system calls are filtered (seccomp), and only root sees what the filter does; try as root");
-    for (const long call : kCalls) {
+    for (const long call : kNeededCalls) {
         if (filters->would_harm(call))
             refuse_process(
                 process,

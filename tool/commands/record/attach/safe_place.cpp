@@ -18,7 +18,8 @@ namespace gr::tool {
 
 namespace {
 
-// Neither the loader nor an allocator makes these calls, or not with a lock of its own.
+// Neither the loader nor an allocator makes these calls, or not with a lock of its own. The kernel begins a call with a limit
+// of time again as restart_syscall.
 constexpr long kHarmless[] = {
 #ifdef SYS_poll
     SYS_poll,       SYS_select,   SYS_epoll_wait,  SYS_pause,
@@ -27,7 +28,7 @@ constexpr long kHarmless[] = {
     SYS_connect,    SYS_recvfrom, SYS_recvmsg,     SYS_recvmmsg,        SYS_sendto,          SYS_sendmsg,
     SYS_sendmmsg,   SYS_wait4,    SYS_waitid,      SYS_rt_sigsuspend,   SYS_rt_sigtimedwait, SYS_semop,
     SYS_semtimedop, SYS_msgrcv,   SYS_msgsnd,      SYS_io_getevents,    SYS_io_uring_enter,  SYS_fsync,
-    SYS_fdatasync,  SYS_pwrite64, SYS_flock,       SYS_mq_timedreceive, SYS_epoll_ctl};
+    SYS_fdatasync,  SYS_pwrite64, SYS_flock,       SYS_mq_timedreceive, SYS_epoll_ctl,       SYS_restart_syscall};
 
 bool is_one_of(long call, std::initializer_list<long> calls) { return std::ranges::find(calls, call) != calls.end(); }
 
