@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: attaches granary record to programs under load, again and again, and counts what goes wrong.
 # Invariant: a program fails if it ends, or if whoever loads it says so. An attachment fails if granary does, or if its trace
@@ -240,10 +240,10 @@ def measure(granary, name, times, seconds):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("build")
-    parser.add_argument("programs", nargs="*", choices=[*PROGRAMS, []], metavar="PROGRAM")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--seconds", type=int, default=0)
-    words = parser.parse_args()
+    words = parser.parse_intermixed_args()
     granary = os.path.join(os.path.abspath(words.build), "granary")
     results = [measure(granary, name, words.times, words.seconds) for name in words.programs or PROGRAMS]
     return 0 if all(results) else 1

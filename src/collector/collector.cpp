@@ -62,7 +62,7 @@ void Collector::publish_tables() {
     publish_memory(MemoryUse::unit_table, kinds_.field().unit_table().memory());
     publish_finalization(finalization_);
     incremental_.for_each_memory([](const platform::Growing &memory) { publish_memory(MemoryUse::snapshot, memory); });
-    publish_collections(history_.last(), pace_, incremental_.enabled_cell());
+    publish_collections(history_.last(), pace_, incremental_.enabled_cell(), memory_return_.retains_by_pace_cell());
 }
 
 Kind *Collector::make_kind(const KindSetup &setup) {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "granary/heap_tables.h"
+#include "granary/wire/heap_tables.h"
 
 namespace gr {
 namespace {
@@ -28,18 +28,19 @@ static_assert(static_cast<std::uint64_t>(Reason::asked) == GR_REASON_ASKED &&
                   static_cast<std::uint64_t>(Reason::due) == GR_REASON_DUE &&
                   static_cast<std::uint64_t>(Reason::refused) == GR_REASON_REFUSED &&
                   static_cast<std::uint64_t>(Reason::young) == GR_REASON_YOUNG,
-              "reasons have the numbers that granary/collector_tables.h gives them");
+              "reasons have the numbers that granary/wire/collector_tables.h gives them");
 static_assert(static_cast<std::uint64_t>(Lifetime::collected) == GR_LIFETIME_COLLECTED &&
                   static_cast<std::uint64_t>(Lifetime::until_freed) == GR_LIFETIME_UNTIL_FREED &&
                   static_cast<std::uint64_t>(Lifetime::watched) == GR_LIFETIME_WATCHED &&
                   static_cast<std::uint64_t>(Lifetime::held_back) == GR_LIFETIME_HELD_BACK,
-              "lifetimes have the numbers that granary/collector_tables.h gives them");
+              "lifetimes have the numbers that granary/wire/collector_tables.h gives them");
 static_assert(sizeof(CollectionReport::reason) == 1 && sizeof(CollectionReport::number) == 8 &&
                   sizeof(CollectionReport::threads) == 8 && sizeof(CollectionReport::live_bytes) == 8,
               "a reader reads the fields of a report by these widths");
 static_assert(offsetof(LiveOfKind, blocks) == 0 && offsetof(LiveOfKind, bytes) == 8,
               "a reader reads two words for each kind");
-static_assert(sizeof(Pace::disabled) == 4 && sizeof(Pace::automatic) == 1 && sizeof(std::atomic<bool>) == 1,
+static_assert(sizeof(Pace::disabled) == 4 && sizeof(Pace::automatic) == 1 && sizeof(std::atomic<bool>) == 1 &&
+                  sizeof(bool) == 1,
               "a reader reads the switches by these widths");
 static_assert(sizeof(Mark) == 1 && sizeof(std::size_t) == 8, "a reader reads a byte for each mark");
 
@@ -119,7 +120,8 @@ void publish_finalization(const Finalization &finalization) {
         publish_memory(MemoryUse::finalization, memory);
 }
 
-void publish_collections(const CollectionReport &last, const Pace &pace, const std::atomic<bool> &is_incremental) {
+void publish_collections(const CollectionReport &last, const Pace &pace, const std::atomic<bool> &is_incremental,
+                         const bool &retains_by_pace) {
     gr_collector_tables &t = collector_tables;
     t.kinds_at = address_of(&told_kinds[0]);
     t.kind_count_at = address_of(&told_kind_count);
@@ -130,6 +132,7 @@ void publish_collections(const CollectionReport &last, const Pace &pace, const s
     t.disabled_at = address_of(&pace.disabled);
     t.automatic_at = address_of(&pace.automatic);
     t.beside_at = address_of(&is_incremental);
+    t.retains_by_pace_at = address_of(&retains_by_pace);
     // release: as for the counts.
     std::atomic_ref(t.self).store(address_of(&t), std::memory_order_release);
 }

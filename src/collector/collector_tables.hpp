@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: publishes where the collector keeps its tables, for tools outside the process (granary/collector_tables.h).
+// What: publishes where the collector keeps its tables, for tools outside the process (granary/wire/collector_tables.h).
 // Invariant: written only under the collector's lock, or before there are other threads. Nothing in the process reads
 //    what is published, and it holds no address of a block.
 // Must not know: what a tool does with the tables; how a collection works.
@@ -9,7 +9,7 @@
 #include "collector/finalization.hpp"
 #include "collector/kinds.hpp"
 #include "collector/pace.hpp"
-#include "granary/collector_tables.h"
+#include "granary/wire/collector_tables.h"
 #include "platform/world/range.hpp"
 
 namespace gr {
@@ -29,9 +29,10 @@ void publish_kind(const Kind &kind);
 // Memory of an object that is never destroyed; the memory itself may move.
 void publish_memory(MemoryUse use, const platform::Growing &memory);
 void publish_finalization(const Finalization &finalization);
-// The last report, when a collection is due, and whether collections are incremental. Called last: a tool finds the
-// tables from then on.
-void publish_collections(const CollectionReport &last, const Pace &pace, const std::atomic<bool> &is_incremental);
+// The last report, when a collection is due, whether collections are incremental, and whether the pace decides how much empty
+// memory stays. Called last: a tool finds the tables from then on.
+void publish_collections(const CollectionReport &last, const Pace &pace, const std::atomic<bool> &is_incremental,
+                         const bool &retains_by_pace);
 // A number of the program: nothing is collected while it is not 0.
 void publish_dont_collect(const int &number);
 // A flag for each block of the only kind, set while the block waits in the quarantine; how many bytes wait; and with

@@ -23,6 +23,7 @@ class MemoryReturn {
 
     // Once, before any collection. Whether the pace decides how much empty memory may stay, and not the environment.
     void set_retains_by_pace(bool wanted) { retains_by_pace_ = wanted; }
+    const bool &retains_by_pace_cell() const { return retains_by_pace_; }
 
     // At the end of a stop. Marks take as much memory as the heap did at its peak; what the next collection needs again
     // stays.

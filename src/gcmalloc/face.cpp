@@ -13,7 +13,7 @@
 #include "gcmalloc/origins.hpp"
 #include "gcmalloc/quarantine.hpp"
 #include "gcmalloc/stop_signal.hpp"
-#include "granary/leaks.h"
+#include "granary/wire/leaks.h"
 #include "heap/misuse.hpp"
 #include "malloc/sampled.hpp"
 #include "platform/process.hpp"

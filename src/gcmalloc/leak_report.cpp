@@ -12,7 +12,7 @@
 #include "base/bits.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "granary/leaks.h"
+#include "granary/wire/leaks.h"
 #include "instance/statistics_text.hpp"
 #include "platform/process.hpp"
 

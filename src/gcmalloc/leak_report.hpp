@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a report of leaks, in a file for the command (granary/leaks.h).
+// What: a report of leaks, in a file for the command (granary/wire/leaks.h).
 // Invariant: the file appears complete or not at all. Writing it takes no memory from malloc.
 // Must not know: how leaks are found.
 #pragma once

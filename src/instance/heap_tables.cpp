@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // Types and constants give every offset and stride: none is written down here, so the description follows the tables.
 
-#include "granary/heap_tables.h"
+#include "granary/wire/heap_tables.h"
 
 #include <atomic>
 #include <cstddef>
@@ -21,9 +21,9 @@ namespace {
 }();
 
 static_assert(static_cast<std::uint64_t>(UnitUse::superblock) == GR_USE_SUPERBLOCK,
-              "uses have the numbers that granary/heap_tables.h gives them");
+              "uses have the numbers that granary/wire/heap_tables.h gives them");
 static_assert(static_cast<std::uint64_t>(UnitUse::run) == GR_USE_RUN,
-              "uses have the numbers that granary/heap_tables.h gives them");
+              "uses have the numbers that granary/wire/heap_tables.h gives them");
 static_assert(sizeof(Superblock::use) == 1 && sizeof(Superblock::units) == 4 && sizeof(Superblock::size_class) == 4 &&
                   sizeof(Superblock::owner) == 4,
               "a reader reads the fields of a descriptor by these widths");
@@ -111,6 +111,7 @@ void describe_heap(const Instance &allocator, gr_heap_tables *t) {
     t->direct_mapper = address_of(&allocator.direct());
     t->direct_count_at = address_of(allocator.direct().count_cell());
     t->retain_bytes = allocator.options().retain;
+    t->retain_parts = kAllowanceParts;
     t->reuse_at = address_of(allocator.pages().allowance().earned_cell());
     t->absent_at = address_of(allocator.pages().absent_cell());
     t->reuse_since_at = address_of(allocator.pages().allowance().earned_since_cell());

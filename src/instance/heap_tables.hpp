@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: tells tools outside the process where the tables of its heap lie (granary/heap_tables.h).
+// What: tells tools outside the process where the tables of its heap lie (granary/wire/heap_tables.h).
 // Invariant: written once, at the start, except the values of options; nothing in the process reads it.
 // Must not know: what a tool makes of the tables.
 #pragma once
 
-#include "granary/heap_tables.h"
+#include "granary/wire/heap_tables.h"
 #include "instance/instance.hpp"
 
 namespace gr {

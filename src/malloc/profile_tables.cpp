@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstddef>
 
-#include "granary/heap_tables.h"
-#include "granary/profile_tables.h"
+#include "granary/wire/heap_tables.h"
+#include "granary/wire/profile_tables.h"
 
 namespace gr {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: tells tools outside the process where the sums of its profile lie (granary/profile_tables.h).
+// What: tells tools outside the process where the sums of its profile lie (granary/wire/profile_tables.h).
 // Invariant: nothing in the process reads it.
 // Must not know: what a tool makes of the sums.
 #pragma once

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/text.hpp"
+#include "granary/wire/profile_proto.hpp"
 #include "platform/memory.hpp"
 #include "profile/code_files.hpp"
 #include "profile/gzip_file.hpp"
@@ -15,43 +16,13 @@
 namespace gr {
 namespace {
 
-// The numbers of the fields in profile.proto.
-namespace profile {
-enum : std::uint32_t {
-    kSampleType = 1,
-    kSample,
-    kMapping,
-    kLocation,
-    kStringTable = 6,
-    kTime = 9,
-    kDuration,
-    kPeriodType,
-    kPeriod,
-    kComment,
-    kDefaultSampleType
-};
-}
-namespace value_type {
-enum : std::uint32_t { kType = 1, kUnit };
-}
-namespace sample {
-enum : std::uint32_t { kLocations = 1, kValues };
-}
-namespace mapping {
-enum : std::uint32_t { kId = 1, kBegin, kEnd, kOffset, kFile, kBuildId };
-}
-namespace location {
-enum : std::uint32_t { kId = 1, kMapping, kAddress };
-}
-
-constexpr std::uint32_t kVarint = 0;
-constexpr std::uint32_t kBytes = 2;
+using namespace profile_proto;
 
 // A message that fits into the buffer. Texts do not go through it.
 class Message {
   public:
     void number(std::uint32_t field, std::uint64_t value) {
-        varint(std::uint64_t{field} << 3 | kVarint);
+        varint(tag(field, Encoding::varint));
         varint(value);
     }
     void message(std::uint32_t field, const Message &value) {
@@ -60,12 +31,11 @@ class Message {
         size_ += value.size_;
     }
     void head(std::uint32_t field, std::size_t size) {
-        varint(std::uint64_t{field} << 3 | kBytes);
+        varint(tag(field, Encoding::bytes));
         varint(size);
     }
     void varint(std::uint64_t value) {
-        for (; value >= 0x80; value >>= 7) bytes_[size_++] = static_cast<std::uint8_t>(value | 0x80);
-        bytes_[size_++] = static_cast<std::uint8_t>(value);
+        put_varint(value, [this](std::uint8_t byte) { bytes_[size_++] = byte; });
     }
     const std::uint8_t *bytes() const { return &bytes_[0]; }
     std::size_t size() const { return size_; }

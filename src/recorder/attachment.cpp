@@ -5,7 +5,7 @@
 // Must not know: threads and their rings.
 #include "recorder/attachment.hpp"
 
-#include "granary/recording.h"
+#include "granary/wire/recording.h"
 #include "platform/futex.hpp"
 #include "platform/ipc/shared_memory.hpp"
 #include "platform/memory.hpp"

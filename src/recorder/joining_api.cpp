@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what `granary record --pid` calls in a process that ran before: the recording begins and ends.
-// Invariant: as include/granary/recording.h says. A call that fails changes nothing in the other modules.
+// Invariant: as include/granary/wire/recording.h says. A call that fails changes nothing in the other modules.
 // Must not know: how the process was made to call this.
 #include <sys/syscall.h>
 
 #include "base/text.hpp"
 #include "granary/granary.h"
-#include "granary/recording.h"
+#include "granary/wire/recording.h"
 #include "platform/syscall.hpp"
 #include "recorder/calls.hpp"
 #include "recorder/rebound.hpp"

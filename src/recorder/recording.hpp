@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "granary/recording.h"
+#include "granary/wire/recording.h"
 
 namespace gr {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/bits.hpp"
-#include "granary/recording.h"
+#include "granary/wire/recording.h"
 
 namespace gr {
 

@@ -18,7 +18,7 @@ rm "$manifest"
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 
-for file in bin/granary libexec/granary/granary-player share/granary/granary_trace.py include/granary/granary.h include/granary/malloc.h include/granary/heap_allocator.hpp include/granary/heap_tables.h include/granary/collector_tables.h include/granary/recording.h include/granary/mark.h include/granary/profile.h include/granary/profile_tables.h lib/libgranary.so lib/libgranary.so.0 lib/libgranary-record.so lib/libgranary.a lib/libgranary-prefixed.so lib/libgranary-prefixed.so.0 lib/libgranary-prefixed.a \
+for file in bin/granary libexec/granary/granary-player share/granary/granary_trace.py include/granary/granary.h include/granary/malloc.h include/granary/heap_allocator.hpp include/granary/wire/heap_tables.h include/granary/wire/collector_tables.h include/granary/wire/recording.h include/granary/mark.h include/granary/profile.h include/granary/wire/profile_tables.h lib/libgranary.so lib/libgranary.so.0 lib/libgranary-record.so lib/libgranary.a lib/libgranary-prefixed.so lib/libgranary-prefixed.so.0 lib/libgranary-prefixed.a \
             share/man/man1/granary.1 share/man/man3/granary.3 share/man/man7/granary-options.7 \
             share/bash-completion/completions/granary share/zsh/site-functions/_granary share/doc/granary/copyright \
             share/doc/granary/LICENSE-APACHE share/doc/granary/LICENSE-MIT share/doc/granary/README.md \

@@ -8,7 +8,7 @@ import unittest
 
 from support import CLEAN, GRANARY, RecordTest, program
 
-SEEDS = 2
+SEEDS = 4
 WORDS = (300, 30000)
 
 

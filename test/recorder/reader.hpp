@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a recorder for tests: makes the shared memory, runs a program with the library that records, and keeps what it tells.
-// Invariant: does what include/granary/recording.h says of the recorder, and checks what it says of the recorded.
+// Invariant: does what include/granary/wire/recording.h says of the recorder, and checks what it says of the recorded.
 // Must not know: the library's sources.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "granary/recording.h"
+#include "granary/wire/recording.h"
 
 struct Event {
     unsigned kind = 0;

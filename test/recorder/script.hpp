@@ -10,7 +10,7 @@
 #include <cstdio>
 
 #include "granary/mark.h"
-#include "granary/recording.h"
+#include "granary/wire/recording.h"
 
 class Script {
   public:

@@ -26,7 +26,7 @@ KEPT = {"GRANARY_RETAIN": "1G"}  # so that free pages are there to be told of
 
 def version_of(tables):
     """Of the tables that this build's command reads."""
-    header = Path(__file__).resolve().parents[2] / "include" / "granary" / f"{tables}_tables.h"
+    header = Path(__file__).resolve().parents[2] / "include" / "granary" / "wire" / f"{tables}_tables.h"
     return re.search(r"_TABLES_VERSION (\d+)$", header.read_text(), re.M)[1]
 
 

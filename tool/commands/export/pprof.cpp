@@ -4,6 +4,8 @@
 // Must not know: how pprof shows it.
 #include "commands/export/pprof.hpp"
 
+#include <granary/wire/profile_proto.hpp>
+
 #include <cmath>
 #include <map>
 #include <string>
@@ -18,52 +20,7 @@ namespace gr::tool {
 
 namespace {
 
-// The fields' numbers.
-namespace profile {
-enum : std::uint32_t {
-    kSampleType = 1,
-    kSample,
-    kMapping,
-    kLocation,
-    kFunction,
-    kStringTable,
-    kTime = 9,
-    kDuration,
-    kPeriodType,
-    kPeriod,
-    kComment,
-    kDefaultSampleType
-};
-}
-namespace value_type {
-enum : std::uint32_t { kType = 1, kUnit };
-}
-namespace sample {
-enum : std::uint32_t { kLocations = 1, kValues };
-}
-namespace mapping {
-enum : std::uint32_t {
-    kId = 1,
-    kBegin,
-    kEnd,
-    kOffset,
-    kFile,
-    kBuildId,
-    kHasFunctions,
-    kHasFiles,
-    kHasLines,
-    kHasInlines
-};
-}
-namespace location {
-enum : std::uint32_t { kId = 1, kMapping, kAddress, kLine };
-}
-namespace line {
-enum : std::uint32_t { kFunction = 1, kNumber };
-}
-namespace function {
-enum : std::uint32_t { kId = 1, kName, kSystemName, kFile };
-}
+using namespace profile_proto;
 
 class Profile {
   public:

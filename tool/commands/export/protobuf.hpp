@@ -5,6 +5,8 @@
 // Must not know: any message's fields.
 #pragma once
 
+#include <granary/wire/profile_proto.hpp>
+
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -16,16 +18,16 @@ namespace gr::tool {
 class Message {
   public:
     void number(std::uint32_t field, std::uint64_t value) {
-        tag(field, kVarint);
+        tag(field, profile_proto::Encoding::varint);
         varint(value);
     }
     void real(std::uint32_t field, double value) {
-        tag(field, kEightBytes);
+        tag(field, profile_proto::Encoding::eight_bytes);
         const auto bits = std::bit_cast<std::uint64_t>(value);
         for (unsigned shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(bits >> shift);
     }
     void text(std::uint32_t field, std::string_view value) {
-        tag(field, kBytes);
+        tag(field, profile_proto::Encoding::bytes);
         varint(value.size());
         bytes_ += value;
     }
@@ -39,14 +41,9 @@ class Message {
     [[nodiscard]] const std::string &bytes() const { return bytes_; }
 
   private:
-    static constexpr std::uint32_t kVarint = 0;
-    static constexpr std::uint32_t kEightBytes = 1;
-    static constexpr std::uint32_t kBytes = 2;
-
-    void tag(std::uint32_t field, std::uint32_t kind) { varint(std::uint64_t{field} << 3 | kind); }
+    void tag(std::uint32_t field, profile_proto::Encoding encoding) { varint(profile_proto::tag(field, encoding)); }
     void varint(std::uint64_t value) {
-        for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
-        bytes_ += static_cast<char>(value);
+        profile_proto::put_varint(value, [this](std::uint8_t byte) { bytes_ += static_cast<char>(byte); });
     }
 
     std::string bytes_;

@@ -3,7 +3,7 @@
 #include "commands/leaks/find_leaks.hpp"
 
 #include <fmt/format.h>
-#include <granary/leaks.h>
+#include <granary/wire/leaks.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

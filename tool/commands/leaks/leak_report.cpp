@@ -3,7 +3,7 @@
 #include "commands/leaks/leak_report.hpp"
 
 #include <fmt/format.h>
-#include <granary/leaks.h>
+#include <granary/wire/leaks.h>
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: a process's report of its leaks (granary/leaks.h), as it was written.
+// What: a process's report of its leaks (granary/wire/leaks.h), as it was written.
 // Invariant: what is returned is whole; every stack that a leak names is there, if it has one.
 // Must not know: how leaks are found or shown.
 #pragma once

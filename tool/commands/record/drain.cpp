@@ -73,10 +73,11 @@ void Drain::pass() {
     end_told();
     const auto now = std::chrono::steady_clock::now();
     const bool is_due = now - looked_for_gone_ > kGonePause;
-    if (!is_due && ring_count() < recording_.rings()) return;
+    // Where no ring is left, the next thread waits for one.
+    if (is_due || ring_count() == recording_.rings()) look_for_gone_threads();
+    if (!is_due) return;
     looked_for_gone_ = now;
-    look_for_gone_threads();
-    if (is_due) look_for_gone_takers();
+    look_for_gone_takers();
 }
 
 void Drain::look_at_entries(std::vector<std::uint32_t> *leaving) {

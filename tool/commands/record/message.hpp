@@ -4,7 +4,7 @@
 // Must not know: what becomes of it.
 #pragma once
 
-#include <granary/recording.h>
+#include <granary/wire/recording.h>
 
 #include <condition_variable>
 #include <cstdint>

@@ -95,6 +95,11 @@ std::uint32_t parent_of(std::uint32_t process) {
     return static_cast<std::uint32_t>(ProcessStatus(process).field(kParent));
 }
 
+std::uint64_t start_time_of(std::uint32_t process) {
+    constexpr unsigned kStartTime = 22;
+    return ProcessStatus(process).field(kStartTime);
+}
+
 std::vector<trace::Module> CodeFiles::of_process(std::uint32_t process) {
     std::vector<trace::Module> modules;
     std::ifstream file(path_of(process, "maps"));

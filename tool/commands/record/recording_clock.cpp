@@ -4,7 +4,7 @@
 // Must not know: what is timed.
 #include "commands/record/recording_clock.hpp"
 
-#include <granary/recording.h>
+#include <granary/wire/recording.h>
 #include <time.h>
 
 #include <algorithm>

@@ -21,6 +21,7 @@
 #include <system_error>
 
 #include "base/failure.hpp"
+#include "commands/record/process_files.hpp"
 
 namespace gr::tool {
 
@@ -96,7 +97,8 @@ bool SharedRecording::has_processes() const {
 }
 
 std::optional<bool> SharedRecording::is_mapped_by(std::uint32_t process) const {
-    if (process == static_cast<std::uint32_t>(::getpid()) || process > INT_MAX) return false;
+    const auto self = static_cast<std::uint32_t>(::getpid());
+    if (process == 0 || process == self || process > INT_MAX) return false;
     struct stat status {};
     if (::fstat(file_, &status) != 0) return std::nullopt;
     const std::string mapped = fmt::format(" {} ", status.st_ino);
@@ -106,6 +108,8 @@ std::optional<bool> SharedRecording::is_mapped_by(std::uint32_t process) const {
         if (line.find(mapped) != std::string::npos && line.find("memfd:granary-recording") != std::string::npos)
             return true;
     }
+    // A recorded process can name any process. One that is older than the recorder is recorded only if its mappings show it.
+    if (!is_mapped && ProcessStatus(process).is_there() && start_time_of(process) < start_time_of(self)) return false;
     return is_mapped;
 }
 

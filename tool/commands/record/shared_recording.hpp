@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the memory that the recorder shares with those whom it records: a file without a name, mapped here. The recorder
 //    makes it, or a process that ran before does.
-// Invariant: as granary/recording.h says; it lives as long as this. The recorded program can write to all of it, so where its
+// Invariant: as granary/wire/recording.h says; it lives as long as this. The recorded program can write to all of it, so where its
 //    parts lie is not read from it, and each number in it is checked when it is read.
 // Must not know: who empties the rings, and what the records mean.
 #pragma once
 
-#include <granary/recording.h>
+#include <granary/wire/recording.h>
 
 #include <cstdint>
 #include <optional>
@@ -55,7 +55,8 @@ class SharedRecording {
 
     // Whether any process has an entry.
     [[nodiscard]] bool has_processes() const;
-    // Whether another process has this memory mapped; nothing of one that has ended or may not be read.
+    // Whether another process has this memory mapped; nothing if that process has ended, or is younger than the recorder and
+    // may not be read.
     [[nodiscard]] std::optional<bool> is_mapped_by(std::uint32_t process) const;
     void ring_bell() const;
 

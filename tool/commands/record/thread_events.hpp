@@ -5,7 +5,7 @@
 // Must not know: how they are written, and when.
 #pragma once
 
-#include <granary/recording.h>
+#include <granary/wire/recording.h>
 
 #include <algorithm>
 #include <cstdint>

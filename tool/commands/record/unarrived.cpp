@@ -3,7 +3,7 @@
 #include "commands/record/unarrived.hpp"
 
 #include <fmt/format.h>
-#include <granary/recording.h>
+#include <granary/wire/recording.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,9 +23,6 @@ namespace gr::tool {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Of /proc/PID/stat.
-constexpr unsigned kStartTime = 22;
 
 std::string text_of_file(const fs::path &path) {
     std::ifstream file(path, std::ios::binary);
@@ -60,7 +57,7 @@ std::vector<UnarrivedProcess> unarrived_processes(const SharedRecording &recordi
     std::set<std::uint32_t> known = {static_cast<std::uint32_t>(::getpid())};
     for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place)
         known.insert(std::atomic_ref(recording.process(place).id).load(std::memory_order_relaxed));
-    const std::uint64_t begin = ProcessStatus(static_cast<std::uint32_t>(::getpid())).field(kStartTime);
+    const std::uint64_t begin = start_time_of(static_cast<std::uint32_t>(::getpid()));
     const std::string variable = fmt::format("{}={}", GR_RECORDING_PATH, recording.path());
     const std::string inode = end_of_mapping(recording);
     std::vector<UnarrivedProcess> found;
@@ -70,7 +67,7 @@ std::vector<UnarrivedProcess> unarrived_processes(const SharedRecording &recordi
         std::uint32_t process = 0;
         const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), process);
         if (failure != std::errc() || end != name.data() + name.size() || known.contains(process)) continue;
-        if (ProcessStatus(process).field(kStartTime) < begin) continue;
+        if (start_time_of(process) < begin) continue;
         const bool has_mapped = maps(text_of_file(entry.path() / "maps"), inode);
         if (!has_mapped && !has_variable(text_of_file(entry.path() / "environ"), variable)) continue;
         const std::string program = fs::read_symlink(entry.path() / "exe", error).filename().string();

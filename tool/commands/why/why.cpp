@@ -18,8 +18,6 @@ namespace gr::tool {
 namespace {
 
 constexpr std::size_t kClassesNamed = 3;
-constexpr std::uint64_t kAllowanceParts = 32;        // as granary-options(7) says of GRANARY_RETAIN
-constexpr std::uint64_t kRetainByPace = 4ULL << 20;  // of a kind without a value of its own: the collector's kRetain
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 std::string blocks_text(std::uint64_t count) {
@@ -49,7 +47,7 @@ std::uint64_t nanoseconds(clockid_t clock) {
 Reuse reuse_of(const HeapSnapshot &heap) {
     double used = -amount(heap.amounts, Part::empty).resident;
     for (const Amount &part : heap.amounts) used += part.resident;
-    const std::uint64_t share = std::max(heap.retain_bytes, whole(used) / kAllowanceParts);
+    const std::uint64_t share = std::max(heap.retain_bytes, whole(used) / heap.retain_parts);
     const std::uint64_t empty = whole(amount(heap.amounts, Part::empty).resident);
     if (heap.reuse_bytes == 0 || heap.reuse_since == 0 || empty <= share) return {};
     return {.bytes = std::min(empty - share, heap.reuse_bytes),
@@ -62,13 +60,15 @@ std::string reuse_text(const Reuse &reuse) {
                        bytes_text(reuse.bytes), reuse.seconds);
 }
 
-std::string retained_text(Owner owner, std::uint64_t retain_bytes) {
-    const std::string option = "GRANARY_RETAIN=" + size_text(retain_bytes);
-    if (owner != Owner::collector) return fmt::format("{}, or 1/32 of the memory in use if more", option);
-    if (retain_bytes != kRetainByPace)
-        return fmt::format("{} for each kind, or 1/32 of the memory in use if more", option);
-    return "as much as may be allocated until the next collection, at least 4M for each kind, unless GRANARY_RETAIN is "
-           "set";
+std::string retained_text(const HeapSnapshot &heap, bool is_kind, bool by_pace) {
+    if (is_kind && by_pace) {
+        return fmt::format(
+            "as much as may be allocated until the next collection, at least {} for each kind, unless GRANARY_RETAIN "
+            "is set",
+            size_text(heap.retain_bytes));
+    }
+    return fmt::format("GRANARY_RETAIN={}{}, or 1/{} of the memory in use if more", size_text(heap.retain_bytes),
+                       is_kind ? " for each kind" : "", heap.retain_parts);
 }
 
 std::string untouched_text(const Amount &amount) {
@@ -199,7 +199,9 @@ class Explainer {
         add(owner, "remote", name, sum_of(heaps, Part::remote),
             "freed remotely, not yet taken back by the heaps that own the blocks");
         add(owner, "empty", name, sum_of(heaps, Part::empty),
-            fmt::format("empty, retained for the next request ({}){}", retained_text(owner, first.retain_bytes),
+            fmt::format("empty, retained for the next request ({}){}",
+                        retained_text(first, owner == Owner::collector,
+                                      result_.collector && result_.collector->retains_by_pace),
                         reuse_text(reuse)));
         add(owner, "tails", name, sum_of(heaps, Part::tail), "ends of superblocks that no block covers");
     }

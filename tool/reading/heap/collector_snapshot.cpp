@@ -86,6 +86,7 @@ class Reader {
                               (t_.dont_collect_at != 0 && read<std::int32_t>(t_.dont_collect_at) != 0);
         result_.is_automatic = read<std::uint8_t>(t_.automatic_at) != 0;
         result_.is_beside = read<std::uint8_t>(t_.beside_at) != 0;
+        result_.retains_by_pace = read<std::uint8_t>(t_.retains_by_pace_at) != 0;
         if (t_.waiting_at == 0) return;
         result_.flags = {t_.narrow_flags_at, t_.wide_flags_at};
         result_.waiting_bytes = read<std::uint64_t>(t_.waiting_at);

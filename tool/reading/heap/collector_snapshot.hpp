@@ -52,6 +52,7 @@ struct CollectorSnapshot {
     bool is_disabled = false;
     bool is_automatic = true;
     bool is_beside = false;
+    bool retains_by_pace = false;  // as much empty memory as may be allocated until the next collection
     WaitingFlags flags;
     std::uint64_t waiting_bytes = 0;                  // as the next search counts them
     std::uint64_t waiting_due_bytes = 0;              // 0: nothing ever waits

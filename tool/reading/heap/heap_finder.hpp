@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: where in a running process Granary's heap, its collector and its profile keep their tables
-//    (granary/heap_tables.h, granary/collector_tables.h, granary/profile_tables.h).
+//    (granary/wire/heap_tables.h, granary/wire/collector_tables.h, granary/wire/profile_tables.h).
 // Invariant: what is returned has this command's version, and sizes that can be worked with whatever the process wrote.
 // Must not know: what the tables say.
 #pragma once
 
-#include <granary/collector_tables.h>
-#include <granary/heap_tables.h>
-#include <granary/profile_tables.h>
+#include <granary/wire/collector_tables.h>
+#include <granary/wire/heap_tables.h>
+#include <granary/wire/profile_tables.h>
 
 #include <optional>
 #include <string>

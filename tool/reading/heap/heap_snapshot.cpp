@@ -47,6 +47,7 @@ class Walk {
         result_.unit_bytes = t_.unit_bytes;
         result_.accounted.resize(mappings_.size());
         result_.retain_bytes = t_.retain_bytes;
+        result_.retain_parts = std::max<std::uint64_t>(t_.retain_parts, 1);
         result_.magazine_bytes = t_.magazine_bytes;
         result_.reuse_bytes = number_at<std::uint64_t>(read(t_.reuse_at, 8), 0);
         result_.absent_bytes = number_at<std::uint64_t>(read(t_.absent_at, 8), 0);

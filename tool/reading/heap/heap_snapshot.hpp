@@ -65,6 +65,7 @@ struct HeapSnapshot {
     std::uint64_t global_superblocks = 0;
     std::uint64_t heaps = 0;
     std::uint64_t retain_bytes = 0;    // the option
+    std::uint64_t retain_parts = 1;    // one part in so many of the memory in use may stay, too
     std::uint64_t magazine_bytes = 0;  // the option
     std::uint64_t reuse_bytes = 0;     // may stay beyond retain_bytes
     std::uint64_t reuse_since = 0;     // nanoseconds of CLOCK_MONOTONIC_COARSE; 0: not at all
@@ -81,7 +82,7 @@ struct HeapSnapshot {
     }
 };
 
-// Where flags of freed blocks lie that wait until nothing points to them, as granary/collector_tables.h says; 0: none do.
+// Where flags of freed blocks lie that wait until nothing points to them, as granary/wire/collector_tables.h says; 0: none do.
 struct WaitingFlags {
     std::uint64_t narrow_at = 0;
     std::uint64_t wide_at = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a program did with its memory: one call, and when, where and by whom.
-// Invariant: the numbers of an Op are those of granary/recording.h and of docs/design/trace-format.md, and keep their
+// Invariant: the numbers of an Op are those of granary/wire/recording.h and of docs/design/trace-format.md, and keep their
 //    meaning.
 // Must not know: how events lie in a file.
 #pragma once
 
-#include <granary/recording.h>
+#include <granary/wire/recording.h>
 
 #include <compare>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "commands/record/attach/refusals.hpp"
 
 #include <fmt/format.h>
-#include <granary/recording.h>
+#include <granary/wire/recording.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <granary/recording.h>
+#include <granary/wire/recording.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -15,7 +15,7 @@
  * multiple of GR_HEAP_TABLES_ALIGNMENT. A reader accepts only its own version: no meaning changes without a new
  * version. */
 #define GR_HEAP_TABLES_MAGIC UINT64_C(0x9c5a1e62b7d0f348)
-#define GR_HEAP_TABLES_VERSION 5
+#define GR_HEAP_TABLES_VERSION 6
 #define GR_HEAP_TABLES_ALIGNMENT 64
 
 /* The values of a descriptor's use; a reader may skip all others. */
@@ -99,8 +99,10 @@ typedef struct gr_heap_tables {
     uint64_t direct_mapper;
     uint64_t direct_count_at;
 
-    /* The values of GRANARY_RETAIN and GRANARY_MAGAZINE, in bytes. */
+    /* The values of GRANARY_RETAIN and GRANARY_MAGAZINE, in bytes. If one part in retain_parts of the memory in use is
+     * more than retain_bytes, that much may stay. */
     uint64_t retain_bytes;
+    uint64_t retain_parts;
     uint64_t magazine_bytes;
 
     /* The reuse allowance: how many bytes may stay beyond retain_bytes, and the time in nanoseconds of

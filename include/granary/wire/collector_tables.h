@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  * What: where a process keeps the tables of Granary's collector, for tools that read them from outside (/proc/PID/mem).
  *    `granary why` is such a tool.
- * Invariant: the rules of granary/heap_tables.h hold here, too: how a tool finds the structure, the meaning of `self`,
+ * Invariant: the rules of granary/wire/heap_tables.h hold here, too: how a tool finds the structure, the meaning of `self`,
  *    of _at and of _offset. Records are added and never removed. A tool may read while the process runs.
  * Must not know: how a tool finds or reads the process; how blocks lie in a heap.
  */
@@ -12,7 +12,7 @@
 
 /* A reader accepts only its own version. The structure lies at a multiple of GR_HEAP_TABLES_ALIGNMENT. */
 #define GR_COLLECTOR_TABLES_MAGIC UINT64_C(0x7b3d90e4a2c8165f)
-#define GR_COLLECTOR_TABLES_VERSION 1
+#define GR_COLLECTOR_TABLES_VERSION 2
 
 /* Which words of a block may be pointers: none; any word; words at the same offsets in all blocks of the kind; words
  * that a mark procedure of the program names; words that each block itself names. */
@@ -107,12 +107,15 @@ typedef struct gr_collector_tables {
      *   dont_collect_at: no collection while this number of the program is not 0 (32 bits, signed); the field itself is
      *                    0 if the program has no such number
      *   automatic_at:    while this is 0 (8 bits), collections run only if the program asks or memory is short
-     *   beside_at:       due collections are incremental while this is not 0 (8 bits) */
+     *   beside_at:       due collections are incremental while this is not 0 (8 bits)
+     *   retains_by_pace_at: while this is not 0 (8 bits), as much empty memory may stay as may be allocated until the next
+     *                    collection, and in each kind at least the retain_bytes of its heap */
     uint64_t due_at;
     uint64_t disabled_at;
     uint64_t dont_collect_at;
     uint64_t automatic_at;
     uint64_t beside_at;
+    uint64_t retains_by_pace_at;
 
     /* The quarantine has one flag (8 bits) for each block, not 0 while the freed block waits. The flags lie in rows,
      * narrow or wide, as the bitmaps of the heap do, from first_unit on. waiting_at: the bytes that wait (64 bits).
