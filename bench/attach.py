@@ -22,10 +22,11 @@ sys.path.insert(0, os.path.join(HERE, "..", "tool", "reading", "trace"))
 import granary_trace  # noqa: E402  pylint: disable=wrong-import-position
 
 PYTHON_LOOP = """
-import json
+import json, time
 while True:
-    rows = [{"name": str(i), "list": list(range(i % 50))} for i in range(500)]
+    rows = [{"name": str(i), "list": list(range(i % 50))} for i in range(100)]
     assert json.loads(json.dumps(rows)) == rows
+    time.sleep(0.002)
 """
 THREADS = """
 #include <pthread.h>
@@ -37,7 +38,7 @@ static void *work(void *number) {
     unsigned char *held[100] = {0};
     size_t sizes[100] = {0};
     for (;;) {
-        for (int i = 0; i < 200; ++i) {
+        for (int i = 0; i < 50; ++i) {
             seed = seed * 1103515245 + 12345;
             unsigned at = seed / 65536 % 100;
             for (size_t j = 0; j < sizes[at]; ++j)
@@ -47,7 +48,7 @@ static void *work(void *number) {
             held[at] = malloc(sizes[at]);
             memset(held[at], (int)at, sizes[at]);
         }
-        struct timespec moment = {0, 5000000};
+        struct timespec moment = {0, 50000000};
         nanosleep(&moment, 0);
     }
     return 0;

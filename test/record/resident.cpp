@@ -65,7 +65,7 @@ void *churn(void *seed) {
     std::vector<Block> held(kHeld);
     bool has_counted = false;
     while (!stops) {
-        for (int i = 0; i < 100; ++i) {
+        for (int i = 0; i < 10; ++i) {
             number = number * 1103515245 + 12345;
             Block &block = held[number / 65536 % kHeld];
             if (block.bytes != nullptr) free_checked(&block);
@@ -80,7 +80,7 @@ void *churn(void *seed) {
             has_counted = true;
             ++done;
         }
-        const timespec moment{0, 100000};
+        const timespec moment{0, 1000000};
         nanosleep(&moment, nullptr);
     }
     for (Block &block : held) free_checked(&block);
@@ -123,7 +123,8 @@ int main(int words, char **word) {
     wait_for("go");
     goes = true;
     if (words > 4) do_more(word[4]);
-    while (done != threads) sched_yield();
+    const timespec moment{0, 1000000};
+    while (done != threads) nanosleep(&moment, nullptr);
     make("done");
     wait_for("stop");
     stops = true;

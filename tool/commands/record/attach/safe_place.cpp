@@ -3,6 +3,7 @@
 #include "commands/record/attach/safe_place.hpp"
 
 #include <fmt/format.h>
+#include <granary/wire/recording.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -10,7 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <iterator>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -21,16 +22,16 @@ namespace {
 // Neither the loader nor an allocator makes these calls, or not with a lock of its own. The kernel begins a call with a limit
 // of time again as restart_syscall.
 constexpr long kHarmless[] = {
-#ifdef SYS_poll
-    SYS_poll,       SYS_select,   SYS_epoll_wait,  SYS_pause,
-#endif
     SYS_ppoll,      SYS_pselect6, SYS_epoll_pwait, SYS_epoll_pwait2,    SYS_accept,          SYS_accept4,
     SYS_connect,    SYS_recvfrom, SYS_recvmsg,     SYS_recvmmsg,        SYS_sendto,          SYS_sendmsg,
     SYS_sendmmsg,   SYS_wait4,    SYS_waitid,      SYS_rt_sigsuspend,   SYS_rt_sigtimedwait, SYS_semop,
     SYS_semtimedop, SYS_msgrcv,   SYS_msgsnd,      SYS_io_getevents,    SYS_io_uring_enter,  SYS_fsync,
     SYS_fdatasync,  SYS_pwrite64, SYS_flock,       SYS_mq_timedreceive, SYS_epoll_ctl,       SYS_restart_syscall};
 
-bool is_one_of(long call, std::initializer_list<long> calls) { return std::ranges::find(calls, call) != calls.end(); }
+// These may read or write a file of the loader's.
+constexpr long kTalk[] = {SYS_read, SYS_readv, SYS_write, SYS_writev};
+
+bool is_one_of(long call, std::span<const long> calls) { return std::ranges::find(calls, call) != calls.end(); }
 
 // Between a context that a signal saved and the place that it interrupted nothing else fits.
 constexpr std::uint64_t kFlagsAt = 8;
@@ -50,8 +51,11 @@ SafePlaces::SafePlaces(int process, const ProcessModules &modules)
     const auto loader = std::ranges::find_if(modules.all(), is_loader);
     loader_ = loader == modules.all().end() ? nullptr : &*loader;
     for (const ProcessModule &module : modules.all()) {
-        if (&module != libc_ && &module != loader_ && modules.function(module, "malloc"))
+        if (modules.function(module, GR_ATTACH_FUNCTION)) {
+            recorder_ = &module;
+        } else if (&module != libc_ && &module != loader_ && modules.function(module, "malloc")) {
             allocators_.push_back(&module);
+        }
     }
     if (libc_ != nullptr) signal_return_ = modules.find_code(*libc_, signal_return_code()).value_or(0);
 }
@@ -60,7 +64,8 @@ bool SafePlaces::has(const StoppedThread &thread) const {
     if (thread.is_in_stopped_process() || thread.is_in_restartable_sequence()) return false;
     const std::uint64_t code = thread.registers().code();
     const ProcessModule *const module = modules_.at(code);
-    if (std::ranges::find(allocators_, module) != allocators_.end()) return false;
+    if (module != nullptr && (module == recorder_ || std::ranges::find(allocators_, module) != allocators_.end()))
+        return false;
     if (!is_in_harmless_call(thread) && !is_own_code(code)) return false;
     return !has_interrupted_others(thread);
 }
@@ -69,15 +74,16 @@ bool SafePlaces::has(const StoppedThread &thread) const {
 bool SafePlaces::is_own_code(std::uint64_t address) const {
     const ProcessModule *const module = modules_.at(address);
     if (module == nullptr) return address - modules_.mapping_named("[vdso]").value_or(0) >= kMostKernelBytes;
-    return module != libc_ && module != loader_ && std::ranges::find(allocators_, module) == allocators_.end();
+    return module != libc_ && module != loader_ && module != recorder_ &&
+           std::ranges::find(allocators_, module) == allocators_.end();
 }
 
 bool SafePlaces::is_in_harmless_call(const StoppedThread &thread) const {
     const Registers &registers = thread.registers();
     const std::optional<long> call = registers.call();
     if (!call) return false;
-    if (std::ranges::find(kHarmless, *call) != std::end(kHarmless)) return true;
-    if (is_one_of(*call, {SYS_read, SYS_readv, SYS_write, SYS_writev})) return is_talk(registers.argument(0));
+    if (is_one_of(*call, kHarmless) || is_one_of(*call, older_waiting_calls())) return true;
+    if (is_one_of(*call, kTalk)) return is_talk(registers.argument(0));
     if (*call == SYS_nanosleep) return sleeps_long(thread, 0);
     if (*call == SYS_clock_nanosleep) return sleeps_long(thread, 2);
     return *call == SYS_futex && waits_for_no_lock(thread);
@@ -94,7 +100,7 @@ bool SafePlaces::waits_for_no_lock(const StoppedThread &thread) const {
 
 // Locks that wait by sleeping sleep for a short time.
 bool SafePlaces::sleeps_long(const StoppedThread &thread, unsigned argument) const {
-    constexpr std::int64_t kLong = 4'000'000;
+    constexpr std::int64_t kLong = 500'000;
     timespec time{};
     if (!thread.read(thread.registers().argument(argument), &time, sizeof time)) return false;
     return allocators_.empty() || time.tv_sec > 0 || time.tv_nsec >= kLong;

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <iterator>
+#include <span>
 #include <string>
 
 namespace gr::tool {
@@ -44,13 +46,10 @@ bool trace(int request, int thread, std::uint64_t address = 0, std::uint64_t dat
 
 // Calls that end with EINTR after any stop of their thread, where others are begun again by the kernel; see signal(7).
 bool ends_at_any_stop(long call) {
-    constexpr long kCalls[] = {
-#ifdef SYS_epoll_wait
-        SYS_epoll_wait,
-#endif
-        SYS_epoll_pwait,     SYS_epoll_pwait2, SYS_semop,         SYS_semtimedop,
-        SYS_rt_sigtimedwait, SYS_io_getevents, SYS_io_uring_enter};
-    return std::ranges::find(kCalls, call) != std::end(kCalls);
+    constexpr long kCalls[] = {SYS_epoll_pwait,     SYS_epoll_pwait2, SYS_semop,         SYS_semtimedop,
+                               SYS_rt_sigtimedwait, SYS_io_getevents, SYS_io_uring_enter};
+    const std::span<const long> older = older_calls_that_any_stop_ends();
+    return std::ranges::find(kCalls, call) != std::end(kCalls) || std::ranges::find(older, call) != older.end();
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 // Must not know: which calls are asked about.
 #include "commands/record/attach/system_call_filters.hpp"
 
-#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sys/ptrace.h>
 
@@ -13,17 +12,13 @@
 #include <cstring>
 #include <utility>
 
+#include "commands/record/attach/machine/machine.hpp"
+
 namespace gr::tool {
 
 namespace {
 
 constexpr int kGetFilter = 0x420c;  // PTRACE_SECCOMP_GET_FILTER
-constexpr std::uint32_t kArchitecture =
-#if defined(__x86_64__)
-    AUDIT_ARCH_X86_64;
-#else
-    AUDIT_ARCH_AARCH64;
-#endif
 
 long get_filter(int thread, unsigned long number, sock_filter *to) {
     return ::ptrace(static_cast<__ptrace_request>(kGetFilter), thread, number, to);
@@ -178,7 +173,7 @@ std::optional<SystemCallFilters> SystemCallFilters::of(const StoppedThread &thre
 bool SystemCallFilters::would_harm(long call) const {
     seccomp_data data{};
     data.nr = static_cast<int>(call);
-    data.arch = kArchitecture;
+    data.arch = filter_architecture();
     for (const Filter &filter : filters_) {
         if (is_harm(Machine(filter, data).run())) return true;
     }

@@ -11,6 +11,10 @@ std::string_view system_call_code() { return {}; }
 std::string_view signal_return_code() { return {}; }
 std::uint64_t interrupted_place_offset() { return 0; }
 
+std::uint32_t filter_architecture() { return 0; }
+std::span<const long> older_waiting_calls() { return {}; }
+std::span<const long> older_calls_that_any_stop_ends() { return {}; }
+
 std::optional<Registers> Registers::of(int) { return std::nullopt; }
 bool Registers::set(int) const { return false; }
 std::uint64_t Registers::code() const { return 0; }

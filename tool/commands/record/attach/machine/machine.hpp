@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,12 @@ namespace gr::tool {
 [[nodiscard]] std::string_view signal_return_code();
 // From the word on the stack that leads to the latter to the place that the signal interrupted.
 [[nodiscard]] std::uint64_t interrupted_place_offset();
+
+// As filters of system calls name the machine.
+[[nodiscard]] std::uint32_t filter_architecture();
+// System calls that wait and that newer machines no longer have; of these the ones that any stop of the thread ends.
+[[nodiscard]] std::span<const long> older_waiting_calls();
+[[nodiscard]] std::span<const long> older_calls_that_any_stop_ends();
 
 using Arguments = std::array<std::uint64_t, 6>;
 

@@ -3,6 +3,7 @@
 // Invariant: as there. The red zone below the stack pointer is left alone, because calls have a stack of their own.
 // Must not know: why the thread is stopped.
 #include <elf.h>
+#include <linux/audit.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -17,8 +18,7 @@ namespace gr::tool {
 namespace {
 
 constexpr std::size_t kWords = sizeof(user_regs_struct) / sizeof(std::uint64_t);
-static_assert(kWords <= Registers::kMostWords);
-static_assert(sizeof(user_regs_struct) % sizeof(std::uint64_t) == 0);
+static_assert(kWords <= Registers::kMostWords, "the registers have room");
 
 constexpr std::uint64_t kNoCall = ~std::uint64_t{0};
 constexpr std::uint64_t kDirectionFlag = 0x400;
@@ -48,6 +48,18 @@ bool trace(Request request, int thread, unsigned type, iovec *memory) {
 bool can_call_remotely() { return true; }
 std::string_view system_call_code() { return "\x0f\x05"; }
 std::string_view signal_return_code() { return {"\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9}; }
+
+std::uint32_t filter_architecture() { return AUDIT_ARCH_X86_64; }
+
+std::span<const long> older_waiting_calls() {
+    static constexpr long kCalls[] = {SYS_poll, SYS_select, SYS_epoll_wait, SYS_pause};
+    return kCalls;
+}
+
+std::span<const long> older_calls_that_any_stop_ends() {
+    static constexpr long kCalls[] = {SYS_epoll_wait};
+    return kCalls;
+}
 
 // Behind the word lie the flags and the link of the context (8 bytes each), its stack (24) and 16 registers.
 std::uint64_t interrupted_place_offset() { return 8 + 8 + 8 + 24 + 16 * 8; }
