@@ -8,10 +8,12 @@
 
 #include <utility>
 
+#include "reading/symbols/function_name.hpp"
+
 namespace gr::tool::library_code_test {
 
 Call named(std::string function, std::string module = "program", std::string file = "") {
-    return {std::move(function), std::move(file), 0, std::move(module), true};
+    return {function, function, std::move(file), 0, std::move(module), true};
 }
 
 TEST(QualifiedName, HasNeitherTypeNorArguments) {

@@ -12,6 +12,11 @@ void add_naming(CLI::App &options, Naming *naming) {
         ->type_name("PATTERN")
         ->allow_extra_args(false);
     options.add_flag("--lines", naming->lines, "Tell a function's calls apart by line");
+    add_whole_names(options, &naming->whole_names);
+}
+
+void add_whole_names(CLI::App &options, bool *whole_names) {
+    options.add_flag("--whole-names", *whole_names, "Show the arguments of templates in names, and do not cut names");
 }
 
 }  // namespace gr::tool

@@ -12,4 +12,7 @@ namespace gr::tool {
 
 void add_naming(CLI::App &options, Naming *naming);
 
+// That one of them which leaks and top have, too.
+void add_whole_names(CLI::App &options, bool *whole_names);
+
 }  // namespace gr::tool

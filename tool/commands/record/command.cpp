@@ -69,6 +69,8 @@ void declare_options(CLI::App &options, Words &words) {
     options.add_flag(
         "--keep-small", request.keeps_small,
         fmt::format("Of more than {} traces, keep also those of fewer than {} events", kManyTraces, kSmallTrace));
+    options.add_flag("--embed-symbols", request.embeds_symbols,
+                     "Write the names of functions into the trace when the program has ended, for other machines");
     options.add_flag("-q,--quiet", request.quiet, "Print only errors");
     options.footer(
         "Children of the program are recorded too, each in a trace of its own; at the end all are listed, the largest\n"

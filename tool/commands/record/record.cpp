@@ -35,6 +35,8 @@
 #include "reading/diagnosis/program_diagnosis.hpp"
 #include "reading/diagnosis/watching.hpp"
 #include "reading/process/elf_file.hpp"
+#include "reading/symbols/embedding.hpp"
+#include "reading/trace/reader.hpp"
 #include "reporting/document/words.hpp"
 
 namespace gr::tool {
@@ -172,6 +174,20 @@ std::string why_nothing(const RecordRequest &request, const Encoder &encoder) {
                        printable(list_text({others.begin(), others.end()}, kNamed)));
 }
 
+// What names could not be found, or not be written, is told by the commands that read the trace: the recording is whole.
+void embed_symbols(std::vector<WrittenTrace> &written, Terminal &terminal) {
+    for (WrittenTrace &one : written) {
+        if (one.is_left_out) continue;
+        try {
+            const trace::Trace trace(one.path);
+            embed_names(trace, {}, one.path);
+            one.bytes = fs::file_size(one.path);
+        } catch (const std::exception &error) {
+            terminal.note(fmt::format("record: {} has no names in it: {}", one.path, error.what()));
+        }
+    }
+}
+
 // What empties the rings and what writes the traces: from before the program runs until all of it is written.
 class RecordingThreads {
   public:
@@ -232,6 +248,7 @@ class RecordingRun {
             file.keep();
         if (!written.empty()) {
             if (!request_.keeps_small) leave_out_small(written, process_);
+            if (request_.embeds_symbols) embed_symbols(written, terminal_);
             const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
             tell(written, process_, seconds.count(), terminal_);
         }

@@ -23,6 +23,7 @@ struct RecordRequest {
     std::vector<std::string> only;  // names of the programs to record; empty: all
     RecordingSettings settings;
     bool keeps_small = false;  // traces of few events, of which there are many
+    bool embeds_symbols = false;
     bool quiet = false;
 };
 

@@ -19,6 +19,7 @@
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "command_line/command_line.hpp"
+#include "command_line/naming_options.hpp"
 #include "commands/top/report.hpp"
 #include "reading/process/process_number.hpp"
 
@@ -39,6 +40,7 @@ struct TopRequest {
     double interval = 2;   // seconds
     bool json = false;
     bool once = false;
+    bool whole_names = false;
 };
 
 // If a terminal does not report its size, no line is cut.
@@ -52,6 +54,7 @@ std::optional<Screen> terminal() {
 Screen screen_for(const TopRequest &request) {
     Screen screen = terminal().value_or(Screen{kRows, kEndless});
     if (request.rows != 0) screen.rows = request.rows;
+    screen.has_whole_names = request.whole_names;
     return screen;
 }
 
@@ -105,6 +108,7 @@ void add_top(CommandLine &line) {
         ->check(CLI::Range(0.1, 3600.0).description(""));
     options.add_flag("--once", request->once, "Print once, as when standard output is not a terminal");
     options.add_flag("--json", request->json, "Print everything once, as JSON");
+    add_whole_names(options, &request->whole_names);
     options.footer(
         "The process must have been started with GRANARY_PROFILE, or have called gr_profile_start. It is neither\n"
         "stopped nor changed. granary top ends on Ctrl-C, or when the process ends.\n"

@@ -11,6 +11,7 @@
 #include "base/failure.hpp"
 #include "reading/diagnosis/process_diagnosis.hpp"
 #include "reading/process/process_code.hpp"
+#include "reading/symbols/function_name.hpp"
 
 namespace gr::tool {
 
@@ -92,7 +93,10 @@ Holders HolderReader::read(Order order, std::size_t calls) {
         holder.sums.live += site.sums.live;
         holder.sums.peak += site.sums.peak;
         if (!is_new) continue;
-        for (const std::uint64_t call : at->first) holder.calls.push_back(place_of(call));
+        for (const std::uint64_t call : at->first) {
+            CodePlace &place = holder.calls.emplace_back(place_of(call));
+            place.function = demangled(place.function);
+        }
     }
     std::ranges::stable_sort(result.all, std::greater{}, [&](const Holder &h) { return ordered_by(h, order); });
     return result;

@@ -49,7 +49,11 @@ class Trace {
         return blocks_;
     }  // as written: of each thread in order
     [[nodiscard]] const std::vector<ResidentBlock> &residents() const { return residents_; }
+    [[nodiscard]] const Symbols &symbols() const { return symbols_; }
     [[nodiscard]] const std::optional<End> &end() const { return end_; }
+    // Where the chunks end that were read.
+    [[nodiscard]] std::uint64_t readable_bytes() const { return readable_bytes_; }
+    [[nodiscard]] ByteView file() const { return file_.bytes(); }
     // Empty: none.
     [[nodiscard]] const std::string &damage() const { return damage_; }
 
@@ -90,8 +94,10 @@ class Trace {
     std::vector<EventBlock> blocks_;
     std::vector<std::uint64_t> block_ends_;  // of each thread so far
     std::vector<ResidentBlock> residents_;
+    Symbols symbols_;
     std::optional<End> end_;
     std::string damage_;
+    std::uint64_t readable_bytes_ = 0;
     std::uint64_t events_ = 0;
     std::uint64_t lost_ = 0;
     Time last_;
