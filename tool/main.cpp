@@ -28,6 +28,7 @@
 #include "commands/report/command.hpp"
 #include "commands/run/command.hpp"
 #include "commands/summary/command.hpp"
+#include "commands/symbolize/command.hpp"
 #include "commands/top/command.hpp"
 #include "commands/why/command.hpp"
 
@@ -56,6 +57,7 @@ constexpr auto kCommands = std::to_array<CommandLine::Adder>({
     add_report,
     add_diff,
     add_export,
+    add_symbolize,
     add_replay,
     add_leaks,
     add_doctor,

@@ -76,7 +76,15 @@ bool Attachment::take_place() {
 }
 
 void Attachment::leave() const {
-    if (attached.word.load(std::memory_order_acquire) < kFirstArrival || process_ != platform::process_id()) return;
+    if (attached.word.load(std::memory_order_acquire) >= kFirstArrival) tell_of_leaving();
+}
+
+void Attachment::end() const {
+    if (attached.word.exchange(kNothing, std::memory_order_acq_rel) >= kFirstArrival) tell_of_leaving();
+}
+
+void Attachment::tell_of_leaving() const {
+    if (process_ != platform::process_id()) return;
     std::uint32_t &state = recording.process(place_).state;
     // Release: pairs with the recorder's acquire.
     std::atomic_ref(state).store(GR_PROCESS_LEAVING, std::memory_order_release);

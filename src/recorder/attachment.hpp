@@ -34,10 +34,15 @@ class Attachment {
     static void give_up() { attached.word.store(kNothing, std::memory_order_release); }
     // Before the process ends, so that the recorder sees it as it was. Who shares its memory only is not it.
     void leave() const;
+    // Nothing is recorded any more, and the recorder has what was.
+    void end() const;
+    // The next that asks arrives anew, in another recording.
+    static void begin_anew() { attached.word.store(kUnknown, std::memory_order_release); }
 
   private:
     bool arrive();
     bool take_place();
+    void tell_of_leaving() const;
 
     std::uint32_t generation_ = kFirstArrival;
     std::uint32_t place_ = 0;

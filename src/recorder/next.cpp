@@ -8,7 +8,6 @@
 #include <cerrno>
 
 #include "base/bits.hpp"
-#include "platform/loader.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
 
@@ -17,11 +16,15 @@ namespace {
 
 thread_local constinit bool is_finding = false;
 
-template <class Function>
-void look(Function *&out, const char *name, Function *otherwise = nullptr) {
-    void *const found = platform::next_symbol(name);
-    out = found == nullptr ? otherwise : reinterpret_cast<Function *>(found);
-}
+struct Look {
+    Next::Lookup lookup;
+
+    template <class Function>
+    void operator()(Function *&out, const char *name, Function *otherwise = nullptr) const {
+        void *const found = lookup(name);
+        out = found == nullptr ? otherwise : reinterpret_cast<Function *>(found);
+    }
+};
 
 // What an old libc, or an allocator, may not have.
 void *aligned_by_posix(std::size_t alignment, std::size_t size) noexcept {
@@ -55,11 +58,11 @@ void *EarlyMemory::take(std::size_t size, std::size_t alignment) {
     return &bytes_[begin];
 }
 
-bool Next::find() {
+bool Next::find(Lookup lookup) {
     if (!platform::is_relocated() || is_finding) return false;
     const int error = errno;
     is_finding = true;
-    look_up();
+    look_up(lookup);
     platform::forget_loader_error();
     is_finding = false;
     errno = error;
@@ -67,7 +70,8 @@ bool Next::find() {
     return true;
 }
 
-void Next::look_up() {
+void Next::look_up(Lookup lookup) {
+    const Look look{lookup};
     look(malloc, "malloc");
     look(calloc, "calloc");
     look(realloc, "realloc");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the allocator beneath, as the loader finds it behind this library, and what serves before it is found.
+// What: the allocator beneath, as the loader finds it behind this library or a lookup of the caller's, and what serves
+//    before it is found.
 // Invariant: found once, by each thread that asks before another has; no lock is held. What has no function of its own
 //    in the allocator is done by one that it has.
 // Must not know: what is recorded.
@@ -9,6 +10,7 @@
 #include <cstddef>
 
 #include "platform/ipc/loaded_object.hpp"
+#include "platform/loader.hpp"
 
 namespace gr {
 
@@ -63,14 +65,19 @@ struct Next {
     platform::LoadedObject object;  // where malloc lies
 
     // false: only early memory serves, to this thread now.
-    bool is_found() { return is_found_.load(std::memory_order_acquire) || find(); }
+    bool is_found() { return is_found_.load(std::memory_order_acquire) || find(&platform::next_symbol); }
+    // In a process that ran before this library was loaded, the allocator is not behind it. Called before anybody else asks.
+    using Lookup = void *(*)(const char *name);
+    bool find(Lookup lookup);
     // Whether a call comes out of the allocator itself, or through it from this library. Of libc's that is not told: it
     // calls itself directly.
     bool calls_from(const void *code) const { return callers_.contains(code) || own_.contains(code); }
+    // Whether the allocator is not libc's.
+    bool is_apart() const { return callers_.contains(reinterpret_cast<const void *>(malloc)); }
+    const platform::LoadedObject &own() const { return own_; }
 
   private:
-    bool find();
-    void look_up();
+    void look_up(Lookup lookup);
 
     std::atomic<bool> is_found_{false};  // release: pairs with is_found's acquire
     platform::LoadedObject callers_;

@@ -11,6 +11,7 @@
 #include "platform/loader.hpp"
 #include "platform/process.hpp"
 #include "recorder/calls.hpp"
+#include "recorder/rebound.hpp"
 
 // The runtime's own, if the program has one at its start: what is caught here cannot exist without it.
 asm(".weak __gxx_personality_v0, __cxa_begin_catch, __cxa_end_catch, _ZSt9terminatev");
@@ -211,3 +212,64 @@ bool is_new_array_aligned_own() {
 [[gnu::weak]] GR_EXPORT void operator delete[](void *p, align_val_t alignment, const std::nothrow_t &) noexcept {
     ::operator delete[](p, alignment);
 }
+
+// Over the allocator's malloc and free, whatever the program's operators are.
+namespace gr {
+namespace {
+
+using std::nothrow_t;
+
+void *new_array(std::size_t size) { return new_or_throw(Kind::new_array, size); }
+void *new_array_aligned(std::size_t size, align_val_t alignment) {
+    return new_or_throw(Kind::new_array, size, alignment);
+}
+template <Kind kind>
+void *new_nothrow(std::size_t size, const nothrow_t &) noexcept {
+    return new_or_null(kind, size);
+}
+template <Kind kind>
+void *new_aligned_nothrow(std::size_t size, align_val_t alignment, const nothrow_t &) noexcept {
+    return new_or_null(kind, size, alignment);
+}
+// What else a form of delete gets is of no interest.
+template <Kind kind, class... Others>
+void delete_by(void *p, Others...) noexcept {
+    give(kind, p);
+}
+
+template <class Function>
+Operator named(const char *name, Function *function) {
+    return {name, reinterpret_cast<void *>(function)};
+}
+
+}  // namespace
+
+std::span<const Operator> operators() {
+    constexpr Kind kOne = Kind::delete_one;
+    constexpr Kind kArray = Kind::delete_array;
+    static const Operator list[] = {
+        named("_Znwm", &gr_record_new),
+        named("_ZnwmSt11align_val_t", &gr_record_new_aligned),
+        named("_ZnwmRKSt9nothrow_t", &new_nothrow<Kind::new_one>),
+        named("_ZnwmSt11align_val_tRKSt9nothrow_t", &new_aligned_nothrow<Kind::new_one>),
+        named("_Znam", &new_array),
+        named("_ZnamSt11align_val_t", &new_array_aligned),
+        named("_ZnamRKSt9nothrow_t", &new_nothrow<Kind::new_array>),
+        named("_ZnamSt11align_val_tRKSt9nothrow_t", &new_aligned_nothrow<Kind::new_array>),
+        named("_ZdlPv", &delete_by<kOne>),
+        named("_ZdlPvm", &delete_by<kOne, std::size_t>),
+        named("_ZdlPvSt11align_val_t", &delete_by<kOne, align_val_t>),
+        named("_ZdlPvmSt11align_val_t", &delete_by<kOne, std::size_t, align_val_t>),
+        named("_ZdlPvRKSt9nothrow_t", &delete_by<kOne, const nothrow_t &>),
+        named("_ZdlPvSt11align_val_tRKSt9nothrow_t", &delete_by<kOne, align_val_t, const nothrow_t &>),
+        named("_ZdaPv", &delete_by<kArray>),
+        named("_ZdaPvm", &delete_by<kArray, std::size_t>),
+        named("_ZdaPvSt11align_val_t", &delete_by<kArray, align_val_t>),
+        named("_ZdaPvmSt11align_val_t", &delete_by<kArray, std::size_t, align_val_t>),
+        named("_ZdaPvRKSt9nothrow_t", &delete_by<kArray, const nothrow_t &>),
+        named("_ZdaPvSt11align_val_tRKSt9nothrow_t", &delete_by<kArray, align_val_t, const nothrow_t &>),
+    };
+    return list;
+}
+
+}  // namespace gr

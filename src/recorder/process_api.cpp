@@ -10,6 +10,7 @@
 
 #include "granary/granary.h"
 #include "platform/loader.hpp"
+#include "platform/process.hpp"
 #include "platform/syscall.hpp"
 #include "recorder/calls.hpp"
 
@@ -26,9 +27,9 @@ void tell(Kind kind, const char *text) {
     call.write(group);
 }
 
-// Arrives, although nothing was allocated yet.
+// Arrives, although nothing was allocated yet. In a process that ran before, the library waits for gr_record_attach().
 [[gnu::constructor]] void begin() {
-    if (gr::next.is_found()) gr::Call call(nullptr);
+    if (gr::platform::variable(GR_RECORDING_PATH) != nullptr && gr::next.is_found()) gr::Call call(nullptr);
 }
 
 [[gnu::destructor]] void end() { gr::attachment.leave(); }

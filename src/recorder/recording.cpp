@@ -20,13 +20,17 @@ bool fits(std::uint64_t at, std::uint64_t count, std::uint64_t size, std::uint64
 }  // namespace
 
 bool Recording::map(const char *path) {
-    const platform::SharedFile file = platform::map_shared(path);
+    const platform::SharedFile file = platform::map_shared(path, {begin_, bytes_});
     if (file.begin == nullptr) return false;
     begin_ = file.begin;
+    bytes_ = file.bytes;
     control_ = reinterpret_cast<gr_recording *>(begin_);
-    if (file.bytes >= sizeof *control_ && is_whole(file.bytes)) return true;
-    control_ = nullptr;
-    return false;
+    is_mapped_ = file.bytes >= sizeof *control_ && is_whole(file.bytes);
+    return is_mapped_;
+}
+
+void Recording::give_up() {
+    if (is_mapped_ && platform::give_up_shared({begin_, bytes_})) is_mapped_ = false;
 }
 
 bool Recording::is_whole(std::uint64_t bytes) const {
@@ -46,7 +50,7 @@ void Recording::ring_bell() const {
     platform::wake_shared(&control_->bell);
 }
 
-bool Recording::recorder_lives() const { return platform::lives(control_->recorder); }
+bool Recording::recorder_lives() const { return control_->recorder != 0 && platform::lives(control_->recorder); }
 
 bool Recording::wait_while(std::uint32_t *word, std::uint32_t value) const {
     // Acquire: pairs with the recorder's release.

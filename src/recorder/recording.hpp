@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the recording as this process maps it: its parts, its clock, and its recorder.
-// Invariant: mapped once, whole and checked, and never unmapped; a child of fork has it as its parent had.
+// Invariant: mapped whole and checked. Its addresses are never unmapped: after give_up() they hold zeroes. A child of
+//    fork has it as its parent had.
 // Must not know: who writes into the rings.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "granary/wire/recording.h"
@@ -17,7 +19,9 @@ class Recording {
 
     // false: that is no recording of this version.
     bool map(const char *path);
-    bool is_mapped() const { return control_ != nullptr; }
+    bool is_mapped() const { return is_mapped_; }
+    // This process is recorded no more; a thread that is late writes into memory that nobody reads.
+    void give_up();
 
     gr_recording &control() const { return *control_; }
     gr_recorded_process &process(std::uint32_t place) const {
@@ -45,7 +49,9 @@ class Recording {
   private:
     bool is_whole(std::uint64_t bytes) const;
 
+    bool is_mapped_ = false;
     char *begin_ = nullptr;
+    std::size_t bytes_ = 0;
     gr_recording *control_ = nullptr;
 };
 

@@ -8,10 +8,12 @@
 
 #include <utility>
 
+#include "reading/symbols/function_name.hpp"
+
 namespace gr::tool::library_code_test {
 
 Call named(std::string function, std::string module = "program", std::string file = "") {
-    return {std::move(function), std::move(file), 0, std::move(module), true};
+    return {function, function, std::move(file), 0, std::move(module), true};
 }
 
 TEST(QualifiedName, HasNeitherTypeNorArguments) {
@@ -59,6 +61,15 @@ TEST(LibraryCode, IsNotWhatOnlySpeaksOfIt) {
           "<app::Tree as core::fmt::Debug>::fmt", "stdx::f()", "allocate::f", "new_thing"}) {
         EXPECT_FALSE(LibraryCode().has(named(name))) << name;
     }
+}
+
+TEST(LibraryCode, KnowsWrappersOfMuchUsedPrograms) {
+    for (const char *name : {"xmalloc", "g_malloc0", "Perl_safesysmalloc", "_PyObject_Malloc", "zmalloc_usable",
+                             "sqlite3MemMalloc", "CRYPTO_zalloc", "palloc0"}) {
+        EXPECT_TRUE(LibraryCode().has(named(name))) << name;
+    }
+    EXPECT_FALSE(LibraryCode().has(named("g_main_loop_run")));
+    EXPECT_FALSE(LibraryCode().has(named("Perl_sv_setpvn")));
 }
 
 TEST(LibraryCode, TakesMorePatterns) {

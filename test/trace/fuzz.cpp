@@ -92,6 +92,8 @@ Bytes whole_trace() {
         writer.samples(std::vector<Sample>{{.time = Time{2}, .resident_bytes = 4096}, {.time = Time{9}}});
         writer.resident({Time{4}, 4096, {{0x10000, 8192}, {0x20000, 4096}}});
         writer.relative({Time{6}, 9, false, "child.trace"});
+        writer.names(
+            std::vector<NamedPlace>{{"/bin/program", "00ff", 0x300, {{"main", "a.c", 3}, {"inner<int>", "b.h", 7}}}});
         writer.end({.time = Time{200}, .reason = End::Reason::exit, .events = 120});
     }
     std::ifstream stream(file.path(), std::ios::binary);

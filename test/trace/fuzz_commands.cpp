@@ -173,6 +173,8 @@ trace::Bytes whole_trace() {
                                            {.time = Time{200}, .resident_bytes = 1 << 21, .user_microseconds = 20}});
         writer.resident({Time{100}, 4096, {{0x100000, 8192}, {0x120000, 4096}}});
         writer.relative({Time{6}, 9, false, "child.trace"});
+        writer.names(std::vector<NamedPlace>{
+            {"/usr/bin/program", "00ff", 0x300, {{"main", "a.c", 3}, {"inner<int>", "b.h", 7}}}});
         writer.end({.time = Time{300}, .reason = End::Reason::exit, .events = 180});
     }
     return contents_of(file.path());

@@ -15,13 +15,15 @@ namespace gr::tool {
 
 namespace fs = std::filesystem;
 
-WholeFile::WholeFile(const std::string &path) : path_(path) {
+WholeFile::WholeFile(const std::string &path, FileAccess access) : path_(path) {
     std::error_code none;
     const bool in_place = fs::exists(path, none) && !fs::is_regular_file(path, none);
     beside_ = in_place ? path : path + ".part";
     errno = 0;
     file_.open(beside_, std::ios::binary | std::ios::trunc);
     if (!file_) fail(errno);
+    if (access == FileAccess::owner_only && !in_place)
+        fs::permissions(beside_, fs::perms::owner_read | fs::perms::owner_write, none);
 }
 
 WholeFile::~WholeFile() {

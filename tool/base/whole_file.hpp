@@ -11,10 +11,12 @@
 
 namespace gr::tool {
 
+enum class FileAccess { as_usual, owner_only };
+
 class WholeFile {
   public:
     // Each throws Failure.
-    explicit WholeFile(const std::string &path);
+    explicit WholeFile(const std::string &path, FileAccess access = FileAccess::as_usual);
     void write(std::string_view bytes);
     void finish();
 

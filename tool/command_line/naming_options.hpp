@@ -5,11 +5,17 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 #include "reporting/charts/call_sites.hpp"
 
 namespace gr::tool {
 
 void add_naming(CLI::App &options, Naming *naming);
+
+// Of them leaks has the last, top the first and the last.
+void add_wrappers(CLI::App &options, std::vector<std::string> *wrappers);
+void add_whole_names(CLI::App &options, bool *whole_names);
 
 }  // namespace gr::tool

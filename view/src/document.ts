@@ -46,6 +46,7 @@ export interface Frame {
     file: string; // "" where it is not known
     line: number;
     module: string;
+    whole_name?: string; // with the arguments of templates; none: the name is whole
 }
 
 export interface Section {

@@ -161,4 +161,15 @@ typedef struct gr_recording_ring {
     uint64_t unused_also_[7];
 } gr_recording_ring;
 
+/* A process that runs already: the recorder loads the library into it and calls these two functions, each in a thread
+ * that holds no lock of the loader or of the allocator. `file` is a descriptor of the shared memory in the process; the
+ * library closes it. The library changes the words by which the loaded modules reach malloc and its family, so that they
+ * lead to the library. gr_record_detach changes them back. Both return 0 or one of the numbers below. */
+#define GR_ATTACH_FUNCTION "gr_record_attach" /* int (int file) */
+#define GR_DETACH_FUNCTION "gr_record_detach" /* int (void) */
+#define GR_ATTACH_RECORDED 1                  /* another recorder records the process */
+#define GR_ATTACH_NO_MEMORY 2 /* the shared memory cannot be mapped, or there is no memory for call stacks */
+#define GR_ATTACH_REFUSED 3   /* the recorder did not answer, or answered that the process is not to be recorded */
+#define GR_ATTACH_NO_MALLOC 4 /* no module defines malloc and free so that others can call them */
+
 #endif

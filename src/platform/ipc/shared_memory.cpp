@@ -28,19 +28,27 @@ timespec time_of(unsigned milliseconds) {
 
 }  // namespace
 
-SharedFile map_shared(const char *path) {
+SharedFile map_shared(const char *path, SharedFile place) {
     const long fd = system_call(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
     if (fd < 0) return {};
     struct stat status {};
     SharedFile file;
     if (system_call(SYS_fstat, fd, &status) == 0 && status.st_size > 0) {
         const auto bytes = static_cast<std::size_t>(status.st_size);
-        const long begin = system_call(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        const bool is_in_place = place.begin != nullptr && place.bytes == bytes;
+        const int flags = MAP_SHARED | (is_in_place ? MAP_FIXED : 0);
+        char *const at = is_in_place ? place.begin : nullptr;
+        const long begin = system_call(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
         if (begin > 0) file = {reinterpret_cast<char *>(begin), bytes};
         if (begin > 0) system_call(SYS_madvise, begin, bytes, MADV_DONTDUMP);
     }
     system_call(SYS_close, fd);
     return file;
+}
+
+bool give_up_shared(SharedFile file) {
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    return system_call(SYS_mmap, file.begin, file.bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0) > 0;
 }
 
 bool sleep_on_shared(std::uint32_t *word, std::uint32_t value, unsigned milliseconds) {

@@ -13,8 +13,12 @@ struct SharedFile {
     char *begin = nullptr;
     std::size_t bytes = 0;
 };
-// Maps the whole file to read and write, and leaves it out of dumps. Empty: the file cannot be opened or mapped.
-SharedFile map_shared(const char *path);
+// Maps the whole file to read and write, and leaves it out of dumps. Empty: the file cannot be opened or mapped. A place
+// of the file's size, which give_up_shared left, is used again.
+SharedFile map_shared(const char *path, SharedFile place = {});
+// Maps zeroes of the process's own in place of the file. A thread that still uses the memory finds zeroes and may write.
+// false: the kernel refuses, and the file stays mapped.
+bool give_up_shared(SharedFile file);
 
 // Does not sleep if the word no longer is `value`. false: the time was up.
 bool sleep_on_shared(std::uint32_t *word, std::uint32_t value, unsigned milliseconds);

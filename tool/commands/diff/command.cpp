@@ -39,7 +39,7 @@ ExitCode diff(const DiffRequest &request) {
     const Document document =
         comparison_of(use_of(before, time, request.naming), use_of(after, time, request.naming), time);
     if (!request.page.empty()) write_whole(request.page, page_of(to_json(document)));
-    print(request.json ? to_json(document) + "\n" : to_text(document));
+    print(request.json ? to_json(document) + "\n" : to_text(document, request.naming.whole_names));
     return ExitCode::success;
 }
 

@@ -107,9 +107,10 @@ class Gatherer {
 std::string base_name(const std::string &path) { return path.substr(path.rfind('/') + 1); }
 
 // What has no name of its own is known by its file only: in another build it lies elsewhere.
-Frame frame_of(const Call &call, bool has_lines) {
+Frame frame_of(const Call &call, const Naming &naming) {
     const std::string unknown = call.module.empty() ? "?" : "? in " + call.module;
-    return {call.is_known ? call.function : unknown, base_name(call.file), has_lines ? call.line : 0, call.module};
+    const std::string &name = naming.whole_names ? call.function : call.brief;
+    return {call.is_known ? name : unknown, base_name(call.file), naming.lines ? call.line : 0, call.module};
 }
 std::string text_of(const Frame &frame) {
     if (frame.file.empty()) return frame.name;
@@ -118,18 +119,18 @@ std::string text_of(const Frame &frame) {
 }
 
 // Of a stack, the outermost first. Calls that are not known, one in another, are one.
-std::vector<Frame> frames_of(const std::vector<const Call *> &calls, bool has_lines) {
+std::vector<Frame> frames_of(const std::vector<const Call *> &calls, const Naming &naming) {
     std::vector<Frame> frames;
     for (const Call *const call : calls) {
-        Frame frame = frame_of(*call, has_lines);
+        Frame frame = frame_of(*call, naming);
         const bool is_again = !call->is_known && !frames.empty() && text_of(frame) == text_of(frames.back());
         if (!is_again) frames.push_back(std::move(frame));
     }
     return frames;
 }
 
-std::string caller_text(const std::vector<const Call *> &calls, const LibraryCode &library, bool has_lines) {
-    return calls.empty() ? kNoStack : text_of(frame_of(*calls[library.caller(calls)], has_lines));
+std::string caller_text(const std::vector<const Call *> &calls, const LibraryCode &library, const Naming &naming) {
+    return calls.empty() ? kNoStack : text_of(frame_of(*calls[library.caller(calls)], naming));
 }
 
 class CallTree {
@@ -159,8 +160,8 @@ void add_sites(const trace::Trace &trace, const StackTotals &totals, const Namin
     const LibraryCode library(naming.wrappers);
     for (const StackUse &stack : stack_uses(totals)) {
         const std::vector<const Call *> of_stack = calls.of(stack.stack);
-        for (Use *const one : {&use->by_site[caller_text(of_stack, library, naming.lines)],
-                               &tree.at(frames_of(of_stack, naming.lines))}) {
+        for (Use *const one :
+             {&use->by_site[caller_text(of_stack, library, naming)], &tree.at(frames_of(of_stack, naming))}) {
             one->bytes += stack.allocated.bytes;
             one->blocks += stack.allocated.blocks;
             one->at_peak += stack.at_peak.bytes;

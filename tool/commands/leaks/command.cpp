@@ -8,6 +8,7 @@
 
 #include "base/failure.hpp"
 #include "command_line/command_line.hpp"
+#include "command_line/naming_options.hpp"
 #include "commands/leaks/find_leaks.hpp"
 
 namespace gr::tool {
@@ -24,6 +25,7 @@ void declare_options(CLI::App &options, LeaksRequest &request) {
         ->type_name("FILE")
         ->allow_extra_args(false);
     options.add_flag("--json", request.json, "Print JSON");
+    add_whole_names(options, &request.whole_names);
     options.add_option("--output", request.output, "Write to this file instead of standard error")->type_name("FILE");
     options.add_option("--exit-code", request.exit_code, "Exit status if something leaked (default: 23)")
         ->type_name("NUMBER")

@@ -83,7 +83,7 @@ bool tell(const LeaksRequest &request, std::vector<LeakReport> reports) {
     std::vector<ProcessFindings> processes;
     processes.reserve(reports.size());
     for (LeakReport &report : reports) processes.push_back(find_places(std::move(report), suppressions));
-    const std::string text = request.json ? leaks_json(processes) : leaks_text(processes);
+    const std::string text = request.json ? leaks_json(processes) : leaks_text(processes, request.whole_names);
     if (request.output.empty()) {
         std::fwrite(text.data(), 1, text.size(), stderr);
     } else if (std::ofstream file(request.output); !(file << text).flush()) {

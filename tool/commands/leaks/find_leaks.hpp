@@ -21,6 +21,7 @@ struct LeaksRequest {
     std::optional<int> process;             // in place of a program
     int exit_code = kLeaksFound;            // where something leaked
     bool json = false;
+    bool whole_names = false;
 };
 
 // The status to end with. Throws Failure.

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "reading/symbols/function_name.hpp"
 
 namespace gr::tool {
 
@@ -17,8 +18,9 @@ std::string blocks_text(std::uint64_t blocks, std::uint64_t bytes) {
     return fmt::format("{} block{}, {}", blocks, blocks == 1 ? "" : "s", bytes_text(bytes));
 }
 
-std::string place_text(const CodePlace &place) {
-    std::string text = place.function.empty() ? fmt::format("{:#x}", place.address) : printable(place.function);
+std::string place_text(const CodePlace &place, bool has_whole_names) {
+    const std::string name = has_whole_names ? place.function : brief(place.function);
+    std::string text = name.empty() ? fmt::format("{:#x}", place.address) : printable(name);
     if (!place.file.empty()) {
         text += fmt::format("  {}:{}", printable(place.file), place.line);
     } else if (!place.module.empty()) {
@@ -27,7 +29,7 @@ std::string place_text(const CodePlace &place) {
     return text;
 }
 
-void add_process_text(std::string &text, const ProcessFindings &found) {
+void add_process_text(std::string &text, const ProcessFindings &found, bool has_whole_names) {
     const LeakReport &report = found.report;
     text += fmt::format("process {} ({}): ", report.process, printable(report.command));
     if (!report.failure.empty()) {
@@ -51,7 +53,7 @@ void add_process_text(std::string &text, const ProcessFindings &found) {
         text += fmt::format("\n  {}: {}\n", leak.group.direct ? "direct" : "indirect",
                             blocks_text(leak.group.blocks, leak.group.bytes));
         if (leak.stack.empty()) text += "    the call stack is not known\n";
-        for (const CodePlace &place : leak.stack) text += fmt::format("    {}\n", place_text(place));
+        for (const CodePlace &place : leak.stack) text += fmt::format("    {}\n", place_text(place, has_whole_names));
     }
 }
 
@@ -115,7 +117,10 @@ ProcessFindings find_places(LeakReport report, const Suppressions &suppressions)
     CodePlaces places(report.modules);
     const auto stack_of = [&](std::uint32_t number) {
         std::vector<CodePlace> stack;
-        for (const std::uint64_t address : report.stacks[number]) stack.push_back(places.of_call(address));
+        for (const std::uint64_t address : report.stacks[number]) {
+            CodePlace &place = stack.emplace_back(places.of_call(address));
+            place.function = demangled(place.function);
+        }
         return stack;
     };
     const auto is_suppressed = [&](std::uint32_t number) {
@@ -138,9 +143,9 @@ ProcessFindings find_places(LeakReport report, const Suppressions &suppressions)
     return found;
 }
 
-std::string leaks_text(const std::vector<ProcessFindings> &processes) {
+std::string leaks_text(const std::vector<ProcessFindings> &processes, bool has_whole_names) {
     std::string text;
-    for (const ProcessFindings &found : processes) add_process_text(text, found);
+    for (const ProcessFindings &found : processes) add_process_text(text, found, has_whole_names);
     return text;
 }
 

@@ -27,7 +27,7 @@ struct ProcessFindings {
 
 [[nodiscard]] ProcessFindings find_places(LeakReport report, const Suppressions &suppressions);
 
-[[nodiscard]] std::string leaks_text(const std::vector<ProcessFindings> &processes);
+[[nodiscard]] std::string leaks_text(const std::vector<ProcessFindings> &processes, bool has_whole_names);
 [[nodiscard]] std::string leaks_json(const std::vector<ProcessFindings> &processes);
 
 }  // namespace gr::tool

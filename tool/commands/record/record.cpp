@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <system_error>
@@ -21,6 +23,7 @@
 #include "base/failure.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
+#include "commands/record/attach/running_process.hpp"
 #include "commands/record/encoder.hpp"
 #include "commands/record/recorded_tree.hpp"
 #include "commands/record/started_program.hpp"
@@ -32,6 +35,8 @@
 #include "reading/diagnosis/program_diagnosis.hpp"
 #include "reading/diagnosis/watching.hpp"
 #include "reading/process/elf_file.hpp"
+#include "reading/symbols/embedding.hpp"
+#include "reading/trace/reader.hpp"
 #include "reporting/document/words.hpp"
 
 namespace gr::tool {
@@ -161,12 +166,26 @@ std::string why_nothing(const RecordRequest &request, const Encoder &encoder) {
         return fmt::format(
             "nothing was recorded: {} ended before it loaded the recorder's library, or its address space has no room "
             "for the library (ulimit -v)",
-            in_quotes(request.command.front()));
+            request.process != 0 ? fmt::format("process {}", request.process) : in_quotes(request.command.front()));
     }
     constexpr std::size_t kNamed = 8;
     const std::set<std::string> &others = encoder.passed_over();
     return fmt::format("nothing was recorded: no program ran that --only names; these did: {}",
                        printable(list_text({others.begin(), others.end()}, kNamed)));
+}
+
+// What names could not be found, or not be written, is told by the commands that read the trace: the recording is whole.
+void embed_symbols(std::vector<WrittenTrace> &written, Terminal &terminal) {
+    for (WrittenTrace &one : written) {
+        if (one.is_left_out) continue;
+        try {
+            const trace::Trace trace(one.path);
+            embed_names(trace, {}, one.path);
+            one.bytes = fs::file_size(one.path);
+        } catch (const std::exception &error) {
+            terminal.note(fmt::format("record: {} has no names in it: {}", one.path, error.what()));
+        }
+    }
 }
 
 // What empties the rings and what writes the traces: from before the program runs until all of it is written.
@@ -192,6 +211,80 @@ class RecordingThreads {
     std::jthread draining_;  // ends first, and tells the other
 };
 
+// All that a recording consists of, beside the program.
+class RecordingRun {
+  public:
+    RecordingRun(const RecordRequest &request, const SharedRecording &recording, RecordingClock &clock,
+                 std::uint32_t process, Terminal &terminal)
+        : request_(request),
+          process_(process),
+          terminal_(terminal),
+          drain_(std::make_unique<Drain>(recording, clock, messages_)),
+          parts_{recording, clock, messages_, *drain_, live_, terminal},
+          encoder_(parts_, request.settings, {request.file, process, request.only}) {
+        raise_file_limit();
+    }
+
+    // Begins once everything that takes down is ready. `end` comes before it ends.
+    template <class Begin, class End>
+    int run(const WatchedProgram &program, const WatchedSignals &signals, Begin begin, End end) {
+        const RecordingThreads threads(*drain_, encoder_, messages_);
+        if (parts_.recording.rings() < SharedRecording::kMostRings) {
+            terminal_.note(
+                fmt::format("record: address space is limited (ulimit -v): at most {} threads at a time are "
+                            "recorded, the events of others are counted as lost",
+                            parts_.recording.rings()));
+        }
+        begin();
+        const WatchEnd ended = Watch(parts_, encoder_, program, signals).run();
+        end(live_.all());
+        return ended.exit_code;
+    }
+
+    // After run(): the exit code, where it is the recording's.
+    [[nodiscard]] std::optional<int> finish(TraceFile &file) {
+        std::vector<WrittenTrace> written = encoder_.written();
+        if (std::ranges::any_of(written, [&](const WrittenTrace &trace) { return trace.path == request_.file; }))
+            file.keep();
+        if (!written.empty()) {
+            if (!request_.keeps_small) leave_out_small(written, process_);
+            if (request_.embeds_symbols) embed_symbols(written, terminal_);
+            const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
+            tell(written, process_, seconds.count(), terminal_);
+        }
+        if (encoder_.has_failed()) return static_cast<int>(ExitCode::tool_failure);
+        if (written.empty()) throw Failure(ExitCode::not_runnable, why_nothing(request_, encoder_));
+        return std::nullopt;
+    }
+
+  private:
+    const RecordRequest &request_;
+    std::uint32_t process_;
+    Terminal &terminal_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    MessageQueue messages_;
+    LiveProcesses live_;
+    std::unique_ptr<Drain> drain_;
+    RecordingParts parts_;
+    Encoder encoder_;
+};
+
+// What cannot be left keeps the library, which then only passes calls on.
+void leave_processes(const LiveProcesses::List &processes, const std::string &library, Terminal &terminal) {
+    for (const auto &process : processes) {
+        if (process->is_gone()) continue;
+        try {
+            detach_process(process->process(), library);
+        } catch (const Failure &failure) {
+            if (!process->is_gone())
+                terminal.complain(
+                    fmt::format("record: process {} continues with the recorder's library, which passes "
+                                "its calls on: {}",
+                                process->process(), failure.what()));
+        }
+    }
+}
+
 }  // namespace
 
 int record_program(const RecordRequest &request) {
@@ -204,37 +297,32 @@ int record_program(const RecordRequest &request) {
     TraceFile file(request.file);
     const WatchedSignals signals;
     StartedProgram program(request.command, variables, signals.before());
-    raise_file_limit();
+    RecordingRun run(request, recording, clock, program.process(), terminal);
+    const int exit_code = run.run(
+        {.started = &program, .most_time = {}}, signals, [&] { program.go(); }, [](const auto &) {});
+    return run.finish(file).value_or(exit_code);
+}
 
-    const auto begin = std::chrono::steady_clock::now();
-    MessageQueue messages;
-    LiveProcesses live;
-    const auto drain = std::make_unique<Drain>(recording, clock, messages);
-    const RecordingParts parts{recording, clock, messages, *drain, live, terminal};
-    Encoder encoder(parts, request.settings, {request.file, program.process(), request.only});
-    const WatchEnd end = [&] {
-        const RecordingThreads threads(*drain, encoder, messages);
-        if (recording.rings() < SharedRecording::kMostRings) {
-            terminal.note(
-                fmt::format("record: address space is limited (ulimit -v): at most {} threads at a time are "
-                            "recorded, the events of others are counted as lost",
-                            recording.rings()));
-        }
-        program.go();
-        return Watch(parts, encoder, program, signals).run();
-    }();
-
-    std::vector<WrittenTrace> written = encoder.written();
-    if (std::ranges::any_of(written, [&](const WrittenTrace &trace) { return trace.path == request.file; }))
-        file.keep();
-    if (!written.empty()) {
-        if (!request.keeps_small) leave_out_small(written, program.process());
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-        tell(written, program.process(), seconds.count(), terminal);
-    }
-    if (encoder.has_failed()) return static_cast<int>(ExitCode::tool_failure);
-    if (written.empty()) throw Failure(ExitCode::not_runnable, why_nothing(request, encoder));
-    return end.exit_code;
+int record_process(const RecordRequest &request) {
+    Terminal terminal(request.quiet);
+    const std::string library = recorder_library();
+    std::signal(SIGXFSZ, SIG_IGN);
+    RecordingClock clock;
+    TraceFile file(request.file);
+    const WatchedSignals signals;  // nothing ends this command while the process does not stand as it stood
+    RunningProcess process(request.process, library, SharedRecording::kName);
+    const SharedRecording recording(request.settings, clock.kind(), process.shared_memory(), request.process);
+    RecordingRun run(request, recording, clock, request.process, terminal);
+    const auto begin = [&] {
+        process.attach();
+        terminal.note(
+            fmt::format("recording process {}; Ctrl-C ends the recording, and the process continues", request.process));
+    };
+    const auto end = [&](const LiveProcesses::List &processes) { leave_processes(processes, library, terminal); };
+    std::optional<std::chrono::seconds> most_time;
+    if (request.seconds) most_time = std::chrono::seconds(*request.seconds);
+    const int exit_code = run.run({.started = nullptr, .most_time = most_time}, signals, begin, end);
+    return run.finish(file).value_or(exit_code);
 }
 
 }  // namespace gr::tool

@@ -34,22 +34,33 @@ namespace {
 
 }  // namespace
 
-// A limit on address space (ulimit -v) is the program's, too, and it has better uses for it.
-std::uint32_t SharedRecording::rings_within_limit() {
+// A limit on address space (ulimit -v) is the program's, too, and it has better uses for it. Process 0 is this one.
+std::uint32_t SharedRecording::rings_within_limit(std::uint32_t process) {
     constexpr std::uint64_t kPartBytes = 8;
     constexpr std::uint64_t kLeast = 16;
     rlimit limit{};
-    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMostRings;
+    if (::prlimit(static_cast<pid_t>(process), RLIMIT_AS, nullptr, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return kMostRings;
     const std::uint64_t rings = std::max(kLeast, limit.rlim_cur / kPartBytes / kBytesOfRing);
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(rings, kMostRings));
 }
 
 SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_t clock)
-    : rings_(rings_within_limit()),
+    : SharedRecording(settings, clock, make_file(), 0) {}
+
+int SharedRecording::make_file() {
+    const int file = ::memfd_create(kName, MFD_CLOEXEC);
+    if (file < 0) fail("memfd_create", errno);
+    return file;
+}
+
+SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_t clock, int file,
+                                 std::uint32_t process)
+    : file_(file),
+      is_own_file_(process == 0),
+      rings_(rings_within_limit(process)),
       records_at_(aligned(kRingsAt + rings_ * sizeof(gr_recording_ring))),
       bytes_(records_at_ + rings_ * kBytesOfRing) {
-    file_ = ::memfd_create(kName, MFD_CLOEXEC);
-    if (file_ < 0) fail("memfd_create", errno);
     if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0) fail("ftruncate", errno);
     void *const at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (at == MAP_FAILED) fail("mmap", errno);
@@ -73,7 +84,7 @@ SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_
 
 SharedRecording::~SharedRecording() {
     ::munmap(begin_, bytes_);
-    ::close(file_);
+    if (is_own_file_) ::close(file_);
 }
 
 std::string SharedRecording::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), file_); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the memory that the recorder shares with those whom it records: a file without a name, mapped here.
+// What: the memory that the recorder shares with those whom it records: a file without a name, mapped here. The recorder
+//    makes it, or a process that ran before does.
 // Invariant: as granary/wire/recording.h says; it lives as long as this. The recorded program can write to all of it, so where its
 //    parts lie is not read from it, and each number in it is checked when it is read.
 // Must not know: who empties the rings, and what the records mean.
@@ -29,6 +30,8 @@ class SharedRecording {
 
     // Throws Failure.
     SharedRecording(const RecordingSettings &settings, std::uint32_t clock);
+    // In a file of no size yet, which that process has open, too. It remains the caller's to close.
+    SharedRecording(const RecordingSettings &settings, std::uint32_t clock, int file, std::uint32_t process);
     ~SharedRecording();
     SharedRecording(const SharedRecording &) = delete;
     SharedRecording &operator=(const SharedRecording &) = delete;
@@ -65,13 +68,16 @@ class SharedRecording {
     static constexpr std::uint64_t kProcessesAt = aligned(sizeof(gr_recording));
     static constexpr std::uint64_t kRingsAt = aligned(kProcessesAt + kProcesses * sizeof(gr_recorded_process));
     static constexpr std::uint64_t kBytesOfRing = kRingRecords * sizeof(gr_record);
-    [[nodiscard]] static std::uint32_t rings_within_limit();
+    [[nodiscard]] static std::uint32_t rings_within_limit(std::uint32_t process);
 
-    int file_ = -1;
+    [[nodiscard]] static int make_file();
+
+    int file_;
+    bool is_own_file_;
     char *begin_ = nullptr;
-    std::uint32_t rings_ = kMostRings;
-    std::uint64_t records_at_ = 0;
-    std::uint64_t bytes_ = 0;
+    std::uint32_t rings_;
+    std::uint64_t records_at_;
+    std::uint64_t bytes_;
 };
 
 // Words that processes sleep on. The time-out is in milliseconds.

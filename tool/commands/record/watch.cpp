@@ -60,17 +60,29 @@ int WatchedSignals::next() const {
     return ::read(descriptor_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
 }
 
+Watch::Watch(const RecordingParts &parts, const Encoder &encoder, const WatchedProgram &program,
+             const WatchedSignals &signals)
+    : parts_(parts), encoder_(encoder), program_(program.started), signals_(signals) {
+    if (program_ == nullptr) interrupts_ = 1;
+    if (program.most_time) end_ = Clock::now() + *program.most_time;
+}
+
 WatchEnd Watch::run() {
     while (ended_by_ == 0) {
         sleep();
         take_signals();
-        status_ = program_.status();
+        if (program_ != nullptr) status_ = program_->status();
         end_gone();
         sample();
         show(Clock::now());
         if (is_over()) break;
     }
-    return {status_ ? exit_code_of(*status_) : kSignalCode + ended_by_};
+    return {exit_code()};
+}
+
+int Watch::exit_code() const {
+    if (program_ == nullptr && (ended_by_ == 0 || ended_by_ == SIGINT)) return 0;
+    return status_ ? exit_code_of(*status_) : kSignalCode + ended_by_;
 }
 
 void Watch::sleep() const {
@@ -92,8 +104,8 @@ void Watch::take_signals() {
 void Watch::end_gone() {
     for (const auto &process : parts_.live.all()) {
         if (!process->is_gone()) continue;
-        const bool is_program = process->process() == program_.process();
-        if (is_program) status_ = program_.status();
+        const bool is_program = program_ != nullptr && process->process() == program_->process();
+        if (is_program) status_ = program_->status();
         const std::optional<int> status = is_program ? status_ : process->wait_status();
         parts_.live.remove(process->arrival());
         parts_.drain.end_process(ended_by(process->arrival(), parts_.clock.now(), status));
@@ -110,7 +122,10 @@ void Watch::sample() {
     }
 }
 
+bool Watch::is_process_over() const { return (end_ && Clock::now() >= *end_) || !parts_.recording.has_processes(); }
+
 bool Watch::is_over() {
+    if (program_ == nullptr) return is_process_over();
     const Clock::time_point now = Clock::now();
     if (!status_ || parts_.recording.has_processes() || now < next_look_) return false;
     next_look_ = now + kUnarrivedPause;

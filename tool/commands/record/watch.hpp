@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the recording while it goes on: signals, samples, processes that end, and what is shown of it.
-// Invariant: an interrupt from the terminal is the program's; the second one, and what tells the recorder to end, end
-//    the recording and not the program.
+// Invariant: an interrupt from the terminal is the program's that the recorder started; the second one, and what tells the
+//    recorder to end, end the recording and not the program. In a process that ran before, the first one does.
 // Must not know: how a trace is written.
 #pragma once
 
@@ -42,10 +42,16 @@ struct WatchEnd {
     int exit_code = 0;
 };
 
+// What is recorded, and how long.
+struct WatchedProgram {
+    StartedProgram *started = nullptr;  // nullptr: a process that ran before
+    std::optional<std::chrono::seconds> most_time;
+};
+
 class Watch {
   public:
-    Watch(const RecordingParts &parts, const Encoder &encoder, StartedProgram &program, const WatchedSignals &signals)
-        : parts_(parts), encoder_(encoder), program_(program), signals_(signals) {}
+    Watch(const RecordingParts &parts, const Encoder &encoder, const WatchedProgram &program,
+          const WatchedSignals &signals);
 
     // Until the program and all processes that it left behind have ended, or the recording is to end.
     [[nodiscard]] WatchEnd run();
@@ -59,11 +65,14 @@ class Watch {
     void sample();
     void show(Clock::time_point now);
     [[nodiscard]] bool is_over();
+    [[nodiscard]] bool is_process_over() const;
+    [[nodiscard]] int exit_code() const;
     [[nodiscard]] bool awaits(const std::vector<UnarrivedProcess> &unarrived);
 
     RecordingParts parts_;
     const Encoder &encoder_;
-    StartedProgram &program_;
+    StartedProgram *program_;
+    std::optional<Clock::time_point> end_;
     const WatchedSignals &signals_;
     std::optional<int> status_;
     int interrupts_ = 0;

@@ -31,7 +31,7 @@ struct SummaryRequest {
 ExitCode summary(const SummaryRequest &request) {
     const Document document = request.files.size() == 1 ? analyse(trace::Trace(request.files.front()), request.naming)
                                                         : summary_of(request.files);
-    print(request.json ? to_json(document) + "\n" : to_text(document));
+    print(request.json ? to_json(document) + "\n" : to_text(document, request.naming.whole_names));
     return ExitCode::success;
 }
 

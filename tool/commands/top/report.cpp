@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/text.hpp"
+#include "reading/symbols/function_name.hpp"
 
 namespace gr::tool {
 
@@ -46,12 +47,13 @@ std::string cut(std::string line, std::size_t columns) {
     return line;
 }
 
-std::string calls_text(const std::vector<CodePlace> &calls) {
+std::string calls_text(const std::vector<CodePlace> &calls, bool has_whole_names) {
     if (calls.empty()) return "(no call stack)";
     std::string text;
     for (const CodePlace &call : calls) {
         if (!text.empty()) text += " < ";
-        text += printable(Holder::name_of(call));
+        const std::string name = Holder::name_of(call);
+        text += printable(has_whole_names ? name : brief(name));
         if (&call != &calls.front() || call.file.empty()) continue;
         text += fmt::format(" ({}:{})", printable(call.file.substr(call.file.rfind('/') + 1)), call.line);
     }
@@ -113,8 +115,8 @@ void put_call(JsonWriter &json, const CodePlace &call) {
 
 std::string top_text(const Holders &holders, const Screen &screen) {
     std::string text = head_text(holders);
-    text += fmt::format("\n{:>{}} {:>5} {:>10} {:>{}} {:>{}}  calls, innermost first\n", "in use", kSizeWidth, "%",
-                        "blocks", "peak", kSizeWidth, "allocated", kSizeWidth);
+    text += fmt::format("\n{:>{}} {:>5} {:>10} {:>{}} {:>{}}  the function that wanted the memory < its callers\n",
+                        "in use", kSizeWidth, "%", "blocks", "peak", kSizeWidth, "allocated", kSizeWidth);
     const std::size_t shown = std::min(screen.rows, holders.all.size());
     for (std::size_t i = 0; i < shown; ++i) {
         const Holder &holder = holders.all[i];
@@ -122,7 +124,7 @@ std::string top_text(const Holders &holders, const Screen &screen) {
         text += fmt::format("{:>{}} {:>5.1f} {:>10} {:>{}} {:>{}}  {}\n", bytes_text(sums.live.bytes), kSizeWidth,
                             share_of(sums.live.bytes, holders.profile.totals.live.bytes), whole(sums.live.blocks),
                             bytes_text(sums.peak.bytes), kSizeWidth, bytes_text(sums.allocated.bytes), kSizeWidth,
-                            calls_text(holder.calls));
+                            calls_text(holder.calls, screen.has_whole_names));
     }
     if (shown < holders.all.size()) text += fmt::format("and {} more\n", holders.all.size() - shown);
     std::string fitting;

@@ -15,6 +15,7 @@ namespace gr::tool {
 struct Screen {
     std::size_t rows = 0;  // of holders, at most
     std::size_t columns = 0;
+    bool has_whole_names = false;  // of functions
 };
 
 [[nodiscard]] std::string top_text(const Holders &holders, const Screen &screen);

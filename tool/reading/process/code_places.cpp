@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/regular_file.hpp"
+#include "reading/process/debug_units.hpp"
 #include "reading/process/function_table.hpp"
 #include "reading/process/inlined_calls.hpp"
 
@@ -26,20 +27,32 @@ std::string hexadecimal(const unsigned char *bytes, int count) {
     return text;
 }
 
-constexpr Dwfl_Callbacks kCallbacks = {
-    .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
-    .section_address = dwfl_offline_section_address,
-    .debuginfo_path = nullptr,
-};
-
 }  // namespace
 
-struct CodePlaces::Session {
-    Dwfl *dwfl = dwfl_begin(&kCallbacks);
-    std::map<Dwfl_Module *, FunctionTable> functions;
+// What a file says of its code.
+struct CodePlaces::Module {
+    explicit Module(Dwfl_Module *module) : functions(module), units(module) {}
 
+    FunctionTable functions;
+    DebugUnits units;
+};
+
+struct CodePlaces::Session {
+    std::string debug_path;
+    char *debug_path_text = debug_path.empty() ? nullptr : debug_path.data();
+    Dwfl_Callbacks callbacks{
+        .find_elf = dwfl_build_id_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .section_address = dwfl_offline_section_address,
+        .debuginfo_path = &debug_path_text,
+    };
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+    std::map<Dwfl_Module *, Module> modules;
+
+    explicit Session(std::string path) : debug_path(std::move(path)) {}
     ~Session() { dwfl_end(dwfl); }
+    Session(const Session &) = delete;
+    Session &operator=(const Session &) = delete;
 
     void add(const CodeModule &module) const {
         const char *const file = module.file.c_str();
@@ -58,8 +71,8 @@ struct CodePlaces::Session {
     }
 };
 
-CodePlaces::CodePlaces(const std::vector<CodeModule> &modules)
-    : session_(std::make_unique<Session>()), modules_(modules) {
+CodePlaces::CodePlaces(const std::vector<CodeModule> &modules, const std::string &debug_path)
+    : session_(std::make_unique<Session>(debug_path)), modules_(modules) {
     dwfl_report_begin(session_->dwfl);
     for (const CodeModule &module : modules_) session_->add(module);
     dwfl_report_end(session_->dwfl, nullptr, nullptr);
@@ -85,13 +98,16 @@ void CodePlaces::look_up(std::uint64_t address, Known *known) const {
     const std::uint64_t calls = address - 1;
     Dwfl_Module *const module = dwfl_addrmodule(session_->dwfl, calls);
     if (module == nullptr || !Session::is_same(module, *loaded)) return;
-    known->module = module;
-    const auto [functions, is_new] = session_->functions.try_emplace(module, module);
-    if (const char *const name = functions->second.at(calls)) place.function = demangled(name);
-    if (Dwfl_Line *const line = dwfl_module_getsrc(module, calls)) {
-        const char *const file = dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr);
-        if (file != nullptr) place.file = file;
-    }
+    known->module = &session_->modules.try_emplace(module, module).first->second;
+    DebugUnits &units = known->module->units;
+    DebugUnit *const unit = units.at(calls);
+    const char *const name = known->module->functions.at(calls);
+    if (name != nullptr) place.function = name;
+    if (unit == nullptr) return;
+    if (name == nullptr) place.function = described_function(*unit, units.in_file(calls));
+    SourceLine line = unit->line_at(units.in_file(calls));
+    place.file = std::move(line.file);
+    place.line = line.line;
 }
 
 const CodePlace &CodePlaces::of_call(std::uint64_t address) { return known(address).place; }
@@ -101,10 +117,12 @@ const std::vector<CodePlace> &CodePlaces::all_of_call(std::uint64_t address) {
     Known &known = this->known(address);
     if (!known.all.empty()) return known.all;
     CodePlace next = known.place;
-    if (known.module != nullptr) {
-        for (InlinedCall &inlined : inlined_calls(known.module, address - 1)) {
-            next.file = std::move(inlined.file);
-            next.line = inlined.line;
+    const std::uint64_t calls = address - 1;
+    DebugUnit *const unit = known.module != nullptr ? known.module->units.at(calls) : nullptr;
+    if (unit != nullptr) {
+        for (InlinedCall &inlined : inlined_calls(*unit, known.module->units.in_file(calls))) {
+            next.file = std::move(inlined.caller.file);
+            next.line = inlined.caller.line;
             known.all.push_back(next);
             next.function = std::move(inlined.function);
         }

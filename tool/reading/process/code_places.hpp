@@ -13,21 +13,21 @@
 
 #include "reading/process/code_module.hpp"
 
-struct Dwfl_Module;
-
 namespace gr::tool {
 
 struct CodePlace {
     std::uint64_t address = 0;
-    std::string function;
-    std::string file;  // of the source
+    std::string function;  // as the linker has it
+    std::string file;      // of the source
     int line = 0;
     std::string module;  // the file that was loaded
 };
 
 class CodePlaces {
   public:
-    explicit CodePlaces(const std::vector<CodeModule> &modules);
+    // Debug information is looked for in these folders, in the form of elfutils ("FOLDER:.debug"); empty: where elfutils
+    // looks by itself.
+    explicit CodePlaces(const std::vector<CodeModule> &modules, const std::string &debug_path = "");
     ~CodePlaces();
     CodePlaces(const CodePlaces &) = delete;
     CodePlaces &operator=(const CodePlaces &) = delete;
@@ -39,11 +39,12 @@ class CodePlaces {
     [[nodiscard]] const std::vector<CodePlace> &all_of_call(std::uint64_t address);
 
   private:
+    struct Module;
     struct Session;
     struct Known {
         CodePlace place;
-        Dwfl_Module *module = nullptr;  // that tells of it; else none does
-        std::vector<CodePlace> all;     // empty: not asked for yet
+        Module *module = nullptr;    // that tells of it; else none does
+        std::vector<CodePlace> all;  // empty: not asked for yet
     };
 
     Known &known(std::uint64_t address);

@@ -150,6 +150,16 @@ std::optional<std::uint64_t> ElfFile::address_of_code(std::uint64_t offset, std:
     return best->p_vaddr - best->p_offset + offset;
 }
 
+std::optional<std::uint64_t> ElfFile::address_of_only_code() const {
+    std::optional<std::uint64_t> address;
+    for (const Elf64_Phdr &segment : segments_) {
+        if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+        if (address) return std::nullopt;
+        address = segment.p_vaddr;
+    }
+    return address;
+}
+
 void ElfFile::read_dynamic(const Elf64_Phdr &segment) {
     std::vector<std::uint64_t> names;
     std::uint64_t table_address = 0;

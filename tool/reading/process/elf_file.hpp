@@ -68,6 +68,9 @@ class ElfFile {
     // the part may contain bytes of neighbouring segments: the executable segment with most bytes in it is meant.
     [[nodiscard]] std::optional<std::uint64_t> address_of_code(std::uint64_t offset, std::uint64_t bytes) const;
 
+    // Where the file's only executable segment is to lie; none: it has several, or no.
+    [[nodiscard]] std::optional<std::uint64_t> address_of_only_code() const;
+
     // The first line when the file is a script, without "#!"; else empty.
     [[nodiscard]] std::string_view script_line() const;
     // Not empty, and no zero byte where a program's header would be.

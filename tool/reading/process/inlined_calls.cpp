@@ -1,86 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: inlined_calls.hpp, by elfutils.
-// Invariant: as there.
-// Must not know: why it is asked.
+// Invariant: as there. A function's entry is followed from scope to scope: elfutils' own search (dwarf_getscopes) passes
+//    over functions in namespaces.
+// Must not know: how the unit was found.
 #include "reading/process/inlined_calls.hpp"
 
-#include <cxxabi.h>
 #include <dwarf.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <string_view>
+#include <utility>
 
 namespace gr::tool {
 
 namespace {
 
+std::string die_name_of(Dwarf_Die *entry) {
+    const char *const text = dwarf_diename(entry);
+    return text != nullptr ? text : "";
+}
+
+// The entry that declares a function, where its scopes are those of the source.
+Dwarf_Die declaration_of(const Dwarf_Die &function) {
+    constexpr int kMostSteps = 4;
+    Dwarf_Die declared = function;
+    for (int step = 0; step < kMostSteps; ++step) {
+        bool is_elsewhere = false;
+        for (const unsigned reference : {DW_AT_abstract_origin, DW_AT_specification}) {
+            Dwarf_Attribute attribute;
+            Dwarf_Die next;
+            if (dwarf_formref_die(dwarf_attr(&declared, reference, &attribute), &next) == nullptr) continue;
+            declared = next;
+            is_elsewhere = true;
+            break;
+        }
+        if (!is_elsewhere) break;
+    }
+    return declared;
+}
+
+// Without a linker's name: "local::<lambda(int)>::operator()".
+std::string scoped_name_of(const Dwarf_Die &function) {
+    Dwarf_Die declared = declaration_of(function);
+    std::string name = die_name_of(&declared);
+    Dwarf_Die *found = nullptr;
+    const int count = dwarf_getscopes_die(&declared, &found);
+    if (count <= 0 || name.empty()) return name;
+    const std::unique_ptr<Dwarf_Die[], decltype(&std::free)> scopes(found, &std::free);
+    for (int i = 1; i < count; ++i) {
+        Dwarf_Die *const scope = &scopes[static_cast<std::size_t>(i)];
+        const int tag = dwarf_tag(scope);
+        const bool is_type = tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
+        const bool has_name = is_type || tag == DW_TAG_namespace || tag == DW_TAG_subprogram;
+        if (!has_name) continue;
+        const std::string outer = die_name_of(scope);
+        if (outer.empty())
+            name.insert(0, is_type ? "{unnamed}::" : "(anonymous namespace)::");
+        else
+            name.insert(0, outer + "::");
+    }
+    return name;
+}
+
 std::string name_of(Dwarf_Die *function) {
     for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
         Dwarf_Attribute attribute;
         const char *const text = dwarf_formstring(dwarf_attr_integrate(function, name, &attribute));
-        if (text != nullptr) return demangled(text);
+        if (text != nullptr) return text;
     }
-    const char *const text = dwarf_diename(function);
-    return text != nullptr ? text : "";
+    return scoped_name_of(*function);
 }
 
-unsigned number_of(Dwarf_Die *die, unsigned name) {
+unsigned number_of(Dwarf_Die *entry, unsigned name) {
     Dwarf_Attribute attribute;
     Dwarf_Word number = 0;
-    if (dwarf_formudata(dwarf_attr(die, name, &attribute), &number) != 0) return 0;
+    if (dwarf_formudata(dwarf_attr(entry, name, &attribute), &number) != 0) return 0;
     return static_cast<unsigned>(number);
 }
 
 // Where the function was called that lies there.
-void set_caller(Dwarf_Die *unit, Dwarf_Die *inlined, InlinedCall *call) {
-    call->line = static_cast<int>(number_of(inlined, DW_AT_call_line));
+SourceLine caller_of(Dwarf_Die *unit, Dwarf_Die *inlined) {
+    SourceLine caller;
+    caller.line = static_cast<int>(number_of(inlined, DW_AT_call_line));
     Dwarf_Files *files = nullptr;
     std::size_t count = 0;
     const unsigned file = number_of(inlined, DW_AT_call_file);
-    if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count) return;
+    if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count) return caller;
     const char *const text = dwarf_filesrc(files, file, nullptr, nullptr);
-    if (text != nullptr) call->file = text;
+    if (text != nullptr) caller.file = text;
+    return caller;
 }
 
-// An array that elfutils allocated; nullptr if there is none.
-using Scopes = std::unique_ptr<Dwarf_Die[], decltype(&std::free)>;
+// Replaces a scope by the one in it that contains the address; false: there is none.
+bool enter(Dwarf_Die *scope, Dwarf_Addr address) {
+    Dwarf_Die child;
+    if (dwarf_child(scope, &child) != 0) return false;
+    do {
+        const int tag = dwarf_tag(&child);
+        const bool is_scope = tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+                              tag == DW_TAG_try_block || tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
+        if (is_scope && dwarf_haspc(&child, address) > 0) {
+            *scope = child;
+            return true;
+        }
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
 
 }  // namespace
 
-std::string demangled(const char *name) {
-    if (!std::string_view(name).starts_with("_Z")) return name;
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                           &std::free);
-    return status == 0 && text ? text.get() : name;
+std::vector<InlinedCall> inlined_calls(DebugUnit &unit, Dwarf_Addr address) {
+    const Dwarf_Die *const function = unit.function_at(address);
+    if (function == nullptr) return {};
+    std::vector<InlinedCall> calls;
+    Dwarf_Die scope = *function;
+    while (enter(&scope, address)) {
+        if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine) continue;
+        calls.push_back({name_of(&scope), caller_of(unit.description(), &scope)});
+    }
+    return calls;
 }
 
-std::vector<InlinedCall> inlined_calls(Dwfl_Module *module, Dwarf_Addr address) {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die *const unit = dwfl_module_addrdie(module, address, &bias);
-    if (unit == nullptr) return {};
-    Dwarf_Die *found = nullptr;
-    // Around an inlined function these are the scopes of its source; those of the code lie around the first.
-    if (dwarf_getscopes(unit, address - bias, &found) <= 0) return {};
-    const Scopes innermost(found, &std::free);
-    Dwarf_Die *around = nullptr;
-    const int count = dwarf_getscopes_die(innermost.get(), &around);
-    if (count <= 0) return {};
-    const Scopes scopes(around, &std::free);
-    std::vector<InlinedCall> calls;
-    for (int i = 0; i < count; ++i) {
-        Dwarf_Die *const scope = &scopes[static_cast<std::size_t>(i)];
-        const int tag = dwarf_tag(scope);
-        if (tag == DW_TAG_subprogram) break;
-        if (tag != DW_TAG_inlined_subroutine) continue;
-        InlinedCall &call = calls.emplace_back();
-        call.function = name_of(scope);
-        set_caller(unit, scope, &call);
-    }
-    std::reverse(calls.begin(), calls.end());
-    return calls;
+std::string described_function(DebugUnit &unit, Dwarf_Addr address) {
+    Dwarf_Die *const function = unit.function_at(address);
+    return function != nullptr ? name_of(function) : std::string();
 }
 
 }  // namespace gr::tool

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the functions that the compiler put into another one at some place of its code, by the debug information.
-// Invariant: what a file does not say is empty.
-// Must not know: why it is asked.
+// Invariant: what a file does not say is empty. Names are those of the linker where there are such.
+// Must not know: how the unit was found.
 #pragma once
-
-#include <elfutils/libdwfl.h>
 
 #include <string>
 #include <vector>
+
+#include "reading/process/debug_units.hpp"
 
 namespace gr::tool {
 
 struct InlinedCall {
     std::string function;
-    std::string file;  // of the source, where it was called
-    int line = 0;
+    SourceLine caller;  // where it was called
 };
 
 // The outermost first.
-[[nodiscard]] std::vector<InlinedCall> inlined_calls(Dwfl_Module *module, Dwarf_Addr address);
+[[nodiscard]] std::vector<InlinedCall> inlined_calls(DebugUnit &unit, Dwarf_Addr address);
 
-// What is no name of C++'s could be one of its types, and stays as it is.
-[[nodiscard]] std::string demangled(const char *name);
+// Of the function whose code lies there; empty: not known.
+[[nodiscard]] std::string described_function(DebugUnit &unit, Dwarf_Addr address);
 
 }  // namespace gr::tool

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "reading/symbols/function_name.hpp"
+
 namespace gr::tool {
 
 namespace {
@@ -14,6 +16,60 @@ constexpr std::array kAllocations = {
     "malloc",  "calloc",  "realloc", "reallocarray", "posix_memalign", "aligned_alloc", "memalign",
     "valloc",  "pvalloc", "cfree",   "operator new", "operator new[]", "__rust_alloc*", "__rustc::__rust_*",
     "__rdl_*", "__rg_*",  "_mi_*",   "mi_malloc*",   "je_malloc*",     "gr_*",          "tc_*",
+};
+
+// Functions of much-used programs and libraries that only allocate for their callers: GNU programs, GLib, Perl, Python, Ruby,
+// PHP, Redis, SQLite, OpenSSL, PostgreSQL, GCC.
+constexpr std::array kWrappers = {
+    "xmalloc*",
+    "xcalloc*",
+    "xrealloc*",
+    "xzalloc",
+    "xstrdup",
+    "xstrndup",
+    "xmemdup*",
+    "g_malloc*",
+    "g_try_malloc*",
+    "g_realloc*",
+    "g_slice_alloc*",
+    "g_strdup*",
+    "g_memdup*",
+    "Perl_safesys*",
+    "PyMem_*",
+    "_PyMem_*",
+    "PyObject_Malloc",
+    "PyObject_Calloc",
+    "PyObject_Realloc",
+    "_PyObject_Malloc",
+    "_PyObject_Calloc",
+    "_PyObject_Realloc",
+    "pymalloc_alloc",
+    "ruby_x*alloc*",
+    "objspace_x*alloc*",
+    "_emalloc*",
+    "_ecalloc*",
+    "_erealloc*",
+    "_safe_emalloc*",
+    "zmalloc*",
+    "zcalloc*",
+    "zrealloc*",
+    "ztry*alloc*",
+    "sqlite3Mem*",
+    "sqlite3Malloc*",
+    "sqlite3Realloc*",
+    "sqlite3_malloc*",
+    "sqlite3_realloc*",
+    "sqlite3DbMalloc*",
+    "sqlite3DbRealloc*",
+    "mallocWithAlarm",
+    "dbMallocRawFinish",
+    "CRYPTO_malloc*",
+    "CRYPTO_zalloc*",
+    "CRYPTO_realloc*",
+    "palloc*",
+    "MemoryContextAlloc*",
+    "AllocSetAlloc*",
+    "ggc_*alloc*",
 };
 
 // The standard libraries of C++, Rust and D, and what lies under them.
@@ -44,72 +100,7 @@ bool matches_any(const Patterns &patterns, const std::string &name) {
         patterns, [&](const auto &pattern) { return fnmatch(text_of(pattern), name.c_str(), FNM_NOESCAPE) == 0; });
 }
 
-constexpr std::string_view kOperator = "operator";
-
-bool is_part_of_a_word(char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-           letter == '_' || letter == '$';
-}
-
-bool begins_operator(std::string_view name, std::size_t at) {
-    const std::size_t behind = at + kOperator.size();
-    return name.substr(at).starts_with(kOperator) && (at == 0 || !is_part_of_a_word(name[at - 1])) &&
-           (behind == name.size() || !is_part_of_a_word(name[behind]));
-}
-
-// Behind "operator": "()", "<", "<<=", "->", " new[]", " bool".
-std::size_t end_of_operator(std::string_view name, std::size_t at) {
-    if (name.substr(at).starts_with("()")) return at + 2;
-    if (at < name.size() && name[at] == ' ') {
-        at = name.find_first_of("(<", at);
-        return at == std::string_view::npos ? name.size() : at;
-    }
-    for (const std::string_view symbol : {"<<=", "<=>", "<<", "<=", "<"}) {
-        if (name.substr(at).starts_with(symbol)) return at + symbol.size();
-    }
-    const std::size_t end = name.find_first_not_of(">=-+*/%^&|~!,[]", at);  // arguments of a template may follow
-    return end == std::string_view::npos ? name.size() : end;
-}
-
-constexpr std::string_view kAnonymous = "(anonymous namespace)";
-
 }  // namespace
-
-// The arguments begin at the first parenthesis outside of all brackets that does not belong to a name; what stands before the
-// last blank outside of brackets is the type that is returned.
-std::string_view qualified_name(std::string_view function) {
-    std::size_t begin = 0;
-    int depth = 0;
-    for (std::size_t at = 0; at < function.size();) {
-        if (depth == 0 && begins_operator(function, at)) {
-            at = end_of_operator(function, at + kOperator.size());
-            if (function.substr(at).starts_with(" <")) ++at;  // of a template
-            continue;
-        }
-        if (function.substr(at).starts_with(kAnonymous)) {
-            at += kAnonymous.size();
-            continue;
-        }
-        const char letter = function[at];
-        if (letter == '<' || letter == '{' || letter == '[') {
-            ++depth;
-        } else if (letter == '>' || letter == '}' || letter == ']') {
-            if (!(letter == '>' && at != 0 && function[at - 1] == '-')) depth -= depth > 0 ? 1 : 0;
-        } else if (letter == '(') {
-            const std::string_view before = function.substr(0, at);
-            const bool is_type = before.ends_with("decltype") || before.ends_with("decltype ");
-            if (depth == 0 && !is_type) return function.substr(begin, at - begin);
-            ++depth;
-        } else if (letter == ')') {
-            depth -= depth > 0 ? 1 : 0;
-        } else if (letter == ' ' && depth == 0) {
-            if (function.substr(at + 1).starts_with("[clone")) return function.substr(begin, at - begin);
-            begin = at + 1;
-        }
-        ++at;
-    }
-    return function.substr(begin);
-}
 
 bool LibraryCode::is_allocation(const Call &call) {
     return matches_any(kAllocations, std::string(qualified_name(call.function)));
@@ -136,7 +127,8 @@ bool LibraryCode::finds(const Call &call) const {
     if (!call.is_known) return false;
     if (matches_any(kSources, call.file)) return true;
     const std::string name(qualified_name(call.function));
-    return matches_any(kAllocations, name) || matches_any(kFunctions, name) || matches_any(more_, name);
+    return matches_any(kAllocations, name) || matches_any(kWrappers, name) || matches_any(kFunctions, name) ||
+           matches_any(more_, name);
 }
 
 }  // namespace gr::tool

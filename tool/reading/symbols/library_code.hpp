@@ -8,7 +8,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,8 +34,5 @@ class LibraryCode {
     mutable std::unordered_map<const Call *, bool> known_;
     std::vector<std::string> more_;
 };
-
-// "void ns::Type<A<B> >::f<C>(int, D) const" is "ns::Type<A<B> >::f<C>".
-[[nodiscard]] std::string_view qualified_name(std::string_view function);
 
 }  // namespace gr::tool

@@ -46,6 +46,7 @@ enum class ChunkKind : std::uint32_t {
     memory = name_of_four("VMAS"),     // MemorySummary; columns
     names = name_of_four("PATH"),      // JSON
     relatives = name_of_four("KIDS"),  // JSON
+    symbols = name_of_four("SYMB"),    // SymbolsSummary; columns
     end = name_of_four("DONE"),        // JSON
 };
 
@@ -72,6 +73,17 @@ inline constexpr std::size_t kMostNameBytes = 4096;  // of a mapped file
 // Threads: so many in any file, and one more for each of so many bytes. A thread's shortest mention is longer.
 inline constexpr std::uint32_t kThreadsOfAnyFile = 1U << 12;
 inline constexpr std::uint32_t kLeastThreadBytes = 32;
+
+// Names: of one chunk, and of all chunks of a file.
+inline constexpr std::size_t kMostSymbolText = 4096;        // bytes of a text
+inline constexpr std::uint32_t kMostCallsOfPlace = 255;     // functions in each other
+inline constexpr std::uint64_t kMostLine = (1U << 31) - 1;  // of a source
+inline constexpr std::uint64_t kMostTextOfChunk = std::uint64_t{1} << 23;
+inline constexpr std::uint64_t kMostSymbolTexts = std::uint64_t{1} << 22;
+inline constexpr std::uint64_t kMostSymbolBytes = std::uint64_t{1} << 26;
+inline constexpr std::uint64_t kMostNamedPlaces = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMostNamedCalls = std::uint64_t{1} << 21;
+inline constexpr std::uint64_t kMostBytesOfNamedCalls = std::uint64_t{1} << 28;  // each text as often as a call has it
 
 inline constexpr std::uint64_t kMostTime = std::uint64_t{1} << 56;   // time units: 228 years
 inline constexpr std::uint64_t kMostBlock = std::uint64_t{1} << 57;  // bytes: no address space is larger
@@ -158,6 +170,14 @@ struct MemorySummary {
 };
 static_assert(sizeof(MemorySummary) == 40, "the format has no padding");
 
+// Names of places in the code.
+struct SymbolsSummary {
+    std::uint32_t texts = 0;
+    std::uint32_t files = 0;
+    std::uint32_t places = 0;
+    std::uint32_t calls = 0;  // of all places
+};
+
 // Before the data of each column. A coding that is not kZstd is damage.
 struct ColumnHead {
     std::uint8_t column = 0;
@@ -223,6 +243,13 @@ enum class MemoryColumn : std::uint8_t {
     resident = 6,
 };
 inline constexpr unsigned kMemoryColumns = 6;
+
+enum class SymbolColumn : std::uint8_t {
+    texts = 1,   // bytes, each text with a zero byte behind it; numbered from 1
+    files = 2,   // a path's text and a build id's: pairs
+    places = 3,  // a file's number, the offset's difference from the place before, signed, and how many calls
+    calls = 4,   // a function's text, a source's text and a line
+};
 
 enum class ResidentColumn : std::uint8_t {
     gaps = 1,  // pages from the end of the run before

@@ -168,4 +168,44 @@ struct StackNode {
     std::uint64_t address = 0;               // the one behind the call
 };
 
+// A function whose code lies at a place, and the line in it.
+struct NamedCall {
+    std::string function;
+    std::string file;  // of the source
+    std::uint32_t line = 0;
+};
+// A place in a file of code: functions, the outermost first, each with those that the compiler put into it.
+struct NamedPlace {
+    std::string path;
+    std::string build_id;
+    std::uint64_t offset = 0;  // in the file, of the address behind the call
+    std::vector<NamedCall> calls;
+};
+
+// All places that a trace names. Texts are told by their number; 0 is the empty text.
+struct Symbols {
+    struct File {
+        std::uint32_t path = 0;
+        std::uint32_t build_id = 0;
+    };
+    struct Place {
+        std::uint32_t file = 0;  // in files
+        std::uint64_t offset = 0;
+        std::uint32_t first_call = 0;  // in calls
+        std::uint32_t calls = 0;
+    };
+    struct Call {
+        std::uint32_t function = 0;
+        std::uint32_t file = 0;
+        std::uint32_t line = 0;
+    };
+
+    std::vector<std::string> texts{std::string()};
+    std::vector<File> files;
+    std::vector<Place> places;
+    std::vector<Call> calls;
+    std::uint64_t text_bytes = 0;
+    std::uint64_t bytes_of_calls = 0;  // of the texts of all calls
+};
+
 }  // namespace gr::trace

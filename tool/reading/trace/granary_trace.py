@@ -5,7 +5,7 @@
 #    is untrusted input: no number in it makes the reader take memory that the file's size does not justify.
 # Must not know: anything that the format does not say.
 """trace = Trace("x.trace"); trace.start, .threads, .modules, .marks, .samples, .requests, .memory, .relatives,
-.stacks, .end, .damage;
+.stacks, .symbols, .end, .damage;
 for event in trace.events(): ...   of each thread in order; sorted(trace.events()) is in the order of time.
 As a command: granary_trace.py FILE prints its events, one a line. Needs zstandard (Debian: python3-zstandard)."""
 import json
@@ -25,6 +25,9 @@ SAMPLE = ("time", "resident", "anonymous", "lazy_free", "huge", "user_us", "syst
 WORD = (1 << 64) - 1
 MOST_EVENTS, MOST_RUNS, MOST_BODY, MOST_TIME, MOST_BLOCK = 1 << 16, 1 << 22, 1 << 28, 1 << 56, 1 << 57
 MOST_DEPTH, MOST_PATH = 1024, 4096
+# Names: bytes of a text, calls of a place, a line, bytes of all texts of a chunk; and of a file: texts, their bytes, places, calls.
+MOST_TEXT, MOST_CALLS, MOST_LINE, MOST_TEXT_OF_CHUNK = 4096, 255, (1 << 31) - 1, 1 << 23
+MOST_NAMES = (1 << 22, 1 << 26, 1 << 20, 1 << 21)
 # What Python raises where a file has another form than it should.
 ERRORS = (struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, zstandard.ZstdError)
 
@@ -92,8 +95,8 @@ def signed(number):
     return number >> 1 ^ -(number & 1)
 
 
-def columns(body, most, rows):
-    """Those up to a number, each of at most two numbers for a row."""
+def columns(body, most, rows, most_bytes=0):
+    """Those up to a number, each of at most two numbers for a row, or of so many bytes."""
     found, at = {}, 0
     while at < len(body):
         column, coding, _unused, size, raw = struct.unpack_from("<BBHII", body, at)
@@ -103,7 +106,7 @@ def columns(body, most, rows):
         if column > most:
             continue
         require(coding == 1 and column not in found, "a column is compressed in an unknown way, or is there twice")
-        require(raw <= 20 * rows, "a column is longer than its rows can be")
+        require(raw <= max(20 * rows, most_bytes), "a column is longer than its rows can be")
         # A frame that tells its own size is decompressed to that, whatever the limit.
         require(zstandard.frame_content_size(packed) in (raw, -1), "a column cannot be decompressed")
         found[column] = zstandard.ZstdDecompressor().decompress(packed, max_output_size=raw)
@@ -140,6 +143,8 @@ class Trace:
         self.stacks = [(0, 0)]  # (the caller's index, the address behind the call)
         self.blocks = []  # (summary, body, the number of stacks before it), still compressed
         self.residents = []  # (summary, body), still compressed
+        self.symbols = {}  # (path, build id, offset in the file): [(function, source, line), ...], the outermost first
+        self._names = [0, 0, 0, 0]  # so far: texts, their bytes, places, calls
         self._depths, self._ends = [0], {}  # of each stack its calls; of each thread its last time so far
         with open(path, "rb") as file:
             data = file.read()
@@ -224,6 +229,8 @@ class Trace:
             require(all(len(name.encode()) <= MOST_PATH for name in self.names), "the name of a mapped file is too long")
         elif kind == b"VMAS":
             self._take_memory(summary, body)
+        elif kind == b"SYMB":
+            self._take_symbols(summary, body)
 
     def _take_stacks(self, summary, body):
         first, count = struct.unpack_from("<II", summary)
@@ -275,6 +282,30 @@ class Trace:
             parts.append(MemoryPart(MEMORY.get(kind, "not_known"), self.names[name], stack, *rest))
         require(sum(part.resident for part in parts) <= MOST_BLOCK, "more is resident than any machine has")
         self.memory.append((self._time(time), tables, parts))
+
+    def _take_symbols(self, summary, body):
+        counts = struct.unpack_from("<IIII", summary)
+        require(max(counts) <= MOST_EVENTS, "a table of names has too many rows")
+        table = columns(body, 4, 3 * max(counts), MOST_TEXT_OF_CHUNK)
+        texts = [text.decode(errors="replace") for text in table.get(1, b"").split(b"\0")]
+        require(texts.pop() == "" and len(texts) == counts[0], "names are missing")
+        require(all(len(text) <= MOST_TEXT for text in texts), "a name is too long")
+        self._names = [before + more for before, more in
+                       zip(self._names, (counts[0], len(table.get(1, b"")), counts[2], counts[3]))]
+        require(all(name <= most for name, most in zip(self._names, MOST_NAMES)), "there are too many names")
+        texts.insert(0, "")
+        files, places, calls = (exactly(rows * width, numbers(table.get(i, b""))) for i, rows, width in
+                                ((2, counts[1], 2), (3, counts[2], 3), (4, counts[3], 3)))
+        pairs = [(texts[path], texts[build_id]) for path, build_id in zip(files, files)]
+        found = [(texts[function], texts[file], line) for function, file, line in zip(calls, calls, calls)]
+        require(all(line <= MOST_LINE for _, _, line in found), "a line of a source is not possible")
+        offset = at = 0
+        for file, difference, count in zip(places, places, places):
+            require(0 < count <= MOST_CALLS and at + count <= len(found), "a place has no calls, or too many")
+            offset = (offset + signed(difference)) & WORD
+            self.symbols.setdefault((*pairs[file], offset), found[at : at + count])
+            at += count
+        require(at == len(found), "a table of names contradicts its summary")
 
     def events(self):
         """A block that is damaged is left out from there, and .damage says so."""

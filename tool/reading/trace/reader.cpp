@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "reading/trace/check.hpp"
 #include "reading/trace/json.hpp"
+#include "reading/trace/symbols_chunk.hpp"
 #include "reading/trace/tables.hpp"
 
 namespace gr::trace {
@@ -126,7 +127,7 @@ void Trace::read_chunks() {
             const ByteView behind = rest.subspan(sizeof head + summary.size());
             if (behind.size() < head.body_bytes) throw Damage("the file is cut off");
             take(ChunkKind{head.kind}, head, summary, behind.first(head.body_bytes));
-            at += sizeof head + summary.size() + head.body_bytes;
+            readable_bytes_ = at += sizeof head + summary.size() + head.body_bytes;
         }
     } catch (const Damage &damage) {
         damage_ = fmt::format("{} is damaged at byte {} of {}: {}; only the part before is used",
@@ -176,6 +177,9 @@ void Trace::take(ChunkKind kind, const ChunkHead &head, ByteView summary, ByteVi
             break;
         case ChunkKind::relatives:
             take_all(body, &relatives_, check_relative);
+            break;
+        case ChunkKind::symbols:
+            add_symbols(summary, body, &symbols_);
             break;
         case ChunkKind::end:
             take_end(body);

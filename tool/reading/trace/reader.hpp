@@ -61,7 +61,11 @@ class Trace {
     // What the resident memory was, by time, and the names in it, by number; 0 is none.
     [[nodiscard]] const std::vector<MemoryBlock> &memory() const { return memory_; }
     [[nodiscard]] const std::vector<std::string> &memory_names() const { return memory_names_; }
+    [[nodiscard]] const Symbols &symbols() const { return symbols_; }
     [[nodiscard]] const std::optional<End> &end() const { return end_; }
+    // Where the chunks end that were read.
+    [[nodiscard]] std::uint64_t readable_bytes() const { return readable_bytes_; }
+    [[nodiscard]] ByteView file() const { return file_.bytes(); }
     // Empty: none.
     [[nodiscard]] const std::string &damage() const { return damage_; }
 
@@ -109,8 +113,10 @@ class Trace {
     std::vector<ResidentBlock> residents_;
     std::vector<MemoryBlock> memory_;
     std::vector<std::string> memory_names_{std::string()};
+    Symbols symbols_;
     std::optional<End> end_;
     std::string damage_;
+    std::uint64_t readable_bytes_ = 0;
     std::uint64_t events_ = 0;
     std::uint64_t lost_ = 0;
     Time last_;

@@ -19,6 +19,7 @@
 #include "base/text.hpp"
 #include "reading/trace/check.hpp"
 #include "reading/trace/json.hpp"
+#include "reading/trace/symbols_chunk.hpp"
 
 namespace gr::trace {
 
@@ -134,6 +135,7 @@ void Writer::modules(const ModuleList &list) { write_json(ChunkKind::modules, to
 void Writer::marks(std::span<const Mark> marks) { write_json(ChunkKind::marks, to_json(marks)); }
 void Writer::relative(const Relative &relative) { write_json(ChunkKind::relatives, to_json(relative)); }
 void Writer::memory_names(std::span<const std::string> names) { write_json(ChunkKind::names, names_to_json(names)); }
+void Writer::names(std::span<const NamedPlace> places) { write_bytes({symbol_chunks(places)}); }
 void Writer::end(const End &end) { write_json(ChunkKind::end, to_json(end)); }
 
 void Writer::events(ThreadNumber thread, std::span<const Event> events, std::uint32_t lost) {

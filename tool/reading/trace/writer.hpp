@@ -43,6 +43,7 @@ class Writer {
     void memory(const MemoryLook &look);
     void resident(const Resident &resident);
     void relative(const Relative &relative);
+    void names(std::span<const NamedPlace> places);
     // Once, the last. Without it a trace counts as cut off.
     void end(const End &end);
 

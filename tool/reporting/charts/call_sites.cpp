@@ -18,8 +18,28 @@ std::uint32_t CallSites::frame_of(const Call &call) {
     const int line = has_lines_ ? call.line : 0;
     const std::string text = fmt::format("{}\n{}\n{}\n{}", call.function, call.file, line, call.module);
     const auto [known, is_first] = by_text_.try_emplace(text, static_cast<std::uint32_t>(frames_.size()));
-    if (is_first) frames_.push_back({call.function, call.file, line, call.module});
+    const bool is_short = !has_whole_names_ && call.brief != call.function;
+    if (is_first)
+        frames_.push_back({is_short ? call.brief : call.function, call.file, line, call.module,
+                           is_short ? call.function : std::string()});
     return known->second;
+}
+
+void CallSites::find_ambiguous_names() {
+    for (std::size_t number = 1; number < stacks_.size(); ++number) {
+        for (const Call &call : calls_.at(stacks_[number].address)) {
+            const auto [at, is_new] = by_brief_name_.try_emplace(call.brief, call.function);
+            if (!is_new && at->second != call.function) at->second.clear();
+        }
+    }
+}
+
+const std::string &CallSites::name_of(const Call &call) {
+    if (has_whole_names_ || call.brief == call.function) return call.function;
+    if (by_brief_name_.empty()) find_ambiguous_names();
+    const auto at = by_brief_name_.find(call.brief);
+    const bool is_unique = at != by_brief_name_.end() && !at->second.empty();
+    return is_unique ? call.brief : call.function;
 }
 
 const std::vector<std::uint32_t> &CallSites::frames_of(std::uint64_t address) {
@@ -36,12 +56,13 @@ std::optional<std::uint32_t> CallSites::caller(trace::StackNumber stack) {
 }
 
 std::string CallSites::caller_text(trace::StackNumber stack) {
-    const std::optional<std::uint32_t> frame = caller(stack);
-    if (!frame) return kNoStack;
-    const Frame &one = frames_[*frame];
-    if (one.file.empty()) return one.name;
-    return one.line == 0 ? fmt::format("{} ({})", one.name, base_name(one.file))
-                         : fmt::format("{} ({}:{})", one.name, base_name(one.file), one.line);
+    const std::vector<const Call *> calls = calls_.of(stack);
+    if (calls.empty()) return kNoStack;
+    const Call &call = *calls[library_.caller(calls)];
+    const std::string &name = name_of(call);
+    if (call.file.empty()) return name;
+    return has_lines_ && call.line != 0 ? fmt::format("{} ({}:{})", name, base_name(call.file), call.line)
+                                        : fmt::format("{} ({})", name, base_name(call.file));
 }
 
 std::string CallSites::text(trace::StackNumber stack) {
@@ -53,7 +74,7 @@ std::string CallSites::text(trace::StackNumber stack) {
     for (std::size_t shown = 0; shown < kCalls && shown <= caller; ++shown) {
         const Call &call = *calls[caller - shown];
         if (shown != 0) text += " < ";
-        text += call.function;
+        text += name_of(call);
         if (call.line != 0) text += fmt::format(" ({}:{})", base_name(call.file), call.line);
     }
     return text;

@@ -24,13 +24,18 @@ namespace gr::tool {
 struct Naming {
     std::vector<std::string> wrappers;  // more of the library's own code: LibraryCode
     bool lines = false;                 // a function's calls by line are calls of their own
+    bool whole_names = false;           // with the arguments of templates
 };
 
 class CallSites {
   public:
     // What the calls are found to be stays with them, for others.
     CallSites(const trace::Trace &trace, Calls &calls, const Naming &naming)
-        : stacks_(trace.stacks()), calls_(calls), library_(naming.wrappers), has_lines_(naming.lines) {}
+        : stacks_(trace.stacks()),
+          calls_(calls),
+          library_(naming.wrappers),
+          has_lines_(naming.lines),
+          has_whole_names_(naming.whole_names) {}
 
     // The numbers in frames() of the functions that go on where one returns to: one, and those that the compiler put into it;
     // at least one, the outermost first.
@@ -47,11 +52,16 @@ class CallSites {
 
   private:
     [[nodiscard]] std::uint32_t frame_of(const Call &call);
+    // The brief name, but where functions of the trace that differ have the same one.
+    [[nodiscard]] const std::string &name_of(const Call &call);
+    void find_ambiguous_names();
 
     const std::vector<trace::StackNode> &stacks_;
     Calls &calls_;
     LibraryCode library_;
     bool has_lines_;
+    bool has_whole_names_;
+    std::map<std::string, std::string> by_brief_name_;  // the whole name; empty: there are several
     std::vector<Frame> frames_;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_address_;
     std::map<std::string, std::uint32_t> by_text_;

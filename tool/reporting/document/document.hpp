@@ -139,6 +139,7 @@ struct Frame {
     std::string file;
     int line = 0;
     std::string module;
+    std::string whole_name{};  // empty: the name is whole
 };
 
 struct Document {

@@ -134,7 +134,10 @@ class Writer {
         object("id", section.id, "question", section.question, "answer", section.answer, "charts", section.charts);
     }
     void put(const Frame &frame) {
-        object("name", frame.name, "file", frame.file, "line", frame.line, "module", frame.module);
+        begin();
+        members("name", frame.name, "file", frame.file, "line", frame.line, "module", frame.module);
+        if (!frame.whole_name.empty()) members("whole_name", frame.whole_name);
+        end();
     }
     void put(const Document::Mark &mark) { object("time", Moment{mark.time}, "text", mark.text); }
     void put(const Document &document) {

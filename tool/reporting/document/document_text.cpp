@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/text.hpp"
@@ -18,6 +19,7 @@ namespace {
 constexpr std::size_t kWidth = 100;
 constexpr std::size_t kMostRows = 12;
 constexpr std::size_t kMostCell = 72;
+constexpr std::size_t kEndless = std::numeric_limits<std::size_t>::max();
 
 std::string wrapped(const std::string &text, const std::string &indent) {
     std::string lines = indent;
@@ -62,18 +64,18 @@ std::string number_text(double number, Unit unit) {
     return count_words(number);
 }
 
-std::string cell_text(const Value &value, Unit unit) {
+std::string cell_text(const Value &value, Unit unit, std::size_t most) {
     if (const double *const number = std::get_if<double>(&value)) return number_text(*number, unit);
-    return short_name(printable(std::get<std::string>(value)), kMostCell);
+    return short_name(printable(std::get<std::string>(value)), most);
 }
 
-std::string table_text(const TableChart &table) {
+std::string table_text(const TableChart &table, std::size_t most) {
     std::vector<std::vector<std::string>> rows(1);
     for (const auto &column : table.columns) rows.front().push_back(column.name);
     for (std::size_t i = 0; i < std::min(table.rows.size(), kMostRows); ++i) {
         std::vector<std::string> &row = rows.emplace_back();
         for (std::size_t k = 0; k < table.columns.size(); ++k)
-            row.push_back(cell_text(table.rows[i][k], table.columns[k].unit));
+            row.push_back(cell_text(table.rows[i][k], table.columns[k].unit, most));
     }
     std::vector<std::size_t> widths(table.columns.size());
     for (const auto &row : rows) {
@@ -97,7 +99,7 @@ std::string table_text(const TableChart &table) {
 
 }  // namespace
 
-std::string to_text(const Document &document) {
+std::string to_text(const Document &document, bool has_whole_names) {
     std::string text = printable(document.title) + "\n";
     for (const auto &[name, fact] : document.facts) text += fmt::format("  {:<12} {}\n", name, printable(fact));
     for (const std::string &note : document.notes) text += wrapped("note: " + printable(note), "  ");
@@ -105,7 +107,8 @@ std::string to_text(const Document &document) {
         text += "\n" + wrapped(section.question, "") + wrapped(printable(section.answer), "  ");
         for (const Chart &chart : section.charts) {
             const auto *const table = std::get_if<TableChart>(&chart);
-            if (table != nullptr && !table->rows.empty()) text += table_text(*table);
+            if (table != nullptr && !table->rows.empty())
+                text += table_text(*table, has_whole_names ? kEndless : kMostCell);
         }
     }
     return text;

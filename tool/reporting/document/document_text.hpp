@@ -10,6 +10,7 @@
 
 namespace gr::tool {
 
-[[nodiscard]] std::string to_text(const Document &document);
+// Long names in tables are cut unless they are to be whole; then a line may be as wide as a name.
+[[nodiscard]] std::string to_text(const Document &document, bool has_whole_names = false);
 
 }  // namespace gr::tool

@@ -121,8 +121,8 @@ class Flame implements ChartView {
             if (matches[node] !== true) own[node] = 0;
         });
     }
-    private isFound({ name, file, module }: Frame): boolean {
-        return [name, file, module].some((text) => this.pattern?.test(text) === true);
+    private isFound({ name, whole_name, file, module }: Frame): boolean {
+        return [whole_name ?? name, file, module].some((text) => this.pattern?.test(text) === true);
     }
     // The same call in a new tree, or the nearest of its callers that is there.
     private again(call: Call): Call {
@@ -199,7 +199,7 @@ class Flame implements ChartView {
             `right here: ${format(call.own, measure.unit)}`,
         ];
         return [
-            this.name(call),
+            frame?.whole_name ?? this.name(call),
             ...where.filter((part) => part !== ""),
             ...(this.turned ? lines.slice(0, 1) : lines),
         ].join("\n");

@@ -38,7 +38,12 @@ export function functionCard(
                         ? "(none: it is the outermost)"
                         : make(
                               "a",
-                              { class: "follow", href: "#", click: leading(() => chosen.choose(number, "here")) },
+                              {
+                                  class: "follow",
+                                  href: "#",
+                                  title: frames[number]?.whole_name ?? frames[number]?.name ?? "?",
+                                  click: leading(() => chosen.choose(number, "here")),
+                              },
                               shortened(frames[number]?.name ?? "?", kMostText),
                           ),
                 ),
@@ -64,7 +69,7 @@ export function functionCard(
         make(
             "div",
             { class: "card-head" },
-            make("strong", { title: frame.name }, shortened(frame.name, kMostText)),
+            make("strong", { title: frame.whole_name ?? frame.name }, shortened(frame.name, kMostText)),
             ...(hasRow ? [toTable] : []),
             close,
         ),
