@@ -38,8 +38,8 @@ std::uint64_t number_in(std::string_view text, int base) {
 }
 
 // "5581d000-5581e000 rw-p 00001000 08:01 1234    /usr/bin/x"
-Mapping mapping_of(std::string_view line) {
-    Mapping mapping;
+SmapsEntry mapping_of(std::string_view line) {
+    SmapsEntry mapping;
     const std::string_view range = word_of(&line);
     const std::size_t dash = std::min(range.find('-'), range.size() - 1);
     mapping.begin = number_in(range.substr(0, dash), 16);
@@ -60,8 +60,8 @@ bool begins_mapping(std::string_view line) { return !line.empty() && (line[0] < 
 
 }  // namespace
 
-std::vector<Mapping> mappings_of(std::uint32_t process) {
-    std::vector<Mapping> mappings;
+std::vector<SmapsEntry> mappings_of(std::uint32_t process) {
+    std::vector<SmapsEntry> mappings;
     const std::string text = smaps_text(process);
     for (std::string_view rest = text; !rest.empty();) {
         std::string_view line = rest.substr(0, rest.find('\n'));
