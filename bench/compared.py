@@ -18,7 +18,7 @@ GRANARY = str(Path(sys.argv[1]).resolve())
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
 CHOSEN = sys.argv[3:]
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("GRANARY_", "LD_"))}
-SHOWN = 16  # lines of what a tool tells
+SHOWN = 24  # lines of what a tool tells
 TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4"
 
 PYTHON = """import json
@@ -95,15 +95,17 @@ TOOLS = {
     "heaptrack": (["heaptrack", "-o", "t"], {}, ["t.zst", "t.gz"], lambda f: text_of(["heaptrack_print", "-s0", "-n3", "t.zst"], f),
                   "PEAK MEMORY"),
     "memray": (["-m", "memray", "run", "-q", "-f", "--native", "-o", "t.bin"], {}, ["t.bin"],
-               lambda f: text_of([sys.executable, "-m", "memray", "stats", "-n3", "t.bin"], f), ""),
+               lambda f: text_of([sys.executable, "-m", "memray", "stats", "-n3", "t.bin"], f), "Peak memory"),
     "massif": (["valgrind", "-q", "--tool=massif", "--massif-out-file=t.massif"], {}, ["t.massif"],
-               lambda f: text_of(["ms_print", "--threshold=10", "t.massif"], f), "detailed"),
+               lambda f: text_of(["ms_print", "--threshold=10", "t.massif"], f), "->"),
     "memcheck": (["valgrind", "-q", "--leak-check=full", "--log-file=t.memcheck"], {}, ["t.memcheck"],
                  lambda f: (f / "t.memcheck").read_text(), ""),
     "gperftools": ([], {"LD_PRELOAD": TCMALLOC, "HEAPPROFILE": "t.heap"}, ["t.heap*"],
                    lambda f: text_of(["google-pprof", "--text", "--inuse_space", "PROGRAM", "LAST"], f), ""),
     "granary record": ([GRANARY, "record", "-q", "-o", "t.trace"], {}, ["t.trace", "t.*.trace"],
-                       lambda f: text_of([GRANARY, "summary", "t.trace"], f), ""),
+                       lambda f: text_of([GRANARY, "summary", "t.trace"], f), "How much is in use"),
+    "granary record --stacks all": ([GRANARY, "record", "-q", "--stacks", "all", "-o", "t.trace"], {}, ["t.trace", "t.*.trace"],
+                                    lambda f: text_of([GRANARY, "summary", "t.trace"], f), "How much is in use"),
     "granary leaks": ([GRANARY, "leaks"], {}, [], None, ""),
 }
 
