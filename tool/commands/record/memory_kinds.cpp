@@ -31,7 +31,7 @@ bool is_memory_file(std::string_view name) {
     return std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
-bool is_private(const Mapping &mapping) {
+bool is_private(const SmapsEntry &mapping) {
     return mapping.name.empty() || mapping.name == "[heap]" || mapping.name.starts_with("[anon");
 }
 
@@ -67,11 +67,11 @@ trace::MemoryLook MemoryKinds::tell(const OwnRanges &ranges, const ProcessEvents
     parts_.clear();
     modules_.clear();
     ranges_ = &ranges;
-    for (const Mapping &mapping : mappings_) {
+    for (const SmapsEntry &mapping : mappings_) {
         if (mapping.is_executable && mapping.name.starts_with('/')) modules_.insert(mapping.name);
     }
     before_ = {};
-    for (const Mapping &mapping : mappings_) {
+    for (const SmapsEntry &mapping : mappings_) {
         if (mapping.resident != 0) take(mapping, events);
         before_ = mapping;
     }
@@ -89,7 +89,7 @@ StackNumber MemoryKinds::stack_at(std::uint64_t begin, std::uint64_t end) const 
     return stack;
 }
 
-void MemoryKinds::take(const Mapping &mapping, const ProcessEvents &events) {
+void MemoryKinds::take(const SmapsEntry &mapping, const ProcessEvents &events) {
     const std::uint64_t bytes = mapping.end - mapping.begin;
     if (is_recorders(mapping.name)) {
         add(MemoryKind::recorder, mapping.name, StackNumber::none, bytes, mapping.resident);
@@ -102,7 +102,7 @@ void MemoryKinds::take(const Mapping &mapping, const ProcessEvents &events) {
     }
 }
 
-void MemoryKinds::take_file(const Mapping &mapping) {
+void MemoryKinds::take_file(const SmapsEntry &mapping) {
     const std::uint64_t bytes = mapping.end - mapping.begin;
     const StackNumber stack = stack_at(mapping.begin, mapping.end);
     if (modules_.contains(mapping.name)) {
@@ -118,7 +118,7 @@ void MemoryKinds::take_file(const Mapping &mapping) {
     }
 }
 
-MemoryKind MemoryKinds::kind_of_rest(const Mapping &mapping, std::uint64_t begin, std::uint64_t end,
+MemoryKind MemoryKinds::kind_of_rest(const SmapsEntry &mapping, std::uint64_t begin, std::uint64_t end,
                                      const ProcessEvents &events) const {
     if (mapping.name == "[heap]") return MemoryKind::heap;
     if (has_blocks(begin, end, events.addresses)) return MemoryKind::heap;
@@ -127,7 +127,7 @@ MemoryKind MemoryKinds::kind_of_rest(const Mapping &mapping, std::uint64_t begin
 
 // The variables of a library that begin as zeros lie behind those of its file, and a thread's stack ends behind its
 // description, to which its thread pointer leads.
-std::vector<MemoryKinds::Piece> MemoryKinds::pieces_of(const Mapping &mapping, const ProcessEvents &events) const {
+std::vector<MemoryKinds::Piece> MemoryKinds::pieces_of(const SmapsEntry &mapping, const ProcessEvents &events) const {
     constexpr std::uint64_t kThreadBytes = 2304;  // of that description
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     std::vector<Piece> pieces;
@@ -164,12 +164,12 @@ std::vector<MemoryKinds::Piece> MemoryKinds::pieces_of(const Mapping &mapping, c
     return pieces;
 }
 
-void MemoryKinds::take_private(const Mapping &mapping, const ProcessEvents &events) {
+void MemoryKinds::take_private(const SmapsEntry &mapping, const ProcessEvents &events) {
     share_out(mapping, pieces_of(mapping, events));
 }
 
 // What the pages of the pieces do not tell goes to the largest piece.
-void MemoryKinds::share_out(const Mapping &mapping, const std::vector<Piece> &pieces) {
+void MemoryKinds::share_out(const SmapsEntry &mapping, const std::vector<Piece> &pieces) {
     std::vector<std::uint64_t> resident(pieces.size());
     std::uint64_t left = mapping.resident;
     if (pieces.size() > 1) {

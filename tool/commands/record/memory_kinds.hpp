@@ -42,15 +42,15 @@ class MemoryKinds {
     };
     using Key = std::tuple<trace::MemoryKind, std::uint32_t, trace::StackNumber>;
 
-    void take(const Mapping &mapping, const ProcessEvents &events);
-    void take_file(const Mapping &mapping);
+    void take(const SmapsEntry &mapping, const ProcessEvents &events);
+    void take_file(const SmapsEntry &mapping);
     [[nodiscard]] trace::StackNumber stack_at(std::uint64_t begin, std::uint64_t end) const;
-    void take_private(const Mapping &mapping, const ProcessEvents &events);
+    void take_private(const SmapsEntry &mapping, const ProcessEvents &events);
     // Where no request is known.
-    [[nodiscard]] trace::MemoryKind kind_of_rest(const Mapping &mapping, std::uint64_t begin, std::uint64_t end,
+    [[nodiscard]] trace::MemoryKind kind_of_rest(const SmapsEntry &mapping, std::uint64_t begin, std::uint64_t end,
                                                  const ProcessEvents &events) const;
-    [[nodiscard]] std::vector<Piece> pieces_of(const Mapping &mapping, const ProcessEvents &events) const;
-    void share_out(const Mapping &mapping, const std::vector<Piece> &pieces);
+    [[nodiscard]] std::vector<Piece> pieces_of(const SmapsEntry &mapping, const ProcessEvents &events) const;
+    void share_out(const SmapsEntry &mapping, const std::vector<Piece> &pieces);
     void add(trace::MemoryKind kind, const std::string &name, trace::StackNumber stack, std::uint64_t bytes,
              std::uint64_t resident);
     [[nodiscard]] std::uint32_t number_of_name(const std::string &name);
@@ -63,11 +63,11 @@ class MemoryKinds {
     // Of one look.
     trace::Time time_;
     std::uint64_t page_tables_ = 0;
-    std::vector<Mapping> mappings_;
+    std::vector<SmapsEntry> mappings_;
     const OwnRanges *ranges_ = nullptr;
     std::map<Key, trace::MemoryPart> parts_;
     std::set<std::string> modules_;  // files with code
-    Mapping before_;                 // the mapping at lower addresses
+    SmapsEntry before_;              // the mapping at lower addresses
 };
 
 }  // namespace gr::tool

@@ -16,7 +16,7 @@ namespace gr::tool {
 
 namespace {
 
-constexpr std::uint64_t kKibibyte = 1024;
+constexpr std::uint64_t kSmapsUnit = 1024;
 
 std::string smaps_text(std::uint32_t process) {
     std::ifstream file(fmt::format("/proc/{}/smaps", process), std::ios::binary);
@@ -38,8 +38,8 @@ std::uint64_t number_in(std::string_view text, int base) {
 }
 
 // "5581d000-5581e000 rw-p 00001000 08:01 1234    /usr/bin/x"
-Mapping mapping_of(std::string_view line) {
-    Mapping mapping;
+SmapsEntry mapping_of(std::string_view line) {
+    SmapsEntry mapping;
     const std::string_view range = word_of(&line);
     const std::size_t dash = std::min(range.find('-'), range.size() - 1);
     mapping.begin = number_in(range.substr(0, dash), 16);
@@ -60,8 +60,8 @@ bool begins_mapping(std::string_view line) { return !line.empty() && (line[0] < 
 
 }  // namespace
 
-std::vector<Mapping> mappings_of(std::uint32_t process) {
-    std::vector<Mapping> mappings;
+std::vector<SmapsEntry> mappings_of(std::uint32_t process) {
+    std::vector<SmapsEntry> mappings;
     const std::string text = smaps_text(process);
     for (std::string_view rest = text; !rest.empty();) {
         std::string_view line = rest.substr(0, rest.find('\n'));
@@ -70,8 +70,8 @@ std::vector<Mapping> mappings_of(std::uint32_t process) {
             mappings.push_back(mapping_of(line));
         } else if (!mappings.empty()) {
             const std::string_view name = word_of(&line);
-            if (name == "Rss:") mappings.back().resident = number_in(word_of(&line), 10) * kKibibyte;
-            if (name == "Anonymous:") mappings.back().anonymous = number_in(word_of(&line), 10) * kKibibyte;
+            if (name == "Rss:") mappings.back().resident = number_in(word_of(&line), 10) * kSmapsUnit;
+            if (name == "Anonymous:") mappings.back().anonymous = number_in(word_of(&line), 10) * kSmapsUnit;
         }
     }
     return mappings;
@@ -83,7 +83,7 @@ std::uint64_t page_table_bytes_of(std::uint32_t process) {
     for (std::string line; std::getline(file, line);) {
         if (!line.starts_with(kName)) continue;
         const std::size_t digits = line.find_first_of("0123456789");
-        return digits == std::string::npos ? 0 : number_in(std::string_view(line).substr(digits), 10) * kKibibyte;
+        return digits == std::string::npos ? 0 : number_in(std::string_view(line).substr(digits), 10) * kSmapsUnit;
     }
     return 0;
 }

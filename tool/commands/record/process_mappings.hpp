@@ -11,7 +11,7 @@
 
 namespace gr::tool {
 
-struct Mapping {
+struct SmapsEntry {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     bool is_writable = false;
@@ -22,7 +22,7 @@ struct Mapping {
     std::string name;             // a path, or what the kernel calls it; empty: none
 };
 
-[[nodiscard]] std::vector<Mapping> mappings_of(std::uint32_t process);
+[[nodiscard]] std::vector<SmapsEntry> mappings_of(std::uint32_t process);
 [[nodiscard]] std::uint64_t page_table_bytes_of(std::uint32_t process);
 
 // How much of a range is in memory.
